@@ -1,0 +1,23 @@
+/* The limits that protect a run from hostile or mistaken input; limit_list.def declares each once. */
+#ifndef SMP_BASE_LIMITS_H
+#define SMP_BASE_LIMITS_H
+
+#include <stdint.h>
+
+typedef struct smp_limits {
+#define L(field, option, value, help) uint64_t field;
+#include "base/limit_list.def"
+#undef L
+} smp_limits;
+
+static inline smp_limits smp_limits_default(void)
+{
+    smp_limits limits = {
+#define L(field, option, value, help) .field = (value),
+#include "base/limit_list.def"
+#undef L
+    };
+    return limits;
+}
+
+#endif

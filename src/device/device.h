@@ -1,0 +1,68 @@
+/* A device runs kernels over views and owns memory. The executor knows devices through this table alone. Work is queued
+ * in order on a device; calls that take host memory return when that memory may be reused (copy_in, copy_out). */
+#ifndef SMP_DEVICE_DEVICE_H
+#define SMP_DEVICE_DEVICE_H
+
+#include "base/error.h"
+#include "stages/stage.h"
+
+typedef struct smp_device smp_device;
+
+typedef struct smp_device_info {
+    char name[96];         /* "Intel Xeon ..., x86-64-v4", "NVIDIA H100 80GB HBM3" */
+    char kind[8];          /* cpu, cuda, simt */
+    int index;             /* of several of one kind */
+    int compute_major, compute_minor; /* cuda, simt */
+    int units;             /* threads, or SMs */
+    int64_t memory;        /* bytes */
+    int64_t shared_per_block, shared_per_unit; /* bytes */
+    double peak_gbs;       /* datasheet memory bandwidth; 0: unknown */
+    char isa[16];          /* cpu: base, v3, v4 */
+} smp_device_info;
+
+/* What one launch cost, added up by the executor. */
+typedef struct smp_cost {
+    double seconds;
+} smp_cost;
+
+typedef struct smp_device_ops {
+    /* Device memory; *out null on failure (SMP_E_MEMORY or SMP_E_DEVICE_MEMORY). */
+    smp_code (*alloc)(smp_device *device, size_t size, void **out, smp_error *err);
+    void (*free)(smp_device *device, void *memory);
+    smp_code (*zero)(smp_device *device, void *memory, size_t size, smp_error *err);
+    /* rows of row_bytes; strides in bytes. */
+    smp_code (*copy_in)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t row_bytes, int64_t rows, smp_error *err);
+    smp_code (*copy_out)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t row_bytes, int64_t rows, smp_error *err);
+    /* Within device memory; never overlapping. */
+    smp_code (*copy)(smp_device *device, void *to, const void *from, size_t size, smp_error *err);
+    /* Runs one launch of a variant over rows io->out.y0 .. +rows. For reductions io->result is device memory of the whole
+     * result; plan says of which kind. Adds what it cost to *cost (exact only after sync). */
+    smp_code (*launch)(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io, const smp_node_plan *plan, smp_cost *cost, smp_error *err);
+    /* Waits until everything queued is done and reports its errors. */
+    smp_code (*sync)(smp_device *device, smp_error *err);
+    void (*close)(smp_device *device);
+} smp_device_ops;
+
+struct smp_device {
+    const smp_device_ops *ops;
+    smp_device_info info;
+    bool host_memory; /* alloc() gives memory that the host reads and writes: no copies needed */
+};
+
+/* spec: auto, cpu, cuda, cuda:N, simt. `auto` takes the CPU unless the work is worth a GPU's start; work is a guess of the
+ * bytes to move (0: unknown). note (may be null, size bytes) gets one line about what auto chose. threads: 0 for all.
+ * isa: null for the best this processor has, or base, v3, v4 to force a path (tests). */
+typedef struct smp_device_request {
+    const char *spec;
+    int threads;
+    const char *isa;
+    double work_bytes;
+} smp_device_request;
+
+smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size, smp_error *err);
+void smp_device_close(smp_device *device);
+
+/* Every device of this machine, and why a kind is missing; for `smempipe devices`. *count entries from smp_alloc. */
+smp_code smp_device_list(smp_device_info **out, size_t *count, char *missing, size_t missing_size, smp_error *err);
+
+#endif

@@ -1,0 +1,64 @@
+/* Diagnostics in the style of good compilers: every mistake in one pass, each with its place, a caret, what to write
+ * instead. Collected here, printed by the caller, so that parsing stays free of I/O. */
+#ifndef SMP_PIPE_DIAG_H
+#define SMP_PIPE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* A place in a source text: byte offsets into the text that `source` (an index into smp_diags.sources) names. */
+typedef struct smp_span {
+    int source;
+    size_t start, length;
+} smp_span;
+
+typedef enum smp_severity { SMP_ERROR, SMP_WARNING } smp_severity;
+
+typedef struct smp_diag {
+    smp_severity severity;
+    smp_span span;
+    char *message;  /* "unknown parameter 'sigam' for stage 'gaussian'" */
+    char *fix;      /* after the caret: "did you mean 'sigma'?"; may be null */
+    char *note;     /* "gaussian takes: sigma, edge, truncate"; may be null */
+} smp_diag;
+
+typedef struct smp_source {
+    char *name; /* file name as the user gave it, or "-e" */
+    char *text; /* UTF-8, null-terminated */
+    size_t length;
+} smp_source;
+
+enum { SMP_MAX_DIAGS = 20 }; /* errors; one more line then says that there are more */
+
+typedef struct smp_diags {
+    smp_source *sources;
+    size_t source_count, source_capacity;
+    smp_diag *items;
+    size_t count, capacity;
+    int errors, warnings; /* counted, also those past the maximum */
+    bool out_of_memory;
+} smp_diags;
+
+void smp_diags_free(smp_diags *diags);
+
+/* Copies name and text; the index, or -1 when memory is exhausted. */
+int smp_diags_add_source(smp_diags *diags, const char *name, const char *text, size_t length);
+
+/* Adds one; the returned pointer (null past the maximum) takes smp_diag_fix and smp_diag_note, which accept null. */
+smp_diag *smp_diags_add(smp_diags *diags, smp_severity severity, smp_span span, const char *format, ...) SMP_PRINTF(4, 5);
+void smp_diag_fix(smp_diags *diags, smp_diag *diag, const char *format, ...) SMP_PRINTF(3, 4);
+void smp_diag_note(smp_diags *diags, smp_diag *diag, const char *format, ...) SMP_PRINTF(3, 4);
+
+/* 1-based line and column (in characters) of a span's start. */
+void smp_diags_locate(const smp_diags *diags, smp_span span, int *line, int *column);
+
+/* All of them as text (with ANSI colour if asked) or as JSON lines for editors; from smp_alloc, null without memory. */
+char *smp_diags_text(const smp_diags *diags, bool color);
+char *smp_diags_json(const smp_diags *diags);
+
+/* The word nearest to `word` (length bytes) by edit distance, close enough to be a typing mistake, or null. */
+const char *smp_nearest(const char *word, size_t length, const char *const *words, size_t count);
+
+#endif

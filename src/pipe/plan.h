@@ -1,0 +1,72 @@
+/* The typed plan: a program bound to an input's shape and the outputs' shapes. Pure. Decides
+ *   what is inserted   conversions, premultiplication round neighbourhood stages, light, orientation;
+ *   how edges are stored  integers exactly where that cannot change the result (smp_exactness), else f32;
+ *   phases             a step belongs to the phase after every step whose whole output it needs; a step whose output is
+ *                      needed in a later phase keeps a full frame, every other a window of rows;
+ *   windows            rows above and below that consumers need. */
+#ifndef SMP_PIPE_PLAN_H
+#define SMP_PIPE_PLAN_H
+
+#include "pipe/program.h"
+
+enum { SMP_STEP_NONE = -1 };
+
+typedef enum smp_step_job {
+    SMP_JOB_SOURCE, /* rows of the input */
+    SMP_JOB_STAGE,  /* stage->variants make output rows */
+    SMP_JOB_REDUCE  /* stage->variants (REDUCE) or ->reducers (ADJUST) add to the result; output aliases the input */
+} smp_step_job;
+
+typedef struct smp_step {
+    smp_step_job job;
+    const smp_stage *stage; /* null: source */
+    int node;        /* of the program, or SMP_NODE_NONE when the planner inserted it */
+    int input, by;   /* earlier steps, or SMP_STEP_NONE */
+    int reduced_by;  /* ADJUST apply: its JOB_REDUCE step; else SMP_STEP_NONE */
+    char label[96];
+    void *params;    /* stage parameter struct; owned */
+    smp_node_plan work;
+    smp_shape in, out;
+    smp_format storage; /* of the output samples in memory: out.format or SMP_F32 */
+    int phase;
+    bool frame;      /* the whole output is kept */
+    bool whole_input; /* needs all of its input before it starts */
+    int64_t reach_up, reach_down;
+    bool premultiplied, linear; /* state of the output's values */
+} smp_step;
+
+typedef struct smp_sink {
+    int step;         /* its picture goes to this file, stored in out.format */
+    int save;         /* index into program->saves, or -1: the pipeline's output */
+    const char *path; /* owned by the caller or program */
+    smp_shape shape;  /* as smp_writer_shape gave it */
+} smp_sink;
+
+typedef struct smp_plan {
+    smp_step *steps; /* in topological order; [0] is the source */
+    size_t step_count, step_capacity;
+    smp_sink *sinks;
+    size_t sink_count, sink_capacity;
+    int phases;
+    int64_t granule; /* strips begin at multiples of this many rows (a power of two) */
+    bool optimise;   /* false: no integer storage between stages (tests compare the two) */
+} smp_plan;
+
+/* Says what a file of that name can hold of a shape: smp_writer_shape, or a test's own; null path: memory, any shape. */
+typedef smp_code smp_accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
+
+typedef struct smp_plan_request {
+    const smp_program *program;
+    smp_shape input;
+    int orientation;   /* EXIF, applied first */
+    const char *output; /* path of the main output; null: none is written (measure, explain) */
+    smp_accepts *accepts;
+    void *accepts_context;
+    bool plain_storage; /* keep every edge in f32 (tests) */
+} smp_plan_request;
+
+/* *out is null on failure; mistakes that belong to a place in the text are diagnostics in diags as well. */
+smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_plan **out, smp_error *err);
+void smp_plan_free(smp_plan *plan);
+
+#endif

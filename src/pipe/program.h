@@ -1,0 +1,83 @@
+/* A pipeline text, parsed and bound to stages: a list of nodes in the order written. Pure: files reach it through the
+ * loader alone, and pictures only as shapes. */
+#ifndef SMP_PIPE_PROGRAM_H
+#define SMP_PIPE_PROGRAM_H
+
+#include "base/error.h"
+#include "pipe/diag.h"
+#include "stages/stage.h"
+
+enum {
+    SMP_NODE_INPUT = -1, /* the pipeline's input */
+    SMP_NODE_NONE = -2   /* no second picture */
+};
+
+typedef enum smp_light { SMP_LIGHT_ENCODED, SMP_LIGHT_LINEAR } smp_light;
+
+typedef struct smp_argument smp_argument; /* a parameter's value: constant, or an expression of the input's shape */
+
+typedef struct smp_node {
+    const smp_stage *stage;
+    int input;        /* an earlier node, or SMP_NODE_INPUT */
+    int by;           /* the tap given as operand, or SMP_NODE_NONE (an earlier node, or SMP_NODE_INPUT) */
+    smp_light light;  /* what `light` was in force */
+    smp_span span;    /* the stage's name in the source */
+    char *label;      /* the statement as written, white space folded: for reports */
+    char *name;       /* a REDUCE stage's name= if it has one, else null: names its findings */
+    smp_argument *arguments;
+    size_t argument_count;
+} smp_node;
+
+typedef struct smp_save { /* save "thumb.png" */
+    int node;
+    char *path;
+    smp_span span;
+} smp_save;
+
+typedef struct smp_public_param { /* a `param` statement, for help */
+    char *name, *text, *help; /* text: the value in force, as written */
+    smp_span span;
+} smp_public_param;
+
+typedef struct smp_program {
+    smp_kind kind; /* as declared; SMP_KIND_NONE: decided by the input */
+    smp_node *nodes;
+    size_t node_count, node_capacity;
+    int output; /* the node whose picture is the result, or SMP_NODE_INPUT for an empty pipeline */
+    smp_save *saves;
+    size_t save_count, save_capacity;
+    smp_public_param *params;
+    size_t param_count, param_capacity;
+    void *owned; /* everything else the program owns */
+} smp_program;
+
+/* Reads a file for `include`, a path relative to the including file: *text from smp_alloc, null-terminated. */
+typedef smp_code smp_loader(void *context, const char *including, const char *path, char **text, size_t *length, smp_error *err);
+
+typedef struct smp_setting { const char *name, *value; } smp_setting; /* --set name=value */
+
+/* Parses text. Every mistake becomes a diagnostic; *out is null when there was an error (returns SMP_E_PIPE) or memory ran
+ * out. diags keeps the sources, so that failures while running can point at them. loader may be null: include is then an
+ * error. */
+smp_code smp_program_parse(const char *name, const char *text, size_t length, const smp_setting *settings, size_t setting_count,
+                           smp_loader *loader, void *context, smp_diags *diags, smp_program **out, smp_error *err);
+
+/* The same for `-e STAGE`, each a line of its own (source name "-e"). */
+smp_code smp_program_parse_lines(const char *const *lines, size_t count, const smp_setting *settings, size_t setting_count,
+                                 smp_loader *loader, void *context, smp_diags *diags, smp_program **out, smp_error *err);
+
+void smp_program_free(smp_program *program);
+
+/* Fills params (stage->params_size bytes) for an input of this shape: defaults, constants, expressions of width, height,
+ * channels, rate. Errors (out of range once evaluated, say) become diagnostics too. Pointers stay owned by the program. */
+smp_code smp_node_params(const smp_program *program, const smp_node *node, const smp_shape *in, smp_diags *diags, void *params, smp_error *err);
+
+/* The same from defaults alone, for stages that the planner inserts; params keeps required fields zero. */
+smp_code smp_default_params(const smp_stage *stage, void *params, smp_error *err);
+
+/* "sigma=2px edge=clamp truncate=4": the parameters as explain shows them; from smp_alloc. */
+char *smp_params_text(const smp_stage *stage, const void *params);
+
+/* Errors that hold whatever the input: types of known kinds, ranges. Called by parse; warnings (unused taps) too. */
+
+#endif

@@ -1,0 +1,54 @@
+/* What a run found and cost: one structure, filled by the executor, shown as table, JSON or CSV. */
+#ifndef SMP_REPORT_REPORT_H
+#define SMP_REPORT_REPORT_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "device/device.h"
+#include "stages/stage.h"
+
+typedef struct smp_step_report {
+    char label[96];    /* the statement, or what the planner inserted in parentheses */
+    char variant[24];
+    int line;          /* in the pipe file; 0: inserted */
+    double seconds;    /* device time of all strips */
+    uint64_t bytes;    /* that had to cross memory: input read once, output written once */
+    uint64_t pixels;   /* output pixels */
+    double ops;        /* arithmetic operations */
+    uint64_t clipped;  /* samples that the last store clamped */
+    bool counts_clipping;
+    char type[48];     /* "u8x3 6000x4000 in f32": nominal shape and storage of the output */
+    char name[48];     /* of its findings, for stats and histogram */
+    smp_findings findings;
+} smp_step_report;
+
+typedef struct smp_run_report {
+    const char *input, *output; /* owned by the caller */
+    smp_code status;
+    char error[512];
+    smp_device_info device;
+    char device_note[160];
+    int threads;
+    double read_seconds;   /* reading and decoding */
+    double write_seconds;  /* encoding and writing */
+    double device_seconds; /* all steps */
+    double upload_seconds, download_seconds;
+    double wall_seconds;   /* of the file; decoding, computing and encoding overlap in it */
+    int64_t strip_rows, strips;
+    uint64_t peak_bytes;   /* live memory at its most */
+    uint64_t input_bytes;  /* size of the input file */
+    char shape_in[48], shape_out[48];
+    smp_step_report *steps;
+    size_t step_count;
+} smp_run_report;
+
+void smp_run_report_free(smp_run_report *report);
+
+/* The table that `run -v` prints: a line a step with time, share, GB/s, Mpixel/s; totals; findings. */
+void smp_report_table(FILE *to, const smp_run_report *report, bool color);
+
+/* One JSON object (a line when compact). */
+void smp_report_json(FILE *to, const smp_run_report *report, bool compact);
+
+#endif

@@ -1,0 +1,30 @@
+/* invert: the negative of a picture. */
+#include "invert.h"
+#include "stages/stage.h"
+
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)params, (void)in, (void)by, (void)err;
+    work->exactness = SMP_INTEGER;
+    work->ops = 1;
+    return SMP_OK;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive", .help = "sample by sample", .launches = {{SMP_IN, SMP_OUT, SMP_CPU(invert_naive), "invert_naive", NULL}}},
+    {.name = "tiled", .help = "vectorised rows", .launches = {{SMP_IN, SMP_OUT, SMP_CPU(invert_tiled), "invert_tiled", NULL}}},
+    {0},
+};
+
+const smp_stage smp_stage_invert = {
+    .name = "invert",
+    .help = "negative: full scale minus every sample",
+    .about = "out = white - in on every channel but alpha; white is 255, 65535 or 1.",
+    .example = "invert",
+    .domain = SMP_BOTH,
+    .access = SMP_POINT,
+    .keeps_alpha = true,
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"negate", "invert"}, {"negative", "invert"}, {0}},
+};

@@ -1,0 +1,238 @@
+/* A stage is declared once: src/stages/NAME.c holds one const smp_stage, stage_list.def has one line naming it, and
+ * kernels/FAMILY.{h,c,cu} hold its arithmetic. Help, validation, reference, completion, tests and benchmarks are all made
+ * from the descriptor. */
+#ifndef SMP_STAGES_STAGE_H
+#define SMP_STAGES_STAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "smp_cpu.h"
+#include "smp_data.h"
+
+/* ------------------------------------------------------------------------------------------------ parameters */
+
+typedef enum smp_type {
+    SMP_T_FLOAT,  /* field: double, in the default unit */
+    SMP_T_INT,    /* field: int64_t */
+    SMP_T_BOOL,   /* field: bool; yes or no */
+    SMP_T_ENUM,   /* field: int, the index into choices */
+    SMP_T_STRING, /* field: const char *, owned by the program */
+    SMP_T_MATRIX, /* field: smp_matrix, `[a b; c d]`; a list is a matrix of one row */
+    SMP_T_OPERAND /* field: smp_operand: a picture `@tap` or a number */
+} smp_type;
+
+/* What a number measures. A bare number has the default unit, which is the first of each list. */
+typedef enum smp_unit {
+    SMP_UNIT_NONE,     /* plain number */
+    SMP_UNIT_FRACTION, /* 0..1 of full scale, or % */
+    SMP_UNIT_PX,       /* px */
+    SMP_UNIT_HZ,       /* Hz, kHz */
+    SMP_UNIT_S,        /* s, ms */
+    SMP_UNIT_DB,       /* dB, dBFS */
+    SMP_UNIT_DEG,      /* deg */
+    SMP_UNIT_BIT       /* bit */
+} smp_unit;
+
+typedef struct smp_matrix {
+    int rows, cols;
+    const double *values; /* row by row; owned by the program */
+} smp_matrix;
+
+typedef struct smp_operand {
+    bool is_tap;  /* the picture is the node's second input */
+    double value; /* else this number, as a fraction of full scale */
+} smp_operand;
+
+enum {
+    SMP_P_MAIN = 1,     /* may be given without its name; at most one a stage */
+    SMP_P_REQUIRED = 2, /* has no default */
+    SMP_P_AUTO = 4,     /* a number that also takes the word `auto`, stored as NaN (INT: INT64_MIN) */
+    SMP_P_ODD = 8,      /* INT: must be odd */
+    SMP_P_POSITIVE = 16 /* the minimum itself is excluded */
+};
+
+typedef struct smp_param {
+    const char *name;
+    size_t offset; /* of the field in the stage's parameter struct */
+    smp_type type;
+    smp_unit unit;
+    double min, max;            /* inclusive; for matrices, of each element; equal: unbounded */
+    const char *fallback;       /* the default, as it would be written in a pipe file; null: required, or a null string */
+    const char *help;           /* one line */
+    const char *const *choices; /* SMP_T_ENUM: null-terminated words */
+    unsigned flags;
+} smp_param;
+
+/* ------------------------------------------------------------------------------------------------ planning */
+
+typedef enum smp_kind { SMP_KIND_NONE = 0, SMP_IMAGE = 1, SMP_AUDIO = 2, SMP_BOTH = 3 } smp_kind;
+
+/* What flows between two stages. */
+typedef struct smp_shape {
+    smp_kind kind;
+    int64_t width, height; /* px; sound: width 1, height frames */
+    int channels;
+    bool alpha;        /* the last channel is alpha (never with sound) */
+    smp_format format; /* the nominal format: what a file of this data would hold */
+    double rate;       /* Hz; 0 for pictures */
+} smp_shape;
+
+/* Full scale in code values: 255, 65535 or 1. */
+static inline float smp_white(smp_format format) { return format == SMP_U8 ? 255.f : format == SMP_U16 ? 65535.f : 1.f; }
+
+typedef enum smp_access {
+    SMP_POINT,   /* reads the same pixel */
+    SMP_STENCIL, /* reads `reach` rows above and below */
+    SMP_WHOLE,   /* reads anything: its input is materialised */
+    SMP_REDUCE,  /* reads everything, passes data on unchanged, keeps results */
+    SMP_ADJUST   /* reduces its input first, then works point by point with what was found (equalize, auto levels) */
+} smp_access;
+
+/* How a stage's output values relate to its input values: decides where the planner may keep integers between stages. */
+typedef enum smp_exactness {
+    SMP_REAL,    /* computes: integer storage only where the last rounding happens */
+    SMP_INTEGER, /* integer code values in range in, integer code values in range out */
+    SMP_MOVE     /* only moves samples: rounding may happen before or after it */
+} smp_exactness;
+
+typedef enum smp_result_kind {
+    SMP_RESULT_NONE,
+    SMP_RESULT_COUNTS, /* an array of uint64_t that kernels add to; threads have their own, added at the end */
+    SMP_RESULT_LEAVES  /* an array of records, one (per channel) a leaf; each is written whole, by one thread */
+} smp_result_kind;
+
+enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
+
+/* What plan() works out for one node; zeroed before the call. */
+typedef struct smp_node_plan {
+    smp_shape out;           /* preset to the input's shape */
+    int64_t reach_up, reach_down; /* stencil: rows needed above and below an output row */
+    bool whole;              /* needs its whole input all the same (a wrapping border, say) */
+    bool nothing;            /* with these parameters the stage changes nothing: the planner leaves it out and warns */
+    smp_exactness exactness; /* preset to SMP_REAL */
+    bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
+    unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
+    size_t kernel_size;
+    void *table;       /* constants for the device, from smp_alloc; the plan owns and frees it */
+    size_t table_size; /* bytes */
+    smp_result_kind result;
+    size_t result_size; /* bytes */
+    double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
+} smp_node_plan;
+
+/* One measured value of a reduction, for the report. */
+typedef struct smp_finding {
+    char name[48];   /* "mean", "p95" */
+    int channel;     /* -1: of the whole picture */
+    double value;    /* when list is null */
+    double *list;    /* a histogram's counts, say; from smp_alloc, owned by the findings */
+    size_t list_len;
+} smp_finding;
+
+typedef struct smp_findings {
+    smp_finding *items;
+    size_t count, capacity;
+} smp_findings;
+
+smp_code smp_findings_add(smp_findings *findings, const char *name, int channel, double value, smp_error *err);
+smp_code smp_findings_add_list(smp_findings *findings, const char *name, int channel, const double *list, size_t length, smp_error *err);
+void smp_findings_free(smp_findings *findings);
+
+/* ------------------------------------------------------------------------------------------------ variants */
+
+/* Where a launch reads and writes. The scratch picture has the input's rows and width, the output's channels, and f32
+ * samples. */
+typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH } smp_place;
+
+typedef struct smp_grid {
+    unsigned grid[3], block[3];
+    unsigned shared_bytes; /* dynamic shared memory */
+} smp_grid;
+
+/* Grid, block and dynamic shared memory for these views; params is the kernel parameter struct. */
+typedef void smp_geometry_fn(const smp_io *io, const void *params, smp_grid *grid);
+
+typedef struct smp_launch {
+    smp_place from, to;
+    smp_cpu_kernel cpu;
+    const char *cuda; /* name of the GPU kernel; formats are appended: NAME_u8_f32 (in, out). Null: no GPU kernel yet */
+    smp_geometry_fn *geometry;
+} smp_launch;
+
+enum { SMP_MAX_LAUNCHES = 3 };
+
+typedef struct smp_variant {
+    const char *name; /* naive, tiled, padded, ... */
+    const char *help; /* one line: what it changes and what that costs */
+    smp_launch launches[SMP_MAX_LAUNCHES]; /* in order; the first without kernels ends the list */
+    /* Bytes of scratch memory a CPU thread needs for one call; null: none. */
+    size_t (*scratch)(const smp_io *io, const void *params);
+    int64_t band; /* CPU: rows a thread takes are a multiple of this (0: any) */
+} smp_variant;
+
+/* ------------------------------------------------------------------------------------------------ the stage */
+
+/* Stages that the planner inserts by what they do, never by name. */
+typedef enum smp_role {
+    SMP_ROLE_NONE,
+    SMP_ROLE_CONVERT,     /* changes storage and full scale: smp_convert_params */
+    SMP_ROLE_PREMULTIPLY, /* colour times alpha */
+    SMP_ROLE_STRAIGHT,    /* colour divided by alpha */
+    SMP_ROLE_LINEAR,      /* sRGB-encoded to linear light */
+    SMP_ROLE_ENCODED,     /* back */
+    SMP_ROLE_ORIENT,      /* EXIF orientation 1..8: smp_orient_params */
+    SMP_ROLES
+} smp_role;
+
+/* The first field of the parameter structs of stages with these roles, so that the planner can fill them. */
+typedef struct smp_convert_params { int format; /* an smp_format */ } smp_convert_params;
+typedef struct smp_orient_params { int64_t orientation; /* as EXIF: 1..8 */ } smp_orient_params;
+
+/* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */
+typedef struct smp_alias { const char *name, *say; } smp_alias;
+
+typedef struct smp_stage {
+    const char *name;
+    const char *help;  /* one line */
+    const char *about; /* paragraphs for the reference: definition, formula, source; may be null */
+    const char *example; /* one statement that works, for help and tests: "gaussian 2px edge=mirror" */
+    smp_kind domain;
+    bool internal; /* the planner inserts it; hidden from listings but allowed */
+    smp_role role;
+    smp_access access;
+    bool neighbourhood; /* colour must be premultiplied where there is alpha */
+    bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
+    const smp_param *params; /* ends with a null name; may be null */
+    size_t params_size;      /* bytes of the parameter struct */
+    /* Works out shape, reach and kernel parameters for an input (and `by`, null without a tap). Also checks what single
+     * parameters cannot say. params: the struct described by the table. Null: shape unchanged, no kernel parameters. */
+    smp_code (*plan)(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *plan, smp_error *err);
+    /* Reductions: turns the merged result into findings (REDUCE) and, for ADJUST, into the table for the apply pass: may
+     * write plan->table (allocated by plan() with its final size) and plan->kernel. result: plan->result_size bytes. */
+    smp_code (*finish)(const void *params, const smp_shape *in, const void *result, smp_node_plan *plan, smp_findings *findings, smp_error *err);
+    const smp_variant *variants;  /* ends with a null name; [0] is naive, the definition; the last is the default */
+    const smp_variant *reducers;  /* ADJUST: the variants of its reduction; null otherwise. REDUCE uses variants */
+    const smp_alias *aliases;     /* ends with a null name; may be null */
+} smp_stage;
+
+/* ------------------------------------------------------------------------------------------------ the list */
+
+size_t smp_stage_count(void);
+const smp_stage *smp_stage_at(size_t index);
+const smp_stage *smp_stage_find(const char *name, size_t length);
+const smp_stage *smp_stage_with_role(smp_role role);
+size_t smp_variant_count(const smp_variant *variants);
+const smp_variant *smp_variant_find(const smp_variant *variants, const char *name);
+
+/* "2 to 1000 px", "yes or no": what a parameter accepts, into text. */
+void smp_param_domain(const smp_param *param, char *text, size_t size);
+const char *smp_unit_name(smp_unit unit);
+const char *smp_format_name(smp_format format);
+
+/* Shared by stages with an edge parameter: the words in the order of smp_edge. */
+extern const char *const smp_edge_names[];
+
+#endif

@@ -1,0 +1,154 @@
+/* The list of stages, made from stage_list.def, and look-ups in it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "stages/stage.h"
+
+#define S(name) extern const smp_stage smp_stage_##name;
+#include "stages/stage_list.def"
+#undef S
+
+static const smp_stage *const stages[] = {
+#define S(name) &smp_stage_##name,
+#include "stages/stage_list.def"
+#undef S
+};
+
+const char *const smp_edge_names[] = {"clamp", "reflect", "mirror", "wrap", "zero", "constant", NULL};
+
+size_t smp_stage_count(void)
+{
+    return sizeof stages / sizeof stages[0];
+}
+
+const smp_stage *smp_stage_at(size_t index)
+{
+    return index < smp_stage_count() ? stages[index] : NULL;
+}
+
+const smp_stage *smp_stage_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < smp_stage_count(); i++)
+        if (strlen(stages[i]->name) == length && !memcmp(stages[i]->name, name, length))
+            return stages[i];
+    return NULL;
+}
+
+const smp_stage *smp_stage_with_role(smp_role role)
+{
+    for (size_t i = 0; i < smp_stage_count(); i++)
+        if (stages[i]->role == role)
+            return stages[i];
+    return NULL;
+}
+
+size_t smp_variant_count(const smp_variant *variants)
+{
+    size_t count = 0;
+    while (variants && variants[count].name)
+        count++;
+    return count;
+}
+
+const smp_variant *smp_variant_find(const smp_variant *variants, const char *name)
+{
+    for (; variants && variants->name; variants++)
+        if (!strcmp(variants->name, name))
+            return variants;
+    return NULL;
+}
+
+static const struct {
+    const char *name;
+} units[] = {{""}, {"%"}, {"px"}, {"Hz"}, {"s"}, {"dB"}, {"deg"}, {"bit"}};
+
+const char *smp_unit_name(smp_unit unit)
+{
+    return (size_t)unit < sizeof units / sizeof units[0] ? units[unit].name : "";
+}
+
+const char *smp_format_name(smp_format format)
+{
+    static const char *const names[] = {"u8", "u16", "f32"};
+    return (unsigned)format < SMP_FORMATS ? names[format] : "?";
+}
+
+/* The choices of an enumeration: "clamp, reflect or mirror". */
+static void list_choices(const char *const *choices, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; choices[i] && used < size; i++) {
+        const char *gap = i == 0 ? "" : choices[i + 1] ? ", " : " or ";
+        int n = snprintf(text + used, size - used, "%s%s", gap, choices[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+void smp_param_domain(const smp_param *param, char *text, size_t size)
+{
+    const char *unit = param->unit == SMP_UNIT_FRACTION ? "" : smp_unit_name(param->unit);
+    const char *gap = unit[0] ? " " : "", *also = param->flags & SMP_P_AUTO ? ", or auto" : "";
+    bool bounded = param->min < param->max;
+    switch (param->type) {
+    case SMP_T_BOOL:
+        snprintf(text, size, "yes or no");
+        break;
+    case SMP_T_ENUM:
+        list_choices(param->choices, text, size);
+        break;
+    case SMP_T_STRING:
+        snprintf(text, size, "a text in double quotes");
+        break;
+    case SMP_T_MATRIX:
+        snprintf(text, size, "a matrix like [1 2 1; 2 4 2; 1 2 1]");
+        break;
+    case SMP_T_OPERAND:
+        snprintf(text, size, "a picture @name, or a number%s", param->unit == SMP_UNIT_FRACTION ? " (1 or 100% is full scale)" : "");
+        break;
+    case SMP_T_INT:
+    case SMP_T_FLOAT:
+        if (!bounded)
+            snprintf(text, size, "%s%s%s%s", param->type == SMP_T_INT ? "a whole number" : "a number", gap, unit, also);
+        else
+            snprintf(text, size, "%s%s%g to %g%s%s%s", param->flags & SMP_P_ODD ? "odd, " : "",
+                     param->flags & SMP_P_POSITIVE ? "above " : "", param->min, param->max, gap, unit, also);
+        break;
+    }
+}
+
+smp_code smp_findings_add(smp_findings *findings, const char *name, int channel, double value, smp_error *err)
+{
+    if (!smp_grow(&findings->items, &findings->capacity, findings->count + 1, sizeof *findings->items))
+        return smp_fail_memory(err, "results", sizeof *findings->items);
+    smp_finding *item = &findings->items[findings->count++];
+    *item = (smp_finding){.channel = channel, .value = value};
+    snprintf(item->name, sizeof item->name, "%s", name);
+    return SMP_OK;
+}
+
+smp_code smp_findings_add_list(smp_findings *findings, const char *name, int channel, const double *list, size_t length,
+                               smp_error *err)
+{
+    double *copy = smp_alloc_array(length, sizeof *copy);
+    if (!copy)
+        return smp_fail_memory(err, "results", length * sizeof *copy);
+    memcpy(copy, list, length * sizeof *copy);
+    smp_code code = smp_findings_add(findings, name, channel, 0, err);
+    if (code) {
+        smp_free(copy);
+        return code;
+    }
+    findings->items[findings->count - 1].list = copy;
+    findings->items[findings->count - 1].list_len = length;
+    return SMP_OK;
+}
+
+void smp_findings_free(smp_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        smp_free(findings->items[i].list);
+    smp_free(findings->items);
+    *findings = (smp_findings){0};
+}
