@@ -1,0 +1,92 @@
+# What a fresh Debian or Ubuntu machine needs, written once; sourced by samples/quickstart.sh and tests/run.sh.
+# Installs with apt only what is missing, and says what for; calls no apt when nothing is. bash.
+
+# A package is missing when its check fails: checks ask for what is used, so that a cmake or a compiler from elsewhere counts.
+missing_packages=()
+missing_reasons=()
+need() { # need PACKAGE REASON CHECK...
+    local package=$1 reason=$2
+    shift 2
+    if ! "$@" >/dev/null 2>&1; then
+        missing_packages+=("$package")
+        missing_reasons+=("$reason")
+    fi
+}
+
+has() { command -v "$1"; }
+
+has_library() { # has_library PKG_CONFIG_NAME PACKAGE
+    pkg-config --exists "$1" || dpkg-query -W -f '${Status}' "$2" | grep -q 'ok installed'
+}
+
+has_cmake() { # has_cmake MAJOR.MINOR: this version or a later one
+    local found
+    found=$(cmake --version | sed -n '1s/.* //p') && [ -n "$found" ] &&
+        [ "$(printf '%s\n' "$1" "$found" | sort -V | head -n 1)" = "$1" ]
+}
+
+need_for_build() {
+    need gcc "compiles the program (C11)" has "${CC:-cc}"
+    need g++ "compiles the C++ side of the build" has "${CXX:-c++}"
+    need make "runs the build" has make
+    need cmake "configures the build, version 3.22 or later" has_cmake 3.22
+    need pkg-config "finds the libraries" has pkg-config
+    need libpng-dev "reads and writes PNG" has_library libpng libpng-dev
+    need libjpeg-dev "reads and writes JPEG" has_library libjpeg libjpeg-dev
+    need libstb-dev "reads BMP, TGA, PNM, PSD and HDR" has_library stb libstb-dev
+}
+
+need_for_tests() {
+    need libcmocka-dev "runs the unit tests" has_library cmocka libcmocka-dev
+    need python3 "runs the oracle and command-line tests" test -x /usr/bin/python3
+    need python3-numpy "the oracle for arithmetic" /usr/bin/python3 -c 'import numpy'
+    need python3-scipy "the oracle for stencils and borders (scipy.ndimage)" /usr/bin/python3 -c 'import scipy.ndimage'
+    need python3-opencv "the oracle for equalize, thresholds and filters" /usr/bin/python3 -c 'import cv2'
+}
+
+install_missing() {
+    [ ${#missing_packages[@]} -gt 0 ] || return 0
+    echo "Missing on this machine:"
+    local i
+    for i in "${!missing_packages[@]}"; do
+        printf '  %-16s %s\n' "${missing_packages[i]}" "${missing_reasons[i]}"
+    done
+    if ! has apt-get >/dev/null; then
+        echo "There is no apt-get here: install the equivalent of these with your system's package manager, then run again." >&2
+        return 1
+    fi
+    local as_root=(env)
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! has sudo >/dev/null; then
+            echo "Not root and no sudo here. As root, run: apt-get install ${missing_packages[*]}" >&2
+            return 1
+        fi
+        as_root=(sudo env)
+    fi
+    local apt=("${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
+    echo "Installing them: apt-get install ${missing_packages[*]}"
+    "${apt[@]}" update || echo "apt-get update failed; trying with the lists that are here" >&2
+    "${apt[@]}" install --no-install-recommends "${missing_packages[@]}" || {
+        echo "apt-get could not install: ${missing_packages[*]}" >&2
+        return 1
+    }
+    missing_packages=()
+    missing_reasons=()
+}
+
+# build_preset PRESET [CMAKE_OPTION...]: configures and builds in the current folder, quietly; on failure shows the end of the log.
+build_preset() {
+    local preset=$1 log=build/$1.log cache=build/$1/CMakeCache.txt
+    shift
+    mkdir -p build
+    # A cache that came with a copied or moved tree names another folder; CMake would refuse it.
+    if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$cache"; then
+        rm -rf "build/$preset"
+    fi
+    echo "Building preset $preset (log: $log)"
+    if ! { cmake --preset "$preset" "$@" && cmake --build --preset "$preset" --parallel "$(nproc)"; } >"$log" 2>&1; then
+        tail -n 60 "$log" >&2
+        echo "The build of preset $preset failed; the whole log is $PWD/$log" >&2
+        return 1
+    fi
+}
