@@ -101,7 +101,8 @@ typedef enum smp_exactness {
 typedef enum smp_result_kind {
     SMP_RESULT_NONE,
     SMP_RESULT_COUNTS, /* an array of uint64_t that kernels add to; threads have their own, added at the end */
-    SMP_RESULT_LEAVES  /* an array of records, one (per channel) a leaf; each is written whole, by one thread */
+    SMP_RESULT_LEAVES, /* an array of records, one (per channel) a leaf; each is written whole, by one thread */
+    SMP_RESULT_LEAVES_COUNTS /* both: records, and from plan.counts_at on, counts. A launch works on one: smp_result_part */
 } smp_result_kind;
 
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
@@ -121,6 +122,7 @@ typedef struct smp_node_plan {
     size_t table_size; /* bytes */
     smp_result_kind result;
     size_t result_size; /* bytes */
+    size_t counts_at;   /* SMP_RESULT_LEAVES_COUNTS: where the counts begin, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
 } smp_node_plan;
 
@@ -161,7 +163,19 @@ typedef struct smp_launch {
     smp_cpu_kernel cpu;
     const char *cuda; /* name of the GPU kernel; formats are appended: NAME_u8_f32 (in, out). Null: no GPU kernel yet */
     smp_geometry_fn *geometry;
+    bool counts; /* of a stage that can have both kinds of result: this launch adds to the counts */
 } smp_launch;
+
+/* The part of a reduction's result that a launch works on: bytes `at` .. `at + size` of the whole, where io->result points;
+ * *counts says that it is added to (SMP_RESULT_COUNTS). False: the launch is left out, its part was not asked for. */
+static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *launch, size_t *at, size_t *size, bool *counts)
+{
+    bool both = plan->result == SMP_RESULT_LEAVES_COUNTS;
+    *at = both && launch->counts ? plan->counts_at : 0;
+    *size = both && !launch->counts ? plan->counts_at : plan->result_size - *at;
+    *counts = plan->result == SMP_RESULT_COUNTS || (both && launch->counts);
+    return !(launch->counts && plan->result == SMP_RESULT_LEAVES);
+}
 
 enum { SMP_MAX_LAUNCHES = 3 };
 
