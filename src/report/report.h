@@ -11,7 +11,8 @@
 typedef struct smp_step_report {
     char label[96];    /* the statement, or what the planner inserted in parentheses */
     char variant[24];
-    int line;          /* in the pipe file; 0: inserted */
+    int node;          /* of the program, or SMP_NODE_NONE when the planner inserted it */
+    int line;          /* in the pipe file; 0: inserted, or no file */
     double seconds;    /* device time of all strips */
     uint64_t bytes;    /* that had to cross memory: input read once, output written once */
     uint64_t pixels;   /* output pixels */

@@ -247,6 +247,9 @@ void smp_param_domain(const smp_param *param, char *text, size_t size);
 const char *smp_unit_name(smp_unit unit);
 const char *smp_format_name(smp_format format);
 
+/* "u8x3 451x300", with " in f32" when storage differs from the shape's format. */
+void smp_shape_text(const smp_shape *shape, smp_format storage, char *text, size_t size);
+
 /* Shared by stages with an edge parameter: the words in the order of smp_edge. */
 extern const char *const smp_edge_names[];
 

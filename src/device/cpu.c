@@ -1,0 +1,267 @@
+/* The CPU as a device: memory is the host's, launches are OpenMP loops over bands of rows. One of the kernels compiled for
+ * base, x86-64-v3 and x86-64-v4 is picked at start. */
+#include "device/cpu.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/clock.h"
+
+typedef struct worker { /* one thread's own memory; grown when a launch needs more, never in between */
+    void *scratch;
+    size_t scratch_size;
+    void *counts; /* a copy of a reduction's counts */
+    size_t counts_size;
+    uint64_t clipped;
+} worker;
+
+typedef struct cpu_device {
+    smp_device base;
+    smp_isa isa;
+    int threads;
+    worker *workers;
+} cpu_device;
+
+/* ---------------------------------------------------------------------------------------------- what this machine is */
+
+static smp_isa best_isa(void)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+              __builtin_cpu_supports("fma");
+    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return v4 ? SMP_ISA_V4 : v3 ? SMP_ISA_V3 : SMP_ISA_BASE;
+#else
+    return SMP_ISA_BASE;
+#endif
+}
+
+static const char *const isa_names[] = {"base", "v3", "v4"};
+
+/* The processor's name as the kernel tells it, "CPU" when it does not. */
+static void processor_name(char *name, size_t size)
+{
+    snprintf(name, size, "CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[256];
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) || !colon)
+            continue;
+        colon[strcspn(colon, "\n")] = '\0';
+        snprintf(name, size, "%.*s", (int)size - 1, colon + 2);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+void smp_cpu_info(smp_device_info *info)
+{
+    *info = (smp_device_info){0};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+#ifdef _OPENMP
+    info->units = omp_get_num_procs();
+#else
+    info->units = 1;
+#endif
+    if (cores > 0 && info->units > cores)
+        info->units = (int)cores;
+    info->memory = pages > 0 && page > 0 ? (int64_t)pages * page : 0;
+    snprintf(info->kind, sizeof info->kind, "cpu");
+    snprintf(info->isa, sizeof info->isa, "%s", isa_names[best_isa()]);
+    processor_name(info->name, sizeof info->name);
+}
+
+/* ---------------------------------------------------------------------------------------------- memory */
+
+static smp_code cpu_alloc(smp_device *device, size_t size, void **out, smp_error *err)
+{
+    (void)device;
+    *out = smp_alloc_raw(size);
+    return *out ? SMP_OK : smp_fail_memory(err, "a picture", size);
+}
+
+static void cpu_free(smp_device *device, void *memory)
+{
+    (void)device;
+    smp_free(memory);
+}
+
+static smp_code cpu_zero(smp_device *device, void *memory, size_t size, smp_error *err)
+{
+    (void)device, (void)err;
+    memset(memory, 0, size);
+    return SMP_OK;
+}
+
+static smp_code cpu_copy_rows(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                              int64_t row_bytes, int64_t rows, smp_error *err)
+{
+    (void)device, (void)err;
+    for (int64_t y = 0; y < rows; y++)
+        memcpy((char *)to + y * to_stride, (const char *)from + y * from_stride, (size_t)row_bytes);
+    return SMP_OK;
+}
+
+static smp_code cpu_copy(smp_device *device, void *to, const void *from, size_t size, smp_error *err)
+{
+    (void)device, (void)err;
+    memmove(to, from, size);
+    return SMP_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- launches */
+
+static smp_code reserve(void **memory, size_t *have, size_t want, smp_error *err)
+{
+    if (want <= *have)
+        return SMP_OK;
+    smp_free(*memory);
+    *have = 0;
+    *memory = smp_alloc(want);
+    if (!*memory)
+        return smp_fail_memory(err, "a thread's memory", want);
+    *have = want;
+    return SMP_OK;
+}
+
+/* Rows of io->out, cut into one band a thread; bands begin at multiples of `unit` rows of the picture. */
+static void band(const smp_view *out, int64_t unit, int part, int parts, int64_t *from, int64_t *to)
+{
+    int64_t first = out->y0 / unit, last = (out->y0 + out->rows + unit - 1) / unit, units = last - first;
+    int64_t a = (first + units * part / parts) * unit, b = (first + units * (part + 1) / parts) * unit;
+    *from = smp_clamp_i64(a, out->y0, out->y0 + out->rows);
+    *to = smp_clamp_i64(b, out->y0, out->y0 + out->rows);
+}
+
+/* Gives every thread what one launch needs: scratch memory and, for counts, a zeroed copy of the result. */
+static smp_code ready_workers(cpu_device *cpu, size_t scratch, size_t counts, smp_error *err)
+{
+    for (int i = 0; i < cpu->threads; i++) {
+        worker *w = &cpu->workers[i];
+        smp_code code = reserve(&w->scratch, &w->scratch_size, scratch, err);
+        if (!code)
+            code = reserve(&w->counts, &w->counts_size, counts, err);
+        if (code)
+            return code;
+        w->clipped = 0;
+        if (counts)
+            memset(w->counts, 0, counts);
+    }
+    return SMP_OK;
+}
+
+static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
+                           const smp_node_plan *plan, smp_cost *cost, smp_error *err)
+{
+    cpu_device *cpu = (cpu_device *)device;
+    smp_cpu_fn *kernel = launch->cpu.fn[cpu->isa];
+    size_t scratch = variant->scratch ? variant->scratch(io, plan->kernel) : 0, result_at = 0, result_size = 0;
+    bool reduces = plan->result != SMP_RESULT_NONE && io->result, counts = false;
+    if (reduces && !smp_result_part(plan, launch, &result_at, &result_size, &counts))
+        return SMP_OK;
+    char *result = reduces ? (char *)io->result + result_at : NULL;
+    int64_t unit = smp_max_i64(1, variant->band);
+    if (reduces && !counts)
+        unit = smp_max_i64(unit, smp_leaf_rows(io->in.width));
+    smp_code code = ready_workers(cpu, scratch, counts ? result_size : 0, err);
+    if (code)
+        return code;
+    double start = smp_now();
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static, 1) num_threads(cpu->threads) if (cpu->threads > 1)
+#endif
+    for (int i = 0; i < cpu->threads; i++) {
+        worker *w = &cpu->workers[i];
+        smp_io own = *io;
+        int64_t from, to;
+        band(&io->out, unit, i, cpu->threads, &from, &to);
+        own.clipped = io->clipped ? &w->clipped : NULL;
+        own.result = counts ? w->counts : result;
+        if (from < to)
+            kernel(&own, plan->kernel, w->scratch, from, to);
+    }
+    for (int i = 0; i < cpu->threads; i++) {
+        const uint64_t *part = cpu->workers[i].counts;
+        for (size_t k = 0; counts && k < result_size / sizeof *part; k++)
+            ((uint64_t *)(void *)result)[k] += part[k];
+        if (io->clipped)
+            *io->clipped += cpu->workers[i].clipped;
+    }
+    cost->seconds += smp_now() - start;
+    return SMP_OK;
+}
+
+static smp_code cpu_sync(smp_device *device, smp_error *err)
+{
+    (void)device, (void)err;
+    return SMP_OK;
+}
+
+static void cpu_close(smp_device *device)
+{
+    cpu_device *cpu = (cpu_device *)device;
+    for (int i = 0; cpu->workers && i < cpu->threads; i++) {
+        smp_free(cpu->workers[i].scratch);
+        smp_free(cpu->workers[i].counts);
+    }
+    smp_free(cpu->workers);
+    smp_free(cpu);
+}
+
+static const smp_device_ops cpu_ops = {
+    .alloc = cpu_alloc,
+    .free = cpu_free,
+    .zero = cpu_zero,
+    .copy_in = cpu_copy_rows,
+    .copy_out = cpu_copy_rows,
+    .copy = cpu_copy,
+    .launch = cpu_launch,
+    .sync = cpu_sync,
+    .close = cpu_close,
+};
+
+smp_code smp_cpu_open(int threads, const char *isa, smp_device **out, smp_error *err)
+{
+    *out = NULL;
+    smp_isa best = best_isa(), use = best;
+    if (isa) {
+        use = SMP_ISAS;
+        for (int i = 0; i < SMP_ISAS; i++)
+            if (!strcmp(isa, isa_names[i]))
+                use = (smp_isa)i;
+        if (use == SMP_ISAS)
+            return smp_fail(err, SMP_E_USAGE, "unknown instruction set '%s': base, v3 or v4", isa);
+        if (use > best)
+            return smp_fail(err, SMP_E_DEVICE, "this processor has no %s: its best is %s", isa, isa_names[best]);
+    }
+    cpu_device *cpu = smp_alloc(sizeof *cpu);
+    if (!cpu)
+        return smp_fail_memory(err, "the CPU device", sizeof *cpu);
+    cpu->base.ops = &cpu_ops;
+    cpu->base.host_memory = true;
+    smp_cpu_info(&cpu->base.info);
+    cpu->threads = threads > 0 ? threads : cpu->base.info.units;
+#ifndef _OPENMP
+    cpu->threads = 1;
+#endif
+    cpu->base.info.units = cpu->threads;
+    snprintf(cpu->base.info.isa, sizeof cpu->base.info.isa, "%s", isa_names[use]);
+    cpu->isa = use;
+    cpu->workers = smp_alloc_array((size_t)cpu->threads, sizeof *cpu->workers);
+    if (!cpu->workers) {
+        smp_free(cpu);
+        return smp_fail_memory(err, "the CPU device", sizeof *cpu->workers);
+    }
+    *out = &cpu->base;
+    return SMP_OK;
+}

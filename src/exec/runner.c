@@ -1,0 +1,450 @@
+/* The run of a plan: see runner.h. All memory is taken before the first strip; strips allocate nothing. */
+#include "exec/runner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "exec/schedule.h"
+
+typedef struct lane { /* what one step owns while it runs */
+    void *memory; /* device: window or frame of its output */
+    int64_t stride, base, rows; /* bytes; first row present; rows that fit */
+    int64_t done; /* rows computed so far */
+    void *scratch;
+    int64_t scratch_stride;
+    void *table, *result; /* device */
+    uint64_t *clipped;    /* device: one counter; null when not counted */
+    const smp_variant *variant;
+    smp_node_plan work; /* a copy: a finished reduction may change it */
+    smp_findings findings;
+    smp_cost cost;
+} lane;
+
+struct smp_runner {
+    const smp_runner_setup *setup;
+    const smp_plan *plan;
+    smp_device *device;
+    lane *lanes;
+    smp_rows *rows;
+    int64_t strip_rows, strips_done, strips_all;
+};
+
+static int64_t row_bytes(const smp_shape *shape, smp_format storage)
+{
+    return shape->width * shape->channels * smp_sample_size(storage);
+}
+
+static int64_t aligned(int64_t bytes)
+{
+    return (bytes + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
+}
+
+/* ---------------------------------------------------------------------------------------------- memory */
+
+static smp_code device_alloc(smp_runner *r, int64_t rows, int64_t stride, void **out, smp_error *err)
+{
+    size_t bytes;
+    if (!smp_mul_size((size_t)rows, (size_t)stride, &bytes))
+        return smp_fail_memory(err, "a picture", UINT64_MAX);
+    return r->device->ops->alloc(r->device, bytes, out, err);
+}
+
+static smp_code upload_table(smp_runner *r, lane *l, smp_error *err)
+{
+    if (!l->work.table_size)
+        return SMP_OK;
+    int64_t size = (int64_t)l->work.table_size;
+    smp_code code = l->table ? SMP_OK : r->device->ops->alloc(r->device, l->work.table_size, &l->table, err);
+    return code ? code : r->device->ops->copy_in(r->device, l->table, size, l->work.table, size, size, 1, err);
+}
+
+/* The rows of its input that a step reads for output rows from .. to-1. */
+static void rows_read(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count)
+{
+    int64_t low = step->whole_input ? 0 : smp_max_i64(0, from - step->reach_up);
+    int64_t high = step->whole_input ? height : smp_min_i64(height, to + step->reach_down);
+    *first = smp_min_i64(low, height);
+    *count = smp_max_i64(0, high - *first);
+}
+
+static bool uses_scratch(const smp_variant *variant)
+{
+    for (int i = 0; i < SMP_MAX_LAUNCHES && variant->launches[i].cpu.fn[0]; i++)
+        if (variant->launches[i].to == SMP_SCRATCH)
+            return true;
+    return false;
+}
+
+static const smp_variant *choose_variant(const smp_step *step, const char *wanted)
+{
+    const smp_variant *list = step->job == SMP_JOB_REDUCE && step->stage->reducers ? step->stage->reducers : step->stage->variants;
+    const smp_variant *found = wanted ? smp_variant_find(list, wanted) : NULL;
+    return found ? found : &list[smp_variant_count(list) - 1];
+}
+
+static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window, smp_error *err)
+{
+    const smp_step *step = &r->plan->steps[index];
+    lane *l = &r->lanes[index];
+    smp_code code = SMP_OK;
+    l->work = step->work;
+    l->work.table = NULL;
+    if (window->rows > 0) {
+        l->stride = aligned(row_bytes(&step->out, step->storage));
+        l->rows = window->rows;
+        code = device_alloc(r, l->rows, l->stride, &l->memory, err);
+    }
+    if (code || step->job == SMP_JOB_SOURCE)
+        return code;
+    l->variant = choose_variant(step, r->setup->variant);
+    if (step->work.table_size) { /* reductions fill in their own copy */
+        l->work.table = smp_alloc(step->work.table_size);
+        if (!l->work.table)
+            return smp_fail_memory(err, "a table", step->work.table_size);
+        memcpy(l->work.table, step->work.table, step->work.table_size);
+        code = upload_table(r, l, err);
+    }
+    if (!code && step->job == SMP_JOB_REDUCE) {
+        code = r->device->ops->alloc(r->device, step->work.result_size, &l->result, err);
+        if (!code)
+            code = r->device->ops->zero(r->device, l->result, step->work.result_size, err);
+    }
+    if (!code && step->job == SMP_JOB_STAGE && step->work.clips && step->storage != SMP_F32) {
+        code = r->device->ops->alloc(r->device, sizeof *l->clipped, (void **)&l->clipped, err);
+        if (!code)
+            code = r->device->ops->zero(r->device, l->clipped, sizeof *l->clipped, err);
+    }
+    return code;
+}
+
+/* Scratch pictures need the strip's input rows, known from the schedule: at most strip + reach, or the whole input. */
+static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp_error *err)
+{
+    const smp_step *step = &r->plan->steps[index];
+    lane *l = &r->lanes[index];
+    if (step->job == SMP_JOB_SOURCE || !uses_scratch(l->variant))
+        return SMP_OK;
+    int64_t height = r->plan->steps[step->input].out.height;
+    int64_t rows = step->whole_input ? height : smp_min_i64(height, most_rows + step->reach_up + step->reach_down);
+    l->scratch_stride = aligned(step->in.width * step->out.channels * (int64_t)sizeof(float));
+    return device_alloc(r, rows, l->scratch_stride, &l->scratch, err);
+}
+
+static smp_code prepare(smp_runner *r, smp_error *err)
+{
+    size_t count = r->plan->step_count;
+    r->lanes = smp_alloc_array(count, sizeof *r->lanes);
+    r->rows = smp_alloc_array(count, sizeof *r->rows);
+    smp_window *windows = smp_alloc_array(count, sizeof *windows);
+    int64_t *most = smp_alloc_array(count, sizeof *most);
+    smp_code code = r->lanes && r->rows && windows && most ? SMP_OK : smp_fail_memory(err, "a run", count * sizeof *r->lanes);
+    if (!code)
+        code = smp_plan_windows(r->plan, r->strip_rows, windows, err);
+    for (size_t i = 0; !code && i < count; i++)
+        code = prepare_lane(r, (int)i, &windows[i], err);
+    for (int phase = 0; !code && phase < r->plan->phases; phase++) {
+        int64_t strips = smp_strip_count(r->plan, phase, r->strip_rows);
+        r->strips_all += strips;
+        for (int64_t k = 0; k < strips; k++) {
+            smp_strip_needs(r->plan, phase, r->strip_rows, k, r->rows);
+            for (size_t i = 0; i < count; i++)
+                most[i] = smp_max_i64(most[i], r->rows[i].to - r->rows[i].from);
+        }
+    }
+    for (size_t i = 0; !code && i < count; i++)
+        code = prepare_scratch(r, (int)i, most[i], err);
+    smp_free(windows);
+    smp_free(most);
+    return code;
+}
+
+static void release(smp_runner *r)
+{
+    for (size_t i = 0; r->lanes && i < r->plan->step_count; i++) {
+        lane *l = &r->lanes[i];
+        void *owned[] = {l->memory, l->scratch, l->table, l->result, l->clipped};
+        for (size_t k = 0; k < sizeof owned / sizeof owned[0]; k++)
+            if (owned[k])
+                r->device->ops->free(r->device, owned[k]);
+        smp_free(l->work.table);
+        smp_findings_free(&l->findings);
+    }
+    smp_free(r->lanes);
+    smp_free(r->rows);
+}
+
+/* ---------------------------------------------------------------------------------------------- one strip */
+
+/* Rows first .. first+count-1 of a step's output. */
+static smp_view view_of(const smp_runner *r, int index, int64_t first, int64_t count)
+{
+    const smp_step *step = &r->plan->steps[index];
+    const lane *l = &r->lanes[index];
+    return (smp_view){
+        .data = (char *)l->memory + (first - l->base) * l->stride,
+        .stride = l->stride,
+        .width = step->out.width,
+        .height = step->out.height,
+        .y0 = first,
+        .rows = count,
+        .channels = step->out.channels,
+        .format = (int32_t)step->storage,
+        .white = smp_white(step->out.format),
+        .alpha = step->out.alpha,
+    };
+}
+
+/* Makes room for rows up to `to`: rows before `keep` are given up, the others move to the window's start. */
+static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_error *err)
+{
+    lane *l = &r->lanes[index];
+    if (!l->memory || need->to - l->base <= l->rows)
+        return SMP_OK;
+    smp_code code = SMP_OK;
+    if (l->done > need->keep)
+        code = r->device->ops->copy(r->device, l->memory, (char *)l->memory + (need->keep - l->base) * l->stride,
+                                    (size_t)((l->done - need->keep) * l->stride), err);
+    l->base = need->keep;
+    return code;
+}
+
+static smp_code fill_from_source(smp_runner *r, const smp_rows *need, smp_error *err)
+{
+    smp_port *port = r->setup->source;
+    const smp_step *step = &r->plan->steps[0];
+    lane *l = &r->lanes[0];
+    for (int64_t y = need->from; y < need->to;) {
+        const void *rows;
+        int64_t count, stride;
+        if (port->stream) {
+            smp_code code = smp_stream_take(port->stream, need->to - y, &rows, &count, err);
+            if (code)
+                return code;
+            stride = smp_stream_stride(port->stream);
+        } else {
+            rows = smp_row(&port->view, port->at);
+            count = need->to - y;
+            stride = port->view.stride;
+        }
+        smp_code code = r->device->ops->copy_in(r->device, (char *)l->memory + (y - l->base) * l->stride, l->stride, rows, stride,
+                                                row_bytes(&step->out, step->storage), count, err);
+        if (code)
+            return code;
+        if (port->stream)
+            smp_stream_took(port->stream, count);
+        port->at += count;
+        y += count;
+    }
+    return SMP_OK;
+}
+
+static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_port *port, const smp_rows *done, smp_error *err)
+{
+    const smp_step *step = &r->plan->steps[sink->step];
+    for (int64_t y = done->from; y < done->to;) {
+        void *rows;
+        int64_t count, stride;
+        if (port->stream) {
+            smp_code code = smp_stream_room(port->stream, done->to - y, &rows, &count, err);
+            if (code)
+                return code;
+            stride = smp_stream_stride(port->stream);
+        } else {
+            rows = smp_row(&port->view, port->at);
+            count = done->to - y;
+            stride = port->view.stride;
+        }
+        smp_view from = view_of(r, sink->step, y, count);
+        smp_code code = r->device->ops->copy_out(r->device, rows, stride, from.data, from.stride, row_bytes(&step->out, step->storage),
+                                                 count, err);
+        if (code)
+            return code;
+        if (port->stream)
+            smp_stream_put(port->stream, count);
+        port->at += count;
+        y += count;
+    }
+    return SMP_OK;
+}
+
+static smp_view scratch_view(const smp_step *step, const lane *l, const smp_view *in)
+{
+    smp_view view = *in;
+    view.data = l->scratch;
+    view.stride = l->scratch_stride;
+    view.channels = step->out.channels;
+    view.format = SMP_F32;
+    return view;
+}
+
+static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_error *err)
+{
+    const smp_step *step = &r->plan->steps[index];
+    lane *l = &r->lanes[index];
+    smp_io io = {.table = l->table, .result = l->result, .clipped = l->clipped};
+    smp_view in, out, by = {0};
+    int64_t first, count;
+    if (step->job == SMP_JOB_REDUCE) {
+        in = out = view_of(r, step->input, need->from, need->to - need->from);
+    } else {
+        rows_read(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
+        in = view_of(r, step->input, first, count);
+        out = view_of(r, index, need->from, need->to - need->from);
+    }
+    if (step->by >= 0) {
+        rows_read(step, r->plan->steps[step->by].out.height, need->from, need->to, &first, &count);
+        by = view_of(r, step->by, first, count);
+    }
+    smp_view scratch = scratch_view(step, l, &in);
+    io.by = by;
+    for (int i = 0; i < SMP_MAX_LAUNCHES && l->variant->launches[i].cpu.fn[0]; i++) {
+        const smp_launch *launch = &l->variant->launches[i];
+        io.in = launch->from == SMP_SCRATCH ? scratch : in;
+        io.out = launch->to == SMP_SCRATCH ? scratch : out;
+        smp_code code = r->device->ops->launch(r->device, l->variant, launch, &io, &l->work, &l->cost, err);
+        if (code)
+            return code;
+    }
+    return SMP_OK;
+}
+
+static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_error *err)
+{
+    const smp_plan *plan = r->plan;
+    smp_code code = SMP_OK;
+    smp_strip_needs(plan, phase, r->strip_rows, k, r->rows);
+    for (int i = 0; i < (int)plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        const smp_rows *need = &r->rows[i];
+        if (step->phase != phase || need->from == need->to)
+            continue;
+        *failed = i;
+        if ((code = make_room(r, i, need, err)))
+            return code;
+        code = step->job == SMP_JOB_SOURCE ? fill_from_source(r, need, err) : compute(r, i, need, err);
+        if (code)
+            return code;
+        r->lanes[i].done = need->to;
+        for (size_t s = 0; s < plan->sink_count; s++)
+            if (plan->sinks[s].step == i && (code = send_to_sink(r, &plan->sinks[s], &r->setup->sinks[s], need, err)))
+                return code;
+    }
+    *failed = SMP_STEP_NONE;
+    r->strips_done++;
+    return r->setup->progress ? r->setup->progress(r->setup->progress_context, r->strips_done, r->strips_all) : SMP_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- results */
+
+/* Brings a finished reduction home, lets the stage read it, and gives the step that waits for it its table. */
+static smp_code finish_reduction(smp_runner *r, int index, smp_error *err)
+{
+    const smp_step *step = &r->plan->steps[index];
+    lane *l = &r->lanes[index], *target = l;
+    int apply = SMP_STEP_NONE;
+    for (size_t i = 0; i < r->plan->step_count; i++)
+        if (r->plan->steps[i].reduced_by == index)
+            apply = (int)i;
+    if (apply >= 0)
+        target = &r->lanes[apply];
+    int64_t size = (int64_t)l->work.result_size;
+    void *result = smp_alloc(l->work.result_size);
+    if (!result)
+        return smp_fail_memory(err, "results", l->work.result_size);
+    smp_code code = r->device->ops->copy_out(r->device, result, size, l->result, size, size, 1, err);
+    if (!code && step->stage->finish)
+        code = step->stage->finish(step->params, &step->in, result, &target->work, &l->findings, err);
+    smp_free(result);
+    if (!code && apply >= 0)
+        code = upload_table(r, target, err);
+    return code;
+}
+
+static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *err)
+{
+    const smp_plan *plan = r->plan;
+    report->steps = smp_alloc_array(plan->step_count, sizeof *report->steps);
+    if (!report->steps)
+        return smp_fail_memory(err, "the report", plan->step_count * sizeof *report->steps);
+    report->strip_rows = r->strip_rows;
+    report->strips = r->strips_done;
+    report->device_seconds = 0;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        lane *l = &r->lanes[i];
+        if (step->job == SMP_JOB_SOURCE)
+            continue;
+        smp_step_report *to = &report->steps[report->step_count++];
+        const smp_step *input = &plan->steps[step->input];
+        snprintf(to->label, sizeof to->label, "%s", step->label);
+        snprintf(to->variant, sizeof to->variant, "%s", l->variant->name);
+        smp_shape_text(&step->out, step->storage, to->type, sizeof to->type);
+        to->node = step->node;
+        to->seconds = l->cost.seconds;
+        to->pixels = (uint64_t)step->out.width * (uint64_t)step->out.height;
+        to->bytes = (uint64_t)row_bytes(&input->out, input->storage) * (uint64_t)input->out.height;
+        if (step->job == SMP_JOB_STAGE)
+            to->bytes += (uint64_t)row_bytes(&step->out, step->storage) * (uint64_t)step->out.height;
+        if (step->by >= 0)
+            to->bytes += (uint64_t)row_bytes(&plan->steps[step->by].out, plan->steps[step->by].storage) *
+                         (uint64_t)plan->steps[step->by].out.height;
+        to->ops = l->work.ops * (double)to->pixels * step->out.channels;
+        if (l->clipped) {
+            to->counts_clipping = true;
+            int64_t size = sizeof to->clipped;
+            smp_code code = r->device->ops->copy_out(r->device, &to->clipped, size, l->clipped, size, size, 1, err);
+            if (code)
+                return code;
+        }
+        to->findings = l->findings;
+        l->findings = (smp_findings){0};
+        report->device_seconds += to->seconds;
+    }
+    return SMP_OK;
+}
+
+int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted)
+{
+    enum { STRIP_BYTES = 1 << 20, CUDA_STRIP_BYTES = 64 << 20, MOST_BYTES = 256 << 20 };
+    int64_t widest = 1, reach = 0, bytes = device && !device->host_memory ? CUDA_STRIP_BYTES : STRIP_BYTES;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        widest = smp_max_i64(widest, row_bytes(&step->out, step->out.format));
+        reach += step->reach_up + step->reach_down;
+    }
+    int64_t rows = wanted > 0 ? wanted : smp_max_i64(1, bytes / widest);
+    if (wanted <= 0) { /* halo rows are computed again by every thread: keep them a small part of a strip */
+        int64_t units = device && device->host_memory ? smp_max_i64(1, device->info.units) : 1;
+        rows = smp_max_i64(rows, smp_min_i64(4 * reach * units, smp_max_i64(1, MOST_BYTES / widest)));
+        rows = (rows + 7) / 8 * 8;
+    }
+    return (rows + plan->granule - 1) / plan->granule * plan->granule;
+}
+
+smp_code smp_runner_run(const smp_runner_setup *setup, smp_run_report *report, int *failed_step, smp_error *err)
+{
+    smp_runner r = {.setup = setup, .plan = setup->plan, .device = setup->device};
+    r.strip_rows = smp_strip_rows(setup->plan, setup->device, setup->strip_rows);
+    *failed_step = SMP_STEP_NONE;
+    smp_code code = prepare(&r, err);
+    for (int phase = 0; !code && phase < r.plan->phases; phase++) {
+        int64_t strips = smp_strip_count(r.plan, phase, r.strip_rows);
+        for (int64_t k = 0; !code && k < strips; k++)
+            code = run_strip(&r, phase, k, failed_step, err);
+        if (!code)
+            code = r.device->ops->sync(r.device, err);
+        for (size_t i = 0; !code && i < r.plan->step_count; i++)
+            if (r.plan->steps[i].phase == phase && r.plan->steps[i].job == SMP_JOB_REDUCE) {
+                *failed_step = (int)i;
+                code = finish_reduction(&r, (int)i, err);
+            }
+        if (!code)
+            *failed_step = SMP_STEP_NONE;
+    }
+    if (!code)
+        code = fill_report(&r, report, err);
+    release(&r);
+    return code;
+}

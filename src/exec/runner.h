@@ -1,0 +1,32 @@
+/* One run of a plan on a device: windows, tables, results, strips. Rows come from and go to ports, so that files, memory and
+ * (later) batches share it. */
+#ifndef SMP_EXEC_RUNNER_H
+#define SMP_EXEC_RUNNER_H
+
+#include "exec/exec.h"
+#include "exec/stream.h"
+
+/* Where rows come from or go to: a stream of a file, or a picture in memory. */
+typedef struct smp_port {
+    smp_stream *stream;
+    smp_view view; /* when stream is null; whole picture */
+    int64_t at;    /* rows so far, of a view */
+} smp_port;
+
+typedef struct smp_runner smp_runner;
+
+typedef struct smp_runner_setup {
+    const smp_plan *plan;
+    smp_device *device;
+    const char *variant;
+    int64_t strip_rows; /* 0: chosen */
+    smp_port *source;
+    smp_port *sinks;    /* plan->sink_count of them */
+    smp_code (*progress)(void *context, int64_t done, int64_t total);
+    void *progress_context;
+} smp_runner_setup;
+
+/* Runs it all. *report gets steps, findings and device times; *failed_step the step that failed, or SMP_STEP_NONE. */
+smp_code smp_runner_run(const smp_runner_setup *setup, smp_run_report *report, int *failed_step, smp_error *err);
+
+#endif

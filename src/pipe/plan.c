@@ -1,0 +1,501 @@
+/* The planner: from program and shapes to steps. See plan.h for what it decides. In order: steps for every node with the
+ * conversions that it needs; sinks; what can be left out; storage; phases. */
+#include "pipe/plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+
+typedef struct planner {
+    const smp_plan_request *request;
+    smp_diags *diags;
+    smp_plan *plan;
+    int *step_of;        /* the step that holds a node's picture */
+    int origin;          /* the step that `@input` means */
+    int *converted;      /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
+    size_t converted_capacity;
+    smp_error *err;
+} planner;
+
+/* ---------------------------------------------------------------------------------------------- adding steps */
+
+static smp_step *add_step(planner *p, int *index)
+{
+    smp_plan *plan = p->plan;
+    size_t want = plan->step_count + 1, slots = want * SMP_ROLES;
+    *index = SMP_STEP_NONE;
+    if (!smp_grow(&plan->steps, &plan->step_capacity, want, sizeof *plan->steps) ||
+        !smp_grow(&p->converted, &p->converted_capacity, slots, sizeof *p->converted)) {
+        smp_fail_memory(p->err, "the plan", want * sizeof *plan->steps);
+        return NULL;
+    }
+    for (size_t i = slots - SMP_ROLES; i < slots; i++)
+        p->converted[i] = SMP_STEP_NONE;
+    *index = (int)plan->step_count++;
+    smp_step *step = &plan->steps[*index];
+    *step = (smp_step){.input = SMP_STEP_NONE, .by = SMP_STEP_NONE, .reduced_by = SMP_STEP_NONE, .node = SMP_NODE_NONE};
+    return step;
+}
+
+/* Fills in what stage->plan() says for inputs `input` and `by`. The step takes over params. */
+static smp_code work_out(planner *p, int index, const smp_stage *stage, void *params, int input, int by)
+{
+    smp_step *steps = p->plan->steps, *step = &steps[index];
+    step->job = SMP_JOB_STAGE;
+    step->stage = stage;
+    step->params = params;
+    step->input = input;
+    step->by = by;
+    step->in = steps[input].out;
+    step->work.out = step->in;
+    step->work.access = stage->access;
+    if (stage->plan) {
+        smp_code code = stage->plan(params, &step->in, by >= 0 ? &steps[by].out : NULL, &step->work, p->err);
+        if (code)
+            return code;
+    }
+    step->out = step->work.out;
+    step->premultiplied = steps[input].premultiplied && step->out.alpha;
+    step->linear = steps[input].linear;
+    if (step->work.access == SMP_STENCIL) {
+        step->reach_up = step->work.reach_up;
+        step->reach_down = step->work.reach_down;
+    }
+    step->whole_input = step->work.whole || step->work.access == SMP_WHOLE;
+    return SMP_OK;
+}
+
+/* Inserts the stage with a role after step `from`; its first parameter, when it has one, is `value`. */
+static int insert(planner *p, smp_role role, int from, int64_t value)
+{
+    const smp_stage *stage = smp_stage_with_role(role);
+    if (!stage) {
+        smp_fail(p->err, SMP_E_PROCESS, "this build has no stage for what the planner must insert (role %d)", (int)role);
+        return SMP_STEP_NONE;
+    }
+    int index;
+    if (!add_step(p, &index))
+        return SMP_STEP_NONE;
+    void *params = smp_alloc(stage->params_size ? stage->params_size : 1);
+    if (!params) {
+        smp_fail_memory(p->err, "the plan", stage->params_size);
+        return SMP_STEP_NONE;
+    }
+    p->plan->steps[index].params = params;
+    if (smp_default_params(stage, params, p->err))
+        return SMP_STEP_NONE;
+    if (role == SMP_ROLE_CONVERT)
+        ((smp_convert_params *)params)->format = (int)value;
+    else if (role == SMP_ROLE_ORIENT)
+        ((smp_orient_params *)params)->orientation = value;
+    if (work_out(p, index, stage, params, from, SMP_STEP_NONE))
+        return SMP_STEP_NONE;
+    smp_step *step = &p->plan->steps[index];
+    snprintf(step->label, sizeof step->label, "(%s)", stage->name);
+    step->premultiplied = role == SMP_ROLE_PREMULTIPLY || (role != SMP_ROLE_STRAIGHT && step->premultiplied);
+    step->linear = role == SMP_ROLE_LINEAR || (role != SMP_ROLE_ENCODED && step->linear);
+    return index;
+}
+
+/* The same, once: branches that need the same conversion of one step share it. */
+static int converted(planner *p, smp_role role, int from)
+{
+    int known = p->converted[(size_t)from * SMP_ROLES + role];
+    if (known >= 0)
+        return known;
+    int index = insert(p, role, from, 0);
+    if (index >= 0)
+        p->converted[(size_t)from * SMP_ROLES + role] = index;
+    return index;
+}
+
+/* Step `from` in the wanted state of alpha and light. Light is converted on straight colour. */
+static int in_state(planner *p, int from, bool premultiplied, bool linear)
+{
+    const smp_step *step = &p->plan->steps[from];
+    if (step->out.kind == SMP_AUDIO)
+        return from;
+    if (step->linear != linear) {
+        if (step->premultiplied && (from = converted(p, SMP_ROLE_STRAIGHT, from)) < 0)
+            return from;
+        if ((from = converted(p, linear ? SMP_ROLE_LINEAR : SMP_ROLE_ENCODED, from)) < 0)
+            return from;
+        step = &p->plan->steps[from];
+    }
+    if (step->out.alpha && step->premultiplied != premultiplied)
+        from = converted(p, premultiplied ? SMP_ROLE_PREMULTIPLY : SMP_ROLE_STRAIGHT, from);
+    return from;
+}
+
+/* ---------------------------------------------------------------------------------------------- nodes */
+
+/* A failure while planning a node is a diagnostic at the stage's name too. */
+static smp_code blame(planner *p, const smp_node *node, smp_code code)
+{
+    if (p->diags && code == SMP_E_PIPE && p->err) {
+        smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, node->span, "%s", p->err->message);
+        if (p->err->hint[0])
+            smp_diag_note(p->diags, diag, "%s", p->err->hint);
+    }
+    return code;
+}
+
+static int picture_of(const planner *p, int node)
+{
+    return node == SMP_NODE_NONE ? SMP_STEP_NONE : node == SMP_NODE_INPUT ? p->origin : p->step_of[node];
+}
+
+static void warn(planner *p, const smp_node *node, const char *format, const char *label)
+{
+    if (p->diags)
+        smp_diags_add(p->diags, SMP_WARNING, node->span, format, label);
+}
+
+static smp_code check_kind(planner *p, const smp_node *node, const smp_shape *in)
+{
+    if (node->stage->domain & in->kind)
+        return SMP_OK;
+    return smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on %s, but its input is %s", node->stage->name,
+                    node->stage->domain == SMP_IMAGE ? "pictures" : "sound", in->kind == SMP_IMAGE ? "a picture" : "sound");
+}
+
+static smp_code add_node(planner *p, int number)
+{
+    const smp_node *node = &p->request->program->nodes[number];
+    const smp_stage *stage = node->stage;
+    int input = picture_of(p, node->input), by = picture_of(p, node->by);
+    smp_node_plan probe = {.out = p->plan->steps[input].out, .access = stage->access};
+    smp_code code = check_kind(p, node, &probe.out);
+    if (code)
+        return code;
+
+    void *params = smp_alloc(stage->params_size ? stage->params_size : 1);
+    if (!params)
+        return smp_fail_memory(p->err, "parameters", stage->params_size);
+    const smp_shape in = probe.out;
+    code = smp_node_params(p->request->program, node, &in, p->diags, params, p->err);
+    /* A first call with the same shapes tells whether the stage only moves samples or does nothing; conversions do not
+     * change shapes. */
+    if (!code && stage->plan) {
+        code = stage->plan(params, &in, by >= 0 ? &p->plan->steps[by].out : NULL, &probe, p->err);
+        smp_free(probe.table);
+        code = blame(p, node, code);
+    }
+    if (code || probe.nothing) {
+        if (!code)
+            warn(p, node, "stage '%s' has no effect here", stage->name);
+        p->step_of[number] = input;
+        smp_free(params);
+        return code;
+    }
+
+    bool moves = probe.exactness == SMP_MOVE;
+    if (!moves) {
+        bool linear = node->light == SMP_LIGHT_LINEAR;
+        input = in_state(p, input, stage->neighbourhood, linear);
+        if (input >= 0 && by >= 0)
+            by = in_state(p, by, stage->neighbourhood, linear);
+        if (input < 0 || (node->by != SMP_NODE_NONE && by < 0)) {
+            smp_free(params);
+            return p->err ? p->err->code : SMP_E_PROCESS;
+        }
+    }
+    if (probe.access == SMP_STENCIL && (probe.reach_up > in.height || probe.reach_down > in.height))
+        warn(p, node, "stage '%s' reaches further than the picture is high", stage->name);
+
+    bool reduces = probe.access == SMP_REDUCE || probe.access == SMP_ADJUST;
+    int index;
+    if (!add_step(p, &index)) {
+        smp_free(params);
+        return p->err ? p->err->code : SMP_E_MEMORY;
+    }
+    code = work_out(p, index, stage, params, input, by);
+    smp_step *step = &p->plan->steps[index];
+    step->node = number;
+    snprintf(step->label, sizeof step->label, "%s", node->label ? node->label : stage->name);
+    if (code)
+        return blame(p, node, code);
+    if (!reduces) {
+        p->step_of[number] = index;
+        return SMP_OK;
+    }
+    step->job = SMP_JOB_REDUCE;
+    step->out = step->in;
+    step->premultiplied = p->plan->steps[input].premultiplied;
+    if (step->work.result == SMP_RESULT_LEAVES || step->work.result == SMP_RESULT_LEAVES_COUNTS)
+        p->plan->granule = smp_max_i64(p->plan->granule, smp_leaf_rows(step->in.width));
+    p->step_of[number] = input;
+    if (probe.access == SMP_REDUCE)
+        return SMP_OK;
+
+    /* ADJUST: the second step applies what the first one finds. It shares the first one's parameters. */
+    int apply;
+    if (!add_step(p, &apply))
+        return p->err ? p->err->code : SMP_E_MEMORY;
+    code = work_out(p, apply, stage, params, input, by);
+    p->plan->steps[apply].params = NULL; /* owned by the reducing step */
+    if (code)
+        return blame(p, node, code);
+    smp_step *second = &p->plan->steps[apply];
+    second->node = number;
+    second->reduced_by = index;
+    memcpy(second->label, p->plan->steps[index].label, sizeof second->label);
+    snprintf(p->plan->steps[index].label, sizeof second->label, "(measure) %.80s", second->label);
+    p->step_of[number] = apply;
+    return SMP_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- sinks */
+
+static smp_code add_sink(planner *p, int node, int save, const char *path)
+{
+    int step = in_state(p, picture_of(p, node), false, false);
+    if (step < 0)
+        return p->err ? p->err->code : SMP_E_PROCESS;
+    smp_shape shape = p->plan->steps[step].out;
+    if (p->request->accepts) {
+        smp_code code = p->request->accepts(p->request->accepts_context, path, &p->plan->steps[step].out, &shape, p->err);
+        if (code)
+            return code;
+    }
+    bool drops_alpha = p->plan->steps[step].out.alpha && !shape.alpha;
+    if (drops_alpha && (step = in_state(p, step, true, false)) < 0)
+        return p->err ? p->err->code : SMP_E_PROCESS;
+    if (drops_alpha || shape.format != p->plan->steps[step].out.format) {
+        step = insert(p, SMP_ROLE_CONVERT, step, shape.format);
+        if (step < 0)
+            return p->err ? p->err->code : SMP_E_PROCESS;
+        smp_step *convert = &p->plan->steps[step];
+        convert->out.channels = shape.channels;
+        convert->out.alpha = shape.alpha;
+        convert->work.out = convert->out;
+    }
+    if (!smp_grow(&p->plan->sinks, &p->plan->sink_capacity, p->plan->sink_count + 1, sizeof *p->plan->sinks))
+        return smp_fail_memory(p->err, "the plan", sizeof *p->plan->sinks);
+    p->plan->sinks[p->plan->sink_count++] = (smp_sink){.step = step, .save = save, .path = path, .shape = shape};
+    return SMP_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- pruning */
+
+/* Leaves out steps that neither a sink nor a reduction needs, keeping the order. */
+static void prune(smp_plan *plan, bool *needed, int *moved)
+{
+    for (size_t i = 0; i < plan->sink_count; i++)
+        needed[plan->sinks[i].step] = true;
+    for (int i = (int)plan->step_count - 1; i >= 0; i--) {
+        const smp_step *step = &plan->steps[i];
+        needed[i] = needed[i] || i == 0 || (step->job == SMP_JOB_REDUCE && step->stage->access == SMP_REDUCE);
+        if (!needed[i])
+            continue;
+        for (int k = 0; k < 3; k++) {
+            int from = k == 0 ? step->input : k == 1 ? step->by : step->reduced_by;
+            if (from >= 0)
+                needed[from] = true;
+        }
+    }
+    int kept = 0;
+    for (int i = 0; i < (int)plan->step_count; i++) {
+        moved[i] = needed[i] ? kept : SMP_STEP_NONE;
+        if (!needed[i]) {
+            smp_free(plan->steps[i].params);
+            smp_free(plan->steps[i].work.table);
+            continue;
+        }
+        smp_step step = plan->steps[i];
+        step.input = step.input >= 0 ? moved[step.input] : step.input;
+        step.by = step.by >= 0 ? moved[step.by] : step.by;
+        step.reduced_by = step.reduced_by >= 0 ? moved[step.reduced_by] : step.reduced_by;
+        plan->steps[kept++] = step;
+    }
+    plan->step_count = (size_t)kept;
+    for (size_t i = 0; i < plan->sink_count; i++)
+        plan->sinks[i].step = moved[plan->sinks[i].step];
+}
+
+/* ---------------------------------------------------------------------------------------------- storage */
+
+/* Whether the output of every step may be rounded when it is stored: all its consumers are sinks, or steps that only
+ * move samples on to sinks. */
+static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
+{
+    for (size_t i = 0; i < plan->step_count; i++)
+        last[i] = true, used[i] = false;
+    for (size_t i = 0; i < plan->sink_count; i++)
+        used[plan->sinks[i].step] = true;
+    for (int i = (int)plan->step_count - 1; i > 0; i--) {
+        const smp_step *step = &plan->steps[i];
+        bool passes = step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && used[i] && last[i];
+        used[step->input] = true;
+        last[step->input] = last[step->input] && passes;
+        if (step->by >= 0) {
+            used[step->by] = true;
+            last[step->by] = false;
+        }
+    }
+}
+
+static void choose_storage(smp_plan *plan, const bool *last, const bool *used, bool *integers, bool plain)
+{
+    for (size_t i = 0; i < plan->step_count; i++) {
+        smp_step *step = &plan->steps[i];
+        const smp_step *input = step->input >= 0 ? &plan->steps[step->input] : NULL;
+        if (!input)
+            integers[i] = step->out.format != SMP_F32;
+        else if (step->job == SMP_JOB_REDUCE)
+            integers[i] = integers[step->input];
+        else
+            integers[i] = step->work.exactness != SMP_REAL && integers[step->input] && (step->by < 0 || integers[step->by]) && !plain;
+        if (step->job == SMP_JOB_REDUCE)
+            step->storage = input->storage;
+        else if (!input || integers[i] || (last[i] && used[i] && !plain))
+            step->storage = step->out.format;
+        else if (plain && step->stage->role == SMP_ROLE_CONVERT && last[i])
+            step->storage = step->out.format;
+        else
+            step->storage = SMP_F32;
+    }
+}
+
+/* Whether values outside 0..white can arrive at each step's store: then clamping is worth counting. */
+static void find_clipping(smp_plan *plan)
+{
+    for (size_t i = 0; i < plan->step_count; i++) {
+        smp_step *step = &plan->steps[i];
+        if (step->input < 0)
+            step->work.clips = step->out.format == SMP_F32;
+        else
+            step->work.clips = step->work.clips || plan->steps[step->input].work.clips;
+    }
+}
+
+static smp_code store_sinks(planner *p)
+{
+    smp_plan *plan = p->plan;
+    for (size_t i = 0; i < plan->sink_count; i++) {
+        smp_sink *sink = &plan->sinks[i];
+        if (plan->steps[sink->step].storage == sink->shape.format)
+            continue;
+        int step = insert(p, SMP_ROLE_CONVERT, sink->step, sink->shape.format);
+        if (step < 0)
+            return p->err ? p->err->code : SMP_E_PROCESS;
+        plan->steps[step].storage = sink->shape.format;
+        sink->step = step;
+    }
+    return SMP_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- phases */
+
+static void set_phases(smp_plan *plan)
+{
+    plan->phases = 1;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        smp_step *step = &plan->steps[i];
+        step->phase = 0;
+        step->frame = false;
+        if (step->input >= 0)
+            step->phase = plan->steps[step->input].phase + (step->whole_input ? 1 : 0);
+        if (step->by >= 0) /* a `by` picture streams beside the input, or is complete already */
+            step->phase = (int)smp_max_i64(step->phase, plan->steps[step->by].phase + (step->whole_input ? 1 : 0));
+        if (step->reduced_by >= 0)
+            step->phase = (int)smp_max_i64(step->phase, plan->steps[step->reduced_by].phase + 1);
+        plan->phases = (int)smp_max_i64(plan->phases, step->phase + 1);
+    }
+    for (size_t i = 1; i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        smp_step *input = &plan->steps[step->input];
+        input->frame = input->frame || input->phase < step->phase;
+        if (step->by >= 0)
+            plan->steps[step->by].frame = plan->steps[step->by].frame || plan->steps[step->by].phase < step->phase;
+    }
+}
+
+static smp_code finish_plan(planner *p)
+{
+    size_t n = p->plan->step_count + p->plan->sink_count;
+    bool *flags = smp_alloc_array(3 * n, sizeof *flags);
+    int *moved = smp_alloc_array(n, sizeof *moved);
+    smp_code code = flags && moved ? SMP_OK : smp_fail_memory(p->err, "the plan", n);
+    if (!code) {
+        prune(p->plan, flags, moved);
+        bool *last = flags, *used = flags + n, *integers = flags + 2 * n;
+        find_last_stores(p->plan, last, used);
+        choose_storage(p->plan, last, used, integers, p->request->plain_storage);
+        code = store_sinks(p);
+    }
+    smp_free(flags);
+    smp_free(moved);
+    if (code)
+        return code;
+    find_clipping(p->plan);
+    set_phases(p->plan);
+    return SMP_OK;
+}
+
+smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_plan **out, smp_error *err)
+{
+    *out = NULL;
+    smp_error local = {0};
+    const smp_program *program = request->program;
+    planner p = {.request = request, .diags = diags, .err = err ? err : &local};
+    smp_code code = SMP_OK;
+    int index;
+    p.plan = smp_alloc(sizeof *p.plan);
+    p.step_of = smp_alloc_array(program->node_count + 1, sizeof *p.step_of);
+    if (!p.plan || !p.step_of) {
+        code = smp_fail_memory(p.err, "the plan", sizeof *p.plan);
+        goto done;
+    }
+    p.plan->granule = 1;
+    if (program->kind != SMP_KIND_NONE && program->kind != request->input.kind) {
+        code = smp_fail(p.err, SMP_E_PIPE, "the pipeline is for %s, but the input is %s",
+                        program->kind == SMP_IMAGE ? "pictures" : "sound", request->input.kind == SMP_IMAGE ? "a picture" : "sound");
+        goto done;
+    }
+    smp_step *source = add_step(&p, &index);
+    if (!source) {
+        code = p.err->code;
+        goto done;
+    }
+    source->job = SMP_JOB_SOURCE;
+    source->in = source->out = source->work.out = request->input;
+    snprintf(source->label, sizeof source->label, "(input)");
+    if (request->orientation > 1) {
+        p.origin = insert(&p, SMP_ROLE_ORIENT, 0, request->orientation);
+        code = p.origin < 0 ? p.err->code : SMP_OK;
+    }
+    for (size_t i = 0; !code && i < program->node_count; i++)
+        code = add_node(&p, (int)i);
+    if (!code && request->output)
+        code = add_sink(&p, program->output, -1, request->output);
+    for (size_t i = 0; !code && request->output && i < program->save_count; i++)
+        code = add_sink(&p, program->saves[i].node, (int)i, program->saves[i].path);
+    if (!code)
+        code = finish_plan(&p);
+
+done:
+    smp_free(p.step_of);
+    smp_free(p.converted);
+    if (code)
+        smp_plan_free(p.plan);
+    else
+        *out = p.plan;
+    return code;
+}
+
+void smp_plan_free(smp_plan *plan)
+{
+    if (!plan)
+        return;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        smp_free(plan->steps[i].params);
+        smp_free(plan->steps[i].work.table);
+    }
+    smp_free(plan->steps);
+    smp_free(plan->sinks);
+    smp_free(plan);
+}
