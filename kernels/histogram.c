@@ -1,0 +1,175 @@
+/* histogram on the CPU.
+ *   naive  sample by sample into the result: the definition. Equal neighbours wait for each other's store.
+ *   tiled  several tables of 32-bit counters, neighbours in different ones, so that runs of one value do not serialise;
+ *          bytes are fetched eight a load, other samples turned into bin numbers by a vectorised loop first. Histograms
+ *          too large for several tables in the first-level cache are counted directly.
+ * Counting is bound by one increment a cycle or less, not by memory. */
+#include <string.h>
+
+#include "histogram.h"
+
+SMP_CPU_KERNEL(histogram_naive)
+{
+    (void)scratch;
+    const smp_histogram_params *p = params;
+    const smp_view *in = &io->in;
+    uint64_t *counts = io->result;
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = 0; x < in->width; x++) {
+            float pixel[SMP_MAX_CHANNELS];
+            for (int c = 0; c < in->channels; c++)
+                pixel[c] = smp_load(smp_row(in, y), x * in->channels + c, in->format);
+            if (p->colours)
+                pixel[0] = smp_histogram_luma(pixel, p);
+            for (int plane = 0; plane < smp_histogram_planes(p, in->channels); plane++)
+                counts[smp_histogram_slot(p->bins, plane, smp_histogram_bin(pixel[plane], in->white, p->bins))]++;
+        }
+}
+
+enum { CHUNK = 256 };                          /* pixels turned into bin numbers at a time */
+static const int64_t ROUND = (int64_t)1 << 31; /* pixels after which 32-bit counters are emptied */
+
+/* Tables whose number is the plane modulo planes; `bins` counters each, and one for NaN. */
+typedef struct tally {
+    uint32_t *tables;
+    int64_t pitch;
+    int32_t bins, planes;
+    int32_t codes;   /* counters hold code values, to be put into bins when emptied */
+    int64_t pending; /* pixels */
+} tally;
+
+static void tally_empty(tally *t, const smp_io *io, const smp_histogram_params *p)
+{
+    uint64_t *counts = io->result;
+    for (int32_t k = 0; k < smp_tally_tables(t->planes); k++)
+        for (int32_t i = 0; i <= t->bins; i++) {
+            int32_t bin = t->codes ? i < t->bins ? smp_histogram_bin((float)i, io->in.white, p->bins) : p->bins : i;
+            counts[smp_histogram_slot(p->bins, k % t->planes, bin)] += t->tables[k * t->pitch + i];
+        }
+    memset(t->tables, 0, (size_t)(smp_tally_tables(t->planes) * t->pitch) * sizeof *t->tables);
+    t->pending = 0;
+}
+
+static void tally_start(tally *t, void *scratch, int32_t bins, int32_t planes, int32_t codes)
+{
+    *t = (tally){.tables = scratch, .pitch = bins + 1 + SMP_TALLY_PAD, .bins = bins, .planes = planes, .codes = codes};
+    memset(t->tables, 0, (size_t)(smp_tally_tables(planes) * t->pitch) * sizeof *t->tables);
+}
+
+/* n bytes, a multiple of `channels`, beginning with channel 0. channels is a constant after inlining: blocks of
+ * `channels` eight-byte words hold whole pixels, and each byte's table is known. */
+SMP_INLINE void count_bytes_of(uint32_t *restrict tables, int64_t pitch, const uint8_t *restrict p, int64_t n,
+                               const int channels)
+{
+    int64_t i = 0;
+    for (; i + 8 * channels <= n; i += 8 * channels) {
+#pragma GCC unroll 8
+        for (int word = 0; word < channels; word++) {
+            uint64_t v;
+            memcpy(&v, p + i + 8 * word, sizeof v);
+#pragma GCC unroll 8
+            for (int k = 0; k < 8; k++)
+                tables[(8 * word + k) % smp_tally_tables(channels) * pitch + (uint8_t)(v >> (8 * k))]++;
+        }
+    }
+    for (int k = 0; i < n; i++, k++)
+        tables[k % smp_tally_tables(channels) * pitch + p[i]]++;
+}
+
+static void count_bytes(tally *t, const uint8_t *p, int64_t n)
+{
+    enum { PITCH = 256 + 1 + SMP_TALLY_PAD };
+    switch (t->planes) {
+#define CASE(channels)                                                                                                 \
+    case channels:                                                                                                     \
+        count_bytes_of(t->tables, PITCH, p, n, channels);                                                              \
+        break
+        CASE(1);
+        CASE(2);
+        CASE(3);
+        CASE(4);
+        CASE(5);
+        CASE(6);
+        CASE(7);
+        CASE(8);
+#undef CASE
+    default:
+        break;
+    }
+}
+
+/* Bin numbers of n samples; the kind of picture is a constant of each loop. */
+SMP_INLINE void find_bins(int32_t *restrict bin, const float *restrict v, int64_t n, float white, int32_t bins)
+{
+    if (white == 1.f)
+        for (int64_t i = 0; i < n; i++)
+            bin[i] = smp_histogram_bin(v[i], 1.f, bins);
+    else if (white == 255.f)
+        for (int64_t i = 0; i < n; i++)
+            bin[i] = smp_histogram_bin(v[i], 255.f, bins);
+    else
+        for (int64_t i = 0; i < n; i++)
+            bin[i] = smp_histogram_bin(v[i], 65535.f, bins);
+}
+
+/* n (at most CHUNK) pixels at `from`; counts in tables, or straight in the result when t is null. */
+static void count_pixels(tally *t, const smp_io *io, const smp_histogram_params *p, const void *from, int64_t n)
+{
+    float row[CHUNK * SMP_MAX_CHANNELS], luma[CHUNK], *v = p->colours ? luma : row;
+    int32_t bin[CHUNK * SMP_MAX_CHANNELS];
+    const int32_t channels = io->in.channels, planes = smp_histogram_planes(p, channels);
+    smp_load_row(row, from, io->in.format, n * channels);
+    if (p->colours == 3)
+        for (int64_t i = 0; i < n; i++) {
+            const float *pixel = row + i * channels;
+            luma[i] = p->weights[0] * pixel[0] + p->weights[1] * pixel[1] + p->weights[2] * pixel[2];
+        }
+    else if (p->colours)
+        for (int64_t i = 0; i < n; i++)
+            luma[i] = smp_histogram_luma(row + i * channels, p);
+    const int64_t samples = n * planes;
+    find_bins(bin, v, samples, io->in.white, p->bins);
+    if (t) {
+        const int32_t tables = smp_tally_tables(planes);
+        int64_t i = 0;
+        for (; i + tables <= samples; i += tables)
+            for (int32_t k = 0; k < tables; k++)
+                t->tables[k * t->pitch + bin[i + k]]++;
+        for (int32_t k = 0; i < samples; i++, k++)
+            t->tables[k * t->pitch + bin[i]]++;
+    } else {
+        uint64_t *counts = io->result;
+        for (int64_t i = 0; i < samples; i += planes)
+            for (int32_t k = 0; k < planes; k++)
+                counts[smp_histogram_slot(p->bins, k, bin[i + k])]++;
+    }
+}
+
+SMP_CPU_KERNEL(histogram_tiled)
+{
+    const smp_histogram_params *p = params;
+    const smp_view *in = &io->in;
+    const int64_t pixel_bytes = in->channels * smp_sample_size(in->format);
+    const int bytes = in->format == SMP_U8 && !p->colours, tables = bytes || p->bins <= SMP_TALLY_MAX_BINS;
+    tally t;
+    if (tables)
+        tally_start(&t, scratch, bytes ? 256 : p->bins, smp_histogram_planes(p, in->channels), bytes);
+    /* Rows that follow each other without a gap are one long row: sound, above all. */
+    const int joined = in->stride == in->width * pixel_bytes;
+    const int64_t width = joined ? in->width * (y1 - y0) : in->width, step = bytes ? ROUND / SMP_MAX_CHANNELS : CHUNK;
+    for (int64_t y = y0; y < y1; y += joined ? y1 - y0 : 1)
+        for (int64_t x = 0; x < width; x += step) {
+            const int64_t n = width - x < step ? width - x : step;
+            const uint8_t *from = (const uint8_t *)smp_row(in, y) + x * pixel_bytes;
+            if (tables && t.pending + n > ROUND)
+                tally_empty(&t, io, p);
+            if (bytes)
+                count_bytes(&t, from, n * in->channels);
+            else
+                count_pixels(tables ? &t : NULL, io, p, from, n);
+            if (tables)
+                t.pending += n;
+        }
+    if (tables)
+        tally_empty(&t, io, p);
+}

@@ -1,0 +1,92 @@
+/* histogram: how often each value occurs. Parameters, the rule that puts a value into a bin, and the kernels; stages
+ * that adjust a picture to its histogram (equalize, levels, threshold) and percentiles count with the same kernels:
+ * their own kernel parameter struct begins with smp_histogram_params.
+ *
+ * Result (SMP_RESULT_COUNTS): uint64_t [planes][bins + 1]; the last of a plane counts NaN.
+ *
+ * Which bin must not depend on how the samples are stored: code values of 8 and 16 bits are rounded as the last store
+ * would round them, then bin = code * bins / 2^8 (or 2^16) in integers. Float pictures: bin = trunc(v * bins), one
+ * multiplication in f32; values outside 0..1 count in the first and the last bin, 1 itself in the last. */
+#ifndef SMP_KERNELS_HISTOGRAM_H
+#define SMP_KERNELS_HISTOGRAM_H
+
+#include "smp_cpu.h"
+
+enum { SMP_MAX_BINS = 65536 };
+
+typedef struct smp_histogram_params {
+    int32_t bins;    /* 1..SMP_MAX_BINS */
+    int32_t colours; /* 0: each channel by itself; n: one histogram of the weighted sum of the first n channels */
+    float weights[SMP_MAX_CHANNELS]; /* of those; summed in this order, each product and sum rounded to f32 */
+} smp_histogram_params;
+
+SMP_FN int32_t smp_histogram_planes(const smp_histogram_params *p, int32_t channels)
+{
+    return p->colours ? 1 : channels;
+}
+
+/* Index of the count of `bin` in a plane; bin == bins: NaN. */
+SMP_FN int64_t smp_histogram_slot(int32_t bins, int32_t plane, int32_t bin)
+{
+    return (int64_t)plane * (bins + 1) + bin;
+}
+
+/* The bin of code value v, 0..bins-1, or bins for NaN. */
+SMP_FN int32_t smp_histogram_bin(float v, float white, int32_t bins)
+{
+    int32_t bin;
+    if (white == 1.f) {
+        float s = v * (float)bins, last = (float)(bins - 1);
+        s = s > 0.f ? s : 0.f;
+        s = s < last ? s : last;
+        bin = (int32_t)s;
+    } else {
+        uint32_t code = (uint32_t)(int32_t)smp_round_to(v, white);
+        bin = (int32_t)((code * (uint32_t)bins) >> (white == 255.f ? 8 : 16));
+    }
+    return v == v ? bin : bins;
+}
+
+/* The weighted sum of a pixel's first `colours` channels. */
+SMP_FN float smp_histogram_luma(const float *pixel, const smp_histogram_params *p)
+{
+    float sum = p->weights[0] * pixel[0];
+    for (int32_t c = 1; c < p->colours; c++)
+        sum = sum + p->weights[c] * pixel[c];
+    return sum;
+}
+
+/* The tiled CPU kernel keeps several tables of 32-bit counters, so that equal neighbours count in different ones. */
+enum {
+    SMP_TALLY_SPREAD = 8,      /* neighbouring samples that count in different tables, at least */
+    SMP_TALLY_MAX_BINS = 1024, /* the most bins for which that many tables are kept */
+    SMP_TALLY_PAD = 16         /* entries between tables, so that they start in different cache sets */
+};
+
+/* Tables for `planes` histograms: a multiple of planes. */
+SMP_FN int32_t smp_tally_tables(int32_t planes)
+{
+    return planes * ((SMP_TALLY_SPREAD + planes - 1) / planes);
+}
+
+/* smp_variant.scratch of the tiled kernel; params begins with smp_histogram_params. */
+static inline size_t smp_histogram_scratch(const smp_io *io, const void *params)
+{
+    const smp_histogram_params *p = (const smp_histogram_params *)params;
+    int32_t bins = p->bins <= SMP_TALLY_MAX_BINS ? p->bins : 0;
+    if (io->in.format == SMP_U8 && bins < 256)
+        bins = 256;
+    int32_t tables = smp_tally_tables(smp_histogram_planes(p, io->in.channels));
+    return (size_t)tables * (size_t)(bins + 1 + SMP_TALLY_PAD) * sizeof(uint32_t);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(histogram_naive);
+SMP_CPU_DECLARE(histogram_tiled);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,83 @@
+/* histogram: counts of every value, per channel; the picture passes on. */
+#include "histogram.h"
+#include "base/alloc.h"
+#include "stages/stage.h"
+
+typedef struct params {
+    const char *name;
+    int64_t bins;
+} params;
+
+static const smp_param table[] = {
+    {"bins", offsetof(params, bins), SMP_T_INT, SMP_UNIT_NONE, 1, SMP_MAX_BINS, "256",
+     "bins over the full scale; 256 is exact for 8 bits, 65536 for 16", NULL, SMP_P_MAIN},
+    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
+     0},
+    {0},
+};
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by, (void)err;
+    const params *p = params_;
+    smp_histogram_params *k = (smp_histogram_params *)(void *)work->kernel;
+    k->bins = (int32_t)p->bins;
+    work->kernel_size = sizeof *k;
+    work->result = SMP_RESULT_COUNTS;
+    work->result_size = (size_t)in->channels * (size_t)(p->bins + 1) * sizeof(uint64_t);
+    work->exactness = SMP_MOVE; /* counts what a file would store */
+    work->ops = 1;
+    return SMP_OK;
+}
+
+static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    (void)work;
+    const params *p = params_;
+    const uint64_t *counts = result;
+    const int32_t bins = (int32_t)p->bins;
+    double *list = smp_alloc_array((size_t)bins, sizeof *list);
+    if (!list)
+        return smp_fail_memory(err, "histogram", (uint64_t)bins * sizeof *list);
+    smp_code code = SMP_OK;
+    for (int c = 0; c < in->channels && !code; c++) {
+        for (int32_t i = 0; i < bins; i++)
+            list[i] = (double)counts[smp_histogram_slot(bins, c, i)];
+        code = smp_findings_add_list(findings, "counts", c, list, (size_t)bins, err);
+        if (!code && in->format == SMP_F32)
+            code = smp_findings_add(findings, "nan", c, (double)counts[smp_histogram_slot(bins, c, bins)], err);
+    }
+    smp_free(list);
+    return code;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "one increment in memory a sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", NULL, false}}},
+    {.name = "tiled",
+     .help = "several small tables, added up at the end",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", NULL, false}},
+     .scratch = smp_histogram_scratch},
+    {0},
+};
+
+const smp_stage smp_stage_histogram = {
+    .name = "histogram",
+    .help = "counts how often each value occurs, per channel; passes data on",
+    .about = "Bin i of n counts the code values c with floor(c * n / 2^bits) = i: every value of 8 bits with 256 bins, "
+             "of 16 "
+             "bits with 65536. Fractions between stages are rounded as a file would store them. Float pictures: "
+             "floor(v * n); what lies below 0 or at 1 and above counts in the first or last bin, NaN apart. Alpha is a "
+             "channel like the others.",
+    .example = "histogram bins=64",
+    .domain = SMP_BOTH,
+    .access = SMP_REDUCE,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"hist", "histogram"}, {"histo", "histogram"}, {0}},
+};
