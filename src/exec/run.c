@@ -102,7 +102,8 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
     return code;
 }
 
-static int64_t slot_rows(const smp_shape *shape, int64_t strip_rows)
+/* Rows that the reader decodes at a time: about 1 MB, so that it runs ahead in small steps. */
+static int64_t source_slot(const smp_shape *shape, int64_t strip_rows)
 {
     enum { SLOT_BYTES = 1 << 20 };
     int64_t row = shape->width * shape->channels * smp_sample_size(shape->format);
@@ -119,10 +120,9 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
     int failed = SMP_STEP_NONE;
     smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
     if (!code)
-        code = smp_stream_read(reader, slot_rows(&plan->steps[0].out, strip_rows), &source.stream, err);
+        code = smp_stream_read(reader, source_slot(&plan->steps[0].out, strip_rows), &source.stream, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
-        const smp_shape *shape = &plan->sinks[i].shape;
-        code = smp_stream_write(outputs[i].writer, shape, slot_rows(shape, strip_rows), &outputs[i].stream, err);
+        code = smp_stream_write(outputs[i].writer, &plan->sinks[i].shape, strip_rows, &outputs[i].stream, err);
         sinks[i].stream = outputs[i].stream;
     }
     if (!code) {

@@ -16,6 +16,7 @@ typedef struct lane { /* what one step owns while it runs */
     int64_t scratch_stride;
     void *table, *result; /* device */
     uint64_t *clipped;    /* device: one counter; null when not counted */
+    int direct;           /* the sink whose port takes this step's rows where they are computed, or -1 */
     const smp_variant *variant;
     smp_node_plan work; /* a copy: a finished reduction may change it */
     smp_findings findings;
@@ -84,6 +85,24 @@ static const smp_variant *choose_variant(const smp_step *step, const char *wante
     return found ? found : &list[smp_variant_count(list) - 1];
 }
 
+/* On a device that shares the host's memory, rows that only go to one sink are computed in that sink's own memory. */
+static int direct_sink(const smp_runner *r, int index)
+{
+    int found = -1;
+    if (!r->device->host_memory || r->plan->steps[index].frame || index == 0)
+        return -1;
+    for (size_t i = 0; i < r->plan->step_count; i++)
+        if (r->plan->steps[i].input == index || r->plan->steps[i].by == index)
+            return -1;
+    for (size_t i = 0; i < r->plan->sink_count; i++)
+        if (r->plan->sinks[i].step == index) {
+            if (found >= 0)
+                return -1;
+            found = (int)i;
+        }
+    return found;
+}
+
 static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
@@ -91,7 +110,8 @@ static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window,
     smp_code code = SMP_OK;
     l->work = step->work;
     l->work.table = NULL;
-    if (window->rows > 0) {
+    l->direct = direct_sink(r, index);
+    if (window->rows > 0 && l->direct < 0) {
         l->stride = aligned(row_bytes(&step->out, step->storage));
         l->rows = window->rows;
         code = device_alloc(r, l->rows, l->stride, &l->memory, err);
@@ -164,7 +184,7 @@ static void release(smp_runner *r)
 {
     for (size_t i = 0; r->lanes && i < r->plan->step_count; i++) {
         lane *l = &r->lanes[i];
-        void *owned[] = {l->memory, l->scratch, l->table, l->result, l->clipped};
+        void *owned[] = {l->direct < 0 ? l->memory : NULL, l->scratch, l->table, l->result, l->clipped};
         for (size_t k = 0; k < sizeof owned / sizeof owned[0]; k++)
             if (owned[k])
                 r->device->ops->free(r->device, owned[k]);
@@ -240,6 +260,27 @@ static smp_code fill_from_source(smp_runner *r, const smp_rows *need, smp_error 
     return SMP_OK;
 }
 
+/* Points a direct step's output at its sink's own rows; they are all there, since slots are as high as strips. */
+static smp_code aim_at_sink(smp_runner *r, int index, const smp_rows *need, smp_error *err)
+{
+    lane *l = &r->lanes[index];
+    smp_port *port = &r->setup->sinks[l->direct];
+    int64_t count = need->to - need->from;
+    if (port->stream) {
+        smp_code code = smp_stream_room(port->stream, count, count, &l->memory, &count, err);
+        if (code)
+            return code;
+        if (count < need->to - need->from)
+            return smp_fail(err, SMP_E_PROCESS, "a strip of %lld rows does not fit its slot", (long long)(need->to - need->from));
+        l->stride = smp_stream_stride(port->stream);
+    } else {
+        l->memory = smp_row(&port->view, port->at);
+        l->stride = port->view.stride;
+    }
+    l->base = need->from;
+    return SMP_OK;
+}
+
 static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_port *port, const smp_rows *done, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[sink->step];
@@ -247,7 +288,7 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_port *port
         void *rows;
         int64_t count, stride;
         if (port->stream) {
-            smp_code code = smp_stream_room(port->stream, done->to - y, &rows, &count, err);
+            smp_code code = smp_stream_room(port->stream, done->to - y, 1, &rows, &count, err);
             if (code)
                 return code;
             stride = smp_stream_stride(port->stream);
@@ -320,15 +361,23 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
         const smp_rows *need = &r->rows[i];
         if (step->phase != phase || need->from == need->to)
             continue;
+        lane *l = &r->lanes[i];
         *failed = i;
-        if ((code = make_room(r, i, need, err)))
+        code = l->direct >= 0 ? aim_at_sink(r, i, need, err) : make_room(r, i, need, err);
+        if (code)
             return code;
         code = step->job == SMP_JOB_SOURCE ? fill_from_source(r, need, err) : compute(r, i, need, err);
         if (code)
             return code;
-        r->lanes[i].done = need->to;
+        l->done = need->to;
+        if (l->direct >= 0) {
+            smp_port *port = &r->setup->sinks[l->direct];
+            port->at += need->to - need->from;
+            if (port->stream)
+                smp_stream_put(port->stream, need->to - need->from);
+        }
         for (size_t s = 0; s < plan->sink_count; s++)
-            if (plan->sinks[s].step == i && (code = send_to_sink(r, &plan->sinks[s], &r->setup->sinks[s], need, err)))
+            if (plan->sinks[s].step == i && (int)s != l->direct && (code = send_to_sink(r, &plan->sinks[s], &r->setup->sinks[s], need, err)))
                 return code;
     }
     *failed = SMP_STEP_NONE;

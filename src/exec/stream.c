@@ -179,10 +179,19 @@ void smp_stream_took(smp_stream *s, int64_t count)
     }
 }
 
-smp_code smp_stream_room(smp_stream *s, int64_t want, void **rows, int64_t *count, smp_error *err)
+static void pass_on(smp_stream *s)
+{
+    s->filled[s->made % SLOTS] = s->at;
+    s->at = 0;
+    announce(s, &s->made);
+}
+
+smp_code smp_stream_room(smp_stream *s, int64_t want, int64_t together, void **rows, int64_t *count, smp_error *err)
 {
     *rows = NULL;
     *count = 0;
+    if (s->at > 0 && s->slot_rows - s->at < together)
+        pass_on(s);
     if (!wait_free(s)) {
         if (s->error.code && err)
             *err = s->error;
@@ -197,11 +206,8 @@ void smp_stream_put(smp_stream *s, int64_t count)
 {
     s->at += count;
     s->total += count;
-    if (s->at == s->slot_rows || s->total == s->height) {
-        s->filled[s->made % SLOTS] = s->at;
-        s->at = 0;
-        announce(s, &s->made);
-    }
+    if (s->at == s->slot_rows || s->total == s->height)
+        pass_on(s);
 }
 
 int64_t smp_stream_stride(const smp_stream *s)

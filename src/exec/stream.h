@@ -19,8 +19,9 @@ smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t sl
 smp_code smp_stream_take(smp_stream *stream, int64_t want, const void **rows, int64_t *count, smp_error *err);
 void smp_stream_took(smp_stream *stream, int64_t count);
 
-/* Room for the next rows of a writing stream; smp_stream_put says how many were filled in. */
-smp_code smp_stream_room(smp_stream *stream, int64_t want, void **rows, int64_t *count, smp_error *err);
+/* Room for the next rows of a writing stream: at most want, at least `together` (no more than a slot has; 0 or 1: any).
+ * smp_stream_put says how many were filled in. */
+smp_code smp_stream_room(smp_stream *stream, int64_t want, int64_t together, void **rows, int64_t *count, smp_error *err);
 void smp_stream_put(smp_stream *stream, int64_t count);
 
 /* Bytes from a row to the next in slots. */
