@@ -1,0 +1,48 @@
+"""Memory is bounded by strips: ten times the height costs at most 1.3 times the memory.
+
+SMP_FULL=1 runs the full size, 6000x4000 against 6000x40000."""
+import subprocess
+import time
+import unittest
+
+from harness import FULL, PIPELINES, PROGRAM, CliCase, big_png
+
+WIDTH, HEIGHT = (6000, 4000) if FULL else (3000, 2000)
+
+
+class Memory(CliCase):
+    def peak(self, *arguments):
+        """Peak resident bytes of a run, polled from /proc (getrusage would count this interpreter before the exec)."""
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stderr=subprocess.PIPE)
+        peak = 0
+        while process.poll() is None:
+            try:
+                with open(f"/proc/{process.pid}/status") as status:
+                    for line in status:
+                        if line.startswith("VmHWM"):
+                            peak = max(peak, int(line.split()[1]) * 1024)
+            except (FileNotFoundError, ProcessLookupError):
+                break
+            time.sleep(0.002)
+        _, errors = process.communicate()
+        self.assertEqual(process.returncode, 0, errors)
+        return peak
+
+    def pair(self, *stages):
+        low = self.peak("run", *stages, "low.png", "out.png", "--force", "--threads", "2")
+        high = self.peak("run", *stages, "high.png", "out.png", "--force", "--threads", "2")
+        print(f"{' '.join(map(str, stages))}: {low / 1e6:.1f} MB for {WIDTH}x{HEIGHT}, {high / 1e6:.1f} MB for {WIDTH}x{HEIGHT * 10}")
+        return low, high
+
+    def test_memory_does_not_grow_with_height(self):
+        big_png(self.folder / "low.png", WIDTH, HEIGHT)
+        big_png(self.folder / "high.png", WIDTH, HEIGHT * 10)
+        frame = WIDTH * HEIGHT * 10 * 3
+        for stages in ((PIPELINES / "blur.pipe",), ("-e", "gray", "-e", "stats", "-e", "histogram"), ("-e", "gaussian 2px -> @b", "-e", "from @input", "-e", "subtract by=@b")):
+            low, high = self.pair(*stages)
+            self.assertLessEqual(high, 1.3 * low, stages)
+            self.assertLess(high, frame / 2, "as much as half the picture is in memory")
+
+
+if __name__ == "__main__":
+    unittest.main()

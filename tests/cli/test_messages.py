@@ -1,0 +1,224 @@
+"""What the program says: diagnostics, help, listings, exit statuses; and what goes to which stream."""
+import json
+import os
+import re
+import subprocess
+import unittest
+
+from harness import PIPELINES, PROGRAM, SAMPLES, CliCase
+
+COMMANDS = ("run", "check", "explain", "stages", "info", "diff", "devices", "help")
+BLUR = PIPELINES / "blur.pipe"
+
+FIVE_MISTAKES = """\
+smempipe 1
+gaussian sigam=2px edge=mirror
+hflip
+gaussian sigma=2pz
+rotate 45
+divide by=@nowhere
+"""
+
+
+class Messages(CliCase):
+    def test_five_mistakes_give_five_diagnostics(self):
+        self.write("five.pipe", FIVE_MISTAKES)
+        done = self.smp("check", "five.pipe", status=2)
+        self.assertEqual(done.stdout, "")
+        errors = re.findall(r"^five\.pipe:(\d+):(\d+): error: (.*)$", done.stderr, re.M)
+        self.assertEqual([line for line, _, _ in errors], ["2", "3", "4", "5", "6"], done.stderr)
+        self.assertEqual([column for _, column, _ in errors][:2], ["10", "1"])
+        self.assertIn("sigam", errors[0][2])
+        self.assertIn("did you mean 'sigma'?", done.stderr)
+        self.assertIn("flip horizontal", done.stderr)
+        self.assertIn("2pz", errors[2][2] + done.stderr.splitlines()[8])
+        self.assertIn("nowhere", errors[4][2])
+        carets = [line for line in done.stderr.splitlines() if re.match(r"^\s*\|\s*\^", line)]
+        self.assertEqual(len(carets), 5)
+
+    def test_carets_stand_under_the_mistake(self):
+        self.write("five.pipe", FIVE_MISTAKES)
+        lines = self.smp("check", "five.pipe", status=2).stderr.splitlines()
+        for i, line in enumerate(lines):
+            match = re.match(r"^(.*\|) ?(.*)$", line)
+            if match and "^" in line and not line.strip().startswith("="):
+                start, length = line.index("^"), len(re.search(r"\^~*", line)[0])
+                place = re.match(r"five\.pipe:\d+:(\d+):", lines[i - 2])
+                source = lines[i - 1]
+                self.assertEqual(source[start], FIVE_MISTAKES.splitlines()[int(lines[i - 2].split(":")[1]) - 1][int(place[1]) - 1])
+                self.assertRegex(source[start : start + length], r"^\S+")
+
+    def test_diagnostics_as_json(self):
+        self.write("five.pipe", FIVE_MISTAKES)
+        done = self.smp("check", "five.pipe", "--diagnostics=json", status=2)
+        text = done.stdout or done.stderr
+        found = [json.loads(line) for line in text.splitlines() if line.strip()]
+        if len(found) == 1 and isinstance(found[0], (list, dict)):
+            found = found[0] if isinstance(found[0], list) else found[0].get("diagnostics", found)
+        self.assertEqual(len(found), 5)
+        self.assertEqual([d["line"] for d in found], [2, 3, 4, 5, 6])
+
+    def test_mistakes_are_found_before_any_input_is_opened(self):
+        self.write("five.pipe", FIVE_MISTAKES)
+        done = self.smp("run", "five.pipe", "missing.png", "out.png", status=2)
+        self.assertEqual(len(re.findall(": error: ", done.stderr)), 5)
+
+    def test_shipped_pipelines_are_clean(self):
+        pipes = sorted(PIPELINES.glob("*.pipe"))
+        self.assertGreaterEqual(len(pipes), 6)
+        done = self.smp("check", *pipes)
+        self.assertNotIn("warning", done.stderr)
+
+    def test_wrong_command_lines_exit_2(self):
+        self.small_png()
+        for arguments in (
+            (), ("frobnicate",), ("run",), ("run", BLUR), ("run", BLUR, "in.png"), ("run", BLUR, "in.png", "out.png", "more.png"),
+            ("run", "--no-such-option", BLUR, "in.png", "out.png"), ("run", BLUR, "in.png", "out.png", "--set", "sigma"),
+            ("run", BLUR, "in.png", "out.png", "--set", "sgima=2px"), ("run", BLUR, "in.png", "out.png", "--set", "sigma=-1px"),
+            ("run", BLUR, "in.png", "out.png", "--set", "sigma=3Hz"), ("run", BLUR, "in.png", "out.png", "--threads", "many"),
+            ("run", BLUR, "in.png", "out.png", "--max-pixels", "12q"), ("run", BLUR, "in.png", "out.png", "--device", "toaster"),
+            ("run", "-e", "gaussian 2px", BLUR, "in.png", "out.png"), ("run", "missing.pipe", "in.png", "out.png"),
+            ("check",), ("diff", "in.png"), ("stages", "no-such-stage"), ("help", "no-such-topic"),
+        ):  # fmt: skip
+            done = self.smp(*arguments, status=(2, 3, 5) if "toaster" in arguments or "missing.pipe" in arguments else 2)
+            self.assertTrue(done.stderr.strip(), f"{arguments}: no message")
+            self.assertEqual(done.stdout, "", f"{arguments}: a mistake is no data")
+        self.assertEqual(self.files(), ["in.png"])
+
+    def test_help_is_data_with_two_examples(self):
+        for command in COMMANDS:
+            for arguments in ((command, "--help"), ("help", command)):
+                done = self.smp(*arguments)
+                self.assertEqual(done.stderr, "", arguments)
+                self.assertGreaterEqual(done.stdout.count(f"smempipe {command}"), 2, arguments)
+        self.assertEqual(self.smp("--help").stdout, self.smp("help").stdout)
+        overview = self.smp("--help").stdout
+        for command in COMMANDS:
+            self.assertIn(command, overview)
+        self.assertRegex(self.smp("--version").stdout, r"^smempipe \d+\.\d+\.\d+")
+
+    def test_stages_are_listed_and_explained(self):
+        listing = self.smp("stages").stdout
+        stages = json.loads(self.smp("stages", "--json").stdout)
+        stages = stages["stages"] if isinstance(stages, dict) else stages
+        names = [s["name"] for s in stages]
+        for name in (
+            "transpose transverse rotate flip gaussian box convolve correlate sobel laplacian sharpen histogram equalize levels "
+            "threshold stats gray invert gamma matrix depth add subtract multiply divide blend"
+        ).split():
+            self.assertIn(name, names)
+            self.assertIn(name, listing)
+            one = self.smp("stages", name).stdout
+            for parameter in next(s for s in stages if s["name"] == name).get("parameters", []):
+                self.assertIn(parameter["name"], one)
+
+    def test_info_names_what_is_in_a_file(self):
+        done = self.smp("info", SAMPLES / "chelsea.png", SAMPLES / "page.jpg")
+        self.assertIn("451", done.stdout)
+        self.assertIn("300", done.stdout)
+        self.assertIn("JPEG", done.stdout)
+        found = [json.loads(line) for line in self.smp("info", "--json", SAMPLES / "chelsea.png").stdout.splitlines()]
+        self.assertIn("451", json.dumps(found))
+        self.smp("info", "missing.png", status=3)
+
+    def test_diff_tells_same_from_different(self):
+        self.smp("run", BLUR, SAMPLES / "chelsea.png", "a.png")
+        self.smp("run", BLUR, SAMPLES / "chelsea.png", "b.npy")
+        self.smp("diff", "a.png", "b.npy")
+        self.smp("run", BLUR, SAMPLES / "chelsea.png", "c.png", "--set", "sigma=2.5px")
+        self.smp("diff", "a.png", "c.png", status=7)
+        self.smp("diff", "a.png", "c.png", "--max-abs", "255")
+        self.smp("diff", "a.png", SAMPLES / "camera.png", status=7)
+        self.smp("diff", "a.png", "missing.png", status=3)
+        json.loads(self.smp("diff", "a.png", "c.png", "--json", status=7).stdout)
+
+    def test_devices_names_the_cpu(self):
+        self.assertIn("cpu", self.smp("devices").stdout)
+        self.assertIn("cpu", json.dumps(json.loads(self.smp("devices", "--json").stdout)))
+
+    def test_cuda_never_falls_back_silently(self):
+        if any(os.path.exists(p) for p in ("/dev/nvidia0", "/dev/nvidiactl")):
+            self.skipTest("there is a GPU here")
+        done = self.smp("run", BLUR, SAMPLES / "chelsea.png", "out.png", "--device", "cuda", status=5)
+        self.assertIn("cuda", done.stderr.lower())
+        self.assertEqual(self.files(), [])
+
+    def test_explain_shows_the_plan(self):
+        for arguments in ((BLUR,), (BLUR, SAMPLES / "chelsea.png")):
+            text = self.smp("explain", *arguments).stdout
+            self.assertIn("gaussian", text)
+            self.assertIn("2px", text)
+            self.assertIn("clamp", text, "defaults are filled in")
+
+    def test_report_names_every_stage(self):
+        for option in ("-v", "--report"):
+            done = self.smp("run", PIPELINES / "edges.pipe", SAMPLES / "chelsea.png", "out.png", "--force", option)
+            self.assertEqual(done.stdout, "")
+            for stage in ("gray", "gaussian", "sobel", "levels"):
+                self.assertIn(stage, done.stderr)
+            self.assertIn("GB/s", done.stderr)
+        self.smp("run", PIPELINES / "edges.pipe", SAMPLES / "chelsea.png", "out.png", "--force", "--report=report.json")
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertIn("sobel", json.dumps(report["steps"]))
+
+    def test_success_is_silent(self):
+        done = self.smp("run", BLUR, SAMPLES / "chelsea.png", "out.png")
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+
+    def test_measuring_stages_say_what_they_found(self):
+        done = self.smp("run", "-e", "stats", SAMPLES / "camera.png", "out.png", "-v")
+        self.assertIn("mean", done.stderr)
+
+    def test_statements_on_the_command_line(self):
+        self.smp("run", "-e", "gaussian 2px", SAMPLES / "chelsea.png", "a.png")
+        self.smp("run", BLUR, SAMPLES / "chelsea.png", "b.png")
+        self.smp("run", BLUR, SAMPLES / "chelsea.png", "c.png", "--set", "sigma=3px")
+        self.smp("diff", "a.png", "b.png")
+        self.smp("diff", "a.png", "c.png", status=7)
+
+    def test_include_and_its_cycles(self):
+        (self.folder / "common").mkdir()
+        self.write("common/soft.pipe", "param strength = 1px\ngaussian $strength\n")
+        self.write("a.pipe", 'include "common/soft.pipe" strength=2px\n')
+        self.smp("run", "a.pipe", SAMPLES / "chelsea.png", "a.png")
+        self.smp("run", BLUR, SAMPLES / "chelsea.png", "b.png")
+        self.smp("diff", "a.png", "b.png")
+        self.write("x.pipe", 'include "y.pipe"\n')
+        self.write("y.pipe", 'include "x.pipe"\n')
+        self.assertIn("cycle", self.smp("check", "x.pipe", status=2).stderr.lower())
+
+    def test_a_failure_while_running_points_at_the_stage(self):
+        self.write("p.pipe", "gray\ntranspose -> @t\nfrom @input\ngray\nadd by=@t\n")
+        done = self.smp("run", "p.pipe", SAMPLES / "chelsea.png", "out.png", status=(1, 2))
+        self.assertIn("p.pipe:5:", done.stderr)
+        self.assertIn("add by=@t", done.stderr)
+        self.assertEqual(self.files(), ["p.pipe"])
+
+    def test_warnings_name_unused_things(self):
+        self.write("p.pipe", "param unused = 3px\ngray -> @never\ninvert\n")
+        done = self.smp("check", "p.pipe")
+        self.assertRegex(done.stderr, r"p\.pipe:1:\d+: warning: .*unused")
+        self.assertRegex(done.stderr, r"p\.pipe:2:\d+: warning: .*never")
+
+    def test_colour_only_where_it_is_wanted(self):
+        self.write("five.pipe", FIVE_MISTAKES)
+        self.assertNotIn("\x1b", self.smp("check", "five.pipe", status=2).stderr)
+        self.assertIn("\x1b", self.smp("check", "five.pipe", "--color=always", status=2).stderr)
+        for variables, wanted in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False)):
+            environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | variables
+            master, slave = os.openpty()
+            process = subprocess.Popen([PROGRAM, "check", "five.pipe"], cwd=self.folder, stderr=slave, env=environment)
+            os.close(slave)
+            seen = b""
+            try:
+                while piece := os.read(master, 65536):
+                    seen += piece
+            except OSError:  # the terminal's other end closed
+                pass
+            os.close(master)
+            self.assertEqual(process.wait(timeout=30), 2)
+            self.assertEqual(b"\x1b[" in seen, wanted, variables)
+
+
+if __name__ == "__main__":
+    unittest.main()

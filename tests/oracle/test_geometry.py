@@ -1,0 +1,60 @@
+"""Stages that only move samples, against NumPy: identical bytes for every format, channel count and size."""
+import unittest
+
+import numpy as np
+
+from harness import FORMATS, SIZES, OracleCase, picture, run, run_many, shapes
+
+TURNS = {90: -1, 180: 2, 270: 1}  # clockwise, for np.rot90
+
+
+def expected(array):
+    return {
+        "transpose": array.swapaxes(0, 1),
+        "transverse": np.rot90(array, 2).swapaxes(0, 1),
+        "rotate 90": np.rot90(array, TURNS[90]),
+        "rotate 180": np.rot90(array, TURNS[180]),
+        "rotate 270": np.rot90(array, TURNS[270]),
+        "flip horizontal": array[:, ::-1],
+        "flip vertical": array[::-1],
+    }
+
+
+class Geometry(OracleCase):
+    def test_moves_equal_numpy(self):
+        sizes = SIZES + ((64, 64), (65, 31), (257, 127))
+        for dtype in FORMATS:
+            for seed, shape in enumerate(shapes(sizes=sizes)):
+                array = picture(seed, shape, dtype)
+                want = expected(array)
+                got = run_many(array, {name: [name] for name in want})
+                for name in want:
+                    self.same(got[name], want[name], f"{name} {array.dtype} {shape}")
+
+    def test_floats_keep_their_bits(self):
+        array = picture(7, (61, 45), np.float32)
+        array[3, 4], array[10, 2], array[0, 0], array[5, 5] = np.nan, np.inf, -0.0, 1e-42
+        for name, want in expected(array).items():
+            self.same(run(array, name), want, name)
+
+    def test_four_quarter_turns_are_the_identity(self):
+        for dtype in FORMATS:
+            for seed, shape in enumerate(shapes()):
+                array = picture(seed, shape, dtype)
+                self.same(run(array, *["rotate 90"] * 4), array, f"{array.dtype} {shape} in one pipeline")
+                turned = array
+                for _ in range(4):
+                    turned = run(turned, "rotate 90")
+                self.same(turned, array, f"{array.dtype} {shape} in four runs")
+
+    def test_pairs_that_undo_each_other(self):
+        pairs = [("rotate 90", "rotate 270"), ("transpose",) * 2, ("transverse",) * 2, ("flip horizontal",) * 2, ("flip vertical",) * 2]
+        for dtype in FORMATS:
+            array = picture(11, (61, 45, 3), dtype)
+            got = run_many(array, {str(i): pair for i, pair in enumerate(pairs)})
+            for i, pair in enumerate(pairs):
+                self.same(got[str(i)], array, " then ".join(pair))
+
+
+if __name__ == "__main__":
+    unittest.main()
