@@ -1,0 +1,81 @@
+/* Weights of the bell-shaped blur and the part of a plan that follows from them. */
+#include "stages/bell_weights.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+
+static void sample(double *w, int radius, double s)
+{
+    double sum = 0;
+    for (int k = radius; k >= 0; k--) { /* smallest first */
+        w[k] = exp(-0.5 * (double)k * (double)k / (s * s));
+        sum += k ? 2 * w[k] : w[k];
+    }
+    for (int k = 0; k <= radius; k++)
+        w[k] /= sum;
+}
+
+double smp_bell_deviation(const double *w, int radius)
+{
+    double variance = 0;
+    for (int k = radius; k >= 1; k--)
+        variance += 2 * w[k] * (double)k * (double)k;
+    return sqrt(variance);
+}
+
+void smp_bell_fill(double *w, int radius, double sigma)
+{
+    const double tolerance = 1e-3;
+    sample(w, radius, sigma);
+    if (fabs(smp_bell_deviation(w, radius) / sigma - 1) <= tolerance)
+        return;
+    double low = 0, high = sigma + 1; /* the deviation grows with s */
+    for (int i = 0; i < 60; i++) {
+        sample(w, radius, high);
+        if (smp_bell_deviation(w, radius) >= sigma)
+            break;
+        low = high;
+        high *= 2;
+    }
+    for (int i = 0; i < 100; i++) {
+        double s = (low + high) / 2;
+        sample(w, radius, s);
+        double deviation = smp_bell_deviation(w, radius);
+        if (fabs(deviation / sigma - 1) < 1e-12)
+            return;
+        if (deviation < sigma)
+            low = s;
+        else
+            high = s;
+    }
+}
+
+smp_code smp_bell_plan(double sigma, double truncate, int edge, double fill, smp_bell *bell, smp_node_plan *work,
+                       smp_error *err)
+{
+    int radius = (int)ceil(truncate * sigma);
+    *bell = (smp_bell){.radius = radius, .edge = edge, .fill = (float)fill};
+    double *w = smp_alloc_array((size_t)radius + 1, sizeof *w);
+    float *table = NULL;
+    if (!w)
+        return smp_fail_memory(err, "filter weights", ((size_t)radius + 1) * sizeof *w);
+    if (radius >= SMP_BELL_INLINE) {
+        table = smp_alloc_array((size_t)radius + 1, sizeof *table);
+        if (!table) {
+            smp_free(w);
+            return smp_fail_memory(err, "filter weights", ((size_t)radius + 1) * sizeof *table);
+        }
+        work->table = table;
+        work->table_size = ((size_t)radius + 1) * sizeof *table;
+    }
+    smp_bell_fill(w, radius, sigma);
+    for (int k = 0; k <= radius; k++)
+        (table ? table : bell->w)[k] = (float)w[k];
+    smp_free(w);
+    work->reach_up = work->reach_down = radius;
+    work->whole = edge == SMP_WRAP;
+    work->ops = 2 * (3. * radius + 1) + 2 * (2. * radius + 1); /* row pass with its pair sums, column pass */
+    work->ops -= 2. * radius;                                  /* a pair sum counts 1, not 2 */
+    return SMP_OK;
+}

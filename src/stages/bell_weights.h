@@ -1,0 +1,24 @@
+/* Weights of the bell-shaped blur, for the stages that plan one. */
+#ifndef SMP_STAGES_BELL_WEIGHTS_H
+#define SMP_STAGES_BELL_WEIGHTS_H
+
+#include "bell.h"
+#include "stages/stage.h"
+
+enum { SMP_BELL_MAX_SIGMA = 1000 }; /* px: 8001 taps a pass with the default truncation */
+
+/* Fills w[0..radius] (w[k] for distance k, from the centre) in double: exp(-k^2 / (2 s^2)), normalised so that
+ * w[0] + 2 * sum w[k] = 1. s is sigma where the standard deviation of those weights lies within 0.1 % of sigma, else
+ * the value that makes it sigma: sampling narrows bells below about 0.7 px, cutting tails narrows those with few taps.
+ * radius >= 1 and radius >= 2 * sigma, else no s exists. */
+void smp_bell_fill(double *w, int radius, double sigma);
+
+/* The standard deviation of weights in that layout. */
+double smp_bell_deviation(const double *w, int radius);
+
+/* Plans a blur: *bell becomes the kernel parameters, work gets reach, ops and, for many taps, the table of weights.
+ * sigma > 0 in px; edge a smp_edge; fill a fraction of full scale. */
+smp_code smp_bell_plan(double sigma, double truncate, int edge, double fill, smp_bell *bell, smp_node_plan *work,
+                       smp_error *err);
+
+#endif
