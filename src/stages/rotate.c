@@ -1,0 +1,50 @@
+/* rotate: quarter turns. */
+#include "stages/stage.h"
+#include "stages/turn.h"
+
+typedef struct rotate_params {
+    int64_t angle;
+} rotate_params;
+
+static const smp_param table[] = {
+    {"angle", offsetof(rotate_params, angle), SMP_T_INT, SMP_UNIT_DEG, -360, 360, NULL,
+     "90, 180 or 270 clockwise; negative turns the other way", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
+    {0},
+};
+
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    static const int32_t quarter[] = {SMP_TURN_NONE, SMP_TURN_90, SMP_TURN_180, SMP_TURN_270};
+    const rotate_params *p = params;
+    if (p->angle % 90 != 0) {
+        smp_fail(err, SMP_E_PIPE, "cannot rotate by %lld degrees: only by quarter turns", (long long)p->angle);
+        smp_hint(err, "use 90, 180 or 270");
+        return SMP_E_PIPE;
+    }
+    smp_turn_plan(quarter[(p->angle % 360 + 360) % 360 / 90], in, work);
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_rotate = {
+    .name = "rotate",
+    .help = "turn by 90, 180 or 270 degrees clockwise",
+    .about = "For an input of w x h pixels: 90 is out(x, y) = in(y, h-1-x), 180 is in(w-1-x, h-1-y), 270 is "
+             "in(w-1-y, x). Samples move and do not change: four times 90 is the identity, byte for byte.",
+    .example = "rotate 90",
+    .domain = SMP_IMAGE,
+    .access = SMP_WHOLE,
+    .params = table,
+    .params_size = sizeof(rotate_params),
+    .plan = plan,
+    .variants = smp_turn_variants,
+    .aliases = (const smp_alias[]){{"rot90", "rotate 90"},
+                                   {"rot180", "rotate 180"},
+                                   {"rot270", "rotate 270"},
+                                   {"rotate90", "rotate 90"},
+                                   {"rotate180", "rotate 180"},
+                                   {"rotate270", "rotate 270"},
+                                   {"rot", "rotate 90"},
+                                   {"turn", "rotate 90"},
+                                   {0}},
+};

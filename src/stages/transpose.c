@@ -1,0 +1,21 @@
+/* transpose: rows become columns. */
+#include "stages/stage.h"
+#include "stages/turn.h"
+
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)params, (void)by, (void)err;
+    smp_turn_plan(SMP_TURN_TRANSPOSE, in, work);
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_transpose = {
+    .name = "transpose",
+    .help = "swap rows and columns: mirror about the main diagonal",
+    .about = "out(x, y) = in(y, x): the first row becomes the first column. Twice is the identity, byte for byte.",
+    .example = "transpose",
+    .domain = SMP_IMAGE,
+    .access = SMP_WHOLE,
+    .plan = plan,
+    .variants = smp_turn_variants,
+};

@@ -1,0 +1,14 @@
+/* What the stages that turn and mirror share: their variants and the shape of their output. */
+#ifndef SMP_STAGES_TURN_H
+#define SMP_STAGES_TURN_H
+
+#include "stages/stage.h"
+#include "transpose.h"
+
+/* naive and tiled. */
+extern const smp_variant smp_turn_variants[];
+
+/* Fills the plan of a stage that moves samples as `how` says (SMP_TURN_*). work: preset to the input's shape. */
+void smp_turn_plan(int32_t how, const smp_shape *in, smp_node_plan *work);
+
+#endif
