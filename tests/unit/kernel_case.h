@@ -272,11 +272,15 @@ CASE_FN uint64_t case_run(const kernel_case *c, const smp_node_plan *plan, const
         const smp_view *place[] = {[SMP_IN] = &window.view, [SMP_OUT] = &strip, [SMP_SCRATCH] = &scratch.view};
         for (int i = 0; i < SMP_MAX_LAUNCHES && variant->launches[i].cpu.fn[isa]; i++) {
             const smp_launch *launch = &variant->launches[i];
+            size_t at = 0, size = 0;
+            bool counts;
+            if (result && !smp_result_part(plan, launch, &at, &size, &counts))
+                continue;
             smp_io io = {.out = *place[launch->to],
                          .in = *place[launch->from],
                          .by = by_window.view,
                          .table = plan->table,
-                         .result = result,
+                         .result = result ? (char *)result + at : NULL,
                          .clipped = &clipped};
             case_launch(variant, &launch->cpu, isa, &io, plan, bands);
         }
