@@ -8,32 +8,37 @@
 #include "base/limits.h"
 #include "stages/stage.h"
 
-typedef struct smp_blob { unsigned char *data; size_t size; } smp_blob;
+typedef struct smp_blob {
+    unsigned char *data;
+    size_t size;
+} smp_blob;
 
 /* What is kept beside the samples unless --strip. Blobs are from smp_alloc and owned by the meta. */
 typedef struct smp_meta {
-    smp_blob icc;          /* ICC profile */
-    char icc_name[80];     /* PNG's name for it */
-    smp_blob exif;         /* TIFF structure without "Exif\0\0"; its orientation is reset to 1 when applied */
-    double gamma;          /* PNG gAMA; 0: absent */
-    int srgb_intent;       /* PNG sRGB; -1: absent */
+    smp_blob icc;      /* ICC profile */
+    char icc_name[80]; /* PNG's name for it */
+    smp_blob exif;     /* TIFF structure without "Exif\0\0"; its orientation is reset to 1 when applied */
+    double gamma;      /* PNG gAMA; 0: absent */
+    int srgb_intent;   /* PNG sRGB; -1: absent */
     bool has_chrm;
-    double chrm[8];        /* PNG cHRM: white x y, red x y, green x y, blue x y */
+    double chrm[8];              /* PNG cHRM: white x y, red x y, green x y, blue x y */
     double x_density, y_density; /* pixels a metre; 0: absent */
     bool density_is_aspect;
-    struct smp_text { char *key, *value; } *texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment"; sound tags */
+    struct smp_text {
+        char *key, *value;
+    } * texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment"; sound tags */
     size_t text_count, text_capacity;
-    int sound_subtype;     /* libsndfile SF_FORMAT subtype; 0: none */
+    int sound_subtype; /* libsndfile SF_FORMAT subtype; 0: none */
 } smp_meta;
 
 void smp_meta_free(smp_meta *meta);
 
 typedef struct smp_media {
-    smp_shape shape;        /* as decoded, before orientation */
-    int orientation;        /* EXIF 1..8; 1 when absent */
+    smp_shape shape;         /* as decoded, before orientation */
+    int orientation;         /* EXIF 1..8; 1 when absent */
     const char *file_format; /* "PNG", "JPEG", ... */
-    int bits;               /* a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
-    char detail[96];        /* "palette, interlaced", "4:2:0, quality unknown" */
+    int bits;                /* a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
+    char detail[96];         /* "palette, interlaced", "4:2:0, quality unknown" */
     smp_meta meta;
 } smp_media;
 
@@ -43,35 +48,38 @@ typedef struct smp_reader smp_reader;
 smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader **out, smp_error *err);
 const smp_media *smp_reader_media(const smp_reader *reader);
 
-/* The next `rows` rows, samples in native byte order, interleaved, stride bytes apart. A damaged or truncated file is an
- * error (SMP_E_DECODE), never short data. After the last row the rest of the file is checked too. */
+/* The next `rows` rows, samples in native byte order, interleaved, stride bytes apart. A damaged or truncated file is
+ * an error (SMP_E_DECODE), never short data. After the last row the rest of the file is checked too. */
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
 void smp_reader_close(smp_reader *reader);
 
 typedef struct smp_write_options {
-    bool force;            /* replace an existing file */
-    bool strip;            /* no metadata */
-    int png_level;         /* 0 fastest .. 9 smallest; -1: default */
-    int jpeg_quality;      /* 1..100; 0: default */
-    const char *const *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
+    bool force;       /* replace an existing file */
+    bool strip;       /* no metadata */
+    int png_level;    /* 0 fastest .. 9 smallest; -1: default */
+    int jpeg_quality; /* 1..100; 0: default */
+    const char *const
+        *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
 } smp_write_options;
 
 smp_write_options smp_write_options_default(void);
 
-/* What a file of this name will hold of a picture of this shape: *out differs from `shape` in format (a JPEG is u8), and
- * in channels and alpha where the format has none (the planner flattens on black then). An error when the extension is
- * unknown or the shape impossible (9 channels in a PNG). path "-" writes PNG for pictures, WAV for sound. Opens nothing. */
+/* What a file of this name will hold of a picture of this shape: *out differs from `shape` in format (a JPEG is u8),
+ * and in channels and alpha where the format has none (the planner flattens on black then). An error when the extension
+ * is unknown or the shape impossible (9 channels in a PNG). path "-" writes PNG for pictures, WAV for sound. Opens
+ * nothing. */
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
 
 typedef struct smp_writer smp_writer;
 
 /* shape: as smp_writer_shape gave it. Checks that the target is none of the inputs and may be written, before any work.
  * meta may be null. *out is null on failure. */
-smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta, const smp_write_options *options,
-                         smp_writer **out, smp_error *err);
+smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
+                         const smp_write_options *options, smp_writer **out, smp_error *err);
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
 
-/* Finishes the file, checks every close, fsyncs, renames. Frees the writer whatever happens; on failure nothing is left. */
+/* Finishes the file, checks every close, fsyncs, renames. Frees the writer whatever happens; on failure nothing is
+ * left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
 
 /* Removes the temporary file and frees; null is allowed. */

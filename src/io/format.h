@@ -1,0 +1,122 @@
+/* What one file format is to the rest of the program: a row of functions. A format is added with one file that defines
+ * an smp_file_format and one row of format_list.def. */
+#ifndef SMP_IO_FORMAT_H
+#define SMP_IO_FORMAT_H
+
+#include "io/media.h"
+#include "io/output.h"
+#include "io/source.h"
+
+enum { SMP_SNIFF = 512 }; /* bytes of a file's beginning that sniff() may look at */
+
+typedef struct smp_file_format {
+    const char *name;              /* "PNG" */
+    const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
+    smp_kind kind;                 /* what it holds */
+
+    /* Does a file begin like this? size <= SMP_SNIFF. Null: not read. */
+    bool (*sniff)(const uint8_t *head, size_t size);
+
+    /* Reads the header: fills reader->media (but file_format), checks limits before allocating, sets reader->state. On
+     * failure read_close is called all the same, when state is set. */
+    smp_code (*read_open)(smp_reader *reader, smp_error *err);
+    /* rows >= 1, never past the last. */
+    smp_code (*read_rows)(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
+    /* Checks what follows the last row. May be null. */
+    smp_code (*read_end)(smp_reader *reader, smp_error *err);
+    void (*read_close)(smp_reader *reader);
+
+    /* Changes *shape (what is to be written) into what the format can hold, or fails. extension: lower case, as in the
+     * list; null for standard output. Null: not written. */
+    smp_code (*write_shape)(const char *extension, smp_shape *shape, smp_error *err);
+    /* Writes the header and the metadata (null: none) to writer->output; sets writer->state. */
+    smp_code (*write_open)(smp_writer *writer, const smp_meta *meta, smp_error *err);
+    smp_code (*write_rows)(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
+    /* What follows the last row. May be null. */
+    smp_code (*write_end)(smp_writer *writer, smp_error *err);
+    void (*write_close)(smp_writer *writer); /* frees the state; may be null */
+} smp_file_format;
+
+struct smp_reader {
+    const smp_file_format *format;
+    smp_source source;
+    smp_limits limits;
+    smp_media media;
+    int64_t next_row;
+    smp_code broken; /* what the first failure was; every later call fails too */
+    void *state;     /* the format's */
+    char *name;      /* the path, for messages */
+};
+
+struct smp_writer {
+    const smp_file_format *format;
+    const char *extension; /* as in the format's list; null for standard output */
+    smp_output *output;
+    smp_shape shape;
+    smp_write_options options; /* inputs is not valid after open */
+    int64_t next_row;
+    bool broken;
+    void *state; /* the format's */
+    char *name;  /* the path, for messages */
+};
+
+#define F(symbol) extern const smp_file_format symbol;
+#include "io/format_list.def"
+#undef F
+
+/* Reads from memory, which must outlive the reader: for fuzz targets and tests. */
+smp_code smp_reader_open_memory(const void *data, size_t size, const smp_limits *limits, smp_reader **out,
+                                smp_error *err);
+
+/* The format that a file's first bytes show, or null. */
+const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size);
+
+/* "PNG": the format of a file, by its content, without decoding anything. *name is static, null on failure. */
+smp_code smp_sniff_file(const char *path, const smp_limits *limits, const char **name, smp_error *err);
+
+/* For read_open: is a picture of this size within the limits, when reading it takes `bytes` of memory in the reader
+ * alone? Sizes below 1 are SMP_E_DECODE, too large ones SMP_E_LIMIT. */
+smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t height, uint64_t bytes, smp_error *err);
+
+/* A header that promises more than the file can hold is a mistake or an attack, found here before anything is
+ * allocated. least: the fewest bytes that such a picture can take in the file. */
+smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err);
+
+/* Bytes of a row of this shape; the shape was checked before. */
+static inline int64_t smp_row_bytes(const smp_shape *shape)
+{
+    return shape->width * shape->channels * smp_sample_size((int)shape->format);
+}
+
+/* For write_shape: channels that are not gray, gray and alpha, RGB, or RGBA are SMP_E_WRITE; `format` is the format's
+ * name. */
+smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error *err);
+
+/* ------------------------------------------------------------------------------------------------ metadata */
+
+/* Copies; false when memory is exhausted. An empty blob stays null. */
+bool smp_blob_set(smp_blob *blob, const void *data, size_t size);
+
+/* Adds a text. Bytes that are no UTF-8 are taken for Latin-1; control characters other than tab and newline are
+ * dropped. False when memory is exhausted. */
+bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_t length);
+
+/* The orientation (1..8) that a TIFF structure holds; 1 when it has none or is damaged. */
+int smp_exif_orientation(const uint8_t *data, size_t size);
+
+/* Sets the orientation to 1 where there is one. */
+void smp_exif_reset_orientation(uint8_t *data, size_t size);
+
+/* Does this ICC profile describe pictures with so many colour channels (1 or 3)? */
+bool smp_icc_fits(const smp_blob *icc, int colours);
+
+/* Width and height were swapped (EXIF orientations 5 to 8): so are the densities. */
+void smp_meta_apply_orientation(smp_meta *meta, int orientation);
+
+/* True when the machine stores the low byte first. */
+static inline bool smp_little_endian(void)
+{
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
+
+#endif

@@ -1,0 +1,399 @@
+/* Atomic output files: see output.h. Temporary names are kept in a fixed table, so that a signal handler can remove
+ * them without touching the heap. */
+#include "io/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "io/source.h"
+
+enum {
+    BUFFER = 1 << 17, /* bytes gathered before a write(2) */
+    SLOTS = 256,      /* temporary files at once: far more than threads that write */
+    TRIES = 100       /* random names before giving up */
+};
+
+enum { SLOT_FREE, SLOT_TAKEN, SLOT_ARMED };
+static struct slot {
+    atomic_int state;
+    char path[PATH_MAX];
+} slots[SLOTS];
+
+struct smp_output {
+    char *path;   /* as the user gave it, for messages */
+    char *target; /* what will be replaced; null when written directly */
+    struct slot *slot;
+    int fd;
+    bool force;
+    int failed; /* errno of the first failed write */
+    size_t used;
+    uint8_t buffer[BUFFER];
+};
+
+static struct slot *take_slot(void)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        int expected = SLOT_FREE;
+        if (atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_TAKEN))
+            return &slots[i];
+    }
+    return NULL;
+}
+
+void smp_output_abort_all(void)
+{
+    int saved = errno;
+    for (int i = 0; i < SLOTS; i++)
+        if (atomic_load(&slots[i].state) == SLOT_ARMED)
+            unlink(slots[i].path);
+    errno = saved;
+}
+
+static void destroy(smp_output *output)
+{
+    if (!output)
+        return;
+    if (output->fd >= 0)
+        close(output->fd);
+    if (output->slot) {
+        if (atomic_load(&output->slot->state) == SLOT_ARMED)
+            unlink(output->slot->path);
+        atomic_store(&output->slot->state, SLOT_FREE);
+    }
+    smp_free(output->path);
+    smp_free(output->target);
+    smp_free(output);
+}
+
+void smp_output_abort(smp_output *output)
+{
+    destroy(output);
+}
+
+static smp_code fail_write(int number, smp_error *err)
+{
+    char text[128];
+    smp_fail(err, SMP_E_WRITE, "cannot write: %s", smp_os_error(number, text, sizeof text));
+    if (number == ENOSPC || number == EDQUOT)
+        smp_hint(err, "make room on that disk, or write to another; the file that was there before is untouched");
+    else if (number == EPIPE)
+        smp_hint(err, "the program that was reading the output has ended");
+    return SMP_E_WRITE;
+}
+
+/* write(2) that reports a closed pipe and a file over its size limit as EPIPE and EFBIG, without raising a signal. */
+static ssize_t write_quietly(int fd, const void *data, size_t size)
+{
+    sigset_t quiet, before, pending;
+    sigemptyset(&quiet);
+    sigaddset(&quiet, SIGPIPE);
+    sigaddset(&quiet, SIGXFSZ);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &quiet, &before);
+    ssize_t wrote = write(fd, data, size);
+    int saved = errno;
+    int raised = wrote >= 0 ? 0 : saved == EPIPE ? SIGPIPE : saved == EFBIG ? SIGXFSZ : 0;
+    if (raised && !sigismember(&pending, raised)) {
+        sigemptyset(&quiet);
+        sigaddset(&quiet, raised);
+        while (sigtimedwait(&quiet, NULL, &(struct timespec){0}) < 0 && errno == EINTR)
+            ;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return wrote;
+}
+
+static smp_code write_all(smp_output *output, const uint8_t *data, size_t size, smp_error *err)
+{
+    while (size && !output->failed) {
+        ssize_t wrote = write_quietly(output->fd, data, size);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0) {
+            output->failed = wrote < 0 ? errno : EIO;
+            break;
+        }
+        data += wrote;
+        size -= (size_t)wrote;
+    }
+    return output->failed ? fail_write(output->failed, err) : SMP_OK;
+}
+
+smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err)
+{
+    if (output->failed)
+        return fail_write(output->failed, err);
+    if (size > BUFFER - output->used) {
+        smp_code code = write_all(output, output->buffer, output->used, err);
+        output->used = 0;
+        if (code != SMP_OK)
+            return code;
+    }
+    if (size >= BUFFER)
+        return write_all(output, data, size, err);
+    memcpy(output->buffer + output->used, data, size);
+    output->used += size;
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static smp_code refuse_inputs(const struct stat *target, const char *const *inputs, smp_error *err)
+{
+    for (; inputs && *inputs; inputs++) {
+        struct stat input;
+        int got = strcmp(*inputs, "-") == 0 ? fstat(STDIN_FILENO, &input) : stat(*inputs, &input);
+        if (got == 0 && S_ISREG(input.st_mode) && input.st_dev == target->st_dev && input.st_ino == target->st_ino) {
+            smp_fail(err, SMP_E_WRITE, "the output is the same file as the input %s", *inputs);
+            return smp_hint(err, "give the output another name; --force does not change this");
+        }
+    }
+    return SMP_OK;
+}
+
+static smp_code open_stdout(smp_output *output, const char *const *inputs, smp_error *err)
+{
+    struct stat status;
+    if (fstat(STDOUT_FILENO, &status) != 0)
+        return fail_write(errno, err);
+    if (isatty(STDOUT_FILENO)) {
+        smp_fail(err, SMP_E_USAGE, "standard output is a terminal, which cannot show a file's bytes");
+        return smp_hint(err, "redirect it: smempipe ... - > out.png");
+    }
+    if (S_ISREG(status.st_mode) && refuse_inputs(&status, inputs, err) != SMP_OK)
+        return SMP_E_WRITE;
+    output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3); /* a copy, so that closing it tells of late failures */
+    return output->fd < 0 ? fail_write(errno, err) : SMP_OK;
+}
+
+/* A device or a named pipe: there is nothing to replace, so bytes go straight in. */
+static smp_code open_special(smp_output *output, smp_error *err)
+{
+    output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (output->fd < 0) {
+        char text[128];
+        return smp_fail(err, SMP_E_WRITE, "cannot open for writing: %s", smp_os_error(errno, text, sizeof text));
+    }
+    if (isatty(output->fd)) {
+        smp_fail(err, SMP_E_USAGE, "is a terminal, which cannot show a file's bytes");
+        return smp_hint(err, "write to a file, or redirect standard output");
+    }
+    return SMP_OK;
+}
+
+static smp_code fail_create(int number, const char *folder, smp_error *err)
+{
+    char text[128];
+    if (number == ENOENT || number == ENOTDIR) {
+        smp_fail(err, SMP_E_WRITE, "the folder %.300s does not exist", folder);
+        return smp_hint(err, "make it first: mkdir -p '%.280s'", folder);
+    }
+    smp_fail(err, SMP_E_WRITE, "cannot make a file in %.300s: %s", folder, smp_os_error(number, text, sizeof text));
+    if (number == EACCES || number == EPERM || number == EROFS)
+        return smp_hint(err, "you may not write in that folder; choose another");
+    if (number == ENOSPC || number == EDQUOT)
+        return smp_hint(err, "make room on that disk, or write to another");
+    return SMP_E_WRITE;
+}
+
+/* Bytes of target up to and with its last slash, as a folder's name into text. */
+static bool folder_of(const char *target, char *text, size_t size)
+{
+    const char *slash = strrchr(target, '/');
+    size_t length = slash ? (size_t)(slash - target) + 1 : 0;
+    if (length + 3 > size)
+        return false;
+    if (!length)
+        memcpy(text, "./", 3);
+    else {
+        memcpy(text, target, length);
+        text[length] = '\0';
+    }
+    return true;
+}
+
+static uint64_t random_bits(void)
+{
+    uint64_t bits;
+    static atomic_uint_fast64_t calls;
+    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) == (ssize_t)sizeof bits)
+        return bits;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ((uint64_t)getpid() << 40) ^ ((uint64_t)now.tv_nsec << 8) ^ atomic_fetch_add(&calls, 1);
+}
+
+static smp_code open_temporary(smp_output *output, const struct stat *existing, smp_error *err)
+{
+    char folder[PATH_MAX];
+    if (!folder_of(output->target, folder, sizeof folder))
+        return fail_create(ENAMETOOLONG, output->target, err);
+    struct slot *slot = take_slot();
+    if (!slot)
+        return smp_fail(err, SMP_E_WRITE, "more than %d output files are open at once", SLOTS);
+    output->slot = slot;
+    for (int i = 0; i < TRIES; i++) {
+        int length = snprintf(slot->path, sizeof slot->path, "%s.smempipe-%016llx.tmp", folder,
+                              (unsigned long long)random_bits());
+        if (length < 0 || (size_t)length >= sizeof slot->path)
+            return fail_create(ENAMETOOLONG, folder, err);
+        /* Armed before the file exists: a signal between the two finds nothing to remove, or the file. */
+        atomic_store(&slot->state, SLOT_ARMED);
+        output->fd = open(slot->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (output->fd >= 0) {
+            if (existing) /* replacing a private file must not publish it */
+                (void)fchmod(output->fd, existing->st_mode & 0777);
+            return SMP_OK;
+        }
+        atomic_store(&slot->state, SLOT_TAKEN);
+        if (errno != EEXIST && errno != EINTR)
+            return fail_create(errno, folder, err);
+    }
+    return fail_create(EEXIST, folder, err);
+}
+
+static smp_code fail_exists(smp_error *err)
+{
+    smp_fail(err, SMP_E_WRITE, "the file exists already");
+    return smp_hint(err, "replace it with --force, or give another name");
+}
+
+static smp_code open_path(smp_output *output, const char *const *inputs, smp_error *err)
+{
+    const char *path = output->path;
+    size_t length = strlen(path);
+    if (!length)
+        return smp_fail(err, SMP_E_WRITE, "the name of the output is empty");
+    struct stat status, link;
+    bool exists = stat(path, &status) == 0;
+    if (!exists && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) {
+        char text[128];
+        smp_fail(err, SMP_E_WRITE, "cannot write there: %s", smp_os_error(errno, text, sizeof text));
+        return smp_hint(err, "check the permissions of the folders on the way");
+    }
+    if ((exists && S_ISDIR(status.st_mode)) || path[length - 1] == '/') {
+        smp_fail(err, SMP_E_WRITE, "is a folder");
+        return smp_hint(err, "add a file name: %.200s%sout.png", path, path[length - 1] == '/' ? "" : "/");
+    }
+    if (exists && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)))
+        return open_special(output, err);
+    if (exists && !S_ISREG(status.st_mode))
+        return smp_fail(err, SMP_E_WRITE, "is neither a file, a pipe nor a character device");
+    if (exists) {
+        smp_code code = refuse_inputs(&status, inputs, err);
+        if (code != SMP_OK)
+            return code;
+        if (!output->force)
+            return fail_exists(err);
+        char *resolved = realpath(path, NULL);
+        if (!resolved)
+            return errno == ENOMEM ? smp_fail_memory(err, "a path", PATH_MAX) : fail_write(errno, err);
+        output->target = smp_strdup(resolved);
+        free(resolved);
+    } else {
+        if (lstat(path, &link) == 0 && !output->force) {
+            smp_fail(err, SMP_E_WRITE, "is a symbolic link that leads nowhere");
+            return smp_hint(err, "replace it with --force, or give another name");
+        }
+        output->target = smp_strdup(path);
+    }
+    if (!output->target)
+        return smp_fail_memory(err, "a path", length);
+    return open_temporary(output, exists ? &status : NULL, err);
+}
+
+smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err)
+{
+    *out = NULL;
+    smp_output *output = smp_alloc_raw(sizeof *output);
+    if (!output)
+        return smp_fail_memory(err, "an output buffer", sizeof *output);
+    output->target = NULL;
+    output->slot = NULL;
+    output->fd = -1;
+    output->force = force;
+    output->failed = 0;
+    output->used = 0;
+    output->path = smp_strdup(path);
+    smp_code code = !output->path            ? smp_fail_memory(err, "a path", strlen(path))
+                    : strcmp(path, "-") == 0 ? open_stdout(output, inputs, err)
+                                             : open_path(output, inputs, err);
+    if (code != SMP_OK) {
+        destroy(output);
+        return code;
+    }
+    *out = output;
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ committing */
+
+/* Puts `from` in place of `to`; without force only where nothing is, decided by the kernel in one step where it can. */
+static int put_in_place(const char *from, const char *to, bool force)
+{
+    if (force)
+        return rename(from, to);
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    if (link(from, to) == 0)
+        return unlink(from);
+    if (errno == EEXIST)
+        return -1;
+    struct stat status; /* a file system without hard links: a look and a rename is the best there is */
+    if (lstat(to, &status) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return rename(from, to);
+}
+
+static void sync_folder(const char *target)
+{
+    char folder[PATH_MAX];
+    if (!folder_of(target, folder, sizeof folder))
+        return;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd); /* the file itself is safe; some file systems cannot sync a folder */
+    close(fd);
+}
+
+smp_code smp_output_commit(smp_output *output, smp_error *err)
+{
+    smp_code code =
+        output->failed ? fail_write(output->failed, err) : write_all(output, output->buffer, output->used, err);
+    if (code == SMP_OK && output->target && fsync(output->fd) != 0 && errno != EINVAL && errno != EROFS)
+        code = fail_write(errno, err);
+    int closed = close(output->fd), number = errno;
+    output->fd = -1;
+    if (code == SMP_OK && closed != 0 && number != EINTR)
+        code = fail_write(number, err);
+    if (code == SMP_OK && output->target) {
+        if (put_in_place(output->slot->path, output->target, output->force) != 0) {
+            char text[128];
+            code = errno == EEXIST ? fail_exists(err)
+                                   : smp_fail(err, SMP_E_WRITE, "cannot put the finished file in place: %s",
+                                              smp_os_error(errno, text, sizeof text));
+        } else {
+            atomic_store(&output->slot->state, SLOT_TAKEN); /* no longer there to be removed */
+            sync_folder(output->target);
+        }
+    }
+    destroy(output);
+    return code;
+}

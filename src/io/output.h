@@ -1,0 +1,32 @@
+/* A file that appears whole or not at all: bytes go to a temporary file in the target's folder, which commit puts in
+ * place. Standard output and special files (/dev/null, named pipes) are written directly. */
+#ifndef SMP_IO_OUTPUT_H
+#define SMP_IO_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct smp_output smp_output;
+
+/* path "-" is standard output, which must not be a terminal (SMP_E_USAGE). Refused: a target that is one of `inputs`
+ * (by device and inode; null-terminated list, may be null), whatever force says; an existing file without force; a
+ * folder; a block device. A symbolic link to a file is followed, so that the link stays. *out is null on failure. */
+smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err);
+
+/* All of it, or SMP_E_WRITE. */
+smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err);
+
+/* Writes what is buffered, fsyncs, closes, renames, each checked. Frees the output whatever happens; on failure the
+ * target is as it was. */
+smp_code smp_output_commit(smp_output *output, smp_error *err);
+
+/* Removes the temporary file and frees; null is allowed. */
+void smp_output_abort(smp_output *output);
+
+/* Removes all temporary files of outputs still open; async-signal-safe. */
+void smp_output_abort_all(void);
+
+#endif

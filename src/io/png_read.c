@@ -1,0 +1,258 @@
+/* Reads PNG by rows through libpng: every colour type and depth, as gray, gray and alpha, RGB or RGBA of 8 or 16 bits.
+ * Rejects what is damaged; keeps colour and resolution chunks, text and EXIF. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/png_glue.h"
+
+enum {
+    METADATA_CAP = 64 << 20, /* bytes libpng may hold besides rows */
+    CHUNK_CAP = 16 << 20,    /* bytes of one chunk, uncompressed: the largest ICC profiles are about 4 MB */
+    CHUNKS_CAP = 1000,       /* texts and other chunks that are kept */
+    ROWS_HELD = 4,           /* rows that libpng keeps, at their widest */
+    DEFLATE_RATIO = 1032     /* no deflate stream expands more: zlib technical details, "maximum compression factor" */
+};
+
+typedef struct png_reader {
+    smp_png base;
+    smp_reader *reader;
+    uint8_t *whole; /* interlaced: the finished picture */
+    png_bytep *pointers;
+    int64_t stride;
+    /* of the call in progress */
+    uint8_t *to;
+    int64_t to_stride, rows;
+} png_reader;
+
+bool smp_png_sniff(const uint8_t *head, size_t size)
+{
+    return size >= 8 && memcmp(head, "\x89PNG\r\n\x1A\n", 8) == 0;
+}
+
+static void feed(png_structp png, png_bytep to, size_t size)
+{
+    smp_png *state = png_get_io_ptr(png);
+    if (smp_source_read(state->source, to, size) != size)
+        smp_png_stop(state, smp_source_ended(state->source, state->err));
+}
+
+static uint32_t be32(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* The limits, straight from the header's bytes, before libpng sees them. */
+static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error *err)
+{
+    enum { SIZE = 33, INTERLACED = 28 }; /* signature and IHDR */
+    const uint8_t *head;
+    if (smp_source_peek(&reader->source, &head, SIZE) < SIZE) {
+        smp_source_skip(&reader->source, SIZE);
+        return smp_source_ended(&reader->source, err);
+    }
+    if (memcmp(head + 8, "\0\0\0\x0DIHDR", 8) != 0)
+        return smp_fail(err, SMP_E_DECODE, "the PNG is damaged: it does not begin with its header");
+    uint64_t width = be32(head + 16), height = be32(head + 20), depth = head[24];
+    static const uint8_t samples[] = {1, 0, 3, 1, 2, 0, 4};
+    uint64_t bits = head[25] < sizeof samples ? samples[head[25]] * depth : 0;
+    if (width > INT32_MAX || height > INT32_MAX)
+        return smp_fail(err, SMP_E_DECODE, "the PNG is damaged: its size is not possible");
+    static const uint8_t expanded[] = {2, 0, 4, 4, 2, 0, 4}; /* channels, at most */
+    *row_bytes = width * (head[25] < sizeof expanded ? expanded[head[25]] : 4) * (depth == 16 ? 2 : 1);
+    uint64_t held = *row_bytes * (head[INTERLACED] ? height + ROWS_HELD : ROWS_HELD);
+    smp_code code = smp_check_picture(&reader->limits, (int64_t)width, (int64_t)height, held, err);
+    if (code != SMP_OK)
+        return code;
+    return smp_check_size(&reader->source, (width * bits + 7) / 8 * height / DEFLATE_RATIO, err);
+}
+
+static void need(png_reader *state, bool done, const char *what, uint64_t size)
+{
+    if (!done)
+        smp_png_stop(&state->base, smp_fail_memory(state->base.err, what, size));
+}
+
+static void keep_colour(png_reader *state, smp_meta *meta)
+{
+    png_structp png = state->base.png;
+    png_infop info = state->base.info;
+    png_charp name;
+    png_bytep profile;
+    int method, intent;
+    png_uint_32 size;
+    if (png_get_iCCP(png, info, &name, &method, &profile, &size)) {
+        need(state, smp_blob_set(&meta->icc, profile, size), "an ICC profile", size);
+        snprintf(meta->icc_name, sizeof meta->icc_name, "%s", name);
+    }
+    if (png_get_sRGB(png, info, &intent))
+        meta->srgb_intent = intent;
+    double gamma;
+    if (png_get_gAMA(png, info, &gamma) && gamma > 0)
+        meta->gamma = gamma;
+    double *c = meta->chrm;
+    meta->has_chrm = png_get_cHRM(png, info, c, c + 1, c + 2, c + 3, c + 4, c + 5, c + 6, c + 7) != 0;
+}
+
+static void keep_texts(png_reader *state, smp_meta *meta)
+{
+    png_textp texts;
+    int count = 0;
+    png_get_text(state->base.png, state->base.info, &texts, &count);
+    for (int i = 0; i < count; i++) {
+        size_t length = texts[i].compression >= PNG_ITXT_COMPRESSION_NONE ? texts[i].itxt_length : texts[i].text_length;
+        if (!texts[i].text)
+            length = 0;
+        need(state, smp_meta_add_text(meta, texts[i].key, length ? texts[i].text : "", length), "a text", length);
+    }
+}
+
+static void keep_metadata(png_reader *state)
+{
+    png_structp png = state->base.png;
+    png_infop info = state->base.info;
+    smp_meta *meta = &state->reader->media.meta;
+    keep_colour(state, meta);
+    keep_texts(state, meta);
+    png_uint_32 x, y;
+    int unit;
+    if (png_get_pHYs(png, info, &x, &y, &unit)) {
+        meta->x_density = x;
+        meta->y_density = y;
+        meta->density_is_aspect = unit != PNG_RESOLUTION_METER;
+    }
+    png_uint_32 size;
+    png_bytep exif;
+    if (png_get_eXIf_1(png, info, &size, &exif)) {
+        if (size > 6 && memcmp(exif, "Exif\0\0", 6) == 0) { /* some writers keep JPEG's prefix */
+            exif += 6;
+            size -= 6;
+        }
+        need(state, smp_blob_set(&meta->exif, exif, size), "EXIF", size);
+        state->reader->media.orientation = smp_exif_orientation(exif, size);
+    }
+}
+
+static void read_header(void *context)
+{
+    png_reader *state = context;
+    png_structp png = state->base.png;
+    png_infop info = state->base.info;
+    smp_media *media = &state->reader->media;
+    png_set_user_limits(png, INT32_MAX, INT32_MAX); /* check_header has judged the size */
+    png_set_chunk_cache_max(png, CHUNKS_CAP);
+    png_set_chunk_malloc_max(png, CHUNK_CAP);
+    png_set_benign_errors(png, 0);
+    png_set_read_fn(png, &state->base, feed);
+    png_read_info(png, info);
+
+    png_uint_32 width, height;
+    int depth, colour, interlace;
+    png_get_IHDR(png, info, &width, &height, &depth, &colour, &interlace, NULL, NULL);
+    bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+    if (colour == PNG_COLOR_TYPE_PALETTE)
+        png_set_palette_to_rgb(png);
+    if (colour == PNG_COLOR_TYPE_GRAY && depth < 8)
+        png_set_expand_gray_1_2_4_to_8(png);
+    if (transparent)
+        png_set_tRNS_to_alpha(png);
+    if (depth == 16 && smp_little_endian())
+        png_set_swap(png);
+    bool interlaced = interlace != PNG_INTERLACE_NONE;
+    if (interlaced)
+        png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+
+    media->shape.width = width;
+    media->shape.height = height;
+    media->shape.channels = png_get_channels(png, info);
+    media->shape.alpha = media->shape.channels == 2 || media->shape.channels == 4;
+    media->shape.format = depth == 16 ? SMP_U16 : SMP_U8;
+    media->bits = depth;
+    static const char *const names[] = {"gray", "?", "RGB", "palette", "gray and alpha", "?", "RGBA"};
+    snprintf(media->detail, sizeof media->detail, "%s%s%s", names[colour], transparent ? ", transparent colour" : "",
+             interlaced ? ", interlaced" : "");
+    state->stride = smp_row_bytes(&media->shape);
+    if ((size_t)state->stride != png_get_rowbytes(png, info))
+        png_error(png, "unexpected row size");
+    keep_metadata(state);
+    /* libpng leaves some metadata out when memory is short; we would rather say so. */
+    if (state->base.refused)
+        png_error(png, "memory");
+    if (interlaced) {
+        size_t size;
+        need(state, smp_mul_size((size_t)state->stride, height, &size), "an interlaced picture", SIZE_MAX);
+        state->whole = smp_alloc_raw(size);
+        state->pointers = smp_alloc_array(height, sizeof *state->pointers);
+        need(state, state->whole && state->pointers, "an interlaced picture", size);
+        for (size_t y = 0; y < height; y++)
+            state->pointers[y] = state->whole + y * (size_t)state->stride;
+    }
+}
+
+smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
+{
+    uint64_t row_bytes = 0;
+    smp_code code = check_header(reader, &row_bytes, err);
+    if (code != SMP_OK)
+        return code;
+    png_reader *state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "PNG", sizeof *state);
+    reader->state = state;
+    state->reader = reader;
+    state->base.source = &reader->source;
+    state->base.fault = SMP_E_DECODE;
+    state->base.cap = METADATA_CAP + row_bytes * ROWS_HELD;
+    code = smp_png_create(&state->base, true, err);
+    if (code == SMP_OK)
+        code = smp_png_guard(&state->base, read_header, state, err);
+    return code;
+}
+
+static void read_rows(void *context)
+{
+    png_reader *state = context;
+    if (state->whole) {
+        if (state->reader->next_row == 0)
+            png_read_image(state->base.png, state->pointers);
+        for (int64_t i = 0; i < state->rows; i++)
+            memcpy(state->to + i * state->to_stride, state->pointers[state->reader->next_row + i],
+                   (size_t)state->stride);
+        return;
+    }
+    for (int64_t i = 0; i < state->rows; i++)
+        png_read_row(state->base.png, state->to + i * state->to_stride, NULL);
+}
+
+smp_code smp_png_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    png_reader *state = reader->state;
+    state->to = to;
+    state->to_stride = stride;
+    state->rows = rows;
+    return smp_png_guard(&state->base, read_rows, state, err);
+}
+
+static void read_end(void *context)
+{
+    png_reader *state = context;
+    png_read_end(state->base.png, NULL);
+}
+
+smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
+{
+    png_reader *state = reader->state;
+    return smp_png_guard(&state->base, read_end, state, err);
+}
+
+void smp_png_read_close(smp_reader *reader)
+{
+    png_reader *state = reader->state;
+    smp_png_destroy(&state->base, true);
+    smp_free(state->whole);
+    smp_free(state->pointers);
+    smp_free(state);
+    reader->state = NULL;
+}

@@ -1,0 +1,269 @@
+/* Buffered bytes of a file, a pipe or memory: see source.h. */
+#include "io/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+const char *smp_os_error(int number, char *text, size_t size)
+{
+    return strerror_r(number, text, size);
+}
+
+static smp_code fail_open(int number, smp_error *err)
+{
+    char text[128];
+    smp_fail(err, SMP_E_READ, "cannot open: %s", smp_os_error(number, text, sizeof text));
+    if (number == ENOENT)
+        smp_hint(err, "check the spelling of the path");
+    else if (number == EMFILE || number == ENFILE)
+        smp_hint(err, "too many files are open at once");
+    return SMP_E_READ;
+}
+
+static smp_code fail_limit(uint64_t limit, smp_error *err)
+{
+    smp_fail(err, SMP_E_LIMIT, "the file is larger than the limit of %llu bytes", (unsigned long long)limit);
+    return smp_hint(err, "raise the limit with --max-file");
+}
+
+smp_code smp_source_open(smp_source *source, const char *path, const smp_limits *limits, smp_error *err)
+{
+    *source = (smp_source){.fd = -1, .size = UINT64_MAX, .limit = limits->max_file ? limits->max_file : UINT64_MAX};
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return fail_open(errno, err);
+
+    smp_code code = SMP_E_READ;
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        fail_open(errno, err);
+        goto fail;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        smp_fail(err, SMP_E_READ, "is a folder, not a file");
+        smp_hint(err, "give a file in it, or use `smempipe batch` for a whole folder");
+        goto fail;
+    }
+    if (standard && isatty(fd)) {
+        code = smp_fail(err, SMP_E_USAGE, "standard input is a terminal");
+        smp_hint(err, "redirect a file: smempipe ... - < in.png");
+        goto fail;
+    }
+    if (S_ISREG(status.st_mode)) {
+        /* A redirected file may have been read from before: positions count from where we begin. */
+        off_t start = standard ? lseek(fd, 0, SEEK_CUR) : 0;
+        source->seekable = start == 0;
+        if (start >= 0 && start <= status.st_size)
+            source->size = (uint64_t)(status.st_size - start);
+        if (source->size != UINT64_MAX && source->size > source->limit) {
+            code = fail_limit(source->limit, err);
+            goto fail;
+        }
+        (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    }
+    source->buffer = smp_alloc_raw(SMP_SOURCE_BUFFER);
+    if (!source->buffer) {
+        code = smp_fail_memory(err, "a file buffer", SMP_SOURCE_BUFFER);
+        goto fail;
+    }
+    source->fd = fd;
+    source->owned = !standard;
+    return SMP_OK;
+fail:
+    if (!standard)
+        close(fd);
+    return code;
+}
+
+void smp_source_memory(smp_source *source, const void *data, size_t size)
+{
+    *source = (smp_source){.fd = -1, .size = size, .limit = UINT64_MAX, .memory = data, .end = size, .seekable = true};
+}
+
+void smp_source_close(smp_source *source)
+{
+    if (source->owned && source->fd >= 0)
+        close(source->fd);
+    smp_free(source->buffer);
+    smp_free(source->spooled);
+    *source = (smp_source){.fd = -1};
+}
+
+/* One read(2) into `to`; 0 at the end, on failure, and when the limit is passed. */
+static size_t read_some(smp_source *source, uint8_t *to, size_t size)
+{
+    if (source->at_end || source->failed || source->over_limit)
+        return 0;
+    for (;;) {
+        ssize_t got = read(source->fd, to, size);
+        if (got > 0)
+            return (size_t)got;
+        if (got == 0) {
+            source->at_end = true;
+            return 0;
+        }
+        if (errno == EINTR)
+            continue;
+        source->failed = errno;
+        return 0;
+    }
+}
+
+static bool count_against_limit(smp_source *source, size_t buffered)
+{
+    if (source->position + buffered > source->limit)
+        source->over_limit = true;
+    return !source->over_limit;
+}
+
+size_t smp_source_peek(smp_source *source, const uint8_t **at, size_t want)
+{
+    if (!source->memory) {
+        if (want > SMP_SOURCE_BUFFER)
+            want = SMP_SOURCE_BUFFER;
+        if (source->begin && source->end - source->begin < want) {
+            memmove(source->buffer, source->buffer + source->begin, source->end - source->begin);
+            source->end -= source->begin;
+            source->begin = 0;
+        }
+        while (source->end - source->begin < want) {
+            size_t got = read_some(source, source->buffer + source->end, SMP_SOURCE_BUFFER - source->end);
+            if (!got || !count_against_limit(source, source->end - source->begin + got))
+                break;
+            source->end += got;
+        }
+        *at = source->buffer + source->begin;
+    } else {
+        *at = source->memory + source->begin;
+    }
+    size_t have = source->end - source->begin;
+    return have < want ? have : want;
+}
+
+size_t smp_source_take(smp_source *source, const uint8_t **at)
+{
+    if (source->begin == source->end) {
+        if (source->memory)
+            return 0;
+        source->begin = source->end = 0;
+        size_t got = read_some(source, source->buffer, SMP_SOURCE_BUFFER);
+        if (!got || !count_against_limit(source, got))
+            return 0;
+        source->end = got;
+    }
+    *at = (source->memory ? source->memory : source->buffer) + source->begin;
+    size_t have = source->end - source->begin;
+    source->begin = source->end;
+    source->position += have;
+    return have;
+}
+
+size_t smp_source_read(smp_source *source, void *to, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        size_t have = source->end - source->begin;
+        if (!have) {
+            const uint8_t *at;
+            if (!source->memory && size - done >= SMP_SOURCE_BUFFER) { /* large reads go past the buffer */
+                size_t got = read_some(source, (uint8_t *)to + done, size - done);
+                if (!got || !count_against_limit(source, got))
+                    break;
+                source->position += got;
+                done += got;
+                continue;
+            }
+            if (!smp_source_peek(source, &at, 1))
+                break;
+            have = source->end - source->begin;
+        }
+        size_t n = have < size - done ? have : size - done;
+        memcpy((uint8_t *)to + done, (source->memory ? source->memory : source->buffer) + source->begin, n);
+        source->begin += n;
+        source->position += n;
+        done += n;
+    }
+    return done;
+}
+
+uint64_t smp_source_skip(smp_source *source, uint64_t size)
+{
+    uint64_t done = 0;
+    while (done < size) {
+        const uint8_t *at;
+        if (!smp_source_peek(source, &at, 1))
+            break;
+        uint64_t have = source->end - source->begin, n = have < size - done ? have : size - done;
+        source->begin += (size_t)n;
+        source->position += n;
+        done += n;
+    }
+    return done;
+}
+
+smp_code smp_source_spool(smp_source *source, smp_error *err)
+{
+    if (source->seekable)
+        return SMP_OK;
+    uint8_t *all = NULL;
+    size_t capacity = 0, used = 0;
+    for (;;) {
+        if (!smp_grow(&all, &capacity, used + SMP_SOURCE_BUFFER, 1)) {
+            smp_free(all);
+            return smp_fail_memory(err, "standard input", used + SMP_SOURCE_BUFFER);
+        }
+        size_t got = smp_source_read(source, all + used, capacity - used);
+        if (!got)
+            break;
+        used += got;
+    }
+    if (source->failed || source->over_limit) {
+        smp_free(all);
+        return smp_source_ended(source, err);
+    }
+    source->memory = source->spooled = all;
+    source->begin = 0;
+    source->end = used;
+    source->size = used;
+    source->position = 0;
+    source->seekable = true;
+    return SMP_OK;
+}
+
+bool smp_source_seek(smp_source *source, uint64_t position)
+{
+    if (!source->seekable)
+        return false;
+    if (source->memory) {
+        source->begin = position < source->end ? (size_t)position : source->end;
+        source->position = source->begin;
+        return true;
+    }
+    if (position > INT64_MAX || lseek(source->fd, (off_t)position, SEEK_SET) < 0)
+        return false;
+    source->begin = source->end = 0;
+    source->position = position;
+    source->at_end = false;
+    return true;
+}
+
+smp_code smp_source_ended(const smp_source *source, smp_error *err)
+{
+    if (source->over_limit)
+        return fail_limit(source->limit, err);
+    if (source->failed) {
+        char text[128];
+        return smp_fail(err, SMP_E_READ, "cannot read: %s", smp_os_error(source->failed, text, sizeof text));
+    }
+    if (source->position == 0)
+        return smp_fail(err, SMP_E_DECODE, "the file is empty");
+    smp_fail(err, SMP_E_DECODE, "the file ends too early, after %llu bytes: it is truncated",
+             (unsigned long long)source->position);
+    return smp_hint(err, "copy or download it again; nothing was written");
+}
