@@ -116,7 +116,7 @@ typedef struct smp_node_plan {
     smp_access access;       /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
-    unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
+    _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
     void *table;       /* constants for the device, from smp_alloc; the plan owns and frees it */
     size_t table_size; /* bytes */
