@@ -106,14 +106,14 @@ def run(array, *stages, options=(), prologue=(), report=None):
 
 
 def findings(array, *stages, options=()):
-    """The findings of the stages, in order: a list of (stage label, {(finding, channel): value})."""
+    """What measuring stages found, in order: a list of {(finding, channel): value or list}."""
     report = {}
     run(array, *stages, options=options, report=report)
-    out = []
-    for step in report["steps"]:
-        if step.get("findings"):
-            out.append((step, {(f["name"], f.get("channel", -1)): f["value"] for f in step["findings"]}))
-    return out
+    return [
+        {(f["name"], f.get("channel", -1)): f["values"] if "values" in f else f["value"] for f in step["findings"]}
+        for step in report["steps"]
+        if step.get("findings")
+    ]
 
 
 def matrix(values):

@@ -1,0 +1,86 @@
+"""One result, however it is computed: strips, threads, variants, instruction sets, storage between stages."""
+import itertools
+import json
+import unittest
+
+import numpy as np
+
+from harness import FORMATS, OracleCase, command, picture, run, run_many
+
+CHAINS = (
+    ["gray", "gaussian 1.5px", "sobel", "levels white=50%"],
+    ["invert", "gaussian 2px", "rotate 90", "sharpen", "gamma 1.4"],
+    ["levels auto clip=1%", "gaussian 1px -> @soft", "from @input", "subtract by=@soft"],
+    ["equalize", "box 5px", "transpose", "laplacian"],
+    ["gaussian 3px", "threshold method=otsu", "flip vertical"],
+)
+
+
+def stages():
+    listing = json.loads(command("stages", "--json").stdout)
+    return [s for s in (listing["stages"] if isinstance(listing, dict) else listing) if "image" in json.dumps(s.get("domain", "image"))]
+
+
+def variants():
+    return sorted({v["name"] if isinstance(v, dict) else v for s in stages() for v in s.get("variants", [])})
+
+
+class Sameness(OracleCase):
+    def ways(self):
+        yield from (("--strip-rows", str(n)) for n in (1, 7, 64, 100000))
+        yield from (("--threads", str(n)) for n in (1, 2, 5))
+        yield from (("--variant", name) for name in variants())
+        isas = ["base"] + [isa for isa in ("v3", "v4") if self.has_isa(isa)]
+        yield from (("--isa", isa) for isa in isas)
+        yield from (("--isa", isa, "--strip-rows", "7", "--threads", "2") for isa in isas)
+        yield ("--plain-storage",)
+        yield ("--plain-storage", "--variant", "naive", "--strip-rows", "1", "--isa", "base")
+
+    @staticmethod
+    def has_isa(isa):
+        with open("/proc/cpuinfo") as file:
+            flags = next((line.split() for line in file if line.startswith("flags")), [])
+        return {"v3": "avx2", "v4": "avx512vl"}[isa] in flags and "fma" in flags
+
+    def test_every_stage_by_its_example(self):
+        examples = {s["name"]: [s["example"]] for s in stages()}
+        self.assertGreaterEqual(len(examples), 20)
+        for dtype, shape in ((np.uint8, (67, 45, 3)), (np.uint16, (45, 131)), (np.float32, (131, 33, 4))):
+            array = picture(1, shape, dtype)
+            want = run_many(array, examples)
+            for way in self.ways():
+                got = run_many(array, examples, *way)
+                for name in examples:
+                    self.same(got[name], want[name], f"{examples[name]} {array.dtype} {shape} {' '.join(way)}")
+
+    def test_chains(self):
+        for dtype, shape in itertools.product(FORMATS, ((67, 45, 3), (45, 131))):
+            array = picture(2, shape, dtype)
+            chains = {str(i): chain for i, chain in enumerate(CHAINS)}
+            want = run_many(array, chains)
+            for way in self.ways():
+                got = run_many(array, chains, *way)
+                for i, chain in enumerate(CHAINS):
+                    self.same(got[str(i)], want[str(i)], f"{'; '.join(chain)} {array.dtype} {shape} {' '.join(way)}")
+
+    def test_rounding_happens_once(self):
+        """A chain on integers equals the same chain on the same values in float, rounded at the end."""
+        array = picture(3, (61, 45, 3), np.uint8)
+        floats = array.astype(np.float32) / np.float32(255)
+        chain = ("gaussian 1.7px", "invert", "gamma 1.3", "box 3px")
+        exact = run(floats, *chain).astype(np.float64) * 255
+        self.near(run(array, *chain), exact, "rounded once", tie=2e-3)
+        # Rounding after every stage is something else: the property above would not notice nothing.
+        stepwise = array
+        for stage in chain:
+            stepwise = run(stepwise, stage)
+        self.assertGreater((stepwise != run(array, *chain)).mean(), 0.01)
+
+    def test_same_bytes_twice(self):
+        array = picture(4, (301, 203, 3), np.uint8)
+        for chain in CHAINS:
+            self.same(run(array, *chain), run(array, *chain), "; ".join(chain))
+
+
+if __name__ == "__main__":
+    unittest.main()
