@@ -6,10 +6,10 @@
 const smp_variant smp_turn_variants[] = {
     {.name = "naive",
      .help = "pixel by pixel; one side of a transpose touches a cache line for every sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(transpose_naive), "transpose_naive", NULL}}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(transpose_naive), .cuda = "transpose_naive"}}},
     {.name = "tiled",
      .help = "square tiles that use whole cache lines on both sides",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(transpose_tiled), "transpose_tiled", NULL}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(transpose_tiled), .cuda = "transpose_tiled"}},
      .band = SMP_TURN_TILE},
     {0},
 };

@@ -30,6 +30,21 @@
 
 #define CASE_FN static __attribute__((unused))
 
+/* Built with AddressSanitizer, guard bands and row padding cannot even be read. */
+#if defined(__SANITIZE_ADDRESS__)
+#define CASE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CASE_ASAN 1
+#endif
+#endif
+#ifdef CASE_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size)   ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
+
 enum { GUARD = 192, POISON = 0xA5 }; /* bytes before and after a picture; what they and the row padding hold */
 
 /* ---------------------------------------------------------------------------------------------- pictures */
@@ -40,12 +55,31 @@ typedef struct picture {
     size_t size;
 } picture;
 
+/* Forbids or allows access to what lies round the rows of a picture; forbidding works to the last byte after a row, and
+ * to 8 bytes before one. */
+CASE_FN void picture_fence(const picture *p, bool closed)
+{
+    const smp_view *v = &p->view;
+    size_t row = (size_t)(v->width * v->channels * smp_sample_size(v->format)), at = GUARD;
+    if (!closed) {
+        ASAN_UNPOISON_MEMORY_REGION(p->memory, p->size);
+        return;
+    }
+    ASAN_POISON_MEMORY_REGION(p->memory, GUARD);
+    for (int64_t y = 0; y < v->rows; y++, at += (size_t)v->stride)
+        if (y + 1 < v->rows)
+            ASAN_POISON_MEMORY_REGION(p->memory + at + row, (size_t)v->stride - row);
+        else
+            ASAN_POISON_MEMORY_REGION(p->memory + at + row, p->size - at - row);
+}
+
 /* Uninitialised (poisoned) rows y0 .. y0+rows-1; `storage` may differ from the format that `shape` names. The last row
  * has no padding, so that a sanitizer sees reads past it. */
 CASE_FN picture picture_window(const smp_shape *shape, smp_format storage, int64_t y0, int64_t rows,
                                int padding_samples)
 {
-    size_t sample = (size_t)smp_sample_size(storage), row = (size_t)shape->width * (size_t)shape->channels * sample;
+    size_t sample = (size_t)smp_sample_size((int)storage),
+           row = (size_t)shape->width * (size_t)shape->channels * sample;
     size_t stride = row + (size_t)padding_samples * sample;
     size_t body = rows > 0 ? stride * (size_t)(rows - 1) + row : 0;
     picture p = {.size = body + 2 * GUARD};
@@ -59,9 +93,10 @@ CASE_FN picture picture_window(const smp_shape *shape, smp_format storage, int64
                         .y0 = y0,
                         .rows = rows,
                         .channels = shape->channels,
-                        .format = storage,
+                        .format = (int32_t)storage,
                         .white = smp_white(shape->format),
                         .alpha = shape->alpha};
+    picture_fence(&p, true);
     return p;
 }
 
@@ -72,6 +107,8 @@ CASE_FN picture picture_make(const smp_shape *shape, smp_format storage)
 
 CASE_FN void picture_free(picture *p)
 {
+    if (p->memory)
+        picture_fence(p, false);
     free(p->memory);
     *p = (picture){0};
 }
@@ -92,11 +129,13 @@ CASE_FN bool picture_guards_hold(const picture *p)
     const smp_view *v = &p->view;
     size_t row = (size_t)(v->width * v->channels * smp_sample_size(v->format)), end = p->size - GUARD;
     bool ok = true;
+    picture_fence(p, false);
     for (size_t i = 0; i < GUARD; i++)
         ok = ok && p->memory[i] == POISON && p->memory[end + i] == POISON;
     for (int64_t y = 0; y + 1 < v->rows; y++)
         for (size_t i = row; i < (size_t)v->stride; i++)
             ok = ok && p->memory[GUARD + (size_t)(y * v->stride) + i] == POISON;
+    picture_fence(p, true);
     return ok;
 }
 
