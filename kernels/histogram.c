@@ -22,7 +22,7 @@ SMP_CPU_KERNEL(histogram_naive)
             if (p->colours)
                 pixel[0] = smp_histogram_luma(pixel, p);
             for (int plane = 0; plane < smp_histogram_planes(p, in->channels); plane++)
-                counts[smp_histogram_slot(p->bins, plane, smp_histogram_bin(pixel[plane], in->white, p->bins))]++;
+                counts[smp_histogram_slot(p->bins, plane, smp_histogram_bin(pixel[plane], in->white, p))]++;
         }
 }
 
@@ -43,7 +43,7 @@ static void tally_empty(tally *t, const smp_io *io, const smp_histogram_params *
     uint64_t *counts = io->result;
     for (int32_t k = 0; k < smp_tally_tables(t->planes); k++)
         for (int32_t i = 0; i <= t->bins; i++) {
-            int32_t bin = t->codes ? i < t->bins ? smp_histogram_bin((float)i, io->in.white, p->bins) : p->bins : i;
+            int32_t bin = t->codes ? i < t->bins ? smp_histogram_bin((float)i, io->in.white, p) : p->bins : i;
             counts[smp_histogram_slot(p->bins, k % t->planes, bin)] += t->tables[k * t->pitch + i];
         }
     memset(t->tables, 0, (size_t)(smp_tally_tables(t->planes) * t->pitch) * sizeof *t->tables);
@@ -99,17 +99,18 @@ static void count_bytes(tally *t, const uint8_t *p, int64_t n)
 }
 
 /* Bin numbers of n samples; the kind of picture is a constant of each loop. */
-SMP_INLINE void find_bins(int32_t *restrict bin, const float *restrict v, int64_t n, float white, int32_t bins)
+SMP_INLINE void find_bins(int32_t *restrict bin, const float *restrict v, int64_t n, float white,
+                          const smp_histogram_params *p)
 {
     if (white == 1.f)
         for (int64_t i = 0; i < n; i++)
-            bin[i] = smp_histogram_bin(v[i], 1.f, bins);
+            bin[i] = smp_histogram_bin(v[i], 1.f, p);
     else if (white == 255.f)
         for (int64_t i = 0; i < n; i++)
-            bin[i] = smp_histogram_bin(v[i], 255.f, bins);
+            bin[i] = smp_histogram_bin(v[i], 255.f, p);
     else
         for (int64_t i = 0; i < n; i++)
-            bin[i] = smp_histogram_bin(v[i], 65535.f, bins);
+            bin[i] = smp_histogram_bin(v[i], 65535.f, p);
 }
 
 /* n (at most CHUNK) pixels at `from`; counts in tables, or straight in the result when t is null. */
@@ -128,7 +129,7 @@ static void count_pixels(tally *t, const smp_io *io, const smp_histogram_params 
         for (int64_t i = 0; i < n; i++)
             luma[i] = smp_histogram_luma(row + i * channels, p);
     const int64_t samples = n * planes;
-    find_bins(bin, v, samples, io->in.white, p->bins);
+    find_bins(bin, v, samples, io->in.white, p);
     if (t) {
         const int32_t tables = smp_tally_tables(planes);
         int64_t i = 0;

@@ -5,8 +5,9 @@
  * Result (SMP_RESULT_COUNTS): uint64_t [planes][bins + 1]; the last of a plane counts NaN.
  *
  * Which bin must not depend on how the samples are stored: code values of 8 and 16 bits are rounded as the last store
- * would round them, then bin = code * bins / 2^8 (or 2^16) in integers. Float pictures: bin = trunc(v * bins), one
- * multiplication in f32; values outside 0..1 count in the first and the last bin, 1 itself in the last. */
+ * would round them, then bin = code * bins / 2^8 (or 2^16) in integers. Float samples: bin = trunc((v - low) * scale),
+ * each operation rounded to f32; the bins cover 0..1 for pictures and -1..1 for sound. What lies outside counts in the
+ * first and the last bin, 1 itself in the last. */
 #ifndef SMP_KERNELS_HISTOGRAM_H
 #define SMP_KERNELS_HISTOGRAM_H
 
@@ -15,8 +16,9 @@
 enum { SMP_MAX_BINS = 65536 };
 
 typedef struct smp_histogram_params {
-    int32_t bins;    /* 1..SMP_MAX_BINS */
-    int32_t colours; /* 0: each channel by itself; n: one histogram of the weighted sum of the first n channels */
+    int32_t bins;     /* 1..SMP_MAX_BINS */
+    float low, scale; /* of float samples: the lower end of the first bin, and bins a unit */
+    int32_t colours;  /* 0: each channel by itself; n: one histogram of the weighted sum of the first n channels */
     float weights[SMP_MAX_CHANNELS]; /* of those; summed in this order, each product and sum rounded to f32 */
 } smp_histogram_params;
 
@@ -31,20 +33,27 @@ SMP_FN int64_t smp_histogram_slot(int32_t bins, int32_t plane, int32_t bin)
     return (int64_t)plane * (bins + 1) + bin;
 }
 
+/* Parameters for `bins` bins a channel. */
+SMP_FN smp_histogram_params smp_histogram_over(int32_t bins, int sound)
+{
+    smp_histogram_params p = {bins, sound ? -1.f : 0.f, sound ? (float)bins / 2.f : (float)bins, 0, {0.f}};
+    return p;
+}
+
 /* The bin of code value v, 0..bins-1, or bins for NaN. */
-SMP_FN int32_t smp_histogram_bin(float v, float white, int32_t bins)
+SMP_FN int32_t smp_histogram_bin(float v, float white, const smp_histogram_params *p)
 {
     int32_t bin;
     if (white == 1.f) {
-        float s = v * (float)bins, last = (float)(bins - 1);
+        float s = (v - p->low) * p->scale, last = (float)(p->bins - 1);
         s = s > 0.f ? s : 0.f;
         s = s < last ? s : last;
         bin = (int32_t)s;
     } else {
         uint32_t code = (uint32_t)(int32_t)smp_round_to(v, white);
-        bin = (int32_t)((code * (uint32_t)bins) >> (white == 255.f ? 8 : 16));
+        bin = (int32_t)((code * (uint32_t)p->bins) >> (white == 255.f ? 8 : 16));
     }
-    return v == v ? bin : bins;
+    return v == v ? bin : p->bins;
 }
 
 /* The weighted sum of a pixel's first `colours` channels. */

@@ -21,11 +21,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     (void)by, (void)err;
     const params *p = params_;
     smp_histogram_params *k = (smp_histogram_params *)(void *)work->kernel;
-    k->bins = (int32_t)p->bins;
+    *k = smp_histogram_over((int32_t)p->bins, in->kind == SMP_AUDIO);
     work->kernel_size = sizeof *k;
     work->result = SMP_RESULT_COUNTS;
     work->result_size = (size_t)in->channels * (size_t)(p->bins + 1) * sizeof(uint64_t);
-    work->exactness = SMP_MOVE; /* counts what a file would store */
+    work->exactness = SMP_INTEGER;
     work->ops = 1;
     return SMP_OK;
 }
@@ -69,7 +69,8 @@ const smp_stage smp_stage_histogram = {
     .about = "Bin i of n counts the code values c with floor(c * n / 2^bits) = i: every value of 8 bits with 256 bins, "
              "of 16 "
              "bits with 65536. Fractions between stages are rounded as a file would store them. Float pictures: "
-             "floor(v * n); what lies below 0 or at 1 and above counts in the first or last bin, NaN apart. Alpha is a "
+             "floor(v * n); sound: floor((v + 1) * n / 2). What lies outside counts in the first or last bin, NaN "
+             "apart. Alpha is a "
              "channel like the others.",
     .example = "histogram bins=64",
     .domain = SMP_BOTH,
