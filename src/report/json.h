@@ -11,7 +11,6 @@ typedef struct smp_json {
     bool compact;
     int depth;
     bool first[32]; /* nothing yet at this depth */
-    bool after_key;
 } smp_json;
 
 void smp_json_begin(smp_json *json, FILE *to, bool compact);
@@ -21,6 +20,7 @@ void smp_json_end(smp_json *json, char bracket); /* '}' or ']' ; ends the line a
 void smp_json_string(smp_json *json, const char *key, const char *value); /* null value: null */
 void smp_json_integer(smp_json *json, const char *key, int64_t value);
 void smp_json_number(smp_json *json, const char *key, double value); /* shortest text that reads back; NaN, inf: null */
+void smp_json_numbers(smp_json *json, const char *key, const double *values, size_t count); /* an array on one line */
 void smp_json_bool(smp_json *json, const char *key, bool value);
 
 #endif

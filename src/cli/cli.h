@@ -1,0 +1,127 @@
+/* What the subcommands share: common settings, printing of errors, pipelines named on the command line, signals. */
+#ifndef SMP_CLI_CLI_H
+#define SMP_CLI_CLI_H
+
+#include "base/limits.h"
+#include "cli/options.h"
+#include "device/device.h"
+#include "io/media.h"
+#include "pipe/program.h"
+
+/* ------------------------------------------------------------------------------------------------ settings */
+
+/* Every command's settings begin with these. */
+typedef struct smp_common {
+    bool help, version, quiet, verbose, force;
+    int color; /* index into auto, always, never */
+    const char *device;
+    int64_t threads;
+    smp_limits limits;
+} smp_common;
+
+extern const smp_option smp_common_options[];
+#define SMP_COMMON_GROUP                                                                                               \
+    {                                                                                                                  \
+        "common options", smp_common_options                                                                           \
+    }
+
+/* Settings of commands that take a pipeline begin with these. */
+typedef struct smp_pipeline_settings {
+    smp_common common;
+    smp_strings stages;   /* -e */
+    smp_strings settings; /* --set name=value */
+    int diagnostics;      /* index into text, json */
+} smp_pipeline_settings;
+
+extern const smp_option smp_pipeline_options[];
+#define SMP_PIPELINE_GROUP                                                                                             \
+    {                                                                                                                  \
+        "pipeline options", smp_pipeline_options                                                                       \
+    }
+
+/* Settings of commands that plan or run a pipeline begin with these. */
+typedef struct smp_plan_settings {
+    smp_pipeline_settings base;
+    const char *variant;
+    int isa; /* index into auto, base, v3, v4; see smp_cli_isa */
+    int64_t strip_rows;
+    bool plain_storage;
+} smp_plan_settings;
+
+extern const smp_option smp_plan_options[];
+#define SMP_PLAN_GROUP                                                                                                 \
+    {                                                                                                                  \
+        "plan options", smp_plan_options                                                                               \
+    }
+
+/* The instruction set asked for, null for the best. */
+const char *smp_cli_isa(const smp_plan_settings *settings);
+
+/* A variant that no stage has is SMP_E_USAGE. */
+smp_code smp_cli_check_variant(const smp_plan_settings *settings, smp_error *err);
+
+/* ------------------------------------------------------------------------------------------------ output */
+
+/* Is colour wanted on stdout (1) or stderr (2)? --color, then NO_COLOR, then whether it is a terminal. */
+bool smp_cli_color(const smp_common *common, int fd);
+
+/* "smempipe: WHERE: error: MESSAGE" and "  = hint: HINT" on stderr; nothing when the message is empty, so that an error
+ * is said once: whoever prints it clears it. */
+void smp_cli_error(const smp_common *common, smp_error *err);
+
+/* "smempipe: warning: ..." on stderr unless --quiet. */
+void smp_cli_warning(const smp_common *common, const char *format, ...) SMP_PRINTF(2, 3);
+
+/* Flushes and closes stdout: a full disk behind it is SMP_E_WRITE, not silence. */
+smp_code smp_cli_close_stdout(smp_error *err);
+
+/* SIGINT, SIGTERM, SIGHUP and SIGPIPE remove unfinished files and end the program with 128 + the signal's number. */
+void smp_cli_catch_signals(void);
+
+/* Refuses to write pictures to a terminal and to wait for one from it; path "-" is the one or the other. */
+smp_code smp_cli_check_stdin(const char *path, smp_error *err);
+smp_code smp_cli_check_stdout(const char *path, smp_error *err);
+
+/* Opens the device that --device and --threads ask for. path: the input, whose size is the guess of the work; may be
+ * null. */
+smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, smp_device **out, char *note,
+                        size_t note_size, smp_error *err);
+
+/* ------------------------------------------------------------------------------------------------ pipelines */
+
+/* Reads and parses the pipe file at path ("-": stdin), or the -e stages when path is null. *out is null on failure. */
+smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, smp_diags *diags, smp_program **out,
+                       smp_error *err);
+
+/* Prints the diagnostics (warnings alone not with --quiet). When they hold an error, or with --diagnostics=json, err is
+ * said with them and cleared. */
+void smp_cli_diagnostics(const smp_pipeline_settings *settings, const smp_diags *diags, smp_error *err);
+
+/* ------------------------------------------------------------------------------------------------ progress */
+
+typedef struct smp_progress {
+    bool shown, enabled;
+    double began, last; /* seconds */
+    const char *name;
+} smp_progress;
+
+/* A bar on stderr for work of over a second, only on a terminal and not with --quiet. */
+void smp_progress_begin(smp_progress *progress, const smp_common *common, const char *name);
+smp_code smp_progress_step(void *progress, int64_t done, int64_t total);
+void smp_progress_end(smp_progress *progress);
+
+/* ------------------------------------------------------------------------------------------------ help */
+
+/* The commands; the commands, topics and stages. */
+void smp_help_short(FILE *to);
+void smp_help_overview(FILE *to);
+void smp_help_command(FILE *to, const smp_command *command);
+smp_code smp_help_topic(const smp_common *common, const char *topic, smp_error *err);
+
+/* Writes text with {stencil}, {point} and {reduce} replaced by examples of such stages. */
+void smp_help_expand(FILE *to, const char *text);
+
+/* The reference of one stage. */
+void smp_stage_reference(FILE *to, const smp_stage *stage, bool color);
+
+#endif

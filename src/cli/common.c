@@ -1,0 +1,135 @@
+/* What every subcommand does the same way: common options, errors, colour, signals, the device. */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "report/text.h"
+
+static const char *const color_words[] = {"auto", "always", "never", NULL};
+
+const smp_option smp_common_options[] = {
+    {"help", 'h', SMP_O_FLAG, offsetof(smp_common, help), .help = "show this help", .flags = SMP_O_LEAVES},
+    {"version", 0, SMP_O_FLAG, offsetof(smp_common, version), .help = "show the version", .flags = SMP_O_LEAVES},
+    {"quiet", 'q', SMP_O_FLAG, offsetof(smp_common, quiet), .help = "say nothing but errors"},
+    {"verbose", 'v', SMP_O_FLAG, offsetof(smp_common, verbose), .help = "say more"},
+    {"force", 'f', SMP_O_FLAG, offsetof(smp_common, force), .help = "replace existing outputs (never an input)"},
+    {"color", 0, SMP_O_CHOICE, offsetof(smp_common, color), .fallback = "auto", .argument = "WHEN",
+     .help = "colour: on terminals unless NO_COLOR is set, always, or never", .choices = color_words},
+    {"device", 0, SMP_O_STRING, offsetof(smp_common, device), .fallback = "auto", .argument = "DEVICE",
+     .help = "what computes: auto, or one that 'smempipe devices' lists"},
+    {"threads", 0, SMP_O_INT, offsetof(smp_common, threads), .fallback = "0", .argument = "N",
+     .help = "threads that compute; 0: one for each processor", .min = 0, .max = 4096},
+#define L(field, option, value, text)                                                                                  \
+    {option, 0, SMP_O_SIZE, offsetof(smp_common, limits.field), .size = (value), .argument = "N", .help = text},
+#include "base/limit_list.def"
+#undef L
+    {0},
+};
+
+bool smp_cli_color(const smp_common *common, int fd)
+{
+    if (common->color)
+        return common->color == 1;
+    const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
+    return !(off && off[0]) && !(term && !strcmp(term, "dumb")) && isatty(fd);
+}
+
+void smp_cli_error(const smp_common *common, smp_error *err)
+{
+    if (!err->message[0])
+        return;
+    smp_paint paint = smp_paint_for(smp_cli_color(common, STDERR_FILENO));
+    fprintf(stderr, "%ssmempipe: ", paint.bold);
+    if (err->where[0]) {
+        smp_text_clean(stderr, err->where);
+        fputs(": ", stderr);
+    }
+    fprintf(stderr, "%s%serror:%s ", paint.off, paint.red, paint.off);
+    smp_text_clean(stderr, err->message);
+    fputc('\n', stderr);
+    if (err->hint[0]) {
+        fprintf(stderr, "  %s= hint:%s ", paint.bold, paint.off);
+        smp_text_clean(stderr, err->hint);
+        fputc('\n', stderr);
+    }
+    err->message[0] = '\0';
+}
+
+void smp_cli_warning(const smp_common *common, const char *format, ...)
+{
+    if (common->quiet)
+        return;
+    smp_paint paint = smp_paint_for(smp_cli_color(common, STDERR_FILENO));
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(stderr, "%ssmempipe:%s %swarning:%s ", paint.bold, paint.off, paint.yellow, paint.off);
+    smp_text_clean(stderr, text);
+    fputc('\n', stderr);
+}
+
+smp_code smp_cli_close_stdout(smp_error *err)
+{
+    bool failed = ferror(stdout) != 0;
+    errno = 0;
+    if (fclose(stdout) != 0 || failed) {
+        int why = errno;
+        return smp_fail(err, SMP_E_WRITE, "cannot write to standard output%s%s", why ? ": " : "",
+                        why ? strerror(why) : "");
+    }
+    return SMP_OK;
+}
+
+static void end_by_signal(int number)
+{
+    smp_writer_abort_all();
+    _exit(128 + number);
+}
+
+void smp_cli_catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction before, action = {.sa_handler = end_by_signal};
+        sigemptyset(&action.sa_mask);
+        for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+            sigaddset(&action.sa_mask, numbers[k]);
+        /* nohup and background shells ignore some on purpose */
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
+}
+
+smp_code smp_cli_check_stdin(const char *path, smp_error *err)
+{
+    if (strcmp(path, "-") != 0 || !isatty(STDIN_FILENO))
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "standard input is a terminal");
+    return smp_hint(err, "name a file, or send one: smempipe ... - < FILE");
+}
+
+smp_code smp_cli_check_stdout(const char *path, smp_error *err)
+{
+    if (strcmp(path, "-") != 0 || !isatty(STDOUT_FILENO))
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "binary data is not written to a terminal");
+    return smp_hint(err, "name a file, or redirect: smempipe ... - > FILE");
+}
+
+smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, smp_device **out, char *note,
+                        size_t note_size, smp_error *err)
+{
+    struct stat status;
+    smp_device_request request = {.spec = common->device, .threads = (int)common->threads, .isa = isa};
+    if (path && strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode))
+        request.work_bytes = (double)status.st_size;
+    note[0] = '\0';
+    return smp_device_open(&request, out, note, note_size, err);
+}

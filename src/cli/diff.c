@@ -1,0 +1,259 @@
+/* smempipe diff: do two files hold the same samples? Both are decoded strip by strip, so that size does not matter. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "cli/cli.h"
+#include "report/json.h"
+#include "report/text.h"
+
+typedef struct diff_settings {
+    smp_common common;
+    const char *a, *b;
+    double max_abs;
+    const char *psnr; /* null: not asked for; "": shown; else the least that passes, dB */
+    bool json;
+} diff_settings;
+
+static const smp_option options[] = {
+    {"max-abs", 0, SMP_O_NUMBER, offsetof(diff_settings, max_abs), .fallback = "0", .argument = "N", .min = 0,
+     .max = INFINITY,
+     .help = "samples that differ by at most N code values (of 255, 65535, or 1.0 for floats) are the same"},
+    {"psnr", 0, SMP_O_STRING, offsetof(diff_settings, psnr), .argument = "DB", .flags = SMP_O_OPTIONAL,
+     .help =
+         "print the peak signal-to-noise ratio alone; with a value, the files are the same when it is at least that"},
+    {"json", 0, SMP_O_FLAG, offsetof(diff_settings, json), .help = "machine-readable"},
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"A", offsetof(diff_settings, a), .help = "a picture or sound"},
+    {"B", offsetof(diff_settings, b), .help = "what it is compared with; - is standard input"},
+    {0},
+};
+
+typedef struct place {
+    int64_t x, y;
+    int channel;
+    double a, b;
+} place;
+
+typedef struct difference {
+    char mismatch[200];                  /* shapes that cannot be compared; else "" */
+    uint64_t samples, differing, beyond; /* beyond: by more than --max-abs */
+    double largest, squares, white;
+    bool unbounded; /* a NaN or infinity on one side only */
+    place first, worst;
+} difference;
+
+static void compare_shapes(const smp_media *a, const smp_media *b, difference *d)
+{
+    const smp_shape *s = &a->shape, *t = &b->shape;
+    if (s->kind != t->kind)
+        snprintf(d->mismatch, sizeof d->mismatch, "one is a picture, the other is sound");
+    else if (s->width != t->width || s->height != t->height)
+        snprintf(d->mismatch, sizeof d->mismatch, "size %lldx%lld against %lldx%lld", (long long)s->width,
+                 (long long)s->height, (long long)t->width, (long long)t->height);
+    else if (s->channels != t->channels)
+        snprintf(d->mismatch, sizeof d->mismatch, "%d channels against %d", s->channels, t->channels);
+    else if (s->format != t->format)
+        snprintf(d->mismatch, sizeof d->mismatch, "samples are %s against %s", smp_format_name(s->format),
+                 smp_format_name(t->format));
+    else if (a->orientation != b->orientation)
+        snprintf(d->mismatch, sizeof d->mismatch, "orientation %d against %d", a->orientation, b->orientation);
+    else if (s->rate != t->rate && s->rate > 0 && t->rate > 0)
+        snprintf(d->mismatch, sizeof d->mismatch, "%.10g Hz against %.10g Hz", s->rate, t->rate);
+}
+
+static void compare_row(const void *row_a, const void *row_b, const smp_shape *shape, int64_t y, double max_abs,
+                        difference *d)
+{
+    int64_t n = shape->width * shape->channels;
+    double squares = 0;
+    if (!memcmp(row_a, row_b, (size_t)(n * smp_sample_size((int)shape->format))))
+        return;
+    for (int64_t i = 0; i < n; i++) {
+        double a = (double)smp_load(row_a, i, (int)shape->format), b = (double)smp_load(row_b, i, (int)shape->format);
+        if (a == b || (isnan(a) && isnan(b)))
+            continue;
+        place at = {i / shape->channels, y, (int)(i % shape->channels), a, b};
+        double size = fabs(a - b);
+        bool unbounded = !isfinite(size);
+        if (d->differing++ == 0)
+            d->first = at;
+        d->beyond += unbounded || size > max_abs;
+        if (unbounded ? !d->unbounded : !d->unbounded && size > d->largest) {
+            d->largest = unbounded ? INFINITY : size;
+            d->worst = at;
+        }
+        d->unbounded = d->unbounded || unbounded;
+        squares += size * size;
+    }
+    d->squares += squares;
+}
+
+static smp_code compare_rows(smp_reader *a, smp_reader *b, const diff_settings *settings, difference *d, smp_error *err)
+{
+    enum { STRIP_BYTES = 1 << 20 };
+    const smp_shape *shape = &smp_reader_media(a)->shape;
+    int64_t stride = shape->width * shape->channels * smp_sample_size((int)shape->format);
+    int64_t rows = smp_max_i64(1, smp_min_i64(shape->height, STRIP_BYTES / smp_max_i64(1, stride)));
+    char *buffers[2] = {smp_alloc_array((size_t)rows, (size_t)stride), smp_alloc_array((size_t)rows, (size_t)stride)};
+    smp_code code = buffers[0] && buffers[1] ? SMP_OK : smp_fail_memory(err, "strips", (uint64_t)(2 * rows * stride));
+    smp_progress progress;
+    smp_progress_begin(&progress, &settings->common, settings->a);
+    for (int64_t y = 0; !code && y < shape->height; y += rows) {
+        int64_t count = smp_min_i64(rows, shape->height - y);
+        code = smp_reader_rows(a, buffers[0], stride, count, err);
+        if (code)
+            smp_at(err, "%s", settings->a);
+        else if ((code = smp_reader_rows(b, buffers[1], stride, count, err)))
+            smp_at(err, "%s", settings->b);
+        for (int64_t i = 0; !code && i < count; i++)
+            compare_row(buffers[0] + i * stride, buffers[1] + i * stride, shape, y + i, settings->max_abs, d);
+        smp_progress_step(&progress, y + count, shape->height);
+    }
+    smp_progress_end(&progress);
+    smp_free(buffers[0]);
+    smp_free(buffers[1]);
+    d->samples = (uint64_t)shape->width * (uint64_t)shape->height * (uint64_t)shape->channels;
+    d->white = (double)smp_white(shape->format);
+    return code;
+}
+
+/* dB; infinite when nothing differs, NaN when it has no meaning. */
+static double psnr_of(const difference *d)
+{
+    if (d->mismatch[0] || d->unbounded)
+        return NAN;
+    return d->squares > 0 ? 10 * log10(d->white * d->white * (double)d->samples / d->squares) : INFINITY;
+}
+
+static void put_place_json(smp_json *json, const char *key, const place *at)
+{
+    smp_json_object(json, key);
+    smp_json_integer(json, "x", at->x);
+    smp_json_integer(json, "y", at->y);
+    smp_json_integer(json, "channel", at->channel);
+    smp_json_number(json, "a", at->a);
+    smp_json_number(json, "b", at->b);
+    smp_json_end(json, '}');
+}
+
+static void put_json(const diff_settings *settings, const difference *d, bool same)
+{
+    smp_json writer, *json = &writer;
+    smp_json_begin(json, stdout, false);
+    smp_json_object(json, NULL);
+    smp_json_string(json, "a", settings->a);
+    smp_json_string(json, "b", settings->b);
+    smp_json_bool(json, "same", same);
+    if (d->mismatch[0])
+        smp_json_string(json, "mismatch", d->mismatch);
+    else {
+        smp_json_integer(json, "samples", (int64_t)d->samples);
+        smp_json_integer(json, "differing", (int64_t)d->differing);
+        smp_json_integer(json, "beyond_max_abs", (int64_t)d->beyond);
+        smp_json_number(json, "max_abs", d->largest);
+        smp_json_number(json, "psnr_db", psnr_of(d)); /* null: no difference, or none that can be measured */
+        if (d->differing) {
+            put_place_json(json, "first", &d->first);
+            put_place_json(json, "largest", &d->worst);
+        }
+    }
+    smp_json_end(json, '}');
+}
+
+static void put_place(const char *name, const place *at)
+{
+    printf("  %-9s  %.9g and %.9g at x %lld, y %lld, channel %d\n", name, at->a, at->b, (long long)at->x,
+           (long long)at->y, at->channel);
+}
+
+static void put_text(const diff_settings *settings, const difference *d, bool same)
+{
+    smp_text_clean(stdout, settings->a);
+    fputs(same ? " and " : " differs from ", stdout);
+    smp_text_clean(stdout, settings->b);
+    fputs(same ? " are the same" : "", stdout);
+    if (d->mismatch[0])
+        printf(": %s\n", d->mismatch);
+    else if (!d->differing)
+        printf(" (%llu samples)\n", (unsigned long long)d->samples);
+    else {
+        double psnr = psnr_of(d);
+        printf("%s\n  differing  %llu of %llu samples (%.3g %%)", same ? " within the limit" : "",
+               (unsigned long long)d->differing, (unsigned long long)d->samples,
+               (double)d->differing / (double)d->samples * 100);
+        if (settings->max_abs > 0)
+            printf(", %llu by more than %.9g", (unsigned long long)d->beyond, settings->max_abs);
+        printf("\n  max-abs    %.9g\n", d->largest);
+        put_place("largest", &d->worst);
+        put_place("first", &d->first);
+        if (isfinite(psnr))
+            printf("  PSNR       %.2f dB\n", psnr);
+    }
+}
+
+static smp_code diff(void *given, smp_error *err)
+{
+    diff_settings *settings = given;
+    smp_reader *a = NULL, *b = NULL;
+    difference d = {0};
+    double least = 0;
+    char *end = NULL;
+    if (settings->psnr && settings->psnr[0]) {
+        least = strtod(settings->psnr, &end);
+        if (*end || !isfinite(least)) {
+            smp_fail(err, SMP_E_USAGE, "'%s' is no value for --psnr", settings->psnr);
+            return smp_hint(err, "it takes decibels, like --psnr=40");
+        }
+    }
+    if (!strcmp(settings->a, "-") && !strcmp(settings->b, "-"))
+        return smp_fail(err, SMP_E_USAGE, "only one of the two can come from standard input");
+    smp_code code = smp_cli_check_stdin(settings->a, err);
+    if (!code)
+        code = smp_cli_check_stdin(settings->b, err);
+    if (!code && (code = smp_reader_open(settings->a, &settings->common.limits, &a, err)))
+        smp_at(err, "%s", settings->a);
+    if (!code && (code = smp_reader_open(settings->b, &settings->common.limits, &b, err)))
+        smp_at(err, "%s", settings->b);
+    if (code)
+        goto end;
+    compare_shapes(smp_reader_media(a), smp_reader_media(b), &d);
+    if (!d.mismatch[0] && (code = compare_rows(a, b, settings, &d, err)))
+        goto end;
+    bool same = !d.mismatch[0] && !d.beyond;
+    if (end && !d.mismatch[0])
+        same = psnr_of(&d) >= least;
+    if (settings->json)
+        put_json(settings, &d, same);
+    else if (settings->psnr && !d.mismatch[0] && !settings->common.quiet)
+        printf("%.4f\n", psnr_of(&d));
+    else if (!settings->common.quiet)
+        put_text(settings, &d, same);
+    if (!same) {
+        code = smp_fail(err, SMP_E_DIFFERENT, "the files differ");
+        err->message[0] = '\0'; /* said on stdout */
+    }
+end:
+    smp_reader_close(a);
+    smp_reader_close(b);
+    return code;
+}
+
+const smp_command smp_command_diff = {
+    .name = "diff",
+    .help = "do two files hold the same samples?",
+    .about = "Compares what is decoded, not bytes of files: a PNG and an NPY array of the same picture are the same. "
+             "Exit code 0 "
+             "when they are, 7 when they differ.",
+    .settings_size = sizeof(diff_settings),
+    .groups = {{"options", options}, SMP_COMMON_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe diff a.png b.png", "how many samples differ, by how much, where first"},
+                 {"smempipe diff --max-abs 1 -q before.png after.npy && echo close enough", "for a script"}},
+    .run = diff,
+};

@@ -1,0 +1,340 @@
+/* smempipe explain: how a pipeline would run, with every default filled in. Reads headers only. */
+#include "cli/explain.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "report/json.h"
+#include "report/text.h"
+
+typedef struct explain_settings {
+    smp_plan_settings plan;
+    const char *pipe, *in, *out;
+    bool json;
+} explain_settings;
+
+static const smp_option options[] = {
+    {"json", 0, SMP_O_FLAG, offsetof(explain_settings, json), .help = "machine-readable"},
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"P.pipe", offsetof(explain_settings, pipe), .unless = "stage", .help = "the pipeline; - is standard input"},
+    {"IN", offsetof(explain_settings, in), .optional = true,
+     .help = "the file it would run on; without it only what holds for every input is shown"},
+    {"OUT", offsetof(explain_settings, out), .optional = true,
+     .help = "the file it would write (nothing is written); without it one that holds every format is assumed"},
+    {0},
+};
+
+const char *smp_access_name(smp_access access)
+{
+    static const char *const names[] = {"point", "stencil", "whole", "reduce", "adjust"};
+    return (size_t)access < sizeof names / sizeof names[0] ? names[access] : "?";
+}
+
+char *smp_explain_statement(const smp_stage *stage, const void *params)
+{
+    char *text = params ? smp_params_text(stage, params) : NULL;
+    char *whole = smp_asprintf("%s%s%s", stage->name, text && text[0] ? " " : "", text ? text : "");
+    smp_free(text);
+    return whole;
+}
+
+/* ------------------------------------------------------------------------------------------------ with an input */
+
+static int64_t row_bytes(const smp_shape *shape, smp_format storage)
+{
+    return shape->width * shape->channels * smp_sample_size((int)storage);
+}
+
+static const smp_variant *variant_of(const smp_step *step, const char *wanted)
+{
+    bool reducer = step->job == SMP_JOB_REDUCE && step->stage->reducers;
+    const smp_variant *list = reducer ? step->stage->reducers : step->stage->variants;
+    const smp_variant *found = wanted ? smp_variant_find(list, wanted) : NULL;
+    size_t count = smp_variant_count(list);
+    return found ? found : count ? &list[count - 1] : NULL;
+}
+
+/* Is this step's output only an output of the pipeline? Its rows then live in that output's stream. */
+static bool only_written(const smp_plan *plan, int index)
+{
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].input == index || plan->steps[i].by == index)
+            return false;
+    return !plan->steps[index].frame;
+}
+
+static int64_t scratch_bytes(const smp_step *step, const smp_variant *variant, int64_t strip_rows)
+{
+    bool scratch = false;
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
+        scratch = scratch || variant->launches[i].to == SMP_SCRATCH;
+    int64_t height = step->in.height, rows = smp_min_i64(height, strip_rows + step->reach_up + step->reach_down);
+    return scratch ? (step->whole_input ? height : rows) * step->in.width * step->out.channels * 4 : 0;
+}
+
+static smp_code explain_step(smp_explanation *e, int index, const smp_window *window, const char *wanted,
+                             smp_error *err)
+{
+    const smp_plan *plan = e->plan;
+    const smp_step *step = &plan->steps[index];
+    smp_explain_step *out = &e->steps[index];
+    const void *params = step->params            ? step->params
+                         : step->reduced_by >= 0 ? plan->steps[step->reduced_by].params
+                                                 : NULL;
+    if (!step->stage)
+        out->text = smp_strdup("(input)");
+    else {
+        char *statement = smp_explain_statement(step->stage, params);
+        bool inserted = step->node == SMP_NODE_NONE,
+             measures = step->job == SMP_JOB_REDUCE && step->stage->access == SMP_ADJUST;
+        out->text = !statement ? NULL : smp_asprintf(inserted ? "(%s)" : measures ? "(measure) %s" : "%s", statement);
+        smp_free(statement);
+    }
+    if (!out->text)
+        return smp_fail_memory(err, "the plan's text", 256);
+    out->rows = e->device->host_memory && only_written(plan, index) ? 0 : window->rows;
+    int64_t stride = (row_bytes(&step->out, step->storage) + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
+    out->bytes = out->rows * stride + (int64_t)step->work.table_size;
+    if (step->job == SMP_JOB_REDUCE)
+        out->bytes += (int64_t)step->work.result_size;
+    const smp_variant *variant = step->stage ? variant_of(step, wanted) : NULL;
+    if (variant) {
+        out->variant = variant->name;
+        out->bytes += scratch_bytes(step, variant, e->strip_rows);
+    }
+    e->bytes += out->bytes;
+    return SMP_OK;
+}
+
+/* Rows that readers decode ahead and writers have yet to encode: three slots each. */
+static int64_t stream_bytes(const smp_plan *plan, int64_t strip_rows)
+{
+    enum { SLOTS = 3, SLOT_BYTES = 1 << 20 };
+    const smp_step *source = &plan->steps[0];
+    int64_t row = row_bytes(&source->out, source->out.format);
+    int64_t bytes = SLOTS * row * smp_max_i64(1, smp_min_i64(strip_rows, row > 0 ? SLOT_BYTES / row : 1));
+    for (size_t i = 0; i < plan->sink_count; i++) {
+        const smp_shape *shape = &plan->sinks[i].shape;
+        bytes += SLOTS * smp_min_i64(strip_rows, shape->height) * row_bytes(shape, shape->format);
+    }
+    return bytes;
+}
+
+static smp_code explain_plan(const explain_settings *settings, smp_explanation *e, smp_error *err)
+{
+    const smp_plan *plan = e->plan;
+    smp_window *windows = smp_alloc_array(plan->step_count, sizeof *windows);
+    e->steps = smp_alloc_array(plan->step_count, sizeof *e->steps);
+    e->strip_rows = smp_strip_rows(plan, e->device, settings->plan.strip_rows);
+    e->bytes = e->stream_bytes = stream_bytes(plan, e->strip_rows);
+    smp_code code = windows && e->steps ? SMP_OK : smp_fail_memory(err, "the plan", plan->step_count * sizeof *windows);
+    if (!code)
+        code = smp_plan_windows(plan, e->strip_rows, windows, err);
+    for (size_t i = 0; !code && i < plan->step_count; i++)
+        code = explain_step(e, (int)i, &windows[i], settings->plan.variant, err);
+    if (!code && settings->json)
+        smp_explanation_json(stdout, e);
+    else if (!code)
+        smp_explanation_table(stdout, e, smp_cli_color(&settings->plan.base.common, STDOUT_FILENO));
+    for (size_t i = 0; e->steps && i < plan->step_count; i++)
+        smp_free(e->steps[i].text);
+    smp_free(e->steps);
+    smp_free(windows);
+    return code;
+}
+
+static smp_code explain_input(const explain_settings *settings, const smp_program *program, smp_diags *diags,
+                              smp_error *err)
+{
+    const smp_common *common = &settings->plan.base.common;
+    smp_device *device = NULL;
+    smp_plan *plan = NULL;
+    char note[160];
+    smp_code code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, &device, note, sizeof note, err);
+    if (code)
+        return code;
+    smp_run_request request = {
+        .program = program,
+        .diags = diags,
+        .input = settings->in,
+        .output = settings->out ? settings->out : "any.npy", /* a format that holds what comes, whatever it is */
+        .limits = common->limits,
+        .write = smp_write_options_default(),
+        .device = device,
+        .variant = settings->plan.variant,
+        .strip_rows = settings->plan.strip_rows,
+        .plain_storage = settings->plan.plain_storage,
+    };
+    code = smp_plan_file(&request, &plan, err);
+    if (!code) {
+        smp_explanation explanation = {
+            .pipe = settings->pipe ? settings->pipe : "-e",
+            .input = settings->in,
+            .assumed = !settings->out,
+            .plan = plan,
+            .device = device,
+            .limit = common->limits.max_memory,
+        };
+        code = explain_plan(settings, &explanation, err);
+    }
+    smp_plan_free(plan);
+    smp_device_close(device);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ without an input */
+
+/* The statement for an input of this size, null when it does not work there. */
+static char *statement_for(const smp_program *program, const smp_node *node, int64_t size)
+{
+    smp_kind kind = program->kind == SMP_AUDIO ? SMP_AUDIO : SMP_IMAGE;
+    smp_shape shape = {.kind = kind,
+                       .width = kind == SMP_AUDIO ? 1 : size,
+                       .height = size,
+                       .channels = size % 2 ? 3 : 1,
+                       .format = SMP_U8};
+    smp_diags diags = {0};
+    smp_error err = {0};
+    if (kind == SMP_AUDIO) {
+        shape.format = SMP_F32;
+        shape.rate = (double)size * 16;
+    }
+    void *params = smp_alloc(node->stage->params_size + 1);
+    char *text = NULL;
+    if (params && !smp_node_params(program, node, &shape, &diags, params, &err))
+        text = smp_explain_statement(node->stage, params);
+    smp_diags_free(&diags);
+    smp_free(params);
+    return text;
+}
+
+/* Parameters that do not depend on the input come out the same for two inputs that have nothing in common. */
+static char *statement_text(const smp_program *program, const smp_node *node, bool *depends)
+{
+    char *one = statement_for(program, node, 1201), *two = statement_for(program, node, 3000);
+    *depends = !one || !two || strcmp(one, two) != 0;
+    char *text = *depends ? smp_strdup(node->label ? node->label : node->stage->name) : one;
+    if (text != one)
+        smp_free(one);
+    smp_free(two);
+    return text;
+}
+
+static void picture_name(char *text, size_t size, int node)
+{
+    if (node == SMP_NODE_INPUT)
+        snprintf(text, size, "@input");
+    else
+        snprintf(text, size, "%d", node + 1);
+}
+
+static void node_json(smp_json *json, int number, const smp_node *node, const char *text, bool depends)
+{
+    char from[16];
+    smp_json_object(json, NULL);
+    smp_json_integer(json, "number", number + 1);
+    smp_json_string(json, "statement", node->label);
+    smp_json_string(json, "stage", node->stage->name);
+    smp_json_string(json, "text", text);
+    smp_json_bool(json, "depends_on_input", depends);
+    smp_json_string(json, "access", smp_access_name(node->stage->access));
+    picture_name(from, sizeof from, node->input);
+    smp_json_string(json, "input", from);
+    if (node->by != SMP_NODE_NONE) {
+        picture_name(from, sizeof from, node->by);
+        smp_json_string(json, "by", from);
+    }
+    smp_json_bool(json, "linear_light", node->light == SMP_LIGHT_LINEAR);
+    smp_json_end(json, '}');
+}
+
+static void node_line(int number, const smp_node *node, const char *text, bool depends)
+{
+    char from[16];
+    printf("%3d  ", number + 1);
+    smp_text_column(stdout, text, 60);
+    printf("  %-8s", smp_access_name(node->stage->access));
+    if (node->input != number - 1) { /* a branch; the first statement takes @input, which is -1 too */
+        picture_name(from, sizeof from, node->input);
+        printf("  from %s", from);
+    }
+    if (node->by != SMP_NODE_NONE) {
+        picture_name(from, sizeof from, node->by);
+        printf("  by %s", from);
+    }
+    if (node->light == SMP_LIGHT_LINEAR)
+        printf("  linear light");
+    if (depends)
+        printf("  depends on the input");
+    putchar('\n');
+}
+
+static smp_code explain_program(const explain_settings *settings, const smp_program *program, smp_error *err)
+{
+    smp_json json;
+    const char *kind = program->kind == SMP_IMAGE ? "image" : program->kind == SMP_AUDIO ? "audio" : "any";
+    const char *name = settings->pipe ? settings->pipe : "-e";
+    if (settings->json) {
+        smp_json_begin(&json, stdout, false);
+        smp_json_object(&json, NULL);
+        smp_json_string(&json, "pipeline", name);
+        smp_json_string(&json, "kind", kind);
+        smp_json_array(&json, "statements");
+    } else {
+        smp_text_clean(stdout, name);
+        printf(": %zu stage%s, input: %s\n\n", program->node_count, program->node_count == 1 ? "" : "s", kind);
+        printf("%3s  %-60s  %-8s\n", "#", "stage", "reads");
+    }
+    for (size_t i = 0; i < program->node_count; i++) {
+        const smp_node *node = &program->nodes[i];
+        bool depends;
+        char *text = statement_text(program, node, &depends);
+        if (!text)
+            return smp_fail_memory(err, "the plan's text", 256);
+        if (settings->json)
+            node_json(&json, (int)i, node, text, depends);
+        else
+            node_line((int)i, node, text, depends);
+        smp_free(text);
+    }
+    if (settings->json) {
+        smp_json_end(&json, ']');
+        smp_json_end(&json, '}');
+    } else
+        puts("\nName an input to see types, inserted steps, strips and memory.");
+    return SMP_OK;
+}
+
+static smp_code explain(void *given, smp_error *err)
+{
+    explain_settings *settings = given;
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    smp_code code = smp_cli_check_variant(&settings->plan, err);
+    if (!code && settings->in)
+        code = smp_cli_check_stdin(settings->in, err);
+    if (!code)
+        code = smp_cli_parse(&settings->plan.base, settings->pipe, &diags, &program, err);
+    if (!code)
+        code = settings->in ? explain_input(settings, program, &diags, err) : explain_program(settings, program, err);
+    smp_cli_diagnostics(&settings->plan.base, &diags, code ? err : NULL);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return code;
+}
+
+const smp_command smp_command_explain = {
+    .name = "explain",
+    .help = "show how a pipeline would run: defaults, types, strips, memory, variants",
+    .settings_size = sizeof(explain_settings),
+    .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe explain scan-clean.pipe page.jpg page.png", "the plan for this picture, step by step"},
+                 {"smempipe explain -e '{stencil}'", "one stage with its defaults filled in"}},
+    .run = explain,
+};

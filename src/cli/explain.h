@@ -1,0 +1,35 @@
+/* What `smempipe explain` shows of a plan bound to an input; explain.c finds it out, explain_show.c prints it. */
+#ifndef SMP_CLI_EXPLAIN_H
+#define SMP_CLI_EXPLAIN_H
+
+#include "cli/cli.h"
+#include "exec/exec.h"
+#include "exec/schedule.h"
+
+typedef struct smp_explain_step {
+    char *text;          /* stage and all its parameters; inserted steps in parentheses; from smp_alloc */
+    const char *variant; /* null: none runs */
+    int64_t rows;        /* of memory for its output; 0: none */
+    int64_t bytes;       /* of that memory, with tables, scratch and results */
+} smp_explain_step;
+
+typedef struct smp_explanation {
+    const char *pipe, *input; /* as named on the command line */
+    bool assumed;             /* no output was named: planned for a file that holds every format */
+    const smp_plan *plan;
+    const smp_device *device;
+    int64_t strip_rows, stream_bytes, bytes; /* of rows between codecs and steps; of all */
+    uint64_t limit;
+    smp_explain_step *steps; /* plan->step_count of them */
+} smp_explanation;
+
+void smp_explanation_table(FILE *to, const smp_explanation *explanation, bool color);
+void smp_explanation_json(FILE *to, const smp_explanation *explanation);
+
+/* "stage name=value ...", from smp_alloc. */
+char *smp_explain_statement(const smp_stage *stage, const void *params);
+
+/* point, stencil, whole, reduce, adjust. */
+const char *smp_access_name(smp_access access);
+
+#endif

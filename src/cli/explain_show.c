@@ -1,0 +1,182 @@
+/* A plan on paper: the table and the JSON of `smempipe explain`. */
+#include <string.h>
+
+#include "cli/explain.h"
+#include "report/json.h"
+#include "report/text.h"
+
+enum { STEP_COLUMNS = 40, TYPE_COLUMNS = 16, KEPT_COLUMNS = 7, SIZE_COLUMNS = 10, VARIANT_COLUMNS = 8, STEP_AT = 5 };
+
+static const char *output_path(const smp_explanation *e, const smp_sink *sink)
+{
+    return e->assumed && sink->save < 0 ? "(any format)" : sink->path;
+}
+
+/* A second line for what few steps have: another input than the step before, a second picture, reach. */
+static void put_remarks(FILE *to, const smp_plan *plan, int index, const smp_paint *paint)
+{
+    const smp_step *step = &plan->steps[index];
+    char text[240] = "";
+    size_t used = 0;
+#define REMARK(...)                                                                                                    \
+    do {                                                                                                               \
+        if (used < sizeof text) {                                                                                      \
+            int n_ = snprintf(text + used, sizeof text - used, __VA_ARGS__);                                           \
+            used += n_ > 0 ? (size_t)n_ : 0;                                                                           \
+        }                                                                                                              \
+    } while (0)
+    if (step->input >= 0 && step->input != index - 1)
+        REMARK("; reads step %d", step->input);
+    if (step->by >= 0)
+        REMARK("; with step %d", step->by);
+    if (step->reduced_by >= 0)
+        REMARK("; uses what step %d found", step->reduced_by);
+    if (step->whole_input && step->job != SMP_JOB_SOURCE)
+        REMARK("; waits for its whole input");
+    else if (step->reach_up == step->reach_down && step->reach_up > 0)
+        REMARK("; reads %lld rows above and below", (long long)step->reach_up);
+    else if (step->reach_up || step->reach_down)
+        REMARK("; reads %lld rows above and %lld below", (long long)step->reach_up, (long long)step->reach_down);
+    if (step->linear)
+        REMARK("; linear light");
+    if (step->premultiplied)
+        REMARK("; premultiplied");
+#undef REMARK
+    if (text[0])
+        fprintf(to, "%*s%s%s%s\n", STEP_AT, "", paint->dim, text + 2, paint->off);
+}
+
+static void put_step(FILE *to, const smp_explanation *e, int index, const smp_paint *paint)
+{
+    const smp_step *step = &e->plan->steps[index];
+    const smp_explain_step *shown = &e->steps[index];
+    char type[64], kept[24] = "-", bytes[24] = "-";
+    bool reduces = step->job == SMP_JOB_REDUCE;
+    smp_shape_text(&step->out, step->out.format, type, sizeof type);
+    if (step->frame)
+        snprintf(kept, sizeof kept, "frame");
+    else if (shown->rows)
+        snprintf(kept, sizeof kept, "%lld", (long long)shown->rows);
+    if (shown->bytes)
+        smp_text_bytes(bytes, sizeof bytes, (double)shown->bytes);
+    fprintf(to, "%3d  ", index);
+    bool wide = smp_text_columns(shown->text) > STEP_COLUMNS;
+    if (wide) { /* a long statement has lines of its own */
+        smp_text_wrap(to, shown->text, STEP_AT, STEP_AT + 2);
+        fprintf(to, "%*s", STEP_AT, "");
+    }
+    smp_text_column(to, wide ? "" : shown->text, STEP_COLUMNS);
+    fputs("  ", to);
+    smp_text_column(to, reduces ? "(results)" : type, TYPE_COLUMNS);
+    fprintf(to, "  %-4s  ", reduces ? "" : smp_format_name(step->storage));
+    smp_text_column(to, kept, -KEPT_COLUMNS);
+    fputs("  ", to);
+    smp_text_column(to, bytes, -SIZE_COLUMNS);
+    fputs("  ", to);
+    fprintf(to, "%s\n", shown->variant ? shown->variant : "-");
+    put_remarks(to, e->plan, index, paint);
+}
+
+void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
+{
+    const smp_plan *plan = e->plan;
+    smp_paint paint = smp_paint_for(color);
+    char type[64], size[24], most[24];
+    smp_shape_text(&plan->steps[0].out, plan->steps[0].out.format, type, sizeof type);
+    smp_text_clean(to, e->pipe);
+    fputs(" on ", to);
+    smp_text_clean(to, e->input);
+    fprintf(to, " (%s)\n%s: %s\n\n%s  #  ", type, e->device->info.kind, e->device->info.name, paint.bold);
+    smp_text_column(to, "step", STEP_COLUMNS);
+    fprintf(to, "  %-*s  %-4s  %*s  %*s  %s%s\n", TYPE_COLUMNS, "output", "as", KEPT_COLUMNS, "rows", SIZE_COLUMNS,
+            "memory", "variant", paint.off);
+    for (size_t i = 0; i < plan->step_count; i++) {
+        if (plan->phases > 1 && (i == 0 || plan->steps[i].phase != plan->steps[i - 1].phase))
+            fprintf(to, "%spass %d of %d%s\n", paint.dim, plan->steps[i].phase + 1, plan->phases, paint.off);
+        put_step(to, e, (int)i, &paint);
+    }
+    fputc('\n', to);
+    for (size_t i = 0; i < plan->sink_count; i++) {
+        const smp_sink *sink = &plan->sinks[i];
+        smp_shape_text(&sink->shape, sink->shape.format, type, sizeof type);
+        fputs("writes ", to);
+        smp_text_clean(to, output_path(e, sink));
+        fprintf(to, ": %s, from step %d\n", type, sink->step);
+    }
+    smp_text_bytes(size, sizeof size, (double)e->stream_bytes);
+    fprintf(to, "strips of %lld rows; %s of rows wait between codecs and steps\n", (long long)e->strip_rows, size);
+    smp_text_bytes(size, sizeof size, (double)e->bytes);
+    smp_text_bytes(most, sizeof most, (double)e->limit);
+    fprintf(to, "memory about %s, codecs not counted (the limit is %s)\n", size, most);
+}
+
+static void step_json(smp_json *json, const smp_explanation *e, int index)
+{
+    const smp_step *step = &e->plan->steps[index];
+    const smp_explain_step *shown = &e->steps[index];
+    char type[64];
+    smp_json_object(json, NULL);
+    smp_json_integer(json, "step", index);
+    smp_json_string(json, "text", shown->text);
+    smp_json_string(json, "stage", step->stage ? step->stage->name : NULL);
+    smp_json_string(json, "job",
+                    step->job == SMP_JOB_SOURCE   ? "source"
+                    : step->job == SMP_JOB_REDUCE ? "reduce"
+                                                  : "stage");
+    smp_json_bool(json, "inserted", step->stage && step->node == SMP_NODE_NONE);
+    smp_json_integer(json, "pass", step->phase + 1);
+    if (step->input >= 0)
+        smp_json_integer(json, "reads", step->input);
+    if (step->by >= 0)
+        smp_json_integer(json, "by", step->by);
+    if (step->reduced_by >= 0)
+        smp_json_integer(json, "uses_results_of", step->reduced_by);
+    smp_shape_text(&step->in, step->in.format, type, sizeof type);
+    smp_json_string(json, "input_type", type);
+    smp_shape_text(&step->out, step->out.format, type, sizeof type);
+    smp_json_string(json, "output_type", type);
+    smp_json_string(json, "stored_as", smp_format_name(step->storage));
+    smp_json_bool(json, "frame", step->frame);
+    smp_json_bool(json, "waits_for_whole_input", step->whole_input);
+    smp_json_integer(json, "reach_up", step->reach_up);
+    smp_json_integer(json, "reach_down", step->reach_down);
+    smp_json_integer(json, "rows_kept", shown->rows);
+    smp_json_integer(json, "memory_bytes", shown->bytes);
+    smp_json_string(json, "variant", shown->variant);
+    smp_json_bool(json, "linear_light", step->linear);
+    smp_json_bool(json, "premultiplied", step->premultiplied);
+    smp_json_end(json, '}');
+}
+
+void smp_explanation_json(FILE *to, const smp_explanation *e)
+{
+    const smp_plan *plan = e->plan;
+    smp_json writer, *json = &writer;
+    char type[64];
+    smp_json_begin(json, to, false);
+    smp_json_object(json, NULL);
+    smp_json_string(json, "pipeline", e->pipe);
+    smp_json_string(json, "input", e->input);
+    smp_json_string(json, "device", e->device->info.kind);
+    smp_json_string(json, "device_name", e->device->info.name);
+    smp_json_integer(json, "passes", plan->phases);
+    smp_json_integer(json, "strip_rows", e->strip_rows);
+    smp_json_integer(json, "stream_bytes", e->stream_bytes);
+    smp_json_integer(json, "memory_bytes", e->bytes);
+    smp_json_array(json, "steps");
+    for (size_t i = 0; i < plan->step_count; i++)
+        step_json(json, e, (int)i);
+    smp_json_end(json, ']');
+    smp_json_array(json, "outputs");
+    for (size_t i = 0; i < plan->sink_count; i++) {
+        const smp_sink *sink = &plan->sinks[i];
+        smp_json_object(json, NULL);
+        smp_json_string(json, "path", e->assumed && sink->save < 0 ? NULL : sink->path);
+        smp_shape_text(&sink->shape, sink->shape.format, type, sizeof type);
+        smp_json_string(json, "type", type);
+        smp_json_integer(json, "from", sink->step);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+    smp_json_end(json, '}');
+}

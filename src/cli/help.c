@@ -1,0 +1,254 @@
+/* --help of every command, made from its tables, and `smempipe help`: commands, topics, stages. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/topics.h"
+#include "report/text.h"
+
+enum { NAME_COLUMNS = 10, OPTION_COLUMNS = 26, INDENT = 2 };
+
+/* The example of the first listed stage of an access class; of any stage when there is none. */
+static const char *example_of(smp_access access)
+{
+    const char *any = "";
+    for (size_t i = 0; i < smp_stage_count(); i++) {
+        const smp_stage *stage = smp_stage_at(i);
+        if (stage->internal || !stage->example)
+            continue;
+        if (stage->access == access)
+            return stage->example;
+        any = any[0] ? any : stage->example;
+    }
+    return any;
+}
+
+void smp_help_expand(FILE *to, const char *text)
+{
+    static const struct {
+        const char *name;
+        smp_access access;
+    } words[] = {{"{stencil}", SMP_STENCIL}, {"{point}", SMP_POINT}, {"{reduce}", SMP_REDUCE}, {"{whole}", SMP_WHOLE}};
+    while (*text) {
+        size_t i = 0, length = 0;
+        for (; i < sizeof words / sizeof words[0]; i++) {
+            length = strlen(words[i].name);
+            if (!strncmp(text, words[i].name, length))
+                break;
+        }
+        if (i < sizeof words / sizeof words[0]) {
+            fputs(example_of(words[i].access), to);
+            text += length;
+        } else
+            fputc(*text++, to);
+    }
+}
+
+void smp_help_short(FILE *to)
+{
+    fputs("smempipe " SMP_VERSION " - chains stages over images and audio from small text files\n\n"
+          "usage: smempipe COMMAND [options] ...\n\n",
+          to);
+    for (size_t i = 0; i < smp_command_count(); i++) {
+        const smp_command *command = smp_command_at(i);
+        fprintf(to, "  %-*s", NAME_COLUMNS, command->name);
+        smp_text_wrap(to, command->help, INDENT + NAME_COLUMNS, INDENT + NAME_COLUMNS);
+    }
+    fputs("\nsmempipe COMMAND --help tells about one command, smempipe help about everything else.\n", to);
+}
+
+/* "-e, --stage STAGE", "    --report[=FILE]" */
+static void option_text(char *text, size_t size, const smp_option *row)
+{
+    char letter[8] = "    ";
+    if (row->letter)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    const char *argument = row->argument ? row->argument : "";
+    if (row->flags & SMP_O_OPTIONAL)
+        snprintf(text, size, "%s--%s[=%s]", letter, row->name, argument);
+    else
+        snprintf(text, size, "%s--%s%s%s", letter, row->name, argument[0] ? " " : "", argument);
+}
+
+static void put_option(FILE *to, const smp_option *row)
+{
+    char name[80], fallback[32] = "", help[400];
+    option_text(name, sizeof name, row);
+    if (row->type == SMP_O_SIZE && row->size)
+        smp_size_text(fallback, sizeof fallback, row->size);
+    else if (row->fallback && !(row->flags & SMP_O_SILENT))
+        snprintf(fallback, sizeof fallback, "%s", row->fallback);
+    if (fallback[0])
+        snprintf(help, sizeof help, "%s (default %s)", row->help, fallback);
+    else
+        snprintf(help, sizeof help, "%s", row->help);
+    int columns = (int)strlen(name), start = INDENT + OPTION_COLUMNS;
+    fprintf(to, "  %-*s", OPTION_COLUMNS, name);
+    if (columns >= OPTION_COLUMNS)
+        fprintf(to, "\n%*s", start, "");
+    smp_text_wrap(to, help, start, start);
+}
+
+/* The rows of one kind; title null: the rows go on under the title before. */
+static void put_rows(FILE *to, const char *title, const smp_option *rows, unsigned advanced)
+{
+    bool any = false;
+    for (const smp_option *row = rows; row->name; row++) {
+        if ((row->flags & SMP_O_ADVANCED) != advanced)
+            continue;
+        if (!any && title)
+            fprintf(to, "\n%s:\n", title);
+        any = true;
+        put_option(to, row);
+    }
+}
+
+/* The usage line; with: the option that stands for the argument it replaces. */
+static void put_usage(FILE *to, const smp_command *command, const smp_option *with, const char *head)
+{
+    fprintf(to, "%s smempipe %s [options]", head, command->name);
+    for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
+        if (with && row->unless && !strcmp(row->unless, with->name))
+            fprintf(to, " -%c %s...", with->letter, with->argument);
+        else
+            fprintf(to, " %s%s%s%s", row->optional ? "[" : "", row->name, row->many ? "..." : "",
+                    row->optional ? "]" : "");
+    }
+    fputc('\n', to);
+}
+
+static const smp_option *replacing_option(const smp_command *command)
+{
+    for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
+        const smp_option *option;
+        for (size_t i = 0; row->unless && (option = smp_command_option(command, i, NULL)); i++)
+            if (!strcmp(option->name, row->unless))
+                return option;
+    }
+    return NULL;
+}
+
+void smp_help_command(FILE *to, const smp_command *command)
+{
+    const smp_option *with = replacing_option(command);
+    fprintf(to, "smempipe %s - %s\n\n", command->name, command->help);
+    put_usage(to, command, NULL, "usage:");
+    if (with)
+        put_usage(to, command, with, "      ");
+    if (command->arguments && command->arguments->name)
+        fputc('\n', to);
+    for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
+        fprintf(to, "  %-*s", OPTION_COLUMNS, row->name);
+        smp_text_wrap(to, row->help, INDENT + OPTION_COLUMNS, INDENT + OPTION_COLUMNS);
+    }
+    if (command->about) {
+        fputc('\n', to);
+        smp_text_wrap(to, command->about, 0, 0);
+    }
+    for (size_t i = 0; i < SMP_COMMAND_GROUPS && command->groups[i].title; i++)
+        put_rows(to, command->groups[i].title, command->groups[i].rows, 0);
+    bool titled = false;
+    const smp_option *row;
+    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
+        if (row->flags & SMP_O_ADVANCED) {
+            if (!titled)
+                fputs("\nadvanced options:\n", to);
+            titled = true;
+            put_option(to, row);
+        }
+    fputs("\nexamples:\n", to);
+    for (size_t i = 0; i < SMP_COMMAND_EXAMPLES && command->examples[i].line; i++) {
+        fputs("  ", to);
+        smp_help_expand(to, command->examples[i].line);
+        fprintf(to, "\n      %s\n", command->examples[i].what);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ help [TOPIC] */
+
+typedef struct help_settings {
+    smp_common common;
+    const char *topic;
+} help_settings;
+
+void smp_help_overview(FILE *to)
+{
+    smp_help_short(to);
+    fputs("\ntopics (smempipe help TOPIC):\n", to);
+    const smp_topic *topic;
+    for (size_t i = 0; (topic = smp_topic_at(i)); i++)
+        fprintf(to, "  %-*s  %s\n", NAME_COLUMNS + 2, topic->name, topic->help);
+    fprintf(to, "  %-*s  %s\n\nstages:\n  ", NAME_COLUMNS + 2, "a stage", "its parameters, variants and an example");
+    int column = INDENT;
+    for (size_t i = 0; i < smp_stage_count(); i++) {
+        const smp_stage *stage = smp_stage_at(i);
+        if (stage->internal)
+            continue;
+        int width = (int)strlen(stage->name) + 2;
+        if (column + width > SMP_TEXT_WIDTH) {
+            fputs("\n  ", to);
+            column = INDENT;
+        }
+        fprintf(to, "%s  ", stage->name);
+        column += width;
+    }
+    fputc('\n', to);
+}
+
+smp_code smp_help_topic(const smp_common *common, const char *name, smp_error *err)
+{
+    enum { MAX_NAMES = 256 };
+    const char *names[MAX_NAMES];
+    size_t count = 0;
+    const smp_topic *topic;
+    const smp_command *command = smp_command_find(name);
+    const smp_stage *stage = smp_stage_find(name, strlen(name));
+    for (size_t i = 0; (topic = smp_topic_at(i)); i++) {
+        if (!strcmp(topic->name, name)) {
+            topic->print(stdout);
+            return SMP_OK;
+        }
+        names[count++] = topic->name;
+    }
+    if (command) {
+        smp_help_command(stdout, command);
+        return SMP_OK;
+    }
+    if (stage) {
+        smp_stage_reference(stdout, stage, smp_cli_color(common, STDOUT_FILENO));
+        return SMP_OK;
+    }
+    for (size_t i = 0; i < smp_command_count() && count < MAX_NAMES; i++)
+        names[count++] = smp_command_at(i)->name;
+    for (size_t i = 0; i < smp_stage_count() && count < MAX_NAMES; i++)
+        names[count++] = smp_stage_at(i)->name;
+    const char *near = smp_nearest(name, strlen(name), names, count);
+    smp_fail(err, SMP_E_USAGE, "no help on '%s'", name);
+    return near ? smp_hint(err, "did you mean '%s'?", near) : smp_hint(err, "smempipe help lists the topics");
+}
+
+static smp_code help(void *settings, smp_error *err)
+{
+    help_settings *set = settings;
+    if (set->topic)
+        return smp_help_topic(&set->common, set->topic, err);
+    smp_help_overview(stdout);
+    return SMP_OK;
+}
+
+static const smp_argument_row arguments[] = {
+    {"TOPIC", offsetof(help_settings, topic), .optional = true,
+     .help = "a command, a stage, or one of the topics that 'smempipe help' lists"},
+    {0},
+};
+
+const smp_command smp_command_help = {
+    .name = "help",
+    .help = "commands, topics and stages explained",
+    .settings_size = sizeof(help_settings),
+    .groups = {SMP_COMMON_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe help language", "the language of pipe files"},
+                 {"smempipe help run", "the same as smempipe run --help"}},
+    .run = help,
+};

@@ -1,0 +1,355 @@
+/* Parsing command lines by their tables: see options.h. Nothing here knows a command. */
+#include "cli/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pipe/diag.h"
+
+enum { MAX_WORDS = 96 }; /* options or choices that a suggestion is sought among */
+
+const smp_option *smp_command_option(const smp_command *command, size_t index, const char **group)
+{
+    for (size_t g = 0; g < SMP_COMMAND_GROUPS && command->groups[g].title; g++)
+        for (const smp_option *row = command->groups[g].rows; row->name; row++)
+            if (index-- == 0) {
+                if (group)
+                    *group = command->groups[g].title;
+                return row;
+            }
+    return NULL;
+}
+
+static const smp_option *find_option(const smp_command *command, const char *name, size_t length, char letter)
+{
+    const smp_option *row;
+    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
+        if (name ? strlen(row->name) == length && !memcmp(row->name, name, length) : row->letter == letter)
+            return row;
+    return NULL;
+}
+
+bool smp_parse_size(const char *text, uint64_t *out)
+{
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    char *end;
+    errno = 0;
+    uint64_t value = strtoull(text, &end, 10);
+    if (errno)
+        return false;
+    static const char suffixes[] = "KMGT";
+    const char *suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
+    for (int i = 0; suffix && i <= suffix - suffixes; i++)
+        if (__builtin_mul_overflow(value, 1024, &value))
+            return false;
+    *out = value;
+    return *end == '\0' || (suffix && end[1] == '\0');
+}
+
+void smp_size_text(char *text, size_t size, uint64_t value)
+{
+    static const char *const suffixes[] = {"", "K", "M", "G", "T"};
+    uint64_t scaled = value;
+    size_t unit = 0;
+    while (scaled && scaled % 1024 == 0 && unit < 4) {
+        scaled /= 1024;
+        unit++;
+    }
+    bool plain = scaled >= 10000; /* 2000000000 reads better than 1953125K */
+    snprintf(text, size, "%llu%s", (unsigned long long)(plain ? value : scaled), plain ? "" : suffixes[unit]);
+}
+
+/* ------------------------------------------------------------------------------------------------ values */
+
+static smp_code add_string(smp_strings *list, const char *text, smp_error *err)
+{
+    if (!smp_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+        return smp_fail_memory(err, "command line", (list->count + 1) * sizeof *list->items);
+    list->items[list->count++] = text;
+    return SMP_OK;
+}
+
+static smp_code fail_choice(const smp_option *row, const char *text, smp_error *err)
+{
+    char all[200] = "";
+    size_t used = 0, count = 0;
+    for (; row->choices[count]; count++) {
+        int n = snprintf(all + used, sizeof all - used, "%s%s", count ? ", " : "", row->choices[count]);
+        used += n > 0 && (size_t)n < sizeof all - used ? (size_t)n : 0;
+    }
+    const char *near = smp_nearest(text, strlen(text), row->choices, count);
+    smp_fail(err, SMP_E_USAGE, "--%s takes no '%s'", row->name, text);
+    return near ? smp_hint(err, "did you mean '%s'? It takes %s", near, all) : smp_hint(err, "it takes %s", all);
+}
+
+static smp_code fail_number(const smp_option *row, const char *text, smp_error *err)
+{
+    const char *kind = row->type == SMP_O_INT ? "a whole number" : "a number";
+    smp_fail(err, SMP_E_USAGE, "'%s' is no value for --%s", text, row->name);
+    if (row->type == SMP_O_SIZE)
+        return smp_hint(err, "it takes a whole number, with K, M, G or T for powers of 1024");
+    if (row->min < row->max && isfinite(row->max))
+        return smp_hint(err, "it takes %s from %.10g to %.10g", kind, row->min, row->max);
+    return row->min < row->max ? smp_hint(err, "it takes %s, at least %.10g", kind, row->min)
+                               : smp_hint(err, "it takes %s", kind);
+}
+
+/* checked: a value by the user; a table's default may lie outside the range that users have. */
+static smp_code store(const smp_option *row, const char *text, void *settings, bool checked, smp_error *err)
+{
+    void *field = (char *)settings + row->offset;
+    bool bounded = checked && row->min < row->max, good = true;
+    char *end = NULL;
+    errno = 0;
+    switch (row->type) {
+    case SMP_O_FLAG:
+        *(bool *)field = true;
+        break;
+    case SMP_O_INT: {
+        long long value = strtoll(text, &end, 10);
+        good = end != text && !*end && !errno && !isspace((unsigned char)text[0]);
+        good = good && !(bounded && ((double)value < row->min || (double)value > row->max));
+        if (good)
+            *(int64_t *)field = value;
+        break;
+    }
+    case SMP_O_NUMBER: {
+        double value = strtod(text, &end);
+        good = end != text && !*end && isfinite(value) && !isspace((unsigned char)text[0]);
+        good = good && !(bounded && (value < row->min || value > row->max));
+        if (good)
+            *(double *)field = value;
+        break;
+    }
+    case SMP_O_SIZE: {
+        uint64_t value;
+        good = smp_parse_size(text, &value);
+        if (good)
+            *(uint64_t *)field = value;
+        break;
+    }
+    case SMP_O_STRING:
+        *(const char **)field = text;
+        break;
+    case SMP_O_CHOICE:
+        for (int i = 0; row->choices[i]; i++)
+            if (!strcmp(row->choices[i], text)) {
+                *(int *)field = i;
+                return SMP_OK;
+            }
+        return fail_choice(row, text, err);
+    case SMP_O_PAIRS:
+        if (text[0] == '=' || !strchr(text, '=')) {
+            smp_fail(err, SMP_E_USAGE, "--%s takes name=value, not '%s'", row->name, text);
+            return smp_hint(err, "write --%s %s=VALUE", row->name, text[0] && text[0] != '=' ? text : "name");
+        }
+        return add_string(field, text, err);
+    case SMP_O_LIST:
+        return add_string(field, text, err);
+    }
+    return good ? SMP_OK : fail_number(row, text, err);
+}
+
+static bool given(const smp_option *row, const void *settings)
+{
+    const void *field = (const char *)settings + row->offset;
+    switch (row->type) {
+    case SMP_O_FLAG:
+        return *(const bool *)field;
+    case SMP_O_STRING:
+        return *(const char *const *)field != NULL;
+    case SMP_O_LIST:
+    case SMP_O_PAIRS:
+        return ((const smp_strings *)field)->count > 0;
+    default:
+        return false;
+    }
+}
+
+static smp_code set_defaults(const smp_command *command, void *settings, smp_error *err)
+{
+    const smp_option *row;
+    memset(settings, 0, command->settings_size);
+    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++) {
+        if (row->type == SMP_O_SIZE)
+            *(uint64_t *)(void *)((char *)settings + row->offset) = row->size;
+        else if (row->fallback) {
+            smp_code code = store(row, row->fallback, settings, false, err);
+            if (code)
+                return code;
+        }
+    }
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ options */
+
+static smp_code fail_unknown(const smp_command *command, const char *word, const char *name, size_t length,
+                             smp_error *err)
+{
+    const char *names[MAX_WORDS];
+    size_t count = 0;
+    const smp_option *row;
+    for (; count < MAX_WORDS && (row = smp_command_option(command, count, NULL)); count++)
+        names[count] = row->name;
+    const char *near = name ? smp_nearest(name, length, names, count) : NULL;
+    smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
+    if (near)
+        return smp_hint(err, "did you mean '--%s'?", near);
+    return smp_hint(err, "smempipe %s --help lists the options", command->name);
+}
+
+static smp_code fail_no_value(const smp_option *row, smp_error *err)
+{
+    smp_fail(err, SMP_E_USAGE, "--%s takes a value", row->name);
+    return smp_hint(err, "write --%s %s", row->name, row->argument ? row->argument : "VALUE");
+}
+
+typedef struct parse {
+    const smp_command *command;
+    int argc, at;
+    char *const *argv;
+    void *settings;
+    bool leaves;
+} parse;
+
+/* The value of an option whose text ended: the next word. */
+static smp_code take_value(parse *p, const smp_option *row, smp_error *err)
+{
+    if (row->type == SMP_O_FLAG || (row->flags & SMP_O_OPTIONAL))
+        return store(row, "", p->settings, false, err);
+    if (p->at >= p->argc)
+        return fail_no_value(row, err);
+    return store(row, p->argv[p->at++], p->settings, true, err);
+}
+
+static smp_code parse_long(parse *p, const char *word, smp_error *err)
+{
+    const char *name = word + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const smp_option *row = find_option(p->command, name, length, 0);
+    if (!row) {
+        char text[80];
+        snprintf(text, sizeof text, "--%.*s", length < sizeof text ? (int)length : (int)sizeof text, name);
+        return fail_unknown(p->command, text, name, length, err);
+    }
+    p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
+    if (!equals)
+        return take_value(p, row, err);
+    if (row->type == SMP_O_FLAG) {
+        smp_fail(err, SMP_E_USAGE, "--%s takes no value", row->name);
+        return smp_hint(err, "write --%s alone", row->name);
+    }
+    return store(row, equals + 1, p->settings, true, err);
+}
+
+/* -qv, -f, -e STAGE, -eSTAGE. */
+static smp_code parse_letters(parse *p, const char *word, smp_error *err)
+{
+    for (const char *letter = word + 1; *letter; letter++) {
+        const smp_option *row = find_option(p->command, NULL, 0, *letter);
+        if (!row) {
+            char text[8];
+            snprintf(text, sizeof text, "-%.*s", (*letter & 0x80) ? 4 : 1, letter);
+            fail_unknown(p->command, text, NULL, 0, err);
+            row = word[2] ? find_option(p->command, word + 1, strlen(word + 1), 0) : NULL;
+            return row ? smp_hint(err, "did you mean '--%s'?", row->name) : SMP_E_USAGE;
+        }
+        p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
+        if (row->type != SMP_O_FLAG && letter[1])
+            return store(row, letter + 1, p->settings, true, err);
+        smp_code code = take_value(p, row, err);
+        if (code)
+            return code;
+    }
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ arguments */
+
+static bool replaced(const smp_command *command, const smp_argument_row *row, const void *settings)
+{
+    const smp_option *option = row->unless ? find_option(command, row->unless, strlen(row->unless), 0) : NULL;
+    return option && given(option, settings);
+}
+
+static smp_code place_arguments(const smp_command *command, const smp_strings *words, void *settings, smp_error *err)
+{
+    size_t next = 0;
+    for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
+        void *field = (char *)settings + row->offset;
+        if (replaced(command, row, settings))
+            continue;
+        if (next == words->count) {
+            if (row->optional)
+                continue;
+            smp_fail(err, SMP_E_USAGE, "%s is missing", row->name);
+            return smp_hint(err, "smempipe %s --help shows what it takes", command->name);
+        }
+        if (!row->many) {
+            *(const char **)field = words->items[next++];
+            continue;
+        }
+        for (; next < words->count; next++) {
+            smp_code code = add_string(field, words->items[next], err);
+            if (code)
+                return code;
+        }
+    }
+    if (next < words->count) {
+        smp_fail(err, SMP_E_USAGE, "unexpected argument '%s'", words->items[next]);
+        return smp_hint(err, "smempipe %s --help shows what it takes", command->name);
+    }
+    return SMP_OK;
+}
+
+smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *leaves,
+                           smp_error *err)
+{
+    if (leaves)
+        *leaves = false;
+    parse p = {.command = command, .argc = argc, .argv = argv, .settings = settings};
+    smp_strings words = {0};
+    smp_code code = set_defaults(command, settings, err);
+    bool ended = false;
+    while (!code && p.at < argc) {
+        const char *word = argv[p.at++];
+        if (!ended && !strcmp(word, "--"))
+            ended = true;
+        else if (!ended && word[0] == '-' && word[1] == '-')
+            code = parse_long(&p, word, err);
+        else if (!ended && word[0] == '-' && word[1])
+            code = parse_letters(&p, word, err);
+        else
+            code = add_string(&words, word, err);
+    }
+    if (!code && !p.leaves)
+        code = place_arguments(command, &words, settings, err);
+    if (!code && leaves)
+        *leaves = p.leaves;
+    smp_free(words.items);
+    return code;
+}
+
+static void free_strings(void *field)
+{
+    smp_strings *list = field;
+    smp_free(list->items);
+    *list = (smp_strings){0};
+}
+
+void smp_options_free(const smp_command *command, void *settings)
+{
+    const smp_option *row;
+    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
+        if (row->type == SMP_O_LIST || row->type == SMP_O_PAIRS)
+            free_strings((char *)settings + row->offset);
+    for (const smp_argument_row *argument = command->arguments; argument && argument->name; argument++)
+        if (argument->many)
+            free_strings((char *)settings + argument->offset);
+}

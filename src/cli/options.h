@@ -1,0 +1,102 @@
+/* Command lines, declared as tables. A command is one struct: its options, its arguments, its examples; from them come
+ * the parser, --help, and (through smp_command_at and smp_command_option) completion and manual pages. A default is
+ * written once, in its row. */
+#ifndef SMP_CLI_OPTIONS_H
+#define SMP_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+typedef enum smp_option_type {
+    SMP_O_FLAG,   /* field: bool */
+    SMP_O_INT,    /* field: int64_t, in min..max */
+    SMP_O_SIZE,   /* field: uint64_t; K, M, G, T are powers of 1024 */
+    SMP_O_NUMBER, /* field: double, in min..max */
+    SMP_O_STRING, /* field: const char *, as the user gave it */
+    SMP_O_CHOICE, /* field: int, the index into choices */
+    SMP_O_LIST,   /* field: smp_strings; may be repeated */
+    SMP_O_PAIRS   /* field: smp_strings of "name=value"; may be repeated */
+} smp_option_type;
+
+enum {
+    SMP_O_OPTIONAL = 1, /* the value may be left out, and is then ""; given as --name=value only */
+    SMP_O_ADVANCED = 2, /* for tests and study: listed last */
+    SMP_O_LEAVES = 4,   /* answers on its own (--help): arguments are not checked */
+    SMP_O_SILENT = 8    /* help does not show the default */
+};
+
+typedef struct smp_strings {
+    const char **items; /* from smp_alloc; the texts belong to argv */
+    size_t count, capacity;
+} smp_strings;
+
+typedef struct smp_option {
+    const char *name; /* without the dashes */
+    char letter;      /* 0: none */
+    smp_option_type type;
+    size_t offset;        /* of the field in the command's settings */
+    const char *fallback; /* the default, as it would be written; null: zero, empty, no */
+    uint64_t size;        /* SMP_O_SIZE: the default */
+    const char *argument; /* what help calls the value: "FILE", "N" */
+    const char *help;
+    const char *const *choices; /* SMP_O_CHOICE: null-terminated words */
+    double min, max;            /* SMP_O_INT, SMP_O_NUMBER: inclusive; equal: unbounded */
+    unsigned flags;
+} smp_option;
+
+typedef struct smp_argument_row {
+    const char *name;    /* "P.pipe" */
+    size_t offset;       /* of a const char *, or of smp_strings when many */
+    bool optional, many; /* many: one or more; the last row only */
+    const char *unless;  /* the option that, when given, takes this argument's place; may be null */
+    const char *help;
+} smp_argument_row;
+
+typedef struct smp_option_group {
+    const char *title;
+    const smp_option *rows; /* ends with a null name */
+} smp_option_group;
+
+/* In the text of an example {stencil}, {point} and {reduce} stand for the example of the first stage of that class, so
+ * that no command names a stage. */
+typedef struct smp_example {
+    const char *line, *what;
+} smp_example;
+
+enum { SMP_COMMAND_GROUPS = 5, SMP_COMMAND_EXAMPLES = 2 };
+
+typedef struct smp_command {
+    const char *name, *help, *about; /* about: paragraphs; may be null */
+    size_t settings_size;
+    smp_option_group groups[SMP_COMMAND_GROUPS]; /* the first without title ends them */
+    const smp_argument_row *arguments;           /* ends with a null name; may be null */
+    smp_example examples[SMP_COMMAND_EXAMPLES];
+    /* Returns SMP_OK or why not. A message in *err is printed by the caller; it is empty when all was said already. */
+    smp_code (*run)(void *settings, smp_error *err);
+} smp_command;
+
+/* All commands, in the order that help shows them. */
+size_t smp_command_count(void);
+const smp_command *smp_command_at(size_t index);
+const smp_command *smp_command_find(const char *name);
+
+/* The index-th option of a command over all its groups, null past the last; *group (may be null) gets the group's
+ * title. */
+const smp_option *smp_command_option(const smp_command *command, size_t index, const char **group);
+
+/* Fills settings (command->settings_size bytes) with defaults, then from argv[0 .. argc-1] (without program and
+ * command). On failure (SMP_E_USAGE with a hint) settings may be freed all the same. *leaves (may be null) says whether
+ * an option like --help was given. */
+smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *leaves,
+                           smp_error *err);
+void smp_options_free(const smp_command *command, void *settings);
+
+/* A whole text as a size: digits and at most one of K, M, G, T. */
+bool smp_parse_size(const char *text, uint64_t *out);
+void smp_size_text(char *text, size_t size, uint64_t value);
+
+#endif

@@ -1,0 +1,59 @@
+/* Options for tests and study that run and explain share: none of them changes results. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "pipe/diag.h"
+
+static const char *const isa_words[] = {"auto", "base", "v3", "v4", NULL};
+
+const smp_option smp_plan_options[] = {
+    {"variant", 0, SMP_O_STRING, offsetof(smp_plan_settings, variant), .argument = "NAME", .flags = SMP_O_ADVANCED,
+     .help = "run this variant of every stage that has it (naive, tiled, ...); results do not depend on it"},
+    {"isa", 0, SMP_O_CHOICE, offsetof(smp_plan_settings, isa), .fallback = "auto", .argument = "SET",
+     .flags = SMP_O_ADVANCED, .help = "instruction set of the CPU kernels: auto, base, v3 (AVX2) or v4 (AVX-512)",
+     .choices = isa_words},
+    {"strip-rows", 0, SMP_O_INT, offsetof(smp_plan_settings, strip_rows), .fallback = "0", .argument = "N", .min = 0,
+     .max = 1e9, .flags = SMP_O_ADVANCED, .help = "rows of a strip; 0: chosen by size; results do not depend on it"},
+    {"plain-storage", 0, SMP_O_FLAG, offsetof(smp_plan_settings, plain_storage), .flags = SMP_O_ADVANCED,
+     .help = "store floats between all stages; results do not depend on it"},
+    {0},
+};
+
+const char *smp_cli_isa(const smp_plan_settings *settings)
+{
+    return settings->isa ? isa_words[settings->isa] : NULL;
+}
+
+/* Adds the variants' names that are not yet in names; true when one of them is `wanted`. */
+static bool collect(const smp_variant *variant, const char *wanted, const char **names, size_t *count, size_t most)
+{
+    for (; variant && variant->name; variant++) {
+        size_t k = 0;
+        if (!strcmp(variant->name, wanted))
+            return true;
+        while (k < *count && strcmp(names[k], variant->name) != 0)
+            k++;
+        if (k == *count && *count < most)
+            names[(*count)++] = variant->name;
+    }
+    return false;
+}
+
+smp_code smp_cli_check_variant(const smp_plan_settings *settings, smp_error *err)
+{
+    enum { MAX_NAMES = 64 };
+    const char *names[MAX_NAMES], *wanted = settings->variant;
+    size_t count = 0;
+    if (!wanted)
+        return SMP_OK;
+    for (size_t i = 0; i < smp_stage_count(); i++) {
+        const smp_stage *stage = smp_stage_at(i);
+        if (collect(stage->variants, wanted, names, &count, MAX_NAMES) ||
+            collect(stage->reducers, wanted, names, &count, MAX_NAMES))
+            return SMP_OK;
+    }
+    const char *near = smp_nearest(wanted, strlen(wanted), names, count);
+    smp_fail(err, SMP_E_USAGE, "no stage has a variant '%s'", wanted);
+    return near ? smp_hint(err, "did you mean '%s'?", near)
+                : smp_hint(err, "smempipe stages NAME lists a stage's variants");
+}

@@ -1,0 +1,186 @@
+/* smempipe run: one file through a pipeline. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "exec/exec.h"
+#include "report/report.h"
+
+typedef struct run_settings {
+    smp_plan_settings plan;
+    const char *pipe, *in, *out;
+    const char *report; /* null: none, "": table on stderr, else a file */
+    bool strip;
+    int64_t png_level, jpeg_quality;
+} run_settings;
+
+static const smp_option options[] = {
+    {"report", 0, SMP_O_STRING, offsetof(run_settings, report), .argument = "FILE.json", .flags = SMP_O_OPTIONAL,
+     .help = "show on stderr what each stage cost and found (-v does too), or write it to a file as JSON"},
+    {"strip", 0, SMP_O_FLAG, offsetof(run_settings, strip), .help = "write no metadata"},
+    {"png-level", 0, SMP_O_INT, offsetof(run_settings, png_level), .fallback = "-1", .argument = "N", .min = 0,
+     .max = 9, .help = "PNG compression, 0 (large) to 9 (small, slow)", .flags = SMP_O_SILENT},
+    {"jpeg-quality", 0, SMP_O_INT, offsetof(run_settings, jpeg_quality), .fallback = "0", .argument = "N", .min = 1,
+     .max = 100, .help = "JPEG quality, 1 to 100", .flags = SMP_O_SILENT},
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"P.pipe", offsetof(run_settings, pipe), .unless = "stage", .help = "the pipeline"},
+    {"IN", offsetof(run_settings, in), .help = "the file to read; - is standard input"},
+    {"OUT", offsetof(run_settings, out),
+     .help = "the file to write, its format by its extension; - is standard output"},
+    {0},
+};
+
+static bool is_file_report(const run_settings *settings)
+{
+    return settings->report && settings->report[0];
+}
+
+static bool same_file(const char *path, const struct stat *status)
+{
+    struct stat other;
+    return path && strcmp(path, "-") != 0 && stat(path, &other) == 0 && other.st_dev == status->st_dev &&
+           other.st_ino == status->st_ino;
+}
+
+/* Everything about the report file that can be known before the work: it must not be there, nor be one of the others.
+ */
+static smp_code check_report(const run_settings *settings, smp_error *err)
+{
+    const char *path = settings->report;
+    struct stat status;
+    if (!strcmp(path, "-")) {
+        if (strcmp(settings->out, "-") != 0)
+            return SMP_OK;
+        smp_fail(err, SMP_E_USAGE, "the report and the picture cannot both go to standard output");
+        return smp_hint(err, "give one of them a file name");
+    }
+    if (!strcmp(path, settings->out))
+        return smp_fail(err, SMP_E_USAGE, "the report and the output are the same file '%s'", path);
+    if (stat(path, &status) != 0)
+        return SMP_OK;
+    if (S_ISREG(status.st_mode) &&
+        (same_file(settings->in, &status) || same_file(settings->pipe, &status) || same_file(settings->out, &status)))
+        return smp_fail(err, SMP_E_WRITE, "the report would overwrite '%s', which this run uses", path);
+    if (S_ISREG(status.st_mode) && !settings->plan.base.common.force) {
+        smp_fail(err, SMP_E_WRITE, "'%s' exists", path);
+        return smp_hint(err, "--force replaces it");
+    }
+    return SMP_OK;
+}
+
+static smp_code write_report(const run_settings *settings, const smp_run_report *report, smp_error *err)
+{
+    if (!strcmp(settings->report, "-")) {
+        smp_report_json(stdout, report, false);
+        return SMP_OK;
+    }
+    FILE *to = fopen(settings->report, settings->plan.base.common.force ? "we" : "wxe");
+    if (!to) {
+        smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
+        return smp_at(err, "%s", settings->report);
+    }
+    smp_report_json(to, report, false);
+    bool failed = ferror(to) != 0;
+    if (fclose(to) != 0 || failed) {
+        smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
+        return smp_at(err, "%s", settings->report);
+    }
+    return SMP_OK;
+}
+
+static smp_code check_arguments(const run_settings *settings, smp_error *err)
+{
+    smp_code code = smp_cli_check_stdin(settings->in, err);
+    if (!code && settings->pipe && !strcmp(settings->pipe, "-") && !strcmp(settings->in, "-"))
+        code = smp_fail(err, SMP_E_USAGE, "the pipeline and the input cannot both come from standard input");
+    if (!code)
+        code = smp_cli_check_stdout(settings->out, err);
+    if (!code)
+        code = smp_cli_check_variant(&settings->plan, err);
+    if (!code && is_file_report(settings))
+        code = check_report(settings, err);
+    return code;
+}
+
+static smp_code run_program(const run_settings *settings, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    const smp_common *common = &settings->plan.base.common;
+    smp_run_report report = {0};
+    smp_error report_err = {0};
+    smp_device *device = NULL;
+    smp_progress progress;
+    char note[160];
+    smp_code code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, &device, note, sizeof note, err);
+    if (code)
+        return code;
+    smp_run_request request = {
+        .program = program,
+        .diags = diags,
+        .input = settings->in,
+        .output = settings->out,
+        .limits = common->limits,
+        .write = smp_write_options_default(),
+        .device = device,
+        .variant = settings->plan.variant,
+        .strip_rows = settings->plan.strip_rows,
+        .plain_storage = settings->plan.plain_storage,
+        .progress = smp_progress_step,
+        .progress_context = &progress,
+    };
+    request.write.force = common->force;
+    request.write.strip = settings->strip;
+    if (settings->png_level >= 0)
+        request.write.png_level = (int)settings->png_level;
+    if (settings->jpeg_quality > 0)
+        request.write.jpeg_quality = (int)settings->jpeg_quality;
+    smp_progress_begin(&progress, common, settings->in);
+    code = smp_run_file(&request, &report, err);
+    smp_progress_end(&progress);
+    if (!report.device_note[0])
+        snprintf(report.device_note, sizeof report.device_note, "%s", note);
+    if (is_file_report(settings) && write_report(settings, &report, &report_err) && !code) {
+        code = report_err.code;
+        *err = report_err;
+    }
+    if (!code && ((common->verbose && !common->quiet) || (settings->report && !settings->report[0])))
+        smp_report_table(stderr, &report, smp_cli_color(common, STDERR_FILENO));
+    smp_run_report_free(&report);
+    smp_device_close(device);
+    return code;
+}
+
+static smp_code run(void *given, smp_error *err)
+{
+    run_settings *settings = given;
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    smp_code code = check_arguments(settings, err);
+    if (code)
+        return code;
+    code = smp_cli_parse(&settings->plan.base, settings->pipe, &diags, &program, err);
+    if (!code)
+        code = run_program(settings, program, &diags, err);
+    smp_cli_diagnostics(&settings->plan.base, &diags, code ? err : NULL);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return code;
+}
+
+const smp_command smp_command_run = {
+    .name = "run",
+    .help = "run a pipeline over one file",
+    .settings_size = sizeof(run_settings),
+    .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe run -v scan-clean.pipe page.jpg page.png --set paper=50px",
+                  "the picture page.png, and on stderr what every stage cost"},
+                 {"smempipe run -e '{stencil}' -e '{point}' in.png - | display",
+                  "two stages without a file, the result to another program"}},
+    .run = run,
+};

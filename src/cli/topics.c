@@ -1,0 +1,120 @@
+/* Texts of `smempipe help TOPIC`. What a table elsewhere knows (exit codes, border modes) is read from that table. */
+#include "cli/topics.h"
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "report/text.h"
+
+static void print_language(FILE *to)
+{
+    smp_help_expand(
+        to, "The language of pipe files: one stage a line, NAME key=value.\n"
+            "\n"
+            "  smempipe 1                          # format version; the first statement; optional\n"
+            "  kind image                          # image or audio: lets 'check' work without an input\n"
+            "  param size = 2px min=1px max=50px help=\"what it does\"\n"
+            "                                      # a parameter that --set size=3px changes\n"
+            "  light linear                        # what follows computes in linear light (or: encoded)\n"
+            "  {stencil}\n"
+            "  {point} -> @kept                    # keep the result under a name\n"
+            "  from @input                         # start a new branch; @input is the input itself\n"
+            "  {reduce}                            # measuring stages pass the data on unchanged\n"
+            "  save \"small.png\"                    # write a file here, inside the output folder\n"
+            "  include \"other.pipe\" size=3px       # a pipeline of its own, with its parameters\n"
+            "\n"
+            "Text      UTF-8. '#' begins a comment, '\\' at the end of a line continues it, as does an open '['.\n"
+            "Values    at most one value without a name (the stage's main parameter), all others key=value,\n"
+            "          without blanks round '='.\n"
+            "Numbers   2, 0.5, 1e-3, with a unit: px, %, Hz, kHz, s, ms, dB, dBFS, deg, bit. A bare number has the\n"
+            "          parameter's own unit.\n"
+            "Others    yes, no, words of a list, \"text\", [1 2 1; 2 4 2; 1 2 1], @name for a picture or sound,\n"
+            "          $name for a parameter.\n"
+            "Sums      {$size*2 + 1}: + - * / ( ) min max round, and width, height, channels, rate of the input.\n"
+            "\n"
+            "On the command line each -e STAGE is a line of the same language:\n"
+            "\n"
+            "  smempipe run -e '{stencil}' -e '{point}' in.png out.png\n"
+            "\n"
+            "'smempipe stages' lists the stages, 'smempipe check FILE.pipe' finds mistakes.\n");
+}
+
+/* Statuses in ascending order, each with the kinds of failure that give it. */
+static void print_exit_codes(FILE *to)
+{
+    static const struct {
+        const char *name;
+        int status;
+        const char *text;
+    } rows[] = {
+#define X(name, status, text) {#name, status, text},
+#include "base/error_list.def"
+#undef X
+    };
+    const size_t count = sizeof rows / sizeof rows[0];
+    fputs("Exit codes of every command:\n\n", to);
+    for (int status = 0; status < 256; status++) {
+        bool any = false;
+        for (size_t i = 0; i < count; i++) {
+            if (rows[i].status != status)
+                continue;
+            if (any)
+                fprintf(to, "; %s", rows[i].text);
+            else
+                fprintf(to, "  %3d  %s", status, rows[i].text);
+            any = true;
+        }
+        if (any)
+            fputc('\n', to);
+    }
+    fputs("\nWith several files (check, info) the first failure decides, after all were looked at.\n", to);
+}
+
+static void print_formats(FILE *to)
+{
+    fputs("Files are recognised by their content when read, and by the name's extension when written.\n"
+          "\n"
+          "  read      PNG, JPEG, BMP, TGA, PNM, PSD, HDR, NPY (NumPy arrays of uint8, uint16, float32)\n"
+          "  written   .png .jpg .npy\n"
+          "\n"
+          "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black). NPY keeps\n"
+          "floats as they are. EXIF orientation is applied on reading. ICC profile, resolution, text and EXIF are\n"
+          "kept unless --strip. No times are written: the same input and pipeline give the same bytes.\n"
+          "\n"
+          "'-' is standard input or output; pictures go there as PNG.\n"
+          "\n"
+          "In reports and plans 'u8x3 640x480' means samples u8 (8 bits), u16 or f32, 3 channels, 640 columns and\n"
+          "480 rows.\n",
+          to);
+}
+
+static void print_edge(FILE *to)
+{
+    static const struct {
+        const char *drawing, *what;
+    } modes[SMP_EDGES] = {
+        [SMP_CLAMP] = {"aaa|abcd|ddd", "the border sample goes on"},
+        [SMP_REFLECT] = {"cba|abcd|dcb", "mirrored, the border sample twice"},
+        [SMP_MIRROR] = {"dcb|abcd|cba", "mirrored about the border sample"},
+        [SMP_WRAP] = {"bcd|abcd|abc", "the picture repeats"},
+        [SMP_ZERO] = {"000|abcd|000", "black"},
+        [SMP_CONSTANT] = {"kkk|abcd|kkk", "a value of your choice, where the stage takes one"},
+    };
+    fputs("edge= says what stages that look at neighbours see outside a picture 'abcd':\n\n", to);
+    for (int i = 0; i < SMP_EDGES && smp_edge_names[i]; i++)
+        fprintf(to, "  %-9s  %s  %s\n", smp_edge_names[i], modes[i].drawing, modes[i].what);
+    fputs("\nA reach larger than the picture works with all of them.\n", to);
+}
+
+static const smp_topic topics[] = {
+    {"language", "how pipe files are written", print_language},
+    {"exit-codes", "what the exit status says", print_exit_codes},
+    {"formats", "which files are read and written", print_formats},
+    {"edge", "what lies outside a picture", print_edge},
+};
+
+const smp_topic *smp_topic_at(size_t index)
+{
+    return index < sizeof topics / sizeof topics[0] ? &topics[index] : NULL;
+}

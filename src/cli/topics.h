@@ -1,0 +1,16 @@
+/* The topics of `smempipe help`. */
+#ifndef SMP_CLI_TOPICS_H
+#define SMP_CLI_TOPICS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct smp_topic {
+    const char *name, *help;
+    void (*print)(FILE *to);
+} smp_topic;
+
+/* Null past the last. */
+const smp_topic *smp_topic_at(size_t index);
+
+#endif

@@ -1,0 +1,114 @@
+/* One run as JSON for programs; table.c shows the same structure to people. */
+#include "report/report.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "report/json.h"
+
+void smp_run_report_free(smp_run_report *report)
+{
+    for (size_t i = 0; i < report->step_count; i++)
+        smp_findings_free(&report->steps[i].findings);
+    smp_free(report->steps);
+    report->steps = NULL;
+    report->step_count = 0;
+}
+
+static void put_device(smp_json *json, const smp_run_report *report)
+{
+    const smp_device_info *device = &report->device;
+    smp_json_object(json, "device");
+    smp_json_string(json, "kind", device->kind);
+    smp_json_string(json, "name", device->name);
+    smp_json_integer(json, "index", device->index);
+    if (device->isa[0])
+        smp_json_string(json, "isa", device->isa);
+    if (device->compute_major) {
+        smp_json_integer(json, "compute_major", device->compute_major);
+        smp_json_integer(json, "compute_minor", device->compute_minor);
+    }
+    smp_json_integer(json, "threads", report->threads);
+    if (report->device_note[0])
+        smp_json_string(json, "note", report->device_note);
+    smp_json_end(json, '}');
+}
+
+static void put_findings(smp_json *json, const smp_findings *findings)
+{
+    smp_json_array(json, "findings");
+    for (size_t i = 0; i < findings->count; i++) {
+        const smp_finding *item = &findings->items[i];
+        smp_json_object(json, NULL);
+        smp_json_string(json, "name", item->name);
+        if (item->channel >= 0)
+            smp_json_integer(json, "channel", item->channel);
+        if (item->list)
+            smp_json_numbers(json, "values", item->list, item->list_len);
+        else
+            smp_json_number(json, "value", item->value);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+}
+
+static void put_step(smp_json *json, const smp_step_report *step)
+{
+    bool timed = step->seconds > 0;
+    smp_json_object(json, NULL);
+    smp_json_string(json, "step", step->label);
+    smp_json_bool(json, "inserted", step->node < 0);
+    if (step->line)
+        smp_json_integer(json, "line", step->line);
+    if (step->variant[0])
+        smp_json_string(json, "variant", step->variant);
+    smp_json_string(json, "output", step->type);
+    smp_json_number(json, "seconds", step->seconds);
+    smp_json_integer(json, "bytes", (int64_t)step->bytes);
+    smp_json_integer(json, "pixels", (int64_t)step->pixels);
+    smp_json_number(json, "operations", step->ops);
+    smp_json_number(json, "gb_per_second", timed ? (double)step->bytes / step->seconds / 1e9 : NAN);
+    smp_json_number(json, "mpixel_per_second", timed ? (double)step->pixels / step->seconds / 1e6 : NAN);
+    if (step->counts_clipping)
+        smp_json_integer(json, "clipped", (int64_t)step->clipped);
+    if (step->findings.count) {
+        if (step->name[0])
+            smp_json_string(json, "name", step->name);
+        put_findings(json, &step->findings);
+    }
+    smp_json_end(json, '}');
+}
+
+void smp_report_json(FILE *to, const smp_run_report *report, bool compact)
+{
+    smp_json writer, *json = &writer;
+    smp_json_begin(json, to, compact);
+    smp_json_object(json, NULL);
+    smp_json_string(json, "input", report->input);
+    smp_json_string(json, "output", report->output);
+    smp_json_string(json, "status", report->status ? "failed" : "done");
+    smp_json_integer(json, "exit_status", smp_exit_status(report->status));
+    if (report->status)
+        smp_json_string(json, "error", report->error);
+    smp_json_string(json, "version", SMP_VERSION);
+    put_device(json, report);
+    smp_json_string(json, "input_type", report->shape_in);
+    smp_json_string(json, "output_type", report->shape_out[0] ? report->shape_out : NULL);
+    smp_json_integer(json, "input_bytes", (int64_t)report->input_bytes);
+    smp_json_integer(json, "strip_rows", report->strip_rows);
+    smp_json_integer(json, "strips", report->strips);
+    smp_json_integer(json, "peak_bytes", (int64_t)report->peak_bytes);
+    smp_json_object(json, "seconds");
+    smp_json_number(json, "read", report->read_seconds);
+    smp_json_number(json, "upload", report->upload_seconds);
+    smp_json_number(json, "steps", report->device_seconds);
+    smp_json_number(json, "download", report->download_seconds);
+    smp_json_number(json, "write", report->write_seconds);
+    smp_json_number(json, "wall", report->wall_seconds);
+    smp_json_end(json, '}');
+    smp_json_array(json, "steps");
+    for (size_t i = 0; i < report->step_count; i++)
+        put_step(json, &report->steps[i]);
+    smp_json_end(json, ']');
+    smp_json_end(json, '}');
+}

@@ -1,0 +1,238 @@
+/* One run as a table for people: a line a step, the totals, what was clipped, what was measured. */
+#include <math.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "report/text.h"
+
+/* Columns of the table; with two blanks between them they stay inside SMP_TEXT_WIDTH. */
+enum { STEP_COLUMNS = 44, VARIANT_COLUMNS = 10, TIME_COLUMNS = 10, SHARE_COLUMNS = 6, RATE_COLUMNS = 8 };
+enum { SPARK_COLUMNS = 48 };
+
+/* Two blanks and text flush right. */
+static void put_cell(FILE *to, const char *text, int columns)
+{
+    fputs("  ", to);
+    smp_text_column(to, text, -columns);
+}
+
+static void put_number(FILE *to, int columns, const char *format, double value, bool known)
+{
+    char text[48] = "-";
+    if (known)
+        snprintf(text, sizeof text, format, value);
+    put_cell(to, text, columns);
+}
+
+static void put_head(FILE *to, const smp_run_report *report, const smp_paint *paint)
+{
+    char size[24];
+    smp_text_clean(to, report->input ? report->input : "?");
+    fprintf(to, " (%s", report->shape_in[0] ? report->shape_in : "?");
+    if (report->input_bytes) {
+        smp_text_bytes(size, sizeof size, (double)report->input_bytes);
+        fprintf(to, ", %s", size);
+    }
+    fputc(')', to);
+    if (report->output) {
+        fputs(" -> ", to);
+        smp_text_clean(to, report->output);
+        fprintf(to, " (%s)", report->shape_out[0] ? report->shape_out : "?");
+    }
+    fprintf(to, "\n%s: %s, %d thread%s\n", report->device.kind, report->device.name, report->threads,
+            report->threads == 1 ? "" : "s");
+    if (report->device_note[0])
+        fprintf(to, "%s\n", report->device_note);
+    fprintf(to, "%s  ", paint->bold);
+    smp_text_column(to, "step", STEP_COLUMNS);
+    fputs("  ", to);
+    smp_text_column(to, "variant", VARIANT_COLUMNS);
+    put_cell(to, "time ms", TIME_COLUMNS);
+    put_cell(to, "share", SHARE_COLUMNS);
+    put_cell(to, "GB/s", RATE_COLUMNS);
+    put_cell(to, "Mpixel/s", RATE_COLUMNS);
+    fprintf(to, "%s\n", paint->off);
+}
+
+static void put_step(FILE *to, const smp_step_report *step, double all_seconds, const smp_paint *paint)
+{
+    bool inserted = step->node<0, timed = step->seconds> 0;
+    fprintf(to, "%s  ", inserted ? paint->dim : "");
+    smp_text_column(to, step->label, STEP_COLUMNS);
+    fputs("  ", to);
+    smp_text_column(to, step->variant[0] ? step->variant : "-", VARIANT_COLUMNS);
+    put_number(to, TIME_COLUMNS, "%.3f", step->seconds * 1e3, true);
+    put_number(to, SHARE_COLUMNS, "%.0f %%", all_seconds > 0 ? step->seconds / all_seconds * 100 : 0, all_seconds > 0);
+    put_number(to, RATE_COLUMNS, "%.2f", timed ? (double)step->bytes / step->seconds / 1e9 : 0, timed && step->bytes);
+    put_number(to, RATE_COLUMNS, "%.0f", timed ? (double)step->pixels / step->seconds / 1e6 : 0, timed && step->pixels);
+    fprintf(to, "%s\n", inserted ? paint->off : "");
+}
+
+static void put_total(FILE *to, const char *name, double seconds, const char *remark)
+{
+    fputs("  ", to);
+    smp_text_column(to, name, STEP_COLUMNS + 2 + VARIANT_COLUMNS);
+    put_number(to, TIME_COLUMNS, "%.3f", seconds * 1e3, true);
+    fprintf(to, "%s%s\n", remark[0] ? "  " : "", remark);
+}
+
+static void put_totals(FILE *to, const smp_run_report *report)
+{
+    char rate[48] = "", size[24];
+    put_total(to, "all steps", report->device_seconds, "");
+    if (report->upload_seconds > 0)
+        put_total(to, "upload", report->upload_seconds, "");
+    if (report->download_seconds > 0)
+        put_total(to, "download", report->download_seconds, "");
+    if (report->input_bytes && report->read_seconds > 0)
+        snprintf(rate, sizeof rate, "%.1f MB/s of file", (double)report->input_bytes / report->read_seconds / 1e6);
+    put_total(to, "read and decode", report->read_seconds, rate);
+    if (report->output)
+        put_total(to, "encode and write", report->write_seconds, "");
+    put_total(to, "wall", report->wall_seconds, "in which these overlap");
+    smp_text_bytes(size, sizeof size, (double)report->peak_bytes);
+    fprintf(to, "  %lld strip%s of %lld row%s, peak memory %s\n", (long long)report->strips,
+            report->strips == 1 ? "" : "s", (long long)report->strip_rows, report->strip_rows == 1 ? "" : "s", size);
+}
+
+/* ------------------------------------------------------------------------------------------------ findings */
+
+/* Whole numbers as they are, others to six digits, fewer where the column is narrow. */
+static void number_text(char *text, size_t size, double value, int columns)
+{
+    if (isfinite(value) && value == floor(value) && fabs(value) < 1e15)
+        snprintf(text, size, "%.0f", value);
+    else
+        snprintf(text, size, "%.6g", value);
+    for (int digits = 5; digits > 0 && strlen(text) > (size_t)columns; digits--)
+        snprintf(text, size, "%.*g", digits, value);
+}
+
+static const smp_finding *find_value(const smp_findings *findings, const char *name, int channel)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (!findings->items[i].list && findings->items[i].channel == channel && !strcmp(findings->items[i].name, name))
+            return &findings->items[i];
+    return NULL;
+}
+
+/* Is this the first single value of its name? It then gets the row of that name. */
+static bool begins_row(const smp_findings *findings, size_t at)
+{
+    if (findings->items[at].list)
+        return false;
+    for (size_t i = 0; i < at; i++)
+        if (!findings->items[i].list && !strcmp(findings->items[i].name, findings->items[at].name))
+            return false;
+    return true;
+}
+
+/* Single values: a row a name, a column a channel (-1: the whole picture). */
+static void put_values(FILE *to, const smp_findings *findings)
+{
+    int first = SMP_MAX_CHANNELS, last = -2, name_columns = 8;
+    for (size_t i = 0; i < findings->count; i++) {
+        const smp_finding *item = &findings->items[i];
+        if (item->list)
+            continue;
+        first = item->channel < first ? item->channel : first;
+        last = item->channel > last ? item->channel : last;
+        int columns = (int)smp_text_columns(item->name);
+        name_columns = columns > name_columns ? columns : name_columns;
+    }
+    if (last < -1)
+        return;
+    int columns = last - first >= 5 ? 8 : 12;
+    if (last >= 0) {
+        fprintf(to, "    %*s", name_columns, "");
+        for (int channel = first; channel <= last; channel++) {
+            char text[16] = "all";
+            if (channel >= 0)
+                snprintf(text, sizeof text, columns < 12 ? "ch %d" : "channel %d", channel);
+            put_cell(to, text, columns);
+        }
+        fputc('\n', to);
+    }
+    for (size_t i = 0; i < findings->count; i++) {
+        if (!begins_row(findings, i))
+            continue;
+        fputs("    ", to);
+        smp_text_column(to, findings->items[i].name, name_columns);
+        for (int channel = first; channel <= last; channel++) {
+            const smp_finding *item = find_value(findings, findings->items[i].name, channel);
+            char text[48] = "";
+            if (item)
+                number_text(text, sizeof text, item->value, columns);
+            put_cell(to, text, columns);
+        }
+        fputc('\n', to);
+    }
+}
+
+/* A list as a line: how many entries, their sum, which are not zero, and a small bar chart of up to SPARK_COLUMNS bars.
+ */
+static void put_list(FILE *to, const smp_finding *item)
+{
+    static const char *const bars[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
+                                       "\u2585", "\u2586", "\u2587", "\u2588"};
+    size_t n = item->list_len, shown = n < SPARK_COLUMNS ? n : SPARK_COLUMNS, low = n, high = 0;
+    double sum = 0, most = 0, groups[SPARK_COLUMNS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        double value = item->list[i];
+        sum += value;
+        if (value > 0) {
+            low = low < n ? low : i;
+            high = i;
+            groups[i * shown / n] += value;
+        }
+    }
+    for (size_t i = 0; i < shown; i++)
+        most = groups[i] > most ? groups[i] : most;
+    char total[48];
+    number_text(total, sizeof total, sum, 15);
+    fputs("    ", to);
+    smp_text_column(to, item->name, 8);
+    if (item->channel >= 0)
+        fprintf(to, " channel %d", item->channel);
+    fprintf(to, "  |");
+    for (size_t i = 0; i < shown; i++) /* anything at all shows as the lowest bar */
+        fputs(bars[groups[i] > 0 && most > 0 ? 1 + (int)(groups[i] / most * 7.0) : 0], to);
+    fprintf(to, "|  %zu bins, sum %s", n, total);
+    if (low < n)
+        fprintf(to, ", %zu..%zu", low, high);
+    fputc('\n', to);
+}
+
+static void put_findings(FILE *to, const smp_step_report *step, const smp_paint *paint)
+{
+    fprintf(to, "  %s", paint->bold);
+    smp_text_clean(to, step->label);
+    fprintf(to, "%s\n", paint->off);
+    put_values(to, &step->findings);
+    for (size_t i = 0; i < step->findings.count; i++)
+        if (step->findings.items[i].list)
+            put_list(to, &step->findings.items[i]);
+}
+
+void smp_report_table(FILE *to, const smp_run_report *report, bool color)
+{
+    smp_paint paint = smp_paint_for(color);
+    put_head(to, report, &paint);
+    for (size_t i = 0; i < report->step_count; i++)
+        put_step(to, &report->steps[i], report->device_seconds, &paint);
+    put_totals(to, report);
+    for (size_t i = 0; i < report->step_count; i++)
+        if (report->steps[i].findings.count)
+            put_findings(to, &report->steps[i], &paint);
+    for (size_t i = 0; i < report->step_count; i++) {
+        const smp_step_report *step = &report->steps[i];
+        if (!step->clipped)
+            continue;
+        fprintf(to, "%swarning:%s '", paint.yellow, paint.off);
+        smp_text_clean(to, step->label);
+        fprintf(to, "' clipped %llu sample%s to the range of its format\n", (unsigned long long)step->clipped,
+                step->clipped == 1 ? "" : "s");
+    }
+    if (report->status)
+        fprintf(to, "%sfailed%s before the end; the times cover what was done\n", paint.red, paint.off);
+}
