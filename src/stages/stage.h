@@ -231,6 +231,7 @@ typedef struct smp_stage {
     const smp_variant *variants;  /* ends with a null name; [0] is naive, the definition; the last is the default */
     const smp_variant *reducers;  /* ADJUST: the variants of its reduction; null otherwise. REDUCE uses variants */
     const smp_alias *aliases;     /* ends with a null name; may be null */
+    smp_kind gives;               /* the output's kind where it is another than the input's (a spectrogram); else none */
 } smp_stage;
 
 /* ------------------------------------------------------------------------------------------------ the list */
