@@ -24,20 +24,23 @@ typedef struct smp_diag {
     char *note;     /* "gaussian takes: sigma, edge, truncate"; may be null */
 } smp_diag;
 
-typedef struct smp_source {
+typedef struct smp_diag_source {
     char *name; /* file name as the user gave it, or "-e" */
     char *text; /* UTF-8, null-terminated */
     size_t length;
-} smp_source;
+    bool included;     /* by the statement at `from` */
+    smp_span from;
+} smp_diag_source;
 
-enum { SMP_MAX_DIAGS = 20 }; /* errors; one more line then says that there are more */
+enum { SMP_MAX_DIAGS = 20 }; /* errors, and as many warnings; one more line then says that there are more */
 
 typedef struct smp_diags {
-    smp_source *sources;
+    smp_diag_source *sources;
     size_t source_count, source_capacity;
     smp_diag *items;
     size_t count, capacity;
     int errors, warnings; /* counted, also those past the maximum */
+    int stored_errors, stored_warnings; /* of them in items */
     bool out_of_memory;
 } smp_diags;
 
@@ -46,10 +49,14 @@ void smp_diags_free(smp_diags *diags);
 /* Copies name and text; the index, or -1 when memory is exhausted. */
 int smp_diags_add_source(smp_diags *diags, const char *name, const char *text, size_t length);
 
-/* Adds one; the returned pointer (null past the maximum) takes smp_diag_fix and smp_diag_note, which accept null. */
+/* Adds one; the returned pointer (null past the maximum, or when the same was said of the same place already) takes
+ * smp_diag_fix and smp_diag_note, which accept null. It holds until the next call. */
 smp_diag *smp_diags_add(smp_diags *diags, smp_severity severity, smp_span span, const char *format, ...) SMP_PRINTF(4, 5);
 void smp_diag_fix(smp_diags *diags, smp_diag *diag, const char *format, ...) SMP_PRINTF(3, 4);
 void smp_diag_note(smp_diags *diags, smp_diag *diag, const char *format, ...) SMP_PRINTF(3, 4);
+
+/* Puts those from the index `first` on into the order of their places (included files after the including one). */
+void smp_diags_sort(smp_diags *diags, size_t first);
 
 /* 1-based line and column (in characters) of a span's start. */
 void smp_diags_locate(const smp_diags *diags, smp_span span, int *line, int *column);

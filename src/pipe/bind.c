@@ -1,0 +1,336 @@
+/* Stage statements: finds the stage, checks what it is given against its parameter table, adds the node. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pipe/build.h"
+
+/* Suggests a stage for a name that is none: what other tools call it, or the nearest spelling of either. */
+static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
+{
+    char shown[SMP_SHOWN];
+    size_t length = strlen(statement->name), count = 0, stages = smp_catalog_count();
+    smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "unknown stage '%s'",
+                                   smp_shown(shown, statement->name, length));
+    if (!diag)
+        return true;
+    static const char *const keywords[] = {"smempipe", "kind", "light", "param", "include", "from", "save"};
+    size_t most = sizeof keywords / sizeof keywords[0];
+    for (size_t i = 0; i < stages; i++)
+        for (const smp_alias *alias = smp_catalog_at(i)->aliases; ++most && alias && alias->name; alias++)
+            ;
+    const char **names = smp_alloc_array(most + stages, sizeof *names),
+               **say = smp_alloc_array(most + stages, sizeof *say);
+    if (!names || !say) {
+        smp_free(names);
+        smp_free(say);
+        return false;
+    }
+    for (size_t i = 0; i < stages; i++)
+        if (!smp_catalog_at(i)->internal)
+            names[count++] = smp_catalog_at(i)->name;
+    memcpy(names + count, keywords, sizeof keywords);
+    count += sizeof keywords / sizeof keywords[0];
+    for (size_t i = 0; i < stages; i++)
+        for (const smp_alias *alias = smp_catalog_at(i)->aliases; alias && alias->name; alias++) {
+            say[count] = alias->say;
+            names[count++] = alias->name;
+        }
+    const char *near = smp_nearest(statement->name, length, names, count);
+    for (size_t i = 0; near && i < count; i++) {
+        if (names[i] != near)
+            continue;
+        if (say[i])
+            smp_diag_fix(b->diags, diag, "smempipe calls this: %s", say[i]);
+        else
+            smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
+        break;
+    }
+    if (!near)
+        smp_diag_note(b->diags, diag, "`smempipe stages` lists the stages");
+    smp_free(names);
+    smp_free(say);
+    return true;
+}
+
+static size_t param_count(const smp_stage *stage)
+{
+    size_t count = 0;
+    while (stage->params && stage->params[count].name)
+        count++;
+    return count;
+}
+
+static void note_params(smp_builder *b, smp_diag *diag, const smp_stage *stage)
+{
+    smp_text text = {0};
+    size_t count = param_count(stage);
+    if (!diag)
+        return;
+    smp_text_print(&text, count ? "%s takes: " : "%s takes no parameters", stage->name);
+    for (size_t i = 0; i < count; i++)
+        smp_text_print(&text, "%s%s", i ? ", " : "", stage->params[i].name);
+    char *list = smp_text_take(&text);
+    b->out_of_memory |= !list;
+    if (list)
+        smp_diag_note(b->diags, diag, "%s", list);
+    smp_free(list);
+}
+
+static void unknown_key(smp_builder *b, const smp_stage *stage, const smp_ast_arg *arg)
+{
+    char shown[SMP_SHOWN];
+    smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, arg->name_span, "unknown parameter '%s' for stage '%s'",
+                                   smp_shown(shown, arg->name, arg->name_length), stage->name);
+    const char *near = NULL;
+    size_t count = param_count(stage);
+    if (diag && count) {
+        const char **names = smp_alloc_array(count, sizeof *names);
+        b->out_of_memory |= !names;
+        for (size_t i = 0; names && i < count; i++)
+            names[i] = stage->params[i].name;
+        near = names ? smp_nearest(arg->name, arg->name_length, names, count) : NULL;
+        smp_free(names);
+    }
+    if (near)
+        smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
+    note_params(b, diag, stage);
+}
+
+static const smp_param *main_param(const smp_stage *stage)
+{
+    for (const smp_param *param = stage->params; param && param->name; param++)
+        if (param->flags & SMP_P_MAIN)
+            return param;
+    return NULL;
+}
+
+/* The row that an argument is for, or null after reporting that there is none. positional: one stood alone already. */
+static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const smp_ast_arg *arg, bool *positional)
+{
+    char shown[SMP_SHOWN];
+    if (arg->name) {
+        for (const smp_param *param = stage->params; param && param->name; param++)
+            if (!strcmp(param->name, arg->name))
+                return param;
+        unknown_key(b, stage, arg);
+        return NULL;
+    }
+    const char *written = b->diags->sources[arg->value.span.source].text + arg->value.span.start;
+    smp_shown(shown, written, arg->value.span.length);
+    const smp_param *row = main_param(stage);
+    smp_diag *diag;
+    if (*positional) {
+        diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "only one value can stand without a name");
+        smp_diag_fix(b->diags, diag, "write NAME=%s", shown);
+        note_params(b, diag, stage);
+        return NULL;
+    }
+    *positional = true;
+    if (row)
+        return row;
+    diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "stage '%s' takes no value without a name", stage->name);
+    if (param_count(stage))
+        smp_diag_fix(b->diags, diag, "write NAME=%s", shown);
+    note_params(b, diag, stage);
+    return NULL;
+}
+
+/* A list value's `$x` or a bad item still counts as an answer: what is wrong with it was said. */
+static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *stage, smp_node *node,
+                          const smp_param *row, const smp_ast_arg *arg)
+{
+    smp_arena *arena = &b->owned->arena;
+    smp_argument argument = {.param = row};
+    if (!smp_resolve(b, scope, &arg->value, &argument.value))
+        return false;
+    if (!row)
+        return true;
+    for (size_t i = 0; i < node->argument_count; i++)
+        if (node->arguments[i].param == row) {
+            smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, arg->name ? arg->name_span : arg->value.span,
+                                           "'%s' is given twice", row->name);
+            if (row->flags & SMP_P_MAIN)
+                smp_diag_note(b->diags, diag, "a value without a name is '%s' of stage '%s'", row->name, stage->name);
+            return true;
+        }
+    smp_check check = {.diags = b->diags, .arena = arena};
+    argument.later = smp_value_bind(&check, row, &argument.value, &argument.field) == SMP_BOUND_LATER;
+    if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_TAP) {
+        smp_kind here = smp_kind_of(b, scope, node->input), there = smp_kind_of(b, scope, argument.value.node);
+        if (node->by != SMP_NODE_NONE)
+            smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
+        else if (here != SMP_KIND_NONE && there != SMP_KIND_NONE && here != there)
+            smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "'@%.60s' is %s, but '%s' is given %s",
+                          argument.value.text, smp_kind_words(there), stage->name, smp_kind_words(here));
+        node->by = argument.value.node;
+        if (node->by >= 0)
+            b->infos[node->by].used = true;
+    }
+    if (row->type == SMP_T_STRING && !strcmp(row->name, "name") && argument.field.string) {
+        node->name = smp_arena_strndup(arena, argument.field.string, strlen(argument.field.string));
+        if (!node->name)
+            return false;
+    }
+    node->arguments[node->argument_count++] = argument;
+    return !arena->failed;
+}
+
+bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param *param, smp_argument *argument,
+                      smp_error *err)
+{
+    /* A default is written as in a pipe file and goes the same way; only its mistakes are the program's own. */
+    smp_diags diags = {0};
+    smp_owned owned = {.arena = *arena};
+    smp_builder b = {.owned = &owned, .diags = &diags};
+    smp_check check = {.diags = &diags, .arena = &owned.arena};
+    smp_ast_value parsed;
+    smp_bound bound = SMP_BOUND_WRONG;
+    int source = smp_diags_add_source(&diags, stage->name, param->fallback, strlen(param->fallback));
+    *argument = (smp_argument){.param = param};
+    if (source >= 0 && smp_ast_parse_value(&owned.arena, &diags, source, 0, &parsed) &&
+        smp_resolve(&b, NULL, &parsed, &argument->value))
+        bound = smp_value_bind(&check, param, &argument->value, &argument->field);
+    argument->later = bound == SMP_BOUND_LATER;
+    argument->value.span = (smp_span){.source = -1}; /* it stands in no text of the user's */
+    *arena = owned.arena;
+    smp_code code = SMP_OK;
+    if (diags.out_of_memory || b.out_of_memory || arena->failed)
+        code = smp_fail_memory(err, "pipeline", strlen(param->fallback));
+    else if (bound == SMP_BOUND_WRONG)
+        code = smp_fail(err, SMP_E_PROCESS, "stage '%s': the default of '%s', '%s', is wrong: %s", stage->name,
+                        param->name, param->fallback, diags.count ? diags.items[0].message : "it cannot be used");
+    smp_diags_free(&diags);
+    return code == SMP_OK;
+}
+
+static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage, smp_node *node)
+{
+    char domain[400];
+    smp_error err;
+    size_t given = node->argument_count;
+    for (const smp_param *param = stage->params; param && param->name; param++) {
+        bool has = false;
+        for (size_t i = 0; i < given; i++)
+            has |= node->arguments[i].param == param;
+        if (has)
+            continue;
+        if (param->flags & SMP_P_REQUIRED) {
+            /* In a broken statement it may be the part that was not understood. */
+            if (statement->broken)
+                continue;
+            smp_param_domain(param, domain, sizeof domain);
+            smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "stage '%s' needs '%s'",
+                                           stage->name, param->name);
+            smp_diag_note(b->diags, diag, "%s: %s; %s", param->name, param->help ? param->help : "", domain);
+            continue;
+        }
+        if (!param->fallback)
+            continue;
+        if (!smp_bind_default(&b->owned->arena, stage, param, &node->arguments[node->argument_count], &err)) {
+            if (err.code != SMP_E_PROCESS)
+                return false;
+            smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "%s", err.message);
+            continue;
+        }
+        node->argument_count++;
+    }
+    return true;
+}
+
+/* The statement as written, comments and continued lines folded to one blank. */
+static char *make_label(smp_builder *b, smp_span span)
+{
+    const char *from = b->diags->sources[span.source].text + span.start;
+    char *label = smp_arena_alloc(&b->owned->arena, span.length + 1);
+    if (!label)
+        return NULL;
+    size_t n = 0;
+    bool quoted = false, gap = false;
+    for (size_t i = 0; i < span.length; i++) {
+        char c = from[i];
+        if (!quoted && c == '#') {
+            while (i < span.length && from[i] != '\n')
+                i++;
+            gap = true;
+            continue;
+        }
+        if (!quoted && (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\\')) {
+            gap = true;
+            continue;
+        }
+        if (gap && n)
+            label[n++] = ' ';
+        gap = false;
+        if (quoted && c == '\\' && i + 1 < span.length) {
+            label[n++] = c;
+            c = from[++i];
+        } else if (c == '"') {
+            quoted = !quoted;
+        }
+        label[n++] = c;
+    }
+    return label;
+}
+
+static void check_kind(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage, smp_kind kind)
+{
+    if (kind == SMP_KIND_NONE || (stage->domain & kind))
+        return;
+    smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "stage '%s' works on %s, but is given %s", stage->name,
+                  smp_kind_words(stage->domain), smp_kind_words(kind));
+}
+
+static smp_kind kind_after(const smp_stage *stage, smp_kind in)
+{
+    if (!stage)
+        return SMP_KIND_NONE;
+    if (stage->gives != SMP_KIND_NONE)
+        return stage->gives;
+    if (in != SMP_KIND_NONE && (stage->domain & in))
+        return in;
+    return stage->domain == SMP_IMAGE || stage->domain == SMP_AUDIO ? stage->domain : SMP_KIND_NONE;
+}
+
+bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement)
+{
+    smp_program *program = b->program;
+    const smp_stage *stage = smp_catalog_find(statement->name);
+    if (program->node_count >= SMP_MAX_NODES) {
+        smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "a pipeline has at most %d stages", SMP_MAX_NODES);
+        b->full = true;
+        return true;
+    }
+    if (!stage && !unknown_stage(b, statement))
+        return false;
+    smp_node node = {.stage = stage, .input = scope->current, .by = SMP_NODE_NONE, .light = scope->light};
+    node.span = statement->name_span;
+    node.label = make_label(b, statement->span);
+    size_t rows = stage ? param_count(stage) : 0;
+    node.arguments = smp_arena_array(&b->owned->arena, rows + 1, sizeof *node.arguments);
+    if (!node.label || !node.arguments)
+        return false;
+    bool positional = false;
+    for (size_t i = 0; i < statement->arg_count; i++) {
+        const smp_ast_arg *arg = &statement->args[i];
+        const smp_param *row = stage ? row_for(b, stage, arg, &positional) : NULL;
+        /* Without a row the value is looked up all the same: its names are in use, or wrong. */
+        if (!bind_argument(b, scope, stage, &node, row, arg))
+            return false;
+    }
+    smp_kind in = smp_kind_of(b, scope, scope->current);
+    if (stage) {
+        if (!bind_defaults(b, statement, stage, &node))
+            return false;
+        check_kind(b, statement, stage, in);
+    }
+    size_t index = program->node_count;
+    if (!smp_grow(&program->nodes, &program->node_capacity, index + 1, sizeof node) ||
+        !smp_grow(&b->infos, &b->info_capacity, index + 1, sizeof *b->infos))
+        return false;
+    if (node.input >= 0)
+        b->infos[node.input].used = true;
+    b->infos[index] = (smp_node_info){.kind = kind_after(stage, in)};
+    program->nodes[program->node_count++] = node;
+    scope->current = (int)index;
+    return true;
+}

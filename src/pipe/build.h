@@ -1,0 +1,131 @@
+/* The builder: turns statements into a program's nodes. What a text's scope holds, and what the parts of the builder
+ * (scope.c, declare.c, bind.c, include.c, statement.c) ask of each other. */
+#ifndef SMP_PIPE_BUILD_H
+#define SMP_PIPE_BUILD_H
+
+#include <stdatomic.h>
+
+#include "pipe/ast.h"
+#include "pipe/catalog.h"
+#include "pipe/expr.h"
+#include "pipe/limits.h"
+#include "pipe/program.h"
+#include "pipe/text.h"
+#include "pipe/value.h"
+
+/* A value for a node's parameter: either done, or to be made for each shape. */
+struct smp_argument {
+    const smp_param *param;
+    smp_value value;
+    bool later;      /* depends on the shape */
+    smp_field field; /* when not */
+};
+
+/* A matrix that was made for a shape, kept as long as the program. */
+typedef struct smp_kept {
+    struct smp_kept *next;
+    smp_matrix matrix;
+} smp_kept;
+
+/* What smp_program.owned points to. */
+typedef struct smp_owned {
+    smp_arena arena;
+    _Atomic(smp_kept *) kept; /* only ever added to, so that threads may share a program */
+} smp_owned;
+
+typedef struct smp_scope_param {
+    const char *name;
+    smp_span span;
+    smp_value value;
+    bool used;
+} smp_scope_param;
+
+typedef struct smp_scope_tap {
+    const char *name;
+    smp_span span;
+    int node;
+    bool used;
+} smp_scope_tap;
+
+/* A value from outside for a parameter: --set name=value, or an include's name=value. */
+typedef struct smp_given {
+    const char *name;
+    smp_span span;   /* of the name */
+    bool raw;        /* from --set: the rest of the source's text is the value */
+    size_t at;       /* where it begins */
+    smp_value value; /* of an include */
+    bool used;
+} smp_given;
+
+/* One text being bound; an include has its own. */
+typedef struct smp_scope {
+    const struct smp_scope *outer;
+    int source;
+    const smp_ast *ast;
+    size_t next;   /* statements from here on are not bound yet */
+    int input;     /* what @input is here */
+    int current;   /* the node that the next stage reads */
+    smp_kind kind; /* declared; of the input */
+    smp_light light;
+    smp_scope_param *params;
+    size_t param_count, param_capacity;
+    smp_scope_tap *taps;
+    size_t tap_count, tap_capacity;
+    smp_given *givens;
+    size_t given_count, given_capacity;
+} smp_scope;
+
+typedef struct smp_node_info {
+    smp_kind kind; /* of the output, as far as known */
+    bool used, tapped;
+} smp_node_info;
+
+typedef struct smp_file {
+    int source;
+    char *path; /* as joined from the including file's folder and the path written there */
+    smp_ast ast;
+} smp_file;
+
+typedef struct smp_builder {
+    smp_program *program;
+    smp_owned *owned;
+    smp_diags *diags;
+    smp_loader *loader;
+    void *context;
+    smp_node_info *infos; /* as many as nodes */
+    size_t info_capacity;
+    smp_file *files;
+    size_t file_count, file_capacity;
+    size_t includes, text_bytes;
+    int depth;
+    bool full; /* a limit was reached and reported: nothing more is added */
+    bool out_of_memory;
+} smp_builder;
+
+/* scope.c. Each returns false only when memory ran out. */
+bool smp_resolve(smp_builder *b, smp_scope *scope, const smp_ast_value *from, smp_value *to);
+bool smp_define_tap(smp_builder *b, smp_scope *scope, const char *name, smp_span span);
+bool smp_find_tap(smp_builder *b, smp_scope *scope, const char *name, smp_span span, int *node);
+smp_kind smp_kind_of(const smp_builder *b, const smp_scope *scope, int node);
+void smp_scope_finish(smp_builder *b, smp_scope *scope); /* warns of what is unused, frees */
+
+/* declare.c */
+bool smp_declare(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement);
+bool smp_give_settings(smp_builder *b, smp_scope *scope, const smp_setting *settings, size_t count);
+void smp_check_givens(smp_builder *b, const smp_scope *scope, const char *where);
+
+/* bind.c */
+bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement);
+bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param *param, smp_argument *argument,
+                      smp_error *err);
+
+/* include.c */
+bool smp_include(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement);
+
+/* statement.c: all statements of scope->ast. */
+bool smp_bind_statements(smp_builder *b, smp_scope *scope);
+
+/* Words for messages: "a picture", "a sound". */
+const char *smp_kind_words(smp_kind kind);
+
+#endif

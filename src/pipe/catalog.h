@@ -1,0 +1,19 @@
+/* The stages that the language knows. Only tests point it elsewhere: at a table of descriptors of their own. */
+#ifndef SMP_PIPE_CATALOG_H
+#define SMP_PIPE_CATALOG_H
+
+#include "stages/stage.h"
+
+typedef struct smp_catalog {
+    size_t (*count)(void);
+    const smp_stage *(*at)(size_t index);
+} smp_catalog;
+
+/* Null: smp_stage_count and smp_stage_at. */
+extern const smp_catalog *smp_pipe_catalog;
+
+size_t smp_catalog_count(void);
+const smp_stage *smp_catalog_at(size_t index);
+const smp_stage *smp_catalog_find(const char *name);
+
+#endif

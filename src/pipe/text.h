@@ -1,0 +1,44 @@
+/* Text for people: a string that grows, and UTF-8 as far as carets and columns need it. */
+#ifndef SMP_PIPE_TEXT_H
+#define SMP_PIPE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct smp_text {
+    char *data;
+    size_t length, capacity;
+    bool failed; /* memory ran out */
+} smp_text;
+
+void smp_text_put(smp_text *text, const char *bytes, size_t length);
+void smp_text_print(smp_text *text, const char *format, ...) SMP_PRINTF(2, 3);
+
+/* The string, from smp_alloc; null when memory ran out. *text is empty afterwards. */
+char *smp_text_take(smp_text *text);
+
+#define SMP_UTF8_INVALID UINT32_MAX
+
+/* Decodes one code point of length > 0 bytes; returns the bytes it takes. What is not UTF-8 (overlong forms and
+ * surrogates included) gives SMP_UTF8_INVALID and takes one byte. */
+size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code);
+
+/* Cells of a terminal that a code point takes: 0 (combining, zero-width), 1, or 2 (East Asian wide, emoji); after
+ * Unicode Standard Annex 11, the ranges that occur in practice. Control characters count 1, as they are shown replaced.
+ */
+int smp_utf8_width(uint32_t code);
+
+/* Whether a terminal must not see this character: C0 and C1 controls, and the bidirectional overrides that make a text
+ * read differently from what it is. A tab is not one of them. */
+bool smp_utf8_unprintable(uint32_t code);
+
+enum { SMP_SHOWN = 88 };
+
+/* A user's text for a message: at most 60 bytes of it, then "...", cut between characters; into buffer, which is
+ * returned. */
+const char *smp_shown(char buffer[SMP_SHOWN], const char *text, size_t length);
+
+#endif

@@ -1,0 +1,403 @@
+/* Checks values against rows of parameter tables and makes fields of them. See value.h. */
+#include "pipe/value.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipe/expr.h"
+#include "pipe/limits.h"
+#include "pipe/text.h"
+
+enum { DOMAIN_TEXT = 400 };
+
+void smp_value_describe(const smp_value *value, char *text, size_t size)
+{
+    char shown[SMP_SHOWN];
+    smp_shown(shown, value->text, value->length);
+    const char *quote = value->kind == SMP_VALUE_STRING ? "\"" : "'";
+    if (value->kind == SMP_VALUE_TAP)
+        snprintf(text, size, "the picture '%s'", shown);
+    else if (value->param)
+        snprintf(text, size, "'$%.60s' (%s)", value->param, shown);
+    else
+        snprintf(text, size, "%s%s%s", quote, shown, quote);
+}
+
+/* "'sigma' must be above 0 to 1000 px, not '0px'" */
+static smp_diag *not_accepted(smp_check *check, const smp_param *param, const smp_value *value)
+{
+    char domain[DOMAIN_TEXT], what[2 * SMP_SHOWN];
+    smp_param_domain(param, domain, sizeof domain);
+    smp_value_describe(value, what, sizeof what);
+    return smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' must be %s, not %s", param->name, domain, what);
+}
+
+/* A bare word where a number belongs: says what is wrong with it. */
+static void not_a_number(smp_check *check, const smp_param *param, const smp_value *value)
+{
+    smp_quantity quantity;
+    size_t unit_at;
+    char shown[SMP_SHOWN], unit[SMP_SHOWN];
+    smp_number result = smp_quantity_read(value->text, value->length, &quantity, &unit_at);
+    if (value->kind != SMP_VALUE_WORD || result == SMP_NUMBER_NONE || result == SMP_NUMBER_OK) {
+        smp_diag *diag = not_accepted(check, param, value);
+        if (value->kind == SMP_VALUE_WORD && (param->flags & SMP_P_AUTO)) {
+            static const char *const also[] = {"auto"};
+            if (smp_nearest(value->text, value->length, also, 1))
+                smp_diag_fix(check->diags, diag, "did you mean 'auto'?");
+        }
+        return;
+    }
+    smp_shown(shown, value->text, value->length);
+    if (result == SMP_NUMBER_LARGE) {
+        smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is too large a number", shown);
+        return;
+    }
+    const char *rest = value->text + unit_at;
+    size_t length = value->length - unit_at;
+    if (strpbrk(rest, "+*/()-")) {
+        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
+        if (!value->param)
+            smp_diag_fix(check->diags, diag, "arithmetic goes into braces: {%s}", shown);
+        return;
+    }
+    if (rest[length - 1] == ',') {
+        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
+        smp_diag_note(check->diags, diag, "values are separated by blanks, rows by ';'; the decimal sign is a point");
+        return;
+    }
+    smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "unknown unit '%s' in '%s'",
+                                   smp_shown(unit, rest, length), shown);
+    const char *near = smp_nearest(rest, length, smp_unit_words, smp_unit_word_count);
+    if (near && !value->param)
+        smp_diag_fix(check->diags, diag, "did you mean '%.*s%s'?", (int)(unit_at < SMP_SHOWN ? unit_at : SMP_SHOWN),
+                     shown, near);
+    if (param->unit == SMP_UNIT_NONE)
+        smp_diag_note(check->diags, diag, "'%s' is a plain number", param->name);
+    else
+        smp_diag_note(check->diags, diag, "'%s' is %s; without a unit it is in %s", param->name,
+                      smp_dimension(param->unit),
+                      param->unit == SMP_UNIT_FRACTION ? "parts of 1" : smp_unit_name(param->unit));
+}
+
+static bool unit_fits(smp_check *check, const smp_param *param, const smp_value *value, smp_unit unit)
+{
+    if (unit == SMP_UNIT_NONE || unit == param->unit)
+        return true;
+    char what[2 * SMP_SHOWN];
+    smp_value_describe(value, what, sizeof what);
+    smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is %s, but %s is %s", param->name,
+                  smp_dimension(param->unit), what, smp_dimension(unit));
+    return false;
+}
+
+static bool is_word(const smp_value *value, const char *word)
+{
+    return value->kind == SMP_VALUE_WORD && !strcmp(value->text, word);
+}
+
+/* The number of a NUMBER or EXPR in the parameter's unit. */
+static smp_bound plain_number(smp_check *check, const smp_param *param, const smp_value *value, double *number)
+{
+    *number = 0;
+    if (value->kind == SMP_VALUE_NUMBER) {
+        *number = value->number.value;
+        return unit_fits(check, param, value, value->number.unit) ? SMP_BOUND_DONE : SMP_BOUND_WRONG;
+    }
+    if (value->kind != SMP_VALUE_EXPR) {
+        not_a_number(check, param, value);
+        return SMP_BOUND_WRONG;
+    }
+    if (!unit_fits(check, param, value, value->expr->unit))
+        return SMP_BOUND_WRONG;
+    const smp_bounds *outside;
+    smp_eval result = smp_expr_evaluate(value->expr, check->shape, number, &outside);
+    if (result == SMP_EVAL_SHAPE)
+        return SMP_BOUND_LATER;
+    if (result == SMP_EVAL_DONE)
+        return SMP_BOUND_DONE;
+    smp_expr_report(check->diags, value->span, result, *number, outside);
+    return SMP_BOUND_WRONG;
+}
+
+/* What the number of an expression is, for messages that say it was refused. */
+static void note_result(smp_check *check, smp_diag *diag, const smp_param *param, const smp_value *value, double number)
+{
+    char text[SMP_NUMBER_TEXT];
+    if (value->kind == SMP_VALUE_EXPR || (value->length && value->text[0] == '{'))
+        smp_diag_note(check->diags, diag, "it comes to %s", smp_quantity_text(text, number, param->unit));
+}
+
+static bool in_range(smp_check *check, const smp_param *param, const smp_value *value, double number)
+{
+    bool bounded = param->min < param->max;
+    bool low = (param->flags & SMP_P_POSITIVE) ? number <= param->min : number < param->min;
+    if (!(bounded && (low || number > param->max)) && !((param->flags & SMP_P_POSITIVE) && low))
+        return true;
+    smp_diag *diag;
+    if (param->type == SMP_T_MATRIX) {
+        char low_text[SMP_NUMBER_TEXT], high_text[SMP_NUMBER_TEXT], what[2 * SMP_SHOWN];
+        smp_value_describe(value, what, sizeof what);
+        diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "each value of '%s' must be %s to %s, not %s",
+                             param->name, smp_number_text(low_text, param->min), smp_number_text(high_text, param->max),
+                             what);
+    } else {
+        diag = not_accepted(check, param, value);
+    }
+    note_result(check, diag, param, value, number);
+    return false;
+}
+
+static smp_bound bind_number(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
+{
+    if ((param->flags & SMP_P_AUTO) && is_word(value, "auto")) {
+        field->number = (double)NAN;
+        return SMP_BOUND_DONE;
+    }
+    double number;
+    smp_bound bound = plain_number(check, param, value, &number);
+    if (bound == SMP_BOUND_DONE && !in_range(check, param, value, number))
+        return SMP_BOUND_WRONG;
+    field->number = number;
+    return bound;
+}
+
+static smp_bound bind_integer(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
+{
+    static const double exact = 9007199254740992.0; /* 2^53: beyond, doubles skip integers */
+    if ((param->flags & SMP_P_AUTO) && is_word(value, "auto")) {
+        field->integer = INT64_MIN;
+        return SMP_BOUND_DONE;
+    }
+    double number;
+    char what[2 * SMP_SHOWN], near[SMP_NUMBER_TEXT], other[SMP_NUMBER_TEXT];
+    smp_bound bound = plain_number(check, param, value, &number);
+    if (bound != SMP_BOUND_DONE)
+        return bound;
+    smp_value_describe(value, what, sizeof what);
+    if (number != floor(number) || fabs(number) > exact) {
+        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' must be a whole number, not %s",
+                                       param->name, what);
+        note_result(check, diag, param, value, number);
+        if (value->length > 1 && value->text[0] == '{' && !value->param && value->length < SMP_SHOWN / 2)
+            smp_diag_fix(check->diags, diag, "write {round(%.*s)}", (int)value->length - 2, value->text + 1);
+        return SMP_BOUND_WRONG;
+    }
+    if (!in_range(check, param, value, number))
+        return SMP_BOUND_WRONG;
+    field->integer = (int64_t)number;
+    if ((param->flags & SMP_P_ODD) && field->integer % 2 == 0) {
+        smp_diag *diag =
+            smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' must be odd, not %s", param->name, what);
+        bool below = param->min >= param->max || number - 1 >= param->min,
+             above = param->min >= param->max || number + 1 <= param->max;
+        smp_number_text(near, number - 1);
+        smp_number_text(other, number + 1);
+        if (value->kind == SMP_VALUE_NUMBER && (below || above))
+            smp_diag_fix(check->diags, diag, "write %s%s%s", below ? near : "", below && above ? " or " : "",
+                         above ? other : "");
+        note_result(check, diag, param, value, number);
+        return SMP_BOUND_WRONG;
+    }
+    return SMP_BOUND_DONE;
+}
+
+static smp_bound bind_bool(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
+{
+    static const char *const yes[] = {"true", "on", "1", "y", "Yes", "YES", "True", "TRUE", "On", "ON"};
+    static const char *const no[] = {"false", "off", "0", "n", "No", "NO", "False", "FALSE", "Off", "OFF"};
+    field->flag = is_word(value, "yes");
+    if (field->flag || is_word(value, "no"))
+        return SMP_BOUND_DONE;
+    smp_diag *diag = not_accepted(check, param, value);
+    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
+        if (!strcmp(value->text, yes[i]) || !strcmp(value->text, no[i]))
+            smp_diag_fix(check->diags, diag, "write %s", strcmp(value->text, no[i]) ? "yes" : "no");
+    return SMP_BOUND_WRONG;
+}
+
+static int find_choice(const char *const *choices, const char *text)
+{
+    for (int i = 0; choices[i]; i++)
+        if (!strcmp(choices[i], text))
+            return i;
+    return -1;
+}
+
+/* A number as a choice: 90, 90deg and {45*2} all mean the choice "90"; 8 and 8bit the choice "8bit". */
+static int find_number_choice(const smp_param *param, double number)
+{
+    char text[SMP_NUMBER_TEXT + 8];
+    smp_number_text(text, number);
+    int found = find_choice(param->choices, text);
+    if (found < 0 && param->unit != SMP_UNIT_NONE) {
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length, "%s", smp_unit_name(param->unit));
+        found = find_choice(param->choices, text);
+    }
+    return found;
+}
+
+static smp_bound bind_choice(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
+{
+    int found = value->kind == SMP_VALUE_WORD || value->kind == SMP_VALUE_NUMBER
+                    ? find_choice(param->choices, value->text)
+                    : -1;
+    if (found < 0 && (value->kind == SMP_VALUE_NUMBER || value->kind == SMP_VALUE_EXPR)) {
+        double number;
+        smp_unit unit = value->kind == SMP_VALUE_NUMBER ? value->number.unit : value->expr->unit;
+        if (unit == param->unit || unit == SMP_UNIT_NONE || param->unit != SMP_UNIT_NONE) {
+            smp_bound bound = plain_number(check, param, value, &number);
+            if (bound != SMP_BOUND_DONE)
+                return bound;
+            found = find_number_choice(param, number);
+        }
+    }
+    if (found >= 0) {
+        field->choice = found;
+        return SMP_BOUND_DONE;
+    }
+    size_t count = 0;
+    while (param->choices[count])
+        count++;
+    smp_diag *diag = not_accepted(check, param, value);
+    const char *near = value->kind == SMP_VALUE_TAP || value->kind == SMP_VALUE_LIST
+                           ? NULL
+                           : smp_nearest(value->text, value->length, param->choices, count);
+    if (near && value->kind == SMP_VALUE_STRING && !strcmp(near, value->text))
+        smp_diag_fix(check->diags, diag, "write it without quotes: %s", near);
+    else if (near && value->kind != SMP_VALUE_NUMBER)
+        smp_diag_fix(check->diags, diag, "did you mean '%s'?", near);
+    return SMP_BOUND_WRONG;
+}
+
+static smp_bound bind_string(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
+{
+    if (value->kind == SMP_VALUE_STRING || value->kind == SMP_VALUE_WORD ||
+        (value->kind == SMP_VALUE_NUMBER && value->text[0] != '{')) {
+        field->string = value->text;
+        return SMP_BOUND_DONE;
+    }
+    not_accepted(check, param, value);
+    return SMP_BOUND_WRONG;
+}
+
+static smp_bound bind_operand(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
+{
+    if (value->kind == SMP_VALUE_TAP) {
+        field->operand = (smp_operand){.is_tap = true};
+        return SMP_BOUND_DONE;
+    }
+    if (value->kind == SMP_VALUE_WORD && value->text[0] >= 'A') {
+        char shown[SMP_SHOWN];
+        smp_diag *diag = not_accepted(check, param, value);
+        if (!value->param)
+            smp_diag_fix(check->diags, diag, "a picture is written @%s", smp_shown(shown, value->text, value->length));
+        return SMP_BOUND_WRONG;
+    }
+    double number;
+    smp_bound bound = plain_number(check, param, value, &number);
+    if (bound == SMP_BOUND_DONE && !in_range(check, param, value, number))
+        return SMP_BOUND_WRONG;
+    field->operand = (smp_operand){.value = number};
+    return bound;
+}
+
+/* Rows of equal length; reports the first that is not. */
+static bool rows_match(smp_check *check, const smp_param *param, const smp_value *value, int *rows, int *cols)
+{
+    size_t first = 0, width = 0;
+    *rows = *cols = 0;
+    for (size_t i = 0; i <= value->count; i++) {
+        if (i < value->count && value->items[i].row == value->items[first].row)
+            continue;
+        size_t length = i - first;
+        if (*rows && length != width) {
+            smp_diags_add(check->diags, SMP_ERROR, value->param ? value->span : value->items[first].span,
+                          "row %d of '%s' has %zu value%s, but row 1 has %zu", *rows + 1, param->name, length,
+                          length == 1 ? "" : "s", width);
+            return false;
+        }
+        width = length;
+        ++*rows;
+        first = i;
+    }
+    *cols = (int)width;
+    return true;
+}
+
+static smp_bound bind_matrix(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
+{
+    if (value->kind != SMP_VALUE_LIST) {
+        smp_diag *diag = not_accepted(check, param, value);
+        char shown[SMP_SHOWN];
+        if (value->kind == SMP_VALUE_NUMBER && !value->param)
+            smp_diag_fix(check->diags, diag, "write [%s]", smp_shown(shown, value->text, value->length));
+        return SMP_BOUND_WRONG;
+    }
+    if (!value->count) {
+        smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is empty", param->name);
+        return SMP_BOUND_WRONG;
+    }
+    smp_matrix matrix = {0};
+    if (!rows_match(check, param, value, &matrix.rows, &matrix.cols))
+        return SMP_BOUND_WRONG;
+    double *values = smp_arena_array(check->arena, value->count, sizeof *values);
+    if (!values)
+        return SMP_BOUND_WRONG;
+    smp_bound whole = SMP_BOUND_DONE;
+    for (size_t i = 0; i < value->count; i++) {
+        smp_value item = value->items[i];
+        if (value->param) {
+            /* Point at the use: the list may come from another text. */
+            item.span = value->span;
+        }
+        smp_bound bound = plain_number(check, param, &item, &values[i]);
+        if (bound == SMP_BOUND_DONE && !in_range(check, param, &item, values[i]))
+            bound = SMP_BOUND_WRONG;
+        whole = bound > whole ? bound : whole;
+    }
+    matrix.values = values;
+    field->matrix = matrix;
+    return whole;
+}
+
+smp_bound smp_value_bind(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
+{
+    static smp_bound (*const binders[])(smp_check *, const smp_param *, const smp_value *, smp_field *) = {
+        [SMP_T_FLOAT] = bind_number,    [SMP_T_INT] = bind_integer,   [SMP_T_BOOL] = bind_bool,
+        [SMP_T_ENUM] = bind_choice,     [SMP_T_STRING] = bind_string, [SMP_T_MATRIX] = bind_matrix,
+        [SMP_T_OPERAND] = bind_operand,
+    };
+    memset(field, 0, sizeof *field);
+    return value->kind == SMP_VALUE_BAD ? SMP_BOUND_WRONG : binders[param->type](check, param, value, field);
+}
+
+void smp_field_put(const smp_param *param, const smp_field *field, void *params)
+{
+    char *to = (char *)params + param->offset;
+    switch (param->type) {
+    case SMP_T_FLOAT:
+        memcpy(to, &field->number, sizeof field->number);
+        break;
+    case SMP_T_INT:
+        memcpy(to, &field->integer, sizeof field->integer);
+        break;
+    case SMP_T_BOOL:
+        memcpy(to, &field->flag, sizeof field->flag);
+        break;
+    case SMP_T_ENUM:
+        memcpy(to, &field->choice, sizeof field->choice);
+        break;
+    case SMP_T_STRING:
+        memcpy(to, &field->string, sizeof field->string);
+        break;
+    case SMP_T_MATRIX:
+        memcpy(to, &field->matrix, sizeof field->matrix);
+        break;
+    case SMP_T_OPERAND:
+        memcpy(to, &field->operand, sizeof field->operand);
+        break;
+    }
+}
