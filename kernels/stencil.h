@@ -28,6 +28,13 @@ SMP_FN float smp_at_border(const smp_view *in, int64_t x, int64_t y, int c, int 
     return x < 0 || y < 0 ? outside : smp_load(smp_row(in, y), x * in->channels + c, in->format);
 }
 
+/* Rows that must be present on the side where taps reach `near` rows while they reach `far` on the other: borders that
+ * fold back read rows of the other side. */
+SMP_FN int64_t smp_stencil_reach(int64_t near, int64_t far, int edge)
+{
+    return (edge == SMP_REFLECT || edge == SMP_MIRROR) && far > near ? far : near;
+}
+
 enum {
     STENCIL_TILE = 384,               /* samples: 1, 2, 3, 4, 6 and 8 channels fill it with whole pixels */
     STENCIL_LANES = 16,               /* loops run over a multiple of this many samples */
