@@ -1,0 +1,56 @@
+/* convert: to another storage or full scale; the planner inserts it where a file needs one. */
+#include "convert.h"
+#include "stages/convert_variants.h"
+#include "stages/stage.h"
+
+const smp_variant smp_convert_variants[] = {
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convert_naive), .cuda = "convert_naive"}}},
+    {.name = "tiled",
+     .help = "vectorised rows, integer arithmetic between integer formats",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convert_tiled), .cuda = "convert_tiled"}}},
+    {0},
+};
+
+void smp_convert_plan(smp_format format, const smp_shape *in, smp_node_plan *work)
+{
+    work->out.format = format;
+    /* Fewer bits round; to float and back is arithmetic. */
+    bool exact = format == in->format || (in->format == SMP_U8 && format == SMP_U16);
+    work->exactness = exact ? SMP_INTEGER : SMP_REAL;
+    work->ops = 1;
+}
+
+static const char *const formats[] = {"u8", "u16", "f32", NULL}; /* as smp_format */
+
+static const smp_param table[] = {
+    {"format", offsetof(smp_convert_params, format), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, NULL, "u8, u16 or f32", formats,
+     SMP_P_MAIN | SMP_P_REQUIRED},
+    {0},
+};
+
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by, (void)err;
+    const smp_convert_params *p = params;
+    smp_convert_plan((smp_format)p->format, in, work);
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_convert = {
+    .name = "convert",
+    .help = "store samples in another format",
+    .about = "out = in * (white_out / white_in) in code values, white being 255, 65535 or 1: 8 to 16 bits is v * 257, "
+             "16 to 8 bits (v * 255 + 32895) >> 16, to float v / white, from float v * white rounded to nearest even "
+             "and clamped. Where the output has no alpha channel the last channel is dropped.",
+    .example = "convert u8",
+    .domain = SMP_BOTH,
+    .internal = true,
+    .role = SMP_ROLE_CONVERT,
+    .access = SMP_POINT,
+    .params = table,
+    .params_size = sizeof(smp_convert_params),
+    .plan = plan,
+    .variants = smp_convert_variants,
+};
