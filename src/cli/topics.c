@@ -71,24 +71,6 @@ static void print_exit_codes(FILE *to)
     fputs("\nWith several files (check, info) the first failure decides, after all were looked at.\n", to);
 }
 
-static void print_formats(FILE *to)
-{
-    fputs("Files are recognised by their content when read, and by the name's extension when written.\n"
-          "\n"
-          "  read      PNG, JPEG, BMP, TGA, PNM, PSD, HDR, NPY (NumPy arrays of uint8, uint16, float32)\n"
-          "  written   .png .jpg .npy\n"
-          "\n"
-          "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black). NPY keeps\n"
-          "floats as they are. EXIF orientation is applied on reading. ICC profile, resolution, text and EXIF are\n"
-          "kept unless --strip. No times are written: the same input and pipeline give the same bytes.\n"
-          "\n"
-          "'-' is standard input or output; pictures go there as PNG.\n"
-          "\n"
-          "In reports and plans 'u8x3 640x480' means samples u8 (8 bits), u16 or f32, 3 channels, 640 columns and\n"
-          "480 rows.\n",
-          to);
-}
-
 static void print_edge(FILE *to)
 {
     static const struct {
@@ -110,7 +92,7 @@ static void print_edge(FILE *to)
 static const smp_topic topics[] = {
     {"language", "how pipe files are written", print_language},
     {"exit-codes", "what the exit status says", print_exit_codes},
-    {"formats", "which files are read and written", print_formats},
+    {"formats", "which files are read and written", smp_topic_formats},
     {"edge", "what lies outside a picture", print_edge},
 };
 

@@ -10,6 +10,8 @@ typedef struct smp_topic {
     void (*print)(FILE *to);
 } smp_topic;
 
+void smp_topic_formats(FILE *to);
+
 /* Null past the last. */
 const smp_topic *smp_topic_at(size_t index);
 

@@ -1,0 +1,35 @@
+/* `smempipe help formats`: made from the table of file formats. */
+#include "cli/topics.h"
+#include "io/format.h"
+
+static const smp_file_format *const formats[] = {
+#define F(symbol) &symbol,
+#include "io/format_list.def"
+#undef F
+};
+
+void smp_topic_formats(FILE *to)
+{
+    fputs("Files are recognised by their content when read, and by the name's extension when written.\n\n", to);
+    fprintf(to, "  %-12s  %-12s  %-7s  %s\n", "format", "", "holds", "extensions");
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        const smp_file_format *format = formats[i];
+        const char *use = !format->write_shape ? "read" : !format->sniff ? "written" : "read, written";
+        const char *kind = format->kind == SMP_IMAGE ? "image" : format->kind == SMP_AUDIO ? "audio" : "both";
+        fprintf(to, "  %-12s  %-13s  %-6s ", format->name, use, kind);
+        for (const char *const *extension = format->extensions; *extension; extension++)
+            fprintf(to, " .%s", *extension);
+        fputc('\n', to);
+    }
+    fputs("\n"
+          "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black). NPY holds\n"
+          "NumPy arrays of uint8, uint16 and float32 exactly. EXIF orientation is applied on reading. ICC profile,\n"
+          "resolution, text and EXIF are kept unless --strip. No times are written: the same input and pipeline\n"
+          "give the same bytes.\n"
+          "\n"
+          "'-' is standard input or output; pictures go there as PNG.\n"
+          "\n"
+          "In reports and plans 'u8x3 640x480' means samples u8 (8 bits), u16 or f32, 3 channels, 640 columns and\n"
+          "480 rows.\n",
+          to);
+}
