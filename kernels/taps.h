@@ -1,0 +1,75 @@
+/* taps: a sum of weighted neighbours, for convolve and correlate. Parameters and the arithmetic of one tap.
+ *
+ * The definition, the same on every device and for every storage of the input: s = offset in code values; then, for
+ * every element of the kernel in row order (zeros too), s = fma(k[j][i], p[y-up+j][x-left+i], s) in f32; one rounding
+ * at the store. The kernel is applied as it stands (correlation); the planner has flipped it where a convolution is
+ * meant. */
+#ifndef SMP_KERNELS_TAPS_H
+#define SMP_KERNELS_TAPS_H
+
+#include "stencil.h"
+
+enum {
+    SMP_TAPS_MAX = 63,    /* rows and columns of a kernel */
+    SMP_TAPS_INLINE = 225 /* elements that travel with the parameters (15 x 15); larger kernels use smp_io.table */
+};
+
+typedef struct smp_taps {
+    int32_t rows, cols;
+    int32_t up, left;         /* rows above and columns before the middle */
+    int32_t edge;             /* smp_edge */
+    int32_t keep_alpha;       /* alpha passes through: the kernel is not an average */
+    int32_t inside;           /* results of samples within 0..white lie within 0..white */
+    float fill;               /* of `constant`: a fraction of full scale */
+    float offset;             /* a fraction of full scale */
+    float k[SMP_TAPS_INLINE]; /* row by row, when they fit */
+} smp_taps;
+
+SMP_FN const float *smp_taps_kernel(const smp_taps *t, const void *table)
+{
+    return t->rows * t->cols <= SMP_TAPS_INLINE ? t->k : (const float *)table;
+}
+SMP_FN int64_t smp_taps_down(const smp_taps *t)
+{
+    return t->rows - 1 - t->up;
+}
+SMP_FN int64_t smp_taps_right(const smp_taps *t)
+{
+    return t->cols - 1 - t->left;
+}
+
+/* The sum before the first tap, and one tap. */
+SMP_FN float smp_taps_first(const smp_taps *t, float white)
+{
+    return t->offset * white;
+}
+SMP_FN float smp_taps_tap(float s, float k, float p)
+{
+    return fmaf(k, p, s);
+}
+
+/* CPU: floats from a window row to the next. */
+SMP_FN int64_t smp_taps_pitch(const smp_taps *t, int channels)
+{
+    int64_t floats = STENCIL_PITCH + (int64_t)(t->cols - 1) * channels;
+    return (floats + STENCIL_LANES - 1) / STENCIL_LANES * STENCIL_LANES;
+}
+
+/* CPU scratch of the tiled walk: the window and four output rows. */
+SMP_FN size_t smp_taps_scratch(const smp_taps *t, int channels)
+{
+    int64_t reach = t->rows - 1;
+    return (smp_stencil_window(reach, smp_stencil_step(reach), smp_taps_pitch(t, channels)) + 4 * STENCIL_PITCH) *
+           sizeof(float);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(taps_naive);
+SMP_CPU_DECLARE(taps_tiled);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,35 @@
+/* correlate: sum of neighbours weighted by a kernel matrix, not flipped. */
+#include "stages/kernel_matrix.h"
+#include "stages/stage.h"
+
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)in, (void)by;
+    return smp_taps_plan(params, false, work, err);
+}
+
+const smp_stage smp_stage_correlate = {
+    .name = "correlate",
+    .help = "sum of neighbours weighted by a kernel matrix, not flipped",
+    .about =
+        "out[y][x] = offset + scale * sum of kernel[j][i] * in[y+j-cy][x+i-cx], the middle of the kernel at row "
+        "rows/2, column "
+        "cols/2: scipy.ndimage.correlate and cv2.filter2D. Every element is a tap, added in row order in f32; one "
+        "rounding at the end. scale=auto divides by the sum of the weights unless that is 0. A kernel of one row or "
+        "one column runs as one pass.\n"
+        "Alpha is filtered like a colour when the kernel is an average (no negative weights, sum 1 after scaling), "
+        "and passes through otherwise; colour is premultiplied.",
+    .example = "correlate [-1 0 1] offset=50%",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .neighbourhood = true,
+    .params = smp_taps_param_list,
+    .params_size = sizeof(smp_taps_params),
+    .plan = plan,
+    .variants = smp_taps_variants,
+    .aliases = (const smp_alias[]){{"filter2D", "correlate"},
+                                   {"filter2d", "correlate"},
+                                   {"correlation", "correlate"},
+                                   {"xcorr", "correlate"},
+                                   {0}},
+};

@@ -1,0 +1,93 @@
+/* Parameters, plan and variants of the stages that apply a kernel matrix. */
+#include "stages/kernel_matrix.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "taps.h"
+
+const smp_param smp_taps_param_list[] = {
+    {"kernel", offsetof(smp_taps_params, kernel), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
+     "weights, row by row, at most 63 x 63", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
+    {"edge", offsetof(smp_taps_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "what lies outside the picture",
+     smp_edge_names, 0},
+    {"scale", offsetof(smp_taps_params, scale), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 0, "auto",
+     "factor for all weights; auto: 1 / their sum, or 1 when they sum to 0", NULL, SMP_P_AUTO},
+    {"offset", offsetof(smp_taps_params, offset), SMP_T_FLOAT, SMP_UNIT_FRACTION, -1, 1, "0",
+     "added to the result, as a fraction of full scale", NULL, 0},
+    {"fill", offsetof(smp_taps_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
+     "the value outside with edge=constant", NULL, 0},
+    {0},
+};
+
+static size_t scratch(const smp_io *io, const void *kernel)
+{
+    return smp_taps_scratch(kernel, io->in.channels);
+}
+
+const smp_variant smp_taps_variants[] = {
+    {.name = "naive",
+     .help = "tap after tap for every sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(taps_naive), "taps_naive", NULL}}},
+    {.name = "tiled",
+     .help = "rows stay in cache as f32; each loaded vector serves four output rows",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(taps_tiled), "taps_tiled", NULL}},
+     .scratch = scratch,
+     .band = 16},
+    {0},
+};
+
+smp_code smp_taps_plan(const smp_taps_params *params, bool flip, smp_node_plan *work, smp_error *err)
+{
+    const int rows = params->kernel.rows, cols = params->kernel.cols, count = rows * cols;
+    const double *given = params->kernel.values;
+    if (rows < 1 || cols < 1 || rows > SMP_TAPS_MAX || cols > SMP_TAPS_MAX) {
+        smp_fail(err, SMP_E_PIPE, "a kernel of %d x %d weights; at most %d x %d are possible", rows, cols, SMP_TAPS_MAX,
+                 SMP_TAPS_MAX);
+        return smp_hint(err, "for averages over wider squares see the separable blurs");
+    }
+    double sum = 0, absolute = 0;
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(given[i]))
+            return smp_fail(err, SMP_E_PIPE, "weight %d of the kernel is not a finite number", i + 1);
+        sum += given[i];
+        absolute += fabs(given[i]);
+    }
+    const bool zero = fabs(sum) <= 1e-9 * absolute;
+    const double scale = !isnan(params->scale) ? params->scale : zero ? 1 : 1 / sum;
+
+    /* The middle is size / 2, before flipping: where scipy.ndimage puts it. */
+    smp_taps taps = {.rows = rows,
+                     .cols = cols,
+                     .up = flip ? (rows - 1) / 2 : rows / 2,
+                     .left = flip ? (cols - 1) / 2 : cols / 2,
+                     .edge = params->edge,
+                     .fill = (float)params->fill,
+                     .offset = (float)params->offset};
+    float *k = taps.k;
+    if (count > SMP_TAPS_INLINE) {
+        work->table_size = (size_t)count * sizeof *k;
+        work->table = k = smp_alloc(work->table_size);
+        if (!k)
+            return smp_fail_memory(err, "a kernel matrix", work->table_size);
+    }
+    bool negative = false;
+    for (int i = 0; i < count; i++) {
+        double weight = given[flip ? count - 1 - i : i] * scale;
+        negative = negative || weight < 0;
+        k[i] = (float)weight;
+    }
+    const bool average = !negative && fabs(sum * scale - 1) < 1e-6;
+    taps.keep_alpha = !average;
+    taps.inside = average && params->offset == 0;
+    memcpy(work->kernel, &taps, sizeof taps);
+    work->kernel_size = sizeof taps;
+    const int64_t down = smp_taps_down(&taps);
+    work->reach_up = smp_stencil_reach(taps.up, down, params->edge);
+    work->reach_down = smp_stencil_reach(down, taps.up, params->edge);
+    work->whole = params->edge == SMP_WRAP;
+    work->clips = !taps.inside;
+    work->ops = 2. * count;
+    return SMP_OK;
+}

@@ -1,0 +1,21 @@
+/* What the stages that apply a kernel matrix share: parameters, plan, variants. They differ in whether it is flipped.
+ */
+#ifndef SMP_STAGES_KERNEL_MATRIX_H
+#define SMP_STAGES_KERNEL_MATRIX_H
+
+#include "stages/stage.h"
+
+typedef struct smp_taps_params {
+    smp_matrix kernel;
+    double scale; /* NaN: auto */
+    double offset, fill;
+    int edge;
+} smp_taps_params;
+
+extern const smp_param smp_taps_param_list[];
+extern const smp_variant smp_taps_variants[];
+
+/* Checks the matrix and fills the plan; flip turns the kernel by 180 degrees (a true convolution). */
+smp_code smp_taps_plan(const smp_taps_params *params, bool flip, smp_node_plan *work, smp_error *err);
+
+#endif
