@@ -1,0 +1,25 @@
+/* linear: sRGB-encoded values to linear light; the planner inserts it where `light linear` is in force. */
+#include "stages/stage.h"
+#include "stages/tone.h"
+
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)params, (void)by;
+    return smp_tone_plan((smp_curve){.kind = SMP_CURVE_LINEAR}, in, work, err);
+}
+
+const smp_stage smp_stage_linear = {
+    .name = "linear",
+    .help = "decode sRGB to linear light",
+    .about =
+        "With s = in / white: s / 12.92 up to 0.04045, else ((s + 0.055) / 1.055)^2.4 (IEC 61966-2-1), times white. "
+        "Values below 0 are mirrored, above 1 the formula goes on; alpha stays. Relative error at most 1e-6.",
+    .example = "linear",
+    .domain = SMP_IMAGE,
+    .internal = true,
+    .role = SMP_ROLE_LINEAR,
+    .access = SMP_POINT,
+    .keeps_alpha = true,
+    .plan = plan,
+    .variants = smp_tone_variants,
+};
