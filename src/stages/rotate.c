@@ -3,26 +3,23 @@
 #include "stages/turn.h"
 
 typedef struct rotate_params {
-    int64_t angle;
+    int quarters; /* clockwise, less one */
 } rotate_params;
 
+static const char *const angles[] = {"90", "180", "270", NULL};
+
 static const smp_param table[] = {
-    {"angle", offsetof(rotate_params, angle), SMP_T_INT, SMP_UNIT_DEG, -360, 360, NULL,
-     "90, 180 or 270 clockwise; negative turns the other way", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
+    {"angle", offsetof(rotate_params, quarters), SMP_T_ENUM, SMP_UNIT_DEG, 0, 0, NULL, "degrees clockwise", angles,
+     SMP_P_MAIN | SMP_P_REQUIRED},
     {0},
 };
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
-    static const int32_t quarter[] = {SMP_TURN_NONE, SMP_TURN_90, SMP_TURN_180, SMP_TURN_270};
+    (void)by, (void)err;
+    static const int32_t turns[] = {SMP_TURN_90, SMP_TURN_180, SMP_TURN_270};
     const rotate_params *p = params;
-    if (p->angle % 90 != 0) {
-        smp_fail(err, SMP_E_PIPE, "cannot rotate by %lld degrees: only by quarter turns", (long long)p->angle);
-        smp_hint(err, "use 90, 180 or 270");
-        return SMP_E_PIPE;
-    }
-    smp_turn_plan(quarter[(p->angle % 360 + 360) % 360 / 90], in, work);
+    smp_turn_plan(turns[p->quarters], in, work);
     return SMP_OK;
 }
 
