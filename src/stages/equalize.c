@@ -1,0 +1,137 @@
+/* equalize: histogram equalisation, of the luma or of each channel. */
+#include "equalize.h"
+#include "base/alloc.h"
+#include "stages/stage.h"
+
+enum { LUMA, EACH };
+
+typedef struct params {
+    int channel;
+} params;
+
+static const smp_param table[] = {
+    {"channel", offsetof(params, channel), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "luma",
+     "luma: brightness, keeping colour; each: every channel by itself", (const char *const[]){"luma", "each", NULL},
+     SMP_P_MAIN},
+    {0},
+};
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = params_;
+    smp_equalize_params *k = (smp_equalize_params *)(void *)work->kernel;
+    const int colours = in->channels - in->alpha;
+    k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
+    if (p->channel == LUMA && colours > 1) {
+        static const float rec601[3] = {0.299f, 0.587f, 0.114f};
+        k->count.colours = colours;
+        for (int c = 0; c < colours; c++)
+            k->count.weights[c] = colours == 3 ? rec601[c] : 1.f / (float)colours;
+    }
+    work->kernel_size = sizeof *k;
+    const size_t slots = (size_t)smp_histogram_planes(&k->count, in->channels) * (size_t)(k->count.bins + 1);
+    work->result = SMP_RESULT_COUNTS;
+    work->result_size = slots * sizeof(uint64_t);
+    work->table_size = slots * sizeof(float);
+    work->table = smp_alloc(work->table_size);
+    if (!work->table)
+        return smp_fail_memory(err, "the table of equalize", work->table_size);
+    work->exactness = k->count.colours ? SMP_REAL : SMP_INTEGER;
+    work->clips = k->count.colours > 0;
+    work->ops = k->count.colours ? 4 : 2;
+    return SMP_OK;
+}
+
+/* The new code value of every bin of one plane, as OpenCV's equalizeHist computes them, in f32:
+ *   (samples in this bin and below - samples in the lowest bin in use) * (white / (all samples - those in the lowest))
+ * rounded to whole code values where the format has them. When one bin holds everything, it stays where it is. */
+static void equalised(float *to, const uint64_t *counts, int32_t bins, smp_format format)
+{
+    const float white = smp_white(format), middle = format == SMP_F32 ? 0.5f / (float)bins : 0.f;
+    uint64_t all = 0, sum = 0;
+    int32_t first = 0;
+    for (int32_t i = 0; i < bins; i++)
+        all += counts[i];
+    while (first < bins - 1 && !counts[first])
+        first++;
+    const uint64_t rest = all - counts[first];
+    const float scale = rest ? white / (float)rest : 0.f;
+    for (int32_t i = 0; i < bins; i++) {
+        float v = format == SMP_F32 ? (float)i / (float)bins + middle : (float)i;
+        if (rest) {
+            sum += i > first ? counts[i] : 0;
+            v = (float)sum * scale;
+            v = format == SMP_F32 ? (v < 1.f ? v : 1.f) : smp_round_to(v, white);
+        }
+        to[i] = v;
+    }
+}
+
+static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    (void)params_, (void)findings, (void)err;
+    const smp_histogram_params *k = &((const smp_equalize_params *)(const void *)work->kernel)->count;
+    const uint64_t *counts = result;
+    float *to = work->table;
+    for (int plane = 0; plane < smp_histogram_planes(k, in->channels); plane++) {
+        const int64_t at = smp_histogram_slot(k->bins, plane, 0);
+        equalised(to + at, counts + at, k->bins, in->format);
+        to[at + k->bins] = k->colours ? 0.f : NAN;
+        for (int32_t i = 0; i < k->bins && k->colours; i++)
+            to[i] -= in->format == SMP_F32 ? ((float)i + 0.5f) / (float)k->bins : (float)i;
+    }
+    return SMP_OK;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "pixel by pixel",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_naive), "equalize_naive", NULL}}},
+    {.name = "tiled",
+     .help = "blocks in the first-level cache; bytes through a table of bytes",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_tiled), "equalize_tiled", NULL}}},
+    {0},
+};
+
+static const smp_variant reducers[] = {
+    {.name = "naive",
+     .help = "one increment in memory a sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", NULL}}},
+    {.name = "tiled",
+     .help = "several small tables, added up at the end",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", NULL}},
+     .scratch = smp_histogram_scratch},
+    {0},
+};
+
+const smp_stage smp_stage_equalize = {
+    .name = "equalize",
+    .help = "evens out the histogram: strong contrast everywhere",
+    .about =
+        "A value v becomes (count(<= v) - count(lowest)) * white / (count(all) - count(lowest)): OpenCV's "
+        "equalizeHist, on each channel with channel=each. Bins: every value of 8 and 16 bits; 65536 over 0..1 for "
+        "float pictures, whose outcome is not rounded and in 0..1.\n"
+        "channel=luma equalises Y = 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601; the mean of the colours where there are "
+        "not three) and adds the change of Y to every colour, which is what equalising Y of YCbCr does: chroma stays, "
+        "and a strongly coloured pixel can leave the range.\n"
+        "Alpha stays, and pixels count however transparent they are. Fractions between stages are looked up as the "
+        "code "
+        "value that a file would hold.",
+    .example = "equalize each",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = variants,
+    .reducers = reducers,
+    .aliases = (const smp_alias[]){{"equalise", "equalize"},
+                                   {"equalizehist", "equalize each"},
+                                   {"histeq", "equalize"},
+                                   {"hist_equal", "equalize"},
+                                   {0}},
+};
