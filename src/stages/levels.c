@@ -1,0 +1,164 @@
+/* levels: black point, white point and gamma, given or found from the histogram. */
+#include "levels.h"
+#include "stages/stage.h"
+
+enum { MANUAL, AUTO };
+enum { PICTURE, CHANNEL };
+
+typedef struct params {
+    int mode, per;
+    double black, white, gamma, clip;
+} params;
+
+#define DEFAULT_CLIP "0.5%"
+
+static const smp_param table[] = {
+    {"mode", offsetof(params, mode), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "manual",
+     "manual: black and white as given; auto: found from the picture", (const char *const[]){"manual", "auto", NULL},
+     SMP_P_MAIN},
+    {"black", offsetof(params, black), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "0%", "what becomes black", NULL, 0},
+    {"white", offsetof(params, white), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "100%",
+     "what becomes white; below black makes a negative", NULL, 0},
+    {"gamma", offsetof(params, gamma), SMP_T_FLOAT, SMP_UNIT_NONE, 0.01, 100, "1",
+     "above 1 brightens the middle tones, below 1 darkens them", NULL, 0},
+    {"clip", offsetof(params, clip), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 0.49, DEFAULT_CLIP,
+     "auto: share of samples that may become black, and of those that may become white", NULL, 0},
+    {"per", offsetof(params, per), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "picture",
+     "auto: picture keeps the colours; channel stretches each by itself, which removes a colour cast",
+     (const char *const[]){"picture", "channel", NULL}, 0},
+    {0},
+};
+
+/* Points of channel c in code values. */
+static void set_points(smp_levels_params *k, int c, double black, double white, smp_format format)
+{
+    k->white = smp_white(format);
+    k->top = k->power == 1.f ? k->white : 1.f;
+    k->black[c] = (float)black;
+    k->scale[c] = (float)((double)k->top / (white - black));
+}
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = params_;
+    const double full = (double)smp_white(in->format);
+    if (p->mode == AUTO && (p->black != 0 || p->white != 1)) {
+        smp_fail(err, SMP_E_PIPE, "'levels auto' finds black and white itself");
+        return smp_hint(err, "leave out black= and white=, or the word auto");
+    }
+    if (p->mode == MANUAL && !(p->black != p->white))
+        return smp_fail(err, SMP_E_PIPE, "black and white must differ");
+    smp_levels_params *k = (smp_levels_params *)(void *)work->kernel;
+    k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
+    k->power = p->gamma == 1 ? 1.f : (float)(1 / p->gamma);
+    k->same = p->mode == MANUAL || p->per == PICTURE;
+    for (int c = 0; c < in->channels; c++)
+        set_points(k, c, p->black * full, p->white * full, in->format);
+    work->kernel_size = sizeof *k;
+    work->ops = k->power == 1.f ? 4 : 40;
+    if (p->mode == MANUAL) {
+        work->access = SMP_POINT;
+        return SMP_OK;
+    }
+    work->result = SMP_RESULT_COUNTS;
+    work->result_size = (size_t)in->channels * (size_t)(k->count.bins + 1) * sizeof(uint64_t);
+    return SMP_OK;
+}
+
+/* The points of channels first .. last-1, counted together: the lowest and the highest bin such that more than `clip`
+ * of the samples lie in it and beyond. False when they leave nothing between them. */
+static bool find_points(const uint64_t *counts, int32_t bins, int first, int last, double clip, int32_t *low,
+                        int32_t *high)
+{
+    uint64_t all = 0;
+    for (int c = first; c < last; c++)
+        for (int32_t i = 0; i < bins; i++)
+            all += counts[smp_histogram_slot(bins, c, i)];
+    const double most = clip * (double)all;
+    uint64_t below = 0, above = 0;
+    for (*low = 0; *low < bins; ++*low) {
+        for (int c = first; c < last; c++)
+            below += counts[smp_histogram_slot(bins, c, *low)];
+        if ((double)below > most)
+            break;
+    }
+    for (*high = bins - 1; *high >= 0; --*high) {
+        for (int c = first; c < last; c++)
+            above += counts[smp_histogram_slot(bins, c, *high)];
+        if ((double)above > most)
+            break;
+    }
+    return *low < *high;
+}
+
+static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    (void)findings, (void)err;
+    const params *p = params_;
+    smp_levels_params *k = (smp_levels_params *)(void *)work->kernel;
+    const int32_t bins = k->count.bins;
+    const int colours = in->channels - in->alpha;
+    for (int c = 0; c < colours; c++) {
+        int32_t low, high;
+        bool together = p->per == PICTURE;
+        double black = 0, white = (double)smp_white(in->format);
+        if (find_points(result, bins, together ? 0 : c, together ? colours : c + 1, p->clip, &low, &high)) {
+            bool fraction = in->format == SMP_F32; /* a bin is an interval: black is its lower end, white its upper */
+            black = fraction ? (double)low / bins : low;
+            white = fraction ? (double)(high + 1) / bins : high;
+        }
+        set_points(k, c, black, white, in->format);
+    }
+    return SMP_OK;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(levels_naive), "levels_naive", NULL}}},
+    {.name = "tiled",
+     .help = "vectorised blocks in the first-level cache; bytes through a table where there is a gamma",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(levels_tiled), "levels_tiled", NULL}}},
+    {0},
+};
+
+static const smp_variant reducers[] = {
+    {.name = "naive",
+     .help = "one increment in memory a sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", NULL}}},
+    {.name = "tiled",
+     .help = "several small tables, added up at the end",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", NULL}},
+     .scratch = smp_histogram_scratch},
+    {0},
+};
+
+const smp_stage smp_stage_levels = {
+    .name = "levels",
+    .help = "stretches black and white points to the full range, with gamma",
+    .about =
+        "out = clamp((v - black) / (white - black), 0, 1) ^ (1 / gamma), times full scale; alpha stays.\n"
+        "auto: black is the lowest value such that more than `clip` of the samples are at or below it, white the "
+        "highest such that more than `clip` are at or above it; all colour channels together, or each by itself. A "
+        "picture without such a pair, of one value, say, is left as it is. Counted in every value of 8 and 16 bits, "
+        "and in 65536 bins over 0..1 for float pictures.",
+    .example = "levels gamma=1.2",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = variants,
+    .reducers = reducers,
+    .aliases = (const smp_alias[]){{"level", "levels"},
+                                   {"autolevels", "levels auto per=channel"},
+                                   {"autolevel", "levels auto per=channel"},
+                                   {"autocontrast", "levels auto"},
+                                   {"contrast_stretch", "levels auto"},
+                                   {"stretch", "levels auto"},
+                                   {0}},
+};
