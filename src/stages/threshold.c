@@ -1,0 +1,138 @@
+/* threshold: black below a level, white from it on; the level is given or found by Otsu's method. */
+#include "threshold.h"
+
+#include "stages/stage.h"
+#include <float.h>
+
+enum { FIXED, OTSU };
+
+typedef struct params {
+    double value;
+    int method;
+} params;
+
+static const double default_value = 0.5;
+
+static const smp_param table[] = {
+    {"value", offsetof(params, value), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "50%", "the level: white from here on",
+     NULL, SMP_P_MAIN},
+    {"method", offsetof(params, method), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "fixed",
+     "fixed: the value given; otsu: found, so that it parts dark from bright best",
+     (const char *const[]){"fixed", "otsu", NULL}, 0},
+    {0},
+};
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = params_;
+    if (p->method == OTSU && p->value != default_value) {
+        smp_fail(err, SMP_E_PIPE, "method=otsu finds the level itself");
+        return smp_hint(err, "leave out the value, or method=otsu");
+    }
+    smp_threshold_params *k = (smp_threshold_params *)(void *)work->kernel;
+    k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
+    k->white = smp_white(in->format);
+    for (int c = 0; c < in->channels; c++)
+        k->level[c] = (float)(p->value * (double)k->white);
+    work->kernel_size = sizeof *k;
+    work->exactness = SMP_INTEGER;
+    work->ops = 1;
+    if (p->method == FIXED) {
+        work->access = SMP_POINT;
+        return SMP_OK;
+    }
+    work->result = SMP_RESULT_COUNTS;
+    work->result_size = (size_t)in->channels * (size_t)(k->count.bins + 1) * sizeof(uint64_t);
+    return SMP_OK;
+}
+
+/* The last bin of the dark class: the one that makes q1 q2 (mean1 - mean2)^2 largest (Otsu 1979), the first of equals,
+ * with the order of operations of OpenCV's THRESH_OTSU, so that ties fall the same way. 0 when all bins but one are
+ * empty. */
+static int32_t otsu(const uint64_t *counts, int32_t bins)
+{
+    double all = 0, mean = 0, mean1 = 0, q1 = 0, best = 0;
+    int32_t found = 0;
+    for (int32_t i = 0; i < bins; i++) {
+        all += (double)counts[i];
+        mean += (double)i * (double)counts[i];
+    }
+    const double scale = 1 / all;
+    mean *= scale;
+    for (int32_t i = 0; i < bins && all > 0; i++) {
+        const double p = (double)counts[i] * scale;
+        mean1 *= q1;
+        q1 += p;
+        const double q2 = 1 - q1;
+        if ((q1 < q2 ? q1 : q2) < (double)FLT_EPSILON || (q1 < q2 ? q2 : q1) > 1 - (double)FLT_EPSILON)
+            continue;
+        mean1 = (mean1 + i * p) / q1;
+        const double mean2 = (mean - q1 * mean1) / q2, between = q1 * q2 * (mean1 - mean2) * (mean1 - mean2);
+        if (between > best) {
+            best = between;
+            found = i;
+        }
+    }
+    return found;
+}
+
+static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    (void)params_, (void)findings, (void)err;
+    smp_threshold_params *k = (smp_threshold_params *)(void *)work->kernel;
+    const int32_t bins = k->count.bins;
+    for (int c = 0; c < in->channels; c++) {
+        const int32_t dark = otsu((const uint64_t *)result + smp_histogram_slot(bins, c, 0), bins);
+        /* Half a code value above the last dark one; float bins end where the next begins. */
+        k->level[c] = in->format == SMP_F32 ? (float)(dark + 1) / (float)bins : (float)dark + 0.5f;
+    }
+    return SMP_OK;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(threshold_naive), "threshold_naive", NULL}}},
+    {.name = "tiled",
+     .help = "vectorised blocks in the first-level cache",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(threshold_tiled), "threshold_tiled", NULL}}},
+    {0},
+};
+
+static const smp_variant reducers[] = {
+    {.name = "naive",
+     .help = "one increment in memory a sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", NULL}}},
+    {.name = "tiled",
+     .help = "several small tables, added up at the end",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", NULL}},
+     .scratch = smp_histogram_scratch},
+    {0},
+};
+
+const smp_stage smp_stage_threshold = {
+    .name = "threshold",
+    .help = "black below a level, white from it on",
+    .about =
+        "out = full scale where v >= level, else 0 (NaN: 0), on every channel by itself; alpha stays.\n"
+        "method=otsu takes the level that makes the variance between dark and bright largest (Otsu 1979), from every "
+        "value of 8 and 16 bits or 65536 bins over 0..1 of float pictures: for 8 bits exactly OpenCV's THRESH_OTSU. A "
+        "picture of one value comes out white, unless it is black.",
+    .example = "threshold method=otsu",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = variants,
+    .reducers = reducers,
+    .aliases = (const smp_alias[]){{"otsu", "threshold method=otsu"},
+                                   {"binarize", "threshold"},
+                                   {"binarise", "threshold"},
+                                   {"binary", "threshold"},
+                                   {0}},
+};
