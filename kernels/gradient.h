@@ -1,0 +1,95 @@
+/* gradient: the 3 x 3 derivatives, for sobel and laplacian. Parameters and arithmetic.
+ *
+ * The definitions, the same on every device and for every storage; a b c are the rows above, at and below, l m r the
+ * columns left, at and right. All sums are exact for integer code values.
+ *   sobel x        v = (a + 2b) + c in each column;  v(r) - v(l)
+ *   sobel y        d = c - a in each column;         (d(l) + 2d(m)) + d(r)
+ *   magnitude      sqrt(fma(y, y, x*x)), the correctly rounded square root
+ *   laplacian 4    ((a + c) + (left + right)) - 4 middle
+ *   laplacian 8    v = (a + b) + c in each column;   ((v(l) + v(m)) + v(r)) - 9 middle
+ * Alpha passes through. */
+#ifndef SMP_KERNELS_GRADIENT_H
+#define SMP_KERNELS_GRADIENT_H
+
+#include "stencil.h"
+
+typedef enum smp_gradient_output {
+    SMP_GRADIENT_MAGNITUDE,
+    SMP_GRADIENT_X,
+    SMP_GRADIENT_Y,
+    SMP_LAPLACE_4,
+    SMP_LAPLACE_8
+} smp_gradient_output;
+
+typedef struct smp_gradient {
+    int32_t output; /* smp_gradient_output */
+    int32_t edge;   /* smp_edge */
+    float fill;     /* of `constant`: a fraction of full scale */
+} smp_gradient;
+
+/* Down a column of three. */
+SMP_FN float smp_sobel_smooth(float a, float b, float c)
+{
+    return fmaf(2.f, b, a) + c;
+}
+SMP_FN float smp_sobel_slope(float a, float c)
+{
+    return c - a;
+}
+SMP_FN float smp_laplace_column(float a, float b, float c)
+{
+    return (a + b) + c;
+}
+
+/* Across three columns. */
+SMP_FN float smp_sobel_x(float smooth_l, float smooth_r)
+{
+    return smooth_r - smooth_l;
+}
+SMP_FN float smp_sobel_y(float slope_l, float slope_m, float slope_r)
+{
+    return fmaf(2.f, slope_m, slope_l) + slope_r;
+}
+SMP_FN float smp_sobel_magnitude(float x, float y)
+{
+    return sqrtf(fmaf(y, y, x * x));
+}
+SMP_FN float smp_laplace_4(float up, float down, float left, float right, float middle)
+{
+    return fmaf(-4.f, middle, (up + down) + (left + right));
+}
+SMP_FN float smp_laplace_8(float column_l, float column_m, float column_r, float middle)
+{
+    return fmaf(-9.f, middle, (column_l + column_m) + column_r);
+}
+
+/* One result from a 3 x 3 neighbourhood: p[3 * row + column]. */
+SMP_FN float smp_gradient_at(const float p[9], int output)
+{
+    if (output == SMP_LAPLACE_4)
+        return smp_laplace_4(p[1], p[7], p[3], p[5], p[4]);
+    if (output == SMP_LAPLACE_8)
+        return smp_laplace_8(smp_laplace_column(p[0], p[3], p[6]), smp_laplace_column(p[1], p[4], p[7]),
+                             smp_laplace_column(p[2], p[5], p[8]), p[4]);
+    float x = smp_sobel_x(smp_sobel_smooth(p[0], p[3], p[6]), smp_sobel_smooth(p[2], p[5], p[8]));
+    float y = smp_sobel_y(smp_sobel_slope(p[0], p[6]), smp_sobel_slope(p[1], p[7]), smp_sobel_slope(p[2], p[8]));
+    return output == SMP_GRADIENT_X ? x : output == SMP_GRADIENT_Y ? y : smp_sobel_magnitude(x, y);
+}
+
+/* CPU scratch of the tiled walk: the window, two lines, a row. */
+enum { SMP_GRADIENT_PITCH = STENCIL_PITCH + 2 * SMP_MAX_CHANNELS };
+SMP_FN size_t smp_gradient_scratch(void)
+{
+    return (smp_stencil_window(2, smp_stencil_step(2), SMP_GRADIENT_PITCH) + 3 * SMP_GRADIENT_PITCH) * sizeof(float);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(gradient_naive);
+SMP_CPU_DECLARE(gradient_tiled);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+/* sharpen: unsharp masking with the blur of bell.h. Parameters and arithmetic.
+ *
+ * The definition: g is the blurred sample (row pass, column pass, unrounded f32), d = v - g;
+ * where |d| > threshold (in code values, or d is NaN): fma(amount, d, v), else v. Alpha passes through. */
+#ifndef SMP_KERNELS_SHARPEN_H
+#define SMP_KERNELS_SHARPEN_H
+
+#include "bell.h"
+
+typedef struct smp_sharpen {
+    smp_bell blur;
+    float amount;
+    float threshold; /* a fraction of full scale */
+} smp_sharpen;
+
+SMP_FN float smp_sharpen_mask(float v, float blurred, float amount, float threshold)
+{
+    const float d = v - blurred;
+    return fabsf(d) <= threshold ? v : fmaf(amount, d, v);
+}
+
+/* CPU scratch: naive keeps the row pass of 2r+1 rows; tiled the blur's walk and a line of the sharp samples. */
+SMP_FN size_t smp_sharpen_ring(const smp_sharpen *s, const smp_view *in)
+{
+    return (2 * (size_t)s->blur.radius + 1) * (size_t)in->width * (size_t)in->channels * sizeof(float);
+}
+SMP_FN size_t smp_sharpen_scratch(const smp_sharpen *s, int channels)
+{
+    return smp_bell_scratch(s->blur.radius, channels);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(sharpen_naive);
+SMP_CPU_DECLARE(sharpen_tiled);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

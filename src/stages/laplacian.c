@@ -1,0 +1,75 @@
+/* laplacian: the sum of second derivatives over 3 x 3 samples. */
+#include <string.h>
+
+#include "gradient.h"
+#include "stages/stage.h"
+
+typedef struct laplacian_params {
+    int64_t neighbours;
+    double fill;
+    int edge;
+} laplacian_params;
+
+static const smp_param params[] = {
+    {"neighbours", offsetof(laplacian_params, neighbours), SMP_T_INT, SMP_UNIT_NONE, 4, 8, "4",
+     "4: above, below, left, right; 8: the corners too", NULL, 0},
+    {"edge", offsetof(laplacian_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp",
+     "what lies outside the picture", smp_edge_names, 0},
+    {"fill", offsetof(laplacian_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
+     "the value outside with edge=constant", NULL, 0},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const laplacian_params *p = given;
+    (void)in, (void)by;
+    if (p->neighbours != 4 && p->neighbours != 8)
+        return smp_fail(err, SMP_E_PIPE, "'neighbours' is 4 or 8, not %lld", (long long)p->neighbours);
+    const smp_gradient g = {
+        .output = p->neighbours == 4 ? SMP_LAPLACE_4 : SMP_LAPLACE_8, .edge = p->edge, .fill = (float)p->fill};
+    memcpy(work->kernel, &g, sizeof g);
+    work->kernel_size = sizeof g;
+    work->reach_up = work->reach_down = 1;
+    work->whole = p->edge == SMP_WRAP;
+    work->clips = true;
+    work->ops = p->neighbours == 4 ? 5 : 6;
+    return SMP_OK;
+}
+
+static size_t scratch(const smp_io *io, const void *kernel)
+{
+    (void)io, (void)kernel;
+    return smp_gradient_scratch();
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "nine samples for every result",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(gradient_naive), "gradient_naive", NULL}}},
+    {.name = "tiled",
+     .help = "three rows in cache",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(gradient_tiled), "gradient_tiled", NULL}},
+     .scratch = scratch,
+     .band = 16},
+    {0},
+};
+
+const smp_stage smp_stage_laplacian = {
+    .name = "laplacian",
+    .help = "sum of second derivatives: bright where a sample is below its neighbours",
+    .about = "[0 1 0; 1 -4 1; 0 1 0] (scipy.ndimage.laplace, cv2.Laplacian), or with neighbours=8 [1 1 1; 1 -8 1; 1 1 "
+             "1]. Values "
+             "have signs: negative ones stay in float data and are clamped to 0, and counted, where an integer format "
+             "is stored at the end.\n"
+             "Alpha passes through; colour is premultiplied.",
+    .example = "laplacian edge=reflect",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .neighbourhood = true,
+    .params = params,
+    .params_size = sizeof(laplacian_params),
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"laplace", "laplacian"}, {"laplacefilter", "laplacian"}, {0}},
+};

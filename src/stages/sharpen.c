@@ -1,0 +1,86 @@
+/* sharpen: unsharp mask. */
+#include "sharpen.h"
+
+#include <string.h>
+
+#include "stages/bell_weights.h"
+
+typedef struct sharpen_params {
+    double amount, sigma, threshold, fill;
+    int edge;
+} sharpen_params;
+
+static const smp_param params[] = {
+    {"amount", offsetof(sharpen_params, amount), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 100, "1",
+     "how much of the difference is added; 0 changes nothing", NULL, SMP_P_MAIN},
+    {"sigma", offsetof(sharpen_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, SMP_BELL_MAX_SIGMA, "1",
+     "standard deviation of the blur that the difference is taken from", NULL, 0},
+    {"threshold", offsetof(sharpen_params, threshold), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
+     "differences up to this stay as they are", NULL, 0},
+    {"edge", offsetof(sharpen_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "what lies outside the picture",
+     smp_edge_names, 0},
+    {"fill", offsetof(sharpen_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
+     "the value outside with edge=constant", NULL, 0},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const sharpen_params *p = given;
+    smp_sharpen kernel = {.amount = (float)p->amount, .threshold = (float)p->threshold};
+    (void)in, (void)by;
+    if (p->sigma <= 0 || p->amount <= 0) {
+        work->nothing = true;
+        return SMP_OK;
+    }
+    smp_code code = smp_bell_plan(p->sigma, 4, p->edge, p->fill, &kernel.blur, work, err);
+    if (code)
+        return code;
+    memcpy(work->kernel, &kernel, sizeof kernel);
+    work->kernel_size = sizeof kernel;
+    work->clips = true;
+    work->ops += 4;
+    return SMP_OK;
+}
+
+static size_t ring(const smp_io *io, const void *kernel)
+{
+    return smp_sharpen_ring(kernel, &io->in);
+}
+static size_t scratch(const smp_io *io, const void *kernel)
+{
+    return smp_sharpen_scratch(kernel, io->in.channels);
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "rows after the row pass in a ring, the rest sample by sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(sharpen_naive), "sharpen_naive", NULL}},
+     .scratch = ring},
+    {.name = "tiled",
+     .help = "blur and mask in one walk; rows between the passes stay in cache",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(sharpen_tiled), "sharpen_tiled", NULL}},
+     .scratch = scratch,
+     .band = 16},
+    {0},
+};
+
+const smp_stage smp_stage_sharpen = {
+    .name = "sharpen",
+    .help = "unsharp mask: adds what a blur takes away",
+    .about = "out = v + amount * (v - blur(v)) where |v - blur(v)| > threshold, else v; blur has a bell of standard "
+             "deviation "
+             "sigma, cut at 4 sigma, in f32 and unrounded.\n"
+             "Alpha passes through; colour is premultiplied.",
+    .example = "sharpen 0.8 sigma=1.5px threshold=2%",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .neighbourhood = true,
+    .params = params,
+    .params_size = sizeof(sharpen_params),
+    .plan = plan,
+    .variants = variants,
+    .aliases =
+        (const smp_alias[]){
+            {"unsharp", "sharpen"}, {"usm", "sharpen"}, {"unsharpmask", "sharpen"}, {"unsharp_mask", "sharpen"}, {0}},
+};

@@ -1,0 +1,75 @@
+/* sobel: first derivatives by the 3 x 3 Sobel operator. */
+#include <string.h>
+
+#include "gradient.h"
+#include "stages/stage.h"
+
+typedef struct sobel_params {
+    double fill;
+    int output, edge;
+} sobel_params;
+
+static const char *const outputs[] = {"magnitude", "x", "y", NULL}; /* as smp_gradient_output */
+
+static const smp_param params[] = {
+    {"output", offsetof(sobel_params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "magnitude", "which derivative",
+     outputs, SMP_P_MAIN},
+    {"edge", offsetof(sobel_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "what lies outside the picture",
+     smp_edge_names, 0},
+    {"fill", offsetof(sobel_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
+     "the value outside with edge=constant", NULL, 0},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const sobel_params *p = given;
+    const smp_gradient g = {.output = p->output, .edge = p->edge, .fill = (float)p->fill};
+    (void)in, (void)by, (void)err;
+    memcpy(work->kernel, &g, sizeof g);
+    work->kernel_size = sizeof g;
+    work->reach_up = work->reach_down = 1;
+    work->whole = p->edge == SMP_WRAP;
+    work->clips = true;
+    work->ops = p->output == SMP_GRADIENT_MAGNITUDE ? 12 : 4;
+    return SMP_OK;
+}
+
+static size_t scratch(const smp_io *io, const void *kernel)
+{
+    (void)io, (void)kernel;
+    return smp_gradient_scratch();
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "nine samples for every result",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(gradient_naive), "gradient_naive", NULL}}},
+    {.name = "tiled",
+     .help = "three rows in cache; down the columns first, then across",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(gradient_tiled), "gradient_tiled", NULL}},
+     .scratch = scratch,
+     .band = 16},
+    {0},
+};
+
+const smp_stage smp_stage_sobel = {
+    .name = "sobel",
+    .help = "edges: derivatives by the 3 x 3 Sobel operator",
+    .about =
+        "x = [-1 0 1; -2 0 2; -1 0 1], y = its transpose, applied as they stand (scipy.ndimage.sobel, cv2.Sobel, no "
+        "scaling: values reach 4 times full scale); magnitude = sqrt(x^2 + y^2). x and y have signs: negative values "
+        "stay in "
+        "float data and are clamped to 0, and counted, where an integer format is stored at the end.\n"
+        "Alpha passes through; colour is premultiplied.",
+    .example = "sobel output=magnitude edge=mirror",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .neighbourhood = true,
+    .params = params,
+    .params_size = sizeof(sobel_params),
+    .plan = plan,
+    .variants = variants,
+    .aliases =
+        (const smp_alias[]){{"edge", "sobel"}, {"edges", "sobel"}, {"edgedetect", "sobel"}, {"gradient", "sobel"}, {0}},
+};
