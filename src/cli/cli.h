@@ -75,7 +75,8 @@ void smp_cli_warning(const smp_common *common, const char *format, ...) SMP_PRIN
 /* Flushes and closes stdout: a full disk behind it is SMP_E_WRITE, not silence. */
 smp_code smp_cli_close_stdout(smp_error *err);
 
-/* SIGINT, SIGTERM, SIGHUP and SIGPIPE remove unfinished files and end the program with 128 + the signal's number. */
+/* SIGINT, SIGTERM, SIGHUP and SIGPIPE remove unfinished files and end the program: the first two with status 130 and
+ * 143. */
 void smp_cli_catch_signals(void);
 
 /* Refuses to write pictures to a terminal and to wait for one from it; path "-" is the one or the other. */
@@ -118,7 +119,8 @@ void smp_help_overview(FILE *to);
 void smp_help_command(FILE *to, const smp_command *command);
 smp_code smp_help_topic(const smp_common *common, const char *topic, smp_error *err);
 
-/* Writes text with {stencil}, {point} and {reduce} replaced by examples of such stages. */
+/* Writes text with {stencil}, {point}, {reduce} and {whole} replaced by examples of such stages; a tab goes on to the
+ * column of remarks. */
 void smp_help_expand(FILE *to, const char *text);
 
 /* The reference of one stage. */

@@ -90,7 +90,16 @@ smp_code smp_cli_close_stdout(smp_error *err)
 static void end_by_signal(int number)
 {
     smp_writer_abort_all();
-    _exit(128 + number);
+    if (number == SIGINT || number == SIGTERM)
+        _exit(128 + number);
+    struct sigaction action = {.sa_handler = SIG_DFL}; /* the others end the program as if they had not been caught */
+    sigset_t set;
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    sigaction(number, &action, NULL);
+    raise(number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 void smp_cli_catch_signals(void)

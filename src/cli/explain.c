@@ -117,7 +117,9 @@ static int64_t stream_bytes(const smp_plan *plan, int64_t strip_rows)
     enum { SLOTS = 3, SLOT_BYTES = 1 << 20 };
     const smp_step *source = &plan->steps[0];
     int64_t row = row_bytes(&source->out, source->out.format);
-    int64_t bytes = SLOTS * row * smp_max_i64(1, smp_min_i64(strip_rows, row > 0 ? SLOT_BYTES / row : 1));
+    int64_t bytes =
+        SLOTS * row *
+        smp_max_i64(1, smp_min_i64(smp_min_i64(strip_rows, source->out.height), row > 0 ? SLOT_BYTES / row : 1));
     for (size_t i = 0; i < plan->sink_count; i++) {
         const smp_shape *shape = &plan->sinks[i].shape;
         bytes += SLOTS * smp_min_i64(strip_rows, shape->height) * row_bytes(shape, shape->format);

@@ -104,7 +104,8 @@ void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
         fprintf(to, ": %s, from step %d\n", type, sink->step);
     }
     smp_text_bytes(size, sizeof size, (double)e->stream_bytes);
-    fprintf(to, "strips of %lld rows; %s of rows wait between codecs and steps\n", (long long)e->strip_rows, size);
+    fprintf(to, "strips of up to %lld rows; %s of rows wait between codecs and steps\n", (long long)e->strip_rows,
+            size);
     smp_text_bytes(size, sizeof size, (double)e->bytes);
     smp_text_bytes(most, sizeof most, (double)e->limit);
     fprintf(to, "memory about %s, codecs not counted (the limit is %s)\n", size, most);

@@ -6,9 +6,10 @@
 #include "cli/topics.h"
 #include "report/text.h"
 
-enum { NAME_COLUMNS = 10, OPTION_COLUMNS = 26, INDENT = 2 };
+enum { NAME_COLUMNS = 10, OPTION_COLUMNS = 26, INDENT = 2, REMARK_AT = 40 };
 
-/* The example of the first listed stage of an access class; of any stage when there is none. */
+/* The example of the first listed stage of an access class (of stencils: one that looks at neighbours, not one that
+ * only moves rows); of any stage when there is none. */
 static const char *example_of(smp_access access)
 {
     const char *any = "";
@@ -16,7 +17,7 @@ static const char *example_of(smp_access access)
         const smp_stage *stage = smp_stage_at(i);
         if (stage->internal || !stage->example)
             continue;
-        if (stage->access == access)
+        if (stage->access == access && (access != SMP_STENCIL || stage->neighbourhood))
             return stage->example;
         any = any[0] ? any : stage->example;
     }
@@ -29,6 +30,7 @@ void smp_help_expand(FILE *to, const char *text)
         const char *name;
         smp_access access;
     } words[] = {{"{stencil}", SMP_STENCIL}, {"{point}", SMP_POINT}, {"{reduce}", SMP_REDUCE}, {"{whole}", SMP_WHOLE}};
+    size_t column = 0;
     while (*text) {
         size_t i = 0, length = 0;
         for (; i < sizeof words / sizeof words[0]; i++) {
@@ -37,10 +39,19 @@ void smp_help_expand(FILE *to, const char *text)
                 break;
         }
         if (i < sizeof words / sizeof words[0]) {
-            fputs(example_of(words[i].access), to);
+            const char *example = example_of(words[i].access);
+            fputs(example, to);
+            column += strlen(example);
             text += length;
-        } else
+        } else if (*text == '\t') {
+            do
+                fputc(' ', to);
+            while (++column < REMARK_AT);
+            text++;
+        } else {
+            column = *text == '\n' ? 0 : column + 1;
             fputc(*text++, to);
+        }
     }
 }
 

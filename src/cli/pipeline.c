@@ -147,14 +147,17 @@ end:
 /* An error without a place in a text, as one line of the same kind as smp_diags_json gives. */
 static void error_json(smp_error *err)
 {
+    static const char *const places[] = {"line", "column", "end_line", "end_column"};
     smp_json json;
     smp_json_begin(&json, stderr, true);
     smp_json_object(&json, NULL);
     smp_json_string(&json, "file", err->where[0] ? err->where : NULL);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        smp_json_string(&json, places[i], NULL);
     smp_json_string(&json, "severity", "error");
     smp_json_string(&json, "message", err->message);
-    if (err->hint[0])
-        smp_json_string(&json, "note", err->hint);
+    smp_json_string(&json, "fix", NULL);
+    smp_json_string(&json, "note", err->hint[0] ? err->hint : NULL);
     smp_json_end(&json, '}');
     err->message[0] = '\0';
 }

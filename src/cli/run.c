@@ -68,8 +68,9 @@ static smp_code check_report(const run_settings *settings, smp_error *err)
         (same_file(settings->in, &status) || same_file(settings->pipe, &status) || same_file(settings->out, &status)))
         return smp_fail(err, SMP_E_WRITE, "the report would overwrite '%s', which this run uses", path);
     if (S_ISREG(status.st_mode) && !settings->plan.base.common.force) {
-        smp_fail(err, SMP_E_WRITE, "'%s' exists", path);
-        return smp_hint(err, "--force replaces it");
+        smp_fail(err, SMP_E_WRITE, "the file exists already");
+        smp_hint(err, "replace it with --force, or give another name");
+        return smp_at(err, "%s", path);
     }
     return SMP_OK;
 }
