@@ -26,11 +26,14 @@ void *smp_arena_alloc(smp_arena *arena, size_t size)
     smp_arena_block *block = arena->blocks;
     if (!block || block->size - block->used < rounded) {
         size_t data = rounded > BLOCK_BYTES ? rounded : BLOCK_BYTES, total;
-        smp_arena_block *fresh = smp_add_size(SMP_ALIGN, data, &total) ? smp_alloc(total) : NULL;
+        bool over = arena->limit && data > arena->limit - arena->used;
+        smp_arena_block *fresh = !over && smp_add_size(SMP_ALIGN, data, &total) ? smp_alloc(total) : NULL;
         if (!fresh) {
             arena->failed = true;
+            arena->full |= over;
             return NULL;
         }
+        arena->used += data;
         *fresh = (smp_arena_block){.size = data, .data = (char *)fresh + SMP_ALIGN};
         /* A block of its own goes behind the one being filled, so that its rest is not lost. */
         if (block && rounded > BLOCK_BYTES) {

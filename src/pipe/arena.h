@@ -7,7 +7,10 @@
 
 typedef struct smp_arena {
     struct smp_arena_block *blocks;
-    bool failed; /* an allocation failed once: what was built is incomplete */
+    size_t used;  /* bytes of all blocks */
+    size_t limit; /* of them; 0: none */
+    bool failed;  /* an allocation failed once: what was built is incomplete */
+    bool full;    /* because of the limit */
 } smp_arena;
 
 /* size bytes, zeroed, aligned for any type; null (and failed) when memory is exhausted. */

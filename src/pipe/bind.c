@@ -135,6 +135,18 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
     return NULL;
 }
 
+/* `sigma=size` where a parameter `size` exists: a $ is missing. Adds that to what was just reported of the value. */
+static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_value *value)
+{
+    smp_diag *last = b->diags->count ? &b->diags->items[b->diags->count - 1] : NULL;
+    if (!last || last->fix || value->kind != SMP_VALUE_WORD || value->param ||
+        last->span.source != value->span.source || last->span.start != value->span.start)
+        return;
+    for (size_t i = 0; i < scope->param_count; i++)
+        if (!strcmp(scope->params[i].name, value->text))
+            smp_diag_fix(b->diags, last, "did you mean '$%s'?", value->text);
+}
+
 /* A list value's `$x` or a bad item still counts as an answer: what is wrong with it was said. */
 static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *stage, smp_node *node,
                           const smp_param *row, const smp_ast_arg *arg)
@@ -154,9 +166,12 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
             return true;
         }
     smp_check check = {.diags = b->diags, .arena = arena};
-    argument.later = smp_value_bind(&check, row, &argument.value, &argument.field) == SMP_BOUND_LATER;
+    smp_bound bound = smp_value_bind(&check, row, &argument.value, &argument.field);
+    argument.later = bound == SMP_BOUND_LATER;
+    if (bound == SMP_BOUND_WRONG)
+        suggest_dollar(b, scope, &argument.value);
     if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_TAP) {
-        smp_kind here = smp_kind_of(b, scope, node->input), there = smp_kind_of(b, scope, argument.value.node);
+        smp_kind here = smp_kind_of(b, node->input), there = smp_kind_of(b, argument.value.node);
         if (node->by != SMP_NODE_NONE)
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
         else if (here != SMP_KIND_NONE && there != SMP_KIND_NONE && here != there)
@@ -203,7 +218,9 @@ bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param 
     return code == SMP_OK;
 }
 
-static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage, smp_node *node)
+/* strayed: something given belongs to no parameter, so what is missing may be a consequence. */
+static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage, bool strayed,
+                          smp_node *node)
 {
     char domain[400];
     smp_error err;
@@ -215,8 +232,7 @@ static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, co
         if (has)
             continue;
         if (param->flags & SMP_P_REQUIRED) {
-            /* In a broken statement it may be the part that was not understood. */
-            if (statement->broken)
+            if (statement->broken || strayed)
                 continue;
             smp_param_domain(param, domain, sizeof domain);
             smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "stage '%s' needs '%s'",
@@ -309,19 +325,21 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     node.arguments = smp_arena_array(&b->owned->arena, rows + 1, sizeof *node.arguments);
     if (!node.label || !node.arguments)
         return false;
-    bool positional = false;
+    bool positional = false, strayed = false;
     for (size_t i = 0; i < statement->arg_count; i++) {
         const smp_ast_arg *arg = &statement->args[i];
         const smp_param *row = stage ? row_for(b, stage, arg, &positional) : NULL;
+        strayed |= !row;
         /* Without a row the value is looked up all the same: its names are in use, or wrong. */
         if (!bind_argument(b, scope, stage, &node, row, arg))
             return false;
     }
-    smp_kind in = smp_kind_of(b, scope, scope->current);
+    smp_kind in = smp_kind_of(b, scope->current);
     if (stage) {
-        if (!bind_defaults(b, statement, stage, &node))
+        if (!bind_defaults(b, statement, stage, strayed, &node))
             return false;
         check_kind(b, statement, stage, in);
+        smp_kind_note(b, scope->current, stage->domain);
     }
     size_t index = program->node_count;
     if (!smp_grow(&program->nodes, &program->node_capacity, index + 1, sizeof node) ||

@@ -62,10 +62,9 @@ typedef struct smp_scope {
     const struct smp_scope *outer;
     int source;
     const smp_ast *ast;
-    size_t next;   /* statements from here on are not bound yet */
-    int input;     /* what @input is here */
-    int current;   /* the node that the next stage reads */
-    smp_kind kind; /* declared; of the input */
+    size_t next; /* statements from here on are not bound yet */
+    int input;   /* what @input is here */
+    int current; /* the node that the next stage reads */
     smp_light light;
     smp_scope_param *params;
     size_t param_count, param_capacity;
@@ -98,7 +97,8 @@ typedef struct smp_builder {
     size_t file_count, file_capacity;
     size_t includes, text_bytes;
     int depth;
-    bool full; /* a limit was reached and reported: nothing more is added */
+    smp_kind input_kind; /* of the pipeline's input: declared, or what the first stages work on */
+    bool full;           /* a limit was reached and reported: nothing more is added */
     bool out_of_memory;
 } smp_builder;
 
@@ -106,7 +106,9 @@ typedef struct smp_builder {
 bool smp_resolve(smp_builder *b, smp_scope *scope, const smp_ast_value *from, smp_value *to);
 bool smp_define_tap(smp_builder *b, smp_scope *scope, const char *name, smp_span span);
 bool smp_find_tap(smp_builder *b, smp_scope *scope, const char *name, smp_span span, int *node);
-smp_kind smp_kind_of(const smp_builder *b, const smp_scope *scope, int node);
+/* What is known of a node's output, or of the input; and noting it where nothing was known. */
+smp_kind smp_kind_of(const smp_builder *b, int node);
+void smp_kind_note(smp_builder *b, int node, smp_kind kind);
 void smp_scope_finish(smp_builder *b, smp_scope *scope); /* warns of what is unused, frees */
 
 /* declare.c */

@@ -130,7 +130,7 @@ static bool take_given(smp_builder *b, smp_given *given, smp_value *value)
             return false;
     }
     bool fits = declared == SMP_VALUE_BAD || fresh.kind == SMP_VALUE_BAD || fresh.kind == declared ||
-                declared == SMP_VALUE_WORD ||
+                declared == SMP_VALUE_WORD || (declared == SMP_VALUE_STRING && fresh.kind == SMP_VALUE_WORD) ||
                 (is_number(&fresh) && (declared == SMP_VALUE_NUMBER || declared == SMP_VALUE_EXPR));
     if (!fits || fresh.kind == SMP_VALUE_TAP) {
         static const char *const wants[] = {
@@ -225,10 +225,12 @@ bool smp_declare(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
             return false;
     for (size_t i = 0; i < scope->param_count; i++)
         if (!strcmp(scope->params[i].name, param.name)) {
-            int line, column;
-            smp_diags_locate(b->diags, scope->params[i].span, &line, &column);
             smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, param.span, "parameter '%s' is declared twice", shown);
-            smp_diag_note(b->diags, diag, "line %d declares it already", line);
+            if (diag) {
+                int line, column;
+                smp_diags_locate(b->diags, scope->params[i].span, &line, &column);
+                smp_diag_note(b->diags, diag, "line %d declares it already", line);
+            }
             return true;
         }
     if (scope->param_count >= SMP_MAX_PARAMS) {

@@ -1,4 +1,6 @@
 /* Diagnostics as JSON for editors: one object a line, columns counted in characters from 1, ends exclusive. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "pipe/diag.h"
 #include "pipe/text.h"
@@ -6,7 +8,7 @@
 static void put_quoted(smp_text *text, const char *string)
 {
     smp_text_put(text, "\"", 1);
-    for (const char *at = string, *end = string + __builtin_strlen(string); at < end;) {
+    for (const char *at = string, *end = string + strlen(string); at < end;) {
         uint32_t code;
         size_t n = smp_utf8_decode(at, (size_t)(end - at), &code);
         if (code == SMP_UTF8_INVALID)

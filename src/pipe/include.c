@@ -158,7 +158,6 @@ static bool bind_file(smp_builder *b, smp_scope *scope, const smp_ast_statement 
 {
     smp_scope inner = {.outer = scope, .source = file->source, .ast = &file->ast, .light = scope->light};
     inner.input = inner.current = scope->current;
-    inner.kind = smp_kind_of(b, scope, scope->current);
     char shown[SMP_SHOWN], where[SMP_SHOWN + 2];
     bool done = give(b, scope, statement, &inner);
     smp_ast ast = file->ast; /* the array of files may move */

@@ -195,9 +195,9 @@ static smp_token stray(smp_lexer *lexer, smp_token token)
 
 smp_token smp_lex(smp_lexer *lexer)
 {
-    if (lexer->at == 0 && lexer->length >= 3 && !memcmp(lexer->text, "\xEF\xBB\xBF", 3))
-        lexer->at = 3;
     size_t from = lexer->at;
+    if (from == 0 && lexer->length >= 3 && !memcmp(lexer->text, "\xEF\xBB\xBF", 3))
+        lexer->at = 3;
     skip_blanks(lexer);
     smp_token token = {.start = lexer->at, .length = 1};
     token.apart = lexer->at > from || lexer->at == 0 || lexer->text[lexer->at - 1] == '\n';

@@ -5,6 +5,7 @@
 enum {
     SMP_MAX_TEXT = 1 << 20,     /* bytes of one text */
     SMP_MAX_TEXTS = 8 << 20,    /* bytes of all texts that one pipeline includes */
+    SMP_MAX_MEMORY = 256 << 20, /* bytes for all that is made of the texts */
     SMP_MAX_INCLUDES = 1000,    /* include statements carried out */
     SMP_MAX_INCLUDE_DEPTH = 16, /* includes inside includes */
     SMP_MAX_STATEMENTS = 10000, /* of one text */

@@ -1,6 +1,5 @@
 /* Did you mean: the nearest word by edit distance, where an exchange of neighbours counts as one mistake (optimal
  * string alignment distance; Damerau 1964) and upper or lower case as none. */
-#include <ctype.h>
 #include <string.h>
 
 #include "pipe/diag.h"

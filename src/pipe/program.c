@@ -72,12 +72,17 @@ smp_code smp_program_parse(const char *name, const char *text, size_t length, co
     b.program = smp_alloc(sizeof *b.program);
     b.owned = smp_alloc(sizeof *b.owned);
     int source = -1;
+    if (b.owned)
+        b.owned->arena.limit = SMP_MAX_MEMORY;
     if (b.program && b.owned)
         source = smp_diags_add_source(diags, name, text, length);
     bool done = source >= 0 && build(&b, source, settings, setting_count);
     if (b.program)
         b.program->owned = b.owned;
-    if (!done || b.out_of_memory || diags->out_of_memory || b.owned->arena.failed)
+    if (b.owned && b.owned->arena.full)
+        code = smp_fail(err, SMP_E_LIMIT, "the pipeline '%s' needs more than %d MiB by itself", name,
+                        SMP_MAX_MEMORY >> 20);
+    else if (!done || b.out_of_memory || diags->out_of_memory || b.owned->arena.failed)
         code = smp_fail_memory(err, "pipeline", length);
     else if (diags->errors > errors)
         code = smp_fail(err, SMP_E_PIPE, "%d error%s in '%s'", diags->errors - errors,

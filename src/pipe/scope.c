@@ -9,13 +9,16 @@ const char *smp_kind_words(smp_kind kind)
     return kind == SMP_IMAGE ? "a picture" : kind == SMP_AUDIO ? "a sound" : "a picture or a sound";
 }
 
-smp_kind smp_kind_of(const smp_builder *b, const smp_scope *scope, int node)
+smp_kind smp_kind_of(const smp_builder *b, int node)
 {
-    if (node >= 0)
-        return b->infos[node].kind;
-    while (scope->outer)
-        scope = scope->outer;
-    return scope->kind;
+    return node >= 0 ? b->infos[node].kind : b->input_kind;
+}
+
+void smp_kind_note(smp_builder *b, int node, smp_kind kind)
+{
+    smp_kind *known = node >= 0 ? &b->infos[node].kind : &b->input_kind;
+    if (*known == SMP_KIND_NONE && (kind == SMP_IMAGE || kind == SMP_AUDIO))
+        *known = kind;
 }
 
 static int line_of(const smp_builder *b, smp_span span)
@@ -144,7 +147,8 @@ bool smp_define_tap(smp_builder *b, smp_scope *scope, const char *name, smp_span
     for (size_t i = 0; i < scope->tap_count; i++)
         if (!strcmp(scope->taps[i].name, name)) {
             smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, span, "'@%s' is made twice", shown);
-            smp_diag_note(b->diags, diag, "line %d makes it already", line_of(b, scope->taps[i].span));
+            if (diag)
+                smp_diag_note(b->diags, diag, "line %d makes it already", line_of(b, scope->taps[i].span));
             return true;
         }
     if (!smp_grow(&scope->taps, &scope->tap_capacity, scope->tap_count + 1, sizeof *scope->taps))

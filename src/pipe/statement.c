@@ -78,9 +78,10 @@ static bool kind(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
             return true;
         }
     smp_kind said = found < 0 ? SMP_KIND_NONE : found ? SMP_AUDIO : SMP_IMAGE;
-    if (scope->outer && said != SMP_KIND_NONE && scope->kind != SMP_KIND_NONE && scope->kind != said)
+    smp_kind given = smp_kind_of(b, scope->input);
+    if (scope->outer && said != SMP_KIND_NONE && given != SMP_KIND_NONE && given != said)
         smp_diags_add(b->diags, SMP_ERROR, statement->span, "this is for %s, but is given %s", smp_kind_words(said),
-                      smp_kind_words(scope->kind));
+                      smp_kind_words(given));
     return true;
 }
 
@@ -195,11 +196,13 @@ static bool save(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
     }
     for (size_t i = 0; i < program->save_count; i++)
         if (same_path(program->saves[i].path, value->text)) {
-            int line, column;
-            smp_diags_locate(b->diags, program->saves[i].span, &line, &column);
             smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, value->span, "'%s' is saved twice",
                                            smp_shown(shown, value->text, value->length));
-            smp_diag_note(b->diags, diag, "line %d saves it already", line);
+            if (diag) {
+                int line, column;
+                smp_diags_locate(b->diags, program->saves[i].span, &line, &column);
+                smp_diag_note(b->diags, diag, "line %d saves it already", line);
+            }
             return true;
         }
     smp_save item = {.node = scope->current, .span = statement->span};
@@ -236,7 +239,8 @@ bool smp_bind_statements(smp_builder *b, smp_scope *scope)
 {
     smp_kind declared = declared_kind(scope->ast);
     if (!scope->outer)
-        scope->kind = b->program->kind = declared;
+        b->program->kind = declared;
+    smp_kind_note(b, scope->input, declared);
     for (size_t i = 0; i < scope->ast->count && !b->full && b->diags->errors < SMP_GIVE_UP; i++) {
         scope->next = i + 1;
         if (!bind_statement(b, scope, &scope->ast->statements[i]))

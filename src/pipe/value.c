@@ -30,7 +30,8 @@ static smp_diag *not_accepted(smp_check *check, const smp_param *param, const sm
     char domain[DOMAIN_TEXT], what[2 * SMP_SHOWN];
     smp_param_domain(param, domain, sizeof domain);
     smp_value_describe(value, what, sizeof what);
-    return smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' must be %s, not %s", param->name, domain, what);
+    return smp_diags_add(check->diags, SMP_ERROR, value->span, "%s'%s' must be %s, not %s",
+                         check->element ? "each value of " : "", param->name, domain, what);
 }
 
 /* A bare word where a number belongs: says what is wrong with it. */
@@ -135,16 +136,7 @@ static bool in_range(smp_check *check, const smp_param *param, const smp_value *
     bool low = (param->flags & SMP_P_POSITIVE) ? number <= param->min : number < param->min;
     if (!(bounded && (low || number > param->max)) && !((param->flags & SMP_P_POSITIVE) && low))
         return true;
-    smp_diag *diag;
-    if (param->type == SMP_T_MATRIX) {
-        char low_text[SMP_NUMBER_TEXT], high_text[SMP_NUMBER_TEXT], what[2 * SMP_SHOWN];
-        smp_value_describe(value, what, sizeof what);
-        diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "each value of '%s' must be %s to %s, not %s",
-                             param->name, smp_number_text(low_text, param->min), smp_number_text(high_text, param->max),
-                             what);
-    } else {
-        diag = not_accepted(check, param, value);
-    }
+    smp_diag *diag = not_accepted(check, param, value);
     note_result(check, diag, param, value, number);
     return false;
 }
@@ -347,17 +339,21 @@ static smp_bound bind_matrix(smp_check *check, const smp_param *param, const smp
     if (!values)
         return SMP_BOUND_WRONG;
     smp_bound whole = SMP_BOUND_DONE;
+    smp_param element = *param;
+    element.type = SMP_T_FLOAT;
+    check->element = true;
     for (size_t i = 0; i < value->count; i++) {
         smp_value item = value->items[i];
         if (value->param) {
             /* Point at the use: the list may come from another text. */
             item.span = value->span;
         }
-        smp_bound bound = plain_number(check, param, &item, &values[i]);
-        if (bound == SMP_BOUND_DONE && !in_range(check, param, &item, values[i]))
+        smp_bound bound = plain_number(check, &element, &item, &values[i]);
+        if (bound == SMP_BOUND_DONE && !in_range(check, &element, &item, values[i]))
             bound = SMP_BOUND_WRONG;
         whole = bound > whole ? bound : whole;
     }
+    check->element = false;
     matrix.values = values;
     field->matrix = matrix;
     return whole;

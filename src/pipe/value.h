@@ -37,6 +37,7 @@ typedef struct smp_check {
     smp_diags *diags;
     smp_arena *arena;
     const smp_shape *shape; /* null: not known yet */
+    bool element;           /* the value is one of a matrix */
 } smp_check;
 
 /* One field of a parameter struct. */
