@@ -1,0 +1,141 @@
+# Kernel files (kernels/NAME.cu) three times over: by nvcc into a fatbin that the program carries, where there is an nvcc;
+# by the host's C++ compiler for the emulator; and by it again, instrumented, for the emulator's traces.
+# docs/kernels.md tells how they are written.
+
+set(SMP_CUDA_ARCHS "native" CACHE STRING
+  "GPU architectures: native (of the GPUs that are present, else 75), all (a release), or numbers such as 80;90. PTX of the highest is added")
+option(SMP_CUDA "Build GPU kernels when nvcc is found" ON)
+
+# ---------------------------------------------------------------------------------------------- nvcc
+
+set(SMP_NVCC_FLAGS "")
+if(SMP_CUDA)
+  find_program(SMP_NVCC nvcc HINTS $ENV{CUDA_PATH}/bin $ENV{CUDA_HOME}/bin /usr/local/cuda/bin /opt/cuda/bin)
+endif()
+if(SMP_CUDA AND SMP_NVCC)
+  # nvcc knows which host compilers it supports; kernels need it only to preprocess, so a newer one will do.
+  set(probe ${CMAKE_BINARY_DIR}/nvcc_probe.cu)
+  file(WRITE ${probe} "#include <math.h>\nextern \"C\" __global__ void probe(float *p) { *p = sqrtf(*p); }\n")
+  set(works FALSE)
+  foreach(flags "-ccbin=${CMAKE_CXX_COMPILER}" "-ccbin=${CMAKE_CXX_COMPILER};-allow-unsupported-compiler" "")
+    execute_process(COMMAND ${SMP_NVCC} ${flags} -std=c++17 -fatbin -o ${probe}.fatbin ${probe}
+      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE nvcc_says)
+    if(NOT failed)
+      set(works TRUE)
+      set(SMP_NVCC_FLAGS ${flags})
+      break()
+    endif()
+  endforeach()
+  if(NOT works)
+    message(WARNING "nvcc does not work, so there will be no --device cuda:\n${nvcc_says}")
+    set(SMP_CUDA OFF)
+  endif()
+endif()
+
+if(SMP_CUDA AND SMP_NVCC)
+  execute_process(COMMAND ${SMP_NVCC} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  string(REGEX REPLACE "compute_" "" known "${known}")
+  string(REGEX REPLACE "[\r\n]+" ";" known "${known}")
+  if(SMP_CUDA_ARCHS STREQUAL "native")
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+      OUTPUT_VARIABLE archs RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(failed OR NOT archs MATCHES "^[0-9]+\\.[0-9]")
+      set(archs 75)
+    endif()
+    string(REGEX REPLACE "[. ]" "" archs "${archs}")
+    string(REGEX REPLACE "[\r\n]+" ";" archs "${archs}")
+  elseif(SMP_CUDA_ARCHS STREQUAL "all")
+    set(archs 75 80 86 89 90 100 120)
+  else()
+    string(REGEX REPLACE "sm_|compute_" "" archs "${SMP_CUDA_ARCHS}")
+    string(REGEX REPLACE "[, ]+" ";" archs "${archs}")
+  endif()
+  list(REMOVE_DUPLICATES archs)
+  set(usable "")
+  foreach(arch ${archs})
+    if(arch IN_LIST known)
+      list(APPEND usable ${arch})
+    endif()
+  endforeach()
+  if(NOT usable) # a GPU newer or older than this nvcc: its lowest PTX may still do
+    list(GET known 0 usable)
+  endif()
+  list(SORT usable COMPARE NATURAL)
+  foreach(arch ${usable})
+    list(APPEND SMP_NVCC_FLAGS -gencode arch=compute_${arch},code=sm_${arch})
+  endforeach()
+  list(GET usable -1 newest)
+  list(APPEND SMP_NVCC_FLAGS -gencode arch=compute_${newest},code=compute_${newest})
+  list(APPEND SMP_NVCC_FLAGS -std=c++17 -O3 --fmad=false -lineinfo -I${CMAKE_SOURCE_DIR}/kernels -I${CMAKE_SOURCE_DIR}/src)
+  if(SMP_WERROR)
+    list(APPEND SMP_NVCC_FLAGS -Werror all-warnings)
+  endif()
+  string(REPLACE ";" " sm_" shown "${usable}")
+  message(STATUS "GPU kernels: ${SMP_NVCC}, sm_${shown} and PTX")
+else()
+  message(STATUS "GPU kernels: none (no nvcc); --device cuda will say so")
+endif()
+
+# ---------------------------------------------------------------------------------------------- host compilers
+
+# Exceptions, run-time types and guarded statics are not there on a GPU either; without them no C++ library is needed.
+set(SMP_KERNEL_CXX_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-strict-aliasing)
+
+add_library(smp_traced_flags INTERFACE) # no sanitizer beside the instrumentation, no optimisation that merges accesses
+target_compile_options(smp_traced_flags INTERFACE
+  -O0 -g1 -w -fsanitize=thread -fno-math-errno -ffp-contract=off ${SMP_KERNEL_CXX_FLAGS})
+target_compile_definitions(smp_traced_flags INTERFACE _GNU_SOURCE SMP_TRACED)
+target_include_directories(smp_traced_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/kernels)
+
+# smp_kernel_files(TABLE SOURCES...): object libraries TABLE_plain, TABLE_traced and TABLE_table; the last defines
+# `const smp_kernel_file TABLE[]`. ${TABLE}_objects is set to all their objects.
+function(smp_kernel_files table)
+  set(folder ${CMAKE_BINARY_DIR}/kernels/${table})
+  file(MAKE_DIRECTORY ${folder})
+  set(plain "")
+  set(traced "")
+  set(images "")
+  set(declarations "")
+  set(rows "")
+  foreach(source ${ARGN})
+    get_filename_component(source ${source} ABSOLUTE)
+    get_filename_component(name ${source} NAME_WE)
+    foreach(kind plain traced)
+      set(wrapper ${folder}/${name}.${kind}.cpp)
+      set(text "// Written by CMake: ${name}.cu for the emulator, ${kind}.\n#include \"smp_kernel.h\"\nnamespace smp_${kind}_${name} {\nstatic smp_simt_kernel *smp_simt_list;\n#include \"${source}\"\n}\nextern \"C\" {\nextern const smp_simt_kernel *const *const ${table}_${kind}_${name};\nconst smp_simt_kernel *const *const ${table}_${kind}_${name} = &smp_${kind}_${name}::smp_simt_list;\n}\n")
+      file(GENERATE OUTPUT ${wrapper} CONTENT "${text}")
+      list(APPEND ${kind} ${wrapper})
+      string(APPEND declarations "extern const smp_simt_kernel *const *const ${table}_${kind}_${name};\n")
+    endforeach()
+    if(SMP_CUDA AND SMP_NVCC)
+      set(fatbin ${folder}/${name}.fatbin)
+      add_custom_command(OUTPUT ${fatbin}
+        COMMAND ${SMP_NVCC} ${SMP_NVCC_FLAGS} -MD -MF ${fatbin}.d -MT ${fatbin} -fatbin -o ${fatbin} ${source}
+        DEPENDS ${source} DEPFILE ${fatbin}.d COMMENT "Building GPU kernels ${name}.cu" VERBATIM)
+      list(APPEND images ${fatbin})
+      string(APPEND declarations
+        "__asm__(\".section .rodata\\n.balign 64\\n.globl ${table}_image_${name}\\n.hidden ${table}_image_${name}\\n${table}_image_${name}:\\n.incbin \\\"${fatbin}\\\"\\n.globl ${table}_image_end_${name}\\n.hidden ${table}_image_end_${name}\\n${table}_image_end_${name}:\\n.byte 0\\n.previous\\n\");\n"
+        "extern const unsigned char ${table}_image_${name}[] __attribute__((visibility(\"hidden\")));\n"
+        "extern const unsigned char ${table}_image_end_${name}[] __attribute__((visibility(\"hidden\")));\n")
+      set(image "${table}_image_${name}, ${table}_image_end_${name}")
+    else()
+      set(image "0, 0")
+    endif()
+    string(APPEND rows "    {\"${name}\", ${image}, &${table}_plain_${name}, &${table}_traced_${name}},\n")
+  endforeach()
+  file(GENERATE OUTPUT ${folder}/table.c CONTENT
+    "/* Written by CMake: the kernel files that the program carries. */\n#include \"device/kernel_table.h\"\n${declarations}extern const smp_kernel_file ${table}[];\nconst smp_kernel_file ${table}[] = {\n${rows}    {0, 0, 0, 0, 0},\n};\n")
+  set_source_files_properties(${folder}/table.c PROPERTIES OBJECT_DEPENDS "${images}")
+  set(objects "")
+  if(plain)
+    add_library(${table}_plain OBJECT ${plain})
+    target_link_libraries(${table}_plain PRIVATE smp_flags)
+    target_compile_options(${table}_plain PRIVATE ${SMP_KERNEL_CXX_FLAGS} -Wno-unknown-pragmas $<$<CONFIG:Release>:-O2>)
+    add_library(${table}_traced OBJECT ${traced})
+    target_link_libraries(${table}_traced PRIVATE smp_traced_flags)
+    set(objects $<TARGET_OBJECTS:${table}_plain> $<TARGET_OBJECTS:${table}_traced>)
+  endif()
+  add_library(${table}_table OBJECT ${folder}/table.c)
+  target_link_libraries(${table}_table PRIVATE smp_flags)
+  set(${table}_objects ${objects} $<TARGET_OBJECTS:${table}_table> PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,173 @@
+/* What GPU kernel files (kernels/NAME.cu) share. nvcc compiles them for GPUs; the host's C++ compiler compiles the same
+ * text for the emulator through smp_simt.h, which stands in for CUDA's built-ins. How to write one: docs/kernels.md.
+ *
+ *   struct my_tile { float v[32][33]; };
+ *   template <typename IN, typename OUT> SMP_DEVICE void blur_tiled(const smp_io &io, const blur_params &p)
+ *   {
+ *       SMP_SMEM(my_tile, s);
+ *       ...
+ *   }
+ *   SMP_KERNEL_FORMATS(blur_tiled, blur_params)     // blur_tiled_u8_u8, blur_tiled_u8_f32, ... */
+#ifndef SMP_KERNELS_KERNEL_H
+#define SMP_KERNELS_KERNEL_H
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "smp_cpu.h"
+#include "smp_data.h"
+
+/* The parameter type of kernels that have none. */
+struct smp_no_params {
+    int32_t unused;
+};
+
+#ifdef __CUDACC__
+/* ------------------------------------------------------------------------------------------------ GPU */
+
+/* A function of kernels: always inlined. */
+#define SMP_DEVICE static __device__ __forceinline__
+/* The same for a member of a struct. */
+#define SMP_MEMBER __device__ __forceinline__
+
+/* A kernel with the uniform signature, exported under its own name: SMP_KERNEL(name, type, io, p) { body }. */
+#define SMP_KERNEL(name, type, io, p)                                                                                  \
+    extern "C" __global__ void name(const __grid_constant__ smp_io io, const __grid_constant__ type p)
+/* The same with the most threads a block has and the fewest blocks that an SM should hold. */
+#define SMP_KERNEL_BOUNDS(threads, blocks, name, type, io, p)                                                          \
+    extern "C" __global__ void __launch_bounds__(threads, blocks)                                                      \
+        name(const __grid_constant__ smp_io io, const __grid_constant__ type p)
+
+/* A block's shared memory: `s` is a T. T is plain data without constructors; give names to types with commas. */
+#define SMP_SMEM(T, s) __shared__ T s
+/* The launch's dynamic shared memory: `s` is a T *, aligned to 128 bytes. At most once a kernel. */
+#define SMP_SMEM_DYNAMIC(T, s)                                                                                         \
+    extern __shared__ __align__(128) unsigned char smp_dynamic_shared[];                                               \
+    T *const s = reinterpret_cast<T *>(smp_dynamic_shared)
+
+/* N consecutive samples moved as one access of sizeof(T) * N = 1, 2, 4, 8 or 16 bytes. */
+template <typename T, int N> struct alignas(sizeof(T) * N) smp_pack {
+    T v[N];
+};
+
+/* Asynchronous copy of BYTES = 4, 8 or 16 from global to shared memory, both aligned to BYTES. It has happened for this
+ * thread after smp_copy_wait(), for others after a barrier behind that. present == false stores zeros. */
+template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, bool present = true)
+{
+    static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
+#if __CUDA_ARCH__ >= 800
+    unsigned shared = (unsigned)__cvta_generic_to_shared(to), size = present ? BYTES : 0;
+    if (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(size) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from), "n"(BYTES), "r"(size)
+                     : "memory");
+#else
+    typedef smp_pack<uint32_t, BYTES / 4> pack;
+    pack value = {};
+    if (present)
+        value = *static_cast<const pack *>(from);
+    *static_cast<pack *>(to) = value;
+#endif
+}
+
+/* Closes a group of asynchronous copies; waits until at most PENDING groups of this thread are still under way. */
+SMP_DEVICE void smp_copy_commit()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int PENDING> SMP_DEVICE void smp_copy_wait()
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+#endif
+}
+
+#else
+#include "smp_simt.h"
+#endif
+
+/* ------------------------------------------------------------------------------------------------ both */
+
+#define SMP_KERNEL_PAIR_(name, in, IN, out, OUT, type)                                                                 \
+    SMP_KERNEL(name##_##in##_##out, type, io, p)                                                                       \
+    {                                                                                                                  \
+        name<IN, OUT>(io, p);                                                                                          \
+    }
+
+/* Kernels of one template function name<IN, OUT>(io, p), for the same format in and out: stages that move or count. */
+#define SMP_KERNEL_SAME(name, type)                                                                                    \
+    SMP_KERNEL_PAIR_(name, u8, uint8_t, u8, uint8_t, type)                                                             \
+    SMP_KERNEL_PAIR_(name, u16, uint16_t, u16, uint16_t, type)                                                         \
+    SMP_KERNEL_PAIR_(name, f32, float, f32, float, type)
+
+/* The same for all seven pairs that the planner uses. */
+#define SMP_KERNEL_FORMATS(name, type)                                                                                 \
+    SMP_KERNEL_SAME(name, type)                                                                                        \
+    SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, type)                                                              \
+    SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, type)                                                            \
+    SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, type)                                                              \
+    SMP_KERNEL_PAIR_(name, f32, float, u16, uint16_t, type)
+
+/* Samples by C type: as code values, and rounded at the store exactly as smp_store() does. */
+SMP_DEVICE float smp_value(uint8_t v)
+{
+    return (float)v;
+}
+SMP_DEVICE float smp_value(uint16_t v)
+{
+    return (float)v;
+}
+SMP_DEVICE float smp_value(float v)
+{
+    return v;
+}
+template <typename T> struct smp_sample;
+template <> struct smp_sample<uint8_t> {
+    static constexpr int format = SMP_U8;
+};
+template <> struct smp_sample<uint16_t> {
+    static constexpr int format = SMP_U16;
+};
+template <> struct smp_sample<float> {
+    static constexpr int format = SMP_F32;
+};
+template <typename T> SMP_DEVICE T smp_rounded(float v)
+{
+    if (smp_sample<T>::format == SMP_U8)
+        return (T)smp_to_u8(v);
+    if (smp_sample<T>::format == SMP_U16)
+        return (T)smp_to_u16(v);
+    return (T)v;
+}
+
+/* Row y of a view as samples of T. The row must be present. */
+template <typename T> SMP_DEVICE const T *smp_in(const smp_view &v, int64_t y)
+{
+    return static_cast<const T *>(smp_row(&v, y));
+}
+template <typename T> SMP_DEVICE T *smp_out(const smp_view &v, int64_t y)
+{
+    return static_cast<T *>(smp_row(&v, y));
+}
+
+/* 1 when storing v as OUT counts as clipped. Add up a thread's own, then smp_count_clipped() once. */
+template <typename OUT> SMP_DEVICE unsigned smp_clipped(float v)
+{
+    if (smp_sample<OUT>::format == SMP_F32)
+        return 0;
+    return (unsigned)smp_clips(v, smp_sample<OUT>::format == SMP_U8 ? 255.f : 65535.f);
+}
+SMP_DEVICE void smp_count_clipped(const smp_io &io, unsigned count)
+{
+    if (io.clipped && count)
+        atomicAdd(reinterpret_cast<unsigned long long *>(io.clipped), (unsigned long long)count);
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* Adding up traces, and naming the source line of an access site. */
+#include "counters/trace.h"
+
+#include <dlfcn.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+extern char **environ;
+
+void smp_trace_free(smp_trace *trace)
+{
+    for (size_t i = 0; i < trace->count; i++)
+        smp_free(trace->launches[i].sites);
+    smp_free(trace->launches);
+    memset(trace, 0, sizeof *trace);
+}
+
+smp_shared_count smp_trace_total(const smp_trace *trace)
+{
+    smp_shared_count total = {0, 0, 0};
+    for (size_t i = 0; i < trace->count; i++)
+        for (int op = 0; op < SMP_SHARED_OPS; op++) {
+            const smp_shared_count *count = &trace->launches[i].ops[op];
+            total.instructions += count->instructions;
+            total.wavefronts += count->wavefronts;
+            total.ideal += count->ideal;
+        }
+    return total;
+}
+
+smp_trace_faults smp_trace_all_faults(const smp_trace *trace)
+{
+    smp_trace_faults all = {0, 0, 0, 0};
+    for (size_t i = 0; i < trace->count; i++) {
+        const smp_trace_faults *faults = &trace->launches[i].faults;
+        all.races += faults->races;
+        all.uninitialised += faults->uninitialised;
+        all.outside += faults->outside;
+        all.divergent += faults->divergent;
+    }
+    return all;
+}
+
+uint64_t smp_trace_fault_count(const smp_trace_faults *faults)
+{
+    return faults->races + faults->uninitialised + faults->outside + faults->divergent;
+}
+
+const char *smp_shared_op_name(smp_shared_op op)
+{
+    static const char *const names[SMP_SHARED_OPS] = {"load", "store", "atomic", "async"};
+    return names[op];
+}
+
+/* Runs addr2line and reads its one line; false when it is missing or knows nothing. */
+static bool ask_addr2line(const char *file, const char *address, char *line, size_t size)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return false;
+    posix_spawn_file_actions_t actions;
+    bool known = false;
+    if (posix_spawn_file_actions_init(&actions) != 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return false;
+    }
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1 /* O_WRONLY */, 0);
+    char name[] = "addr2line", basenames[] = "-s", executable[] = "-e";
+    char path[512], where[32];
+    snprintf(path, sizeof path, "%s", file);
+    snprintf(where, sizeof where, "%s", address);
+    char *argv[] = {name, basenames, executable, path, where, NULL};
+    pid_t child;
+    bool started = posix_spawnp(&child, name, &actions, NULL, argv, environ) == 0;
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got = 1; started && used + 1 < size && got > 0;) {
+        got = read(ends[0], line + used, size - 1 - used);
+        used += got > 0 ? (size_t)got : 0;
+    }
+    close(ends[0]);
+    if (started) {
+        int status = 0;
+        line[used] = 0;
+        line[strcspn(line, "\n")] = 0;
+        char *extra = strstr(line, " (discriminator");
+        if (extra)
+            *extra = 0;
+        known = waitpid(child, &status, 0) == child && status == 0 && line[0] && line[0] != '?' && !strstr(line, ":?");
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return known;
+}
+
+_Bool smp_trace_where(const smp_trace_site *site, char *text, size_t size)
+{
+    Dl_info module;
+    void *pc;
+    memcpy(&pc, &site->pc, sizeof pc);
+    uintptr_t offset = site->pc;
+    char address[32], line[256] = "";
+    if (dladdr(pc, &module) && module.dli_fname) {
+        offset = site->pc - (uintptr_t)module.dli_fbase;
+        snprintf(address, sizeof address, "0x%llx", (unsigned long long)(offset - 1)); /* inside the call */
+        if (ask_addr2line(module.dli_fname, address, line, sizeof line)) {
+            snprintf(text, size, "%s", line);
+            return true;
+        }
+    }
+    snprintf(text, size, "pc 0x%llx", (unsigned long long)offset);
+    return false;
+}

@@ -1,0 +1,30 @@
+/* A GPU as a device, through a table of driver functions: NVIDIA's driver, or the emulator (device/simt.h). See
+ * device.h for the interface. One thread at a time may use a device. */
+#ifndef SMP_DEVICE_CUDA_H
+#define SMP_DEVICE_CUDA_H
+
+#include "device/cuda_api.h"
+#include "device/device.h"
+
+/* Opens device `index` of the driver; *out null on failure. Takes about 0.35 s on a GPU, most of it the context. */
+smp_code smp_cuda_open(smp_driver *driver, int index, smp_device **out, smp_error *err);
+
+/* How many devices the driver has, and what one is. */
+smp_code smp_cuda_count(smp_driver *driver, int *count, smp_error *err);
+smp_code smp_cuda_info(smp_driver *driver, int index, smp_device_info *info, smp_error *err);
+
+/* Whether this build carries GPU kernels; when not, SMP_E_DEVICE that says how to get them. */
+smp_code smp_cuda_built(smp_error *err);
+
+/* How one launch of a variant would run on a device that smp_cuda_open() made, for `explain`. */
+typedef struct smp_cuda_launch_info {
+    smp_grid grid;
+    int registers, static_shared, local_bytes; /* a thread; a block; a thread. 0: the emulator does not know */
+    int blocks_per_unit;                       /* resident on one SM */
+    double occupancy;                          /* of the SM's threads, 0..1 */
+    const char *limit;                         /* "threads", "registers", "shared memory" or "blocks" */
+} smp_cuda_launch_info;
+smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
+                                  smp_cuda_launch_info *info, smp_error *err);
+
+#endif

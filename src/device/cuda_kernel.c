@@ -1,0 +1,130 @@
+/* From a stage's launch to a function of the driver: names, modules loaded when first needed, grid and shared memory.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "device/cuda_internal.h"
+#include "stages/geometry.h"
+
+/* The name in the kernel file: NAME_u8_f32 for u8 in, f32 out. A launch without an output picture has its input's. */
+static void kernel_name(char *name, size_t size, const smp_launch *launch, const smp_io *io)
+{
+    static const char *const formats[SMP_FORMATS] = {"u8", "u16", "f32"};
+    int out = io->out.data ? io->out.format : io->in.format;
+    snprintf(name, size, "%s_%s_%s", launch->cuda, formats[io->in.format], formats[out]);
+}
+
+static smp_code load_module(cuda_device *gpu, const smp_kernel_file *file, CUmodule *out, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; i < gpu->module_count; i++)
+        if (gpu->modules[i].file == file) {
+            *out = gpu->modules[i].module;
+            return SMP_OK;
+        }
+    if (!smp_grow(&gpu->modules, &gpu->module_capacity, gpu->module_count + 1, sizeof *gpu->modules))
+        return smp_fail_memory(err, "GPU modules", sizeof *gpu->modules);
+    CUmodule module = NULL;
+    CUDA_TRY(gpu, cuModuleLoadData, &module, gpu->driver->emulated ? (const void *)file : file->fatbin);
+    gpu->modules[gpu->module_count++] = (cuda_module){file, module};
+    *out = module;
+fail:
+    return code;
+}
+
+smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, cuda_function **out, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    cuda_function made = {.function = NULL};
+    *out = NULL;
+    if (!launch->cuda)
+        return smp_fail(err, SMP_E_DEVICE, "this stage has no kernel for %s", gpu->base.info.kind);
+    kernel_name(made.name, sizeof made.name, launch, io);
+    for (size_t i = 0; i < gpu->function_count; i++)
+        if (strcmp(gpu->functions[i].name, made.name) == 0) {
+            *out = &gpu->functions[i];
+            return SMP_OK;
+        }
+    const smp_kernel_file *file = smp_kernel_file_of(made.name);
+    if (!file)
+        return smp_fail(err, SMP_E_DEVICE, "this build has no GPU kernel %s", made.name);
+    CUmodule module = NULL;
+    code = load_module(gpu, file, &module, err);
+    if (code)
+        return code;
+    if (!smp_grow(&gpu->functions, &gpu->function_capacity, gpu->function_count + 1, sizeof *gpu->functions))
+        return smp_fail_memory(err, "GPU functions", sizeof *gpu->functions);
+    CUDA_TRY(gpu, cuModuleGetFunction, &made.function, module, made.name);
+    gpu->functions[gpu->function_count] = made;
+    *out = &gpu->functions[gpu->function_count++];
+fail:
+    return code;
+}
+
+enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of dynamic shared memory that every kernel may use */
+
+smp_code cuda_grid(cuda_device *gpu, cuda_function *function, const smp_launch *launch, const smp_io *io,
+                   const void *params, smp_grid *grid, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    *grid = (smp_grid){{1, 1, 1}, {1, 1, 1}, 0};
+    (launch->geometry ? launch->geometry : smp_geometry_samples)(io, params, grid);
+    if ((int64_t)grid->shared_bytes > gpu->base.info.shared_per_block) {
+        smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", function->name,
+                 grid->shared_bytes, gpu->base.info.name, (long long)gpu->base.info.shared_per_block);
+        return smp_hint(err, "use --variant naive, or --device cpu");
+    }
+    if (grid->shared_bytes > WITHOUT_ASKING && grid->shared_bytes > function->dynamic_shared) {
+        CUDA_TRY(gpu, cuFuncSetAttribute, function->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                 (int)grid->shared_bytes);
+        function->dynamic_shared = grid->shared_bytes;
+    }
+fail:
+    return code;
+}
+
+void cuda_kernels_close(cuda_device *gpu)
+{
+    for (size_t i = 0; i < gpu->module_count; i++)
+        (void)smp_cuModuleUnload(gpu->driver, gpu->modules[i].module);
+    smp_free(gpu->modules);
+    smp_free(gpu->functions);
+}
+
+smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
+                                  smp_cuda_launch_info *info, smp_error *err)
+{
+    cuda_device *gpu = (cuda_device *)device;
+    cuda_function *function;
+    *info = (smp_cuda_launch_info){.limit = "threads"};
+    smp_code code = cuda_enter(gpu, err);
+    if (!code)
+        code = cuda_kernel(gpu, launch, io, &function, err);
+    if (!code)
+        code = cuda_grid(gpu, function, launch, io, params, &info->grid, err);
+    if (code)
+        return code;
+    CUDA_TRY(gpu, cuFuncGetAttribute, &info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function->function);
+    CUDA_TRY(gpu, cuFuncGetAttribute, &info->static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function->function);
+    CUDA_TRY(gpu, cuFuncGetAttribute, &info->local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function->function);
+    int threads = (int)(info->grid.block[0] * info->grid.block[1] * info->grid.block[2]);
+    CUDA_TRY(gpu, cuOccupancyMaxActiveBlocksPerMultiprocessor, &info->blocks_per_unit, function->function, threads,
+             info->grid.shared_bytes);
+    if (gpu->threads_per_unit > 0)
+        info->occupancy = (double)(info->blocks_per_unit * threads) / gpu->threads_per_unit;
+    /* The first resource that another block would exceed. Registers are granted to warps in lots of 256. */
+    int next = info->blocks_per_unit + 1, warps = (threads + 31) / 32;
+    int64_t shared = info->static_shared + (int64_t)info->grid.shared_bytes + gpu->shared_reserved;
+    int64_t registers = (int64_t)((info->registers * 32 + 255) / 256 * 256) * warps;
+    if ((int64_t)next * threads > gpu->threads_per_unit)
+        info->limit = "threads";
+    else if (shared * next > gpu->base.info.shared_per_unit)
+        info->limit = "shared memory";
+    else if (registers * next > gpu->registers_per_unit)
+        info->limit = "registers";
+    else
+        info->limit = "blocks";
+fail:
+    return code;
+}

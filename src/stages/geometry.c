@@ -1,0 +1,50 @@
+/* Launch geometries that stages share: see geometry.h. */
+#include "stages/geometry.h"
+
+#include "base/checked.h"
+
+static unsigned blocks_for(int64_t items, int64_t each, int64_t most)
+{
+    return (unsigned)smp_clamp_i64((items + each - 1) / each, 1, most);
+}
+
+/* n items across, rows down; blocks of 256 threads. */
+static void spread(int64_t n, int64_t rows, smp_grid *grid)
+{
+    int64_t width = 1;
+    while (width < n && width < SMP_BLOCK_THREADS)
+        width *= 2;
+    int64_t height = SMP_BLOCK_THREADS / width;
+    *grid = (smp_grid){
+        .grid = {blocks_for(n, width, SMP_GRID_MOST), blocks_for(rows, height, SMP_GRID_MOST), 1},
+        .block = {(unsigned)width, (unsigned)height, 1},
+    };
+}
+
+void smp_geometry_samples(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    spread(io->out.width * io->out.channels, io->out.rows, grid);
+}
+
+void smp_geometry_packs(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    int64_t in_size = smp_sample_size(io->in.format), out_size = smp_sample_size(io->out.format);
+    int64_t n = io->out.width * io->out.channels, rows = io->out.rows;
+    int64_t pack = 16 / smp_max_i64(in_size, out_size);
+    if (io->in.stride == n * in_size && io->out.stride == n * out_size) {
+        n *= rows;
+        rows = 1;
+    }
+    spread((n + pack - 1) / pack, rows, grid);
+}
+
+void smp_grid_tiles(const smp_io *io, int tile_width, int tile_height, int width, int height, smp_grid *grid)
+{
+    *grid = (smp_grid){
+        .grid = {blocks_for(io->out.width, tile_width, INT32_MAX), blocks_for(io->out.rows, tile_height, SMP_GRID_MOST),
+                 1},
+        .block = {(unsigned)width, (unsigned)height, 1},
+    };
+}

@@ -1,0 +1,24 @@
+/* Launch geometries that stages share: grid, block and dynamic shared memory of a GPU kernel for given views. A stage
+ * names one in its smp_launch, or has its own; null means smp_geometry_samples. */
+#ifndef SMP_STAGES_GEOMETRY_H
+#define SMP_STAGES_GEOMETRY_H
+
+#include "stages/stage.h"
+
+enum {
+    SMP_GRID_MOST = 65535,  /* blocks in y and z; also more than enough in x for kernels that stride */
+    SMP_BLOCK_THREADS = 256 /* of the geometries below */
+};
+
+/* For kernels that stride over the samples of a row (x) and over rows (y): blocks of 256 threads, as wide as the row up
+ * to 256, so that narrow pictures and sound use their threads on several rows. */
+void smp_geometry_samples(const smp_io *io, const void *params, smp_grid *grid);
+
+/* For kernels with 256 threads that take 16 bytes each in turn, rows that lie end to end joined (smp_point_packs). */
+void smp_geometry_packs(const smp_io *io, const void *params, smp_grid *grid);
+
+/* Blocks of width x height threads over tiles of tile_width x tile_height pixels of the output. For a stage's own
+ * geometry function; dynamic shared memory is set by it afterwards. */
+void smp_grid_tiles(const smp_io *io, int tile_width, int tile_height, int width, int height, smp_grid *grid);
+
+#endif
