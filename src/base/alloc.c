@@ -133,6 +133,7 @@ uint64_t smp_alloc_peak(void)
 void smp_alloc_limit(uint64_t bytes)
 {
     atomic_store(&limit, bytes);
+    atomic_store(&limit_hit, false);
 }
 
 void smp_alloc_fail_at(uint64_t nth)
