@@ -218,10 +218,9 @@ static bool save(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
 static const struct {
     const char *name;
     bool (*bind)(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement);
-    bool keeps; /* may end in -> @name */
 } keywords[] = {
-    {"smempipe", version, false},   {"kind", kind, false}, {"light", light, false}, {"param", smp_declare, false},
-    {"include", smp_include, true}, {"from", from, false}, {"save", save, false},
+    {"smempipe", version},    {"kind", kind}, {"light", light}, {"param", smp_declare},
+    {"include", smp_include}, {"from", from}, {"save", save},
 };
 
 static bool bind_statement(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement)
@@ -229,8 +228,7 @@ static bool bind_statement(smp_builder *b, smp_scope *scope, const smp_ast_state
     for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
         if (!strcmp(keywords[i].name, statement->name))
             return keywords[i].bind(b, scope, statement) &&
-                   (!statement->tap || !keywords[i].keeps ||
-                    smp_define_tap(b, scope, statement->tap, statement->tap_span));
+                   (!statement->tap || smp_define_tap(b, scope, statement->tap, statement->tap_span));
     return smp_bind_stage(b, scope, statement) &&
            (!statement->tap || smp_define_tap(b, scope, statement->tap, statement->tap_span));
 }

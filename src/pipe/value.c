@@ -17,7 +17,7 @@ void smp_value_describe(const smp_value *value, char *text, size_t size)
     smp_shown(shown, value->text, value->length);
     const char *quote = value->kind == SMP_VALUE_STRING ? "\"" : "'";
     if (value->kind == SMP_VALUE_TAP)
-        snprintf(text, size, "the picture '%s'", shown);
+        snprintf(text, size, "the picture '@%s'", shown);
     else if (value->param)
         snprintf(text, size, "'$%.60s' (%s)", value->param, shown);
     else
