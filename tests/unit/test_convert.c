@@ -1,9 +1,9 @@
-/* depth and convert: every value of every pair of formats, clipping, dropped alpha. */
+/* depth and to_format: every value of every pair of formats, clipping, dropped alpha. */
 #include "kernel_case.h"
 
 #include "convert.h"
 
-extern const smp_stage smp_stage_depth, smp_stage_convert;
+extern const smp_stage smp_stage_depth, smp_stage_to_format;
 
 static const struct {
     int depth;
@@ -13,7 +13,7 @@ static const smp_convert_params formats[] = {{SMP_U8}, {SMP_U16}, {SMP_F32}};
 /* One row that holds every code value once, converted. */
 static picture convert_all(smp_format from, smp_format storage, smp_format to)
 {
-    kernel_case c = {.stage = &smp_stage_convert, .params = &formats[to]};
+    kernel_case c = {.stage = &smp_stage_to_format, .params = &formats[to]};
     c.in = case_shape(from == SMP_U8 ? 256 : 65536, 1, 1, from);
     c.in_storage = storage;
     c.out_storage = to;
@@ -91,7 +91,7 @@ static void every_variant_gives_the_same_bytes(void **state)
             for (int to = 0; to < SMP_FORMATS; to++)
                 for (int as_float = 0; as_float < 2; as_float++)
                     for (int channels = 1; channels <= 4; channels++) {
-                        kernel_case c = {.stage = &smp_stage_convert, .params = &formats[to]};
+                        kernel_case c = {.stage = &smp_stage_to_format, .params = &formats[to]};
                         c.in = case_shape(width, height, channels, storages[i][0]);
                         c.in_storage = storages[i][1];
                         c.out_storage = as_float ? SMP_F32 : (smp_format)to;
@@ -106,7 +106,7 @@ static void every_variant_gives_the_same_bytes(void **state)
 static smp_code plan_dropping_alpha(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work,
                                     smp_error *err)
 {
-    smp_code code = smp_stage_convert.plan(params, in, by, work, err);
+    smp_code code = smp_stage_to_format.plan(params, in, by, work, err);
     work->out.channels--;
     work->out.alpha = false;
     return code;
@@ -115,7 +115,7 @@ static smp_code plan_dropping_alpha(const void *params, const smp_shape *in, con
 static void the_alpha_channel_can_be_dropped(void **state)
 {
     (void)state;
-    smp_stage dropping = smp_stage_convert;
+    smp_stage dropping = smp_stage_to_format;
     dropping.plan = plan_dropping_alpha;
     smp_format nominal, storage, out_storage;
     for (int f = 0; case_formats(f, &nominal, &storage, &out_storage); f++)

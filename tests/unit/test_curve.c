@@ -1,9 +1,10 @@
-/* gamma, linear, encoded: against their formulas in double, fixed points, round trips, and that variants agree. */
+/* gamma, srgb_decode, srgb_encode: against their formulas in double, fixed points, round trips, and that variants
+ * agree. */
 #include "kernel_case.h"
 
 #include "curve.h"
 
-extern const smp_stage smp_stage_gamma, smp_stage_linear, smp_stage_encoded;
+extern const smp_stage smp_stage_gamma, smp_stage_srgb_decode, smp_stage_srgb_encode;
 
 static const struct {
     double g;
@@ -91,7 +92,7 @@ static void gamma_above_1_brightens(void **state)
 static void storage_does_not_change_the_result(void **state)
 {
     (void)state;
-    const smp_stage *const stages[] = {&smp_stage_gamma, &smp_stage_linear, &smp_stage_encoded};
+    const smp_stage *const stages[] = {&smp_stage_gamma, &smp_stage_srgb_decode, &smp_stage_srgb_encode};
     for (int s = 0; s < 3; s++) {
         kernel_case c = {.stage = stages[s], .params = &gamma_half, .in = case_shape(64, 4, 4, SMP_U8)};
         c.out_storage = SMP_F32;
@@ -116,7 +117,7 @@ static void every_variant_gives_the_same_bytes(void **state)
 {
     (void)state;
     kernel_case_matrix(&smp_stage_gamma, &gamma_22, 32, 1);
-    const smp_stage *const stages[] = {&smp_stage_gamma, &smp_stage_linear, &smp_stage_encoded};
+    const smp_stage *const stages[] = {&smp_stage_gamma, &smp_stage_srgb_decode, &smp_stage_srgb_encode};
     smp_format nominal, in, out;
     for (int s = 0; s < 3; s++)
         for (int f = 0; case_formats(f, &nominal, &in, &out); f++)
@@ -133,7 +134,7 @@ static void every_variant_gives_the_same_bytes(void **state)
 static void infinities_and_nan_too(void **state)
 {
     (void)state;
-    const smp_stage *const stages[] = {&smp_stage_gamma, &smp_stage_linear, &smp_stage_encoded};
+    const smp_stage *const stages[] = {&smp_stage_gamma, &smp_stage_srgb_decode, &smp_stage_srgb_encode};
     for (int s = 0; s < 3; s++) {
         kernel_case c = {.stage = stages[s], .params = &gamma_half, .in = case_shape(61, 45, 3, SMP_F32)};
         c.in_storage = c.out_storage = SMP_F32;
@@ -163,7 +164,7 @@ static void planning_without_memory_fails_cleanly(void **state)
     smp_node_plan plan = {.out = in};
     smp_error err = {0};
     smp_alloc_fail_at(1);
-    assert_int_equal(smp_stage_linear.plan(NULL, &in, NULL, &plan, &err), SMP_E_MEMORY);
+    assert_int_equal(smp_stage_srgb_decode.plan(NULL, &in, NULL, &plan, &err), SMP_E_MEMORY);
     smp_alloc_fail_at(0);
     assert_null(plan.table);
 }

@@ -1,26 +1,6 @@
-/* convert: to another storage or full scale; the planner inserts it where a file needs one. */
-#include "convert.h"
-#include "stages/convert_variants.h"
+/* to_format: to another storage or full scale; the planner inserts it where a file needs one. */
+#include "stages/format_change.h"
 #include "stages/stage.h"
-
-const smp_variant smp_convert_variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convert_naive), .cuda = "convert_naive"}}},
-    {.name = "tiled",
-     .help = "vectorised rows, integer arithmetic between integer formats",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convert_tiled), .cuda = "convert_tiled"}}},
-    {0},
-};
-
-void smp_convert_plan(smp_format format, const smp_shape *in, smp_node_plan *work)
-{
-    work->out.format = format;
-    /* Fewer bits round; to float and back is arithmetic. */
-    bool exact = format == in->format || (in->format == SMP_U8 && format == SMP_U16);
-    work->exactness = exact ? SMP_INTEGER : SMP_REAL;
-    work->ops = 1;
-}
 
 static const char *const formats[] = {"u8", "u16", "f32", NULL}; /* as smp_format */
 
@@ -38,13 +18,13 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     return SMP_OK;
 }
 
-const smp_stage smp_stage_convert = {
-    .name = "convert",
+const smp_stage smp_stage_to_format = {
+    .name = "to_format",
     .help = "store samples in another format",
     .about = "out = in * (white_out / white_in) in code values, white being 255, 65535 or 1: 8 to 16 bits is v * 257, "
              "16 to 8 bits (v * 255 + 32895) >> 16, to float v / white, from float v * white rounded to nearest even "
              "and clamped. Where the output has no alpha channel the last channel is dropped.",
-    .example = "convert u8",
+    .example = "to_format u8",
     .domain = SMP_BOTH,
     .internal = true,
     .role = SMP_ROLE_CONVERT,

@@ -1,4 +1,4 @@
-/* linear: sRGB-encoded values to linear light; the planner inserts it where `light linear` is in force. */
+/* srgb_decode: sRGB-encoded values to linear light; the planner inserts it where `light linear` is in force. */
 #include "stages/stage.h"
 #include "stages/tone.h"
 
@@ -8,13 +8,13 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     return smp_tone_plan((smp_curve){.kind = SMP_CURVE_LINEAR}, in, work, err);
 }
 
-const smp_stage smp_stage_linear = {
-    .name = "linear",
+const smp_stage smp_stage_srgb_decode = {
+    .name = "srgb_decode",
     .help = "decode sRGB to linear light",
     .about =
         "With s = in / white: s / 12.92 up to 0.04045, else ((s + 0.055) / 1.055)^2.4 (IEC 61966-2-1), times white. "
         "Values below 0 are mirrored, above 1 the formula goes on; alpha stays. Relative error at most 1e-6.",
-    .example = "linear",
+    .example = "srgb_decode",
     .domain = SMP_IMAGE,
     .internal = true,
     .role = SMP_ROLE_LINEAR,

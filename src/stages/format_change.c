@@ -1,0 +1,22 @@
+/* What the stages that change the format share: one pair of kernels, which the views tell what to do. */
+#include "stages/format_change.h"
+#include "convert.h"
+
+const smp_variant smp_convert_variants[] = {
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convert_naive), .cuda = "convert_naive"}}},
+    {.name = "tiled",
+     .help = "vectorised rows, integer arithmetic between integer formats",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convert_tiled), .cuda = "convert_tiled"}}},
+    {0},
+};
+
+void smp_convert_plan(smp_format format, const smp_shape *in, smp_node_plan *work)
+{
+    work->out.format = format;
+    /* Fewer bits round; to float and back is arithmetic. */
+    bool exact = format == in->format || (in->format == SMP_U8 && format == SMP_U16);
+    work->exactness = exact ? SMP_INTEGER : SMP_REAL;
+    work->ops = 1;
+}
