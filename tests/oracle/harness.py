@@ -14,6 +14,8 @@ import unittest
 import numpy as np
 
 PROGRAM = os.environ.get("SMEMPIPE", "")
+# Every run syncs what it writes: thousands of small arrays want memory, not a disk.
+SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 WHITE = {np.dtype(np.uint8): 255.0, np.dtype(np.uint16): 65535.0, np.dtype(np.float32): 1.0}
 FORMATS = (np.uint8, np.uint16, np.float32)
 # How far f32 arithmetic may move a value, in code values: decides on which side of a tie it falls.
@@ -80,7 +82,7 @@ def run_many(array, branches, *options, prologue=(), report=None):
 
     prologue: statements before the first branch (`light linear`). report: a dict that receives the JSON report.
     """
-    with tempfile.TemporaryDirectory(prefix="smp-oracle-") as name:
+    with tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH) as name:
         folder = pathlib.Path(name)
         np.save(folder / "in.npy", array)
         lines = list(prologue)

@@ -7,13 +7,13 @@ import cv2
 import numpy as np
 from scipy import ndimage
 
-from harness import OracleCase, command, picture, run, white
+from harness import SCRATCH, OracleCase, command, picture, run, white
 from test_stencil import gaussian_weights
 
 
 def through_png(array, *stages):
     """RGBA through a PNG, where the fourth channel is alpha; the result as an array."""
-    with tempfile.TemporaryDirectory(prefix="smp-oracle-") as name:
+    with tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH) as name:
         folder = pathlib.Path(name)
         cv2.imwrite(str(folder / "in.png"), array[..., [2, 1, 0, 3]])
         arguments = [word for stage in stages for word in ("-e", stage)]
