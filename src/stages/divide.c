@@ -1,0 +1,33 @@
+/* divide: the quotient of two pictures, or of a picture and a number. */
+#include "stages/operand.h"
+
+typedef struct params {
+    smp_operand by;
+} params;
+
+static const smp_param table[] = {
+    SMP_OPERAND_PARAM("what to divide by: @name, or a number"),
+    {0},
+};
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const params *p = params_;
+    return smp_plan_arithmetic(SMP_DIVIDE, &p->by, 1, in, by, work, err);
+}
+
+const smp_stage smp_stage_divide = {
+    .name = "divide",
+    .help = "divides by a second picture, or a number",
+    .about = "out = a * full scale / b: where both are equal the result is white; dividing by a blurred copy takes "
+             "uneven light away. Dividing by 0 gives full scale with the sign of a, and 0 for 0 / 0." SMP_OPERAND_ABOUT,
+    .example = "divide 80%",
+    .domain = SMP_BOTH,
+    .access = SMP_POINT,
+    .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = smp_arithmetic_variants,
+    .aliases = (const smp_alias[]){{"div", "divide"}, {"flatfield", "divide by=@name"}, {0}},
+};

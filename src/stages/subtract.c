@@ -1,0 +1,36 @@
+/* subtract: the difference of two pictures, or of a picture and a number. */
+#include "stages/operand.h"
+
+typedef struct params {
+    smp_operand by;
+} params;
+
+static const smp_param table[] = {
+    SMP_OPERAND_PARAM("what is taken away: @name, or a fraction of full scale"),
+    {0},
+};
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const params *p = params_;
+    return smp_plan_arithmetic(SMP_SUBTRACT, &p->by, 1, in, by, work, err);
+}
+
+const smp_stage smp_stage_subtract = {
+    .name = "subtract",
+    .help = "subtracts a second picture, or a number",
+    .about = "out = a - b." SMP_OPERAND_ABOUT,
+    .example = "subtract 10%",
+    .domain = SMP_BOTH,
+    .access = SMP_POINT,
+    .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = smp_arithmetic_variants,
+    .aliases = (const smp_alias[]){{"sub", "subtract"},
+                                   {"minus", "subtract"},
+                                   {"absdiff", "blend by=@name mode=difference"},
+                                   {"difference", "blend by=@name mode=difference"},
+                                   {0}},
+};
