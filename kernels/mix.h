@@ -1,0 +1,34 @@
+/* mix: every output channel a weighted sum of a pixel's input channels: gray, matrix. */
+#ifndef SMP_KERNELS_MIX_H
+#define SMP_KERNELS_MIX_H
+
+#include "smp_cpu.h"
+#include "smp_math.h"
+
+typedef struct smp_mix {
+    int32_t rows, cols; /* output and input channels that the matrix mixes: the first of each pixel */
+    int32_t keep_alpha; /* 1: the input's last channel, not among cols, becomes the output's last */
+    float weight[SMP_MAX_CHANNELS][SMP_MAX_CHANNELS];
+    float constant[SMP_MAX_CHANNELS]; /* fraction of full scale, added */
+} smp_mix;
+
+/* The definition, for row r of the matrix: s = constant * white; s = fmaf(weight[c], v[c], s) for c = 0, 1, ... `step`
+ * is the distance between channels in samples. */
+SMP_FN float smp_mix_sample(const smp_mix *mix, int r, const float *v, int64_t step, float white)
+{
+    float s = mix->constant[r] * white;
+    for (int c = 0; c < mix->cols; c++)
+        s = fmaf(mix->weight[r][c], v[c * step], s);
+    return smp_one_nan(s);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(mix_naive); /* params: smp_mix */
+SMP_CPU_DECLARE(mix_tiled);
+#ifdef __cplusplus
+}
+#endif
+
+#endif
