@@ -99,8 +99,22 @@ SMP_FN float smp_round_to(float v, float white)
     v = v < white ? v : white;
     return (v + 8388608.f) - 8388608.f;
 }
-SMP_FN uint8_t smp_to_u8(float v) { return (uint8_t)(int)smp_round_to(v, 255.f); }
-SMP_FN uint16_t smp_to_u16(float v) { return (uint16_t)(int)smp_round_to(v, 65535.f); }
+/* The integer that smp_round_to() gives, from the bits of v + 2^23: as integers they order like the floats, and the
+ * compiler has vector instructions for their minimum and maximum, which for floats NaN forbids. white is an integer. */
+SMP_FN uint32_t smp_round_bits(float v, int32_t white)
+{
+    union {
+        float f;
+        int32_t bits;
+    } sum, zero;
+    sum.f = v + 8388608.f;
+    zero.f = 8388608.f;
+    int32_t bits = sum.bits > zero.bits ? sum.bits : zero.bits;
+    bits = bits < zero.bits + white ? bits : zero.bits + white;
+    return v == v ? (uint32_t)bits : 0;
+}
+SMP_FN uint8_t smp_to_u8(float v) { return (uint8_t)smp_round_bits(v, 255); }
+SMP_FN uint16_t smp_to_u16(float v) { return (uint16_t)smp_round_bits(v, 65535); }
 
 /* 1 when storing v in a format whose full scale is white changes it by more than rounding; NaN counts. */
 SMP_FN int smp_clips(float v, float white) { return !(v >= -0.5f && v <= white + 0.5f); }
