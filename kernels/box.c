@@ -60,14 +60,14 @@ SMP_INLINE void box_windows(float *restrict to, const float *in, int64_t step, i
     for (int64_t x = 0; x < (lanes & -STENCIL_LANES); x++) {
         const float *p = in + x;
         float sum = 0;
-        int at = 0;
-#pragma GCC unroll 4
-        for (int length = 1; length <= 8; length *= 2)
-            if (n & length) {
-                const float block = box_block(p + at * step, step, length);
-                sum = at ? sum + block : block;
-                at += length;
-            }
+        if (n & 1)
+            sum = p[0];
+        if (n & 2)
+            sum = n & 1 ? sum + box_block(p + (n & 1) * step, step, 2) : box_block(p, step, 2);
+        if (n & 4)
+            sum = n & 3 ? sum + box_block(p + (n & 3) * step, step, 4) : box_block(p, step, 4);
+        if (n & 8)
+            sum = n & 7 ? sum + box_block(p + (n & 7) * step, step, 8) : box_block(p, step, 8);
         to[x] = sum;
     }
 }

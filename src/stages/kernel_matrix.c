@@ -29,10 +29,10 @@ static size_t scratch(const smp_io *io, const void *kernel)
 const smp_variant smp_taps_variants[] = {
     {.name = "naive",
      .help = "tap after tap for every sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(taps_naive), "taps_naive", NULL}}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(taps_naive), .cuda = "taps_naive"}}},
     {.name = "tiled",
      .help = "rows stay in cache as f32; each loaded vector serves four output rows",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(taps_tiled), "taps_tiled", NULL}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(taps_tiled), .cuda = "taps_tiled"}},
      .scratch = scratch,
      .band = 16},
     {0},

@@ -46,10 +46,10 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "nine samples for every result",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(gradient_naive), "gradient_naive", NULL}}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gradient_naive), .cuda = "gradient_naive"}}},
     {.name = "tiled",
      .help = "three rows in cache",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(gradient_tiled), "gradient_tiled", NULL}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gradient_tiled), .cuda = "gradient_tiled"}},
      .scratch = scratch,
      .band = 16},
     {0},

@@ -55,11 +55,11 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "rows after the row pass in a ring, the rest sample by sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(sharpen_naive), "sharpen_naive", NULL}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_naive), .cuda = "sharpen_naive"}},
      .scratch = ring},
     {.name = "tiled",
      .help = "blur and mask in one walk; rows between the passes stay in cache",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(sharpen_tiled), "sharpen_tiled", NULL}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_tiled), .cuda = "sharpen_tiled"}},
      .scratch = scratch,
      .band = 16},
     {0},
