@@ -106,7 +106,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
 static int64_t source_slot(const smp_shape *shape, int64_t strip_rows)
 {
     enum { SLOT_BYTES = 1 << 20 };
-    int64_t row = shape->width * shape->channels * smp_sample_size(shape->format);
+    int64_t row = shape->width * shape->channels * smp_sample_size((int)shape->format);
     return smp_max_i64(1, smp_min_i64(strip_rows, smp_max_i64(1, SLOT_BYTES / row)));
 }
 

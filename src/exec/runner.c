@@ -34,7 +34,7 @@ struct smp_runner {
 
 static int64_t row_bytes(const smp_shape *shape, smp_format storage)
 {
-    return shape->width * shape->channels * smp_sample_size(storage);
+    return shape->width * shape->channels * smp_sample_size((int)storage);
 }
 
 static int64_t aligned(int64_t bytes)
