@@ -188,7 +188,7 @@ static bool settle(smp_builder *b, smp_scope *scope, smp_scope_param *param, con
         smp_given *given = &scope->givens[i];
         if (strcmp(given->name, param->name))
             continue;
-        bool numeric = is_number(value);
+        bool numeric = is_number(value) && unit != SMP_UNIT_NONE; /* a bare default says no dimension */
         if (!take_given(b, given, value))
             return false;
         if (numeric && is_number(value) && !same_unit(b, param->name, unit, value))

@@ -180,6 +180,13 @@ static void too_many_elements(parser *p)
     p->lexer.quiet = false;
 }
 
+/* `NAME [` inside a list: a list that was left open has run into the next statement. */
+static bool next_statement(const parser *p, smp_token token)
+{
+    const smp_ast_value *last = p->item_count ? &p->items[p->item_count - 1] : NULL;
+    return token.kind == SMP_TOKEN_OPEN && last && last->kind == SMP_AST_WORD && smp_is_name(last->text, last->length);
+}
+
 /* A list; p->token is its '['. False without memory. *value is SMP_AST_BAD after a mistake. */
 static bool list_value(parser *p, smp_ast_value *value)
 {
@@ -194,7 +201,7 @@ static bool list_value(parser *p, smp_ast_value *value)
     while (p->token.kind != SMP_TOKEN_CLOSE) {
         smp_token token = p->token;
         if (token.kind == SMP_TOKEN_END || token.kind == SMP_TOKEN_EQUALS || token.kind == SMP_TOKEN_ARROW ||
-            token.kind == SMP_TOKEN_LINE) {
+            token.kind == SMP_TOKEN_LINE || next_statement(p, token)) {
             never_closed(p, open, after);
             value->kind = SMP_AST_BAD;
             return true;

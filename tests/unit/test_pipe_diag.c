@@ -229,6 +229,8 @@ static void values_are_checked_where_they_stand(void **state)
     pipe_one_error("filter [1;;2]", 1, 11, "row 2 is empty", NULL);
     pipe_one_error("filter [1 [2] 3]", 1, 11, "a list cannot hold a list", NULL);
     pipe_one_error("filter [1 x]", 1, 11, "each value of 'kernel' must be -100 to 100, not 'x'", NULL);
+    pipe_one_error("filter [1 2\nnegate\nfilter [3 4]", 1, 8, "this '[' is never closed", "close it with ]");
+    pipe_one_error("filter [1 2\nsoften 2px edge=mirror", 1, 8, "this '[' is never closed", "close it with ]");
     pipe_one_error("filter [1, 2]", 1, 9, "'1,' is not a number", NULL);
     pipe_one_error("filter [1 200]", 1, 11, "each value of 'kernel' must be -100 to 100, not '200'", NULL);
     pipe_one_error("filter [1 2px]", 1, 11, "'kernel' is a plain number, but '2px' is a length", NULL);
