@@ -9,6 +9,7 @@
 #include "io/png_glue.h"
 
 enum {
+    FIXED_MAX = 21474,     /* libpng keeps gamma and chromaticities as hundred-thousandths in 32 bits */
     DEFAULT_LEVEL = 3,     /* of zlib: measured on photographs; see write_header */
     IDAT_SIZE = 1 << 16,   /* bytes of one IDAT chunk */
     COMPRESS_TEXT = 1024,  /* bytes from which texts are compressed */
@@ -75,10 +76,13 @@ static void put_colour(png_writer *state, int colours)
         png_set_sRGB(png, info, meta->srgb_intent);
         return;
     }
-    if (meta->gamma > 0)
+    if (meta->gamma > 0 && meta->gamma < FIXED_MAX)
         png_set_gAMA(png, info, meta->gamma);
     const double *c = meta->chrm;
-    if (meta->has_chrm)
+    bool fits = meta->has_chrm;
+    for (int i = 0; i < 8; i++)
+        fits &= c[i] > -FIXED_MAX && c[i] < FIXED_MAX;
+    if (fits)
         png_set_cHRM(png, info, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]);
 }
 

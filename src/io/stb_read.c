@@ -2,6 +2,7 @@
  * running out of bytes leaves it by longjmp; its blocks are kept in a list for that. Memory is counted and capped. */
 #include "io/stb_read.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <string.h>
 
@@ -159,8 +160,11 @@ static smp_code fail_stb(stb_reader *state)
 
 static smp_code look(stb_reader *state)
 {
-    if (stbi_info_from_callbacks(&callbacks, state, &state->width, &state->height, &state->channels))
+    if (stbi_info_from_callbacks(&callbacks, state, &state->width, &state->height, &state->channels)) {
+        if (state->height < 0 && state->height > INT_MIN) /* a BMP whose top row comes first */
+            state->height = -state->height;
         return SMP_OK;
+    }
     return fail_stb(state);
 }
 

@@ -1,0 +1,286 @@
+/* What is kept beside the samples: through PNG and JPEG, from one to the other, and left out with strip. */
+#include "media_fixture.h"
+
+#include <math.h>
+
+enum { PROFILE = 70000 }; /* bytes: more than one JPEG marker holds */
+
+static void put32(uint8_t *at, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+/* A profile that libpng's checks accept: header, one tag, the rest noise. */
+static void make_profile(uint8_t *icc, const char *space)
+{
+    memset(icc, 0, PROFILE);
+    for (int i = 144; i < PROFILE; i++)
+        icc[i] = (uint8_t)((uint32_t)i * 2654435761u >> 13);
+    put32(icc, PROFILE);
+    put32(icc + 8, 0x02400000);
+    memcpy(icc + 12, "mntr", 4);
+    memcpy(icc + 16, space, 4);
+    memcpy(icc + 20, "XYZ ", 4);
+    memcpy(icc + 36, "acsp", 4);
+    put32(icc + 68, 0x0000F6D6);
+    put32(icc + 72, 0x00010000);
+    put32(icc + 76, 0x0000D32D);
+    put32(icc + 128, 1);
+    memcpy(icc + 132, "desc", 4);
+    put32(icc + 136, 144);
+    put32(icc + 140, PROFILE - 144);
+}
+
+/* A TIFF structure with that orientation and a second tag. */
+static size_t make_exif(uint8_t *exif, bool big, int orientation)
+{
+    static const uint8_t little_endian[] = {'I', 'I', 42, 0,    8, 0, 0, 0, 2, 0, 0x0F, 1, 2, 0, 4, 0, 0, 0, 'a',
+                                            'b', 'c', 0,  0x12, 1, 3, 0, 1, 0, 0, 0,    9, 0, 0, 0, 0, 0, 0, 0};
+    static const uint8_t big_endian[] = {'M', 'M', 0, 42, 0,    0, 0, 8, 0, 2, 1, 0x0F, 0, 2, 0, 0, 0, 4, 'a',
+                                         'b', 'c', 0, 1,  0x12, 0, 3, 0, 0, 0, 1, 0,    9, 0, 0, 0, 0, 0, 0};
+    memcpy(exif, big ? big_endian : little_endian, sizeof big_endian);
+    exif[big ? 31 : 30] = (uint8_t)orientation;
+    return sizeof big_endian;
+}
+
+static smp_meta full_meta(const char *space, int orientation)
+{
+    smp_meta meta = {.srgb_intent = -1, .x_density = 11811, .y_density = 5906};
+    static uint8_t icc[PROFILE], exif[64];
+    make_profile(icc, space);
+    assert_true(smp_blob_set(&meta.icc, icc, PROFILE));
+    assert_true(smp_blob_set(&meta.exif, exif, make_exif(exif, true, orientation)));
+    snprintf(meta.icc_name, sizeof meta.icc_name, "house");
+    assert_true(smp_meta_add_text(&meta, "Comment", "plain", 5));
+    return meta;
+}
+
+/* Writes a picture with that metadata and opens it again. */
+static smp_reader *there_and_back(const char *name, int channels, const smp_meta *meta, bool strip)
+{
+    smp_error err = {0};
+    picture p = make_picture(8, 6, channels, false, SMP_U8);
+    smp_write_options options = smp_write_options_default();
+    options.force = true;
+    options.strip = strip;
+    assert_ok(write_with(in_folder(name), &p, meta, &options, &err));
+    free_picture(&p);
+    smp_reader *reader;
+    smp_limits limits = smp_limits_default();
+    assert_ok(smp_reader_open(in_folder(name), &limits, &reader, &err));
+    return reader;
+}
+
+static const char *find_text(const smp_meta *meta, const char *key)
+{
+    for (size_t i = 0; i < meta->text_count; i++)
+        if (strcmp(meta->texts[i].key, key) == 0)
+            return meta->texts[i].value;
+    return NULL;
+}
+
+static void profile_exif_density_and_comment_survive(void **context)
+{
+    (void)context;
+    static const char *const names[] = {"m.png", "m.jpg"};
+    for (int i = 0; i < 2; i++)
+        for (int channels = 1; channels <= 3; channels += 2) {
+            smp_meta meta = full_meta(channels == 1 ? "GRAY" : "RGB ", 6);
+            smp_reader *reader = there_and_back(names[i], channels, &meta, false);
+            const smp_media *media = smp_reader_media(reader);
+            assert_int_equal(media->meta.icc.size, PROFILE);
+            assert_memory_equal(media->meta.icc.data, meta.icc.data, PROFILE);
+            assert_int_equal(media->meta.exif.size, meta.exif.size);
+            assert_int_equal(media->orientation, 1);
+            uint8_t upright[64];
+            make_exif(upright, true, 1);
+            assert_memory_equal(media->meta.exif.data, upright, meta.exif.size);
+            assert_true(fabs(media->meta.x_density - 11811) < 1);
+            assert_true(fabs(media->meta.y_density - 5906) < 1);
+            assert_string_equal(find_text(&media->meta, "Comment"), "plain");
+            if (i == 0)
+                assert_string_equal(media->meta.icc_name, "house");
+            smp_reader_close(reader);
+            smp_meta_free(&meta);
+        }
+}
+
+static void strip_leaves_everything_out(void **context)
+{
+    (void)context;
+    static const char *const names[] = {"m.png", "m.jpg"};
+    for (int i = 0; i < 2; i++) {
+        smp_meta meta = full_meta("RGB ", 1);
+        smp_reader *reader = there_and_back(names[i], 3, &meta, true);
+        const smp_meta *kept = &smp_reader_media(reader)->meta;
+        assert_true(!kept->icc.data && !kept->exif.data && !kept->text_count && kept->x_density <= 0);
+        smp_reader_close(reader);
+        smp_meta_free(&meta);
+    }
+}
+
+static void a_profile_of_another_colour_space_is_left_out(void **context)
+{
+    (void)context;
+    static const char *const names[] = {"m.png", "m.jpg"};
+    for (int i = 0; i < 2; i++) {
+        smp_meta meta = full_meta("RGB ", 1);
+        smp_reader *reader = there_and_back(names[i], 1, &meta, false);
+        assert_null(smp_reader_media(reader)->meta.icc.data);
+        smp_reader_close(reader);
+        smp_meta_free(&meta);
+    }
+}
+
+static void png_keeps_gamma_chromaticities_and_srgb(void **context)
+{
+    (void)context;
+    smp_meta meta = {
+        .srgb_intent = -1, .gamma = 0.5, .has_chrm = true, .chrm = {.31, .33, .65, .32, .3, .61, .15, .05}};
+    smp_reader *reader = there_and_back("m.png", 3, &meta, false);
+    const smp_meta *kept = &smp_reader_media(reader)->meta;
+    assert_true(fabs(kept->gamma - 0.5) < 1e-5);
+    assert_true(kept->has_chrm);
+    for (int i = 0; i < 8; i++)
+        assert_true(fabs(kept->chrm[i] - meta.chrm[i]) < 1e-5);
+    assert_int_equal(kept->srgb_intent, -1);
+    smp_reader_close(reader);
+    meta = (smp_meta){.srgb_intent = 2};
+    reader = there_and_back("m.png", 3, &meta, false);
+    assert_int_equal(smp_reader_media(reader)->meta.srgb_intent, 2);
+    smp_reader_close(reader);
+    meta = (smp_meta){.srgb_intent = -1, .x_density = 4, .y_density = 3, .density_is_aspect = true};
+    reader = there_and_back("m.png", 3, &meta, false);
+    assert_true(smp_reader_media(reader)->meta.density_is_aspect);
+    smp_reader_close(reader);
+}
+
+static void texts_keep_their_characters(void **context)
+{
+    (void)context;
+    static const char *const texts[][2] = {
+        {"Title", "caf\xC3\xA9"}, {"Author", "\xE5\xB1\xB1\xE7\x94\xB0"}, {"Empty", ""}, {"XML:com.adobe.xmp", "<x/>"}};
+    smp_meta meta = {.srgb_intent = -1};
+    for (int i = 0; i < 4; i++)
+        assert_true(smp_meta_add_text(&meta, texts[i][0], texts[i][1], strlen(texts[i][1])));
+    char longer[5000];
+    memset(longer, 'z', sizeof longer);
+    assert_true(smp_meta_add_text(&meta, "Long", longer, sizeof longer));
+    smp_reader *reader = there_and_back("t.png", 3, &meta, false);
+    const smp_meta *kept = &smp_reader_media(reader)->meta;
+    assert_int_equal(kept->text_count, 5);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(find_text(kept, texts[i][0]), texts[i][1]);
+    assert_int_equal(strlen(find_text(kept, "Long")), sizeof longer);
+    smp_reader_close(reader);
+    smp_meta_free(&meta);
+
+    meta = (smp_meta){.srgb_intent = -1};
+    assert_true(smp_meta_add_text(&meta, "Comment", "caf\xE9\0\1", 6)); /* Latin-1, with bytes that no text has */
+    assert_string_equal(meta.texts[0].value, "caf\xC3\xA9");
+    smp_meta_free(&meta);
+}
+
+static void faulty_metadata_does_not_lose_the_picture(void **context)
+{
+    (void)context;
+    smp_meta meta = full_meta("RGB ", 1);
+    memcpy(meta.icc.data + 36, "XXXX", 4);
+    put32(meta.icc.data, 12);
+    smp_reader *reader = there_and_back("m.png", 3, &meta, false);
+    assert_null(smp_reader_media(reader)->meta.icc.data);
+    smp_reader_close(reader);
+    smp_meta_free(&meta);
+    meta = (smp_meta){.srgb_intent = 77, .gamma = 1e300, .x_density = 1e300, .y_density = 1};
+    static char key[100];
+    memset(key, 'k', sizeof key - 1);
+    assert_true(smp_meta_add_text(&meta, key, "x", 1));
+    assert_true(smp_meta_add_text(&meta, "", "x", 1));
+    reader = there_and_back("m.png", 3, &meta, false);
+    assert_int_equal(smp_reader_media(reader)->meta.text_count, 0);
+    smp_reader_close(reader);
+    reader = there_and_back("m.jpg", 3, &meta, false);
+    smp_reader_close(reader);
+    smp_meta_free(&meta);
+}
+
+/* ------------------------------------------------------------------------------------------ EXIF */
+
+static void orientation_is_found_in_both_byte_orders_and_reset(void **context)
+{
+    (void)context;
+    for (int big = 0; big < 2; big++)
+        for (int orientation = 0; orientation <= 9; orientation++) {
+            uint8_t exif[64];
+            size_t size = make_exif(exif, big, orientation);
+            assert_int_equal(smp_exif_orientation(exif, size), orientation >= 1 && orientation <= 8 ? orientation : 1);
+            smp_exif_reset_orientation(exif, size);
+            uint8_t upright[64];
+            make_exif(upright, big, 1);
+            assert_memory_equal(exif, upright, size);
+        }
+}
+
+static void a_damaged_exif_has_no_orientation(void **context)
+{
+    (void)context;
+    uint8_t exif[64];
+    size_t size = make_exif(exif, false, 6);
+    for (size_t n = 0; n < size; n++) { /* of exactly n bytes, so that a sanitizer sees reading past them */
+        uint8_t *cut = malloc(n ? n : 1);
+        assert_non_null(cut);
+        memcpy(cut, exif, n);
+        int orientation = smp_exif_orientation(cut, n);
+        assert_true(orientation == 1 || n >= 34);
+        smp_exif_reset_orientation(cut, n);
+        free(cut);
+    }
+    for (int i = 0; i < 256; i++)
+        for (size_t at = 0; at < 10; at++) {
+            make_exif(exif, false, 6);
+            exif[at] = (uint8_t)i;
+            int orientation = smp_exif_orientation(exif, size);
+            assert_true(orientation == 1 || orientation == 6);
+        }
+    assert_int_equal(smp_exif_orientation(NULL, 0), 1);
+}
+
+static void reading_reports_the_orientation_of_a_jpeg(void **context)
+{
+    (void)context;
+    smp_meta meta = full_meta("RGB ", 6);
+    smp_reader_close(there_and_back("o.jpg", 3, &meta, false));
+    size_t size;
+    uint8_t *file = load(in_folder("o.jpg"), &size);
+    for (size_t i = 0; i + 38 < size; i++)
+        if (memcmp(file + i, "Exif\0", 6) == 0)
+            file[i + 6 + 31] = 6; /* the writer has set it to 1 */
+    smp_limits limits = smp_limits_default();
+    smp_error err = {0};
+    smp_reader *reader;
+    assert_ok(smp_reader_open_memory(file, size, &limits, &reader, &err));
+    const smp_media *media = smp_reader_media(reader);
+    assert_int_equal(media->orientation, 6);
+    assert_int_equal(media->shape.width, 8);             /* as decoded */
+    assert_true(fabs(media->meta.x_density - 5906) < 1); /* as it will be once turned */
+    smp_reader_close(reader);
+    free(file);
+    smp_meta_free(&meta);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(profile_exif_density_and_comment_survive),
+        cmocka_unit_test(strip_leaves_everything_out),
+        cmocka_unit_test(a_profile_of_another_colour_space_is_left_out),
+        cmocka_unit_test(png_keeps_gamma_chromaticities_and_srgb),
+        cmocka_unit_test(texts_keep_their_characters),
+        cmocka_unit_test(faulty_metadata_does_not_lose_the_picture),
+        cmocka_unit_test(orientation_is_found_in_both_byte_orders_and_reset),
+        cmocka_unit_test(a_damaged_exif_has_no_orientation),
+        cmocka_unit_test(reading_reports_the_orientation_of_a_jpeg),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
