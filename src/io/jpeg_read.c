@@ -316,11 +316,11 @@ smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_
 static void read_end(void *context)
 {
     jpeg_reader *state = context;
-    jpeg_finish_decompress(&state->jpeg);
     for (int i = 0; i < state->jpeg.num_components; i++) /* set by the first scan that a component is in */
         if (!state->jpeg.comp_info[i].quant_table)
             check(state,
                   smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is damaged: component %d is missing", i + 1));
+    jpeg_finish_decompress(&state->jpeg);
 }
 
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err)

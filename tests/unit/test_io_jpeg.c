@@ -12,7 +12,7 @@ enum { WIDTH = 37, HEIGHT = 23 };
 typedef struct kind {
     J_COLOR_SPACE from, to;
     int channels, h, v, restart;
-    bool progressive, arithmetic, adobe;
+    bool progressive, arithmetic, adobe, separate; /* separate: a scan for each component */
 } kind;
 
 static uint8_t sample_at(int x, int y, int c)
@@ -42,6 +42,11 @@ static size_t compose(uint8_t **file, const kind *k, int width, int height)
     jpeg.arith_code = k->arithmetic;
     if (k->progressive)
         jpeg_simple_progression(&jpeg);
+    static const jpeg_scan_info scans[] = {{1, {0}, 0, 63, 0, 0}, {1, {1}, 0, 63, 0, 0}, {1, {2}, 0, 63, 0, 0}};
+    if (k->separate) {
+        jpeg.scan_info = scans;
+        jpeg.num_scans = 3;
+    }
     jpeg.write_Adobe_marker = k->adobe;
     jpeg_start_compress(&jpeg, TRUE);
     uint8_t *row = malloc((size_t)width * 4);
@@ -194,6 +199,26 @@ static void a_picture_cut_and_closed_again_is_an_error(void **context)
         assert_int_equal(read_memory(cut, n + 2, &p, &err), SMP_E_DECODE);
         free(cut);
     }
+    free(file);
+}
+
+static void a_missing_component_is_an_error(void **context)
+{
+    (void)context;
+    uint8_t *file;
+    kind k = kinds[0];
+    k.separate = true;
+    size_t size = compose(&file, &k, WIDTH, HEIGHT), last = 0;
+    smp_error err = {0};
+    picture p;
+    assert_ok(read_memory(file, size, &p, &err));
+    free_picture(&p);
+    for (size_t i = 0; i + 1 < size; i++)
+        if (file[i] == 0xFF && file[i + 1] == 0xDA)
+            last = i;
+    memcpy(file + last, "\xFF\xD9", 2);
+    assert_int_equal(read_memory(file, last + 2, &p, &err), SMP_E_DECODE);
+    assert_non_null(strstr(err.message, "component 3"));
     free(file);
 }
 
@@ -355,6 +380,7 @@ int main(void)
         cmocka_unit_test(shapes_lose_alpha_and_depth),
         cmocka_unit_test(every_truncation_is_an_error),
         cmocka_unit_test(a_picture_cut_and_closed_again_is_an_error),
+        cmocka_unit_test(a_missing_component_is_an_error),
         cmocka_unit_test(what_is_not_supported_is_named),
         cmocka_unit_test(giant_headers_are_refused_before_allocation),
         cmocka_unit_test(memory_is_counted_and_limited),

@@ -32,7 +32,7 @@ static void samples_come_back(void **context)
             assert_int_equal(q.shape.channels, cases[k].read_channels);
             assert_int_equal(q.shape.alpha, cases[k].alpha);
             assert_int_equal(q.shape.format, cases[k].format);
-            size_t size = (size_t)smp_sample_size(cases[k].format);
+            size_t size = (size_t)smp_sample_size((int)cases[k].format);
             int from = cases[k].channels, to = cases[k].read_channels;
             for (int64_t i = 0; i < width * 5; i++)
                 for (int c = 0; c < to; c++) {
