@@ -101,14 +101,14 @@ static smp_diag *wrong(compiler *c, smp_span span, const char *message)
 }
 
 /* The unit of a sum, a difference, a minimum or a maximum: a plain number takes the other's unit. */
-static smp_unit same_unit(compiler *c, smp_unit a, smp_unit b, smp_span at, const char *verb)
+static smp_unit same_unit(compiler *c, smp_unit a, smp_unit b, smp_span at, const char *refusal)
 {
     if (a == b || b == SMP_UNIT_NONE)
         return a;
     if (a == SMP_UNIT_NONE)
         return b;
     if (!c->failed)
-        smp_diags_add(c->diags, SMP_ERROR, at, "cannot %s %s and %s", verb, smp_dimension(a), smp_dimension(b));
+        smp_diags_add(c->diags, SMP_ERROR, at, "%s %s and %s", refusal, smp_dimension(a), smp_dimension(b));
     c->failed = true;
     return a;
 }
@@ -262,7 +262,7 @@ static smp_unit call(compiler *c, const word *function, size_t start)
     while (!c->failed && peek(c) == ',') {
         c->at++;
         smp_unit other = expression(c);
-        unit = same_unit(c, unit, other, span, "compare");
+        unit = same_unit(c, unit, other, span, "cannot compare");
         count++;
         if (function->least == 2)
             emit(c, (smp_op){.code = function->code});
@@ -367,7 +367,7 @@ static smp_unit expression(compiler *c)
     for (char sign; !c->failed && ((sign = peek(c)) == '+' || sign == '-');) {
         smp_span at = place(c, c->at++, 1);
         smp_unit other = term(c);
-        unit = same_unit(c, unit, other, at, sign == '+' ? "add" : "subtract");
+        unit = same_unit(c, unit, other, at, sign == '+' ? "cannot add" : "cannot subtract");
         emit(c, (smp_op){.code = sign == '+' ? SMP_OP_ADD : SMP_OP_SUBTRACT});
     }
     return unit;
