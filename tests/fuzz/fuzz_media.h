@@ -1,0 +1,38 @@
+/* One decoder under fuzzing: reads whatever begins like that format, in memory, under small limits. Build, from the
+ * root: clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc -Ikernels -I/usr/include/stb
+ * tests/fuzz/fuzz_png.c src/io/[a-z]*.c src/base/[a-z]*.c -lpng -ljpeg -lz -lm -o fuzz_png */
+#ifndef SMP_TESTS_FUZZ_MEDIA_H
+#define SMP_TESTS_FUZZ_MEDIA_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/format.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Reads all rows into a buffer of exactly their size; then everything must be free again. */
+static inline void fuzz_media(const uint8_t *data, size_t size)
+{
+    smp_limits limits = {.max_pixels = 1 << 20, .max_memory = 1 << 26, .max_file = 1 << 24};
+    smp_alloc_limit(UINT64_C(1) << 28);
+    smp_error err = {0};
+    smp_reader *reader;
+    if (smp_reader_open_memory(data, size, &limits, &reader, &err) == SMP_OK) {
+        const smp_shape *shape = &smp_reader_media(reader)->shape;
+        int64_t row = smp_row_bytes(shape);
+        void *rows = malloc((size_t)row * 3);
+        for (int64_t y = 0; rows && y < shape->height; y += 3) {
+            int64_t n = shape->height - y < 3 ? shape->height - y : 3;
+            if (smp_reader_rows(reader, rows, row, n, &err) != SMP_OK)
+                break;
+        }
+        free(rows);
+    }
+    smp_reader_close(reader);
+    if (smp_alloc_live() != 0)
+        abort();
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* libFuzzer entry: the decoders behind stb_image (BMP, TGA, PSD, HDR), and PNM. */
+#include "fuzz_media.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const smp_file_format *format = smp_format_sniff(data, size);
+    if (format && format != &smp_format_png && format != &smp_format_jpeg && format != &smp_format_npy)
+        fuzz_media(data, size);
+    return 0;
+}
