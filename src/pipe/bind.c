@@ -39,7 +39,10 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
     for (size_t i = 0; near && i < count; i++) {
         if (names[i] != near)
             continue;
-        if (say[i])
+        /* Two letters away from what another tool calls a stage is too far to be sure ("median" is not "mean"). */
+        if (say[i] && smp_edit_distance(statement->name, length, near, strlen(near)) > 1)
+            near = NULL;
+        else if (say[i])
             smp_diag_fix(b->diags, diag, "smempipe calls this: %s", say[i]);
         else
             smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pipe/diag.h"
+#include "pipe/text.h"
 
 enum { LONGEST = 40 }; /* bytes: no name is longer */
 
@@ -16,8 +17,10 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static size_t distance(const char *a, size_t n, const char *b, size_t m)
+size_t smp_edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
+    if (n > LONGEST || m > LONGEST)
+        return SIZE_MAX;
     size_t rows[3][LONGEST + 1];
     for (size_t j = 0; j <= m; j++)
         rows[0][j] = j;
@@ -45,7 +48,7 @@ const char *smp_nearest(const char *word, size_t length, const char *const *word
         size_t other = strlen(words[i]);
         if (other > LONGEST || other > length + allowed || length > other + allowed)
             continue;
-        size_t d = distance(word, length, words[i], other);
+        size_t d = smp_edit_distance(word, length, words[i], other);
         if (d <= allowed && d < length && d < other) {
             nearest = words[i];
             if (d == 0)
