@@ -1,7 +1,8 @@
 /* box on the CPU.
  *   naive  two launches: box_rows into an f32 picture, box_columns out of it. The definition, sample by sample.
  *   tiled  one walk over column tiles. Small windows are added in registers; from BOX_SMALL on, log2(size) passes of
- *          doubling over rows that stay in cache make all windows at once, so that time hardly grows with the size. */
+ *          doubling over rows that stay in cache make all windows at once, so that time hardly grows with the size.
+ * From bytes to bytes: box_bytes.c. */
 #include "box.h"
 
 SMP_CPU_KERNEL(box_rows)
@@ -196,6 +197,8 @@ static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
 SMP_CPU_KERNEL(box_tiled)
 {
     const smp_box *box = params;
+    if (SMP_PASTE(box_bytes, SMP_ISA)(io, box, scratch, y0, y1))
+        return;
     const int64_t reach = box->size - 1, step = smp_stencil_step(reach);
     const size_t window = smp_stencil_window(reach, step, STENCIL_PITCH),
                  line = smp_stencil_line(reach * io->in.channels);

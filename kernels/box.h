@@ -10,10 +10,14 @@
 #define SMP_KERNELS_BOX_H
 
 #include "stencil.h"
+#include "stencil_bytes.h"
 
 enum {
-    SMP_BOX_MAX = 4096, /* px: n * n is exact in f32 */
-    SMP_BOX_LEVELS = 13 /* lengths 1, 2, 4 .. SMP_BOX_MAX */
+    SMP_BOX_MAX = 4096,  /* px: n * n is exact in f32 */
+    SMP_BOX_LEVELS = 13, /* lengths 1, 2, 4 .. SMP_BOX_MAX */
+    SMP_BOX_NARROW =
+        13, /* 8-bit samples: sums fit 16 bits, and smp_box_mean_u16() is exact (14 is the first where not) */
+    SMP_BOX_WIDE = 256 /* 8-bit samples: column sums fit 16 bits, sums of the square are exact in f32 */
 };
 
 typedef struct smp_box {
@@ -75,13 +79,46 @@ SMP_FN float smp_box_sum(const smp_view *in, int64_t x, int64_t y, int dx, int d
     return total;
 }
 
-/* CPU scratch of the tiled walk: the window, its doubled rows, sums of a step, and two lines. */
+/* Division of sums of bytes by d = size * size, size up to SMP_BOX_NARROW: the high half of a product, shifted. */
+typedef struct smp_box_divisor {
+    uint16_t d, half, factor;
+    int32_t shift;
+} smp_box_divisor;
+
+SMP_FN smp_box_divisor smp_box_divide_by(int32_t d)
+{
+    int32_t shift = 0;
+    while (2 << shift < d)
+        shift++;
+    smp_box_divisor by;
+    by.d = (uint16_t)d;
+    by.half = (uint16_t)(d / 2);
+    by.factor = (uint16_t)(((65536u << shift) + (uint32_t)d - 1) / (uint32_t)d);
+    by.shift = shift;
+    return by;
+}
+
+/* A sum of d bytes divided by d, rounded to nearest, ties to even: what storing smp_box_mean() gives. A tie (d even)
+ * leaves no remainder after adding d/2; then an odd mean steps down. */
+SMP_FN uint8_t smp_box_mean_u16(uint16_t sum, smp_box_divisor by, int even)
+{
+    const uint16_t s = (uint16_t)(sum + by.half);
+    uint16_t mean = (uint16_t)((uint16_t)(((uint32_t)s * by.factor) >> 16) >> by.shift);
+    if (even)
+        mean = (uint16_t)(mean - ((uint16_t)(mean * by.d) == s ? mean & 1 : 0));
+    return (uint8_t)mean;
+}
+
+/* CPU scratch of the tiled walk: the window, its doubled rows, sums of a step, and two lines; or, from bytes to bytes,
+ * three f32 lines, column sums and a flat row. */
 SMP_FN size_t smp_box_scratch(int32_t size, int channels)
 {
     int64_t reach = size - 1, step = smp_stencil_step(reach);
-    return (2 * smp_stencil_window(reach, step, STENCIL_PITCH) + (size_t)(step * STENCIL_PITCH) +
-            2 * smp_stencil_line(reach * channels)) *
-           sizeof(float);
+    size_t floats = (2 * smp_stencil_window(reach, step, STENCIL_PITCH) + (size_t)(step * STENCIL_PITCH) +
+                     2 * smp_stencil_line(reach * channels)) *
+                    sizeof(float);
+    size_t bytes = smp_bytes_line(reach, channels) * (3 * sizeof(float) + sizeof(uint16_t) + sizeof(uint8_t));
+    return floats > bytes ? floats : bytes;
 }
 
 #ifdef __cplusplus
@@ -90,6 +127,9 @@ extern "C" {
 SMP_CPU_DECLARE(box_rows);    /* naive, first launch: row sums to an f32 picture */
 SMP_CPU_DECLARE(box_columns); /* naive, second launch */
 SMP_CPU_DECLARE(box_tiled);
+#ifdef SMP_ISA
+int SMP_PASTE(box_bytes, SMP_ISA)(const smp_io *io, const smp_box *box, void *scratch, int64_t y0, int64_t y1);
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,7 @@
 /* gradient on the CPU.
  *   naive  nine samples for every result: the definition.
  *   tiled  one walk over column tiles: three rows in cache, first down the columns into a line, then across it. A dozen
- *          operations a sample: memory bandwidth is near. */
+ *          operations a sample: memory bandwidth is near. From bytes to bytes: gradient_bytes.c. */
 #include "gradient.h"
 
 SMP_CPU_KERNEL(gradient_naive)
@@ -105,6 +105,8 @@ static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
 SMP_CPU_KERNEL(gradient_tiled)
 {
     const smp_gradient *g = params;
+    if (SMP_PASTE(gradient_bytes, SMP_ISA)(io, g, scratch, y0, y1))
+        return;
     float *lines = (float *)scratch + smp_stencil_window(2, smp_stencil_step(2), SMP_GRADIENT_PITCH);
     gradient_walk context = {.g = g,
                              .outside = smp_outside(g->edge, g->fill, io->in.white),

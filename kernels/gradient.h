@@ -12,6 +12,7 @@
 #define SMP_KERNELS_GRADIENT_H
 
 #include "stencil.h"
+#include "stencil_bytes.h"
 
 typedef enum smp_gradient_output {
     SMP_GRADIENT_MAGNITUDE,
@@ -76,11 +77,14 @@ SMP_FN float smp_gradient_at(const float p[9], int output)
     return output == SMP_GRADIENT_X ? x : output == SMP_GRADIENT_Y ? y : smp_sobel_magnitude(x, y);
 }
 
-/* CPU scratch of the tiled walk: the window, two lines, a row. */
+/* CPU scratch of the tiled walk: the window, two lines, a row; or, from bytes to bytes, two lines and a flat row. */
 enum { SMP_GRADIENT_PITCH = STENCIL_PITCH + 2 * SMP_MAX_CHANNELS };
 SMP_FN size_t smp_gradient_scratch(void)
 {
-    return (smp_stencil_window(2, smp_stencil_step(2), SMP_GRADIENT_PITCH) + 3 * SMP_GRADIENT_PITCH) * sizeof(float);
+    size_t floats =
+        (smp_stencil_window(2, smp_stencil_step(2), SMP_GRADIENT_PITCH) + 3 * SMP_GRADIENT_PITCH) * sizeof(float);
+    size_t bytes = smp_bytes_line(2, SMP_MAX_CHANNELS) * (2 * sizeof(int16_t) + sizeof(uint8_t));
+    return floats > bytes ? floats : bytes;
 }
 
 #ifdef __cplusplus
@@ -88,6 +92,9 @@ extern "C" {
 #endif
 SMP_CPU_DECLARE(gradient_naive);
 SMP_CPU_DECLARE(gradient_tiled);
+#ifdef SMP_ISA
+int SMP_PASTE(gradient_bytes, SMP_ISA)(const smp_io *io, const smp_gradient *g, void *scratch, int64_t y0, int64_t y1);
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -58,6 +58,17 @@ static void halves_round_to_even(void **state)
     picture_free(&out);
 }
 
+static void integer_means_round_as_float_means_do(void **state)
+{
+    (void)state;
+    for (int32_t size = 2; size <= SMP_BOX_NARROW; size++) {
+        const smp_box_divisor by = smp_box_divide_by(size * size);
+        for (int32_t sum = 0; sum <= 255 * size * size; sum++)
+            assert_int_equal(smp_box_mean_u16((uint16_t)sum, by, size % 2 == 0),
+                             smp_to_u8(smp_box_mean((float)sum, size)));
+    }
+}
+
 static void size_one_is_left_out(void **state)
 {
     (void)state;
@@ -70,12 +81,29 @@ static void size_one_is_left_out(void **state)
 static void every_variant_gives_the_same_bytes(void **state)
 {
     (void)state;
-    static const int sizes[] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 16, 31, 64, 101};
+    static const int sizes[] = {2, 5, 6, 9, 12, 14, 16, 31, 257};
     int edge = 0;
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         PARAMS(p, &smp_stage_box, {"size", sizes[s]}, {"edge", edge++ % SMP_EDGES}, {"fill", 0.7});
         stencil_check_sizes(&smp_stage_box, p, sizes[s] == 5 || sizes[s] == 15);
     }
+}
+
+static void bytes_in_wide_pictures_give_the_same_bytes(void **state)
+{
+    (void)state;
+    static const int sizes[] = {5, 16, 45, 256};
+    for (int edge = 0; edge < SMP_EDGES; edge++)
+        for (int i = 0; i < 4; i++) {
+            PARAMS(p, &smp_stage_box, {"size", sizes[i]}, {"edge", edge}, {"fill", edge % 2 ? 0.2 : 0.7});
+            const kernel_case c = {.stage = &smp_stage_box,
+                                   .params = p,
+                                   .in = case_shape(1543, 5, 1 + 2 * (i % 2), SMP_U8),
+                                   .in_storage = SMP_U8,
+                                   .out_storage = SMP_U8,
+                                   .seed = 8};
+            kernel_case_check(&c);
+        }
 }
 
 static void every_border_gives_the_same_bytes(void **state)
@@ -117,8 +145,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_the_mean_of_the_square),
         cmocka_unit_test(halves_round_to_even),
+        cmocka_unit_test(integer_means_round_as_float_means_do),
         cmocka_unit_test(size_one_is_left_out),
         cmocka_unit_test(every_variant_gives_the_same_bytes),
+        cmocka_unit_test(bytes_in_wide_pictures_give_the_same_bytes),
         cmocka_unit_test(every_border_gives_the_same_bytes),
         cmocka_unit_test(formats_channels_and_strips_give_the_same_bytes),
         cmocka_unit_test(integers_in_float_storage_give_the_same_bytes),

@@ -124,6 +124,26 @@ static void every_variant_gives_the_same_bytes(void **state)
         }
 }
 
+static void bytes_in_wide_pictures_give_the_same_bytes(void **state)
+{
+    (void)state;
+    for (int output = 0; output <= SMP_LAPLACE_8; output++)
+        for (int edge = 0; edge < SMP_EDGES; edge++) {
+            _Alignas(16) unsigned char p[PARAMS_SIZE];
+            const smp_stage *stage = stage_for(output, p, edge);
+            for (const smp_param *q = stage->params; q->name; q++)
+                if (!strcmp(q->name, "fill"))
+                    params_put(q, p, output % 2 ? 0.2 : 0.7); /* code values 51 and 178.5 */
+            kernel_case c = {.stage = stage,
+                             .params = p,
+                             .in = case_shape(1543, 5, 1 + 2 * (output % 2), SMP_U8),
+                             .in_storage = SMP_U8,
+                             .out_storage = SMP_U8,
+                             .seed = 8};
+            kernel_case_check(&c);
+        }
+}
+
 static void integers_in_float_storage_give_the_same_bytes(void **state)
 {
     (void)state;
@@ -153,6 +173,7 @@ int main(void)
         cmocka_unit_test(negative_values_clamp_and_are_counted),
         cmocka_unit_test(laplacian_takes_four_or_eight_neighbours),
         cmocka_unit_test(every_variant_gives_the_same_bytes),
+        cmocka_unit_test(bytes_in_wide_pictures_give_the_same_bytes),
         cmocka_unit_test(integers_in_float_storage_give_the_same_bytes),
         cmocka_unit_test(nan_and_infinity_spread_alike),
     };
