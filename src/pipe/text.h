@@ -35,8 +35,8 @@ int smp_utf8_width(uint32_t code);
  * read differently from what it is. A tab is not one of them. */
 bool smp_utf8_unprintable(uint32_t code);
 
-/* Mistakes between two words: letters missing, added, changed, or exchanged with their neighbour; upper and lower case are
- * the same. SIZE_MAX when one is too long to be a name. */
+/* Mistakes between two words: letters missing, added, changed, or exchanged with their neighbour; upper and lower case
+ * are the same. SIZE_MAX when one is too long to be a name. */
 size_t smp_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length);
 
 enum { SMP_SHOWN = 88 };
