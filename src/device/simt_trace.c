@@ -375,16 +375,16 @@ static void report_range(char *at, size_t size, simt_access access, uintptr_t pc
         report(at + i, size - i < 4 ? size - i : 4, access, pc);
 }
 
-void __tsan_read_range(void *at, size_t size);
-void __tsan_read_range(void *at, size_t size)
+void __tsan_read_range(void *at, ptrdiff_t size);
+void __tsan_read_range(void *at, ptrdiff_t size)
 {
-    report_range(at, size, SIMT_READ, (uintptr_t)__builtin_return_address(0));
+    report_range(at, (size_t)size, SIMT_READ, (uintptr_t)__builtin_return_address(0));
 }
 
-void __tsan_write_range(void *at, size_t size);
-void __tsan_write_range(void *at, size_t size)
+void __tsan_write_range(void *at, ptrdiff_t size);
+void __tsan_write_range(void *at, ptrdiff_t size)
 {
-    report_range(at, size, SIMT_WRITE, (uintptr_t)__builtin_return_address(0));
+    report_range(at, (size_t)size, SIMT_WRITE, (uintptr_t)__builtin_return_address(0));
 }
 
 /* clang's instrumentation replaces these; kernels' block copies are not counted by gcc (docs/kernels.md). */
@@ -410,8 +410,12 @@ void __tsan_func_entry(void *pc)
     (void)pc;
 }
 
-void __tsan_func_exit(void);
-void __tsan_func_exit(void) {}
+/* Takes nothing in the instrumented code; gcc's own declaration of it has a parameter. */
+void __tsan_func_exit(void *unused);
+void __tsan_func_exit(void *unused)
+{
+    (void)unused;
+}
 
 void __tsan_init(void);
 void __tsan_init(void) {}
