@@ -217,7 +217,8 @@ static bool ordinary(const char *name)
     static const char *const words[] = {"add",       "blend",     "box",      "depth",     "divide",  "flip",
                                         "gamma",     "gray",      "invert",   "levels",    "matrix",  "multiply",
                                         "rotate",    "stats",     "subtract", "threshold", "reverse", "gain",
-                                        "normalize", "histogram", "sharpen",  "transpose", "remix",   "orient"};
+                                        "normalize", "histogram", "sharpen",  "transpose", "remix",   "orient",
+                                        "linear",    "encoded",   "convert"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!strcmp(words[i], name))
             return true;
@@ -230,7 +231,10 @@ static bool means_something_else(const char *path, const char *name)
     static const struct {
         const char *path, *name, *meaning;
     } others[] = {
-        {"", "", ""},
+        {"src/pipe/statement.c", "linear", "the word after light"},
+        {"src/pipe/statement.c", "encoded", "the word after light"},
+        {"src/io/jpeg_read.c", "gray", "a colour type, in info"},
+        {"src/io/png_read.c", "gray", "a colour type, in info"},
     };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!strcmp(others[i].path, path) && !strcmp(others[i].name, name))
