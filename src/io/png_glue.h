@@ -35,6 +35,18 @@ _Noreturn void smp_png_stop(smp_png *state, smp_code code);
 
 void smp_png_destroy(smp_png *state, bool reading);
 
+enum { SMP_PNG_METADATA_CAP = 64 << 20 }; /* bytes that libpng may hold while reading, besides rows */
+
+/* Reading: the limits that any file is read under. */
+void smp_png_limit(smp_png *state);
+
+/* Inside a guard: copies texts and EXIF that libpng has read into media. */
+void smp_png_keep_texts(smp_png *state, smp_media *media);
+
+/* Texts and EXIF may also stand behind the picture, where libpng would find them only after the last row: looks ahead
+ * for them, when the source can be looked into. */
+smp_code smp_png_read_late(smp_reader *reader, smp_error *err);
+
 /* png_read.c and png_write.c, which png.c puts together. */
 bool smp_png_sniff(const uint8_t *head, size_t size);
 smp_code smp_png_read_open(smp_reader *reader, smp_error *err);

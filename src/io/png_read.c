@@ -8,11 +8,8 @@
 #include "io/png_glue.h"
 
 enum {
-    METADATA_CAP = 64 << 20, /* bytes libpng may hold besides rows */
-    CHUNK_CAP = 16 << 20,    /* bytes of one chunk, uncompressed: the largest ICC profiles are about 4 MB */
-    CHUNKS_CAP = 1000,       /* texts and other chunks that are kept */
-    ROWS_HELD = 4,           /* rows that libpng keeps, at their widest */
-    DEFLATE_RATIO = 1032     /* no deflate stream expands more: zlib technical details, "maximum compression factor" */
+    ROWS_HELD = 4,       /* rows that libpng keeps, at their widest */
+    DEFLATE_RATIO = 1032 /* no deflate stream expands more: zlib technical details, "maximum compression factor" */
 };
 
 typedef struct png_reader {
@@ -95,26 +92,12 @@ static void keep_colour(png_reader *state, smp_meta *meta)
     meta->has_chrm = png_get_cHRM(png, info, c, c + 1, c + 2, c + 3, c + 4, c + 5, c + 6, c + 7) != 0;
 }
 
-static void keep_texts(png_reader *state, smp_meta *meta)
-{
-    png_textp texts;
-    int count = 0;
-    png_get_text(state->base.png, state->base.info, &texts, &count);
-    for (int i = 0; i < count; i++) {
-        size_t length = texts[i].compression >= PNG_ITXT_COMPRESSION_NONE ? texts[i].itxt_length : texts[i].text_length;
-        if (!texts[i].text)
-            length = 0;
-        need(state, smp_meta_add_text(meta, texts[i].key, length ? texts[i].text : "", length), "a text", length);
-    }
-}
-
 static void keep_metadata(png_reader *state)
 {
     png_structp png = state->base.png;
     png_infop info = state->base.info;
     smp_meta *meta = &state->reader->media.meta;
     keep_colour(state, meta);
-    keep_texts(state, meta);
     png_uint_32 x, y;
     int unit;
     if (png_get_pHYs(png, info, &x, &y, &unit)) {
@@ -122,16 +105,7 @@ static void keep_metadata(png_reader *state)
         meta->y_density = y;
         meta->density_is_aspect = unit != PNG_RESOLUTION_METER;
     }
-    png_uint_32 size;
-    png_bytep exif;
-    if (png_get_eXIf_1(png, info, &size, &exif)) {
-        if (size > 6 && memcmp(exif, "Exif\0\0", 6) == 0) { /* some writers keep JPEG's prefix */
-            exif += 6;
-            size -= 6;
-        }
-        need(state, smp_blob_set(&meta->exif, exif, size), "EXIF", size);
-        state->reader->media.orientation = smp_exif_orientation(exif, size);
-    }
+    smp_png_keep_texts(&state->base, &state->reader->media);
 }
 
 static void read_header(void *context)
@@ -140,10 +114,7 @@ static void read_header(void *context)
     png_structp png = state->base.png;
     png_infop info = state->base.info;
     smp_media *media = &state->reader->media;
-    png_set_user_limits(png, INT32_MAX, INT32_MAX); /* check_header has judged the size */
-    png_set_chunk_cache_max(png, CHUNKS_CAP);
-    png_set_chunk_malloc_max(png, CHUNK_CAP);
-    png_set_benign_errors(png, 0);
+    smp_png_limit(&state->base);
     png_set_read_fn(png, &state->base, feed);
     png_read_info(png, info);
 
@@ -204,10 +175,12 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     state->reader = reader;
     state->base.source = &reader->source;
     state->base.fault = SMP_E_DECODE;
-    state->base.cap = METADATA_CAP + row_bytes * ROWS_HELD;
+    state->base.cap = SMP_PNG_METADATA_CAP + row_bytes * ROWS_HELD;
     code = smp_png_create(&state->base, true, err);
     if (code == SMP_OK)
         code = smp_png_guard(&state->base, read_header, state, err);
+    if (code == SMP_OK)
+        code = smp_png_read_late(reader, err);
     return code;
 }
 

@@ -10,7 +10,8 @@
 
 enum {
     FIXED_MAX = 21474,     /* libpng keeps gamma and chromaticities as hundred-thousandths in 32 bits */
-    DEFAULT_LEVEL = 3,     /* of zlib: measured on photographs; see write_header */
+    DEFAULT_LEVEL = 2,     /* of zlib: 1 saves little time, 3 takes a third longer for 2 % */
+    SMALL_LEVEL = 6,       /* from here on size counts, and every filter is tried */
     IDAT_SIZE = 1 << 16,   /* bytes of one IDAT chunk */
     COMPRESS_TEXT = 1024,  /* bytes from which texts are compressed */
     MEMORY_CAP = 256 << 20 /* bytes libpng may hold besides rows */
@@ -176,8 +177,13 @@ static void write_header(void *context)
     png_set_write_fn(png, &state->base, drain, flush);
     png_set_compression_buffer_size(png, IDAT_SIZE);
     int level = state->writer->options.png_level;
-    png_set_compression_level(png, level >= 0 && level <= 9 ? level : DEFAULT_LEVEL);
-    png_set_filter(png, PNG_FILTER_TYPE_BASE, level == 0 ? PNG_FILTER_NONE : PNG_FILTER_UP | PNG_FILTER_SUB);
+    level = level >= 0 && level <= 9 ? level : DEFAULT_LEVEL;
+    png_set_compression_level(png, level);
+    /* Trying two filters finds nearly all that five do, in two thirds of the time; flat graphics need them too. */
+    png_set_filter(png, PNG_FILTER_TYPE_BASE,
+                   level == 0            ? PNG_FILTER_NONE
+                   : level < SMALL_LEVEL ? PNG_FILTER_UP | PNG_FILTER_SUB
+                                         : PNG_ALL_FILTERS);
     png_set_IHDR(png, state->base.info, (png_uint_32)shape->width, (png_uint_32)shape->height,
                  shape->format == SMP_U16 ? 16 : 8, colours[shape->channels], PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);

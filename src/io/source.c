@@ -253,6 +253,23 @@ bool smp_source_seek(smp_source *source, uint64_t position)
     return true;
 }
 
+bool smp_source_look(const smp_source *source, uint64_t position, void *to, size_t size)
+{
+    if (!source->seekable || position > source->size || size > source->size - position)
+        return false;
+    if (source->memory) {
+        memcpy(to, source->memory + position, size);
+        return true;
+    }
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(source->fd, (uint8_t *)to + done, size - done, (off_t)(position + done));
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            return false;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
 smp_code smp_source_ended(const smp_source *source, smp_error *err)
 {
     if (source->over_limit)

@@ -51,6 +51,9 @@ smp_code smp_source_spool(smp_source *source, smp_error *err);
 /* Continues at an absolute position; false when the source cannot seek. */
 bool smp_source_seek(smp_source *source, uint64_t position);
 
+/* Bytes from elsewhere in the input, without moving: false when they are not there or the source cannot seek. */
+bool smp_source_look(const smp_source *source, uint64_t position, void *to, size_t size);
+
 /* Reading stopped short: the reason as an error: the operating system's, the limit, or, when the input just ended,
  * SMP_E_DECODE saying that it is truncated. */
 smp_code smp_source_ended(const smp_source *source, smp_error *err);

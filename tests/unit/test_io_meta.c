@@ -2,6 +2,7 @@
 #include "media_fixture.h"
 
 #include <math.h>
+#include <zlib.h>
 
 enum { PROFILE = 70000 }; /* bytes: more than one JPEG marker holds */
 
@@ -269,6 +270,51 @@ static void reading_reports_the_orientation_of_a_jpeg(void **context)
     smp_meta_free(&meta);
 }
 
+static size_t put_chunk(uint8_t *at, const char *type, const void *data, size_t size)
+{
+    put32(at, (uint32_t)size);
+    memcpy(at + 4, type, 4);
+    memcpy(at + 8, data, size);
+    put32(at + 8 + size, (uint32_t)crc32(0, at + 4, (uInt)size + 4));
+    return size + 12;
+}
+
+static void png_texts_and_exif_behind_the_picture_are_kept(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p = make_picture(300, 200, 3, false, SMP_U16), q;
+    assert_ok(write_picture(in_folder("late.png"), &p, &err));
+    size_t size;
+    uint8_t *plain = load(in_folder("late.png"), &size), *file = malloc(size + 1000), exif[64];
+    assert_non_null(file);
+    memcpy(file, plain, size);
+    size_t n = size - 12; /* before IEND */
+    n += put_chunk(file + n, "tEXt", "Software\0camera", 15);
+    n += put_chunk(file + n, "eXIf", exif, make_exif(exif, true, 8));
+    n += put_chunk(file + n, "tIME", "\7\xE8\1\1\1\1\1", 7);
+    memcpy(file + n, plain + size - 12, 12);
+    n += 12;
+    store(in_folder("late.png"), file, n);
+    smp_limits limits = smp_limits_default();
+    for (int from_file = 0; from_file < 2; from_file++) {
+        smp_reader *reader;
+        assert_ok(from_file ? smp_reader_open(in_folder("late.png"), &limits, &reader, &err)
+                            : smp_reader_open_memory(file, n, &limits, &reader, &err));
+        const smp_media *media = smp_reader_media(reader);
+        assert_int_equal(media->orientation, 8);
+        assert_string_equal(find_text(&media->meta, "Software"), "camera");
+        assert_ok(read_rest(reader, &q, &err));
+        assert_same_picture(&p, &q);
+        free_picture(&q);
+        smp_reader_close(reader);
+    }
+    assert_allocation_failures_are_clean(in_folder("late.png"));
+    free(plain);
+    free(file);
+    free_picture(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +327,7 @@ int main(void)
         cmocka_unit_test(orientation_is_found_in_both_byte_orders_and_reset),
         cmocka_unit_test(a_damaged_exif_has_no_orientation),
         cmocka_unit_test(reading_reports_the_orientation_of_a_jpeg),
+        cmocka_unit_test(png_texts_and_exif_behind_the_picture_are_kept),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
