@@ -9,6 +9,8 @@
 #include "report/json.h"
 #include "report/text.h"
 
+enum { STATEMENT_COLUMNS = 60 };
+
 typedef struct explain_settings {
     smp_plan_settings plan;
     const char *pipe, *in, *out;
@@ -258,8 +260,13 @@ static void node_json(smp_json *json, int number, const smp_node *node, const ch
 static void node_line(int number, const smp_node *node, const char *text, bool depends)
 {
     char from[16];
+    bool wide = smp_text_columns(text) > STATEMENT_COLUMNS;
     printf("%3d  ", number + 1);
-    smp_text_column(stdout, text, 60);
+    if (wide) { /* a long statement has lines of its own */
+        smp_text_wrap(stdout, text, 5, 7);
+        printf("%5s", "");
+    }
+    smp_text_column(stdout, wide ? "" : text, STATEMENT_COLUMNS);
     printf("  %-8s", smp_access_name(node->stage->access));
     if (node->input != number - 1) { /* a branch; the first statement takes @input, which is -1 too */
         picture_name(from, sizeof from, node->input);
@@ -290,7 +297,7 @@ static smp_code explain_program(const explain_settings *settings, const smp_prog
     } else {
         smp_text_clean(stdout, name);
         printf(": %zu stage%s, input: %s\n\n", program->node_count, program->node_count == 1 ? "" : "s", kind);
-        printf("%3s  %-60s  %-8s\n", "#", "stage", "reads");
+        printf("%3s  %-*s  %s\n", "#", STATEMENT_COLUMNS, "stage", "reads");
     }
     for (size_t i = 0; i < program->node_count; i++) {
         const smp_node *node = &program->nodes[i];

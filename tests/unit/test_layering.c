@@ -214,11 +214,10 @@ static void only_their_files_know_cuda(void **state)
 /* Stage names that are words of English or of the trade too: as part of a longer text they name no stage. */
 static bool ordinary(const char *name)
 {
-    static const char *const words[] = {"add",       "blend",     "box",      "depth",     "divide",  "flip",
-                                        "gamma",     "gray",      "invert",   "levels",    "matrix",  "multiply",
-                                        "rotate",    "stats",     "subtract", "threshold", "reverse", "gain",
-                                        "normalize", "histogram", "sharpen",  "transpose", "remix",   "orient",
-                                        "linear",    "encoded",   "convert"};
+    static const char *const words[] = {
+        "add",       "blend",     "box",      "depth",     "divide", "flip",     "gamma",     "gray",    "invert",
+        "levels",    "matrix",    "multiply", "rotate",    "stats",  "subtract", "threshold", "reverse", "gain",
+        "normalize", "histogram", "sharpen",  "transpose", "remix",  "orient",   "linear",    "encoded", "convert"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!strcmp(words[i], name))
             return true;
