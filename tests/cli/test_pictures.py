@@ -44,7 +44,9 @@ class Pictures(CliCase):
         return np.load(self.folder / "decoded.npy")
 
     def opencv(self, name):
-        array = cv2.imdecode(np.fromfile(self.folder / name, np.uint8), cv2.IMREAD_UNCHANGED)
+        """The samples as OpenCV reads them; of JPEG it applies the orientation."""
+        how = cv2.IMREAD_ANYCOLOR if name.endswith(".jpg") else cv2.IMREAD_UNCHANGED
+        array = cv2.imdecode(np.fromfile(self.folder / name, np.uint8), how)
         self.assertIsNotNone(array, name)
         if array.ndim == 3:
             array = array[..., [2, 1, 0, 3][: array.shape[2]]]
@@ -251,10 +253,10 @@ class Pictures(CliCase):
 
 
 def icc_profile():
-    """A minimal RGB display profile that libpng accepts: header, one text tag, D50 illuminant."""
-    body = struct.pack(">I", 1) + b"cprt" + struct.pack(">II", 144, 16) + b"text" + bytes(4) + b"free\0\0\0\0"
-    size = 128 + len(body)
-    header = struct.pack(">I4sI4s4s4s", size, b"none", 0x02400000, b"mntr", b"RGB ", b"XYZ ")
+    """A minimal RGB display profile: header with the D50 illuminant, one tag with a text."""
+    text = b"text" + bytes(4) + bytes(33 + i * 7919 % 90 for i in range(599)) + b"\0"
+    body = struct.pack(">I", 1) + b"cprt" + struct.pack(">II", 144, len(text)) + text
+    header = struct.pack(">I4sI4s4s4s", 128 + len(body), b"none", 0x02400000, b"mntr", b"RGB ", b"XYZ ")
     header += bytes(12) + b"acsp" + bytes(28) + struct.pack(">III", 0xF6D6, 0x10000, 0xD32D)
     return header.ljust(128, b"\0") + body
 

@@ -59,13 +59,11 @@ static void set_order(int which)
                        (uint64_t)which);
 }
 
-static void invert_gives_the_cpus_bytes_in_every_format_size_and_order(void **state)
+static void check_invert(smp_device *device)
 {
-    (void)state;
     static const smp_format pairs[][2] = {{SMP_U8, SMP_U8},   {SMP_U16, SMP_U16}, {SMP_F32, SMP_F32}, {SMP_U8, SMP_F32},
                                           {SMP_U16, SMP_F32}, {SMP_F32, SMP_U8},  {SMP_F32, SMP_U16}};
     static const int64_t sizes[][2] = {{1, 1}, {1, 300}, {300, 1}, {61, 45}, {257, 31}};
-    smp_device *device = open_simt();
     int order = 0;
     for (size_t f = 0; f < 7; f++)
         for (size_t s = 0; s < 5; s++)
@@ -91,6 +89,42 @@ static void invert_gives_the_cpus_bytes_in_every_format_size_and_order(void **st
                 picture_free(&want);
             }
     set_order(0);
+}
+
+static void invert_gives_the_cpus_bytes_in_every_format_size_and_order(void **state)
+{
+    (void)state;
+    smp_device *device = open_simt();
+    check_invert(device);
+    smp_device_close(device);
+}
+
+static void a_gpu_gives_the_same_bytes_where_there_is_one(void **state)
+{
+    (void)state;
+    smp_driver *driver;
+    smp_device *device;
+    smp_error err;
+    if (smp_driver_cuda(&driver, &err) || smp_cuda_built(&err)) {
+        print_message("no GPU: %s\n", err.message);
+        skip();
+    }
+    assert_int_equal(smp_cuda_open(driver, 0, &device, &err), SMP_OK);
+    check_invert(device);
+    smp_cost cost = {0};
+    smp_shape shape = case_shape(4096, 4096, 3, SMP_U8);
+    picture in = picture_make(&shape, SMP_U8), out = picture_make(&shape, SMP_U8);
+    for (const smp_variant *variant = smp_stage_invert.variants; variant->name; variant++) {
+        for (int i = 0; i < 4; i++) { /* the last one's time: the first loads the kernel */
+            cost.seconds = 0;
+            assert_int_equal(launch_on(device, variant, &in, &out, &cost, &err), SMP_OK);
+        }
+        assert_true(cost.seconds > 0 && cost.seconds < 1);
+        print_message("%s: invert %s of 50 MB: %.1f us, %.0f GB/s of %.0f\n", device->info.name, variant->name,
+                      cost.seconds * 1e6, 2 * 4096.0 * 4096 * 3 / cost.seconds * 1e-9, device->info.peak_gbs);
+    }
+    picture_free(&in);
+    picture_free(&out);
     smp_device_close(device);
 }
 
@@ -329,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(invert_gives_the_cpus_bytes_in_every_format_size_and_order),
+        cmocka_unit_test(a_gpu_gives_the_same_bytes_where_there_is_one),
         cmocka_unit_test(launches_are_timed),
         cmocka_unit_test(a_stage_without_a_kernel_says_so),
         cmocka_unit_test(explain_is_told_what_a_launch_takes),

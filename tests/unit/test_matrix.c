@@ -228,7 +228,8 @@ static bool same_findings(const smp_run_report *a, const smp_run_report *b)
 
 static int level(int a, int b, int factor, int count)
 {
-    return ((a + factor * b) % P) % count;
+    int turn = count > P ? P * (b % ((count + P - 1) / P)) : 0; /* words with more choices than the array has levels */
+    return ((a + factor * b) % P + turn) % count;
 }
 
 typedef struct run_case {

@@ -367,6 +367,65 @@ static void bit_functions_give_what_a_gpu_gives(void **state)
         assert_int_equal(out[i], want[i]);
 }
 
+/* ------------------------------------------------------------------------------------------------ a real one */
+
+static void a_gpu_agrees_where_there_is_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel;
+        simt_case params;
+        unsigned blocks, threads, threads_y, shared_bytes;
+    } cases[] = {
+        {"column", {.mode = 0}, 1, 32, 32, 0},
+        {"column", {.mode = 1}, 1, 32, 32, 0},
+        {"neighbour", {.mode = 0}, 8, 128, 0, 0},
+        {"neighbour", {.mode = 2}, 8, 128, 0, 0},
+        {"neighbour", {.mode = 8}, 8, 128, 0, 0},
+        {"exchange", {.mode = 0}, 1, 64, 0, 0},
+        {"count", {.mode = 0}, 40, 96, 0, 0},
+        {"async", {.mode = 0}, 1, 64, 0, 1024},
+        {"dynamic", {.width = 100 * 1024}, 1, 32, 0, 100 * 1024},
+        {"bits", {.mode = 0}, 1, 32, 0, 0},
+    };
+    smp_driver *gpu;
+    smp_error err;
+    if (smp_driver_cuda(&gpu, &err) || smp_cuda_built(&err)) {
+        print_message("no GPU: %s\n", err.message);
+        skip();
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static float in[1024];
+        static unsigned out[2][1024];
+        uint64_t result[2][35];
+        for (int k = 0; k < 1024; k++)
+            in[k] = (float)(k * 31 % 257);
+        for (int which = 0; which < 2; which++) {
+            memset(out[which], 0, sizeof out[which]);
+            memset(result[which], 0, sizeof result[which]);
+            result[which][33] = UINT64_MAX;
+            simt_run run = {.kernel = cases[i].kernel,
+                            .params = cases[i].params,
+                            .blocks = cases[i].blocks,
+                            .threads = cases[i].threads,
+                            .threads_y = cases[i].threads_y,
+                            .shared_bytes = cases[i].shared_bytes,
+                            .in = in,
+                            .in_size = sizeof in,
+                            .out = out[which],
+                            .out_size = sizeof out[which],
+                            .result = result[which],
+                            .result_size = sizeof result[which]};
+            smp_code code = simt_run_on(which ? gpu : smp_driver_simt(), &run, &err);
+            if (code)
+                print_error("%s: %s\n", cases[i].kernel, err.message);
+            assert_int_equal(code, SMP_OK);
+        }
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
+        assert_memory_equal(result[0], result[1], sizeof result[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +443,7 @@ int main(void)
         cmocka_unit_test(asynchronous_copies_land_at_the_wait),
         cmocka_unit_test(dynamic_shared_memory_is_opted_into_up_to_the_limit),
         cmocka_unit_test(bit_functions_give_what_a_gpu_gives),
+        cmocka_unit_test(a_gpu_agrees_where_there_is_one),
     };
     return cmocka_run_group_tests(tests, use_own_kernels, NULL);
 }
