@@ -1,17 +1,16 @@
-/* The CPU as a device: memory is the host's, launches are OpenMP loops over bands of rows. One of the kernels compiled for
+/* The CPU as a device: memory is the host's, launches run on a pool of threads, each a band of rows. One of the kernels compiled for
  * base, x86-64-v3 and x86-64-v4 is picked at start. */
 #include "device/cpu.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/pool.h"
 
 typedef struct worker { /* one thread's own memory; grown when a launch needs more, never in between */
     void *scratch;
@@ -26,6 +25,7 @@ typedef struct cpu_device {
     smp_isa isa;
     int threads;
     worker *workers;
+    smp_pool *pool;
 } cpu_device;
 
 /* ---------------------------------------------------------------------------------------------- what this machine is */
@@ -68,13 +68,10 @@ void smp_cpu_info(smp_device_info *info)
 {
     *info = (smp_device_info){0};
     long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-#ifdef _OPENMP
-    info->units = omp_get_num_procs();
-#else
-    info->units = 1;
-#endif
-    if (cores > 0 && info->units > cores)
-        info->units = (int)cores;
+    cpu_set_t usable; /* containers and taskset may leave fewer cores than the machine has */
+    info->units = cores > 0 ? (int)cores : 1;
+    if (!sched_getaffinity(0, sizeof usable, &usable) && CPU_COUNT(&usable) > 0)
+        info->units = CPU_COUNT(&usable);
     info->memory = pages > 0 && page > 0 ? (int64_t)pages * page : 0;
     snprintf(info->kind, sizeof info->kind, "cpu");
     snprintf(info->isa, sizeof info->isa, "%s", isa_names[best_isa()]);
@@ -160,6 +157,30 @@ static smp_code ready_workers(cpu_device *cpu, size_t scratch, size_t counts, sm
     return SMP_OK;
 }
 
+/* One launch, as its threads see it. */
+typedef struct bands {
+    cpu_device *cpu;
+    smp_cpu_fn *kernel;
+    const smp_io *io;
+    const smp_node_plan *plan;
+    int64_t unit;
+    bool counts;  /* threads add to their own copies */
+    char *result; /* else: what they share */
+} bands;
+
+static void run_band(void *context, int part)
+{
+    const bands *b = context;
+    worker *w = &b->cpu->workers[part];
+    smp_io own = *b->io;
+    int64_t from, to;
+    band(&b->io->out, b->unit, part, b->cpu->threads, &from, &to);
+    own.clipped = b->io->clipped ? &w->clipped : NULL;
+    own.result = b->counts ? w->counts : b->result;
+    if (from < to)
+        b->kernel(&own, b->plan->kernel, w->scratch, from, to);
+}
+
 static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
                            const smp_node_plan *plan, smp_cost *cost, smp_error *err)
 {
@@ -177,19 +198,8 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     if (code)
         return code;
     double start = smp_now();
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static, 1) num_threads(cpu->threads) if (cpu->threads > 1)
-#endif
-    for (int i = 0; i < cpu->threads; i++) {
-        worker *w = &cpu->workers[i];
-        smp_io own = *io;
-        int64_t from, to;
-        band(&io->out, unit, i, cpu->threads, &from, &to);
-        own.clipped = io->clipped ? &w->clipped : NULL;
-        own.result = counts ? w->counts : result;
-        if (from < to)
-            kernel(&own, plan->kernel, w->scratch, from, to);
-    }
+    bands launched = {cpu, kernel, io, plan, unit, counts, result};
+    smp_pool_run(cpu->pool, cpu->threads, run_band, &launched);
     for (int i = 0; i < cpu->threads; i++) {
         const uint64_t *part = cpu->workers[i].counts;
         for (size_t k = 0; counts && k < result_size / sizeof *part; k++)
@@ -214,6 +224,7 @@ static void cpu_close(smp_device *device)
         smp_free(cpu->workers[i].scratch);
         smp_free(cpu->workers[i].counts);
     }
+    smp_pool_close(cpu->pool);
     smp_free(cpu->workers);
     smp_free(cpu);
 }
@@ -251,16 +262,16 @@ smp_code smp_cpu_open(int threads, const char *isa, smp_device **out, smp_error 
     cpu->base.host_memory = true;
     smp_cpu_info(&cpu->base.info);
     cpu->threads = threads > 0 ? threads : cpu->base.info.units;
-#ifndef _OPENMP
-    cpu->threads = 1;
-#endif
     cpu->base.info.units = cpu->threads;
     snprintf(cpu->base.info.isa, sizeof cpu->base.info.isa, "%s", isa_names[use]);
     cpu->isa = use;
     cpu->workers = smp_alloc_array((size_t)cpu->threads, sizeof *cpu->workers);
-    if (!cpu->workers) {
+    smp_code code = cpu->workers ? smp_pool_open(cpu->threads, &cpu->pool, err)
+                                 : smp_fail_memory(err, "the CPU device", sizeof *cpu->workers);
+    if (code) {
+        smp_free(cpu->workers);
         smp_free(cpu);
-        return smp_fail_memory(err, "the CPU device", sizeof *cpu->workers);
+        return code;
     }
     *out = &cpu->base;
     return SMP_OK;

@@ -49,7 +49,6 @@ typedef struct smp_plan {
     size_t sink_count, sink_capacity;
     int phases;
     int64_t granule; /* strips begin at multiples of this many rows (a power of two) */
-    bool optimise;   /* false: no integer storage between stages (tests compare the two) */
 } smp_plan;
 
 /* Says what a file of that name can hold of a shape: smp_writer_shape, or a test's own; null path: memory, any shape. */

@@ -1,0 +1,110 @@
+/* The pool of sleeping threads: see pool.h. */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/alloc.h"
+
+struct smp_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    pthread_t *threads;
+    int started; /* threads beside the caller */
+    bool closing;
+    void (*fn)(void *context, int part);
+    void *context;
+    int parts, next, busy; /* of the current run: all, the first not yet taken, those being run */
+};
+
+/* Takes parts until none is left. The lock is held on entry and on return. */
+static void take_parts(smp_pool *p)
+{
+    while (p->next < p->parts) {
+        int part = p->next++;
+        void (*fn)(void *, int) = p->fn;
+        void *context = p->context;
+        p->busy++;
+        pthread_mutex_unlock(&p->lock);
+        fn(context, part);
+        pthread_mutex_lock(&p->lock);
+        p->busy--;
+    }
+    if (!p->busy)
+        pthread_cond_signal(&p->done);
+}
+
+static void *worker(void *context)
+{
+    smp_pool *p = context;
+    pthread_mutex_lock(&p->lock);
+    while (!p->closing) {
+        if (p->next < p->parts)
+            take_parts(p);
+        else
+            pthread_cond_wait(&p->work, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+smp_code smp_pool_open(int threads, smp_pool **out, smp_error *err)
+{
+    *out = NULL;
+    smp_pool *p = smp_alloc(sizeof *p);
+    if (!p)
+        return smp_fail_memory(err, "threads", sizeof *p);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->done, NULL);
+    p->threads = smp_alloc_array((size_t)threads, sizeof *p->threads);
+    if (!p->threads) {
+        smp_pool_close(p);
+        return smp_fail_memory(err, "threads", (size_t)threads * sizeof *p->threads);
+    }
+    for (; p->started < threads - 1; p->started++)
+        if (pthread_create(&p->threads[p->started], NULL, worker, p)) {
+            smp_pool_close(p);
+            smp_fail(err, SMP_E_PROCESS, "cannot start %d threads", threads);
+            return smp_hint(err, "use fewer: --threads");
+        }
+    *out = p;
+    return SMP_OK;
+}
+
+void smp_pool_run(smp_pool *p, int parts, void (*fn)(void *context, int part), void *context)
+{
+    if (!p->started || parts < 2) {
+        for (int part = 0; part < parts; part++)
+            fn(context, part);
+        return;
+    }
+    pthread_mutex_lock(&p->lock);
+    p->fn = fn;
+    p->context = context;
+    p->next = 0;
+    p->parts = parts;
+    pthread_cond_broadcast(&p->work);
+    take_parts(p);
+    while (p->busy)
+        pthread_cond_wait(&p->done, &p->lock);
+    p->parts = p->next = 0;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void smp_pool_close(smp_pool *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->closing = true;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (int i = 0; i < p->started; i++)
+        pthread_join(p->threads[i], NULL);
+    pthread_cond_destroy(&p->work);
+    pthread_cond_destroy(&p->done);
+    pthread_mutex_destroy(&p->lock);
+    smp_free(p->threads);
+    smp_free(p);
+}
