@@ -4,6 +4,7 @@
  *          vectorised loop finds the bins, one gathers from the table. */
 #include "equalize.h"
 
+#include "byte_table.h"
 #include "smp_math.h"
 #include "smp_point.h"
 
@@ -92,15 +93,7 @@ SMP_INLINE void luma_block(const smp_io *io, const void *params, float *restrict
 BLOCK(each_block)
 BLOCK(luma_block)
 
-/* One row of bytes; channels is a constant in the common cases. */
-SMP_INLINE void byte_row(uint8_t *restrict to, const uint8_t *restrict from, int64_t n, uint8_t (*restrict lut)[256],
-                         const int channels)
-{
-    for (int64_t i = 0; i < n; i += channels)
-        for (int c = 0; c < channels; c++)
-            to[i + c] = lut[c][from[i + c]];
-}
-
+/* Bytes to bytes: the table holds code values in range, so that nothing clips. */
 static void byte_rows(const smp_io *io, const smp_histogram_params *p, int64_t y0, int64_t y1)
 {
     uint8_t lut[SMP_MAX_CHANNELS][256];
@@ -109,18 +102,8 @@ static void byte_rows(const smp_io *io, const smp_histogram_params *p, int64_t y
         for (int v = 0; v < 256; v++)
             lut[c][v] = c < colours ? smp_to_u8(smp_equalize_sample((float)v, c, 255.f, io->table, p)) : (uint8_t)v;
     const int64_t joined = smp_joined_rows(io, y0, y1), n = io->in.width * channels * joined;
-    for (int64_t y = y0; y < y1; y += joined) {
-        uint8_t *to = smp_row(&io->out, y);
-        const uint8_t *from = smp_row(&io->in, y);
-        if (channels == 1)
-            byte_row(to, from, n, lut, 1);
-        else if (channels == 3)
-            byte_row(to, from, n, lut, 3);
-        else if (channels == 4)
-            byte_row(to, from, n, lut, 4);
-        else
-            byte_row(to, from, n, lut, channels);
-    }
+    for (int64_t y = y0; y < y1; y += joined)
+        smp_look_up(smp_row(&io->out, y), smp_row(&io->in, y), n, lut, channels);
 }
 
 SMP_CPU_KERNEL(equalize_tiled)
@@ -130,7 +113,7 @@ SMP_CPU_KERNEL(equalize_tiled)
     if (p->colours)
         smp_point_rows(io, params, y0, y1, luma_block_any);
     else if (io->in.format == SMP_U8 && io->out.format == SMP_U8)
-        byte_rows(io, p, y0, y1); /* the table holds code values in range: nothing clips */
+        byte_rows(io, p, y0, y1);
     else
         smp_point_rows(io, params, y0, y1, each_block_any);
 }

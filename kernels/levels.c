@@ -1,9 +1,10 @@
 /* levels on the CPU.
  *   naive  sample by sample: the definition.
  *   tiled  in blocks: one vectorised loop when all channels share their points, else one a channel; bytes with a gamma
- *          through a table made at the start of the call, since 256 powers are fewer than one a sample. */
+ *          or to bytes through a table made at the start of the call. */
 #include "levels.h"
 
+#include "byte_table.h"
 #include "smp_point.h"
 
 SMP_CPU_KERNEL(levels_naive)
@@ -64,12 +65,9 @@ SMP_INLINE void byte_rows(const smp_io *io, const smp_levels_params *p, int64_t 
     const int64_t joined = smp_joined_rows(io, y0, y1), n = io->in.width * joined * channels;
     for (int64_t y = y0; y < y1; y += joined) {
         const uint8_t *restrict from = smp_row(&io->in, y);
-        uint8_t *restrict to = smp_row(&io->out, y);
         float *restrict to_float = smp_row(&io->out, y);
         if (io->out.format == SMP_U8)
-            for (int64_t i = 0; i < n; i += channels)
-                for (int c = 0; c < channels; c++)
-                    to[i + c] = bytes[c][from[i + c]];
+            smp_look_up(smp_row(&io->out, y), from, n, bytes, channels);
         else
             for (int64_t i = 0; i < n; i += channels)
                 for (int c = 0; c < channels; c++)
@@ -81,7 +79,7 @@ SMP_CPU_KERNEL(levels_tiled)
 {
     (void)scratch;
     const smp_levels_params *p = params;
-    if (io->in.format == SMP_U8 && (p->power != 1.f || !p->same))
+    if (io->in.format == SMP_U8 && (p->power != 1.f || !p->same || io->out.format == SMP_U8))
         byte_rows(io, p, y0, y1); /* clamped to full scale: nothing to count */
     else
         smp_point_rows(io, params, y0, y1, levels_block);
