@@ -16,8 +16,8 @@ static const smp_param table[] = {
 static smp_code refuse(const smp_matrix *m, const smp_shape *in, smp_error *err)
 {
     int colours = in->channels - in->alpha;
-    smp_fail(err, SMP_E_PIPE, "a matrix of %d rows and %d columns does not fit %d channels%s", m->rows, m->cols,
-             in->channels, in->alpha ? " with alpha" : "");
+    smp_fail(err, SMP_E_PIPE, "a %d x %d matrix does not fit %d channels%s", m->rows, m->cols, in->channels,
+             in->alpha ? " with alpha" : "");
     if (in->alpha)
         smp_hint(err, "use %d columns (colour), %d (colour and alpha) or %d (and a constant), and at most %d rows",
                  colours, in->channels, in->channels + 1, SMP_MAX_CHANNELS);

@@ -111,7 +111,7 @@ static void what_does_not_fit_is_refused_with_a_hint(void **state)
     smp_node_plan plan = {.out = rgba};
     smp_error err = {0};
     assert_int_equal(smp_stage_matrix.plan(MATRIX(1, 2, 1, 1), &rgba, NULL, &plan, &err), SMP_E_PIPE);
-    assert_string_equal(err.message, "a matrix of 1 rows and 2 columns does not fit 4 channels with alpha");
+    assert_string_equal(err.message, "a 1 x 2 matrix does not fit 4 channels with alpha");
     assert_string_equal(err.hint,
                         "use 3 columns (colour), 4 (colour and alpha) or 5 (and a constant), and at most 8 rows");
     assert_int_equal(smp_stage_matrix.plan(MATRIX(9, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), &five, NULL, &plan, &err),
