@@ -1,6 +1,11 @@
 /* What GPU kernels share that work sample by sample. A function object says what becomes of one code value:
- *   struct invert_op { float white; SMP_MEMBER float operator()(float v, int channel) const; };
- * Alpha, where there is one and the view says so, is passed through. Launch geometry: smp_geometry_samples(). */
+ *   struct gain_op {
+ *       static constexpr bool by_channel = false;   // true: `channel` is wanted, at the price of a division
+ *       float gain;
+ *       SMP_MEMBER float operator()(float v, int channel) const { return v * gain; }
+ *   };
+ * Alpha, where there is one and the view says so, is passed through. Launch geometry: smp_geometry_samples() for
+ * smp_point_each, smp_geometry_packs() for smp_point_packs. */
 #ifndef SMP_KERNELS_POINT_CUH
 #define SMP_KERNELS_POINT_CUH
 
@@ -20,10 +25,17 @@ template <typename IN, typename OUT> SMP_DEVICE smp_span smp_span_of(const smp_i
     return span;
 }
 
-template <typename IN, typename OUT, typename OP>
-SMP_DEVICE OUT smp_point_sample(const smp_io &io, IN in, int64_t i, const OP &op, unsigned *clipped)
+/* The channel of sample i, when anything depends on it: 64-bit remainders are slow. */
+template <typename OP> SMP_DEVICE int smp_point_channel(const smp_io &io, int64_t i)
 {
-    int channel = (int)(i % io.in.channels);
+    if (!OP::by_channel && !io.in.alpha)
+        return 0;
+    return i <= INT32_MAX ? (int)((uint32_t)i % (uint32_t)io.in.channels) : (int)(i % io.in.channels);
+}
+
+template <typename IN, typename OUT, typename OP>
+SMP_DEVICE OUT smp_point_sample(const smp_io &io, IN in, int channel, const OP &op, unsigned *clipped)
+{
     float v = smp_value(in);
     if (!(io.in.alpha && channel == io.in.channels - 1))
         v = op(v, channel);
@@ -42,7 +54,7 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_each
         const IN *in = smp_in<IN>(io.in, y);
         OUT *out = smp_out<OUT>(io.out, y);
         for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
-            out[i] = smp_point_sample<IN, OUT>(io, in[i], i, op, &clipped);
+            out[i] = smp_point_sample<IN, OUT>(io, in[i], smp_point_channel<OP>(io, i), op, &clipped);
     }
     smp_count_clipped(io, clipped);
 }
@@ -65,13 +77,16 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_pack
         for (int64_t k = first; k < packs; k += step) {
             const in_pack from = reinterpret_cast<const in_pack *>(in)[k];
             out_pack to;
+            int channel = smp_point_channel<OP>(io, k * N);
 #pragma unroll
-            for (int j = 0; j < N; j++)
-                to.v[j] = smp_point_sample<IN, OUT>(io, from.v[j], k * N + j, op, &clipped);
+            for (int j = 0; j < N; j++) {
+                to.v[j] = smp_point_sample<IN, OUT>(io, from.v[j], channel, op, &clipped);
+                channel = channel + 1 < io.in.channels ? channel + 1 : 0;
+            }
             reinterpret_cast<out_pack *>(out)[k] = to;
         }
         for (int64_t i = packs * N + first; i < span.n; i += step)
-            out[i] = smp_point_sample<IN, OUT>(io, in[i], i, op, &clipped);
+            out[i] = smp_point_sample<IN, OUT>(io, in[i], smp_point_channel<OP>(io, i), op, &clipped);
     }
     smp_count_clipped(io, clipped);
 }
