@@ -381,12 +381,8 @@ SMP_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
 {
     uint64_t both = (uint64_t)b << 32 | a;
     unsigned r = 0;
-    for (int i = 0; i < 4; i++) {
-        unsigned pick = selector >> 4 * i & 0xf, byte = (unsigned)(both >> 8 * (pick & 7)) & 0xff;
-        if (pick & 8) /* replicate the byte's sign */
-            byte = byte & 0x80 ? 0xff : 0;
-        r |= byte << 8 * i;
-    }
+    for (int i = 0; i < 4; i++) /* of each selector the low three bits count */
+        r |= ((unsigned)(both >> 8 * (selector >> 4 * i & 7)) & 0xff) << 8 * i;
     return r;
 }
 SMP_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)

@@ -119,7 +119,7 @@ static void a_gpu_gives_the_same_bytes_where_there_is_one(void **state)
             cost.seconds = 0;
             assert_int_equal(launch_on(device, variant, &in, &out, &cost, &err), SMP_OK);
         }
-        assert_true(cost.seconds > 0 && cost.seconds < 1);
+        assert_true(cost.seconds > 0 && cost.seconds < 100); /* under a checking tool it is slow */
         print_message("%s: invert %s of 50 MB: %.1f us, %.0f GB/s of %.0f\n", device->info.name, variant->name,
                       cost.seconds * 1e6, 2 * 4096.0 * 4096 * 3 / cost.seconds * 1e-9, device->info.peak_gbs);
     }
