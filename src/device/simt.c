@@ -13,20 +13,6 @@
 #include "device/kernel_table.h"
 #include "device/simt_internal.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SIMT_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SIMT_ASAN 1
-#endif
-#endif
-#ifdef SIMT_ASAN
-#include <sanitizer/asan_interface.h>
-#endif
-
-enum { GUARD = 256, GUARD_BYTE = 0xfd, FRESH_BYTE = 0xcd }; /* bytes round a buffer; what new memory holds */
-static const int64_t device_memory = (int64_t)1 << 40;      /* what a context claims to have; the host's is the limit */
-
 struct CUmod_st {
     const smp_kernel_file *file;
     struct CUfunc_st *functions;
@@ -51,16 +37,9 @@ struct CUevent_st {
     bool recorded;
 };
 
-typedef struct buffer {
-    char *block; /* GUARD bytes, data, GUARD bytes */
-    size_t size;
-} buffer;
-
 static struct {
     struct CUctx_st context;
     CUresult fault; /* of a kernel: every call returns it from then on */
-    buffer *buffers;
-    size_t count, capacity;
     smp_trace *trace;
     smp_simt_order order;
     uint64_t seed;
@@ -83,13 +62,10 @@ void smp_simt_set_trace(smp_trace *trace)
     simt.trace = trace;
 }
 
-#define NEED_CONTEXT()                                                                                                 \
-    do {                                                                                                               \
-        if (!simt.context.references)                                                                                  \
-            return CUDA_ERROR_INVALID_CONTEXT;                                                                         \
-        if (simt.fault)                                                                                                \
-            return simt.fault;                                                                                         \
-    } while (0)
+CUresult simt_usable(void)
+{
+    return simt.context.references ? simt.fault : CUDA_ERROR_INVALID_CONTEXT;
+}
 
 /* ------------------------------------------------------------------------------------------------ device, context */
 
@@ -219,7 +195,7 @@ static CUresult simt_device_attribute(int *value, CUdevice_attribute attribute, 
 static CUresult simt_total_memory(size_t *bytes, CUdevice device)
 {
     (void)device;
-    *bytes = (size_t)device_memory;
+    *bytes = SIMT_MEMORY;
     return CUDA_SUCCESS;
 }
 
@@ -238,14 +214,6 @@ static CUresult simt_retain(CUcontext *context, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-static void buffer_release(buffer *one)
-{
-#ifdef SIMT_ASAN
-    __asan_unpoison_memory_region(one->block, one->size + 2 * GUARD);
-#endif
-    smp_free(one->block);
-}
-
 /* As a context does: everything that is still allocated goes with it. */
 static CUresult simt_release(CUdevice device)
 {
@@ -254,11 +222,7 @@ static CUresult simt_release(CUdevice device)
     if (--simt.context.references)
         return CUDA_SUCCESS;
     simt_pool_close();
-    for (size_t i = 0; i < simt.count; i++)
-        buffer_release(&simt.buffers[i]);
-    smp_free(simt.buffers);
-    simt.buffers = NULL;
-    simt.count = simt.capacity = 0;
+    simt_buffers_close();
     simt.fault = CUDA_SUCCESS;
     return CUDA_SUCCESS;
 }
@@ -362,171 +326,6 @@ static CUresult simt_occupancy(int *blocks, CUfunction function, int threads, si
     int by_shared = (int)((size_t)(SIMT_SHARED + 1024) / (dynamic_shared + (size_t)function->static_shared + 1024));
     *blocks = by_threads < by_shared ? by_threads : by_shared;
     *blocks = *blocks > 32 ? 32 : *blocks;
-    return CUDA_SUCCESS;
-}
-
-/* ------------------------------------------------------------------------------------------------ memory */
-
-static char *data_of(const buffer *one)
-{
-    return one->block + GUARD;
-}
-
-/* The buffer that holds [at, at + size) whole. */
-static const buffer *buffer_at(CUdeviceptr at, size_t size)
-{
-    for (size_t i = 0; i < simt.count; i++) {
-        size_t offset = (size_t)(at - (uintptr_t)data_of(&simt.buffers[i]));
-        if (offset <= simt.buffers[i].size && size <= simt.buffers[i].size - offset)
-            return &simt.buffers[i];
-    }
-    return NULL;
-}
-
-bool simt_guard_hit(uintptr_t at, size_t size)
-{
-    for (size_t i = 0; i < simt.count; i++) {
-        uintptr_t data = (uintptr_t)data_of(&simt.buffers[i]), end = data + simt.buffers[i].size;
-        if (at >= data && at + size <= end)
-            return false;
-        if (at + size > data - GUARD && at < end + GUARD)
-            return true;
-    }
-    return false;
-}
-
-/* Guards keep their bytes: a kernel that wrote past a buffer is found even where nothing was instrumented. */
-static bool guards_hold(void)
-{
-#ifndef SIMT_ASAN
-    for (size_t i = 0; i < simt.count; i++)
-        for (size_t k = 0; k < GUARD; k++) {
-            const char *data = data_of(&simt.buffers[i]);
-            if ((unsigned char)data[-1 - (ptrdiff_t)k] != GUARD_BYTE ||
-                (unsigned char)data[simt.buffers[i].size + k] != GUARD_BYTE)
-                return false;
-        }
-#endif
-    return true;
-}
-
-static CUresult simt_memory_info(size_t *available, size_t *total)
-{
-    NEED_CONTEXT();
-    *total = *available = (size_t)device_memory;
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_alloc(CUdeviceptr *memory, size_t size)
-{
-    *memory = 0;
-    NEED_CONTEXT();
-    size_t whole;
-    if (!size)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!smp_add_size(size, 2 * GUARD, &whole) ||
-        !smp_grow(&simt.buffers, &simt.capacity, simt.count + 1, sizeof *simt.buffers))
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    char *block = smp_alloc_raw(whole);
-    if (!block)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    memset(block, GUARD_BYTE, GUARD);
-    memset(block + GUARD, FRESH_BYTE, size);
-    memset(block + GUARD + size, GUARD_BYTE, GUARD);
-#ifdef SIMT_ASAN
-    __asan_poison_memory_region(block, GUARD);
-    __asan_poison_memory_region(block + GUARD + size, GUARD);
-#endif
-    simt.buffers[simt.count++] = (buffer){block, size};
-    *memory = (CUdeviceptr)(uintptr_t)(block + GUARD);
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_free(CUdeviceptr memory)
-{
-    for (size_t i = 0; i < simt.count; i++)
-        if ((uintptr_t)data_of(&simt.buffers[i]) == memory) {
-            buffer_release(&simt.buffers[i]);
-            simt.buffers[i] = simt.buffers[--simt.count];
-            return simt.fault;
-        }
-    return memory ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-static CUresult simt_host_alloc(void **memory, size_t size, unsigned flags)
-{
-    (void)flags;
-    *memory = NULL;
-    NEED_CONTEXT();
-    *memory = smp_alloc_raw(size);
-    return *memory ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-static CUresult simt_host_free(void *memory)
-{
-    smp_free(memory);
-    return simt.fault;
-}
-
-static CUresult simt_to_device(CUdeviceptr to, const void *from, size_t size, CUstream stream)
-{
-    (void)stream;
-    NEED_CONTEXT();
-    if (!buffer_at(to, size))
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy((void *)(uintptr_t)to, from, size);
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_from_device(void *to, CUdeviceptr from, size_t size, CUstream stream)
-{
-    (void)stream;
-    NEED_CONTEXT();
-    if (!buffer_at(from, size))
-        return CUDA_ERROR_INVALID_VALUE;
-    memcpy(to, (const void *)(uintptr_t)from, size);
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_in_device(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
-{
-    (void)stream;
-    NEED_CONTEXT();
-    if (!buffer_at(to, size) || !buffer_at(from, size))
-        return CUDA_ERROR_INVALID_VALUE;
-    memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream)
-{
-    (void)stream;
-    NEED_CONTEXT();
-    bool from_device = copy->srcMemoryType == CU_MEMORYTYPE_DEVICE,
-         to_device = copy->dstMemoryType == CU_MEMORYTYPE_DEVICE;
-    if (!copy->Height || !copy->WidthInBytes)
-        return CUDA_SUCCESS;
-    if (copy->srcPitch < copy->WidthInBytes || copy->dstPitch < copy->WidthInBytes)
-        return CUDA_ERROR_INVALID_VALUE;
-    size_t from_at = copy->srcY * copy->srcPitch + copy->srcXInBytes,
-           to_at = copy->dstY * copy->dstPitch + copy->dstXInBytes;
-    const char *from = (from_device ? (const char *)(uintptr_t)copy->srcDevice : (const char *)copy->srcHost) + from_at;
-    char *to = (to_device ? (char *)(uintptr_t)copy->dstDevice : (char *)copy->dstHost) + to_at;
-    if ((from_device && !buffer_at((uintptr_t)from, (copy->Height - 1) * copy->srcPitch + copy->WidthInBytes)) ||
-        (to_device && !buffer_at((uintptr_t)to, (copy->Height - 1) * copy->dstPitch + copy->WidthInBytes)))
-        return CUDA_ERROR_INVALID_VALUE;
-    for (size_t y = 0; y < copy->Height; y++)
-        memcpy(to + y * copy->dstPitch, from + y * copy->srcPitch, copy->WidthInBytes);
-    return CUDA_SUCCESS;
-}
-
-static CUresult simt_fill(CUdeviceptr to, unsigned char value, size_t size, CUstream stream)
-{
-    (void)stream;
-    NEED_CONTEXT();
-    if (!buffer_at(to, size))
-        return CUDA_ERROR_INVALID_VALUE;
-    memset((void *)(uintptr_t)to, value, size);
     return CUDA_SUCCESS;
 }
 
@@ -643,7 +442,7 @@ static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigne
     function->static_shared = (int)atomic_load(&launch.static_shared);
     if (launch.trace)
         launch.trace->static_shared = atomic_load(&launch.static_shared);
-    if (!guards_hold())
+    if (!simt_guards_hold())
         simt_fault(&launch, CUDA_ERROR_ILLEGAL_ADDRESS, "wrote outside a buffer");
     CUresult fault = atomic_load(&launch.fault);
     if (fault == CUDA_ERROR_OUT_OF_MEMORY || fault == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)

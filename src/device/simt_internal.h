@@ -1,5 +1,6 @@
 /* What the emulator's own files share: a launch, a worker and what it keeps of each thread of the block it runs.
- *   simt.c         the driver table: memory, modules, streams, events
+ *   simt.c         the driver table: context, modules, streams, events
+ *   simt_buffers.c its memory: buffers with guards, copies
  *   simt_run.c     launches: workers, blocks, warps, barriers, exchanges
  *   simt_memory.c  what kernels do to memory together: shared memory, atomics, asynchronous copies
  *   simt_trace.c   the instrumented kernels' callbacks: bank conflicts, races, uninitialised reads
@@ -122,6 +123,33 @@ _Noreturn void simt_abandon(simt_worker *worker);
 void simt_memory_begin(simt_worker *worker);
 /* True when [at, at+size) touches a guard beside a buffer, or a freed one's place. */
 bool simt_guard_hit(uintptr_t at, size_t size);
+/* Guards keep their bytes: a kernel that wrote past a buffer is found even where nothing was instrumented. */
+bool simt_guards_hold(void);
+void simt_buffers_close(void);
+
+/* CUDA_SUCCESS, or why calls fail: no context, or a fault of a kernel, which stays. */
+CUresult simt_usable(void);
+#define NEED_CONTEXT()                                                                                                 \
+    do {                                                                                                               \
+        CUresult why_ = simt_usable();                                                                                 \
+        if (why_)                                                                                                      \
+            return why_;                                                                                               \
+    } while (0)
+
+/* What a context claims to have; the host's memory is the limit. */
+#define SIMT_MEMORY ((size_t)1 << 40)
+
+/* Entry points of the driver's table that are about memory. */
+CUresult simt_memory_info(size_t *available, size_t *total);
+CUresult simt_alloc(CUdeviceptr *memory, size_t size);
+CUresult simt_free(CUdeviceptr memory);
+CUresult simt_host_alloc(void **memory, size_t size, unsigned flags);
+CUresult simt_host_free(void *memory);
+CUresult simt_to_device(CUdeviceptr to, const void *from, size_t size, CUstream stream);
+CUresult simt_from_device(void *to, CUdeviceptr from, size_t size, CUstream stream);
+CUresult simt_in_device(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream);
+CUresult simt_copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream);
+CUresult simt_fill(CUdeviceptr to, unsigned char value, size_t size, CUstream stream);
 
 /* ------------------------------------------------------------------------------------------------ tracing */
 
