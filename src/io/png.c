@@ -73,8 +73,9 @@ static smp_code describe(smp_png *state, const char *message)
     }
     if (state->refused)
         return smp_fail_memory(err, "PNG", state->refused);
-    if (strstr(message, "exceeds") && strstr(message, "limit"))
-        return smp_fail(err, SMP_E_LIMIT, "the PNG has a chunk larger than is accepted (libpng: %.200s)", message);
+    if (strstr(message, "too large") || strstr(message, "exceeds"))
+        return smp_fail(err, SMP_E_LIMIT, "the PNG has a chunk that is larger than is accepted (libpng: %.200s)",
+                        message);
     return smp_fail(err, state->fault, "the PNG %s (libpng: %.200s)",
                     state->fault == SMP_E_DECODE ? "is damaged" : "cannot be written", message);
 }
@@ -85,11 +86,22 @@ static PNG_NORETURN void png_failed(png_structp png, png_const_charp message)
     smp_png_stop(state, describe(state, message ? message : "unknown"));
 }
 
-/* libpng's warnings are about metadata that it leaves out. */
+/* Reading, libpng only warns where it leaves something out. Metadata may be left out: wrong profiles are everywhere,
+ * and the picture is there all the same. What the picture is made of may not, nor may a limit pass unsaid. */
 static void png_warned(png_structp png, png_const_charp message)
 {
-    (void)png;
-    (void)message;
+    static const char *const picture[] = {"IHDR", "PLTE", "tRNS", "IDAT", "IEND"};
+    static const char *const limits[] = {"too large", "exceeds", "memory"};
+    const smp_png *state = png_get_error_ptr(png);
+    if (state->fault != SMP_E_DECODE)
+        return;
+    bool fatal = state->refused != 0;
+    for (size_t i = 0; i < sizeof picture / sizeof picture[0]; i++)
+        fatal |= strncmp(message, picture[i], 4) == 0;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        fatal |= strstr(message, limits[i]) != NULL;
+    if (fatal)
+        png_failed(png, message);
 }
 
 smp_code smp_png_create(smp_png *state, bool reading, smp_error *err)

@@ -16,11 +16,9 @@ typedef struct smp_png {
     uint64_t live, cap; /* bytes that libpng holds, and may hold */
     uint64_t refused;   /* bytes of the first allocation that failed or passed the cap; 0: none */
     bool over_cap;
-    bool chunk_too_large; /* set before libpng's message about one */
-    smp_source *source;   /* reading */
-    smp_output *output;   /* writing */
-    const char *doing;    /* "decoded", "written": completes "the PNG cannot be" */
-    smp_code fault;       /* of a message of libpng's that is not memory or input: SMP_E_DECODE or SMP_E_WRITE */
+    smp_source *source; /* reading */
+    smp_output *output; /* writing */
+    smp_code fault;     /* of a message of libpng's that is not memory or input: SMP_E_DECODE or SMP_E_WRITE */
 } smp_png;
 
 /* Makes the libpng structs. state: zeroed, with fault and source or output set; it must not move. */

@@ -19,7 +19,11 @@ void smp_png_limit(smp_png *state)
     png_set_user_limits(state->png, INT32_MAX, INT32_MAX); /* sizes were judged before libpng sees them */
     png_set_chunk_cache_max(state->png, CHUNKS_CAP);
     png_set_chunk_malloc_max(state->png, CHUNK_CAP);
-    png_set_benign_errors(state->png, 0);
+    png_set_crc_action(state->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT); /* damage, wherever it is */
+    png_set_benign_errors(state->png, 1); /* what is wrong with metadata does not lose the picture: png_warned() */
+#ifdef PNG_SKIP_sRGB_CHECK_PROFILE
+    png_set_option(state->png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON); /* keep old sRGB profiles as they are */
+#endif
 }
 
 static void need(smp_png *state, bool done, const char *what, size_t size)

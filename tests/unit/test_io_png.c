@@ -201,20 +201,22 @@ static void every_truncation_is_an_error(void **context)
     }
 }
 
-/* Every byte of the critical chunks is covered by a CRC, so any change must be seen. */
+/* Every byte of what makes the picture is covered by a CRC, so any change must be seen. */
 static void every_changed_byte_is_an_error(void **context)
 {
     (void)context;
     static bytes file;
-    compose(&file, PNG_COLOR_TYPE_GRAY, 8, false, false);
-    for (size_t i = 0; i < file.size; i++) {
-        file.data[i] ^= 0x10;
-        smp_error err = {0};
-        picture p;
-        smp_code code = read_memory(file.data, file.size, &p, &err);
-        if (code != SMP_E_DECODE && code != SMP_E_LIMIT)
-            fail_msg("byte %zu: code %d %s", i, code, err.message);
-        file.data[i] ^= 0x10;
+    for (int kind = 0; kind < 2; kind++) {
+        compose(&file, kind ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY, 8, false, kind);
+        for (size_t i = 0; i < file.size; i++) {
+            file.data[i] ^= 0x10;
+            smp_error err = {0};
+            picture p;
+            smp_code code = read_memory(file.data, file.size, &p, &err);
+            if (code != SMP_E_DECODE && code != SMP_E_LIMIT)
+                fail_msg("byte %zu: code %d %s", i, code, err.message);
+            file.data[i] ^= 0x10;
+        }
     }
 }
 
@@ -242,6 +244,48 @@ static size_t put_header(uint8_t *at, uint32_t width, uint32_t height, uint8_t d
     ihdr[8] = depth;
     ihdr[9] = colour;
     return 8 + put_chunk(at + 8, "IHDR", ihdr, 13);
+}
+
+static void wrong_metadata_does_not_lose_the_picture(void **context)
+{
+    (void)context;
+    static const struct {
+        const char *type;
+        uint8_t data[32];
+        size_t size;
+    } chunks[] = {
+        {"cHRM", {1, 2, 3}, 32},
+        {"iCCP", {'a', 0, 0, 1, 2, 3}, 6},
+        {"tEXt", {0, 'x'}, 2},
+        {"gAMA", {0}, 4},
+        {"pHYs", {0}, 3},
+        {"sRGB", {9}, 1},
+        {"eXIf", {'x', 'y', 'z'}, 3},
+        {"zTXt", {'k', 0, 7, 1}, 4},
+        {"sBIT", {99}, 1},
+    };
+    for (size_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++)
+        for (int wrong_crc = 0; wrong_crc < 2; wrong_crc++) {
+            uint8_t file[256];
+            size_t n = put_header(file, 1, 1, 8, 0);
+            n += put_chunk(file + n, chunks[i].type, chunks[i].data, chunks[i].size);
+            file[n - 1] ^= (uint8_t)wrong_crc;
+            n += put_chunk(file + n, "IDAT", "x\x9c\x63\x68\0\0\0\x82\0\x81", 10);
+            n += put_chunk(file + n, "IEND", "", 0);
+            smp_error err = {0};
+            picture p;
+            smp_code code = read_memory(file, n, &p, &err);
+            if (code != (wrong_crc ? SMP_E_DECODE : SMP_OK)) /* wrong is not damaged */
+                fail_msg("%s: %s", chunks[i].type, err.message);
+            if (wrong_crc)
+                continue;
+            assert_int_equal(p.data[0], 0x80);
+            free_picture(&p);
+        }
+    smp_error err = {0};
+    picture p; /* its profile is one that libpng knows to be wrong */
+    assert_ok(read_picture(SMP_SOURCE_DIR "/samples/chelsea.png", &p, &err));
+    free_picture(&p);
 }
 
 static void giant_headers_are_refused_before_allocation(void **context)
@@ -440,6 +484,7 @@ int main(void)
         cmocka_unit_test(media_says_what_the_file_is),
         cmocka_unit_test(every_truncation_is_an_error),
         cmocka_unit_test(every_changed_byte_is_an_error),
+        cmocka_unit_test(wrong_metadata_does_not_lose_the_picture),
         cmocka_unit_test(giant_headers_are_refused_before_allocation),
         cmocka_unit_test(compressed_chunks_cannot_take_more_than_their_cap),
         cmocka_unit_test(long_lengths_in_short_files_take_no_memory),
