@@ -185,7 +185,7 @@ static smp_code add_node(planner *p, int number)
         code = blame(p, node, code);
     }
     if (code || probe.nothing) {
-        if (!code)
+        if (!code && !probe.already)
             warn(p, node, "stage '%s' has no effect here", stage->name);
         p->step_of[number] = input;
         smp_free(params);

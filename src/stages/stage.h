@@ -113,6 +113,7 @@ typedef struct smp_node_plan {
     int64_t reach_up, reach_down; /* stencil: rows needed above and below an output row */
     bool whole;              /* needs its whole input all the same (a wrapping border, say) */
     bool nothing;            /* with these parameters the stage changes nothing: the planner leaves it out and warns */
+    bool already;            /* with `nothing`: because this input already is what the stage makes; no warning then */
     smp_access access;       /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
