@@ -74,7 +74,7 @@ static int64_t scratch_bytes(const smp_step *step, const smp_variant *variant, i
 {
     bool scratch = false;
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
-        scratch = scratch || variant->launches[i].to == SMP_SCRATCH;
+        scratch = scratch || (smp_launch_runs(&variant->launches[i], false) && variant->launches[i].to == SMP_SCRATCH);
     int64_t height = step->in.height, rows = smp_min_i64(height, strip_rows + step->reach_up + step->reach_down);
     return scratch ? (step->whole_input ? height : rows) * step->in.width * step->out.channels * 4 : 0;
 }

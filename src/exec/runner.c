@@ -70,12 +70,21 @@ static void rows_read(const smp_step *step, int64_t height, int64_t from, int64_
     *count = smp_max_i64(0, high - *first);
 }
 
-static bool uses_scratch(const smp_variant *variant)
+static bool uses_scratch(const smp_variant *variant, bool gpu)
 {
-    for (int i = 0; i < SMP_MAX_LAUNCHES && variant->launches[i].cpu.fn[0]; i++)
-        if (variant->launches[i].to == SMP_SCRATCH)
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
+        if (smp_launch_runs(&variant->launches[i], gpu) && variant->launches[i].to == SMP_SCRATCH)
             return true;
     return false;
+}
+
+static smp_code check_kernels(const smp_step *step, const smp_variant *variant, bool gpu, smp_error *err)
+{
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
+        if (smp_launch_runs(&variant->launches[i], gpu))
+            return SMP_OK;
+    smp_fail(err, SMP_E_DEVICE, "variant '%s' of stage '%s' has no kernel for this device", variant->name, step->stage->name);
+    return smp_hint(err, "use --device cpu, or another --variant");
 }
 
 static const smp_variant *choose_variant(const smp_step *step, const char *wanted)
@@ -119,6 +128,9 @@ static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window,
     if (code || step->job == SMP_JOB_SOURCE)
         return code;
     l->variant = choose_variant(step, r->setup->variant);
+    code = check_kernels(step, l->variant, !r->device->host_memory, err);
+    if (code)
+        return code;
     if (step->work.table_size) { /* reductions fill in their own copy */
         l->work.table = smp_alloc(step->work.table_size);
         if (!l->work.table)
@@ -144,7 +156,7 @@ static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp
 {
     const smp_step *step = &r->plan->steps[index];
     lane *l = &r->lanes[index];
-    if (step->job == SMP_JOB_SOURCE || !uses_scratch(l->variant))
+    if (step->job == SMP_JOB_SOURCE || !uses_scratch(l->variant, !r->device->host_memory))
         return SMP_OK;
     int64_t height = r->plan->steps[step->input].out.height;
     int64_t rows = step->whole_input ? height : smp_min_i64(height, most_rows + step->reach_up + step->reach_down);
@@ -340,8 +352,10 @@ static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_erro
     }
     smp_view scratch = scratch_view(step, l, &in);
     io.by = by;
-    for (int i = 0; i < SMP_MAX_LAUNCHES && l->variant->launches[i].cpu.fn[0]; i++) {
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &l->variant->launches[i];
+        if (!smp_launch_runs(launch, !r->device->host_memory))
+            continue;
         io.in = launch->from == SMP_SCRATCH ? scratch : in;
         io.out = launch->to == SMP_SCRATCH ? scratch : out;
         smp_code code = r->device->ops->launch(r->device, l->variant, launch, &io, &l->work, &l->cost, err);

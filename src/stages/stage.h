@@ -162,10 +162,17 @@ typedef void smp_geometry_fn(const smp_io *io, const void *params, smp_grid *gri
 typedef struct smp_launch {
     smp_place from, to;
     smp_cpu_kernel cpu;
-    const char *cuda; /* name of the GPU kernel; formats are appended: NAME_u8_f32 (in, out). Null: no GPU kernel yet */
+    const char *cuda; /* name of the GPU kernel; formats are appended: NAME_u8_f32 (in, out) */
     smp_geometry_fn *geometry;
     bool counts; /* of a stage that can have both kinds of result: this launch adds to the counts */
 } smp_launch;
+
+/* Whether a launch runs on this kind of device: one that has a kernel for one kind only is passed over on the other, so
+ * that a variant may be one launch on a CPU and two on a GPU. */
+static inline bool smp_launch_runs(const smp_launch *launch, bool gpu)
+{
+    return gpu ? launch->cuda != NULL : launch->cpu.fn[0] != NULL;
+}
 
 /* The part of a reduction's result that a launch works on: bytes `at` .. `at + size` of the whole, where io->result points;
  * *counts says that it is added to (SMP_RESULT_COUNTS). False: the launch is left out, its part was not asked for. */
@@ -183,7 +190,7 @@ enum { SMP_MAX_LAUNCHES = 3 };
 typedef struct smp_variant {
     const char *name; /* naive, tiled, padded, ... */
     const char *help; /* one line: what it changes and what that costs */
-    smp_launch launches[SMP_MAX_LAUNCHES]; /* in order; the first without kernels ends the list */
+    smp_launch launches[SMP_MAX_LAUNCHES]; /* in order; see smp_launch_runs */
     /* Bytes of scratch memory a CPU thread needs for one call; null: none. */
     size_t (*scratch)(const smp_io *io, const void *params);
     int64_t band; /* CPU: rows a thread takes are a multiple of this (0: any) */

@@ -410,7 +410,9 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
         second = case_rows(by, top, bottom);
         io.by = gpu_view(&second, shift, 3 * padding, &memory[3]);
     }
-    for (int i = 0; i < SMP_MAX_LAUNCHES && variant->launches[i].cuda; i++) {
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
+        if (!smp_launch_runs(&variant->launches[i], true))
+            continue;
         io.in = views[variant->launches[i].from];
         io.out = views[variant->launches[i].to];
         if (device->ops->launch(device, variant, &variant->launches[i], &io, plan, &cost, &err))

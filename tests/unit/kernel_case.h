@@ -309,8 +309,10 @@ CASE_FN uint64_t case_run(const kernel_case *c, const smp_node_plan *plan, const
         strip.y0 = y;
         strip.rows = end - y;
         const smp_view *place[] = {[SMP_IN] = &window.view, [SMP_OUT] = &strip, [SMP_SCRATCH] = &scratch.view};
-        for (int i = 0; i < SMP_MAX_LAUNCHES && variant->launches[i].cpu.fn[isa]; i++) {
+        for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
             const smp_launch *launch = &variant->launches[i];
+            if (!smp_launch_runs(launch, false))
+                continue;
             size_t at = 0, size = 0;
             bool counts;
             if (result && !smp_result_part(plan, launch, &at, &size, &counts))
