@@ -151,7 +151,9 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
         arguments.result = (char *)arguments.result + at;
     smp_code code = cuda_enter(gpu, err);
     if (!code)
-        code = cuda_kernel(gpu, launch, io, &function, err);
+        code = cuda_kernel(gpu, launch, io, plan->kernel, &function, err);
+    if (!code && !function)
+        return SMP_OK;
     if (!code)
         code = cuda_grid(gpu, function, launch, io, plan->kernel, &grid, err);
     if (!code && cost)

@@ -16,7 +16,8 @@ smp_code smp_cuda_info(smp_driver *driver, int index, smp_device_info *info, smp
 /* Whether this build carries GPU kernels; when not, SMP_E_DEVICE that says how to get them. */
 smp_code smp_cuda_built(smp_error *err);
 
-/* How one launch of a variant would run on a device that smp_cuda_open() made, for `explain`. */
+/* How one launch of a variant would run on a device that smp_cuda_open() made, for `explain`. A launch that the work does
+ * not need (smp_launch.choose) has a grid of zeros. */
 typedef struct smp_cuda_launch_info {
     smp_grid grid;
     int registers, static_shared, local_bytes; /* a thread; a block; a thread. 0: the emulator does not know */

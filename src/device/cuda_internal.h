@@ -83,8 +83,9 @@ smp_code cuda_copy(smp_device *device, void *to, const void *from, size_t size, 
 /* Gives all memory back; the context must be current. */
 void cuda_memory_close(cuda_device *gpu);
 
-/* The function of a launch for these views' formats; grid may be null. */
-smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, cuda_function **out, smp_error *err);
+/* The function of a launch for these views' formats; *out null: the work does not need the launch. */
+smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
+                     cuda_function **out, smp_error *err);
 /* Grid and block of a launch, checked against the device's limits; opts into dynamic shared memory above 48 KB. */
 smp_code cuda_grid(cuda_device *gpu, cuda_function *function, const smp_launch *launch, const smp_io *io,
                    const void *params, smp_grid *grid, smp_error *err);

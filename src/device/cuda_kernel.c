@@ -8,11 +8,11 @@
 #include "stages/geometry.h"
 
 /* The name in the kernel file: NAME_u8_f32 for u8 in, f32 out. A launch without an output picture has its input's. */
-static void kernel_name(char *name, size_t size, const smp_launch *launch, const smp_io *io)
+static void kernel_name(char *name, size_t size, const char *kernel, const smp_io *io)
 {
     static const char *const formats[SMP_FORMATS] = {"u8", "u16", "f32"};
     int out = io->out.data ? io->out.format : io->in.format;
-    snprintf(name, size, "%s_%s_%s", launch->cuda, formats[io->in.format], formats[out]);
+    snprintf(name, size, "%s_%s_%s", kernel, formats[io->in.format], formats[out]);
 }
 
 static smp_code load_module(cuda_device *gpu, const smp_kernel_file *file, CUmodule *out, smp_error *err)
@@ -33,14 +33,18 @@ fail:
     return code;
 }
 
-smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, cuda_function **out, smp_error *err)
+smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
+                     cuda_function **out, smp_error *err)
 {
     smp_code code = SMP_OK;
     cuda_function made = {.function = NULL};
     *out = NULL;
     if (!launch->cuda)
         return smp_fail(err, SMP_E_DEVICE, "this stage has no kernel for %s", gpu->base.info.kind);
-    kernel_name(made.name, sizeof made.name, launch, io);
+    const char *kernel = smp_launch_kernel(launch, io, params);
+    if (!kernel)
+        return SMP_OK;
+    kernel_name(made.name, sizeof made.name, kernel, io);
     for (size_t i = 0; i < gpu->function_count; i++)
         if (strcmp(gpu->functions[i].name, made.name) == 0) {
             *out = &gpu->functions[i];
@@ -100,10 +104,10 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
     *info = (smp_cuda_launch_info){.limit = "threads"};
     smp_code code = cuda_enter(gpu, err);
     if (!code)
-        code = cuda_kernel(gpu, launch, io, &function, err);
-    if (!code)
+        code = cuda_kernel(gpu, launch, io, params, &function, err);
+    if (!code && function)
         code = cuda_grid(gpu, function, launch, io, params, &info->grid, err);
-    if (code)
+    if (code || !function)
         return code;
     CUDA_TRY(gpu, cuFuncGetAttribute, &info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function->function);
     CUDA_TRY(gpu, cuFuncGetAttribute, &info->static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function->function);

@@ -70,11 +70,15 @@ static void rows_read(const smp_step *step, int64_t height, int64_t from, int64_
     *count = smp_max_i64(0, high - *first);
 }
 
-static bool uses_scratch(const smp_variant *variant, bool gpu)
+static bool uses_scratch(const smp_step *step, const smp_variant *variant, bool gpu)
 {
-    for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
-        if (smp_launch_runs(&variant->launches[i], gpu) && variant->launches[i].to == SMP_SCRATCH)
+    smp_io io = {.in.channels = step->in.channels, .out.channels = step->out.channels};
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
+        const smp_launch *launch = &variant->launches[i];
+        if (smp_launch_runs(launch, gpu) && launch->to == SMP_SCRATCH &&
+            (!gpu || smp_launch_kernel(launch, &io, step->work.kernel)))
             return true;
+    }
     return false;
 }
 
@@ -156,7 +160,7 @@ static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp
 {
     const smp_step *step = &r->plan->steps[index];
     lane *l = &r->lanes[index];
-    if (step->job == SMP_JOB_SOURCE || !uses_scratch(l->variant, !r->device->host_memory))
+    if (step->job == SMP_JOB_SOURCE || !uses_scratch(step, l->variant, !r->device->host_memory))
         return SMP_OK;
     int64_t height = r->plan->steps[step->input].out.height;
     int64_t rows = step->whole_input ? height : smp_min_i64(height, most_rows + step->reach_up + step->reach_down);
@@ -351,12 +355,12 @@ static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_erro
         by = view_of(r, step->by, first, count);
     }
     smp_view scratch = scratch_view(step, l, &in);
-    io.by = by;
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &l->variant->launches[i];
         if (!smp_launch_runs(launch, !r->device->host_memory))
             continue;
         io.in = launch->from == SMP_SCRATCH ? scratch : in;
+        io.by = launch->from == SMP_SCRATCH && step->by < 0 ? in : by;
         io.out = launch->to == SMP_SCRATCH ? scratch : out;
         smp_code code = r->device->ops->launch(r->device, l->variant, launch, &io, &l->work, &l->cost, err);
         if (code)

@@ -165,6 +165,9 @@ typedef struct smp_launch {
     const char *cuda; /* name of the GPU kernel; formats are appended: NAME_u8_f32 (in, out) */
     smp_geometry_fn *geometry;
     bool counts; /* of a stage that can have both kinds of result: this launch adds to the counts */
+    /* Where the GPU kernel depends on the work: the name to use instead of `cuda` (not null either), or null when a GPU
+     * does not need this launch. Looks at channels and parameters alone: what it says holds for all strips of a run. */
+    const char *(*choose)(const smp_io *io, const void *params);
 } smp_launch;
 
 /* Whether a launch runs on this kind of device: one that has a kernel for one kind only is passed over on the other, so
@@ -172,6 +175,12 @@ typedef struct smp_launch {
 static inline bool smp_launch_runs(const smp_launch *launch, bool gpu)
 {
     return gpu ? launch->cuda != NULL : launch->cpu.fn[0] != NULL;
+}
+
+/* The name of a launch's GPU kernel, without formats; null: no GPU needs the launch. */
+static inline const char *smp_launch_kernel(const smp_launch *launch, const smp_io *io, const void *params)
+{
+    return launch->choose ? launch->choose(io, params) : launch->cuda;
 }
 
 /* The part of a reduction's result that a launch works on: bytes `at` .. `at + size` of the whole, where io->result points;

@@ -410,11 +410,13 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
         second = case_rows(by, top, bottom);
         io.by = gpu_view(&second, shift, 3 * padding, &memory[3]);
     }
+    const smp_view by_view = io.by;
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         if (!smp_launch_runs(&variant->launches[i], true))
             continue;
         io.in = views[variant->launches[i].from];
         io.out = views[variant->launches[i].to];
+        io.by = variant->launches[i].from == SMP_SCRATCH && !second.memory ? views[SMP_IN] : by_view;
         if (device->ops->launch(device, variant, &variant->launches[i], &io, plan, &cost, &err))
             fail_msg("%s %s: %s", c->stage->name, variant->name, err.message);
     }
