@@ -8,19 +8,29 @@
 
 #ifdef SMP_ISA
 
-/* channels is a constant after inlining: a block of that many eight-byte words holds whole pixels. */
+/* One byte of v from its channel's table, at its place in the word. The empty statement keeps the value in a general
+ * register: gcc otherwise packs some of the bytes into vectors, through memory, at five times the cost. */
+SMP_INLINE uint64_t smp_look_up_byte(uint64_t v, const uint8_t *table, int k)
+{
+    uint64_t found = table[(uint8_t)(v >> (8 * k))];
+    __asm__("" : "+r"(found));
+    return found << (8 * k);
+}
+
+/* channels: 1 to 4, a constant after inlining. */
 SMP_INLINE void smp_look_up_as(uint8_t *restrict to, const uint8_t *restrict from, int64_t n, uint8_t (*table)[256],
                                const int channels)
 {
+    const int words = channels == 3 ? 3 : 1; /* eight-byte words of a block that holds whole pixels */
     int64_t i = 0;
-    for (; i + 8 * channels <= n; i += 8 * channels) {
-#pragma GCC unroll 8
-        for (int word = 0; word < channels; word++) {
+    for (; i + 8 * words <= n; i += 8 * words) {
+#pragma GCC unroll 3
+        for (int word = 0; word < words; word++) {
             uint64_t v, found = 0;
             memcpy(&v, from + i + 8 * word, sizeof v);
 #pragma GCC unroll 8
             for (int k = 0; k < 8; k++)
-                found |= (uint64_t)table[(8 * word + k) % channels][(uint8_t)(v >> (8 * k))] << (8 * k);
+                found |= smp_look_up_byte(v, table[(8 * word + k) % channels], k);
             memcpy(to + i + 8 * word, &found, sizeof found);
         }
     }
