@@ -149,7 +149,7 @@ static void values_equal_a_direct_sum_in_double(void **state)
 static void every_variant_gives_the_same_bytes(void **state)
 {
     (void)state;
-    static const double sigmas[] = {0.2, 0.5, 0.7, 1, 1.2, 1.5, 1.7, 2, 2.2, 3.1, 4.3, 5.1};
+    static const double sigmas[] = {0.2, 0.5, 0.7, 1, 1.2, 1.5, 1.7, 2, 3.1, 4.3};
     int edge = 0;
     for (size_t s = 0; s < sizeof sigmas / sizeof sigmas[0]; s++) {
         PARAMS(p, &smp_stage_gaussian, {"sigma", sigmas[s]}, {"edge", edge++ % SMP_EDGES}, {"fill", 0.7});

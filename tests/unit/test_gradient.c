@@ -118,7 +118,7 @@ static void every_variant_gives_the_same_bytes(void **state)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
             _Alignas(16) unsigned char p[PARAMS_SIZE];
             const smp_stage *stage = stage_for(output, p, edge);
-            stencil_check_sizes(stage, p, edge == SMP_MIRROR);
+            stencil_check_sizes(stage, p, edge == SMP_MIRROR && output % 2 == 0);
             if (edge == SMP_CLAMP)
                 kernel_case_matrix(stage, p, 16, 4);
         }
@@ -136,7 +136,7 @@ static void bytes_in_wide_pictures_give_the_same_bytes(void **state)
                     params_put(q, p, output % 2 ? 0.2 : 0.7); /* code values 51 and 178.5 */
             kernel_case c = {.stage = stage,
                              .params = p,
-                             .in = case_shape(1543, 5, 1 + 2 * (output % 2), SMP_U8),
+                             .in = case_shape(1543, 3, 1 + 2 * (output % 2), SMP_U8),
                              .in_storage = SMP_U8,
                              .out_storage = SMP_U8,
                              .seed = 8};
