@@ -13,7 +13,7 @@ typedef struct smp_kernel_file {
     const smp_simt_kernel *const *const *traced;
 } smp_kernel_file;
 
-/* Written by CMake (smp_kernel_files() in cmake/Kernels.cmake). */
+/* Written by CMake (smp_kernel_files() in kernels/kernels.cmake). */
 extern const smp_kernel_file smp_kernel_files[];
 
 /* The kernel `name` of a file's list, or null. */
