@@ -72,7 +72,10 @@ smp_code cuda_grid(cuda_device *gpu, cuda_function *function, const smp_launch *
                    const void *params, smp_grid *grid, smp_error *err)
 {
     smp_code code = SMP_OK;
-    *grid = (smp_grid){{1, 1, 1}, {1, 1, 1}, 0};
+    *grid = (smp_grid){.grid = {1, 1, 1},
+                       .block = {1, 1, 1},
+                       .units = (unsigned)gpu->base.info.units,
+                       .shared_most = (unsigned)gpu->base.info.shared_per_block};
     (launch->geometry ? launch->geometry : smp_geometry_samples)(io, params, grid);
     if ((int64_t)grid->shared_bytes > gpu->base.info.shared_per_block) {
         smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", function->name,

@@ -154,6 +154,8 @@ typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH } smp_place;
 typedef struct smp_grid {
     unsigned grid[3], block[3];
     unsigned shared_bytes; /* dynamic shared memory */
+    unsigned units;        /* set before a geometry is asked: the device's SMs */
+    unsigned shared_most;  /* the same: bytes of shared memory that a block may have */
 } smp_grid;
 
 /* Grid, block and dynamic shared memory for these views; params is the kernel parameter struct. */
