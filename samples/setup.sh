@@ -31,8 +31,11 @@ need_for_build() {
     need make "runs the build" has make
     need cmake "configures the build, version 3.22 or later" has_cmake 3.22
     need pkg-config "finds the libraries" has pkg-config
+    need zlib1g-dev "inflates and deflates PNG" has_library zlib zlib1g-dev
     need libpng-dev "reads and writes PNG" has_library libpng libpng-dev
+    need libisal-dev "compresses PNG several times as fast as zlib" has_library libisal libisal-dev
     need libjpeg-dev "reads and writes JPEG" has_library libjpeg libjpeg-dev
+    need libisal-dev "deflates PNG several times faster than zlib" has_library libisal libisal-dev
     need libstb-dev "reads BMP, TGA, PNM, PSD and HDR" has_library stb libstb-dev
 }
 

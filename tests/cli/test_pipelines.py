@@ -24,7 +24,8 @@ def digest(array):
 
 class Pipelines(CliCase):
     def result(self, pipe, picture, *options):
-        self.smp("run", PIPELINES / f"{pipe}.pipe", SAMPLES / picture, "out.npy", "--force", *options)
+        done = self.smp("run", PIPELINES / f"{pipe}.pipe", SAMPLES / picture, "out.npy", "--force", *options)
+        self.assertEqual(done.stderr, "", f"{pipe} on {picture} has something to say")
         return np.load(self.folder / "out.npy")
 
     def test_golden(self):

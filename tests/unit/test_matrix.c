@@ -7,13 +7,9 @@
  * array over Z11 (factor f of run (a, b) has level a + f*b modulo 11), in which every pair of levels of every two
  * factors occurs; a factor with fewer levels wraps round. SMP_FULL=1 takes the full product of the ways of running for
  * every input; SMP_MATRIX=reduced (sanitizer builds) takes every third run. */
-#include "kernel_case.h"
+#include "matrix_case.h"
 
-#include "exec/exec.h"
-#include "pipe/plan.h"
-#include "pipe/program.h"
-
-enum { P = 11, FACTORS = 11, MAX_WORDS = 3, WAYS = 4, TEXT = 1024 };
+enum { P = 11, FACTORS = 11, WAYS = 4 };
 
 typedef struct size_wh {
     int64_t width, height;
@@ -34,108 +30,12 @@ static const char *const isas[] = {"base", "v3", "v4"};
 enum { F_SIZE, F_FORMAT, F_PIXEL, F_VARIANT, F_STRIP, F_ISA, F_THREADS, F_STORAGE, F_WORDS };
 _Static_assert(F_WORDS + MAX_WORDS <= FACTORS, "one column of the array a factor");
 
-/* One pipeline: a stage's example, or its bare name, with words for its enumerations. */
-typedef struct subject {
-    const smp_stage *stage;
-    const smp_param *words[MAX_WORDS]; /* its enumerations and switches */
-    int word_count;
-    bool bare;    /* no example: every parameter has its default */
-    bool operand; /* by=@tap as well */
-} subject;
-
 static struct totals {
     long inputs, runs, refused;
 } totals;
 static bool seen_word[MAX_WORDS][64];
 
-/* ------------------------------------------------------------------------------------------------ pipelines */
-
-static int word_levels(const smp_param *param)
-{
-    if (param->type == SMP_T_BOOL)
-        return 2;
-    int count = 0;
-    while (param->choices[count])
-        count++;
-    return count;
-}
-
-static const char *word_text(const smp_param *param, int level)
-{
-    return param->type == SMP_T_BOOL ? (level ? "yes" : "no") : param->choices[level];
-}
-
-/* The statement without ` name=...` of any of the words, so that it can be given anew; brackets and quotes stay whole.
- */
-static void statement_without(const subject *s, const char *example, char *out, size_t size)
-{
-    size_t used = 0;
-    const char *at = example;
-    while (*at) {
-        while (*at == ' ')
-            at++;
-        const char *start = at;
-        int depth = 0;
-        bool quoted = false;
-        for (; *at && (depth || quoted || *at != ' '); at++) {
-            quoted ^= *at == '"';
-            depth += !quoted && (*at == '[' || *at == '{') ? 1 : !quoted && (*at == ']' || *at == '}') ? -1 : 0;
-        }
-        bool drop = false;
-        for (int i = 0; i < s->word_count; i++) {
-            size_t n = strlen(s->words[i]->name);
-            drop |= !strncmp(start, s->words[i]->name, n) && start[n] == '=';
-            for (int k = 0; (s->words[i]->flags & SMP_P_MAIN) && k < word_levels(s->words[i]); k++) {
-                const char *word = word_text(s->words[i], k);
-                drop |= strlen(word) == (size_t)(at - start) && !strncmp(start, word, (size_t)(at - start)) &&
-                        start != example;
-            }
-        }
-        if (!drop && used + (size_t)(at - start) + 2 < size)
-            used += (size_t)snprintf(out + used, size - used, "%s%.*s", used ? " " : "", (int)(at - start), start);
-    }
-}
-
-static const smp_param *operand_of(const smp_stage *stage)
-{
-    for (const smp_param *p = stage->params; p && p->name; p++)
-        if (p->type == SMP_T_OPERAND)
-            return p;
-    return NULL;
-}
-
-/* Lines of the pipeline with these word levels; returns how many. */
-static size_t write_lines(const subject *s, const int *levels, char lines[3][TEXT])
-{
-    char words[TEXT] = "";
-    size_t used = 0;
-    for (int i = 0; i < s->word_count; i++)
-        used += (size_t)snprintf(words + used, sizeof words - used, " %s=%s", s->words[i]->name,
-                                 word_text(s->words[i], levels[i]));
-    char base[TEXT] = "";
-    if (s->bare)
-        snprintf(base, sizeof base, "%s", s->stage->name);
-    else
-        statement_without(s, s->stage->example, base, sizeof base);
-    if (!s->operand) {
-        snprintf(lines[0], TEXT, "%.500s%.500s", base, words);
-        return 1;
-    }
-    const smp_param *operand = operand_of(s->stage); /* the second picture is the stage's own result with a number */
-    snprintf(lines[0], TEXT, "%s %s=37%% -> @other", s->stage->name, operand->name);
-    snprintf(lines[1], TEXT, "from @input");
-    snprintf(lines[2], TEXT, "%s %s=@other%.500s", s->stage->name, operand->name, words);
-    return 3;
-}
-
 /* ------------------------------------------------------------------------------------------------ running */
-
-static smp_code accepts_all(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
-{
-    (void)context, (void)path, (void)err;
-    *out = *shape;
-    return SMP_OK;
-}
 
 /* Devices stay open: one an instruction set and thread count; null where this processor lacks the set. */
 static smp_device *device_for(int isa, int threads)
@@ -153,75 +53,6 @@ static smp_device *device_for(int isa, int threads)
         }
     }
     return devices[isa][threads];
-}
-
-typedef struct outcome {
-    picture out;
-    smp_run_report report;
-    bool has_out;
-} outcome;
-
-static void outcome_free(outcome *o)
-{
-    picture_free(&o->out);
-    smp_run_report_free(&o->report);
-    *o = (outcome){0};
-}
-
-/* False when the planner refuses this combination. */
-static bool plan_lines(smp_program *program, const smp_shape *in, bool plain, smp_plan **plan)
-{
-    smp_plan_request ask = {.program = program,
-                            .input = *in,
-                            .orientation = 1,
-                            .output = "memory",
-                            .accepts = accepts_all,
-                            .plain_storage = plain};
-    smp_diags diags = {0};
-    smp_error err = {0};
-    smp_code code = smp_plan_make(&ask, &diags, plan, &err);
-    smp_diags_free(&diags);
-    if (code && code != SMP_E_PIPE)
-        fail_msg("plan: %s", err.message);
-    return code == SMP_OK;
-}
-
-static void run_plan(const smp_plan *plan, const picture *in, const char *variant, int64_t strip_rows,
-                     smp_device *device, outcome *o)
-{
-    smp_error err = {0};
-    const smp_shape *shape = &plan->sinks[0].shape;
-    o->out = picture_make(shape, shape->format);
-    smp_code code = smp_run_memory(plan, device, variant, strip_rows, &in->view, &o->out.view, &o->report, &err);
-    if (code)
-        fail_msg("run: %s", err.message);
-}
-
-/* The same findings, bit for bit. */
-static bool same_findings(const smp_run_report *a, const smp_run_report *b)
-{
-    smp_findings all[2] = {{0}, {0}};
-    const smp_run_report *reports[] = {a, b};
-    bool same = true;
-    size_t steps[2] = {0, 0};
-    for (;;) { /* the k-th step with findings of one against that of the other: plain storage has other steps */
-        for (int r = 0; r < 2; r++) {
-            while (steps[r] < reports[r]->step_count && !reports[r]->steps[steps[r]].findings.count)
-                steps[r]++;
-            all[r] = steps[r] < reports[r]->step_count ? reports[r]->steps[steps[r]++].findings : (smp_findings){0};
-        }
-        if (!all[0].count && !all[1].count)
-            return same;
-        same = same && all[0].count == all[1].count;
-        for (size_t i = 0; same && i < all[0].count; i++) {
-            const smp_finding *x = &all[0].items[i], *y = &all[1].items[i];
-            same = !strcmp(x->name, y->name) && x->channel == y->channel && x->list_len == y->list_len;
-            same = same && (x->list ? !memcmp(x->list, y->list, x->list_len * sizeof *x->list)
-                                    : !memcmp(&x->value, &y->value, sizeof x->value));
-        }
-        if (!same)
-            return false;
-    }
 }
 
 /* ------------------------------------------------------------------------------------------------ the array */
@@ -267,30 +98,18 @@ static void check_way(const run_case *c, const char *variant, int64_t strip_rows
     smp_plan_free(plan);
 }
 
-static int variant_count(const smp_stage *stage)
-{
-    return (int)(smp_variant_count(stage->variants) > smp_variant_count(stage->reducers)
-                     ? smp_variant_count(stage->variants)
-                     : smp_variant_count(stage->reducers));
-}
-
-static const char *variant_at(const smp_stage *stage, int i)
-{
-    const smp_variant *list = (size_t)i < smp_variant_count(stage->variants) ? stage->variants : stage->reducers;
-    return list[i].name;
-}
-
 static void check_ways(const run_case *c, int a, int b, bool full)
 {
-    int variants = variant_count(c->subject->stage);
+    const char *names[MAX_NAMES];
+    int variants = variant_names(c->subject->stage, names);
     if (full) {
         for (int way = 0; way < variants * 4 * 3 * 2 * 2; way++)
-            check_way(c, variant_at(c->subject->stage, way % variants), strips[way / variants % 4],
-                      way / variants / 4 % 3, 1 + way / variants / 12 % 2, way / variants / 24 % 2);
+            check_way(c, names[way % variants], strips[way / variants % 4], way / variants / 4 % 3,
+                      1 + way / variants / 12 % 2, way / variants / 24 % 2);
         return;
     }
     for (int k = 0; k < WAYS; k++) /* all four strip heights, the other factors from the array */
-        check_way(c, variant_at(c->subject->stage, (level(a, b, F_VARIANT, variants) + k) % variants),
+        check_way(c, names[(level(a, b, F_VARIANT, variants) + k) % variants],
                   strips[(level(a, b, F_STRIP, 4) + k) % 4], (level(a, b, F_ISA, 3) + k / 2) % 3,
                   1 + (level(a, b, F_THREADS, 2) + k) % 2, (level(a, b, F_STORAGE, 2) + k / 2) % 2);
 }
@@ -308,31 +127,14 @@ static bool check_run(const subject *s, int a, int b, bool full)
     run_case c = {.subject = s};
     int pixel = level(a, b, F_PIXEL, 6);
     size_wh size = sizes[level(a, b, F_SIZE, P)];
-    if (s->stage->domain & SMP_IMAGE)
-        c.in = (smp_shape){.kind = SMP_IMAGE,
-                           .width = size.width,
-                           .height = size.height,
-                           .channels = pixels[pixel].channels,
-                           .alpha = pixels[pixel].alpha,
-                           .format = formats[level(a, b, F_FORMAT, 3)]};
-    else
-        c.in = (smp_shape){.kind = SMP_AUDIO,
-                           .width = 1,
-                           .height = size.width * size.height,
-                           .channels = pixels[pixel].channels,
-                           .format = SMP_F32,
-                           .rate = 48000};
+    c.in = subject_shape(s->stage, size.width, size.height, pixels[pixel].channels, pixels[pixel].alpha,
+                         formats[level(a, b, F_FORMAT, 3)]);
     for (size_t i = 0; i < count; i++)
         snprintf(c.text + strlen(c.text), sizeof c.text - strlen(c.text), "%s%.900s", i ? "; " : "", lines[i]);
 
-    smp_diags diags = {0};
-    smp_error err = {0};
     smp_plan *plan = NULL;
-    smp_code code = smp_program_parse_lines(pointers, count, NULL, 0, NULL, NULL, &diags, &c.program, &err);
-    smp_diags_free(&diags);
-    if (code && code != SMP_E_PIPE)
-        fail_msg("%s: %s", c.text, err.message);
-    if (code || !plan_lines(c.program, &c.in, false, &plan)) {
+    c.program = parse_lines(pointers, count);
+    if (!c.program || !plan_lines(c.program, &c.in, false, &plan)) {
         smp_program_free(c.program);
         totals.refused++;
         return false;
@@ -373,28 +175,12 @@ static void check_subject(const subject *s)
                 fail_msg("%s: %s=%s is never accepted", s->stage->name, s->words[i]->name, word_text(s->words[i], k));
 }
 
-/* Every stage by its example; by its defaults alone where they suffice; with a second picture where it takes one. */
 static void check_stage(void **state)
 {
-    subject s = {.stage = *state};
-    assert_non_null(s.stage->example);
-    bool required = false;
-    for (const smp_param *p = s.stage->params; p && p->name; p++) {
-        required |= (p->flags & SMP_P_REQUIRED) != 0;
-        if ((p->type == SMP_T_ENUM || p->type == SMP_T_BOOL) && s.word_count < MAX_WORDS)
-            s.words[s.word_count++] = p;
-    }
-    check_subject(&s);
-    if (!required && strcmp(s.stage->example, s.stage->name)) {
-        s.bare = true;
-        s.word_count = 0;
-        check_subject(&s);
-        s.bare = false;
-    }
-    if (operand_of(s.stage)) {
-        s.operand = true;
-        check_subject(&s);
-    }
+    subject subjects[MAX_SUBJECTS];
+    int count = subjects_of(*state, subjects);
+    for (int i = 0; i < count; i++)
+        check_subject(&subjects[i]);
 }
 
 static int print_totals(void **state)

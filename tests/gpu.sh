@@ -1,0 +1,143 @@
+#!/bin/sh
+# What only a machine with an NVIDIA GPU can show. Needs a build folder (carried from elsewhere will do), the driver and,
+# for the last four parts, compute-sanitizer (CUDA toolkit). No cmake, no Python.
+#
+#   tests/gpu.sh BUILD [--log FILE] [--part NAME]... [--device cuda:N] [--without-sanitizer]
+#
+# Parts, each one line of the summary:
+#   matrix     every stage, variant, format, 1, 3 and 4 channels on the GPU against the CPU, up to 1027x771
+#   device     tests of the device itself: kernels in every format, copies, memory
+#   pipelines  each shipped pipeline on each sample picture: the same NPY bytes from cpu and cuda
+#   memcheck, racecheck, initcheck, synccheck   compute-sanitizer over the matrix at small sizes
+# Exit status 0: all parts passed. FILE gets the summary with what it ran on. Output of parts that fail is shown.
+set -u
+
+usage() { sed -n '5p' "$0" | cut -c5- >&2; exit 2; }
+
+here=$(cd "$(dirname "$0")/.." && pwd) || exit 2
+build= log= parts= device=cuda sanitizer=yes
+while [ $# -gt 0 ]; do
+    case $1 in
+    --log) [ $# -gt 1 ] || usage; log=$2; shift ;;
+    --part) [ $# -gt 1 ] || usage; parts="$parts $2"; shift ;;
+    --device) [ $# -gt 1 ] || usage; device=$2; shift ;;
+    --without-sanitizer) sanitizer=no ;;
+    -*) usage ;;
+    *) [ -z "$build" ] || usage; build=$1 ;;
+    esac
+    shift
+done
+[ -n "$build" ] || usage
+build=$(cd "$build" && pwd) || exit 2
+for program in smempipe tests/test_gpu_matrix tests/test_cuda_device; do
+    [ -x "$build/$program" ] || { echo "$build/$program is not there: build it first" >&2; exit 2; }
+done
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+summary=$work/summary
+failed=0
+
+say() { echo "$1"; echo "$1" >> "$summary"; }
+
+wanted() {
+    [ -z "$parts" ] && return 0
+    case " $parts " in *" $1 "*) return 0 ;; esac
+    return 1
+}
+
+# part NAME COMMAND...: runs it; the last line that it prints into $work/detail (or its own last line) is the summary's.
+part() {
+    name=$1; shift
+    wanted "$name" || return 0
+    rm -f "$work/detail"
+    start=$(date +%s)
+    if "$@" > "$work/$name.out" 2>&1; then verdict=passed; else verdict="FAILED ($?)"; failed=1; fi
+    seconds=$(($(date +%s) - start))
+    detail=$(cat "$work/detail" 2> /dev/null || grep -v '^\[' "$work/$name.out" | tail -n 1)
+    say "$(printf '%-10s %s in %d s: %s' "$name" "$verdict" "$seconds" "$detail")"
+    if [ "$verdict" != passed ]; then
+        tail -n 40 "$work/$name.out" | sed 's/^/    /'
+    fi
+}
+
+matrix() {
+    SMP_TEST_DEVICE=$device "$build/tests/test_gpu_matrix"
+    status=$?
+    grep -h '^matrix on' "$work/matrix.out" > "$work/detail"
+    return $status
+}
+
+device_tests() {
+    "$build/tests/test_cuda_device"
+    status=$?
+    grep -h 'PASSED\|FAILED' "$work/device.out" | grep 'test(s)' | tr '\n' ' ' > "$work/detail"
+    return $status
+}
+
+# A pipeline that refuses a picture must refuse it on both devices with one exit status.
+pipelines() {
+    same=0 refused=0 different=0
+    for pipe in "$here"/pipelines/*.pipe; do
+        for sample in "$here"/samples/*.png "$here"/samples/*.jpg; do
+            [ -e "$pipe" ] && [ -e "$sample" ] || { echo "no pipelines/ or samples/ in $here"; return 1; }
+            rm -f "$work/cpu.npy" "$work/cuda.npy"
+            "$build/smempipe" run "$pipe" "$sample" "$work/cpu.npy" --device cpu 2> "$work/cpu.err"; on_cpu=$?
+            "$build/smempipe" run "$pipe" "$sample" "$work/cuda.npy" --device "$device" 2> "$work/cuda.err"; on_cuda=$?
+            case=$(basename "$pipe")\ on\ $(basename "$sample")
+            if [ $on_cpu -ne $on_cuda ]; then
+                echo "$case: exit status $on_cpu on the CPU, $on_cuda on the GPU"
+                cat "$work/cpu.err" "$work/cuda.err"
+                different=$((different + 1))
+            elif [ $on_cpu -ne 0 ]; then
+                [ $on_cpu -eq 2 ] || { cat "$work/cpu.err"; different=$((different + 1)); }
+                refused=$((refused + 1))
+            elif cmp -s "$work/cpu.npy" "$work/cuda.npy" && "$build/smempipe" diff "$work/cpu.npy" "$work/cuda.npy"; then
+                same=$((same + 1))
+            else
+                echo "$case: different results"
+                different=$((different + 1))
+            fi
+        done
+    done
+    echo "$same equal, $different different, $refused refused by the pipeline on both" | tee "$work/detail"
+    [ $different -eq 0 ] && [ $same -gt 0 ]
+}
+
+# memcheck, racecheck, initcheck or synccheck over one input a stage, format and channel count. racecheck and synccheck
+# look at shared memory and barriers, memcheck at leaks of device memory too.
+sanitize() {
+    tool=$1
+    options=
+    [ "$tool" = memcheck ] && options="--leak-check full"
+    SMP_TEST_DEVICE=$device SMP_MATRIX=reduced compute-sanitizer --tool "$tool" $options --error-exitcode 9 \
+        "$build/tests/test_gpu_matrix"
+    status=$?
+    grep -h 'SUMMARY' "$work/$tool.out" | sed 's/^=* *//' | sort -u | tr '\n' ' ' > "$work/detail"
+    grep -q 'SUMMARY: 0\|SUMMARY: 0 hazards' "$work/$tool.out" || [ $status -ne 0 ] || status=1
+    return $status
+}
+
+say "smempipe $("$build/smempipe" --version 2> /dev/null | head -n 1 | sed 's/^smempipe *//') on $device, $(date -u '+%Y-%m-%d %H:%M UTC')"
+if command -v nvidia-smi > /dev/null; then
+    nvidia-smi --query-gpu=name,driver_version,memory.total,compute_cap --format=csv,noheader > "$work/gpus"
+    while read -r line; do say "GPU: $line"; done < "$work/gpus"
+fi
+part matrix matrix
+part device device_tests
+part pipelines pipelines
+if [ $sanitizer = yes ]; then
+    for tool in memcheck racecheck initcheck synccheck; do
+        if command -v compute-sanitizer > /dev/null; then
+            part $tool sanitize $tool
+        elif wanted $tool; then
+            say "$(printf '%-10s NOT RUN: there is no compute-sanitizer (--without-sanitizer leaves it out)' $tool)"
+            failed=1
+        fi
+    done
+else
+    say "sanitizers left out"
+fi
+[ $failed -eq 0 ] && say "all passed" || say "FAILED"
+[ -z "$log" ] || cp "$summary" "$log"
+exit $failed

@@ -1,0 +1,115 @@
+/* gaussian on GPUs, emulated: every variant gives the definition's bytes, in any order of threads and without mistakes,
+ * and shared memory is used without conflicts. */
+#include "gpu_case.h"
+
+static void every_variant_gives_the_definitions_bytes(void **state)
+{
+    (void)state;
+    gpu_matrix("gaussian 1px truncate=2 edge=mirror");
+}
+
+static void every_border_and_radius_does(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "gaussian 0.4px truncate=2 edge=clamp",
+        "gaussian 1px edge=reflect",
+        "gaussian 1.4px edge=mirror",
+        "gaussian 2px edge=wrap",
+        "gaussian 3px truncate=2.5 edge=zero",
+        "gaussian 4px edge=constant fill=1",
+        "gaussian 1px edge=constant fill=0.3",
+        "gaussian 5px edge=reflect",                /* past the fused kernel */
+        "gaussian 20px truncate=3.4 edge=mirror",   /* weights in a table, batches of rows */
+        "gaussian 100px truncate=2.8 edge=reflect", /* lines in groups of taps */
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        for (int f = 0; f < SMP_FORMATS; f++) {
+            const int channels = 1 + (int)(i + (size_t)f) % 4;
+            const gpu_case c = {.lines = {lines[i]},
+                                .in = case_shape(i == 9 ? 180 : 45 + 100 * f, i == 9 ? 5 : 37, i == 9 ? 8 : channels,
+                                                 (smp_format)f),
+                                .values = CASE_REALS,
+                                .seed = i};
+            gpu_case_check(&c);
+        }
+}
+
+static void wide_pictures_have_many_strips_and_bands(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 5; channels++) {
+        const gpu_case c = {.lines = {"gaussian 1px truncate=2"},
+                            .in = case_shape(1100 / channels, 141, channels, channels % 2 ? SMP_F32 : SMP_U8),
+                            .seed = 5};
+        gpu_case_check(&c);
+    }
+}
+
+static void every_nan_is_the_same_one(void **state)
+{
+    (void)state;
+    const gpu_case c = {.lines = {"gaussian 1px"}, .in = case_shape(75, 43, 3, SMP_F32), .values = CASE_ANY, .seed = 4};
+    gpu_case_check(&c);
+}
+
+static void any_alignment_and_window_will_do(void **state)
+{
+    (void)state;
+    static const double sigmas[] = {1, 5};
+    for (int i = 0; i < 2; i++) {
+        const struct {
+            double sigma, truncate, fill;
+            int edge;
+        } p = {sigmas[i], 4, 0, SMP_REFLECT};
+        kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 6};
+        assert_true(c.stage->params_size == sizeof p);
+        c.in = case_shape(61, 45, 3, SMP_U8);
+        c.in_storage = SMP_U8, c.out_storage = SMP_F32;
+        gpu_views_check(&c);
+        c.in = case_shape(37, 29, 1, SMP_F32);
+        c.in_storage = SMP_F32, c.out_storage = SMP_F32;
+        gpu_views_check(&c);
+    }
+}
+
+static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
+{
+    (void)state;
+    gpu_trace_all("gaussian 1px truncate=2 edge=reflect");
+    gpu_trace_all("gaussian 4.5px edge=mirror");
+}
+
+static void shared_memory_has_no_conflicts(void **state)
+{
+    (void)state;
+    for (int f = 0; f < SMP_FORMATS; f++) {
+        const gpu_case c = {
+            .lines = {"gaussian 1px truncate=2"}, .in = case_shape(512, 40, 1 + f, (smp_format)f), .seed = 7};
+        for (int tiled = 0; tiled < 2; tiled++) {
+            smp_trace trace = {0};
+            gpu_case_trace(&c, tiled ? "tiled" : "fused", 0, &trace);
+            assert_int_equal(trace.count, tiled ? 2 : 1);
+            const char *kernel = tiled ? "gaussian_" : "gaussian_fused";
+            for (int op = 0; op < SMP_SHARED_OPS; op++)
+                assert_int_equal(gpu_conflicts(&trace, kernel, (smp_shared_op)op), 0);
+            assert_true(gpu_instructions(&trace, kernel, SMP_SHARED_LOAD) > 0);
+            assert_true(tiled || gpu_instructions(&trace, kernel, SMP_SHARED_ASYNC) > 0);
+            smp_trace_free(&trace);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_variant_gives_the_definitions_bytes),
+        cmocka_unit_test(every_border_and_radius_does),
+        cmocka_unit_test(wide_pictures_have_many_strips_and_bands),
+        cmocka_unit_test(every_nan_is_the_same_one),
+        cmocka_unit_test(any_alignment_and_window_will_do),
+        cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
+        cmocka_unit_test(shared_memory_has_no_conflicts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
