@@ -83,10 +83,10 @@ void smp_cli_catch_signals(void);
 smp_code smp_cli_check_stdin(const char *path, smp_error *err);
 smp_code smp_cli_check_stdout(const char *path, smp_error *err);
 
-/* Opens the device that --device and --threads ask for. path: the input, whose size is the guess of the work; may be
- * null. */
-smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, smp_device **out, char *note,
-                        size_t note_size, smp_error *err);
+/* Opens the device that --device and --threads ask for. For `auto` the work is guessed from the header of the input at
+ * path (null, - or unreadable: unknown, taken as none) and the count of stages. */
+smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, size_t stages, smp_device **out,
+                        char *note, size_t note_size, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ pipelines */
 

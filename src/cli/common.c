@@ -132,13 +132,28 @@ smp_code smp_cli_check_stdout(const char *path, smp_error *err)
     return smp_hint(err, "name a file, or redirect: smempipe ... - > FILE");
 }
 
-smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, smp_device **out, char *note,
-                        size_t note_size, smp_error *err)
+/* Every stage reads and writes the picture once, in f32; a GPU gets it and gives it back as it is in the file. */
+static void guess_work(const smp_common *common, const char *path, size_t stages, smp_device_request *request)
 {
     struct stat status;
+    smp_reader *reader;
+    smp_error unread = {.code = SMP_OK};
+    if (!path || !strcmp(path, "-") || stat(path, &status) || !S_ISREG(status.st_mode) ||
+        smp_reader_open(path, &common->limits, &reader, &unread))
+        return; /* what is wrong with the file is said when it is run */
+    const smp_shape *shape = &smp_reader_media(reader)->shape;
+    double samples = (double)shape->width * (double)shape->height * shape->channels;
+    request->work_bytes = samples * 2 * (double)sizeof(float) * (double)stages;
+    request->transfer_bytes = samples * 2 * (double)smp_sample_size((int)shape->format);
+    smp_reader_close(reader);
+}
+
+smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, size_t stages, smp_device **out,
+                        char *note, size_t note_size, smp_error *err)
+{
     smp_device_request request = {.spec = common->device, .threads = (int)common->threads, .isa = isa};
-    if (path && strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode))
-        request.work_bytes = (double)status.st_size;
+    if (!common->device || !strcmp(common->device, "auto"))
+        guess_work(common, path, stages, &request);
     note[0] = '\0';
     return smp_device_open(&request, out, note, note_size, err);
 }

@@ -70,13 +70,69 @@ static bool only_written(const smp_plan *plan, int index)
     return !plan->steps[index].frame;
 }
 
-static int64_t scratch_bytes(const smp_step *step, const smp_variant *variant, int64_t strip_rows)
+static int64_t scratch_bytes(const smp_step *step, const smp_variant *variant, int64_t strip_rows, bool gpu)
 {
     bool scratch = false;
-    for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
-        scratch = scratch || (smp_launch_runs(&variant->launches[i], false) && variant->launches[i].to == SMP_SCRATCH);
+    smp_io io = {.in.channels = step->in.channels, .out.channels = step->out.channels};
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
+        const smp_launch *launch = &variant->launches[i];
+        scratch = scratch || (smp_launch_runs(launch, gpu) && launch->to == SMP_SCRATCH &&
+                              (!gpu || smp_launch_kernel(launch, &io, step->work.kernel)));
+    }
     int64_t height = step->in.height, rows = smp_min_i64(height, strip_rows + step->reach_up + step->reach_down);
     return scratch ? (step->whole_input ? height : rows) * step->in.width * step->out.channels * 4 : 0;
+}
+
+/* The first rows of a picture as they would lie in device memory, where nothing is read or written. */
+static smp_view view_of(const smp_shape *shape, smp_format storage, int64_t rows)
+{
+    enum { NOWHERE = 1 << 16 }; /* an address aligned as a device's allocations are */
+    return (smp_view){
+        .data = (void *)(uintptr_t)NOWHERE,
+        .stride = (row_bytes(shape, storage) + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN,
+        .width = shape->width,
+        .height = shape->height,
+        .rows = smp_min_i64(rows, shape->height),
+        .channels = shape->channels,
+        .format = (int32_t)storage,
+        .white = smp_white(shape->format),
+        .alpha = shape->alpha,
+    };
+}
+
+/* What the launches of a step take on a GPU, for a strip away from the picture's ends. */
+static smp_code explain_launches(const smp_explanation *e, const smp_step *step, const smp_variant *variant,
+                                 smp_explain_step *out, smp_error *err)
+{
+    const smp_step *input = &e->plan->steps[step->input];
+    int64_t reach = step->reach_up + step->reach_down, read = step->whole_input ? INT64_MAX / 2 : e->strip_rows + reach;
+    smp_view in = view_of(&input->out, input->storage, read),
+             result = view_of(&step->out, step->storage, e->strip_rows);
+    smp_view scratch = view_of(&step->in, SMP_F32, read), by = {0};
+    scratch.channels = step->out.channels;
+    scratch.stride = (scratch.width * scratch.channels * 4 + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
+    if (step->job == SMP_JOB_REDUCE)
+        result = in = view_of(&input->out, input->storage, e->strip_rows);
+    if (step->by >= 0)
+        by = view_of(&e->plan->steps[step->by].out, e->plan->steps[step->by].storage, read);
+    smp_code code = SMP_OK;
+    for (int i = 0; !code && i < SMP_MAX_LAUNCHES; i++) {
+        const smp_launch *launch = &variant->launches[i];
+        smp_explain_launch *to = &out->launches[out->launch_count];
+        size_t at, size;
+        bool counts;
+        if (!smp_launch_runs(launch, true) || !smp_result_part(&step->work, launch, &at, &size, &counts))
+            continue;
+        smp_io io = {.in = launch->from == SMP_SCRATCH ? scratch : in,
+                     .out = launch->to == SMP_SCRATCH ? scratch : result,
+                     .by = launch->from == SMP_SCRATCH && step->by < 0 ? in : by};
+        to->kernel = smp_launch_kernel(launch, &io, step->work.kernel);
+        if (!to->kernel)
+            continue;
+        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, &to->info, err);
+        out->launch_count += code == SMP_OK;
+    }
+    return code;
 }
 
 static smp_code explain_step(smp_explanation *e, int index, const smp_window *window, const char *wanted,
@@ -107,10 +163,10 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
     const smp_variant *variant = step->stage ? variant_of(step, wanted) : NULL;
     if (variant) {
         out->variant = variant->name;
-        out->bytes += scratch_bytes(step, variant, e->strip_rows);
+        out->bytes += scratch_bytes(step, variant, e->strip_rows, !e->device->host_memory);
     }
     e->bytes += out->bytes;
-    return SMP_OK;
+    return variant && !e->device->host_memory ? explain_launches(e, step, variant, out, err) : SMP_OK;
 }
 
 /* Rows that readers decode ahead and writers have yet to encode: three slots each. */
@@ -159,7 +215,8 @@ static smp_code explain_input(const explain_settings *settings, const smp_progra
     smp_device *device = NULL;
     smp_plan *plan = NULL;
     char note[160];
-    smp_code code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, &device, note, sizeof note, err);
+    smp_code code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, program->node_count, &device,
+                                   note, sizeof note, err);
     if (code)
         return code;
     smp_run_request request = {

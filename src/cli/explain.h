@@ -3,21 +3,29 @@
 #define SMP_CLI_EXPLAIN_H
 
 #include "cli/cli.h"
+#include "device/cuda.h"
 #include "exec/exec.h"
 #include "exec/schedule.h"
+
+typedef struct smp_explain_launch {
+    const char *kernel; /* without formats */
+    smp_cuda_launch_info info;
+} smp_explain_launch;
 
 typedef struct smp_explain_step {
     char *text;          /* stage and all its parameters; inserted steps in parentheses; from smp_alloc */
     const char *variant; /* null: none runs */
     int64_t rows;        /* of memory for its output; 0: none */
     int64_t bytes;       /* of that memory, with tables, scratch and results */
+    smp_explain_launch launches[SMP_MAX_LAUNCHES]; /* on GPUs, over the rows of a whole strip */
+    int launch_count;
 } smp_explain_step;
 
 typedef struct smp_explanation {
     const char *pipe, *input; /* as named on the command line */
     bool assumed;             /* no output was named: planned for a file that holds every format */
     const smp_plan *plan;
-    const smp_device *device;
+    smp_device *device;
     int64_t strip_rows, stream_bytes, bytes; /* of rows between codecs and steps; of all */
     uint64_t limit;
     smp_explain_step *steps; /* plan->step_count of them */

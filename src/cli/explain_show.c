@@ -46,6 +46,43 @@ static void put_remarks(FILE *to, const smp_plan *plan, int index, const smp_pai
         fprintf(to, "%*s%s%s%s\n", STEP_AT, "", paint->dim, text + 2, paint->off);
 }
 
+static int dimensions(const unsigned size[3])
+{
+    return size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;
+}
+
+static void put_size(FILE *to, const char *name, const unsigned size[3])
+{
+    fprintf(to, "%s %u", name, size[0]);
+    for (int i = 1; i < dimensions(size); i++)
+        fprintf(to, "x%u", size[i]);
+}
+
+/* What each launch of a strip takes on a GPU, and what keeps more blocks from an SM. */
+static void put_launches(FILE *to, const smp_explanation *e, int index, const smp_paint *paint)
+{
+    const smp_explain_step *shown = &e->steps[index];
+    char bytes[24];
+    if (!e->device->host_memory && shown->variant && !shown->launch_count)
+        fprintf(to, "%*s%sthis variant has no kernel for GPUs%s\n", STEP_AT, "", paint->yellow, paint->off);
+    for (int i = 0; i < shown->launch_count; i++) {
+        const smp_cuda_launch_info *info = &shown->launches[i].info;
+        fprintf(to, "%*s%s%s: ", STEP_AT, "", paint->dim, shown->launches[i].kernel);
+        put_size(to, "grid", info->grid.grid);
+        put_size(to, ", block", info->grid.block);
+        if (info->registers)
+            fprintf(to, ", %d registers", info->registers);
+        if (info->local_bytes)
+            fprintf(to, ", %d bytes of local memory", info->local_bytes);
+        smp_text_bytes(bytes, sizeof bytes, (double)info->static_shared + (double)info->grid.shared_bytes);
+        if (info->static_shared || info->grid.shared_bytes)
+            fprintf(to, ", %s of shared memory", bytes);
+        fprintf(to, ",\n%*s%d block%s on an SM, occupancy %.0f%%, limited by %s%s\n", STEP_AT + 2, "",
+                info->blocks_per_unit, info->blocks_per_unit == 1 ? "" : "s", 100 * info->occupancy, info->limit,
+                paint->off);
+    }
+}
+
 static void put_step(FILE *to, const smp_explanation *e, int index, const smp_paint *paint)
 {
     const smp_step *step = &e->plan->steps[index];
@@ -75,6 +112,7 @@ static void put_step(FILE *to, const smp_explanation *e, int index, const smp_pa
     fputs("  ", to);
     fprintf(to, "%s\n", shown->variant ? shown->variant : "-");
     put_remarks(to, e->plan, index, paint);
+    put_launches(to, e, index, paint);
 }
 
 void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
@@ -109,6 +147,34 @@ void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
     smp_text_bytes(size, sizeof size, (double)e->bytes);
     smp_text_bytes(most, sizeof most, (double)e->limit);
     fprintf(to, "memory about %s, codecs not counted (the limit is %s)\n", size, most);
+}
+
+static void size_json(smp_json *json, const char *name, const unsigned size[3])
+{
+    smp_json_array(json, name);
+    for (int i = 0; i < 3; i++)
+        smp_json_integer(json, NULL, size[i]);
+    smp_json_end(json, ']');
+}
+
+/* Registers and static shared memory are left out where the device, the emulator, does not know them. */
+static void launch_json(smp_json *json, const smp_explain_launch *launch, bool emulated)
+{
+    const smp_cuda_launch_info *info = &launch->info;
+    smp_json_object(json, NULL);
+    smp_json_string(json, "kernel", launch->kernel);
+    size_json(json, "grid", info->grid.grid);
+    size_json(json, "block", info->grid.block);
+    if (!emulated) {
+        smp_json_integer(json, "registers", info->registers);
+        smp_json_integer(json, "local_bytes", info->local_bytes);
+        smp_json_integer(json, "static_shared_bytes", info->static_shared);
+    }
+    smp_json_integer(json, "dynamic_shared_bytes", info->grid.shared_bytes);
+    smp_json_integer(json, "blocks_per_sm", info->blocks_per_unit);
+    smp_json_number(json, "occupancy", info->occupancy);
+    smp_json_string(json, "limited_by", info->limit);
+    smp_json_end(json, '}');
 }
 
 static void step_json(smp_json *json, const smp_explanation *e, int index)
@@ -146,6 +212,12 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     smp_json_string(json, "variant", shown->variant);
     smp_json_bool(json, "linear_light", step->linear);
     smp_json_bool(json, "premultiplied", step->premultiplied);
+    if (!e->device->host_memory && step->stage) {
+        smp_json_array(json, "launches");
+        for (int i = 0; i < shown->launch_count; i++)
+            launch_json(json, &shown->launches[i], !strcmp(e->device->info.kind, "simt"));
+        smp_json_end(json, ']');
+    }
     smp_json_end(json, '}');
 }
 

@@ -117,7 +117,8 @@ static smp_code run_program(const run_settings *settings, const smp_program *pro
     smp_device *device = NULL;
     smp_progress progress;
     char note[160];
-    smp_code code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, &device, note, sizeof note, err);
+    smp_code code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, program->node_count, &device,
+                                   note, sizeof note, err);
     if (code)
         return code;
     smp_run_request request = {

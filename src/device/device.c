@@ -38,6 +38,39 @@ static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_err
     return code ? code : smp_cuda_open(driver, index, out, err);
 }
 
+/* Rates in bytes a second. A core moves 3e9 through a stage such as a box blur (point stages move more, wide stencils
+ * less), and some ten cores fill a desktop's memory bus. A GPU is reached over PCIe 4 at 16 lanes, of which pinned
+ * copies through one more copy of the host's keep half; its stages move 500e9 on a card of the middle. The start is
+ * what making a context took on an H100. */
+static const double cpu_rate_thread = 3e9, cpu_rate_most = 30e9, link_rate = 12e9, gpu_rate = 500e9, gpu_start = 0.35;
+
+void smp_device_times(double work_bytes, double transfer_bytes, int threads, double *cpu, double *gpu)
+{
+    double rate = cpu_rate_thread * (threads > 0 ? threads : 1);
+    *cpu = work_bytes / (rate < cpu_rate_most ? rate : cpu_rate_most);
+    *gpu = gpu_start + transfer_bytes / link_rate + work_bytes / gpu_rate;
+}
+
+static smp_code open_auto(const smp_device_request *request, smp_device **out, char *note, size_t note_size,
+                          smp_error *err)
+{
+    smp_device_info processor;
+    smp_error why = {.code = SMP_OK};
+    double cpu, gpu;
+    smp_cpu_info(&processor);
+    int threads = request->threads > 0 ? request->threads : processor.units;
+    smp_device_times(request->work_bytes, request->transfer_bytes, threads, &cpu, &gpu);
+    if (request->isa || cpu <= gpu)
+        snprintf(note, note_size, "auto: cpu, about %.2g s of work; a GPU would take %.2g s, its start included", cpu,
+                 gpu);
+    else if (open_cuda("cuda", 0, out, &why) == SMP_OK) {
+        snprintf(note, note_size, "auto: cuda, about %.2g s with its start; the CPU would take %.2g s", gpu, cpu);
+        return SMP_OK;
+    } else
+        snprintf(note, note_size, "auto: cpu, no GPU can be used: %s", why.message);
+    return smp_cpu_open(request->threads, request->isa, out, err);
+}
+
 smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size,
                          smp_error *err)
 {
@@ -45,8 +78,12 @@ smp_code smp_device_open(const smp_device_request *request, smp_device **out, ch
     *out = NULL;
     if (note && note_size)
         note[0] = '\0';
-    if (!strcmp(spec, "cpu") || !strcmp(spec, "auto"))
+    if (!strcmp(spec, "cpu"))
         return smp_cpu_open(request->threads, request->isa, out, err);
+    if (!strcmp(spec, "auto")) {
+        char unread[1];
+        return open_auto(request, out, note ? note : unread, note ? note_size : sizeof unread, err);
+    }
     int index;
     if (names_cuda(spec, &index))
         return open_cuda(spec, index, out, err);

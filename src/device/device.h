@@ -49,15 +49,21 @@ struct smp_device {
     bool host_memory; /* alloc() gives memory that the host reads and writes: no copies needed */
 };
 
-/* spec: auto, cpu, cuda, cuda:N, simt. `auto` takes the CPU unless the work is worth a GPU's start; work is a guess of the
- * bytes to move (0: unknown). note (may be null, size bytes) gets one line about what auto chose. threads: 0 for all.
- * isa: null for the best this processor has, or base, v3, v4 to force a path (tests). */
+/* spec: auto, cpu, cuda, cuda:N, simt. `auto` takes the CPU unless the work is worth a GPU's start (smp_device_times) and
+ * there is a GPU that opens; note (may be null, size bytes) then gets one line about the choice. The others never fall
+ * back. threads: 0 for all. isa: null for the best this processor has, or base, v3, v4 to force a path (tests; `auto` is
+ * the CPU then). */
 typedef struct smp_device_request {
     const char *spec;
     int threads;
     const char *isa;
-    double work_bytes;
+    double work_bytes;     /* a guess of the bytes that stages read and write in all; 0: unknown */
+    double transfer_bytes; /* of the bytes that a GPU would be sent and send back */
 } smp_device_request;
+
+/* What `auto` weighs: seconds that the stages of a pipeline would take on the CPU with so many threads, and on a GPU with
+ * its start. Guesses, kind to the CPU; decoding and encoding cost the same on both and are left out. */
+void smp_device_times(double work_bytes, double transfer_bytes, int threads, double *cpu, double *gpu);
 
 smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size, smp_error *err);
 void smp_device_close(smp_device *device);
