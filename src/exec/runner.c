@@ -209,6 +209,21 @@ static void release(smp_runner *r)
     }
     smp_free(r->lanes);
     smp_free(r->rows);
+    r->lanes = NULL;
+    r->rows = NULL;
+    r->strips_all = 0;
+}
+
+/* Takes all memory. When a device has too little, windows of smaller strips may fit; frames do not depend on them. */
+static smp_code prepare_what_fits(smp_runner *r, smp_error *err)
+{
+    smp_code code = prepare(r, err);
+    while (code == SMP_E_DEVICE_MEMORY && r->strip_rows > r->plan->granule) {
+        release(r);
+        r->strip_rows = (r->strip_rows / 2 + r->plan->granule - 1) / r->plan->granule * r->plan->granule;
+        code = prepare(r, err);
+    }
+    return code;
 }
 
 /* ---------------------------------------------------------------------------------------------- one strip */
@@ -495,7 +510,7 @@ smp_code smp_runner_run(const smp_runner_setup *setup, smp_run_report *report, i
     smp_runner r = {.setup = setup, .plan = setup->plan, .device = setup->device};
     r.strip_rows = smp_strip_rows(setup->plan, setup->device, setup->strip_rows);
     *failed_step = SMP_STEP_NONE;
-    smp_code code = prepare(&r, err);
+    smp_code code = prepare_what_fits(&r, err);
     for (int phase = 0; !code && phase < r.plan->phases; phase++) {
         int64_t strips = smp_strip_count(r.plan, phase, r.strip_rows);
         for (int64_t k = 0; !code && k < strips; k++)
