@@ -2,7 +2,9 @@
 #include "base/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -16,6 +18,15 @@ struct smp_pool {
     void *context;
     int parts, next, busy; /* of the current run: all, the first not yet taken, those being run */
 };
+
+int smp_pool_cores(void)
+{
+    cpu_set_t usable;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (!sched_getaffinity(0, sizeof usable, &usable) && CPU_COUNT(&usable) > 0)
+        return CPU_COUNT(&usable);
+    return cores > 0 ? (int)cores : 1;
+}
 
 /* Takes parts until none is left. The lock is held on entry and on return. */
 static void take_parts(smp_pool *p)

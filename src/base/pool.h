@@ -8,6 +8,9 @@
 
 typedef struct smp_pool smp_pool;
 
+/* Cores that this process may use: containers and taskset may leave fewer than the machine has. At least 1. */
+int smp_pool_cores(void);
+
 /* `threads` counts the calling thread; 1 starts none. *out null on failure. */
 smp_code smp_pool_open(int threads, smp_pool **out, smp_error *err);
 

@@ -2,7 +2,6 @@
  * base, x86-64-v3 and x86-64-v4 is picked at start. */
 #include "device/cpu.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,11 +66,8 @@ static void processor_name(char *name, size_t size)
 void smp_cpu_info(smp_device_info *info)
 {
     *info = (smp_device_info){0};
-    long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    cpu_set_t usable; /* containers and taskset may leave fewer cores than the machine has */
-    info->units = cores > 0 ? (int)cores : 1;
-    if (!sched_getaffinity(0, sizeof usable, &usable) && CPU_COUNT(&usable) > 0)
-        info->units = CPU_COUNT(&usable);
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    info->units = smp_pool_cores();
     info->memory = pages > 0 && page > 0 ? (int64_t)pages * page : 0;
     snprintf(info->kind, sizeof info->kind, "cpu");
     snprintf(info->isa, sizeof info->isa, "%s", isa_names[best_isa()]);

@@ -89,6 +89,8 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
     const char *inputs[] = {request->input, NULL};
     smp_write_options options = request->write;
     options.inputs = inputs;
+    if (request->device->host_memory) /* --threads holds for compressing too */
+        options.threads = request->device->info.units;
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < plan->sink_count; i++)
         if (plan->sinks[i].save >= 0)

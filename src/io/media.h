@@ -57,6 +57,7 @@ typedef struct smp_write_options {
     bool force;       /* replace an existing file */
     bool strip;       /* no metadata */
     int png_level;    /* 0 fastest .. 9 smallest; -1: default */
+    int threads;      /* that compress; 0: one a core */
     int jpeg_quality; /* 1..100; 0: default */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
