@@ -50,7 +50,7 @@ class Measures(OracleCase):
                 self.assertEqual(found["sum", c], int(array[..., c].astype(np.int64).sum()))
 
     def test_a_small_deviation_on_a_large_mean(self):
-        array = (60000 + picture(4, (301, 203), np.uint8) % 3).astype(np.uint16)
+        array = 60000 + picture(4, (301, 203), np.uint8).astype(np.uint16) % 3
         (found,) = findings(array, "stats")
         self.close(found["deviation", 0], array.astype(np.float64).std(), "deviation", 1e-9)
 
