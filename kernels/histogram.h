@@ -56,13 +56,19 @@ SMP_FN int32_t smp_histogram_bin(float v, float white, const smp_histogram_param
     return v == v ? bin : p->bins;
 }
 
-/* The weighted sum of a pixel's first `colours` channels. */
-SMP_FN float smp_histogram_luma(const float *pixel, const smp_histogram_params *p)
+/* The weighted sum of a pixel's first `colours` channels. `most`: at least that many, a constant, so that GPUs unroll
+ * the loop and keep the pixel in registers. */
+SMP_FN float smp_histogram_luma_of(const float *pixel, const smp_histogram_params *p, const int32_t most)
 {
     float sum = p->weights[0] * pixel[0];
-    for (int32_t c = 1; c < p->colours; c++)
-        sum = sum + p->weights[c] * pixel[c];
+    for (int32_t c = 1; c < most; c++)
+        if (c < p->colours)
+            sum = sum + p->weights[c] * pixel[c];
     return sum;
+}
+SMP_FN float smp_histogram_luma(const float *pixel, const smp_histogram_params *p)
+{
+    return smp_histogram_luma_of(pixel, p, p->colours);
 }
 
 /* The tiled CPU kernel keeps several tables of 32-bit counters, so that equal neighbours count in different ones. */
@@ -87,6 +93,21 @@ static inline size_t smp_histogram_scratch(const smp_io *io, const void *params)
         bins = 256;
     int32_t tables = smp_tally_tables(smp_histogram_planes(p, io->in.channels));
     return (size_t)tables * (size_t)(bins + 1 + SMP_TALLY_PAD) * sizeof(uint32_t);
+}
+
+/* Counters that GPU kernels keep: bytes are counted by code value and put into bins at the end, all else by bin. */
+SMP_FN int32_t smp_histogram_by_code(const smp_histogram_params *p, int32_t format)
+{
+    return format == SMP_U8 && !p->colours;
+}
+SMP_FN int32_t smp_histogram_counters(const smp_histogram_params *p, int32_t format, int32_t channels)
+{
+    return smp_histogram_by_code(p, format) ? 256 * channels : smp_histogram_planes(p, channels) * (p->bins + 1);
+}
+/* How many a block keeps when the histogram is cut into `parts`, each counted by blocks of its own. */
+SMP_FN int32_t smp_histogram_part(int32_t counters, int32_t parts)
+{
+    return (counters + parts - 1) / parts;
 }
 
 #ifdef __cplusplus

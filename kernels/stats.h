@@ -56,6 +56,18 @@ SMP_FN smp_stats_leaf smp_stats_join(smp_stats_leaf a, smp_stats_leaf b)
     return both;
 }
 
+/* The record of a leaf of whole code values from their own sums: exact, so that it is the same. */
+SMP_FN smp_stats_leaf smp_stats_close_codes(int64_t count, int32_t pivot, int64_t sum, int64_t squares, int32_t min,
+                                            int32_t max)
+{
+    squares += pivot * (count * pivot - 2 * sum);
+    sum -= count * pivot;
+    return smp_stats_close(count, (float)pivot, (double)sum, (double)squares, (float)min, (float)max);
+}
+
+/* GPU kernels: threads of a block where a warp has a leaf, and channels up to which it takes them all. */
+enum { SMP_STATS_THREADS = 256, SMP_STATS_TOGETHER = 4 };
+
 /* Bytes of scratch memory of the tiled CPU kernels: a leaf of f32 samples, or the histogram's tables. */
 static inline size_t smp_stats_scratch(const smp_io *io, const void *params)
 {

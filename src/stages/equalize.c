@@ -1,6 +1,7 @@
 /* equalize: histogram equalisation, of the luma or of each channel. */
 #include "equalize.h"
 #include "base/alloc.h"
+#include "stages/counting.h"
 #include "stages/stage.h"
 
 enum { LUMA, EACH };
@@ -95,17 +96,6 @@ static const smp_variant variants[] = {
     {0},
 };
 
-static const smp_variant reducers[] = {
-    {.name = "naive",
-     .help = "one increment in memory a sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", NULL}}},
-    {.name = "tiled",
-     .help = "several small tables, added up at the end",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", NULL}},
-     .scratch = smp_histogram_scratch},
-    {0},
-};
-
 const smp_stage smp_stage_equalize = {
     .name = "equalize",
     .help = "evens out the histogram: strong contrast everywhere",
@@ -128,7 +118,7 @@ const smp_stage smp_stage_equalize = {
     .plan = plan,
     .finish = finish,
     .variants = variants,
-    .reducers = reducers,
+    .reducers = smp_count_variants,
     .aliases = (const smp_alias[]){{"equalise", "equalize"},
                                    {"equalizehist", "equalize each"},
                                    {"histeq", "equalize"},

@@ -1,6 +1,7 @@
 /* histogram: counts of every value, per channel; the picture passes on. */
 #include "histogram.h"
 #include "base/alloc.h"
+#include "stages/counting.h"
 #include "stages/stage.h"
 
 typedef struct params {
@@ -52,17 +53,6 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     return code;
 }
 
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "one increment in memory a sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", NULL, false}}},
-    {.name = "tiled",
-     .help = "several small tables, added up at the end",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", NULL, false}},
-     .scratch = smp_histogram_scratch},
-    {0},
-};
-
 const smp_stage smp_stage_histogram = {
     .name = "histogram",
     .help = "counts how often each value occurs, per channel; passes data on",
@@ -79,6 +69,6 @@ const smp_stage smp_stage_histogram = {
     .params_size = sizeof(params),
     .plan = plan,
     .finish = finish,
-    .variants = variants,
+    .variants = smp_count_variants,
     .aliases = (const smp_alias[]){{"hist", "histogram"}, {"histo", "histogram"}, {0}},
 };

@@ -1,5 +1,6 @@
 /* levels: black point, white point and gamma, given or found from the histogram. */
 #include "levels.h"
+#include "stages/counting.h"
 #include "stages/stage.h"
 
 enum { MANUAL, AUTO };
@@ -124,17 +125,6 @@ static const smp_variant variants[] = {
     {0},
 };
 
-static const smp_variant reducers[] = {
-    {.name = "naive",
-     .help = "one increment in memory a sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", NULL}}},
-    {.name = "tiled",
-     .help = "several small tables, added up at the end",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", NULL}},
-     .scratch = smp_histogram_scratch},
-    {0},
-};
-
 const smp_stage smp_stage_levels = {
     .name = "levels",
     .help = "stretches black and white points to the full range, with gamma",
@@ -153,7 +143,7 @@ const smp_stage smp_stage_levels = {
     .plan = plan,
     .finish = finish,
     .variants = variants,
-    .reducers = reducers,
+    .reducers = smp_count_variants,
     .aliases = (const smp_alias[]){{"level", "levels"},
                                    {"autolevels", "levels auto per=channel"},
                                    {"autolevel", "levels auto per=channel"},

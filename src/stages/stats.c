@@ -1,6 +1,7 @@
 /* stats: what the samples of a picture or a sound are like, per channel; the data passes on. */
 #include "stats.h"
 
+#include "stages/counting.h"
 #include "stages/stage.h"
 #include <math.h>
 #include <stdio.h>
@@ -134,15 +135,54 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     return SMP_OK;
 }
 
+/* Leaves of the launch, of every channel by itself when apart, `threads` threads each. */
+static void leaf_grid(const smp_io *io, bool apart, int threads, int block, smp_grid *grid)
+{
+    const int64_t rows = smp_leaf_rows(io->in.width);
+    const int64_t leaves = smp_leaves_across(io->in.width) * ((io->out.rows + rows - 1) / rows);
+    const int64_t blocks = (leaves * (apart ? io->in.channels : 1) * threads + block - 1) / block;
+    *grid = (smp_grid){.grid = {(unsigned)blocks, 1, 1}, .block = {(unsigned)block, 1, 1}};
+}
+
+enum { NAIVE_BLOCK = 64 /* threads */ };
+
+static void geometry_naive(const smp_io *io, const void *params_, smp_grid *grid)
+{
+    (void)params_;
+    leaf_grid(io, true, 1, NAIVE_BLOCK, grid);
+}
+
+static void geometry_tree(const smp_io *io, const void *params_, smp_grid *grid)
+{
+    (void)params_;
+    leaf_grid(io, true, SMP_LANES, SMP_STATS_THREADS, grid);
+}
+
+static void geometry_shuffle(const smp_io *io, const void *params_, smp_grid *grid)
+{
+    (void)params_;
+    leaf_grid(io, io->in.channels > SMP_STATS_TOGETHER, SMP_LANES, SMP_STATS_THREADS, grid);
+}
+
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "sample by sample, lane sums in memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_naive), "stats_naive", NULL, false},
-                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", NULL, true}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_naive), "stats_naive", geometry_naive, false},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", smp_geometry_count_each, true}}},
+    {.name = "interleaved",
+     .help = "on GPUs a tree in shared memory with growing strides: bank conflicts",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_interleaved", geometry_tree, false},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, true}},
+     .scratch = smp_stats_scratch},
     {.name = "tiled",
-     .help = "one accumulator for each position of a block of samples",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_tiled", NULL, false},
-                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", NULL, true}},
+     .help = "one accumulator for each position of a block of samples; on GPUs a tree over neighbours: no conflicts",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_tiled", geometry_tree, false},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, true}},
+     .scratch = smp_stats_scratch},
+    {.name = "shuffle",
+     .help = "on GPUs lanes add through registers, 16-byte loads: no shared memory",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", geometry_shuffle, false},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_private", smp_geometry_count_private, true}},
      .scratch = smp_stats_scratch},
     {0},
 };

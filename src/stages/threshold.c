@@ -1,6 +1,7 @@
 /* threshold: black below a level, white from it on; the level is given or found by Otsu's method. */
 #include "threshold.h"
 
+#include "stages/counting.h"
 #include "stages/stage.h"
 #include <float.h>
 
@@ -101,17 +102,6 @@ static const smp_variant variants[] = {
     {0},
 };
 
-static const smp_variant reducers[] = {
-    {.name = "naive",
-     .help = "one increment in memory a sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", NULL}}},
-    {.name = "tiled",
-     .help = "several small tables, added up at the end",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", NULL}},
-     .scratch = smp_histogram_scratch},
-    {0},
-};
-
 const smp_stage smp_stage_threshold = {
     .name = "threshold",
     .help = "black below a level, white from it on",
@@ -129,7 +119,7 @@ const smp_stage smp_stage_threshold = {
     .plan = plan,
     .finish = finish,
     .variants = variants,
-    .reducers = reducers,
+    .reducers = smp_count_variants,
     .aliases = (const smp_alias[]){{"otsu", "threshold method=otsu"},
                                    {"binarize", "threshold"},
                                    {"binarise", "threshold"},
