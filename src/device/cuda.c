@@ -150,6 +150,7 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     if (arguments.result)
         arguments.result = (char *)arguments.result + at;
     smp_code code = cuda_enter(gpu, err);
+    launch = cuda_fitting(gpu, launch, io, plan->kernel);
     if (!code)
         code = cuda_kernel(gpu, launch, io, plan->kernel, &function, err);
     if (!code && !function)

@@ -83,6 +83,8 @@ smp_code cuda_copy(smp_device *device, void *to, const void *from, size_t size, 
 /* Gives all memory back; the context must be current. */
 void cuda_memory_close(cuda_device *gpu);
 
+/* The launch itself, or the first of its smaller ones whose shared memory a block of the device may have. */
+const smp_launch *cuda_fitting(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params);
 /* The function of a launch for these views' formats; *out null: the work does not need the launch. */
 smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
                      cuda_function **out, smp_error *err);

@@ -68,15 +68,30 @@ fail:
 
 enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of dynamic shared memory that every kernel may use */
 
+/* What a launch's geometry says, before it is checked. */
+static smp_grid asked_grid(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params)
+{
+    smp_grid grid = {.grid = {1, 1, 1},
+                     .block = {1, 1, 1},
+                     .units = (unsigned)gpu->base.info.units,
+                     .shared_most = (unsigned)gpu->base.info.shared_per_block};
+    (launch->geometry ? launch->geometry : smp_geometry_samples)(io, params, &grid);
+    return grid;
+}
+
+const smp_launch *cuda_fitting(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params)
+{
+    while (launch->smaller &&
+           (int64_t)asked_grid(gpu, launch, io, params).shared_bytes > gpu->base.info.shared_per_block)
+        launch = launch->smaller;
+    return launch;
+}
+
 smp_code cuda_grid(cuda_device *gpu, cuda_function *function, const smp_launch *launch, const smp_io *io,
                    const void *params, smp_grid *grid, smp_error *err)
 {
     smp_code code = SMP_OK;
-    *grid = (smp_grid){.grid = {1, 1, 1},
-                       .block = {1, 1, 1},
-                       .units = (unsigned)gpu->base.info.units,
-                       .shared_most = (unsigned)gpu->base.info.shared_per_block};
-    (launch->geometry ? launch->geometry : smp_geometry_samples)(io, params, grid);
+    *grid = asked_grid(gpu, launch, io, params);
     if ((int64_t)grid->shared_bytes > gpu->base.info.shared_per_block) {
         smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", function->name,
                  grid->shared_bytes, gpu->base.info.name, (long long)gpu->base.info.shared_per_block);
@@ -106,6 +121,7 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
     cuda_function *function;
     *info = (smp_cuda_launch_info){.limit = "threads"};
     smp_code code = cuda_enter(gpu, err);
+    launch = cuda_fitting(gpu, launch, io, params);
     if (!code)
         code = cuda_kernel(gpu, launch, io, params, &function, err);
     if (!code && function)

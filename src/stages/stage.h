@@ -170,6 +170,8 @@ typedef struct smp_launch {
     /* Where the GPU kernel depends on the work: the name to use instead of `cuda` (not null either), or null when a GPU
      * does not need this launch. Looks at channels and parameters alone: what it says holds for all strips of a run. */
     const char *(*choose)(const smp_io *io, const void *params);
+    /* GPU: what to launch instead where a block may not have the shared memory that `geometry` asks for; may be null. */
+    const struct smp_launch *smaller;
 } smp_launch;
 
 /* Whether a launch runs on this kind of device: one that has a kernel for one kind only is passed over on the other, so
