@@ -82,13 +82,14 @@ template <typename T, typename ADD>
 SMP_DEVICE void histogram_pixel(const T *in, const smp_io &io, const smp_histogram_params &p, const ADD &add)
 {
     if (p.colours) {
-        float pixel[SMP_MAX_CHANNELS];
-#pragma unroll
-        for (int c = 0; c < SMP_MAX_CHANNELS; c++)
-            pixel[c] = c < p.colours ? smp_value(in[c]) : 0.f;
-        add(smp_histogram_bin(smp_histogram_luma_of(pixel, &p, SMP_MAX_CHANNELS), io.in.white, &p));
+        float sum = p.weights[0] * smp_value(in[0]); /* smp_histogram_luma() of samples where they are */
+#pragma unroll 1
+        for (int32_t c = 1; c < p.colours; c++)
+            sum = sum + p.weights[c] * smp_value(in[c]);
+        add(smp_histogram_bin(sum, io.in.white, &p));
         return;
     }
+#pragma unroll 1
     for (int32_t c = 0; c < io.in.channels; c++)
         add(c * (p.bins + 1) + histogram_bin(in[c], io.in.white, p));
 }

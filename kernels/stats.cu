@@ -252,45 +252,67 @@ template <typename T, int C> struct stats_pixel {
     }
 };
 
-/* A warp adds channels first .. first + C - 1 of a leaf, a lane's pixels in order. */
-template <typename T, int C> SMP_DEVICE void stats_pixels(const stats_leaf &leaf, int first, bool packed)
-{
-    constexpr int AT_ONCE = C == 1 ? 16 : C == 2 ? 6 : C == 3 ? 3 : 2; /* as registers allow */
-    const int lane = (int)threadIdx.x % SMP_LANES;
+/* The pixels of a lane, in order: its sums in C channels. */
+template <typename T, int C> struct stats_lane {
     stats_sums sums[C];
     float pivot[C];
+
+    template <int N> SMP_MEMBER void add(const stats_pixel<T, C> *pixels)
+    {
 #pragma unroll
-    for (int c = 0; c < C; c++) {
-        sums[c].clear();
-        pivot[c] = stats_pivot<T>(leaf, first + c);
-    }
-    stats_walk walk;
-    walk.start(leaf, lane, SMP_LANES);
-    walk.at += first * (int)sizeof(T);
-    stats_pixel<T, C> pixels[AT_ONCE];
-    int32_t i = lane;
-    for (; i + (AT_ONCE - 1) * SMP_LANES < leaf.pixels; i += AT_ONCE * SMP_LANES) {
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++, walk.next())
-            pixels[k].load(walk.at, packed);
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++)
+        for (int k = 0; k < N; k++)
 #pragma unroll
             for (int c = 0; c < C; c++)
                 sums[c].add(smp_value(pixels[k].v[c]), pivot[c]);
     }
+};
+
+/* A warp adds channels first .. first + C - 1 of a leaf. Several loads are under way at once, as many as registers
+ * allow: more where pixels follow each other and addresses take none. */
+template <typename T, int C> SMP_DEVICE void stats_pixels(const stats_leaf &leaf, int first, bool packed)
+{
+    constexpr int PIXEL = C * (int)sizeof(T), STEP = PIXEL * SMP_LANES;
+    const int lane = (int)threadIdx.x % SMP_LANES;
+    stats_lane<T, C> own;
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        own.sums[c].clear();
+        own.pivot[c] = stats_pivot<T>(leaf, first + c);
+    }
+    int32_t i = lane;
+    if (leaf.rows == 1 && leaf.pixel_bytes == PIXEL) {
+        constexpr int AT_ONCE = C == 1 ? 16 : C == 2 ? 8 : C == 3 ? 4 : 2;
+        for (; i + (AT_ONCE - 1) * SMP_LANES < leaf.pixels; i += AT_ONCE * SMP_LANES) {
+            stats_pixel<T, C> pixels[AT_ONCE];
+            const char *at = leaf.start + i * PIXEL;
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++)
+                pixels[k].load(at + k * STEP, packed);
+            own.template add<AT_ONCE>(pixels);
+        }
+    }
+    stats_walk walk;
+    walk.start(leaf, i, SMP_LANES);
+    walk.at += first * (int)sizeof(T);
+    constexpr int AT_ONCE = C == 1 ? 6 : C == 2 ? 3 : C == 3 ? 2 : 1;
+    for (; i + (AT_ONCE - 1) * SMP_LANES < leaf.pixels; i += AT_ONCE * SMP_LANES) {
+        stats_pixel<T, C> pixels[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++, walk.next())
+            pixels[k].load(walk.at, packed);
+        own.template add<AT_ONCE>(pixels);
+    }
 #pragma unroll 1
     for (; i < leaf.pixels; i += SMP_LANES, walk.next()) {
-        pixels[0].load(walk.at, packed);
-#pragma unroll
-        for (int c = 0; c < C; c++)
-            sums[c].add(smp_value(pixels[0].v[c]), pivot[c]);
+        stats_pixel<T, C> pixel;
+        pixel.load(walk.at, packed);
+        own.template add<1>(&pixel);
     }
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        stats_shuffle_down(sums[c]);
+        stats_shuffle_down(own.sums[c]);
         if (lane == 0)
-            leaf.records[first + c] = sums[c].close(pivot[c]);
+            leaf.records[first + c] = own.sums[c].close(own.pivot[c]);
     }
 }
 
