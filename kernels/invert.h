@@ -3,9 +3,13 @@
 #define SMP_KERNELS_INVERT_H
 
 #include "smp_cpu.h"
+#include "smp_math.h"
 
 /* The definition: one exact subtraction in code values (float pictures: one rounding of f32). */
-SMP_FN float smp_invert(float v, float white) { return white - v; }
+SMP_FN float smp_invert(float v, float white)
+{
+    return smp_one_nan(white - v);
+}
 
 #ifdef __cplusplus
 extern "C" {
