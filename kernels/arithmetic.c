@@ -20,9 +20,10 @@ SMP_CPU_KERNEL(arithmetic_naive)
                 weight *= smp_load(smp_row(by, y), (x + 1) * by->channels - 1, by->format) / by->white;
             for (int c = 0; c < in->channels; c++) {
                 float a = smp_load(smp_row(in, y), x * in->channels + c, in->format), b = p->number, r = a;
-                if (by->data)
-                    b = smp_load(smp_row(by, y), x * by->channels + (by_colours > 1 ? c : 0), by->format) * p->scale;
                 if (!(in->alpha && c == in->channels - 1)) {
+                    if (by->data)
+                        b = smp_load(smp_row(by, y), x * by->channels + (by_colours > 1 ? c : 0), by->format) *
+                            p->scale;
                     r = smp_arithmetic(p->operation, a, b, in->white);
                     if (p->operation >= SMP_BLEND_NORMAL)
                         r = smp_arithmetic_mix(a, r, weight);

@@ -18,7 +18,8 @@ SMP_CPU_KERNEL(equalize_naive)
             float pixel[SMP_MAX_CHANNELS];
             for (int c = 0; c < channels; c++)
                 pixel[c] = smp_load(smp_row(&io->in, y), x * channels + c, io->in.format);
-            float shift = p->colours ? smp_equalize_shift(pixel, io->in.white, io->table, p) : 0.f;
+            float shift =
+                p->colours ? smp_equalize_shift(smp_histogram_luma(pixel, p), io->in.white, io->table, p) : 0.f;
             for (int c = 0; c < channels; c++) {
                 float v = pixel[c];
                 if (!(io->in.alpha && c == channels - 1))

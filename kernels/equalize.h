@@ -20,10 +20,10 @@ SMP_FN float smp_equalize_sample(float v, int c, float white, const float *table
     return table[smp_histogram_slot(p->bins, c, smp_histogram_bin(v, white, p))];
 }
 
-/* What is added to each colour of a pixel. */
-SMP_FN float smp_equalize_shift(const float *pixel, float white, const float *table, const smp_histogram_params *p)
+/* What is added to each colour of a pixel of this luma (smp_histogram_luma). */
+SMP_FN float smp_equalize_shift(float luma, float white, const float *table, const smp_histogram_params *p)
 {
-    return table[smp_histogram_bin(smp_histogram_luma(pixel, p), white, p)];
+    return table[smp_histogram_bin(luma, white, p)];
 }
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 #include "smp_point.cuh"
 
 struct invert_op {
-    static constexpr bool by_channel = false;
+    static constexpr bool by_channel = false, with_alpha = false;
     float white;
     SMP_MEMBER float operator()(float v, int) const { return smp_invert(v, white); }
 };

@@ -13,13 +13,19 @@ typedef struct smp_mix {
 } smp_mix;
 
 /* The definition, for row r of the matrix: s = constant * white; s = fmaf(weight[c], v[c], s) for c = 0, 1, ... `step`
- * is the distance between channels in samples. */
-SMP_FN float smp_mix_sample(const smp_mix *mix, int r, const float *v, int64_t step, float white)
+ * is the distance between channels in samples. `most`: at least mix->cols, a constant, so that GPUs unroll the loop and
+ * keep v in registers. */
+SMP_FN float smp_mix_row(const smp_mix *mix, int r, const float *v, int64_t step, float white, const int most)
 {
     float s = mix->constant[r] * white;
-    for (int c = 0; c < mix->cols; c++)
-        s = fmaf(mix->weight[r][c], v[c * step], s);
+    for (int c = 0; c < most; c++)
+        if (c < mix->cols)
+            s = fmaf(mix->weight[r][c], v[c * step], s);
     return smp_one_nan(s);
+}
+SMP_FN float smp_mix_sample(const smp_mix *mix, int r, const float *v, int64_t step, float white)
+{
+    return smp_mix_row(mix, r, v, step, white, mix->cols);
 }
 
 #ifdef __cplusplus

@@ -115,6 +115,11 @@ template <int PENDING> SMP_DEVICE void smp_copy_wait()
     SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, type)                                                              \
     SMP_KERNEL_PAIR_(name, f32, float, u16, uint16_t, type)
 
+/* And the two pairs of integers, for stages that change the depth. */
+#define SMP_KERNEL_DEPTHS(name, type)                                                                                  \
+    SMP_KERNEL_PAIR_(name, u8, uint8_t, u16, uint16_t, type)                                                           \
+    SMP_KERNEL_PAIR_(name, u16, uint16_t, u8, uint8_t, type)
+
 /* Samples by C type: as code values, and rounded at the store exactly as smp_store() does. */
 SMP_DEVICE float smp_value(uint8_t v)
 {

@@ -1,11 +1,12 @@
 /* What GPU kernels share that work sample by sample. A function object says what becomes of one code value:
  *   struct gain_op {
  *       static constexpr bool by_channel = false;   // true: `channel` is wanted, at the price of a division
+ *       static constexpr bool with_alpha = false;   // true: alpha is a channel like the others, else it passes through
  *       float gain;
  *       SMP_MEMBER float operator()(float v, int channel) const { return v * gain; }
  *   };
- * Alpha, where there is one and the view says so, is passed through. Launch geometry: smp_geometry_samples() for
- * smp_point_each, smp_geometry_packs() for smp_point_packs. */
+ * Launch geometry: smp_geometry_samples() for smp_point_each, smp_geometry_packs() for smp_point_packs,
+ * smp_geometry_tables() for smp_point_tables. */
 #ifndef SMP_KERNELS_POINT_CUH
 #define SMP_KERNELS_POINT_CUH
 
@@ -13,23 +14,37 @@
 
 /* Rows that lie end to end in both pictures are one long row: sound, above all, which is one pixel wide. */
 struct smp_span {
-    int64_t n, rows; /* samples of a row, rows */
+    int64_t n, rows; /* pixels of a row, rows */
 };
 template <typename IN, typename OUT> SMP_DEVICE smp_span smp_span_of(const smp_io &io)
 {
-    smp_span span = {io.out.width * io.out.channels, io.out.rows};
-    if (io.in.stride == span.n * (int64_t)sizeof(IN) && io.out.stride == span.n * (int64_t)sizeof(OUT)) {
+    smp_span span = {io.out.width, io.out.rows};
+    if (io.in.stride == span.n * io.in.channels * (int64_t)sizeof(IN) &&
+        io.out.stride == span.n * io.out.channels * (int64_t)sizeof(OUT)) {
         span.n *= span.rows;
         span.rows = 1;
     }
     return span;
 }
 
-/* The channel of sample i, when anything depends on it: 64-bit remainders are slow. */
-template <typename OP> SMP_DEVICE int smp_point_channel(const smp_io &io, int64_t i)
+/* smp_count_clipped() for kernels whose threads all come here: one atomic a warp, for they all go to one address. */
+SMP_DEVICE void smp_count_clipped_together(const smp_io &io, unsigned count)
 {
-    if (!OP::by_channel && !io.in.alpha)
-        return 0;
+    if (!io.clipped)
+        return;
+    for (int distance = 16; distance; distance /= 2)
+        count += __shfl_down_sync(0xffffffffu, count, distance);
+    if ((threadIdx.x + threadIdx.y * blockDim.x) % 32 == 0)
+        smp_count_clipped(io, count);
+}
+
+/* Whether the channel of a sample matters. 64-bit remainders are slow. */
+template <typename OP> SMP_DEVICE bool smp_point_by_channel(const smp_io &io)
+{
+    return OP::by_channel || (io.in.alpha && !OP::with_alpha);
+}
+SMP_DEVICE int smp_point_channel(const smp_io &io, int64_t i)
+{
     return i <= INT32_MAX ? (int)((uint32_t)i % (uint32_t)io.in.channels) : (int)(i % io.in.channels);
 }
 
@@ -37,7 +52,7 @@ template <typename IN, typename OUT, typename OP>
 SMP_DEVICE OUT smp_point_sample(const smp_io &io, IN in, int channel, const OP &op, unsigned *clipped)
 {
     float v = smp_value(in);
-    if (!(io.in.alpha && channel == io.in.channels - 1))
+    if (OP::with_alpha || !(io.in.alpha && channel == io.in.channels - 1))
         v = op(v, channel);
     if (io.clipped)
         *clipped += smp_clipped<OUT>(v);
@@ -48,47 +63,81 @@ SMP_DEVICE OUT smp_point_sample(const smp_io &io, IN in, int channel, const OP &
 template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_each(const smp_io &io, const OP &op)
 {
     unsigned clipped = 0;
-    int64_t n = io.out.width * io.out.channels;
-    int64_t end = io.out.y0 + io.out.rows;
+    const bool by_channel = smp_point_by_channel<OP>(io);
+    const int64_t n = io.out.width * io.out.channels, end = io.out.y0 + io.out.rows;
     for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y) {
         const IN *in = smp_in<IN>(io.in, y);
         OUT *out = smp_out<OUT>(io.out, y);
         for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
-            out[i] = smp_point_sample<IN, OUT>(io, in[i], smp_point_channel<OP>(io, i), op, &clipped);
+            out[i] = smp_point_sample<IN, OUT>(io, in[i], by_channel ? smp_point_channel(io, i) : 0, op, &clipped);
     }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped_together(io, clipped);
 }
 
-/* tiled: as many samples at a time as make 16 bytes on the wider side, in one access each; rows that do not start on
- * such a boundary, and what is left at their end, sample by sample. Any geometry does. */
-template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_packs(const smp_io &io, const OP &op)
+/* As many samples at a time as make 16 bytes on the wider side, in one access each; rows that do not start on such a
+ * boundary, and what is left at their end, sample by sample. Any geometry does. fn: an input sample and its channel (0
+ * unless by_channel) to an output sample. */
+template <typename IN, typename OUT, typename FN>
+SMP_DEVICE void smp_point_stream(const smp_io &io, bool by_channel, const FN &fn)
 {
     constexpr int N = 16 / (int)(sizeof(IN) > sizeof(OUT) ? sizeof(IN) : sizeof(OUT));
     typedef smp_pack<IN, N> in_pack;
     typedef smp_pack<OUT, N> out_pack;
-    unsigned clipped = 0;
     const smp_span span = smp_span_of<IN, OUT>(io);
+    const int64_t n = span.n * io.in.channels;
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < span.rows; row += gridDim.y * blockDim.y) {
         const IN *in = smp_in<IN>(io.in, io.out.y0 + row);
         OUT *out = smp_out<OUT>(io.out, io.out.y0 + row);
         const bool aligned = ((uintptr_t)in % sizeof(in_pack) | (uintptr_t)out % sizeof(out_pack)) == 0;
-        const int64_t packs = aligned ? span.n / N : 0;
+        const int64_t packs = aligned ? n / N : 0;
         for (int64_t k = first; k < packs; k += step) {
             const in_pack from = reinterpret_cast<const in_pack *>(in)[k];
             out_pack to;
-            int channel = smp_point_channel<OP>(io, k * N);
+            int channel = by_channel ? smp_point_channel(io, k * N) : 0;
 #pragma unroll
             for (int j = 0; j < N; j++) {
-                to.v[j] = smp_point_sample<IN, OUT>(io, from.v[j], channel, op, &clipped);
-                channel = channel + 1 < io.in.channels ? channel + 1 : 0;
+                to.v[j] = fn(from.v[j], channel);
+                channel = channel + 1 < io.in.channels && by_channel ? channel + 1 : 0;
             }
             reinterpret_cast<out_pack *>(out)[k] = to;
         }
-        for (int64_t i = packs * N + first; i < span.n; i += step)
-            out[i] = smp_point_sample<IN, OUT>(io, in[i], smp_point_channel<OP>(io, i), op, &clipped);
+        for (int64_t i = packs * N + first; i < n; i += step)
+            out[i] = fn(in[i], by_channel ? smp_point_channel(io, i) : 0);
     }
-    smp_count_clipped(io, clipped);
+}
+
+/* tiled: packs of 16 bytes, computed. */
+template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_packs(const smp_io &io, const OP &op)
+{
+    unsigned clipped = 0;
+    smp_point_stream<IN, OUT>(io, smp_point_by_channel<OP>(io), [&](IN v, int channel) {
+        return smp_point_sample<IN, OUT>(io, v, channel, op, &clipped);
+    });
+    smp_count_clipped_together(io, clipped);
+}
+
+/* tiled, for operations that cost more than a look-up: bytes find their result in a table in shared memory, a plane a
+ * channel where channels differ, that each block computes first. 256 byte results are two words a bank, so that a
+ * look-up costs a warp at most two wavefronts; 256 floats are eight. Wider samples are computed. What a byte becomes
+ * must not clip: it is not counted. */
+template <typename OUT> struct smp_byte_planes {
+    OUT v[SMP_MAX_CHANNELS * 256];
+};
+template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_tables(const smp_io &io, const OP &op)
+{
+    if constexpr (sizeof(IN) > 1) {
+        smp_point_packs<IN, OUT>(io, op);
+    } else {
+        SMP_SMEM(smp_byte_planes<OUT>, table);
+        unsigned none = 0;
+        const bool by_channel = smp_point_by_channel<OP>(io);
+        const int size = by_channel ? io.in.channels * 256 : 256;
+        for (int i = (int)(threadIdx.x + threadIdx.y * blockDim.x); i < size; i += (int)(blockDim.x * blockDim.y))
+            table.v[i] = smp_point_sample<IN, OUT>(io, (IN)i, i / 256, op, &none);
+        __syncthreads();
+        smp_point_stream<IN, OUT>(io, by_channel, [&](IN v, int channel) { return table.v[channel * 256 + v]; });
+    }
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "equalize.h"
 #include "base/alloc.h"
 #include "stages/counting.h"
+#include "stages/geometry.h"
 #include "stages/stage.h"
 
 enum { LUMA, EACH };
@@ -86,13 +87,22 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     return SMP_OK;
 }
 
+static void geometry_tiled(const smp_io *io, const void *params_, smp_grid *grid)
+{
+    const smp_equalize_params *p = params_;
+    if (p->count.colours)
+        smp_geometry_pixel_tiles(io, params_, grid);
+    else
+        smp_geometry_tables(io, params_, grid);
+}
+
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "pixel by pixel",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_naive), "equalize_naive", NULL}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_naive), "equalize_naive", smp_geometry_pixels}}},
     {.name = "tiled",
      .help = "blocks in the first-level cache; bytes through a table of bytes",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_tiled), "equalize_tiled", NULL}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_tiled), "equalize_tiled", geometry_tiled}}},
     {0},
 };
 

@@ -1,14 +1,31 @@
 /* What the stages that change the format share: one pair of kernels, which the views tell what to do. */
 #include "stages/format_change.h"
 #include "convert.h"
+#include "stages/geometry.h"
+
+static void geometry_tiled(const smp_io *io, const void *params, smp_grid *grid)
+{
+    if (io->in.channels == io->out.channels)
+        smp_geometry_packs(io, params, grid);
+    else
+        smp_geometry_pixel_tiles(io, params, grid);
+}
 
 const smp_variant smp_convert_variants[] = {
     {.name = "naive",
      .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convert_naive), .cuda = "convert_naive"}}},
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(convert_naive),
+                   .cuda = "convert_naive",
+                   .geometry = smp_geometry_pixels}}},
     {.name = "tiled",
      .help = "vectorised rows, integer arithmetic between integer formats",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convert_tiled), .cuda = "convert_tiled"}}},
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(convert_tiled),
+                   .cuda = "convert_tiled",
+                   .geometry = geometry_tiled}}},
     {0},
 };
 

@@ -2,6 +2,10 @@
 #include "stages/geometry.h"
 
 #include "base/checked.h"
+#include "smp_pixel.h"
+
+/* Blocks of an SM that make a table before their work: few enough that each has several times as much work as that. */
+enum { SMP_BLOCKS_TABLES = 32 };
 
 static unsigned blocks_for(int64_t items, int64_t each, int64_t most)
 {
@@ -38,6 +42,37 @@ void smp_geometry_packs(const smp_io *io, const void *params, smp_grid *grid)
         rows = 1;
     }
     spread((n + pack - 1) / pack, rows, grid);
+}
+
+void smp_geometry_tables(const smp_io *io, const void *params, smp_grid *grid)
+{
+    int64_t most = smp_max_i64(1, grid->units) * SMP_BLOCKS_TABLES;
+    smp_geometry_packs(io, params, grid);
+    grid->grid[0] = (unsigned)smp_min_i64(grid->grid[0], most);
+    grid->grid[1] = (unsigned)smp_min_i64(grid->grid[1], smp_max_i64(1, most / grid->grid[0]));
+}
+
+void smp_geometry_pixels(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    spread(io->out.width, io->out.rows, grid);
+}
+
+void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *grid)
+{
+    int64_t in_row = io->in.width * io->in.channels * smp_sample_size(io->in.format);
+    int64_t out_row = io->out.width * io->out.channels * smp_sample_size(io->out.format);
+    int64_t n = io->out.width, rows = io->out.rows;
+    if (io->in.stride == in_row && io->out.stride == out_row) {
+        n *= rows;
+        rows = 1;
+    }
+    smp_geometry_pixels(io, params, grid);
+    if (n > SMP_BLOCK_THREADS / 2 || rows == 1)
+        *grid = (smp_grid){
+            .grid = {blocks_for(n, smp_pixel_tile(io), SMP_GRID_MOST), blocks_for(rows, 1, SMP_GRID_MOST), 1},
+            .block = {SMP_BLOCK_THREADS, 1, 1},
+        };
 }
 
 void smp_grid_tiles(const smp_io *io, int tile_width, int tile_height, int width, int height, smp_grid *grid)

@@ -17,6 +17,16 @@ void smp_geometry_samples(const smp_io *io, const void *params, smp_grid *grid);
 /* For kernels with 256 threads that take 16 bytes each in turn, rows that lie end to end joined (smp_point_packs). */
 void smp_geometry_packs(const smp_io *io, const void *params, smp_grid *grid);
 
+/* The same with fewer blocks, for kernels whose blocks first make a table (smp_point_tables). */
+void smp_geometry_tables(const smp_io *io, const void *params, smp_grid *grid);
+
+/* As smp_geometry_samples, for kernels that stride over the pixels of a row (smp_pixel_each). */
+void smp_geometry_pixels(const smp_io *io, const void *params, smp_grid *grid);
+
+/* Blocks of 256 threads in one row over pieces of rows that fit shared memory (smp_pixel_tiles), rows that lie end to
+ * end joined; for narrow pictures as smp_geometry_pixels. */
+void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *grid);
+
 /* Blocks of width x height threads over tiles of tile_width x tile_height pixels of the output. For a stage's own
  * geometry function; dynamic shared memory is set by it afterwards. */
 void smp_grid_tiles(const smp_io *io, int tile_width, int tile_height, int width, int height, smp_grid *grid);

@@ -1,6 +1,7 @@
 /* levels: black point, white point and gamma, given or found from the histogram. */
 #include "levels.h"
 #include "stages/counting.h"
+#include "stages/geometry.h"
 #include "stages/stage.h"
 
 enum { MANUAL, AUTO };
@@ -121,7 +122,7 @@ static const smp_variant variants[] = {
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(levels_naive), "levels_naive", NULL}}},
     {.name = "tiled",
      .help = "vectorised blocks in the first-level cache; bytes through a table where there is a gamma",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(levels_tiled), "levels_tiled", NULL}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(levels_tiled), "levels_tiled", smp_geometry_tables}}},
     {0},
 };
 

@@ -1,15 +1,24 @@
 /* What the stages that mix a pixel's channels share: one pair of kernels, told the weights. */
 #include <string.h>
 
+#include "stages/geometry.h"
 #include "stages/mixing.h"
 
 const smp_variant smp_mixing_variants[] = {
     {.name = "naive",
      .help = "pixel by pixel",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(mix_naive), .cuda = "mix_naive"}}},
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(mix_naive),
+                   .cuda = "mix_naive",
+                   .geometry = smp_geometry_pixels}}},
     {.name = "tiled",
      .help = "blocks of pixels parted into planes, vectorised along them",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(mix_tiled), .cuda = "mix_tiled"}}},
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(mix_tiled),
+                   .cuda = "mix_tiled",
+                   .geometry = smp_geometry_pixel_tiles}}},
     {0},
 };
 

@@ -1,5 +1,6 @@
 /* Stages that combine a picture with a second one, or with a number: whether the two fit, and kernel parameters. */
 #include "stages/operand.h"
+#include "stages/geometry.h"
 
 static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *err)
 {
@@ -64,6 +65,6 @@ const smp_variant smp_arithmetic_variants[] = {
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(arithmetic_naive), "arithmetic_naive", NULL}}},
     {.name = "tiled",
      .help = "vectorised blocks of both pictures in the first-level cache",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(arithmetic_tiled), "arithmetic_tiled", NULL}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(arithmetic_tiled), "arithmetic_tiled", smp_geometry_packs}}},
     {0},
 };

@@ -1,5 +1,6 @@
 /* premultiply: colour times alpha; the planner inserts it before stages that mix pixels. */
 #include "alpha.h"
+#include "stages/geometry.h"
 #include "stages/stage.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -13,10 +14,18 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(premultiply_naive), .cuda = "premultiply_naive"}}},
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(premultiply_naive),
+                   .cuda = "premultiply_naive",
+                   .geometry = smp_geometry_pixels}}},
     {.name = "tiled",
      .help = "vectorised blocks of pixels",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(premultiply_tiled), .cuda = "premultiply_tiled"}}},
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(premultiply_tiled),
+                   .cuda = "premultiply_tiled",
+                   .geometry = smp_geometry_pixel_tiles}}},
     {0},
 };
 

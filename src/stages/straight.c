@@ -1,5 +1,6 @@
 /* straight: premultiplied colour divided by alpha; the planner inserts it after stages that mix pixels. */
 #include "alpha.h"
+#include "stages/geometry.h"
 #include "stages/stage.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -14,10 +15,18 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(straight_naive), .cuda = "straight_naive"}}},
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(straight_naive),
+                   .cuda = "straight_naive",
+                   .geometry = smp_geometry_pixels}}},
     {.name = "tiled",
      .help = "vectorised blocks of pixels",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(straight_tiled), .cuda = "straight_tiled"}}},
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(straight_tiled),
+                   .cuda = "straight_tiled",
+                   .geometry = smp_geometry_pixel_tiles}}},
     {0},
 };
 

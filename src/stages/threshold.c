@@ -2,6 +2,7 @@
 #include "threshold.h"
 
 #include "stages/counting.h"
+#include "stages/geometry.h"
 #include "stages/stage.h"
 #include <float.h>
 
@@ -98,7 +99,7 @@ static const smp_variant variants[] = {
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(threshold_naive), "threshold_naive", NULL}}},
     {.name = "tiled",
      .help = "vectorised blocks in the first-level cache",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(threshold_tiled), "threshold_tiled", NULL}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(threshold_tiled), "threshold_tiled", smp_geometry_tables}}},
     {0},
 };
 

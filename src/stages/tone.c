@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "stages/geometry.h"
 #include "stages/tone.h"
 
 const smp_variant smp_tone_variants[] = {
@@ -10,7 +11,11 @@ const smp_variant smp_tone_variants[] = {
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(curve_naive), .cuda = "curve_naive"}}},
     {.name = "tiled",
      .help = "8-bit samples by table, others computed in vectorised blocks",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(curve_tiled), .cuda = "curve_tiled"}}},
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(curve_tiled),
+                   .cuda = "curve_tiled",
+                   .geometry = smp_geometry_tables}}},
     {0},
 };
 

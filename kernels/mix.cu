@@ -1,0 +1,37 @@
+/* Channel mixing on GPUs: gray, matrix.
+ *   naive  one pixel a thread, channel by channel: neighbouring threads are a pixel apart, so that each access wastes
+ * part of what it moves. tiled  pieces of rows through shared memory, in and out in accesses of 16 bytes; the sums of a
+ * pixel in registers. Memory bandwidth is the bound up to about 4 x 4 weights. */
+#include "mix.h"
+#include "smp_pixel.cuh"
+
+struct mix_op {
+    const smp_mix &mix;
+    int last; /* the input's last channel */
+    float white;
+    template <int C, typename PUT> SMP_MEMBER void operator()(const float *v, PUT &put) const
+    {
+        float alpha = v[0];
+#pragma unroll
+        for (int c = 1; c < C; c++)
+            alpha = c == last ? v[c] : alpha;
+#pragma unroll
+        for (int r = 0; r < SMP_MAX_CHANNELS; r++)
+            if (r < mix.rows)
+                put(r, smp_mix_row(&mix, r, v, 1, white, C));
+            else if (r == mix.rows && mix.keep_alpha)
+                put(r, alpha);
+    }
+};
+
+template <typename IN, typename OUT> SMP_DEVICE void mix_naive(const smp_io &io, const smp_mix &p)
+{
+    smp_pixel_each<IN, OUT>(io, mix_op{p, io.in.channels - 1, io.in.white});
+}
+SMP_KERNEL_FORMATS(mix_naive, smp_mix)
+
+template <typename IN, typename OUT> SMP_DEVICE void mix_tiled(const smp_io &io, const smp_mix &p)
+{
+    smp_pixel_tiles<IN, OUT>(io, mix_op{p, io.in.channels - 1, io.in.white});
+}
+SMP_KERNEL_FORMATS(mix_tiled, smp_mix)
