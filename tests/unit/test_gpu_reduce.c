@@ -173,14 +173,23 @@ static void rows_may_lie_anywhere(void **state)
 static void kernels_make_no_mistakes(void **state)
 {
     (void)state;
-    gpu_trace_all("histogram");
-    gpu_trace_all("stats");
+    static const char *const lines[] = {"histogram bins=40", "stats"};
+    static const char *const variants[][4] = {{"naive", "tiled", "private"},
+                                              {"naive", "interleaved", "tiled", "shuffle"}};
+    for (int l = 0; l < 2; l++)
+        for (int v = 0; v < 4 && variants[l][v]; v++)
+            for (int f = 0; f < 2; f++) {
+                const gpu_case c = {.lines = {lines[l]}, .in = case_shape(33, 21, f ? 3 : 4, f ? SMP_F32 : SMP_U8)};
+                smp_trace trace = {0};
+                gpu_case_trace(&c, variants[l][v], 0, &trace);
+                smp_trace_free(&trace);
+            }
 }
 
 static uint64_t conflicts_of(const char *line, const char *variant, const char *kernel, smp_format format, int channels,
                              smp_shared_op op, uint64_t *instructions)
 {
-    const gpu_case c = {.lines = {line}, .in = case_shape(129, 67, channels, format), .seed = 5};
+    const gpu_case c = {.lines = {line}, .in = case_shape(65, 19, channels, format), .seed = 5};
     smp_trace trace = {0};
     gpu_case_trace(&c, variant, 0, &trace);
     uint64_t conflicts = gpu_conflicts(&trace, kernel, op);

@@ -1,0 +1,107 @@
+/* What the GPU kernels of stats share: where a leaf's pixels lie, and what a lane keeps of them. */
+#ifndef SMP_KERNELS_STATS_LEAF_CUH
+#define SMP_KERNELS_STATS_LEAF_CUH
+
+#include "smp_kernel.h"
+#include "stats.h"
+
+/* Leaf number `index` of the launch: `rows` rows of `across` pixels. Rows that lie end to end are one. */
+struct stats_leaf {
+    const char *start;
+    int64_t stride;
+    int32_t across, rows, pixels, pixel_bytes;
+    smp_stats_leaf *records; /* one a channel */
+
+    SMP_MEMBER bool find(const smp_io &io, int64_t index)
+    {
+        const int64_t leaf_rows = smp_leaf_rows(io.in.width), leaves = smp_leaves_across(io.in.width);
+        const int64_t y = io.out.y0 + index / leaves * leaf_rows, x = index % leaves * SMP_LEAF;
+        const int64_t below = io.out.y0 + io.out.rows - y, right = io.in.width - x;
+        if (below <= 0)
+            return false;
+        pixel_bytes = (int32_t)(smp_sample_size(io.in.format) * io.in.channels);
+        stride = io.in.stride;
+        across = right < SMP_LEAF ? (int32_t)right : (int32_t)SMP_LEAF;
+        rows = (int32_t)(below < leaf_rows ? below : leaf_rows);
+        pixels = across * rows;
+        start = static_cast<const char *>(smp_row(&io.in, y)) + x * pixel_bytes;
+        records = static_cast<smp_stats_leaf *>(io.result) + (y / leaf_rows * leaves + index % leaves) * io.in.channels;
+        if (stride == (int64_t)across * pixel_bytes) {
+            across = pixels;
+            rows = 1;
+        }
+        return true;
+    }
+};
+
+/* Pixels first, first + step, ... of a leaf, without divisions in the loop. */
+struct stats_walk {
+    const char *at;
+    int64_t step, wrap; /* bytes to the next pixel; more from behind the end of a row */
+    int32_t x, across, step_x;
+
+    SMP_MEMBER void start(const stats_leaf &leaf, int32_t first, int32_t every)
+    {
+        across = leaf.across;
+        x = first % across;
+        step_x = every % across;
+        at = leaf.start + first / across * leaf.stride + x * leaf.pixel_bytes;
+        step = every / across * leaf.stride + step_x * leaf.pixel_bytes;
+        wrap = leaf.stride - (int64_t)across * leaf.pixel_bytes;
+    }
+    SMP_MEMBER void next()
+    {
+        at += step;
+        x += step_x;
+        if (x >= across) {
+            x -= across;
+            at += wrap;
+        }
+    }
+};
+
+/* What one lane, or several, found in one channel. */
+struct stats_sums {
+    double sum, squares;
+    float min, max;
+    int32_t count;
+
+    SMP_MEMBER void clear()
+    {
+        sum = squares = 0.;
+        min = FLT_MAX;
+        max = -FLT_MAX;
+        count = 0;
+    }
+    SMP_MEMBER void add(float v, float pivot)
+    {
+        const bool finite = smp_stats_finite(v);
+        const double d = (double)(finite ? v : pivot) - (double)pivot;
+        sum += d;
+        squares += d * d;
+        min = finite && v < min ? v : min;
+        max = finite && v > max ? v : max;
+        count += finite;
+    }
+    SMP_MEMBER void join(double sum_, double squares_, float min_, float max_, int32_t count_)
+    {
+        sum += sum_;
+        squares += squares_;
+        min = min_ < min ? min_ : min;
+        max = max_ > max ? max_ : max;
+        count += count_;
+    }
+    SMP_MEMBER smp_stats_leaf close(float pivot) const { return smp_stats_close(count, pivot, sum, squares, min, max); }
+};
+
+template <typename T> SMP_DEVICE float stats_value(const char *pixel, int channel)
+{
+    return smp_value(reinterpret_cast<const T *>(pixel)[channel]);
+}
+
+template <typename T> SMP_DEVICE float stats_pivot(const stats_leaf &leaf, int channel)
+{
+    return smp_stats_pivot(stats_value<T>(leaf.start, channel));
+}
+
+#endif
