@@ -61,4 +61,52 @@ SMP_FN size_t smp_bell_scratch(int radius, int channels)
            sizeof(float);
 }
 
+/* GPU: tiles of the kernels that pass through the scratch picture, in samples and rows. */
+enum {
+    SMP_BELL_ACROSS = 512,  /* row pass: samples a line of a tile, .. */
+    SMP_BELL_LINES = 2,     /* lines a tile, .. */
+    SMP_BELL_LANES = 128,   /* threads a line */
+    SMP_BELL_COLUMNS = 128, /* column pass: samples across a tile, a quad a thread, .. */
+    SMP_BELL_DOWN = 32,     /* rows of a tile, four a thread */
+};
+
+/* GPU: the kernel that fuses both passes. Rows arrive SMP_BELL_STEP at a time, twice over, with a halo of whole 16-byte
+ * pieces on both sides; a ring holds the row pass of all rows that the column pass still needs. */
+enum { SMP_BELL_STEP = 4, SMP_BELL_FUSED_RADIUS = 16, SMP_BELL_FUSED_CHANNELS = 4 };
+
+/* Whether it applies. Lines hold samples as the input stores them, so the value outside must be one. */
+SMP_FN int smp_bell_fused(const smp_bell *g, int channels)
+{
+    return g->radius <= SMP_BELL_FUSED_RADIUS && channels <= SMP_BELL_FUSED_CHANNELS &&
+           (g->edge != SMP_CONSTANT || g->fill == 0.f || g->fill == 1.f);
+}
+/* Samples beside a strip: what groups of four taps read. */
+SMP_FN int smp_bell_halo(int radius, int channels, int sample_size)
+{
+    const int piece = 16 / sample_size, samples = (radius + 3) / 4 * 4 * channels;
+    return (samples + piece - 1) / piece * piece;
+}
+/* Threads of a block; a strip is four times as many samples wide. */
+SMP_FN int smp_bell_threads(int radius)
+{
+    return radius <= 8 ? 128 : 64;
+}
+/* Output rows that a block makes: more for taller filters, whose first rows cost more. */
+SMP_FN int smp_bell_band(int radius)
+{
+    return radius <= 4 ? 64 : 128;
+}
+/* Rows in the ring; a multiple of SMP_BELL_STEP. */
+SMP_FN int smp_bell_ring(int radius)
+{
+    return (2 * radius + SMP_BELL_STEP + SMP_BELL_STEP - 1) / SMP_BELL_STEP * SMP_BELL_STEP;
+}
+/* Bytes of shared memory. */
+SMP_FN uint32_t smp_bell_shared(int radius, int channels, int sample_size)
+{
+    const int threads = smp_bell_threads(radius);
+    const int line = (4 * threads + 2 * smp_bell_halo(radius, channels, sample_size)) * sample_size;
+    return (uint32_t)(2 * SMP_BELL_STEP * line + smp_bell_ring(radius) * threads * 16);
+}
+
 #endif

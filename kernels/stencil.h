@@ -5,7 +5,8 @@
  * rows that stays in the first- or second-level cache: `make` brings one picture row into the window (converted, and
  * for separable filters already filtered along the row), `emit` turns window rows into output rows. Window rows have a
  * constant pitch, so that an emitting loop needs one pointer and constant offsets. All arithmetic is on f32 code
- * values, whatever the storage: that alone makes results independent of it. */
+ * values, whatever the storage: that alone makes results independent of it. Every NaN that a neighbourhood stage stores,
+ * alpha passed through included, is that of smp_one_nan(). */
 #ifndef SMP_KERNELS_STENCIL_H
 #define SMP_KERNELS_STENCIL_H
 
@@ -13,6 +14,7 @@
 
 #include "smp_cpu.h"
 #include "smp_data.h"
+#include "smp_math.h"
 
 /* The code value that stands outside the picture under `zero` and `constant`; fill is a fraction of full scale. */
 SMP_FN float smp_outside(int edge, float fill, float white)
@@ -196,7 +198,14 @@ SMP_INLINE void stencil_put(const smp_io *io, int64_t y, int64_t i, float v)
     const int format = io->out.format;
     if (io->clipped && format != SMP_F32)
         *io->clipped += (uint64_t)smp_clips(v, format == SMP_U8 ? 255.f : 65535.f);
-    smp_store(smp_row(&io->out, y), i, format, v);
+    smp_store(smp_row(&io->out, y), i, format, smp_one_nan(v));
+}
+
+/* f32 samples as results: every NaN is the same one. */
+SMP_INLINE void stencil_store_reals(float *restrict to, const float *restrict from, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = smp_one_nan(from[i]);
 }
 
 /* Stores a tile's row y; `inside`: the values cannot lie outside 0..white. */
@@ -208,6 +217,8 @@ SMP_INLINE void stencil_store(const smp_io *io, const stencil_tile *tile, int64_
         stencil_store_inside(to, SMP_U8, from, tile->samples);
     else if (inside && out->format == SMP_U16)
         stencil_store_inside(to, SMP_U16, from, tile->samples);
+    else if (out->format == SMP_F32)
+        stencil_store_reals((float *)(void *)to, from, tile->samples);
     else
         smp_store_row(to, out->format, from, tile->samples, io->clipped);
 }

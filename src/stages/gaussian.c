@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stages/bell_weights.h"
+#include "stages/stencil_grid.h"
 
 typedef struct gaussian_params {
     double sigma, truncate, fill;
@@ -45,14 +46,56 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_bell_scratch(bell->radius, io->in.channels);
 }
 
+static const char *fused(const smp_io *io, const void *kernel)
+{
+    static const char *const names[] = {"gaussian_fused1", "gaussian_fused2", "gaussian_fused3", "gaussian_fused4"};
+    return smp_choose_bell_fused(io, kernel, names);
+}
+static const char *rows(const smp_io *io, const void *kernel)
+{
+    return smp_choose_bell_two(io, kernel, "gaussian_rows_tiled");
+}
+static const char *columns(const smp_io *io, const void *kernel)
+{
+    return smp_choose_bell_two(io, kernel, "gaussian_columns_tiled");
+}
+
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "row pass into an f32 picture, column pass out of it",
      .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(gaussian_rows), .cuda = "gaussian_rows"},
                   {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_columns), .cuda = "gaussian_columns"}}},
     {.name = "tiled",
-     .help = "both passes in one walk; rows between them stay in cache",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled), .cuda = "gaussian_tiled"}},
+     .help = "CPU: both passes in one walk, rows between them stay in cache; GPU: two launches over tiles with a halo",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled)},
+                  {.from = SMP_IN,
+                   .to = SMP_SCRATCH,
+                   .cuda = "gaussian_rows_tiled",
+                   .geometry = smp_geometry_bell_rows},
+                  {.from = SMP_SCRATCH,
+                   .to = SMP_OUT,
+                   .cuda = "gaussian_columns_tiled",
+                   .geometry = smp_geometry_bell_columns}},
+     .scratch = scratch,
+     .band = 16},
+    {.name = "fused",
+     .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px run as tiled",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(gaussian_tiled),
+                   .cuda = "gaussian_fused1",
+                   .choose = fused,
+                   .geometry = smp_geometry_bell_fused},
+                  {.from = SMP_IN,
+                   .to = SMP_SCRATCH,
+                   .cuda = "gaussian_rows_tiled",
+                   .choose = rows,
+                   .geometry = smp_geometry_bell_rows},
+                  {.from = SMP_SCRATCH,
+                   .to = SMP_OUT,
+                   .cuda = "gaussian_columns_tiled",
+                   .choose = columns,
+                   .geometry = smp_geometry_bell_columns}},
      .scratch = scratch,
      .band = 16},
     {0},

@@ -1,0 +1,204 @@
+/* The blur of bell.h on GPUs, for gaussian and the stages that build on it. What becomes of a blurred sample is said by
+ * a function object:
+ *   struct plain { SMP_MEMBER float operator()(int64_t y, int64_t i, float blurred) const { return blurred; } };
+ * with i the sample's place in row y.
+ *
+ * The ladder:
+ *   naive  rows: 2r+1 global reads a sample, through the border rule; columns: the same out of an f32 picture. Bytes
+ * moved: the input, 8 a sample for the picture between, the output; and the caches serve 4r+2 reads a sample. tiled the
+ * same two launches, but every sample is fetched once a tile into shared memory: rows as lines with a halo; columns as
+ * 128 wide tiles whose rows come in batches, each thread adding for four rows and four columns, so that one 16-byte
+ * shared read serves 16 multiplications. Any radius: taps beyond a tile come in further batches. fused  one launch. A
+ * block owns a strip and marches down it: rows arrive by asynchronous copies while the block works on the four before;
+ * the row pass keeps a window of samples in registers and reads 16 bytes at a time; its results go to a ring of rows in
+ * shared memory that each thread reads back for its own four columns, so that nothing but input and output touches
+ * device memory. Rows of halo are read and filtered twice where strips end: the band is chosen several times as tall.
+ * Needs 16 bytes of shared memory a thread and ring row: small radii. Shared accesses are conflict-free in all of them:
+ * neighbouring lanes have neighbouring quads, or samples. */
+#ifndef SMP_KERNELS_BELL_CUH
+#define SMP_KERNELS_BELL_CUH
+
+#include "bell.h"
+#include "stencil.cuh"
+
+/* ---------------------------------------------------------------------------------------------- naive */
+
+/* The row pass, sample by sample, to f32. */
+template <typename IN> SMP_DEVICE void bell_rows_each(const smp_io &io, const smp_bell &g)
+{
+    const float *w = smp_bell_weights(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
+    const int channels = io.in.channels;
+    stencil_each<float>(io, [&](int64_t y, int64_t i) {
+        const IN *row = smp_in<IN>(io.in, y);
+        float m = smp_bell_first(w[0], smp_value(row[i]));
+        for (int k = 1; k <= g.radius; k++)
+            m = smp_bell_pair(m, w[k], stencil_across(row, io.in, i - (int64_t)k * channels, g.edge, outside),
+                              stencil_across(row, io.in, i + (int64_t)k * channels, g.edge, outside));
+        return m;
+    });
+}
+
+/* The column pass, sample by sample, from f32. */
+template <typename OUT, typename FINISH>
+SMP_DEVICE void bell_columns_each(const smp_io &io, const smp_bell &g, const FINISH &finish)
+{
+    const float *w = smp_bell_weights(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
+    const int r = g.radius;
+    stencil_each<OUT>(io, [&](int64_t y, int64_t i) {
+        float s = smp_bell_first(w[r], stencil_down<float>(io.in, i, y - r, g.edge, outside));
+        for (int k = 1 - r; k <= r; k++)
+            s = smp_bell_tap(s, w[k < 0 ? -k : k], stencil_down<float>(io.in, i, y + k, g.edge, outside));
+        return finish(y, i, s);
+    });
+}
+
+/* ---------------------------------------------------------------------------------------------- tiled, rows */
+
+enum { BELL_HALO = 512 }; /* samples beside a line that fit, both sides together or one */
+
+struct bell_lines {
+    float v[2][SMP_BELL_LINES][SMP_BELL_ACROSS + BELL_HALO + 8];
+};
+
+/* The taps nearest..furthest of both sides for one thread's four sums, samples `lane`, `lane` + 128, ..; left and right
+ * point at the nearest tap of sample `lane`. */
+SMP_DEVICE void bell_add_pairs(float sum[4], const float *left, const float *right, const float *w, int nearest,
+                               int furthest, int channels)
+{
+    for (int k = nearest; k <= furthest; k++, left -= channels, right += channels) {
+        const float weight = w[k];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            sum[i] = smp_bell_pair(sum[i], weight, left[i * SMP_BELL_LANES], right[i * SMP_BELL_LANES]);
+    }
+}
+
+/* The row pass to f32; geometry: smp_geometry_bell_rows. While both halos fit beside a line it is one window; else each
+ * side has its own, for a group of taps at a time. */
+template <typename IN> SMP_DEVICE void bell_rows_tile(const smp_io &io, const smp_bell &g)
+{
+    SMP_SMEM(bell_lines, s);
+    const float *w = smp_bell_weights(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
+    const int channels = io.in.channels, lane = (int)threadIdx.x, line = (int)threadIdx.y;
+    const int64_t n = stencil_samples(io.in), x0 = (int64_t)blockIdx.x * SMP_BELL_ACROSS;
+    const int64_t end = io.out.y0 + io.out.rows;
+    const int across = n - x0 < SMP_BELL_ACROSS ? (int)(n - x0) : SMP_BELL_ACROSS; /* samples to make */
+    const bool both = 2 * (int64_t)g.radius * channels <= BELL_HALO;
+    const int group = both ? g.radius : BELL_HALO / channels;
+    float *one = s.v[0][line], *other = s.v[1][line];
+    for (int64_t top = io.out.y0 + blockIdx.y * SMP_BELL_LINES; top < end; top += gridDim.y * SMP_BELL_LINES) {
+        const int64_t y = top + line;
+        const bool there = y < end;
+        float sum[4] = {0, 0, 0, 0};
+        if (there)
+            for (int i = 0; i < 4; i++)
+                if (lane + i * SMP_BELL_LANES < across)
+                    sum[i] = smp_bell_first(w[0], smp_value(smp_in<IN>(io.in, y)[x0 + lane + i * SMP_BELL_LANES]));
+        for (int nearest = 1; nearest <= g.radius; nearest += group) {
+            const int furthest = nearest + group - 1 < g.radius ? nearest + group - 1 : g.radius;
+            const int reach = furthest * channels, skip = (4 - reach % 4) % 4; /* so that the window starts at a quad */
+            const int right_at = (int)((uint32_t)(nearest * channels) % 4);
+            const int width = across + (both ? 2 * reach : (furthest - nearest) * channels);
+            if (there) {
+                stencil_bring<IN>(one, io.in, y, x0 - reach - skip, width + skip, lane, SMP_BELL_LANES, g.edge,
+                                  outside);
+                if (!both)
+                    stencil_bring<IN>(other, io.in, y, x0 + nearest * channels - right_at, width + right_at, lane,
+                                      SMP_BELL_LANES, g.edge, outside);
+            }
+            __syncthreads();
+            const float *left = one + skip + (furthest - nearest) * channels;
+            const float *right = both ? one + skip + reach + nearest * channels : other + right_at;
+            if (there && lane + 3 * SMP_BELL_LANES < across)
+                bell_add_pairs(sum, left + lane, right + lane, w, nearest, furthest, channels);
+            else if (there)
+                for (int i = 0; i < 4 && lane + i * SMP_BELL_LANES < across; i++)
+                    for (int k = nearest; k <= furthest; k++) {
+                        const int at = lane + i * SMP_BELL_LANES, step = (k - nearest) * channels;
+                        sum[i] = smp_bell_pair(sum[i], w[k], left[at - step], right[at + step]);
+                    }
+            __syncthreads();
+        }
+        if (there)
+            for (int i = 0; i < 4; i++)
+                if (lane + i * SMP_BELL_LANES < across)
+                    smp_out<float>(io.out, y)[x0 + lane + i * SMP_BELL_LANES] = sum[i];
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- tiled, columns */
+
+enum { BELL_BATCH = 64 }; /* rows in shared memory at a time */
+
+struct bell_batch {
+    float v[BELL_BATCH][SMP_BELL_COLUMNS];
+};
+
+/* Row pass results of picture row y at x .. x+3 (a multiple of 4); columns do not cross the side borders. */
+SMP_DEVICE stencil_quad bell_between(const smp_view &in, int64_t y, int64_t x, int edge, float outside)
+{
+    const int64_t n = stencil_samples(in), inside = smp_border(y, in.height, edge);
+    stencil_quad quad = stencil_quad_of(outside);
+    if (inside < 0)
+        return quad;
+    const float *row = smp_in<float>(in, inside);
+    if (x + 4 <= n && (uintptr_t)row % 16 == 0)
+        return stencil_load4(row + x);
+    for (int i = 0; i < 4; i++)
+        quad.v[i] = x + i < n ? row[x + i] : 0.f;
+    return quad;
+}
+
+/* The column pass from f32; geometry: smp_geometry_bell_columns. A warp makes four rows of 128 columns. */
+template <typename OUT, typename FINISH>
+SMP_DEVICE void bell_columns_tile(const smp_io &io, const smp_bell &g, const FINISH &finish)
+{
+    SMP_SMEM(bell_batch, s);
+    const float *w = smp_bell_weights(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
+    const int r = g.radius, lane = 4 * (int)threadIdx.x, mine = 4 * (int)threadIdx.y;
+    const int64_t x = (int64_t)blockIdx.x * SMP_BELL_COLUMNS + lane, end = io.out.y0 + io.out.rows;
+    unsigned clipped = 0;
+    for (int64_t top = io.out.y0 + blockIdx.y * SMP_BELL_DOWN; top < end; top += gridDim.y * SMP_BELL_DOWN) {
+        const int down = end - top < SMP_BELL_DOWN ? (int)(end - top) : SMP_BELL_DOWN, rows = down + 2 * r;
+        stencil_quad sum[4];
+        float weight[4] = {0, 0, 0, 0}; /* of the row that is added, to the four sums */
+        for (int q = 0; q < 4; q++)
+            sum[q] = stencil_quad_of(0.f);
+        for (int base = 0; base < rows; base += BELL_BATCH) {
+            const int have = rows - base < BELL_BATCH ? rows - base : BELL_BATCH;
+            for (int j = (int)threadIdx.y; j < have; j += (int)blockDim.y)
+                stencil_keep4(s.v[j] + lane, bell_between(io.in, top - r + base + j, x, g.edge, outside));
+            __syncthreads();
+            const int from = mine > base ? mine : base;
+            const int to = mine + 4 + 2 * r < base + have ? mine + 4 + 2 * r : base + have;
+            for (int j = from; j < to; j++) {
+                const stencil_quad m = stencil_load4(s.v[j - base] + lane);
+                const int tap = j - mine; /* of the first of the four rows */
+                for (int q = 3; q > 0; q--)
+                    weight[q] = weight[q - 1];
+                weight[0] = tap <= 2 * r ? w[tap < r ? r - tap : tap - r] : 0.f;
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    if (tap == q)
+                        for (int i = 0; i < 4; i++)
+                            sum[q].v[i] = smp_bell_first(weight[q], m.v[i]);
+                    else if (tap > q && tap - q <= 2 * r)
+                        for (int i = 0; i < 4; i++)
+                            sum[q].v[i] = smp_bell_tap(sum[q].v[i], weight[q], m.v[i]);
+            }
+            __syncthreads();
+        }
+#pragma unroll
+        for (int q = 0; q < 4; q++)
+            if (mine + q < down && x < stencil_samples(io.out)) {
+                const int64_t y = top + mine + q;
+                for (int i = 0; i < 4; i++)
+                    if (x + i < stencil_samples(io.out))
+                        sum[q].v[i] = finish(y, x + i, sum[q].v[i]);
+                stencil_put4(io, smp_out<OUT>(io.out, y), x, sum[q], &clipped);
+            }
+    }
+    smp_count_clipped(io, clipped);
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* The fused kernel of bell.cuh: both passes of the blur while marching down a strip of the picture. */
+#ifndef SMP_KERNELS_BELL_FUSED_CUH
+#define SMP_KERNELS_BELL_FUSED_CUH
+
+#include "bell.cuh"
+
+/* One block's work: where its strip and its shared memory are. */
+template <typename IN> struct bell_strip {
+    int threads, halo, pitch; /* samples beside the strip; samples of a line in shared memory */
+    int64_t n, x0;            /* samples of a row; the strip's first */
+    IN *lines;                /* 2 * SMP_BELL_STEP of them */
+    stencil_quad *ring;       /* smp_bell_ring() rows of a quad a thread */
+};
+
+template <typename IN>
+SMP_DEVICE bell_strip<IN> bell_strip_at(const smp_io &io, const smp_bell &g, unsigned char *shared)
+{
+    bell_strip<IN> strip;
+    strip.threads = smp_bell_threads(g.radius);
+    strip.halo = smp_bell_halo(g.radius, io.in.channels, (int)sizeof(IN));
+    strip.pitch = 4 * strip.threads + 2 * strip.halo;
+    strip.n = stencil_samples(io.in);
+    strip.x0 = (int64_t)blockIdx.x * 4 * strip.threads;
+    strip.lines = reinterpret_cast<IN *>(shared);
+    strip.ring = reinterpret_cast<stencil_quad *>(strip.lines + 2 * SMP_BELL_STEP * strip.pitch);
+    return strip;
+}
+
+/* Starts copying row y (which exists) with its halo into `line`, 16 bytes a lane of one warp; across the side borders
+ * sample by sample. */
+template <typename IN>
+SMP_DEVICE void bell_fetch(IN *line, const bell_strip<IN> &strip, const smp_io &io, const smp_bell &g, int64_t y,
+                           float outside)
+{
+    constexpr int PIECE = 16 / (int)sizeof(IN);
+    const IN *row = smp_in<IN>(io.in, y);
+    const bool aligned = (uintptr_t)row % 16 == 0;
+    for (int i = (int)(threadIdx.x % 32) * PIECE; i < strip.pitch; i += 32 * PIECE) {
+        const int64_t at = strip.x0 - strip.halo + i;
+        if (aligned && at >= 0 && at + PIECE <= strip.n)
+            smp_copy_async<16>(line + i, row + at);
+        else if (at < strip.n + strip.halo)
+#pragma unroll 1
+            for (int k = 0; k < PIECE; k++)
+                line[i + k] = (IN)stencil_across(row, io.in, at + k, g.edge, outside);
+    }
+}
+
+/* The row pass for the four samples at `line`, C channels. Taps go outwards in groups of four: a group needs C quads
+ * more on each side, beside the quad that it shares with the group before. */
+template <typename IN, int C> SMP_DEVICE stencil_quad bell_row4(const IN *line, const smp_bell &g)
+{
+    stencil_quad sum = stencil_load4(line);
+    float left[4 * C + 4], right[4 * C + 4]; /* from sample -(k+4)C, and from sample kC on, for taps k+1 .. k+4 */
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+        left[q] = right[4 * C + q] = sum.v[q];
+        sum.v[q] = smp_bell_first(g.w[0], sum.v[q]);
+    }
+#pragma unroll 1
+    for (int k = 0; k < g.radius; k += 4) {
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            left[4 * C + q] = left[q];
+            right[q] = right[4 * C + q];
+        }
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            const stencil_quad before = stencil_load4(line - (k + 4) * C + 4 * c);
+            const stencil_quad after = stencil_load4(line + k * C + 4 + 4 * c);
+#pragma unroll
+            for (int q = 0; q < 4; q++) {
+                left[4 * c + q] = before.v[q];
+                right[4 + 4 * c + q] = after.v[q];
+            }
+        }
+#pragma unroll
+        for (int tap = 1; tap <= 4; tap++)
+            if (k + tap <= g.radius) {
+                const float weight = g.w[k + tap];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    sum.v[q] = smp_bell_pair(sum.v[q], weight, left[(4 - tap) * C + q], right[tap * C + q]);
+            }
+    }
+    return sum;
+}
+
+/* One row of the ring added to the sums that it belongs to: sum q takes it as its tap number `tap` - q. */
+SMP_DEVICE void bell_add_row(stencil_quad sum[4], const stencil_quad &m, const float weight[4], int tap, int taps)
+{
+#pragma unroll
+    for (int q = 0; q < 4; q++)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            if (tap == q)
+                sum[q].v[i] = smp_bell_first(weight[q], m.v[i]);
+            else if (tap > q && tap - q < taps)
+                sum[q].v[i] = smp_bell_tap(sum[q].v[i], weight[q], m.v[i]);
+}
+
+/* The column pass for four rows of this thread's four columns. slot: of the first row's top tap; of `rows` ring rows
+ * wide `threads` quads; have: how many rows from there on exist. */
+SMP_DEVICE void bell_column4(stencil_quad sum[4], const stencil_quad *ring, int slot, int rows, int threads, int have,
+                             const smp_bell &g)
+{
+    const int r = g.radius, taps = 2 * r + 1;
+    float weight[4] = {0, 0, 0, 0};
+    auto turn = [&](int tap) {
+        weight[3] = weight[2], weight[2] = weight[1], weight[1] = weight[0];
+        weight[0] = tap < taps ? g.w[tap < r ? r - tap : tap - r] : 0.f;
+        stencil_quad m = stencil_quad_of(0.f);
+        if (tap < have)
+            m = ring[slot * threads + (int)threadIdx.x];
+        slot = slot + 1 == rows ? 0 : slot + 1;
+        return m;
+    };
+#pragma unroll
+    for (int q = 0; q < 4; q++)
+        sum[q] = stencil_quad_of(0.f);
+#pragma unroll
+    for (int tap = 0; tap < 4; tap++) {
+        const stencil_quad m = turn(tap);
+        bell_add_row(sum, m, weight, tap, taps);
+    }
+#pragma unroll 4
+    for (int tap = 4; tap < taps; tap++) { /* every sum takes the row */
+        const stencil_quad m = turn(tap);
+#pragma unroll
+        for (int q = 0; q < 4; q++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                sum[q].v[i] = smp_bell_tap(sum[q].v[i], weight[q], m.v[i]);
+    }
+    for (int tap = taps < 4 ? 4 : taps; tap < taps + 3; tap++) {
+        const stencil_quad m = turn(tap);
+        bell_add_row(sum, m, weight, tap, taps);
+    }
+}
+
+/* The whole kernel; C channels, geometry: smp_geometry_bell_fused. Rows are counted from `pad` rows above the first
+ * that is needed, so that the rows of a step complete exactly the next four output rows. */
+template <typename IN, typename OUT, int C, typename FINISH>
+SMP_DEVICE void bell_fuse(const smp_io &io, const smp_bell &g, const FINISH &finish)
+{
+    SMP_SMEM_DYNAMIC(unsigned char, shared);
+    const bell_strip<IN> strip = bell_strip_at<IN>(io, g, shared);
+    const float outside = smp_outside(g.edge, g.fill, io.in.white);
+    const int r = g.radius, pad = 2 * r % SMP_BELL_STEP, ring_rows = smp_bell_ring(r), band = smp_bell_band(r);
+    const int t = (int)threadIdx.x, warp = t / 32, warps = strip.threads / 32;
+    const int64_t x = strip.x0 + 4 * t, end = io.out.y0 + io.out.rows;
+    unsigned clipped = 0;
+    for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * band; top < end; top += (int64_t)gridDim.y * band) {
+        const int down = end - top < band ? (int)(end - top) : band, last = pad + down + 2 * r;
+        const int64_t first = top - r - pad; /* the picture row of row 0 */
+        auto fetch = [&](int base) {
+            IN *lines = strip.lines + base / SMP_BELL_STEP % 2 * SMP_BELL_STEP * strip.pitch;
+            for (int q = warp; q < SMP_BELL_STEP; q += warps) {
+                const int64_t y = smp_border(first + base + q, io.in.height, g.edge);
+                if (base + q >= pad && base + q < last && y >= 0)
+                    bell_fetch(lines + q * strip.pitch, strip, io, g, y, outside);
+            }
+            smp_copy_commit();
+        };
+        fetch(0);
+        int slot = 0; /* of row `base` in the ring */
+        for (int base = 0; base < last; base += SMP_BELL_STEP) {
+            fetch(base + SMP_BELL_STEP);
+            smp_copy_wait<1>();
+            __syncthreads();
+            if (x < strip.n) {
+                const IN *line =
+                    strip.lines + base / SMP_BELL_STEP % 2 * SMP_BELL_STEP * strip.pitch + strip.halo + 4 * t;
+                for (int q = 0; q < SMP_BELL_STEP; q++, line += strip.pitch) {
+                    if (base + q < pad || base + q >= last)
+                        continue;
+                    stencil_quad m = stencil_quad_of(outside);
+                    if (smp_border(first + base + q, io.in.height, g.edge) >= 0)
+                        m = bell_row4<IN, C>(line, g);
+                    strip.ring[(slot + q) * strip.threads + t] = m;
+                }
+                const int made = base - pad - 2 * r; /* the first output row that these complete */
+                if (made >= 0) {
+                    stencil_quad sum[4];
+                    const int oldest = slot + pad + SMP_BELL_STEP;
+                    bell_column4(sum, strip.ring, oldest < ring_rows ? oldest : oldest - ring_rows, ring_rows,
+                                 strip.threads, down - made + 2 * r, g);
+#pragma unroll
+                    for (int q = 0; q < 4; q++)
+                        if (made + q < down) {
+                            const int64_t y = top + made + q;
+#pragma unroll
+                            for (int i = 0; i < 4; i++)
+                                if (x + i < strip.n)
+                                    sum[q].v[i] = finish(y, x + i, sum[q].v[i]);
+                            stencil_put4(io, smp_out<OUT>(io.out, y), x, sum[q], &clipped);
+                        }
+                }
+            }
+            slot = slot + SMP_BELL_STEP < ring_rows ? slot + SMP_BELL_STEP : 0;
+            __syncthreads();
+        }
+    }
+    smp_count_clipped(io, clipped);
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* Launch geometries of the GPU kernels of neighbourhood stages (kernels/stencil.cuh and what builds on it), and the
+ * choice between a fused blur and one in two launches. The parameters are the kernel parameter structs that are named.
+ */
+#ifndef SMP_STAGES_STENCIL_GRID_H
+#define SMP_STAGES_STENCIL_GRID_H
+
+#include "stages/stage.h"
+
+/* smp_bell, or a struct that begins with one. */
+void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid);
+void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *grid);
+void smp_geometry_bell_fused(const smp_io *io, const void *params, smp_grid *grid);
+
+/* names: of the fused kernels for 1, 2, .. SMP_BELL_FUSED_CHANNELS channels; null when the blur takes two launches. */
+const char *smp_choose_bell_fused(const smp_io *io, const void *params, const char *const *names);
+/* name, when the blur takes two launches. */
+const char *smp_choose_bell_two(const smp_io *io, const void *params, const char *name);
+
+#endif
