@@ -128,7 +128,7 @@ SMP_DEVICE void histogram_pixels(const smp_io &io, const smp_histogram_params &p
     walk.start((int64_t)blockIdx.x * histogram_threads() + histogram_thread(), (int64_t)gridDim.x * histogram_threads(),
                io.in.width, io.out.rows);
     for (; walk.more(); walk.next()) {
-        const T *in = smp_in<T>(io.in, io.out.y0 + walk.y) + walk.k * io.in.channels;
+        const T *in = smp_in<T>(io.in, io.out.y0 + walk.y) + (int64_t)walk.k * io.in.channels;
         if (smp_histogram_by_code(&p, io.in.format))
             for (int32_t c = 0; c < io.in.channels; c++)
                 add(c * 256 + (int32_t)in[c]);
