@@ -121,6 +121,26 @@ SMP_FN size_t smp_box_scratch(int32_t size, int channels)
     return floats > bytes ? floats : bytes;
 }
 
+/* GPU: tiles of the row and of the column pass, samples and rows. Both keep two copies of their window in shared
+ * memory; windows that do not fit are added sample by sample. */
+enum {
+    SMP_BOX_ACROSS = 1024,      /* row pass: samples of a line, four a thread */
+    SMP_BOX_COLUMNS = 32,       /* column pass: samples across, a quad a thread, .. */
+    SMP_BOX_DOWN = 64,          /* .. and rows, two a thread */
+    SMP_BOX_SHARED = 48 * 1024, /* bytes */
+};
+/* Bytes of shared memory; 0: does not fit. */
+SMP_FN uint32_t smp_box_row_shared(const smp_box *box, int channels)
+{
+    const int64_t bytes = 2 * (SMP_BOX_ACROSS + (int64_t)(box->size - 1) * channels + 8) / 4 * 16;
+    return bytes <= SMP_BOX_SHARED ? (uint32_t)bytes : 0;
+}
+SMP_FN uint32_t smp_box_column_shared(const smp_box *box)
+{
+    const int64_t bytes = 2 * (SMP_BOX_DOWN + (int64_t)box->size - 1) * SMP_BOX_COLUMNS * 4;
+    return bytes <= SMP_BOX_SHARED ? (uint32_t)bytes : 0;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -87,6 +87,9 @@ SMP_FN size_t smp_gradient_scratch(void)
     return floats > bytes ? floats : bytes;
 }
 
+/* GPU: samples across a tile, a quad a thread, and rows, four a thread. */
+enum { SMP_GRADIENT_ACROSS = 128, SMP_GRADIENT_DOWN = 32, SMP_GRADIENT_TEMPLATES = 4 };
+
 #ifdef __cplusplus
 extern "C" {
 #endif

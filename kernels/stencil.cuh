@@ -60,6 +60,23 @@ template <typename IN> SMP_DEVICE float stencil_down(const smp_view &in, int64_t
     return y < 0 ? outside : smp_value(smp_in<IN>(in, y)[i]);
 }
 
+/* Sample i of row y, wherever both lie. */
+template <typename IN> SMP_DEVICE float stencil_at(const smp_view &in, int64_t i, int64_t y, int edge, float outside)
+{
+    y = smp_border(y, in.height, edge);
+    return y < 0 ? outside : stencil_across(smp_in<IN>(in, y), in, i, edge, outside);
+}
+
+/* The channel that passes through untouched, or -1; and the channel of a sample, which a division finds. */
+SMP_DEVICE int stencil_alpha(const smp_view &in)
+{
+    return in.alpha ? in.channels - 1 : -1;
+}
+SMP_DEVICE int stencil_channel(const smp_view &in, int64_t i)
+{
+    return (int)(i - stencil_pixel(i, in.channels) * in.channels);
+}
+
 /* Four samples in one access, as code values. */
 template <typename IN> SMP_DEVICE stencil_quad stencil_load4(const IN *from)
 {

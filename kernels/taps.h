@@ -63,6 +63,25 @@ SMP_FN size_t smp_taps_scratch(const smp_taps *t, int channels)
            sizeof(float);
 }
 
+/* GPU: a tile is SMP_TAPS_ACROSS samples by SMP_TAPS_DOWN rows, a row of four samples 32 apart and four rows a thread.
+ * Its rows come into shared memory in batches; a row begins at a multiple of four samples, `margin` before the tile. */
+enum { SMP_TAPS_ACROSS = 128, SMP_TAPS_DOWN = 32, SMP_TAPS_SHARED = 48 * 1024 };
+
+SMP_FN int smp_taps_margin(const smp_taps *t, int channels)
+{
+    return (t->left * channels + 3) / 4 * 4;
+}
+/* Floats from a row to the next; rows of a batch. */
+SMP_FN int smp_taps_line(const smp_taps *t, int channels)
+{
+    return smp_taps_margin(t, channels) + SMP_TAPS_ACROSS + ((int)smp_taps_right(t) * channels + 3) / 4 * 4;
+}
+SMP_FN int smp_taps_batch(const smp_taps *t, int channels)
+{
+    const int most = SMP_TAPS_SHARED / 4 / smp_taps_line(t, channels), all = SMP_TAPS_DOWN + t->rows - 1;
+    return all < most ? all : most;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stages/stage.h"
+#include "stages/stencil_grid.h"
 
 typedef struct box_params {
     int64_t size;
@@ -53,8 +54,12 @@ static const smp_variant variants[] = {
      .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(box_rows), .cuda = "box_rows"},
                   {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(box_columns), .cuda = "box_columns"}}},
     {.name = "tiled",
-     .help = "both passes in one walk; windows double in log2(size) passes over rows in cache",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(box_tiled), .cuda = "box_tiled"}},
+     .help = "windows double in log2(size) passes over what is in cache, or in shared memory; CPU: rows and columns in "
+             "one walk",
+     .launches =
+         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(box_tiled)},
+          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "box_rows_tiled", .geometry = smp_geometry_box_rows},
+          {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "box_columns_tiled", .geometry = smp_geometry_box_columns}},
      .scratch = scratch,
      .band = 16},
     {0},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "stages/stencil_grid.h"
 #include "taps.h"
 
 const smp_param smp_taps_param_list[] = {
@@ -26,13 +27,26 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_taps_scratch(kernel, io->in.channels);
 }
 
+/* Few weights travel with the parameters. */
+static const char *tiled(const smp_io *io, const void *kernel)
+{
+    const smp_taps *taps = kernel;
+    (void)io;
+    return taps->rows * taps->cols <= SMP_TAPS_INLINE ? "taps_tiled" : "taps_tiled_table";
+}
+
 const smp_variant smp_taps_variants[] = {
     {.name = "naive",
      .help = "tap after tap for every sample",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(taps_naive), .cuda = "taps_naive"}}},
     {.name = "tiled",
-     .help = "rows stay in cache as f32; each loaded vector serves four output rows",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(taps_tiled), .cuda = "taps_tiled"}},
+     .help = "rows stay in cache, or in shared memory, as f32; each that is read serves four output rows",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(taps_tiled),
+                   .cuda = "taps_tiled",
+                   .choose = tiled,
+                   .geometry = smp_geometry_taps}},
      .scratch = scratch,
      .band = 16},
     {0},

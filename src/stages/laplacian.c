@@ -3,6 +3,7 @@
 
 #include "gradient.h"
 #include "stages/stage.h"
+#include "stages/stencil_grid.h"
 
 typedef struct laplacian_params {
     int64_t neighbours;
@@ -48,8 +49,13 @@ static const smp_variant variants[] = {
      .help = "nine samples for every result",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gradient_naive), .cuda = "gradient_naive"}}},
     {.name = "tiled",
-     .help = "three rows in cache",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gradient_tiled), .cuda = "gradient_tiled"}},
+     .help = "CPU: three rows in cache; GPU: a tile with its halo in shared memory",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(gradient_tiled),
+                   .cuda = "gradient_tiled0",
+                   .choose = smp_choose_gradient,
+                   .geometry = smp_geometry_gradient}},
      .scratch = scratch,
      .band = 16},
     {0},

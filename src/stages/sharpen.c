@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stages/bell_weights.h"
+#include "stages/stencil_grid.h"
 
 typedef struct sharpen_params {
     double amount, sigma, threshold, fill;
@@ -52,14 +53,54 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_sharpen_scratch(kernel, io->in.channels);
 }
 
+static const char *fused(const smp_io *io, const void *kernel)
+{
+    static const char *const names[] = {"sharpen_fused1", "sharpen_fused2", "sharpen_fused3", "sharpen_fused4"};
+    return smp_choose_bell_fused(io, kernel, names);
+}
+static const char *rows(const smp_io *io, const void *kernel)
+{
+    return smp_choose_bell_two(io, kernel, "gaussian_rows_tiled");
+}
+static const char *columns(const smp_io *io, const void *kernel)
+{
+    return smp_choose_bell_two(io, kernel, "sharpen_columns_tiled");
+}
+
 static const smp_variant variants[] = {
     {.name = "naive",
-     .help = "rows after the row pass in a ring, the rest sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_naive), .cuda = "sharpen_naive"}},
+     .help = "row pass into a ring (CPU) or an f32 picture (GPU), the rest sample by sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_naive)},
+                  {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows"},
+                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "sharpen_columns"}},
      .scratch = ring},
     {.name = "tiled",
-     .help = "blur and mask in one walk; rows between the passes stay in cache",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_tiled), .cuda = "sharpen_tiled"}},
+     .help = "CPU: blur and mask in one walk, rows between the passes stay in cache; GPU: two launches over tiles with "
+             "a halo",
+     .launches =
+         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_tiled)},
+          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .geometry = smp_geometry_bell_rows},
+          {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "sharpen_columns_tiled", .geometry = smp_geometry_bell_columns}},
+     .scratch = scratch,
+     .band = 16},
+    {.name = "fused",
+     .help = "blur and mask in one kernel that marches down strips; on GPUs radii above 16 px run as tiled",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(sharpen_tiled),
+                   .cuda = "sharpen_fused1",
+                   .choose = fused,
+                   .geometry = smp_geometry_bell_fused},
+                  {.from = SMP_IN,
+                   .to = SMP_SCRATCH,
+                   .cuda = "gaussian_rows_tiled",
+                   .choose = rows,
+                   .geometry = smp_geometry_bell_rows},
+                  {.from = SMP_SCRATCH,
+                   .to = SMP_OUT,
+                   .cuda = "sharpen_columns_tiled",
+                   .choose = columns,
+                   .geometry = smp_geometry_bell_columns}},
      .scratch = scratch,
      .band = 16},
     {0},

@@ -3,7 +3,10 @@
 
 #include "base/checked.h"
 #include "bell.h"
+#include "box.h"
+#include "gradient.h"
 #include "stages/geometry.h"
+#include "taps.h"
 
 /* Blocks of width x height threads over tiles of `across` samples and `down` rows. */
 static void tiles(const smp_io *io, int64_t across, int64_t down, unsigned width, unsigned height, smp_grid *grid)
@@ -34,6 +37,49 @@ void smp_geometry_bell_fused(const smp_io *io, const void *params, smp_grid *gri
     const unsigned threads = (unsigned)smp_bell_threads(bell->radius);
     tiles(io, 4 * (int64_t)threads, smp_bell_band(bell->radius), threads, 1, grid);
     grid->shared_bytes = smp_bell_shared(bell->radius, io->in.channels, (int)smp_sample_size(io->in.format));
+}
+
+void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const int channels = io->in.channels;
+    tiles(io, SMP_TAPS_ACROSS, SMP_TAPS_DOWN, 32, SMP_TAPS_DOWN / 4, grid);
+    grid->shared_bytes = (unsigned)(smp_taps_batch(params, channels) * smp_taps_line(params, channels) * 4);
+}
+
+void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    tiles(io, SMP_GRADIENT_ACROSS, SMP_GRADIENT_DOWN, SMP_GRADIENT_ACROSS / 4, SMP_GRADIENT_DOWN / 4, grid);
+}
+
+void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const unsigned bytes = smp_box_row_shared(params, io->in.channels);
+    if (bytes) {
+        tiles(io, SMP_BOX_ACROSS, 1, SMP_BOX_ACROSS / 4, 1, grid);
+        grid->shared_bytes = bytes;
+    } else {
+        smp_geometry_samples(io, params, grid);
+    }
+}
+
+void smp_geometry_box_columns(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const unsigned bytes = smp_box_column_shared(params);
+    if (bytes) {
+        tiles(io, SMP_BOX_COLUMNS, SMP_BOX_DOWN, SMP_BOX_COLUMNS / 4 * SMP_BOX_DOWN / 2, 1, grid);
+        grid->shared_bytes = bytes;
+    } else {
+        smp_geometry_samples(io, params, grid);
+    }
+}
+
+const char *smp_choose_gradient(const smp_io *io, const void *params)
+{
+    static const char *const names[SMP_GRADIENT_TEMPLATES + 1] = {
+        "gradient_tiled0", "gradient_tiled1", "gradient_tiled2", "gradient_tiled3", "gradient_tiled4"};
+    (void)params;
+    return names[io->in.channels <= SMP_GRADIENT_TEMPLATES ? io->in.channels : 0];
 }
 
 const char *smp_choose_bell_fused(const smp_io *io, const void *params, const char *const *names)

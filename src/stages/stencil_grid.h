@@ -11,6 +11,15 @@ void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid
 void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_bell_fused(const smp_io *io, const void *params, smp_grid *grid);
 
+/* smp_taps, smp_gradient, smp_box. */
+void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid);
+void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid);
+void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid);
+void smp_geometry_box_columns(const smp_io *io, const void *params, smp_grid *grid);
+
+/* The tiled kernel of a 3 x 3 derivative, by channels. */
+const char *smp_choose_gradient(const smp_io *io, const void *params);
+
 /* names: of the fused kernels for 1, 2, .. SMP_BELL_FUSED_CHANNELS channels; null when the blur takes two launches. */
 const char *smp_choose_bell_fused(const smp_io *io, const void *params, const char *const *names);
 /* name, when the blur takes two launches. */

@@ -1,0 +1,130 @@
+/* sobel and laplacian on GPUs.
+ *   naive  nine global reads for a result, through the border rule. The caches serve most of them, but the instructions
+ *          that find and load nine samples are the cost: it does not come near the memory's bandwidth.
+ *   tiled  a tile with its halo in shared memory, as f32 code values, each sample fetched once a tile. A thread makes
+ * four samples in four rows: it reads three quads of each of six rows, 16 bytes at a time, keeps three rows in
+ *          registers and stores quads. Neighbouring lanes read neighbouring quads: no conflicts. The distance of the
+ *          neighbours, the channels, is a constant of the kernel up to 4; beyond, single samples are read, four lanes a
+ *          bank, which the conflict count shows. */
+#include "gradient.h"
+
+#include "stencil.cuh"
+
+template <typename IN, typename OUT> SMP_DEVICE void gradient_naive(const smp_io &io, const smp_gradient &g)
+{
+    const float outside = smp_outside(g.edge, g.fill, io.in.white);
+    const int alpha = stencil_alpha(io.in);
+    stencil_each<OUT>(io, [&](int64_t y, int64_t i) {
+        float p[9];
+        if (alpha >= 0 && stencil_channel(io.in, i) == alpha)
+            return smp_value(smp_in<IN>(io.in, y)[i]);
+        for (int k = 0; k < 9; k++)
+            p[k] = stencil_at<IN>(io.in, i + (k % 3 - 1) * io.in.channels, y + k / 3 - 1, g.edge, outside);
+        return smp_gradient_at(p, g.output);
+    });
+}
+SMP_KERNEL_FORMATS(gradient_naive, smp_gradient)
+
+enum { GRADIENT_SIDE = 8 }; /* samples beside a tile: at least the channels, whole quads */
+
+struct gradient_tile {
+    float v[SMP_GRADIENT_DOWN + 2][SMP_GRADIENT_ACROSS + 2 * GRADIENT_SIDE];
+};
+
+/* A quad with the quads of its left and right neighbours. */
+struct gradient_three {
+    float left[4], middle[4], right[4];
+};
+
+/* C: channels, or 0 when they are not constant. */
+template <int C> SMP_DEVICE gradient_three gradient_read(const float *at, int channels)
+{
+    gradient_three three;
+    const stencil_quad middle = stencil_load4(at);
+    if constexpr (C > 0) {
+        float all[12];
+        const stencil_quad before = stencil_load4(at - 4), after = stencil_load4(at + 4);
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            all[q] = before.v[q];
+            all[4 + q] = middle.v[q];
+            all[8 + q] = after.v[q];
+        }
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            three.left[q] = all[4 - C + q];
+            three.middle[q] = middle.v[q];
+            three.right[q] = all[4 + C + q];
+        }
+        (void)channels;
+    } else {
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            three.left[q] = at[q - channels];
+            three.middle[q] = middle.v[q];
+            three.right[q] = at[q + channels];
+        }
+    }
+    return three;
+}
+
+SMP_DEVICE stencil_quad gradient_quad(const gradient_three &a, const gradient_three &b, const gradient_three &c,
+                                      int output, int alpha, int channel, int channels)
+{
+    stencil_quad quad;
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+        const float p[9] = {a.left[q],  a.middle[q], a.right[q],  b.left[q], b.middle[q],
+                            b.right[q], c.left[q],   c.middle[q], c.right[q]};
+        quad.v[q] = channel == alpha ? b.middle[q] : smp_gradient_at(p, output);
+        channel = channel + 1 < channels ? channel + 1 : 0;
+    }
+    return quad;
+}
+
+/* Geometry: smp_geometry_gradient. */
+template <typename IN, typename OUT, int C> SMP_DEVICE void gradient_tile_each(const smp_io &io, const smp_gradient &g)
+{
+    SMP_SMEM(gradient_tile, s);
+    const float outside = smp_outside(g.edge, g.fill, io.in.white);
+    const int channels = C ? C : io.in.channels, mine = 4 * (int)threadIdx.y;
+    const int64_t x0 = (int64_t)blockIdx.x * SMP_GRADIENT_ACROSS, x = x0 + 4 * threadIdx.x;
+    const int64_t end = io.out.y0 + io.out.rows;
+    const int alpha = stencil_alpha(io.in), channel = alpha < 0 ? 0 : stencil_channel(io.in, x);
+    unsigned clipped = 0;
+    for (int64_t top = io.out.y0 + blockIdx.y * SMP_GRADIENT_DOWN; top < end; top += gridDim.y * SMP_GRADIENT_DOWN) {
+        const int down = end - top < SMP_GRADIENT_DOWN ? (int)(end - top) : SMP_GRADIENT_DOWN;
+        for (int j = (int)threadIdx.y; j < down + 2; j += (int)blockDim.y)
+            stencil_bring<IN>(s.v[j], io.in, top - 1 + j, x0 - GRADIENT_SIDE, SMP_GRADIENT_ACROSS + 2 * GRADIENT_SIDE,
+                              (int)threadIdx.x, 32, g.edge, outside);
+        __syncthreads();
+        if (mine < down && x < stencil_samples(io.out)) {
+            const float *at = s.v[mine] + GRADIENT_SIDE + 4 * threadIdx.x;
+            constexpr int PITCH = SMP_GRADIENT_ACROSS + 2 * GRADIENT_SIDE;
+            gradient_three a = gradient_read<C>(at, channels), b = gradient_read<C>(at + PITCH, channels);
+#pragma unroll
+            for (int q = 0; q < 4; q++)
+                if (mine + q < down) {
+                    const gradient_three c = gradient_read<C>(at + (q + 2) * PITCH, channels);
+                    stencil_put4(io, smp_out<OUT>(io.out, top + mine + q), x,
+                                 gradient_quad(a, b, c, g.output, alpha, channel, channels), &clipped);
+                    a = b;
+                    b = c;
+                }
+        }
+        __syncthreads();
+    }
+    smp_count_clipped(io, clipped);
+}
+
+#define GRADIENT_TILED(C)                                                                                              \
+    template <typename IN, typename OUT> SMP_DEVICE void gradient_tiled##C(const smp_io &io, const smp_gradient &p)    \
+    {                                                                                                                  \
+        gradient_tile_each<IN, OUT, C>(io, p);                                                                         \
+    }                                                                                                                  \
+    SMP_KERNEL_FORMATS(gradient_tiled##C, smp_gradient)
+GRADIENT_TILED(0)
+GRADIENT_TILED(1)
+GRADIENT_TILED(2)
+GRADIENT_TILED(3)
+GRADIENT_TILED(4)
