@@ -17,10 +17,8 @@ struct mix_op {
             alpha = c == last ? v[c] : alpha;
 #pragma unroll
         for (int r = 0; r < SMP_MAX_CHANNELS; r++)
-            if (r < mix.rows)
-                put(r, smp_mix_row(&mix, r, v, 1, white, C));
-            else if (r == mix.rows && mix.keep_alpha)
-                put(r, alpha);
+            if (r < mix.rows + mix.keep_alpha)
+                put(r, r < mix.rows ? smp_mix_row(&mix, r, v, 1, white, C) : alpha);
     }
 };
 

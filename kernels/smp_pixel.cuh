@@ -112,9 +112,9 @@ SMP_DEVICE void smp_pixel_rows(const smp_io &io, smp_pixel_sides &s, smp_pixel_p
 }
 
 /* tiled: a block brings a piece of a row into shared memory and takes the results out of it in accesses of 16 bytes,
- * whatever the size of a pixel. Pixels of three and four channels are read without bank conflicts (4-byte steps of 3
- * words meet all banks; four channels are one access); other even numbers of channels have some. Blocks of one row of
- * threads; with several the picture is narrow, and goes pixel by pixel. */
+ * whatever the size of a pixel. A pixel of four channels is one access; three bytes or three floats apart, lanes meet
+ * no bank twice, six bytes apart (3 channels of 16 bits) they meet some: two wavefronts; other even numbers of channels
+ * have more. Blocks have one row of threads; with several the picture is narrow, and goes pixel by pixel. */
 template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
 {
     SMP_SMEM(smp_pixel_sides, s);

@@ -35,14 +35,22 @@ typedef struct gpu_case {
 
 /* ---------------------------------------------------------------------------------------------- devices, orders */
 
-/* Both stay open to the end of the program. */
+/* Both stay open to the end of the program, but for gpu_simt_reset(). */
+static smp_device *gpu_simt_device;
 CASE_FN smp_device *gpu_simt(void)
 {
-    static smp_device *device;
     smp_error err = {0};
-    if (!device && smp_cuda_open(smp_driver_simt(), 0, &device, &err))
+    if (!gpu_simt_device && smp_cuda_open(smp_driver_simt(), 0, &gpu_simt_device, &err))
         fail_msg("the emulator: %s", err.message);
-    return device;
+    return gpu_simt_device;
+}
+
+/* Gives back the memory that the device keeps for later: every traced access is compared with the guards of all of it.
+ */
+CASE_FN void gpu_simt_reset(void)
+{
+    smp_device_close(gpu_simt_device);
+    gpu_simt_device = NULL;
 }
 
 CASE_FN smp_device *gpu_reference(void)
@@ -250,10 +258,30 @@ CASE_FN void gpu_case_check(const gpu_case *c)
     gpu_job_free(&job);
 }
 
+/* True when kernels made mistakes; says where. */
+CASE_FN bool gpu_print_faults(const smp_trace *trace, int order)
+{
+    smp_trace_faults faults = smp_trace_all_faults(trace);
+    if (!smp_trace_fault_count(&faults))
+        return false;
+    print_error("order %d: %llu races, %llu uninitialised reads, %llu accesses outside, %llu divergent\n", order,
+                (unsigned long long)faults.races, (unsigned long long)faults.uninitialised,
+                (unsigned long long)faults.outside, (unsigned long long)faults.divergent);
+    for (size_t l = 0; l < trace->count; l++)
+        for (size_t s = 0; s < trace->launches[l].site_count; s++)
+            if (smp_trace_fault_count(&trace->launches[l].sites[s].faults)) {
+                char where[128];
+                smp_trace_where(&trace->launches[l].sites[s], where, sizeof where);
+                print_error("  %s: %s\n", trace->launches[l].kernel, where);
+            }
+    return true;
+}
+
 /* Traced in five orders: the same results each time, no faults, and the same shared accesses. *trace (zeroed by the
  * caller, who frees it) gets the launches of the first order. */
 CASE_FN void gpu_case_trace(const gpu_case *c, const char *variant, int64_t strip_rows, smp_trace *trace)
 {
+    gpu_simt_reset();
     gpu_job job = gpu_job_make(c);
     for (int order = 0; order < GPU_ORDERS; order++) {
         smp_trace again = {0}, *to = order ? &again : trace;
@@ -264,20 +292,8 @@ CASE_FN void gpu_case_trace(const gpu_case *c, const char *variant, int64_t stri
         gpu_run(&job, gpu_simt(), variant, strip_rows, &out, &report);
         smp_simt_set_trace(NULL);
         gpu_compare(&job, variant, strip_rows, &out, &report);
-        smp_trace_faults faults = smp_trace_all_faults(to);
-        if (smp_trace_fault_count(&faults)) {
-            print_error("order %d: %llu races, %llu uninitialised reads, %llu accesses outside, %llu divergent\n",
-                        order, (unsigned long long)faults.races, (unsigned long long)faults.uninitialised,
-                        (unsigned long long)faults.outside, (unsigned long long)faults.divergent);
-            for (size_t l = 0; l < to->count; l++)
-                for (size_t s = 0; s < to->launches[l].site_count; s++)
-                    if (smp_trace_fault_count(&to->launches[l].sites[s].faults)) {
-                        char where[128];
-                        smp_trace_where(&to->launches[l].sites[s], where, sizeof where);
-                        print_error("  %s: %s\n", to->launches[l].kernel, where);
-                    }
+        if (gpu_print_faults(to, order))
             gpu_fail(&job, variant, strip_rows, "the kernel makes mistakes");
-        }
         assert_true(to->count > 0);
         assert_int_equal(to->count, trace->count);
         picture_free(&out);
@@ -477,6 +493,7 @@ CASE_FN void gpu_views_check(const kernel_case *c)
                         layouts[i].padding, (unsigned long long)count, (unsigned long long)clips);
             fail_msg("other %s than the definition", same ? "counts" : "samples");
         }
+    gpu_simt_reset();
     case_plan_free(&plan);
     picture_free(&want);
     picture_free(&in);

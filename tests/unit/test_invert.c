@@ -28,11 +28,28 @@ static void full_scale_minus_the_sample_and_alpha_stays(void **state)
     picture_free(&out);
 }
 
+static void samples_outside_the_range_are_counted(void **state)
+{
+    (void)state;
+    const kernel_case c = {
+        .stage = &smp_stage_invert, .in = case_shape(3, 2, 1, SMP_U8), .in_storage = SMP_F32, .out_storage = SMP_U8};
+    picture in = picture_make(&c.in, SMP_F32), out;
+    picture_fill(&in, 5, CASE_CODES);
+    picture_set(&in, 1, 0, 0, -1.f);
+    picture_set(&in, 2, 1, 0, 300.f);
+    picture_set(&in, 0, 1, 0, NAN);
+    assert_int_equal(kernel_case_naive(&c, &in, NULL, &out), 3);
+    assert_true(picture_get(&out, 1, 0, 0) == 255.f && picture_get(&out, 2, 1, 0) == 0.f);
+    picture_free(&in);
+    picture_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant_gives_the_same_bytes),
         cmocka_unit_test(full_scale_minus_the_sample_and_alpha_stays),
+        cmocka_unit_test(samples_outside_the_range_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
