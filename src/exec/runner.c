@@ -42,6 +42,13 @@ static int64_t aligned(int64_t bytes)
     return (bytes + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
 }
 
+/* Rows begin at multiples of SMP_ALIGN; rows of one pixel (sound above all) lie end to end, as one long row. */
+static int64_t row_stride(const smp_shape *shape, smp_format storage)
+{
+    int64_t bytes = row_bytes(shape, storage);
+    return shape->width == 1 ? bytes : aligned(bytes);
+}
+
 /* ---------------------------------------------------------------------------------------------- memory */
 
 static smp_code device_alloc(smp_runner *r, int64_t rows, int64_t stride, void **out, smp_error *err)
@@ -125,7 +132,7 @@ static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window,
     l->work.table = NULL;
     l->direct = direct_sink(r, index);
     if (window->rows > 0 && l->direct < 0) {
-        l->stride = aligned(row_bytes(&step->out, step->storage));
+        l->stride = row_stride(&step->out, step->storage);
         l->rows = window->rows;
         code = device_alloc(r, l->rows, l->stride, &l->memory, err);
     }

@@ -121,7 +121,8 @@ static smp_code start(smp_reader *reader, smp_writer *writer, const smp_shape *s
     s->height = shape->height;
     s->slot_rows = smp_min_i64(slot_rows, shape->height);
     s->stride = shape->width * shape->channels * smp_sample_size((int)shape->format);
-    s->stride = (s->stride + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
+    if (shape->width > 1) /* rows of one pixel lie end to end */
+        s->stride = (s->stride + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
     size_t bytes = 0;
     if (!smp_mul_size((size_t)s->stride, (size_t)s->slot_rows, &bytes)) {
         free_stream(s);
