@@ -1,5 +1,5 @@
 /* transpose: the eight ways to turn and mirror a picture: transpose, transverse, rotate, flip, EXIF orientation. One
- * kernel pair serves them all; the parameters say which. Samples move and are not computed with. */
+ * set of kernels serves them all; the parameters say which. Samples move and are not computed with. */
 #ifndef SMP_KERNELS_TRANSPOSE_H
 #define SMP_KERNELS_TRANSPOSE_H
 
@@ -68,6 +68,89 @@ SMP_FN void smp_turn_source(int32_t how, int64_t width, int64_t height, int64_t 
 /* The side of a tile in pixels: rows that a thread of the tiled CPU kernel should take are a multiple of it. 64 pixels
  * of one byte are a cache line. */
 enum { SMP_TURN_TILE = 64 };
+
+/* ---------------------------------------------------------------------------------------------- geometry on GPUs */
+
+/* tiled and padded: square tiles of the output, and the rows of threads that share one. */
+enum { SMP_TURN_SIDE = 32, SMP_TURN_ROWS = 8 };
+
+/* swizzled: X(bytes of a pixel, side, across, down, threads, blocks). A cell is side x side pixels whose rows are 16
+ * bytes, or 12 where a pixel has three parts; a tile is `across` cells along the input's rows and `down` cells along
+ * its columns. Long rows of a tile on both sides decide over speed: 128 to 1024 bytes of input, 256 to 1024 of output.
+ * `blocks` of so many threads are to fit an SM's registers, so that some load while others store. */
+#define SMP_TURN_SHAPES(X)                                                                                             \
+    X(1, 16, 8, 16, 128, 5)                                                                                            \
+    X(2, 8, 32, 16, 512, 2)                                                                                            \
+    X(3, 4, 32, 64, 512, 1)                                                                                            \
+    X(4, 4, 32, 16, 512, 4)                                                                                            \
+    X(6, 2, 64, 64, 512, 1)                                                                                            \
+    X(8, 2, 32, 32, 512, 3)                                                                                            \
+    X(12, 1, 64, 64, 512, 2)                                                                                           \
+    X(16, 1, 64, 64, 512, 2)
+
+typedef struct smp_turn_shape {
+    int side, across, down, threads; /* side 0: there is no such kernel */
+} smp_turn_shape;
+
+#define SMP_TURN_SHAPE_CASE_(px, side, across, down, threads, blocks)                                                  \
+    case px: {                                                                                                         \
+        const smp_turn_shape shape = {side, across, down, threads};                                                    \
+        return shape;                                                                                                  \
+    }
+SMP_FN smp_turn_shape smp_turn_shape_of(int64_t px)
+{
+    const smp_turn_shape none = {0, 0, 0, 0};
+    switch (px) {
+        SMP_TURN_SHAPES(SMP_TURN_SHAPE_CASE_)
+    default:
+        return none;
+    }
+}
+
+/* The fewest pixels of px bytes that make whole 16-byte words: tiles are cut at multiples of it. */
+#define SMP_TURN_GRANULE(px) (16 / ((px) & -(px)))
+
+/* Cells of three words a row lie in rows of 3 * cells words. So many words more after each row of cells, and all 4-byte
+ * accesses of 8 x 4 cells by a warp fall on different banks: 8 words where neighbouring lanes are 3 words apart along a
+ * row (input side), 4 where they are a row of cells apart (output side). `words`: of a row of cells. */
+#define SMP_TURN_SKEW(want, words) (((want) - (words)) & 31)
+
+/* Bytes of shared memory a tile takes. */
+SMP_FN int64_t smp_turn_shared(int64_t px, smp_turn_shape s)
+{
+    if (px % 3)
+        return px * s.side * s.side * s.across * s.down;
+    int64_t in = 3 * s.side * s.across, out = 3 * s.side * s.down;
+    int64_t rows = s.down * (in + SMP_TURN_SKEW(8, in)), columns = s.across * (out + SMP_TURN_SKEW(4, out));
+    return 4 * (rows > columns ? rows : columns);
+}
+
+/* A stretch of columns, from .. to-1, cut into tiles. Tiles cover body .. body_end-1, which are whole granules counted
+ * from column 0; the first and the last tile's blocks also see to what lies before and behind, pixel by pixel. */
+typedef struct smp_turn_stretch {
+    int64_t from, to, body, body_end, tiles;
+} smp_turn_stretch;
+
+SMP_FN smp_turn_stretch smp_turn_cut(int64_t from, int64_t to, int64_t granule, int64_t tile)
+{
+    smp_turn_stretch s = {from, to, (from + granule - 1) / granule * granule, to / granule * granule, 1};
+    if (s.body >= s.body_end)
+        s.body = s.body_end = from;
+    else
+        s.tiles = (s.body_end - s.body + tile - 1) / tile;
+    return s;
+}
+
+/* The input's columns that the output's rows come from, where rows and columns swap. */
+SMP_FN smp_turn_stretch smp_turn_columns(const smp_io *io, int32_t how, int64_t granule, int64_t tile)
+{
+    int64_t end = io->out.y0 + io->out.rows;
+    int64_t from = how & SMP_TURN_MIRROR_X ? io->in.width - end : io->out.y0;
+    return smp_turn_cut(from, from + io->out.rows, granule, tile);
+}
+
+/* Row reversal: a block's threads, and the rows that each of them takes at a time. */
+enum { SMP_TURN_THREADS = 256, SMP_TURN_AT_ONCE = 4 };
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,15 +1,155 @@
-/* What the stages that turn and mirror share: one pair of kernels, told by its parameters which way. */
+/* What the stages that turn and mirror share: one set of kernels, told by its parameters which way. */
 #include <string.h>
 
+#include "base/checked.h"
+#include "stages/geometry.h"
 #include "stages/turn.h"
+
+/* ------------------------------------------------------------------------------------------------ GPU launches */
+
+enum { TURN_GRID_X = INT32_MAX, WORD = 16 /* bytes of the widest access */ };
+
+/* columns x rows blocks: GPUs count far in x, and to SMP_GRID_MOST in y and z. */
+static void set_blocks(int64_t columns, int64_t rows, smp_grid *grid)
+{
+    int64_t y = smp_min_i64(rows, SMP_GRID_MOST);
+    grid->grid[0] = (unsigned)smp_clamp_i64(columns, 1, TURN_GRID_X);
+    grid->grid[1] = (unsigned)smp_max_i64(y, 1);
+    grid->grid[2] = (unsigned)smp_clamp_i64((rows + SMP_GRID_MOST - 1) / SMP_GRID_MOST, 1, SMP_GRID_MOST);
+}
+
+static void square_tiles(const smp_io *io, int pad, smp_grid *grid)
+{
+    int64_t px = smp_sample_size(io->in.format) * io->in.channels;
+    *grid = (smp_grid){.block = {SMP_TURN_SIDE, SMP_TURN_ROWS, 1},
+                       .shared_bytes = (unsigned)(SMP_TURN_SIDE * (SMP_TURN_SIDE + pad) * px)};
+    set_blocks((io->out.width + SMP_TURN_SIDE - 1) / SMP_TURN_SIDE, (io->out.rows + SMP_TURN_SIDE - 1) / SMP_TURN_SIDE,
+               grid);
+}
+
+static void tiled_geometry(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    square_tiles(io, 0, grid);
+}
+
+static void padded_geometry(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    square_tiles(io, 1, grid);
+}
+
+/* Whether the kernels that move 16 bytes at a time can: rows begin at such boundaries, samples only move. */
+static bool in_words(const smp_io *io)
+{
+    uintptr_t bits =
+        (uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride;
+    return bits % WORD == 0 && io->in.format == io->out.format;
+}
+
+/* [channels]; which of them each format has depends on the pixel's size. */
+static const char *const swapping[] = {NULL,
+                                       "transpose_swizzled_1",
+                                       "transpose_swizzled_2",
+                                       "transpose_swizzled_3",
+                                       "transpose_swizzled_4",
+                                       NULL,
+                                       "transpose_swizzled_6",
+                                       NULL,
+                                       "transpose_swizzled_8"};
+static const char *const reversing[] = {NULL,
+                                        "transpose_reversed_1",
+                                        "transpose_reversed_2",
+                                        "transpose_reversed_3",
+                                        "transpose_reversed_4",
+                                        NULL,
+                                        "transpose_reversed_6",
+                                        NULL,
+                                        "transpose_reversed_8"};
+
+static const char *swizzled_kernel(const smp_io *io, const void *params)
+{
+    const smp_turn *turn = params;
+    smp_turn_shape shape = smp_turn_shape_of(smp_sample_size(io->in.format) * io->in.channels);
+    if (!in_words(io))
+        return "transpose_padded";
+    if (!(turn->how & (SMP_TURN_SWAP | SMP_TURN_MIRROR_X)))
+        return "transpose_rows";
+    if (!shape.side)
+        return "transpose_padded";
+    return (turn->how & SMP_TURN_SWAP ? swapping : reversing)[io->in.channels];
+}
+
+/* Threads over the 16-byte words of a row, and over rows. */
+static void row_geometry(const smp_io *io, int64_t size, smp_grid *grid)
+{
+    int64_t words = (size + WORD - 1) / WORD, width = 1;
+    while (width < words && width < SMP_TURN_THREADS)
+        width *= 2;
+    int64_t height = SMP_TURN_THREADS / width, rows = height * SMP_TURN_AT_ONCE;
+    *grid = (smp_grid){.block = {(unsigned)width, (unsigned)height, 1}};
+    set_blocks((words + width - 1) / width, smp_min_i64((io->out.rows + rows - 1) / rows, SMP_GRID_MOST), grid);
+}
+
+static void swizzled_geometry(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const smp_turn *turn = params;
+    int64_t px = smp_sample_size(io->in.format) * io->in.channels;
+    smp_turn_shape shape = smp_turn_shape_of(px);
+    if (strcmp(swizzled_kernel(io, params), "transpose_padded") == 0) {
+        padded_geometry(io, params, grid);
+    } else if (!(turn->how & SMP_TURN_SWAP)) {
+        row_geometry(io, io->out.width * px, grid);
+    } else {
+        int64_t granule = SMP_TURN_GRANULE(px);
+        smp_turn_stretch a = smp_turn_columns(io, turn->how, granule, (int64_t)shape.side * shape.across);
+        smp_turn_stretch x = smp_turn_cut(0, io->out.width, granule, (int64_t)shape.side * shape.down);
+        *grid =
+            (smp_grid){.block = {(unsigned)shape.threads, 1, 1}, .shared_bytes = (unsigned)smp_turn_shared(px, shape)};
+        set_blocks(a.tiles, x.tiles, grid);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ the stages' parts */
+
+/* For GPUs whose blocks cannot hold the largest tiles (64 KiB before compute capability 8.0). */
+static const smp_launch small_tiles = {.from = SMP_IN,
+                                       .to = SMP_OUT,
+                                       .cpu = SMP_CPU(transpose_tiled),
+                                       .cuda = "transpose_padded",
+                                       .geometry = padded_geometry};
 
 const smp_variant smp_turn_variants[] = {
     {.name = "naive",
      .help = "pixel by pixel; one side of a transpose touches a cache line for every sample",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(transpose_naive), .cuda = "transpose_naive"}}},
     {.name = "tiled",
-     .help = "square tiles that use whole cache lines on both sides",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(transpose_tiled), .cuda = "transpose_tiled"}},
+     .help = "square tiles that use whole cache lines on both sides; on GPUs a tile's columns lie in one bank",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(transpose_tiled),
+                   .cuda = "transpose_tiled",
+                   .geometry = tiled_geometry}},
+     .band = SMP_TURN_TILE},
+    {.name = "padded",
+     .help = "tiles with a pixel more a row, so that a column lies in all banks (GPU; on a CPU as tiled)",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(transpose_tiled),
+                   .cuda = "transpose_padded",
+                   .geometry = padded_geometry}},
+     .band = SMP_TURN_TILE},
+    {.name = "swizzled",
+     .help =
+         "16 bytes an access on both sides, cells transposed in registers, words of a tile spread over all banks by "
+         "XOR: no padding, no conflicts (GPU; on a CPU as tiled)",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(transpose_tiled),
+                   .cuda = "transpose_padded",
+                   .geometry = swizzled_geometry,
+                   .choose = swizzled_kernel,
+                   .smaller = &small_tiles}},
      .band = SMP_TURN_TILE},
     {0},
 };

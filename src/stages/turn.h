@@ -5,7 +5,7 @@
 #include "stages/stage.h"
 #include "transpose.h"
 
-/* naive and tiled. */
+/* naive, tiled, padded and swizzled; the last two differ from tiled on GPUs alone. */
 extern const smp_variant smp_turn_variants[];
 
 /* Fills the plan of a stage that moves samples as `how` says (SMP_TURN_*). work: preset to the input's shape. */
