@@ -32,7 +32,7 @@ SMP_DEVICE void smp_count_clipped_together(const smp_io &io, unsigned count)
 {
     if (!io.clipped)
         return;
-    for (int distance = 16; distance; distance /= 2)
+    for (unsigned distance = 16; distance; distance /= 2)
         count += __shfl_down_sync(0xffffffffu, count, distance);
     if ((threadIdx.x + threadIdx.y * blockDim.x) % 32 == 0)
         smp_count_clipped(io, count);
