@@ -6,13 +6,10 @@
  * size of many blocks. What is varied beyond the full product above: sizes, the words of enumerations and switches
  * (each edge with each format and channel count), storage between stages, strips of 7 rows and all at once.
  * SMP_MATRIX=reduced takes one input for each format and channel count (sanitizers). Stages or variants without GPU
- * kernels are listed; SMP_TEST_ALL_KERNELS=1 makes them fail the test. */
-#include "gpu_case.h"
-#include "matrix_case.h"
+ * kernels are listed and fail the test; SMP_TEST_ALL_KERNELS=0 lets them pass. */
+#include "gpu_matrix.h"
 
-#include "device/kernel_table.h"
-
-enum { MODES = 3, MISSING = 160, MOST_LINES = 4 };
+enum { MISSING = 160 };
 
 /* A point, a column, a row, less and more than a tile of 32, what no vector divides, a few tiles. */
 static const int64_t sizes[][2] = {{1, 1}, {1, 70}, {70, 1}, {31, 33}, {33, 32}, {61, 45}, {130, 67}};
@@ -20,11 +17,6 @@ enum { SIZES = sizeof sizes / sizeof sizes[0] };
 static const int64_t large[2] = {1027, 771};
 static const int channel_counts[] = {1, 3, 4};
 static const smp_format formats[] = {SMP_U8, SMP_U16, SMP_F32};
-
-/* How samples are kept on both sides of the stage: as planned for it alone; f32 after it; f32 before it as well, since
- * another stage that computes comes first. */
-enum { AS_PLANNED, PLAIN, AFTER_ANOTHER };
-static const char *const before_it = "multiply 90%";
 
 static struct state {
     smp_device *gpu, *cpu, *reference; /* the reference has one thread and no vector instructions */
@@ -35,14 +27,6 @@ static struct state {
 } state;
 
 /* ------------------------------------------------------------------------------------------------ what is there */
-
-static const smp_variant *variant_of(const smp_step *step, const char *wanted)
-{
-    bool reducer = step->job == SMP_JOB_REDUCE && step->stage->reducers;
-    const smp_variant *list = reducer ? step->stage->reducers : step->stage->variants;
-    const smp_variant *found = smp_variant_find(list, wanted);
-    return found ? found : &list[smp_variant_count(list) - 1];
-}
 
 static void note_missing(const char *stage, const char *variant)
 {
@@ -55,65 +39,22 @@ static void note_missing(const char *stage, const char *variant)
         memcpy(state.missing[state.missing_count++], name, sizeof name);
 }
 
-/* Whether a kernel file has NAME_u8_u8, or of any other formats. */
-static bool is_built(const char *name)
+static void see_kernel(void *all, const planned_kernel *kernel)
 {
-    size_t n = strlen(name);
-    for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
-        for (const smp_simt_kernel *kernel = **file->plain; kernel; kernel = kernel->next)
-            if (!strncmp(kernel->name, name, n) && kernel->name[n] == '_' &&
-                (kernel->name[n + 1] == 'u' || kernel->name[n + 1] == 'f'))
-                return true;
-    return false;
+    if (!kernel->file)
+        note_missing(kernel->step->stage->name, kernel->variant->name);
+    *(bool *)all = *(bool *)all && kernel->file;
 }
 
 /* False, and noted, when a step of the plan has no GPU kernel for its variant. */
 static bool has_kernels(const smp_plan *plan, const char *variant)
 {
     bool all = true;
-    for (size_t i = 0; i < plan->step_count; i++) {
-        const smp_step *step = &plan->steps[i];
-        bool some = step->job == SMP_JOB_SOURCE;
-        const smp_variant *v = some ? NULL : variant_of(step, variant);
-        smp_io io = {.in.channels = step->in.channels, .out.channels = step->out.channels};
-        for (int k = 0; v && k < SMP_MAX_LAUNCHES; k++) {
-            bool runs = smp_launch_runs(&v->launches[k], true);
-            const char *kernel = runs ? smp_launch_kernel(&v->launches[k], &io, step->work.kernel) : NULL;
-            if (kernel && !is_built(kernel)) {
-                some = false;
-                break;
-            }
-            some = some || runs;
-        }
-        if (!some)
-            note_missing(step->stage->name, v->name);
-        all = all && some;
-    }
+    each_kernel(plan, variant, see_kernel, &all);
     return all;
 }
 
 /* ------------------------------------------------------------------------------------------------ one input */
-
-typedef struct input {
-    const subject *subject;
-    smp_shape shape;
-    int mode;
-    uint64_t seed;
-    bool large;
-    const char *lines[MOST_LINES];
-    size_t count;
-} input;
-
-static void fail_input(const input *c, const char *device, const char *variant, int64_t strip_rows, const char *what)
-{
-    for (size_t i = 0; i < c->count; i++)
-        print_error("%s%s", i ? "; " : "", c->lines[i]);
-    print_error("\non %lldx%lldx%d%s %s, seed %llu, %s, device %s, variant %s, strips of %lld rows\n",
-                (long long)c->shape.width, (long long)c->shape.height, c->shape.channels,
-                c->shape.alpha ? " with alpha" : "", smp_format_name(c->shape.format), (unsigned long long)c->seed,
-                c->mode == PLAIN ? "f32 between stages" : "storage as planned", device, variant, (long long)strip_rows);
-    fail_msg("%s", what);
-}
 
 static bool same_clipping(const smp_run_report *a, const smp_run_report *b)
 {
@@ -131,22 +72,22 @@ static void check_run(const input *c, const smp_plan *plan, const picture *in, s
     run_plan(plan, in, variant, strip_rows, device, &got);
     state.runs++;
     if (!picture_guards_hold(&got.out))
-        fail_input(c, device->info.kind, variant, strip_rows, "wrote outside the output");
+        input_fail(c, device->info.kind, variant, strip_rows, "wrote outside the output");
     if (!picture_equal(&got.out, &want->out)) {
         gpu_print_difference(&got.out, &want->out);
-        fail_input(c, device->info.kind, variant, strip_rows, "other bytes than the definition");
+        input_fail(c, device->info.kind, variant, strip_rows, "other bytes than the definition");
     }
     if (!same_findings(&got.report, &want->report))
-        fail_input(c, device->info.kind, variant, strip_rows, "other findings than the definition");
+        input_fail(c, device->info.kind, variant, strip_rows, "other findings than the definition");
     if (clipped && !same_clipping(&got.report, &clipped->report))
-        fail_input(c, device->info.kind, variant, strip_rows, "other counts of clipped samples than the CPU");
+        input_fail(c, device->info.kind, variant, strip_rows, "other counts of clipped samples than the CPU");
     outcome_free(&got);
 }
 
 /* False when this combination means nothing to the stage. */
-static bool check_input(input *c)
+static bool check_input(const input *c, bool at_large)
 {
-    smp_program *program = parse_lines(c->lines, c->count);
+    smp_program *program = input_parse(c);
     smp_plan *definition = NULL, *plan = NULL;
     if (!program || !plan_lines(program, &c->shape, false, &definition)) {
         smp_program_free(program);
@@ -154,17 +95,16 @@ static bool check_input(input *c)
         return false;
     }
     if (!plan_lines(program, &c->shape, c->mode == PLAIN, &plan))
-        fail_input(c, "any", "any", 0, "planned with one storage, refused with the other");
-    picture in = picture_make(&c->shape, c->shape.format);
-    picture_fill(&in, c->seed, c->shape.format == SMP_F32 && c->seed % 2 ? CASE_REALS : CASE_CODES);
+        input_fail(c, "any", "any", 0, "planned with one storage, refused with the other");
+    picture in = input_picture(c);
     outcome want = {0}, other = {0};
-    run_plan(definition, &in, "naive", 0, c->large ? state.cpu : state.reference, &want);
+    run_plan(definition, &in, "naive", 0, at_large ? state.cpu : state.reference, &want);
     if (!picture_guards_hold(&want.out))
-        fail_input(c, "cpu", "naive", 0, "wrote outside the output");
+        input_fail(c, "cpu", "naive", 0, "wrote outside the output");
     state.inputs++;
     const char *names[MAX_NAMES];
     int count = variant_names(c->subject->stage, names);
-    const int64_t strips[] = {0, c->large ? 200 : 7};
+    const int64_t strips[] = {0, at_large ? 200 : 7};
     run_plan(plan, &in, names[count - 1], strips[1], state.cpu, &other);
     check_run(c, plan, &in, state.cpu, names[count - 1], 0, &want, &other);
     for (int i = 0; i < count; i++)
@@ -186,22 +126,13 @@ static bool check_turn(const subject *s, smp_format format, int channels, int tu
 {
     static unsigned round;
     int levels[MAX_WORDS];
-    char lines[3][TEXT];
     const int64_t *size = at_large ? large : sizes[round % SIZES];
     for (int i = 0; i < s->word_count; i++) /* the first word's levels in turn, the others' at other paces */
         levels[i] = (turn + (int)(round / SIZES) * i) % word_levels(s->words[i]);
-    input c = {.subject = s,
-               .shape = subject_shape(s->stage, size[0], size[1], channels, channels == 4, format),
-               .mode = (int)(round % MODES),
-               .seed = round + 1,
-               .large = at_large};
-    if (c.mode == AFTER_ANOTHER)
-        c.lines[c.count++] = before_it;
-    size_t count = write_lines(s, levels, lines);
-    for (size_t i = 0; i < count; i++)
-        c.lines[c.count++] = lines[i];
+    smp_shape shape = subject_shape(s->stage, size[0], size[1], channels, channels == 4, format);
+    input c = input_make(s, levels, &shape, (int)(round % MODES), round + 1);
     round++;
-    return check_input(&c);
+    return check_input(&c, at_large);
 }
 
 static void check_subject(const subject *s)
@@ -249,7 +180,7 @@ static int open_devices(void **given)
     smp_error err = {0};
     state.real = strcmp(gpu.spec, "simt") != 0;
     state.reduced = matrix && !strcmp(matrix, "reduced");
-    state.lenient = !(all && !strcmp(all, "1"));
+    state.lenient = all && !strcmp(all, "0");
     if (smp_device_open(&gpu, &state.gpu, NULL, 0, &err) || smp_device_open(&cpu, &state.cpu, NULL, 0, &err) ||
         smp_device_open(&reference, &state.reference, NULL, 0, &err)) {
         print_error("%s: %s\n", gpu.spec, err.message);
