@@ -6,7 +6,7 @@
 #include "smp_group.cuh"
 #include "stats_leaf.cuh"
 
-enum { STATS_WARPS = SMP_STATS_THREADS / SMP_LANES };
+enum { STATS_WARPS = SMP_STATS_SHUFFLE / SMP_LANES };
 
 /* ---------------------------------------------------------------------------------------------- shuffle, floats */
 
@@ -58,6 +58,7 @@ template <typename T, int C> struct stats_lane {
 template <typename T, int C> SMP_DEVICE void stats_pixels(const stats_leaf &leaf, int first, bool packed)
 {
     constexpr int PIXEL = C * (int)sizeof(T), STEP = PIXEL * SMP_LANES;
+    constexpr int AT_ONCE = C == 1 ? 8 : C == 2 ? 4 : C == 3 ? 2 : 1;
     const int lane = (int)threadIdx.x % SMP_LANES;
     stats_lane<T, C> own;
 #pragma unroll
@@ -66,27 +67,33 @@ template <typename T, int C> SMP_DEVICE void stats_pixels(const stats_leaf &leaf
         own.pivot[c] = stats_pivot<T>(leaf, first + c);
     }
     int32_t i = lane;
-    if (leaf.rows == 1 && leaf.pixel_bytes == PIXEL) {
-        constexpr int AT_ONCE = C == 1 ? 16 : C == 2 ? 8 : C == 3 ? 4 : 2;
-        for (; i + (AT_ONCE - 1) * SMP_LANES < leaf.pixels; i += AT_ONCE * SMP_LANES) {
-            stats_pixel<T, C> pixels[AT_ONCE];
-            const char *at = leaf.start + i * PIXEL;
+    if (leaf.rows == 1 && leaf.pixel_bytes == PIXEL && leaf.pixels >= AT_ONCE * SMP_LANES) {
+        stats_pixel<T, C> now[AT_ONCE], next[AT_ONCE]; /* the next are under way while these are added */
+        const char *at = leaf.start + i * PIXEL;
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++, at += STEP)
+            next[k].load(at, packed);
+        for (i += AT_ONCE * SMP_LANES; i + (AT_ONCE - 1) * SMP_LANES < leaf.pixels; i += AT_ONCE * SMP_LANES) {
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++)
-                pixels[k].load(at + k * STEP, packed);
-            own.template add<AT_ONCE>(pixels);
+                now[k] = next[k];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++, at += STEP)
+                next[k].load(at, packed);
+            own.template add<AT_ONCE>(now);
         }
+        own.template add<AT_ONCE>(next);
     }
     stats_walk walk;
     walk.start(leaf, i, SMP_LANES);
     walk.at += first * (int)sizeof(T);
-    constexpr int AT_ONCE = C == 1 ? 6 : C == 2 ? 3 : C == 3 ? 2 : 1;
-    for (; i + (AT_ONCE - 1) * SMP_LANES < leaf.pixels; i += AT_ONCE * SMP_LANES) {
-        stats_pixel<T, C> pixels[AT_ONCE];
+    constexpr int SEVERAL = C == 1 ? 6 : C == 2 ? 3 : C == 3 ? 2 : 1;
+    for (; i + (SEVERAL - 1) * SMP_LANES < leaf.pixels; i += SEVERAL * SMP_LANES) {
+        stats_pixel<T, C> pixels[SEVERAL];
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; k++, walk.next())
+        for (int k = 0; k < SEVERAL; k++, walk.next())
             pixels[k].load(walk.at, packed);
-        own.template add<AT_ONCE>(pixels);
+        own.template add<SEVERAL>(pixels);
     }
 #pragma unroll 1
     for (; i < leaf.pixels; i += SMP_LANES, walk.next()) {
@@ -331,15 +338,15 @@ template <typename T> SMP_DEVICE void stats_shuffle(const smp_io &io)
 }
 
 /* 1024 threads an SM at least. */
-SMP_KERNEL_BOUNDS(SMP_STATS_THREADS, 4, stats_shuffle_u8_u8, smp_no_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, 8, stats_shuffle_u8_u8, smp_no_params, io, p)
 {
     stats_shuffle<uint8_t>(io);
 }
-SMP_KERNEL_BOUNDS(SMP_STATS_THREADS, 4, stats_shuffle_u16_u16, smp_no_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, 8, stats_shuffle_u16_u16, smp_no_params, io, p)
 {
     stats_shuffle<uint16_t>(io);
 }
-SMP_KERNEL_BOUNDS(SMP_STATS_THREADS, 4, stats_shuffle_f32_f32, smp_no_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, 8, stats_shuffle_f32_f32, smp_no_params, io, p)
 {
     stats_shuffle<float>(io);
 }

@@ -161,7 +161,7 @@ static void geometry_tree(const smp_io *io, const void *params_, smp_grid *grid)
 static void geometry_shuffle(const smp_io *io, const void *params_, smp_grid *grid)
 {
     (void)params_;
-    leaf_grid(io, io->in.channels > SMP_STATS_TOGETHER, SMP_LANES, SMP_STATS_THREADS, grid);
+    leaf_grid(io, io->in.channels > SMP_STATS_TOGETHER, SMP_LANES, SMP_STATS_SHUFFLE, grid);
 }
 
 static const smp_variant variants[] = {
