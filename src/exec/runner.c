@@ -7,20 +7,14 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "exec/schedule.h"
+#include "exec/step.h"
 
 typedef struct lane { /* what one step owns while it runs */
-    void *memory; /* device: window or frame of its output */
+    smp_step_run run; /* device null for the source */
+    void *memory;     /* device: window or frame of its output */
     int64_t stride, base, rows; /* bytes; first row present; rows that fit */
     int64_t done; /* rows computed so far */
-    void *scratch;
-    int64_t scratch_stride;
-    void *table, *result; /* device */
-    uint64_t *clipped;    /* device: one counter; null when not counted */
-    int direct;           /* the sink whose port takes this step's rows where they are computed, or -1 */
-    const smp_variant *variant;
-    smp_node_plan work; /* a copy: a finished reduction may change it */
-    smp_findings findings;
-    smp_cost cost;
+    int direct;   /* the sink whose port takes this step's rows where they are computed, or -1 */
 } lane;
 
 struct smp_runner {
@@ -32,23 +26,6 @@ struct smp_runner {
     int64_t strip_rows, strips_done, strips_all;
 };
 
-static int64_t row_bytes(const smp_shape *shape, smp_format storage)
-{
-    return shape->width * shape->channels * smp_sample_size((int)storage);
-}
-
-static int64_t aligned(int64_t bytes)
-{
-    return (bytes + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
-}
-
-/* Rows begin at multiples of SMP_ALIGN; rows of one pixel (sound above all) lie end to end, as one long row. */
-static int64_t row_stride(const smp_shape *shape, smp_format storage)
-{
-    int64_t bytes = row_bytes(shape, storage);
-    return shape->width == 1 ? bytes : aligned(bytes);
-}
-
 /* ---------------------------------------------------------------------------------------------- memory */
 
 static smp_code device_alloc(smp_runner *r, int64_t rows, int64_t stride, void **out, smp_error *err)
@@ -57,52 +34,6 @@ static smp_code device_alloc(smp_runner *r, int64_t rows, int64_t stride, void *
     if (!smp_mul_size((size_t)rows, (size_t)stride, &bytes))
         return smp_fail_memory(err, "a picture", UINT64_MAX);
     return r->device->ops->alloc(r->device, bytes, out, err);
-}
-
-static smp_code upload_table(smp_runner *r, lane *l, smp_error *err)
-{
-    if (!l->work.table_size)
-        return SMP_OK;
-    int64_t size = (int64_t)l->work.table_size;
-    smp_code code = l->table ? SMP_OK : r->device->ops->alloc(r->device, l->work.table_size, &l->table, err);
-    return code ? code : r->device->ops->copy_in(r->device, l->table, size, l->work.table, size, size, 1, err);
-}
-
-/* The rows of its input that a step reads for output rows from .. to-1. */
-static void rows_read(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count)
-{
-    int64_t low = step->whole_input ? 0 : smp_max_i64(0, from - step->reach_up);
-    int64_t high = step->whole_input ? height : smp_min_i64(height, to + step->reach_down);
-    *first = smp_min_i64(low, height);
-    *count = smp_max_i64(0, high - *first);
-}
-
-static bool uses_scratch(const smp_step *step, const smp_variant *variant, bool gpu)
-{
-    smp_io io = {.in.channels = step->in.channels, .out.channels = step->out.channels};
-    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
-        const smp_launch *launch = &variant->launches[i];
-        if (smp_launch_runs(launch, gpu) && launch->to == SMP_SCRATCH &&
-            (!gpu || smp_launch_kernel(launch, &io, step->work.kernel)))
-            return true;
-    }
-    return false;
-}
-
-static smp_code check_kernels(const smp_step *step, const smp_variant *variant, bool gpu, smp_error *err)
-{
-    for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
-        if (smp_launch_runs(&variant->launches[i], gpu))
-            return SMP_OK;
-    smp_fail(err, SMP_E_DEVICE, "variant '%s' of stage '%s' has no kernel for this device", variant->name, step->stage->name);
-    return smp_hint(err, "use --device cpu, or another --variant");
-}
-
-static const smp_variant *choose_variant(const smp_step *step, const char *wanted)
-{
-    const smp_variant *list = step->job == SMP_JOB_REDUCE && step->stage->reducers ? step->stage->reducers : step->stage->variants;
-    const smp_variant *found = wanted ? smp_variant_find(list, wanted) : NULL;
-    return found ? found : &list[smp_variant_count(list) - 1];
 }
 
 /* On a device that shares the host's memory, rows that only go to one sink are computed in that sink's own memory. */
@@ -128,51 +59,26 @@ static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window,
     const smp_step *step = &r->plan->steps[index];
     lane *l = &r->lanes[index];
     smp_code code = SMP_OK;
-    l->work = step->work;
-    l->work.table = NULL;
     l->direct = direct_sink(r, index);
     if (window->rows > 0 && l->direct < 0) {
-        l->stride = row_stride(&step->out, step->storage);
+        l->stride = smp_row_stride(&step->out, step->storage);
         l->rows = window->rows;
         code = device_alloc(r, l->rows, l->stride, &l->memory, err);
     }
     if (code || step->job == SMP_JOB_SOURCE)
         return code;
-    l->variant = choose_variant(step, r->setup->variant);
-    code = check_kernels(step, l->variant, !r->device->host_memory, err);
-    if (code)
-        return code;
-    if (step->work.table_size) { /* reductions fill in their own copy */
-        l->work.table = smp_alloc(step->work.table_size);
-        if (!l->work.table)
-            return smp_fail_memory(err, "a table", step->work.table_size);
-        memcpy(l->work.table, step->work.table, step->work.table_size);
-        code = upload_table(r, l, err);
-    }
-    if (!code && step->job == SMP_JOB_REDUCE) {
-        code = r->device->ops->alloc(r->device, step->work.result_size, &l->result, err);
-        if (!code)
-            code = r->device->ops->zero(r->device, l->result, step->work.result_size, err);
-    }
-    if (!code && step->job == SMP_JOB_STAGE && step->work.clips && step->storage != SMP_F32) {
-        code = r->device->ops->alloc(r->device, sizeof *l->clipped, (void **)&l->clipped, err);
-        if (!code)
-            code = r->device->ops->zero(r->device, l->clipped, sizeof *l->clipped, err);
-    }
-    return code;
+    return smp_step_open(&l->run, r->device, step, NULL, smp_step_variant(step, r->setup->variant), err);
 }
 
 /* Scratch pictures need the strip's input rows, known from the schedule: at most strip + reach, or the whole input. */
 static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
-    lane *l = &r->lanes[index];
-    if (step->job == SMP_JOB_SOURCE || !uses_scratch(step, l->variant, !r->device->host_memory))
+    if (step->job == SMP_JOB_SOURCE)
         return SMP_OK;
     int64_t height = r->plan->steps[step->input].out.height;
     int64_t rows = step->whole_input ? height : smp_min_i64(height, most_rows + step->reach_up + step->reach_down);
-    l->scratch_stride = aligned(step->in.width * step->out.channels * (int64_t)sizeof(float));
-    return device_alloc(r, rows, l->scratch_stride, &l->scratch, err);
+    return smp_step_scratch(&r->lanes[index].run, rows, err);
 }
 
 static smp_code prepare(smp_runner *r, smp_error *err)
@@ -207,12 +113,9 @@ static void release(smp_runner *r)
 {
     for (size_t i = 0; r->lanes && i < r->plan->step_count; i++) {
         lane *l = &r->lanes[i];
-        void *owned[] = {l->direct < 0 ? l->memory : NULL, l->scratch, l->table, l->result, l->clipped};
-        for (size_t k = 0; k < sizeof owned / sizeof owned[0]; k++)
-            if (owned[k])
-                r->device->ops->free(r->device, owned[k]);
-        smp_free(l->work.table);
-        smp_findings_free(&l->findings);
+        if (l->direct < 0 && l->memory)
+            r->device->ops->free(r->device, l->memory);
+        smp_step_close(&l->run);
     }
     smp_free(r->lanes);
     smp_free(r->rows);
@@ -240,18 +143,7 @@ static smp_view view_of(const smp_runner *r, int index, int64_t first, int64_t c
 {
     const smp_step *step = &r->plan->steps[index];
     const lane *l = &r->lanes[index];
-    return (smp_view){
-        .data = (char *)l->memory + (first - l->base) * l->stride,
-        .stride = l->stride,
-        .width = step->out.width,
-        .height = step->out.height,
-        .y0 = first,
-        .rows = count,
-        .channels = step->out.channels,
-        .format = (int32_t)step->storage,
-        .white = smp_white(step->out.format),
-        .alpha = step->out.alpha,
-    };
+    return smp_view_of(&step->out, step->storage, l->memory, l->stride, l->base, first, count);
 }
 
 /* Makes room for rows up to `to`: rows before `keep` are given up, the others move to the window's start. */
@@ -287,7 +179,7 @@ static smp_code fill_from_source(smp_runner *r, const smp_rows *need, smp_error 
             stride = port->view.stride;
         }
         smp_code code = r->device->ops->copy_in(r->device, (char *)l->memory + (y - l->base) * l->stride, l->stride, rows, stride,
-                                                row_bytes(&step->out, step->storage), count, err);
+                                                smp_row_bytes(&step->out, step->storage), count, err);
         if (code)
             return code;
         if (port->stream)
@@ -336,7 +228,7 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_port *port
             stride = port->view.stride;
         }
         smp_view from = view_of(r, sink->step, y, count);
-        smp_code code = r->device->ops->copy_out(r->device, rows, stride, from.data, from.stride, row_bytes(&step->out, step->storage),
+        smp_code code = r->device->ops->copy_out(r->device, rows, stride, from.data, from.stride, smp_row_bytes(&step->out, step->storage),
                                                  count, err);
         if (code)
             return code;
@@ -348,47 +240,23 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_port *port
     return SMP_OK;
 }
 
-static smp_view scratch_view(const smp_step *step, const lane *l, const smp_view *in)
-{
-    smp_view view = *in;
-    view.data = l->scratch;
-    view.stride = l->scratch_stride;
-    view.channels = step->out.channels;
-    view.format = SMP_F32;
-    return view;
-}
-
 static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
-    lane *l = &r->lanes[index];
-    smp_io io = {.table = l->table, .result = l->result, .clipped = l->clipped};
     smp_view in, out, by = {0};
     int64_t first, count;
     if (step->job == SMP_JOB_REDUCE) {
         in = out = view_of(r, step->input, need->from, need->to - need->from);
     } else {
-        rows_read(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
+        smp_step_reads(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
         in = view_of(r, step->input, first, count);
         out = view_of(r, index, need->from, need->to - need->from);
     }
     if (step->by >= 0) {
-        rows_read(step, r->plan->steps[step->by].out.height, need->from, need->to, &first, &count);
+        smp_step_reads(step, r->plan->steps[step->by].out.height, need->from, need->to, &first, &count);
         by = view_of(r, step->by, first, count);
     }
-    smp_view scratch = scratch_view(step, l, &in);
-    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
-        const smp_launch *launch = &l->variant->launches[i];
-        if (!smp_launch_runs(launch, !r->device->host_memory))
-            continue;
-        io.in = launch->from == SMP_SCRATCH ? scratch : in;
-        io.by = launch->from == SMP_SCRATCH && step->by < 0 ? in : by;
-        io.out = launch->to == SMP_SCRATCH ? scratch : out;
-        smp_code code = r->device->ops->launch(r->device, l->variant, launch, &io, &l->work, &l->cost, err);
-        if (code)
-            return code;
-    }
-    return SMP_OK;
+    return smp_step_launch(&r->lanes[index].run, &in, &out, &by, err);
 }
 
 static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_error *err)
@@ -427,28 +295,14 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
 
 /* ---------------------------------------------------------------------------------------------- results */
 
-/* Brings a finished reduction home, lets the stage read it, and gives the step that waits for it its table. */
+/* Brings a finished reduction home, and gives the step that waits for it its table. */
 static smp_code finish_reduction(smp_runner *r, int index, smp_error *err)
 {
-    const smp_step *step = &r->plan->steps[index];
-    lane *l = &r->lanes[index], *target = l;
-    int apply = SMP_STEP_NONE;
+    smp_step_run *run = &r->lanes[index].run, *target = run;
     for (size_t i = 0; i < r->plan->step_count; i++)
         if (r->plan->steps[i].reduced_by == index)
-            apply = (int)i;
-    if (apply >= 0)
-        target = &r->lanes[apply];
-    int64_t size = (int64_t)l->work.result_size;
-    void *result = smp_alloc(l->work.result_size);
-    if (!result)
-        return smp_fail_memory(err, "results", l->work.result_size);
-    smp_code code = r->device->ops->copy_out(r->device, result, size, l->result, size, size, 1, err);
-    if (!code && step->stage->finish)
-        code = step->stage->finish(step->params, &step->in, result, &target->work, &l->findings, err);
-    smp_free(result);
-    if (!code && apply >= 0)
-        code = upload_table(r, target, err);
-    return code;
+            target = &r->lanes[i].run;
+    return smp_step_finish(run, target, err);
 }
 
 static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *err)
@@ -462,33 +316,24 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
     report->device_seconds = 0;
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
-        lane *l = &r->lanes[i];
+        smp_step_run *run = &r->lanes[i].run;
         if (step->job == SMP_JOB_SOURCE)
             continue;
         smp_step_report *to = &report->steps[report->step_count++];
-        const smp_step *input = &plan->steps[step->input];
         snprintf(to->label, sizeof to->label, "%s", step->label);
-        snprintf(to->variant, sizeof to->variant, "%s", l->variant->name);
+        snprintf(to->variant, sizeof to->variant, "%s", run->variant->name);
         smp_shape_text(&step->out, step->storage, to->type, sizeof to->type);
         to->node = step->node;
-        to->seconds = l->cost.seconds;
+        to->seconds = run->cost.seconds;
         to->pixels = (uint64_t)step->out.width * (uint64_t)step->out.height;
-        to->bytes = (uint64_t)row_bytes(&input->out, input->storage) * (uint64_t)input->out.height;
-        if (step->job == SMP_JOB_STAGE)
-            to->bytes += (uint64_t)row_bytes(&step->out, step->storage) * (uint64_t)step->out.height;
-        if (step->by >= 0)
-            to->bytes += (uint64_t)row_bytes(&plan->steps[step->by].out, plan->steps[step->by].storage) *
-                         (uint64_t)plan->steps[step->by].out.height;
-        to->ops = l->work.ops * (double)to->pixels * step->out.channels;
-        if (l->clipped) {
-            to->counts_clipping = true;
-            int64_t size = sizeof to->clipped;
-            smp_code code = r->device->ops->copy_out(r->device, &to->clipped, size, l->clipped, size, size, 1, err);
-            if (code)
-                return code;
-        }
-        to->findings = l->findings;
-        l->findings = (smp_findings){0};
+        to->bytes = smp_step_bytes(plan, step);
+        to->ops = run->work.ops * (double)to->pixels * step->out.channels;
+        to->counts_clipping = run->clipped != NULL;
+        smp_code code = smp_step_clipped(run, &to->clipped, err);
+        if (code)
+            return code;
+        to->findings = run->findings;
+        run->findings = (smp_findings){0};
         report->device_seconds += to->seconds;
     }
     return SMP_OK;
@@ -500,7 +345,7 @@ int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t w
     int64_t widest = 1, reach = 0, bytes = device && !device->host_memory ? CUDA_STRIP_BYTES : STRIP_BYTES;
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
-        widest = smp_max_i64(widest, row_bytes(&step->out, step->out.format));
+        widest = smp_max_i64(widest, smp_row_bytes(&step->out, step->out.format));
         reach += step->reach_up + step->reach_down;
     }
     int64_t rows = wanted > 0 ? wanted : smp_max_i64(1, bytes / widest);
