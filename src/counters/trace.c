@@ -58,6 +58,20 @@ const char *smp_shared_op_name(smp_shared_op op)
     return names[op];
 }
 
+void smp_trace_example(smp_trace_site *site, const smp_bank_access *access, int conflicts)
+{
+    const smp_bank_access *old = &site->example;
+    int better = old->active ? conflicts - site->example_conflicts : 1;
+    if (!better)
+        better = __builtin_popcount(access->active) - __builtin_popcount(old->active);
+    for (int i = 0; i < SMP_WARP && !better; i++)
+        better = access->offset[i] < old->offset[i] ? 1 : access->offset[i] > old->offset[i] ? -1 : 0;
+    if (better > 0) {
+        site->example = *access;
+        site->example_conflicts = conflicts;
+    }
+}
+
 /* Runs addr2line and reads its one line; false when it is missing or knows nothing. */
 static bool ask_addr2line(const char *file, const char *address, char *line, size_t size)
 {

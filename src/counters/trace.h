@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "counters/bank.h"
 
 typedef enum smp_shared_op {
     SMP_SHARED_LOAD,
@@ -37,6 +38,8 @@ typedef struct smp_trace_site {
     int width; /* bytes a lane */
     smp_shared_count count;
     smp_trace_faults faults;
+    smp_bank_access example; /* the instruction with most conflicts, of those the one with most lanes; active 0: none */
+    int example_conflicts;
 } smp_trace_site;
 
 typedef struct smp_trace_launch {
@@ -67,5 +70,8 @@ uint64_t smp_trace_fault_count(const smp_trace_faults *faults);
 _Bool smp_trace_where(const smp_trace_site *site, char *text, size_t size);
 
 const char *smp_shared_op_name(smp_shared_op op);
+
+/* Makes `access` the site's example if it is the better one; the order of calls does not matter. */
+void smp_trace_example(smp_trace_site *site, const smp_bank_access *access, int conflicts);
 
 #endif

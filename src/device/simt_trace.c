@@ -233,6 +233,7 @@ void simt_trace_warp_end(simt_worker *worker)
             break;
         }
         smp_bank_cost cost = smp_bank_cost_of(&access, SMP_BANKS_CC5);
+        smp_trace_example(site, &access, cost.conflicts);
         site->count.instructions++;
         site->count.wavefronts += (uint64_t)cost.wavefronts;
         site->count.ideal += (uint64_t)cost.ideal;
@@ -313,6 +314,8 @@ static bool add_site(smp_trace_launch *launch, const smp_trace_site *from)
         launch->sites[launch->site_count++] = (smp_trace_site){.pc = from->pc, .op = from->op, .width = from->width};
     }
     smp_trace_site *to = &launch->sites[i];
+    if (from->example.active)
+        smp_trace_example(to, &from->example, from->example_conflicts);
     smp_shared_count *all = &launch->ops[from->op];
     to->count.instructions += from->count.instructions, all->instructions += from->count.instructions;
     to->count.wavefronts += from->count.wavefronts, all->wavefronts += from->count.wavefronts;

@@ -104,6 +104,9 @@ static void a_dropped_pad_shows_as_conflicts_at_its_line(void **state)
             char where[64];
             assert_int_equal(launch->sites[i].count.wavefronts, 32 * 32);
             assert_int_equal(launch->sites[i].width, 4);
+            assert_int_equal(launch->sites[i].example.active, 0xffffffffu); /* a warp that reads a column */
+            assert_int_equal(launch->sites[i].example_conflicts, 31);
+            assert_int_equal(launch->sites[i].example.offset[1] - launch->sites[i].example.offset[0], 32 * 4);
             if (smp_trace_where(&launch->sites[i], where, sizeof where)) /* needs addr2line */
                 assert_ptr_equal(strstr(where, "test_simt.cu:"), where);
         }
