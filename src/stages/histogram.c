@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "stages/counting.h"
 #include "stages/stage.h"
+#include <string.h>
 
 typedef struct params {
     const char *name;
@@ -31,25 +32,71 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     return SMP_OK;
 }
 
-static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+/* The counts of one file, or of several that were joined. */
+typedef struct tally {
+    int32_t channels, bins;
+    smp_format format;
+    uint64_t counts[];
+} tally;
+
+static size_t slots(const tally *t)
+{
+    return (size_t)t->channels * (size_t)(t->bins + 1);
+}
+
+static smp_code make_tally(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
+                           void **out, smp_error *err)
 {
     (void)work;
     const params *p = params_;
-    const uint64_t *counts = result;
-    const int32_t bins = (int32_t)p->bins;
-    double *list = smp_alloc_array((size_t)bins, sizeof *list);
+    tally shape = {.channels = in->channels, .bins = (int32_t)p->bins, .format = in->format};
+    size_t bytes = slots(&shape) * sizeof(uint64_t);
+    tally *t = smp_alloc(sizeof *t + bytes);
+    *out = t;
+    if (!t)
+        return smp_fail_memory(err, "histogram", bytes);
+    *t = shape;
+    memcpy(t->counts, result, bytes);
+    return SMP_OK;
+}
+
+static bool join(void *total_, const void *more_)
+{
+    tally *total = total_;
+    const tally *more = more_;
+    if (total->channels != more->channels || total->bins != more->bins || total->format != more->format)
+        return false;
+    for (size_t i = 0; i < slots(total); i++)
+        total->counts[i] += more->counts[i];
+    return true;
+}
+
+static smp_code tell(const void *tally_, smp_findings *findings, smp_error *err)
+{
+    const tally *t = tally_;
+    double *list = smp_alloc_array((size_t)t->bins, sizeof *list);
     if (!list)
-        return smp_fail_memory(err, "histogram", (uint64_t)bins * sizeof *list);
+        return smp_fail_memory(err, "histogram", (uint64_t)t->bins * sizeof *list);
     smp_code code = SMP_OK;
-    for (int c = 0; c < in->channels && !code; c++) {
-        for (int32_t i = 0; i < bins; i++)
-            list[i] = (double)counts[smp_histogram_slot(bins, c, i)];
-        code = smp_findings_add_list(findings, "counts", c, list, (size_t)bins, err);
-        if (!code && in->format == SMP_F32)
-            code = smp_findings_add(findings, "nan", c, (double)counts[smp_histogram_slot(bins, c, bins)], err);
+    for (int c = 0; c < t->channels && !code; c++) {
+        for (int32_t i = 0; i < t->bins; i++)
+            list[i] = (double)t->counts[smp_histogram_slot(t->bins, c, i)];
+        code = smp_findings_add_list(findings, "counts", c, list, (size_t)t->bins, err);
+        if (!code && t->format == SMP_F32)
+            code = smp_findings_add(findings, "nan", c, (double)t->counts[smp_histogram_slot(t->bins, c, t->bins)], err);
     }
     smp_free(list);
+    return code;
+}
+
+static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    void *t;
+    smp_code code = make_tally(params_, in, work, result, &t, err);
+    if (!code)
+        code = tell(t, findings, err);
+    smp_free(t);
     return code;
 }
 
@@ -69,6 +116,9 @@ const smp_stage smp_stage_histogram = {
     .params_size = sizeof(params),
     .plan = plan,
     .finish = finish,
+    .tally = make_tally,
+    .join = join,
+    .tell = tell,
     .variants = smp_count_variants,
     .aliases = (const smp_alias[]){{"hist", "histogram"}, {"histo", "histogram"}, {0}},
 };

@@ -253,6 +253,11 @@ typedef struct smp_stage {
     const smp_variant *reducers;  /* ADJUST: the variants of its reduction; null otherwise. REDUCE uses variants */
     const smp_alias *aliases;     /* ends with a null name; may be null */
     smp_kind gives;               /* the output's kind where it is another than the input's (a spectrogram); else none */
+    /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A tally is one
+     * block from smp_alloc that stands by itself. tell(tally(result)) adds the findings that finish(result) does. */
+    smp_code (*tally)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result, void **out, smp_error *err);
+    bool (*join)(void *total, const void *more); /* false, total untouched: they do not measure the same */
+    smp_code (*tell)(const void *tally, smp_findings *findings, smp_error *err);
 } smp_stage;
 
 /* ------------------------------------------------------------------------------------------------ the list */

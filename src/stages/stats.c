@@ -1,10 +1,12 @@
 /* stats: what the samples of a picture or a sound are like, per channel; the data passes on. */
 #include "stats.h"
 
+#include "base/alloc.h"
 #include "stages/counting.h"
 #include "stages/stage.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct params {
     const char *name;
@@ -66,41 +68,125 @@ static smp_stats_leaf fold(const smp_stats_leaf *leaves, int64_t count, int chan
     return all;
 }
 
+/* What was measured of one file, or of several that were joined: records of the channels, the percentiles asked for, and
+ * the counts that answer them, one after the other. */
+typedef struct record {
+    smp_stats_leaf all;
+    double rest;     /* of all.sum: what a double could not hold of the sum over files */
+    int64_t samples; /* with those that are not finite */
+} record;
+
+typedef struct tally {
+    int32_t channels;
+    smp_format format;
+    int64_t percentiles;
+    smp_histogram_params k;
+    size_t size; /* bytes of it all */
+} tally;
+
+static record *records(const tally *t)
+{
+    return (record *)(void *)((uintptr_t)t + sizeof *t);
+}
+
+static double *percents(const tally *t)
+{
+    return (double *)(void *)(records(t) + t->channels);
+}
+
+static uint64_t *counts_of(const tally *t)
+{
+    return (uint64_t *)(void *)(percents(t) + t->percentiles);
+}
+
+static size_t slots(const tally *t)
+{
+    return t->percentiles ? (size_t)t->channels * (size_t)(t->k.bins + 1) : 0;
+}
+
+static smp_code make_tally(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
+                           void **out, smp_error *err)
+{
+    const params *p = params_;
+    tally head = {.channels = in->channels, .format = in->format, .percentiles = percentile_count(p)};
+    memcpy(&head.k, work->kernel, sizeof head.k);
+    head.size = sizeof head + (size_t)head.channels * sizeof(record) + (size_t)head.percentiles * sizeof(double) +
+                slots(&head) * sizeof(uint64_t);
+    tally *t = smp_alloc(head.size);
+    *out = t;
+    if (!t)
+        return smp_fail_memory(err, "statistics", head.size);
+    *t = head;
+    for (int c = 0; c < in->channels; c++)
+        records(t)[c] = (record){.all = fold(result, smp_leaf_count(in->width, in->height), in->channels, c),
+                                 .samples = in->width * in->height};
+    for (int64_t i = 0; i < head.percentiles; i++)
+        percents(t)[i] = p->percentiles.values[i];
+    if (slots(t))
+        memcpy(counts_of(t), (const char *)result + work->counts_at, slots(t) * sizeof(uint64_t));
+    return SMP_OK;
+}
+
+/* Sums over files are kept in two doubles (Knuth, TAOCP 4.2.2, theorem B), so that those of 8 and 16 bits stay exact. */
+static void join_records(record *a, const record *b)
+{
+    smp_stats_leaf all = smp_stats_join(a->all, b->all);
+    double sum = a->all.sum + b->all.sum, part = sum - a->all.sum;
+    double rest = (a->all.sum - (sum - part)) + (b->all.sum - part) + a->rest + b->rest;
+    all.sum = sum + rest;
+    a->rest = rest - (all.sum - sum);
+    a->all = all;
+    a->samples += b->samples;
+}
+
+static bool join(void *total_, const void *more_)
+{
+    tally *total = total_;
+    const tally *more = more_;
+    if (total->size != more->size || total->channels != more->channels || total->format != more->format ||
+        total->percentiles != more->percentiles || memcmp(&total->k, &more->k, sizeof more->k) != 0 ||
+        (more->percentiles && memcmp(percents(total), percents(more), (size_t)more->percentiles * sizeof(double)) != 0))
+        return false;
+    for (int c = 0; c < total->channels; c++)
+        join_records(&records(total)[c], &records(more)[c]);
+    for (size_t i = 0; i < slots(total); i++)
+        counts_of(total)[i] += counts_of(more)[i];
+    return true;
+}
+
 /* The value of the sample of rank `rank` (0: the smallest), as its bin says. */
-static double ranked(const uint64_t *counts, const smp_histogram_params *k, uint64_t rank, const smp_shape *in,
-                     const smp_stats_leaf *all)
+static double ranked(const tally *t, const uint64_t *counts, uint64_t rank, const smp_stats_leaf *all)
 {
     int32_t bin = 0;
-    for (uint64_t below = counts[0]; bin < k->bins - 1 && below <= rank; below += counts[bin])
+    for (uint64_t below = counts[0]; bin < t->k.bins - 1 && below <= rank; below += counts[bin])
         bin++;
-    if (in->format != SMP_F32)
+    if (t->format != SMP_F32)
         return bin;
-    double middle = (double)k->low + (bin + 0.5) / (double)k->scale;
+    double middle = (double)t->k.low + (bin + 0.5) / (double)t->k.scale;
     return fmin(fmax(middle, (double)all->min), (double)all->max);
 }
 
 /* Linear between the two nearest ranks, as NumPy's default: rank (n - 1) * percent / 100. */
-static double percentile(const uint64_t *counts, const smp_histogram_params *k, double percent, const smp_shape *in,
-                         const smp_stats_leaf *all)
+static double percentile(const tally *t, int channel, double percent)
 {
+    const uint64_t *counts = counts_of(t) + smp_histogram_slot(t->k.bins, channel, 0);
+    const smp_stats_leaf *all = &records(t)[channel].all;
     uint64_t n = 0;
-    for (int32_t i = 0; i < k->bins; i++)
+    for (int32_t i = 0; i < t->k.bins; i++)
         n += counts[i];
     if (n == 0)
         return (double)NAN;
     double at = (double)(n - 1) * percent / 100., low = floor(at);
-    double a = ranked(counts, k, (uint64_t)low, in, all);
-    return at > low ? a + (at - low) * (ranked(counts, k, (uint64_t)low + 1, in, all) - a) : a;
+    double a = ranked(t, counts, (uint64_t)low, all);
+    return at > low ? a + (at - low) * (ranked(t, counts, (uint64_t)low + 1, all) - a) : a;
 }
 
-static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+static smp_code tell(const void *tally_, smp_findings *findings, smp_error *err)
 {
-    const params *p = params_;
-    const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel;
-    for (int c = 0; c < in->channels; c++) {
-        smp_stats_leaf all = fold(result, smp_leaf_count(in->width, in->height), in->channels, c);
-        double samples = (double)in->width * (double)in->height, n = (double)all.count;
+    const tally *t = tally_;
+    for (int c = 0; c < t->channels; c++) {
+        const smp_stats_leaf all = records(t)[c].all;
+        double samples = (double)records(t)[c].samples, n = (double)all.count;
         bool some = all.count > 0;
         double mean = some ? all.sum / n : (double)NAN;
         const struct {
@@ -119,20 +205,28 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
         };
         smp_code code = SMP_OK;
         for (size_t i = 0; i < sizeof values / sizeof values[0] && !code; i++)
-            if (i != 1 || in->format == SMP_F32 || all.count < (int64_t)samples)
+            if (i != 1 || t->format == SMP_F32 || all.count < records(t)[c].samples)
                 code = smp_findings_add(findings, values[i].name, c, values[i].value, err);
-        for (int64_t i = 0; i < percentile_count(p) && !code; i++) {
+        for (int64_t i = 0; i < t->percentiles && !code; i++) {
             char name[32];
-            const double percent = p->percentiles.values[i];
-            const uint64_t *counts = (const uint64_t *)(const void *)((const char *)result + work->counts_at);
-            snprintf(name, sizeof name, "p%g", percent);
-            code = smp_findings_add(findings, name, c,
-                                    percentile(counts + smp_histogram_slot(k->bins, c, 0), k, percent, in, &all), err);
+            snprintf(name, sizeof name, "p%g", percents(t)[i]);
+            code = smp_findings_add(findings, name, c, percentile(t, c, percents(t)[i]), err);
         }
         if (code)
             return code;
     }
     return SMP_OK;
+}
+
+static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    void *t;
+    smp_code code = make_tally(params_, in, work, result, &t, err);
+    if (!code)
+        code = tell(t, findings, err);
+    smp_free(t);
+    return code;
 }
 
 /* Leaves of the launch, of every channel by itself when apart, `threads` threads each. */
@@ -207,6 +301,9 @@ const smp_stage smp_stage_stats = {
     .params_size = sizeof(params),
     .plan = plan,
     .finish = finish,
+    .tally = make_tally,
+    .join = join,
+    .tell = tell,
     .variants = variants,
     .aliases = (const smp_alias[]){{"statistics", "stats"},
                                    {"mean", "stats"},

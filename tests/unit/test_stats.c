@@ -234,6 +234,90 @@ static void float_percentiles_are_within_half_a_bin(void **state)
     smp_findings_free(&findings);
 }
 
+static void *tally_of(const kernel_case *c, const picture *in)
+{
+    smp_node_plan plan = case_plan(c);
+    void *result = case_result(&plan), *tally;
+    smp_error err = {0};
+    case_run(c, &plan, &smp_stage_stats.variants[1], SMP_ISA_BASE, in, NULL, NULL, result, 0, 1);
+    assert_int_equal(c->stage->tally(c->params, &c->in, &plan, result, &tally, &err), SMP_OK);
+    free(result);
+    case_plan_free(&plan);
+    return tally;
+}
+
+/* Two pictures one below the other are what their tallies say together; 8 bits: to the last bit but the deviation. */
+static void joined_tallies_are_those_of_both_pictures(void **state)
+{
+    (void)state;
+    kernel_case whole = {.stage = &smp_stage_stats, .params = &with_percentiles, .in = case_shape(67, 41, 3, SMP_U8)};
+    kernel_case above = whole, below = whole;
+    above.in.height = 10;
+    below.in.height = 31;
+    picture all = picture_make(&whole.in, SMP_U8), a = picture_make(&above.in, SMP_U8), b = picture_make(&below.in, SMP_U8);
+    for (int y = 0; y < 41; y++)
+        for (int x = 0; x < 67; x++)
+            for (int c = 0; c < 3; c++) {
+                float v = (float)((x * 7 + y * y + c * 50) % 256);
+                picture_set(&all, x, y, c, v);
+                picture_set(y < 10 ? &a : &b, x, y < 10 ? y : y - 10, c, v);
+            }
+    smp_findings want = measure(&whole, &all), got = {0};
+    smp_error err = {0};
+    void *total = tally_of(&above, &a), *more = tally_of(&below, &b);
+    assert_true(smp_stage_stats.join(total, more));
+    assert_int_equal(smp_stage_stats.tell(total, &got, &err), SMP_OK);
+    assert_int_equal(got.count, want.count);
+    for (size_t i = 0; i < want.count; i++) {
+        bool rounded = !strcmp(want.items[i].name, "deviation") || !strcmp(want.items[i].name, "rms");
+        assert_string_equal(got.items[i].name, want.items[i].name);
+        assert_true(fabs(got.items[i].value - want.items[i].value) <= (rounded ? 1e-13 * want.items[i].value : 0));
+    }
+    smp_free(total);
+    smp_free(more);
+    smp_findings_free(&want);
+    smp_findings_free(&got);
+    picture_free(&all);
+    picture_free(&a);
+    picture_free(&b);
+}
+
+static void tallies_of_other_formats_do_not_join(void **state)
+{
+    (void)state;
+    kernel_case eight = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(5, 4, 1, SMP_U8)}, wide = eight;
+    wide.in.format = SMP_U16;
+    picture a = picture_make(&eight.in, SMP_U8), b = picture_make(&wide.in, SMP_U16);
+    void *total = tally_of(&eight, &a), *more = tally_of(&wide, &b);
+    assert_false(smp_stage_stats.join(total, more));
+    smp_free(total);
+    smp_free(more);
+    picture_free(&a);
+    picture_free(&b);
+}
+
+/* 2^53 + 1 is no double: a plain sum over files would lose the ones. */
+static void sums_over_many_files_stay_exact(void **state)
+{
+    (void)state;
+    kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(1, 1, 1, SMP_F32)};
+    picture p = picture_make(&c.in, SMP_F32);
+    picture_set(&p, 0, 0, 0, 9007199254740992.f);
+    void *total = tally_of(&c, &p);
+    picture_set(&p, 0, 0, 0, 1.f);
+    void *one = tally_of(&c, &p);
+    for (int i = 0; i < 10; i++)
+        assert_true(smp_stage_stats.join(total, one));
+    smp_findings findings = {0};
+    smp_error err = {0};
+    assert_int_equal(smp_stage_stats.tell(total, &findings, &err), SMP_OK);
+    assert_true(found(&findings, "sum", 0) == 9007199254741002.);
+    smp_findings_free(&findings);
+    smp_free(total);
+    smp_free(one);
+    picture_free(&p);
+}
+
 static void every_failing_allocation_is_reported(void **state)
 {
     (void)state;
@@ -268,6 +352,9 @@ int main(void)
         cmocka_unit_test(samples_that_are_not_finite_are_counted_and_left_out),
         cmocka_unit_test(percentiles_interpolate_between_ranks),
         cmocka_unit_test(float_percentiles_are_within_half_a_bin),
+        cmocka_unit_test(joined_tallies_are_those_of_both_pictures),
+        cmocka_unit_test(tallies_of_other_formats_do_not_join),
+        cmocka_unit_test(sums_over_many_files_stay_exact),
         cmocka_unit_test(every_failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
