@@ -1,17 +1,36 @@
-/* Wavefronts of one warp instruction: see bank.h. A wavefront serves at most one word of each bank. */
+/* Wavefronts of one warp instruction: see bank.h. A wavefront serves at most one row of each bank. */
 #include "counters/bank.h"
 
 #include <stdbool.h>
+#include <string.h>
 
-typedef struct geometry {
-    int banks, bank_bytes;
-} geometry;
+enum { CC1_BANKS = 16, CC1_LANES = 16 };
 
-/* Lanes served together, P in the rules: a phase moves at most 128 bytes. */
-static int phase_lanes(const smp_bank_access *access)
+smp_bank_geometry smp_bank_geometry_of(smp_bank_rules rules)
 {
-    int lanes = access->width <= 4 ? SMP_WARP : access->width == 8 ? 16 : 8;
-    if (access->op != SMP_BANK_LOAD || access->width <= 4)
+    static const smp_bank_geometry geometries[] = {
+        [SMP_BANKS_CC1] = {CC1_BANKS, 4, 64}, [SMP_BANKS_CC2] = {32, 4, 128}, [SMP_BANKS_CC3] = {32, 4, 256},
+        [SMP_BANKS_CC3_8] = {32, 8, 256},     [SMP_BANKS_CC5] = {32, 4, 128},
+    };
+    return geometries[rules];
+}
+
+static bool atomic_turns(const smp_bank_access *access)
+{
+    return access->op == SMP_BANK_ATOMIC || access->op == SMP_BANK_ATOMIC_FLOAT;
+}
+
+/* Lanes served together: a phase moves at most one row, 128 bytes (3.x: 256). */
+static int phase_lanes(const smp_bank_access *access, smp_bank_rules rules)
+{
+    if (rules == SMP_BANKS_CC1)
+        return CC1_LANES;
+    if (atomic_turns(access))
+        return SMP_WARP;
+    bool wide_rows = rules == SMP_BANKS_CC3 || rules == SMP_BANKS_CC3_8;
+    int lanes = (wide_rows ? 256 : 128) / (access->width > 4 ? access->width : 4);
+    lanes = lanes < SMP_WARP ? lanes : SMP_WARP;
+    if (rules != SMP_BANKS_CC5 || access->op != SMP_BANK_LOAD || access->width <= 4)
         return lanes;
     /* Wide loads whose lanes agree in pairs (n with n^1, or n with n^2) need half the data: twice the lanes a phase. */
     for (int distance = 1; distance <= 2; distance++) {
@@ -27,106 +46,212 @@ static int phase_lanes(const smp_bank_access *access)
     return lanes;
 }
 
-/* Most distinct words in one bank among lanes first .. first+count-1. */
-static int distinct_words(const smp_bank_access *access, geometry g, int first, int count)
-{
-    uint32_t words[SMP_BANKS][SMP_WARP * 4];
-    int used[SMP_BANKS] = {0}, most = 0;
-    int step = g.bank_bytes;
-    for (int lane = first; lane < first + count; lane++) {
-        if (!(access->active >> lane & 1))
-            continue;
-        uint32_t begin = access->offset[lane] / (uint32_t)step;
-        uint32_t end = (access->offset[lane] + (uint32_t)access->width - 1) / (uint32_t)step;
-        for (uint32_t word = begin; word <= end; word++) {
-            uint32_t bank = word % (uint32_t)g.banks;
-            bool seen = false;
-            for (int i = 0; i < used[bank] && !seen; i++)
-                seen = words[bank][i] == word;
-            if (!seen)
-                words[bank][used[bank]++] = word;
-            if (used[bank] > most)
-                most = used[bank];
-        }
-    }
-    return most;
-}
+/* One phase: lanes first .. first+count-1, bytes from .. from+bytes-1 of what each accesses. */
+typedef struct phase {
+    const smp_bank_access *access;
+    smp_bank_geometry geometry;
+    int first, count;
+    uint32_t from, bytes;
+} phase;
 
-/* Most active lanes on one bank: atomics, where equal addresses serialise too. */
-static int lanes_on_a_bank(const smp_bank_access *access, geometry g)
-{
-    int used[SMP_BANKS] = {0}, most = 0;
-    for (int lane = 0; lane < SMP_WARP; lane++) {
-        if (!(access->active >> lane & 1))
-            continue;
-        uint32_t bank = access->offset[lane] / (uint32_t)g.bank_bytes % (uint32_t)g.banks;
-        if (++used[bank] > most)
-            most = used[bank];
-    }
-    return most;
-}
+/* What lanes want of each bank: in the order of lanes, lanes that want the same together. */
+typedef struct wants {
+    int count[SMP_BANKS];
+    smp_bank_cell cells[SMP_BANKS][SMP_WARP];
+} wants;
 
-/* cc 1.x: a half-warp is conflict-free when all its lanes use different banks or all read one word; of several equal
- * words one is broadcast, and lanes that read another word of a bank serialise one by one. */
-static int half_warp_cc1(const smp_bank_access *access, int first)
+/* merge: lanes that want the same row are served together. Returns the most cells of a bank. */
+static int collect(const phase *p, bool merge, wants *want)
 {
     int most = 0;
-    /* The broadcast word is the hardware's choice; the best choice bounds it from below: try each lane's. */
-    int best = 0;
-    for (int chosen = first; chosen < first + 16; chosen++) {
-        if (!(access->active >> chosen & 1))
+    memset(want->count, 0, sizeof want->count);
+    for (int lane = p->first; lane < p->first + p->count; lane++) {
+        if (!(p->access->active >> lane & 1))
             continue;
-        uint32_t broadcast = access->offset[chosen] / SMP_BANK_BYTES;
-        int used[16] = {0};
-        bool broadcast_used = false;
-        most = 0;
-        for (int lane = first; lane < first + 16; lane++) {
-            if (!(access->active >> lane & 1))
+        uint32_t begin = (p->access->offset[lane] + p->from) / p->geometry.bank_bytes;
+        uint32_t end = (p->access->offset[lane] + p->from + p->bytes - 1) / p->geometry.bank_bytes;
+        for (uint32_t word = begin; word <= end; word++) {
+            uint32_t bank = word % p->geometry.banks, row = word / (p->geometry.row_bytes / p->geometry.bank_bytes);
+            smp_bank_cell *cells = want->cells[bank];
+            int at = 0, used = want->count[bank];
+            while (at < used && !(merge && cells[at].row == row))
+                at++;
+            if (at < used) {
+                cells[at].lanes |= UINT32_C(1) << lane;
                 continue;
-            uint32_t word = access->offset[lane] / SMP_BANK_BYTES;
-            if (access->op == SMP_BANK_LOAD && word == broadcast) {
-                if (broadcast_used)
-                    continue;
-                broadcast_used = true;
             }
-            if (++used[word % 16] > most)
-                most = used[word % 16];
+            cells[at] = (smp_bank_cell){UINT32_C(1) << lane, row};
+            want->count[bank] = at + 1;
+            most = at + 1 > most ? at + 1 : most;
         }
-        if (!best || most < best)
-            best = most;
     }
-    return best;
+    return most;
+}
+
+/* ------------------------------------------------------------------------------------------------ compute
+ * capability 1.x */
+
+static int lanes_in(uint32_t lanes)
+{
+    return __builtin_popcount(lanes);
+}
+
+/* A bank's cells with the most lanes first: those a broadcast saves most on. */
+static void sort_by_lanes(smp_bank_cell *cells, int count)
+{
+    for (int i = 1; i < count; i++) {
+        smp_bank_cell cell = cells[i];
+        int at = i;
+        for (; at > 0 && lanes_in(cells[at - 1].lanes) < lanes_in(cell.lanes); at--)
+            cells[at] = cells[at - 1];
+        cells[at] = cell;
+    }
+}
+
+/* How many words of this bank must be broadcast for it to be done in `steps`; -1: it cannot. */
+static int broadcasts_needed(const smp_bank_cell *cells, int count, int steps)
+{
+    int single = 0;
+    for (int i = 0; i < count; i++)
+        single += lanes_in(cells[i].lanes);
+    for (int k = 0; k <= count; k++) {
+        if (k + single <= steps)
+            return k;
+        single -= k < count ? lanes_in(cells[k].lanes) : 0;
+    }
+    return -1;
+}
+
+/* Guide 4.2, F.3.3.2: in each step one word, of whichever bank, is broadcast to all lanes that read it; every other
+ * bank serves one lane. The least number of steps over all choices of broadcast words; words[bank]: broadcasts of each.
+ */
+static int half_warp_steps(const wants *want, int words[CC1_BANKS])
+{
+    for (int steps = 0;; steps++) {
+        int total = 0;
+        bool enough = true;
+        for (int bank = 0; bank < CC1_BANKS && enough; bank++) {
+            words[bank] = broadcasts_needed(want->cells[bank], want->count[bank], steps);
+            enough = words[bank] >= 0;
+            total += words[bank];
+        }
+        if (enough && total <= steps)
+            return steps;
+    }
+}
+
+static void half_warp_turns(const wants *want, const int words[CC1_BANKS], int steps, smp_bank_wavefront *turns)
+{
+    int broadcast = 0; /* steps whose broadcast is given away */
+    for (int bank = 0; bank < CC1_BANKS; bank++) {
+        const smp_bank_cell *cells = want->cells[bank];
+        for (int i = 0; i < words[bank]; i++)
+            turns[broadcast++].cells[bank] = cells[i];
+        int step = 0;
+        for (int i = words[bank]; i < want->count[bank]; i++)
+            for (uint32_t rest = cells[i].lanes; rest; rest &= rest - 1) {
+                while (step < steps - 1 && turns[step].cells[bank].lanes)
+                    step++;
+                turns[step].cells[bank] = (smp_bank_cell){rest & -rest, cells[i].row};
+            }
+    }
+}
+
+/* Of lanes that write the same place one writes, and the others cost nothing. */
+static smp_bank_access writers_cc1(const smp_bank_access *access)
+{
+    smp_bank_access writers = *access;
+    for (int lane = 0; lane < SMP_WARP; lane++)
+        for (int other = lane & ~(CC1_LANES - 1); other < lane; other++)
+            if (writers.active >> other & 1 && writers.offset[other] == writers.offset[lane])
+                writers.active &= ~(UINT32_C(1) << lane);
+    return writers;
+}
+
+/* ------------------------------------------------------------------------------------------------ all */
+
+static void begin_turns(smp_bank_schedule *schedule, int phase_at, int turns)
+{
+    for (int i = 0; i < turns && schedule->count < SMP_BANK_MAX_WAVEFRONTS; i++) {
+        smp_bank_wavefront *wavefront = &schedule->wavefronts[schedule->count++];
+        *wavefront = (smp_bank_wavefront){.phase = phase_at, .turn = i};
+    }
+}
+
+/* The wavefronts of one phase; what they serve goes into schedule, which may be null. */
+static int serve(const phase *p, smp_bank_rules rules, smp_bank_schedule *schedule, int phase_at)
+{
+    wants want;
+    bool one_by_one =
+        rules == SMP_BANKS_CC1 ? p->access->op == SMP_BANK_STORE || atomic_turns(p->access) : atomic_turns(p->access);
+    int turns = collect(p, !one_by_one, &want), words[CC1_BANKS], first = schedule ? schedule->count : 0;
+    if (rules == SMP_BANKS_CC1 && !one_by_one) {
+        for (int bank = 0; bank < CC1_BANKS; bank++)
+            sort_by_lanes(want.cells[bank], want.count[bank]);
+        turns = half_warp_steps(&want, words);
+        if (schedule) {
+            begin_turns(schedule, phase_at, turns);
+            half_warp_turns(&want, words, turns, &schedule->wavefronts[first]);
+        }
+        return turns;
+    }
+    bool idle_turn = rules == SMP_BANKS_CC2 && p->access->width == 16 && turns > 0;
+    int repeats = p->access->op == SMP_BANK_ATOMIC_FLOAT ? 2 : 1; /* each turn of the loop loads and swaps */
+    int total = turns * repeats + idle_turn;
+    if (schedule) {
+        begin_turns(schedule, phase_at, total);
+        for (int bank = 0; bank < SMP_BANKS; bank++)
+            for (int i = 0; i < want.count[bank] * repeats; i++)
+                schedule->wavefronts[first + i].cells[bank] = want.cells[bank][i / repeats];
+    }
+    return total;
+}
+
+static uint32_t lanes_between(int first, int count)
+{
+    return (count >= SMP_WARP ? ~UINT32_C(0) : (UINT32_C(1) << count) - 1) << first;
+}
+
+static smp_bank_cost serve_all(const smp_bank_access *given, smp_bank_rules rules, smp_bank_schedule *schedule)
+{
+    smp_bank_cost cost = {0, 0, 0};
+    smp_bank_access writers;
+    const smp_bank_access *access = given;
+    if (rules == SMP_BANKS_CC1 && given->op == SMP_BANK_STORE) {
+        writers = writers_cc1(given);
+        access = &writers;
+    }
+    int lanes = phase_lanes(access, rules);
+    /* 1.x splits wide accesses into requests of 4 bytes (F.3.3.4); atomics look at the first word alone. */
+    uint32_t width = atomic_turns(access) && access->width > SMP_BANK_BYTES ? SMP_BANK_BYTES : (uint32_t)access->width;
+    uint32_t step = rules == SMP_BANKS_CC1 && width > SMP_BANK_BYTES ? SMP_BANK_BYTES : width;
+    for (uint32_t from = 0; from < width; from += step)
+        for (int first = 0; first < SMP_WARP; first += lanes) {
+            uint32_t taking_part = access->active & lanes_between(first, lanes);
+            if (!taking_part)
+                continue;
+            phase p = {access, smp_bank_geometry_of(rules), first, lanes, from, step};
+            int at = schedule ? schedule->phases++ : 0;
+            if (schedule) {
+                schedule->phase_lanes[at] = given->active & lanes_between(first, lanes);
+                schedule->phase_from[at] = (int)from;
+            }
+            cost.wavefronts += serve(&p, rules, schedule, at);
+            cost.ideal += access->op == SMP_BANK_ATOMIC_FLOAT ? 2 : 1;
+        }
+    cost.conflicts = cost.wavefronts - cost.ideal;
+    return cost;
 }
 
 smp_bank_cost smp_bank_cost_of(const smp_bank_access *access, smp_bank_rules rules)
 {
-    smp_bank_cost cost = {0, 0, 0};
-    if (!access->active)
-        return cost;
-    geometry g = {SMP_BANKS, rules == SMP_BANKS_CC3_8 ? 2 * SMP_BANK_BYTES : SMP_BANK_BYTES};
-    if (rules == SMP_BANKS_CC1) {
-        for (int first = 0; first < SMP_WARP; first += 16) {
-            int wavefronts = half_warp_cc1(access, first);
-            cost.wavefronts += wavefronts;
-            cost.ideal += wavefronts > 0;
-        }
-    } else if (access->op == SMP_BANK_ATOMIC || access->op == SMP_BANK_ATOMIC_FLOAT) {
-        cost.ideal = 1;
-        cost.wavefronts = lanes_on_a_bank(access, g);
-        if (access->op == SMP_BANK_ATOMIC_FLOAT) { /* each turn of the loop loads and swaps */
-            cost.wavefronts *= 2;
-            cost.ideal = 2;
-        }
-    } else {
-        int lanes = phase_lanes(access);
-        for (int first = 0; first < SMP_WARP; first += lanes) {
-            int wavefronts = distinct_words(access, g, first, lanes);
-            cost.wavefronts += wavefronts;
-            cost.ideal += wavefronts > 0;
-        }
-    }
-    cost.conflicts = cost.wavefronts - cost.ideal;
-    return cost;
+    return serve_all(access, rules, NULL);
+}
+
+void smp_bank_schedule_of(const smp_bank_access *access, smp_bank_rules rules, smp_bank_schedule *schedule)
+{
+    schedule->phases = schedule->count = 0;
+    schedule->cost = serve_all(access, rules, schedule);
 }
 
 smp_bank_rules smp_bank_rules_for(int compute_major)

@@ -1,7 +1,7 @@
-/* The cost of one warp instruction on shared memory: how many wavefronts its 32 addresses need, and how many of those
- * are bank conflicts. Pure arithmetic. Rules for compute capability 5.x and newer were measured on an H100 (576 cases
- * in tests/data/h100_bank_patterns.csv, every one exact); those of older devices follow the CUDA C++ Programming Guide,
- * "Compute Capabilities". */
+/* The cost of one warp instruction on shared memory: how many wavefronts its 32 addresses need, how many of those are
+ * bank conflicts, and which lanes each wavefront serves. Pure arithmetic. Rules for compute capability 5.x and newer
+ * were measured on an H100 (576 cases in tests/data/h100_bank_patterns.csv, every one exact); those of older devices
+ * follow the CUDA C Programming Guide 4.2, appendix F.3.3 (1.x), F.4.3 (2.x) and F.5.3 (3.x). */
 #ifndef SMP_COUNTERS_BANK_H
 #define SMP_COUNTERS_BANK_H
 
@@ -18,7 +18,7 @@ typedef enum smp_bank_op {
 } smp_bank_op;
 
 typedef enum smp_bank_rules {
-    SMP_BANKS_CC1,   /* 16 banks, a half-warp at a time, one broadcast word */
+    SMP_BANKS_CC1,   /* 16 banks, a half-warp at a time, one broadcast word a step */
     SMP_BANKS_CC2,   /* 32 banks of 4 bytes, multicast */
     SMP_BANKS_CC3,   /* 3.x, 4-byte mode */
     SMP_BANKS_CC3_8, /* 3.x, 8-byte mode */
@@ -38,10 +38,48 @@ typedef struct smp_bank_cost {
     int conflicts; /* wavefronts - ideal */
 } smp_bank_cost;
 
-/* An access without active lanes costs nothing. */
+/* An access without active lanes costs nothing. Where a rule leaves a choice to the hardware (the broadcast word
+ * of 1.x), the best choice is counted. */
 smp_bank_cost smp_bank_cost_of(const smp_bank_access *access, smp_bank_rules rules);
 
 /* The rules of a compute capability: 1..9 and newer. */
 smp_bank_rules smp_bank_rules_for(int compute_major);
+
+/* How addresses lie in banks: bank = address / bank_bytes % banks, row = address / row_bytes. A bank serves one row in
+ * a wavefront, to all lanes that want it. (In 4-byte mode of 3.x a row holds two words of each bank: 64 words in all.)
+ */
+typedef struct smp_bank_geometry {
+    uint32_t banks, bank_bytes, row_bytes;
+} smp_bank_geometry;
+
+smp_bank_geometry smp_bank_geometry_of(smp_bank_rules rules);
+
+/* What one bank does in one wavefront; idle when lanes is 0. */
+typedef struct smp_bank_cell {
+    uint32_t lanes; /* bit n: lane n is served here (a wide access is served by several banks) */
+    uint32_t row;
+} smp_bank_cell;
+
+typedef struct smp_bank_wavefront {
+    int phase;                      /* 0, 1, ...: lanes of different phases never conflict */
+    int turn;                       /* 0: the phase's first; all others are conflicts */
+    smp_bank_cell cells[SMP_BANKS]; /* of `banks` */
+} smp_bank_wavefront;
+
+enum { SMP_BANK_MAX_WAVEFRONTS = 128 }; /* 1.x, 16 bytes a lane: 4 requests x 2 half-warps x 16 */
+
+typedef struct smp_bank_schedule {
+    smp_bank_cost cost;
+    int phases;                         /* with an active lane */
+    uint32_t phase_lanes[SMP_WARP / 4]; /* the active lanes of each */
+    int phase_from[SMP_WARP / 4];       /* 1.x: the byte of each lane's access that this request begins at; else 0 */
+    int count;                          /* = cost.wavefronts */
+    smp_bank_wavefront wavefronts[SMP_BANK_MAX_WAVEFRONTS];
+} smp_bank_schedule;
+
+/* One order in which the wavefronts can be served (the hardware's own is not documented; their number is). A float
+ * atomic shows each turn of its loop twice, load and swap; a 16-byte access on 2.x ends each phase with an idle
+ * wavefront, the one more that the guide counts there. */
+void smp_bank_schedule_of(const smp_bank_access *access, smp_bank_rules rules, smp_bank_schedule *schedule);
 
 #endif
