@@ -204,6 +204,12 @@ SMP_INLINE int float_leaf(smp_stats_leaf *leaf, const float *restrict p, int64_t
     return 1;
 }
 
+/* Rare, so compiled once: any number of channels. */
+static __attribute__((noinline)) void masked_leaf(smp_stats_leaf *leaf, const float *p, int64_t n, int channels)
+{
+    (void)float_leaf(leaf, p, n, channels, 1);
+}
+
 /* ---------------------------------------------------------------------------------------------- leaves */
 
 /* rows of n pixels each, the first at `from`; channels is a constant in the common cases. */
@@ -225,7 +231,7 @@ SMP_INLINE void one_leaf(smp_stats_leaf *leaf, const smp_view *in, const char *f
         p = gathered;
     }
     if (!float_leaf(leaf, p, rows * n, channels, 0))
-        float_leaf(leaf, p, rows * n, channels, 1);
+        masked_leaf(leaf, p, rows * n, in->channels);
 }
 
 SMP_CPU_KERNEL(stats_tiled)
