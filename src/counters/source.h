@@ -2,7 +2,7 @@
  *   model  the emulator's traced kernels and the rules of counters/bank.h; no GPU needed
  *   sass   CUPTI's SASS metrics: exact, and known for each instruction
  *   hw     CUPTI's range profiler: hardware counters, which also count arbitration with global traffic
- * Counts are never taken together with times: sass slows a short kernel 50 times. docs/counters.md tells how to use it. */
+ * Counts are never taken together with times: sass slows a short kernel 50 times. */
 #ifndef SMP_COUNTERS_SOURCE_H
 #define SMP_COUNTERS_SOURCE_H
 
@@ -27,10 +27,10 @@ typedef struct smp_count_site {
 /* Zero it before use. */
 typedef struct smp_counts {
     smp_count_kind kind;
-    smp_shared_count ops[SMP_SHARED_OPS];
+    smp_shared_count ops[SMP_SHARED_OPS]; /* hw knows no asynchronous copies */
     smp_shared_count total;
-    smp_count_site *sites; /* model and sass; sites of one source line and operation are one */
-    size_t site_count;
+    smp_count_site *sites; /* model and sass, when wanted; those of one source line and operation are one */
+    size_t site_count, site_capacity;
     uint64_t faults; /* model: races, uninitialised reads, ... that the trace saw */
 } smp_counts;
 
@@ -47,6 +47,9 @@ typedef struct smp_count_source smp_count_source;
  * with the reason in one line and the remedy as its hint, when the source cannot be had: a caller that can go on says so
  * and takes model. One source of a kind at a time; at most 0.5 s for the first. */
 smp_code smp_count_open(smp_count_kind kind, smp_device *device, smp_count_source **out, smp_error *err);
+
+/* From now on counts come with their sites (off at first: naming source lines takes a while). */
+void smp_count_want_sites(smp_count_source *source, bool wanted);
 
 /* Runs the work and counts it. *counts is zeroed first; the caller frees it. */
 smp_code smp_count_measure(smp_count_source *source, smp_count_work *work, void *context, smp_counts *counts,

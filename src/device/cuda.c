@@ -126,6 +126,12 @@ fail:
 
 /* ------------------------------------------------------------------------------------------------ the device */
 
+smp_cuda_handles smp_cuda_handles_of(smp_device *device)
+{
+    const cuda_device *gpu = (const cuda_device *)device;
+    return (smp_cuda_handles){gpu->driver, gpu->context, gpu->device};
+}
+
 smp_code cuda_enter(cuda_device *gpu, smp_error *err)
 {
     smp_code code = SMP_OK;

@@ -28,4 +28,15 @@ typedef struct smp_cuda_launch_info {
 smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
                                   smp_cuda_launch_info *info, smp_error *err);
 
+/* What a profiler needs of a device that smp_cuda_open() made. */
+typedef struct smp_cuda_handles {
+    smp_driver *driver;
+    CUcontext context;
+    CUdevice device;
+} smp_cuda_handles;
+smp_cuda_handles smp_cuda_handles_of(smp_device *device);
+
+/* Waits, then unloads every kernel: the next launches load theirs anew, under a profiler's eyes. */
+smp_code smp_cuda_reload(smp_device *device, smp_error *err);
+
 #endif

@@ -1,0 +1,114 @@
+/* CUPTI, NVIDIA's library of counters, opened when first asked for: nothing of it is linked. Built only where its headers
+ * are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors, cupti_sass.c and cupti_range.c are
+ * the two sources, cupti_lines.c finds source lines, cupti_check.c checks metric names without a GPU. */
+#ifndef SMP_COUNTERS_CUPTI_H
+#define SMP_COUNTERS_CUPTI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* CUDA's own types come before those of device/cuda_api.h, which then leaves them alone. */
+#include <cuda.h>
+#include <cupti_callbacks.h>
+#include <cupti_pcsampling.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_result.h>
+#include <cupti_sass_metrics.h>
+#include <cupti_target.h>
+
+#include "base/error.h"
+#include "counters/source_ops.h"
+#include "device/cuda.h"
+
+typedef struct cupti_api {
+    char path[512]; /* of the library that was opened */
+#define F(name) __typeof__(&name) name;
+#define O(name) __typeof__(&name) name;
+#include "counters/cupti_api.def"
+#undef F
+#undef O
+} cupti_api;
+
+/* Opens the library once a process; SMP_E_DEVICE, with where it was looked for, when there is none. Static storage. */
+smp_code cupti_load(const cupti_api **out, smp_error *err);
+
+/* Turns a result into SMP_E_DEVICE with its name and what to do. what: the function. */
+smp_code cupti_fail(const cupti_api *api, const char *what, CUptiResult result, smp_error *err);
+
+/* Calls api->name(params) in a function with `smp_code code`, `smp_error *err` and a label `fail`. */
+#define CUPTI_TRY(api, name, params)                                                                                   \
+    do {                                                                                                               \
+        CUptiResult result_ = (api)->name(params);                                                                     \
+        if (result_ != CUPTI_SUCCESS) {                                                                                \
+            code = cupti_fail(api, #name, result_, err);                                                               \
+            goto fail;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/* A device whose counters may be read. */
+typedef struct cupti_target {
+    const cupti_api *api;
+    smp_device *device;
+    smp_cuda_handles handles;
+    const char *chip;      /* "GH100" */
+    uint8_t *availability; /* which counters this user may read; freed by cupti_target_close */
+    size_t availability_size;
+} cupti_target;
+
+/* Initialises the profiler and asks whether `which` is supported and allowed here. */
+smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_target *target, smp_error *err);
+void cupti_target_close(cupti_target *target);
+
+/* One source configures the device's counters at a time: makes `owner` that one, after the one before has been told to
+ * let go. owner null: nobody. */
+void cupti_claim(void *owner, void (*let_go)(void *owner));
+
+/* ------------------------------------------------------------------------------------------------ metrics */
+
+/* SASS metrics: two of wavefronts, then executed instructions by smp_shared_op. Every instruction on shared memory is one
+ * record, so the count that is not 0 tells its operation. */
+enum { CUPTI_SASS_WAVEFRONTS, CUPTI_SASS_IDEAL, CUPTI_SASS_INSTRUCTIONS, CUPTI_SASS_METRICS = CUPTI_SASS_INSTRUCTIONS + SMP_SHARED_OPS };
+extern const char *const cupti_sass_names[CUPTI_SASS_METRICS];
+
+/* Metrics of the range profiler: three for each of loads, stores, atomics. */
+enum { CUPTI_RANGE_INSTRUCTIONS, CUPTI_RANGE_WAVEFRONTS, CUPTI_RANGE_CONFLICTS, CUPTI_RANGE_EACH };
+enum { CUPTI_RANGE_OPS = 3, CUPTI_RANGE_METRICS = CUPTI_RANGE_OPS * CUPTI_RANGE_EACH };
+extern const char *const cupti_range_names[CUPTI_RANGE_METRICS];
+
+/* A host object configured for metrics, and the image that the profiler is given. */
+typedef struct cupti_config {
+    CUpti_Profiler_Host_Object *host;
+    uint8_t *image;
+    size_t image_size, passes;
+} cupti_config;
+
+/* availability may be null. On failure nothing is left to close. */
+smp_code cupti_config_open(const cupti_api *api, const char *chip, const uint8_t *availability,
+                           const char *const *names, size_t count, cupti_config *config, smp_error *err);
+void cupti_config_close(const cupti_api *api, cupti_config *config);
+
+/* Which of the names above a chip knows; needs neither GPU nor driver. */
+typedef struct cupti_names {
+    const char *chip;
+    bool supported;                  /* CUPTI measures on this chip */
+    bool sass[CUPTI_SASS_METRICS];   /* none before Turing */
+    bool range[CUPTI_RANGE_METRICS];
+    size_t passes;                   /* that all range metrics together take */
+} cupti_names;
+
+/* One entry for every chip that the library knows, from smp_alloc. */
+smp_code cupti_check_names(const cupti_api *api, cupti_names **out, size_t *count, smp_error *err);
+
+/* ------------------------------------------------------------------------------------------------ lines */
+
+typedef struct cupti_lines cupti_lines; /* the cubins of kernels whose lines were asked for */
+
+/* "transpose.cu:41" for an instruction of a kernel, or "+0x1b0" when that cannot be known. *lines begins as null. */
+void cupti_line_of(const cupti_target *target, cupti_lines **lines, const char *kernel, uint32_t pc, char *text,
+                   size_t size);
+void cupti_lines_free(cupti_lines *lines);
+
+#endif
