@@ -9,6 +9,8 @@
 #include "pipe/plan.h"
 #include "report/report.h"
 
+typedef struct smp_run_cache smp_run_cache;
+
 typedef struct smp_run_request {
     const smp_program *program;
     smp_diags *diags;        /* warnings and failures that belong to a place in the text */
@@ -23,7 +25,16 @@ typedef struct smp_run_request {
     /* Called between strips with rows done of all (may be null); a code other than SMP_OK stops the run. */
     smp_code (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
+    smp_run_cache *cache;    /* keeps plans and memory for the next file, and runs small pictures whole, in the calling
+                                thread alone: for many files, several threads at once. Null: nothing is kept */
+    const char *save_prefix; /* put before the names of files that the pipeline saves, so that those of several inputs
+                                differ; may be null */
+    bool tallies;            /* the report gets those of reductions that add up over files */
 } smp_run_request;
+
+/* A cache serves one thread, and requests that differ in input, output and limits alone. */
+smp_code smp_run_cache_open(smp_run_cache **out, smp_error *err);
+void smp_run_cache_close(smp_run_cache *cache); /* before its device; null is allowed */
 
 /* Runs one file. *report is filled also on failure (as far as it went); the caller frees it. On failure no output is left
  * and what was there before is untouched. */

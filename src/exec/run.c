@@ -1,4 +1,5 @@
 /* Running one file, or a picture in memory: opens reader, writers and streams round a runner. See exec.h. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -6,8 +7,10 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "exec/cache.h"
 #include "exec/exec.h"
 #include "exec/runner.h"
+#include "exec/step.h"
 
 typedef struct output { /* one sink's file */
     char *path;         /* owned; null for the main output */
@@ -59,14 +62,32 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .accepts = accepts,
         .plain_storage = request->plain_storage,
     };
-    return smp_plan_make(&ask, request->diags, plan, err);
+    static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER; /* files at once share the program and its diagnostics */
+    pthread_mutex_lock(&planning);
+    smp_code code = smp_plan_make(&ask, request->diags, plan, err);
+    pthread_mutex_unlock(&planning);
+    return code;
+}
+
+/* The plan for a file: the cache's, kept there, or one of its own. *entry is null without a cache. */
+static smp_code find_plan(const smp_run_request *request, const smp_media *media, smp_cached_plan **entry, smp_plan **plan,
+                          smp_error *err)
+{
+    *entry = request->cache ? smp_cache_find(request->cache, &media->shape, media->orientation, request->output) : NULL;
+    *plan = *entry ? (*entry)->plan : NULL;
+    smp_code code = *plan ? SMP_OK : make_plan(request, media, plan, err);
+    if (*entry)
+        (*entry)->plan = *plan;
+    return code;
 }
 
 /* `save` writes beside the main output: the paths in a pipeline are relative to the output's folder. */
-static smp_code save_path(const char *beside, const char *name, char **out, smp_error *err)
+static smp_code save_path(const char *beside, const char *prefix, const char *name, char **out, smp_error *err)
 {
-    const char *slash = strcmp(beside, "-") ? strrchr(beside, '/') : NULL;
-    *out = slash ? smp_asprintf("%.*s/%s", (int)(slash - beside), beside, name) : smp_strdup(name);
+    const char *slash = strcmp(beside, "-") ? strrchr(beside, '/') : NULL, *last = strrchr(name, '/');
+    int folders = last ? (int)(last + 1 - name) : 0;
+    *out = smp_asprintf("%.*s%.*s%s%s", slash ? (int)(slash + 1 - beside) : 0, beside, folders, name, prefix ? prefix : "",
+                        name + folders);
     return *out ? SMP_OK : smp_fail_memory(err, "a path", strlen(name));
 }
 
@@ -84,17 +105,18 @@ static smp_code check_distinct(const smp_run_request *request, const smp_plan *p
 }
 
 static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media, output *outputs,
-                             smp_error *err)
+                             double *output_seconds, smp_error *err)
 {
     const char *inputs[] = {request->input, NULL};
     smp_write_options options = request->write;
+    options.output_seconds = output_seconds;
     options.inputs = inputs;
     if (request->device->host_memory) /* --threads holds for compressing too */
         options.threads = request->device->info.units;
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < plan->sink_count; i++)
         if (plan->sinks[i].save >= 0)
-            code = save_path(request->output, plan->sinks[i].path, &outputs[i].path, err);
+            code = save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
     if (!code)
         code = check_distinct(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
@@ -137,6 +159,7 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
             .sinks = sinks,
             .progress = request->progress,
             .progress_context = request->progress_context,
+            .tallies = request->tallies,
         };
         code = smp_runner_run(&setup, report, &failed, err);
         if (failed > 0 && plan->steps[failed].job != SMP_JOB_SOURCE)
@@ -152,6 +175,84 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
                 *err = late;
         }
     }
+    smp_free(sinks);
+    return code;
+}
+
+/* A picture in a buffer of the cache. */
+static smp_code buffer_view(smp_run_cache *cache, size_t index, const smp_shape *shape, smp_view *view, smp_error *err)
+{
+    size_t bytes;
+    int64_t stride = smp_row_stride(shape, shape->format);
+    *view = (smp_view){.stride = stride,
+                       .width = shape->width,
+                       .height = shape->height,
+                       .rows = shape->height,
+                       .channels = shape->channels,
+                       .format = (int32_t)shape->format,
+                       .white = smp_white(shape->format),
+                       .alpha = shape->alpha};
+    if (!smp_mul_size((size_t)stride, (size_t)shape->height, &bytes))
+        return smp_fail_memory(err, "a picture", UINT64_MAX);
+    return smp_cache_buffer(cache, index, bytes, &view->data, err);
+}
+
+/* Pictures so small that threads to overlap decoding, computing and encoding cost more than they save. */
+static bool is_small(const smp_plan *plan)
+{
+    enum { SMALL = 4 << 20 }; /* bytes, of a picture as it is read and of all that is written */
+    int64_t in = 0, out = 0;
+    const smp_shape *shape = &plan->steps[0].out;
+    bool fits = smp_mul_i64(smp_row_stride(shape, shape->format), shape->height, &in) && in <= SMALL;
+    for (size_t i = 0; fits && i < plan->sink_count; i++) {
+        int64_t bytes;
+        shape = &plan->sinks[i].shape;
+        fits = smp_mul_i64(smp_row_stride(shape, shape->format), shape->height, &bytes) && bytes <= SMALL;
+        out += fits ? bytes : 0;
+    }
+    return fits && out <= SMALL;
+}
+
+/* Reads, runs and writes a whole small picture in this thread, in memory that the cache keeps. */
+static smp_code pass_through(const smp_run_request *request, smp_cached_plan *entry, smp_reader *reader, output *outputs,
+                             smp_run_report *report, smp_error *err)
+{
+    const smp_plan *plan = entry->plan;
+    smp_port source = {0}, *sinks = smp_alloc_array(plan->sink_count, sizeof *sinks);
+    int failed = SMP_STEP_NONE;
+    smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
+    if (!code)
+        code = buffer_view(request->cache, 0, &plan->steps[0].out, &source.view, err);
+    for (size_t i = 0; !code && i < plan->sink_count; i++)
+        code = buffer_view(request->cache, i + 1, &plan->sinks[i].shape, &sinks[i].view, err);
+    double start = smp_now();
+    if (!code)
+        code = smp_reader_rows(reader, source.view.data, source.view.stride, source.view.height, err);
+    report->read_seconds += smp_now() - start;
+    smp_runner_setup setup = {
+        .plan = plan,
+        .device = request->device,
+        .variant = request->variant,
+        .strip_rows = request->strip_rows,
+        .source = &source,
+        .sinks = sinks,
+        .progress = request->progress,
+        .progress_context = request->progress_context,
+        .tallies = request->tallies,
+    };
+    if (!code && !entry->runner)
+        code = smp_runner_open(&setup, &entry->runner, err);
+    if (!code) {
+        code = smp_runner_go(entry->runner, &setup, report, &failed, err);
+        if (code)
+            smp_cache_drop_runner(entry);
+        if (failed > 0 && plan->steps[failed].job != SMP_JOB_SOURCE)
+            blame_step(request, plan, failed, code, err);
+    }
+    start = smp_now();
+    for (size_t i = 0; !code && i < plan->sink_count; i++)
+        code = smp_writer_rows(outputs[i].writer, sinks[i].view.data, sinks[i].view.stride, sinks[i].view.height, err);
+    report->write_seconds += smp_now() - start;
     smp_free(sinks);
     return code;
 }
@@ -174,6 +275,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     double start = smp_now();
     smp_reader *reader = NULL;
     smp_plan *plan = NULL;
+    smp_cached_plan *entry = NULL;
     output *outputs = NULL;
     size_t output_count = 0;
     struct stat info;
@@ -191,7 +293,8 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     report->input_bytes = strcmp(request->input, "-") && !stat(request->input, &info) ? (uint64_t)info.st_size : 0;
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
-    if ((code = make_plan(request, media, &plan, err)))
+    report->shape = media->shape;
+    if ((code = find_plan(request, media, &entry, &plan, err)))
         goto done;
     outputs = smp_alloc_array(plan->sink_count, sizeof *outputs);
     if (!outputs) {
@@ -201,9 +304,10 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     output_count = plan->sink_count;
     if (output_count)
         smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out, sizeof report->shape_out);
-    if ((code = open_outputs(request, plan, media, outputs, err)))
+    if ((code = open_outputs(request, plan, media, outputs, &report->output_seconds, err)))
         goto done;
-    code = stream_through(request, plan, reader, outputs, report, err);
+    code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
+                                   : stream_through(request, plan, reader, outputs, report, err);
     locate_steps(request, report);
     if (!code)
         code = commit_all(plan, outputs, report, err);
@@ -214,7 +318,10 @@ done:
         smp_free(outputs[i].path);
     }
     smp_free(outputs);
-    smp_plan_free(plan);
+    if (!entry)
+        smp_plan_free(plan);
+    if (reader)
+        report->input_seconds = smp_reader_input_seconds(reader);
     smp_reader_close(reader);
     report->status = code;
     if (code)

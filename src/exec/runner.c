@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/clock.h"
 #include "exec/schedule.h"
 #include "exec/step.h"
 
@@ -24,6 +25,7 @@ struct smp_runner {
     lane *lanes;
     smp_rows *rows;
     int64_t strip_rows, strips_done, strips_all;
+    double upload_seconds, download_seconds;
 };
 
 /* ---------------------------------------------------------------------------------------------- memory */
@@ -67,7 +69,16 @@ static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window,
     }
     if (code || step->job == SMP_JOB_SOURCE)
         return code;
-    return smp_step_open(&l->run, r->device, step, NULL, smp_step_variant(step, r->setup->variant), err);
+    code = smp_step_open(&l->run, r->device, step, NULL, smp_step_variant(step, r->setup->variant), err);
+    l->run.wants_tally = r->setup->tallies;
+    return code;
+}
+
+static smp_code begin_lane(smp_runner *r, int index, smp_error *err)
+{
+    lane *l = &r->lanes[index];
+    l->base = l->done = 0;
+    return r->plan->steps[index].job == SMP_JOB_SOURCE ? SMP_OK : smp_step_again(&l->run, err);
 }
 
 /* Scratch pictures need the strip's input rows, known from the schedule: at most strip + reach, or the whole input. */
@@ -178,8 +189,10 @@ static smp_code fill_from_source(smp_runner *r, const smp_rows *need, smp_error 
             count = need->to - y;
             stride = port->view.stride;
         }
+        double start = smp_now();
         smp_code code = r->device->ops->copy_in(r->device, (char *)l->memory + (y - l->base) * l->stride, l->stride, rows, stride,
                                                 smp_row_bytes(&step->out, step->storage), count, err);
+        r->upload_seconds += smp_now() - start;
         if (code)
             return code;
         if (port->stream)
@@ -228,8 +241,10 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_port *port
             stride = port->view.stride;
         }
         smp_view from = view_of(r, sink->step, y, count);
+        double start = smp_now();
         smp_code code = r->device->ops->copy_out(r->device, rows, stride, from.data, from.stride, smp_row_bytes(&step->out, step->storage),
                                                  count, err);
+        r->download_seconds += smp_now() - start;
         if (code)
             return code;
         if (port->stream)
@@ -314,6 +329,10 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
     report->strip_rows = r->strip_rows;
     report->strips = r->strips_done;
     report->device_seconds = 0;
+    if (!r->device->host_memory) { /* the CPU copies within its own memory */
+        report->upload_seconds = r->upload_seconds;
+        report->download_seconds = r->download_seconds;
+    }
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
         smp_step_run *run = &r->lanes[i].run;
@@ -334,6 +353,10 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
             return code;
         to->findings = run->findings;
         run->findings = (smp_findings){0};
+        to->stage = step->stage;
+        to->in = step->in;
+        to->tally = run->tally;
+        run->tally = NULL;
         report->device_seconds += to->seconds;
     }
     return SMP_OK;
@@ -357,28 +380,67 @@ int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t w
     return (rows + plan->granule - 1) / plan->granule * plan->granule;
 }
 
+smp_code smp_runner_open(const smp_runner_setup *setup, smp_runner **out, smp_error *err)
+{
+    smp_runner *r = *out = smp_alloc(sizeof *r);
+    if (!r)
+        return smp_fail_memory(err, "a run", sizeof *r);
+    *r = (smp_runner){.setup = setup, .plan = setup->plan, .device = setup->device};
+    r->strip_rows = smp_strip_rows(setup->plan, setup->device, setup->strip_rows);
+    smp_code code = prepare_what_fits(r, err);
+    if (code) {
+        smp_runner_close(r);
+        *out = NULL;
+    }
+    return code;
+}
+
+void smp_runner_close(smp_runner *r)
+{
+    if (r)
+        release(r);
+    smp_free(r);
+}
+
+static smp_code run_phase(smp_runner *r, int phase, int *failed_step, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    int64_t strips = smp_strip_count(r->plan, phase, r->strip_rows);
+    for (int64_t k = 0; !code && k < strips; k++)
+        code = run_strip(r, phase, k, failed_step, err);
+    if (!code)
+        code = r->device->ops->sync(r->device, err);
+    for (size_t i = 0; !code && i < r->plan->step_count; i++)
+        if (r->plan->steps[i].phase == phase && r->plan->steps[i].job == SMP_JOB_REDUCE) {
+            *failed_step = (int)i;
+            code = finish_reduction(r, (int)i, err);
+        }
+    if (!code)
+        *failed_step = SMP_STEP_NONE;
+    return code;
+}
+
+smp_code smp_runner_go(smp_runner *r, const smp_runner_setup *setup, smp_run_report *report, int *failed_step, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    r->setup = setup;
+    r->strips_done = 0;
+    r->upload_seconds = r->download_seconds = 0;
+    *failed_step = SMP_STEP_NONE;
+    for (size_t i = 0; !code && i < r->plan->step_count; i++)
+        code = begin_lane(r, (int)i, err);
+    for (int phase = 0; !code && phase < r->plan->phases; phase++)
+        code = run_phase(r, phase, failed_step, err);
+    return code ? code : fill_report(r, report, err);
+}
+
 smp_code smp_runner_run(const smp_runner_setup *setup, smp_run_report *report, int *failed_step, smp_error *err)
 {
-    smp_runner r = {.setup = setup, .plan = setup->plan, .device = setup->device};
-    r.strip_rows = smp_strip_rows(setup->plan, setup->device, setup->strip_rows);
+    smp_runner *r;
     *failed_step = SMP_STEP_NONE;
-    smp_code code = prepare_what_fits(&r, err);
-    for (int phase = 0; !code && phase < r.plan->phases; phase++) {
-        int64_t strips = smp_strip_count(r.plan, phase, r.strip_rows);
-        for (int64_t k = 0; !code && k < strips; k++)
-            code = run_strip(&r, phase, k, failed_step, err);
-        if (!code)
-            code = r.device->ops->sync(r.device, err);
-        for (size_t i = 0; !code && i < r.plan->step_count; i++)
-            if (r.plan->steps[i].phase == phase && r.plan->steps[i].job == SMP_JOB_REDUCE) {
-                *failed_step = (int)i;
-                code = finish_reduction(&r, (int)i, err);
-            }
-        if (!code)
-            *failed_step = SMP_STEP_NONE;
-    }
+    smp_code code = smp_runner_open(setup, &r, err);
     if (!code)
-        code = fill_report(&r, report, err);
-    release(&r);
+        code = smp_runner_go(r, setup, report, failed_step, err);
+    smp_runner_close(r);
     return code;
 }

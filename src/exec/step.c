@@ -173,6 +173,20 @@ smp_code smp_step_reset(smp_step_run *run, smp_error *err)
     return code;
 }
 
+smp_code smp_step_again(smp_step_run *run, smp_error *err)
+{
+    void *table = run->work.table;
+    run->cost = (smp_cost){0};
+    smp_findings_free(&run->findings);
+    smp_free(run->tally);
+    run->tally = NULL;
+    run->work = run->step->work;
+    run->work.table = table;
+    if (table && run->step->reduced_by >= 0) /* the reduction to come uploads it */
+        memcpy(table, run->step->work.table, run->work.table_size);
+    return smp_step_reset(run, err);
+}
+
 void smp_step_close(smp_step_run *run)
 {
     void *owned[] = {run->scratch, run->table, run->result, run->clipped};
@@ -180,6 +194,7 @@ void smp_step_close(smp_step_run *run)
         if (owned[i])
             run->device->ops->free(run->device, owned[i]);
     smp_free(run->work.table);
+    smp_free(run->tally);
     smp_findings_free(&run->findings);
     *run = (smp_step_run){.device = run->device};
 }
@@ -224,6 +239,8 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
     if (!result)
         return smp_fail_memory(err, "results", run->work.result_size);
     smp_code code = run->device->ops->copy_out(run->device, result, size, run->result, size, size, 1, err);
+    if (!code && run->wants_tally && run->step->stage->tally)
+        code = run->step->stage->tally(run->step->params, &run->step->in, &run->work, result, &run->tally, err);
     if (!code && run->step->stage->finish)
         code = run->step->stage->finish(run->step->params, &run->step->in, result, &target->work, &run->findings, err);
     smp_free(result);

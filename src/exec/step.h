@@ -16,7 +16,9 @@ typedef struct smp_step_run {
     uint64_t *clipped;          /* device: one counter; null when not counted */
     void *scratch;
     int64_t scratch_rows, scratch_stride;
-    smp_findings findings; /* of a finished reduction */
+    smp_findings findings; /* of a finished reduction, */
+    bool wants_tally;      /* set by who also wants them in the form that adds up over files: */
+    void *tally;           /* this, null where the stage has none */
     smp_cost cost;
 } smp_step_run;
 
@@ -57,6 +59,9 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
 
 /* Sets results and counters to zero. */
 smp_code smp_step_reset(smp_step_run *run, smp_error *err);
+
+/* Makes ready for another picture of the same shape: what the one before cost, found and changed is forgotten. */
+smp_code smp_step_again(smp_step_run *run, smp_error *err);
 
 /* Brings a finished reduction home and lets the stage read it: findings to run, table and kernel parameters to `target`,
  * the run of the step that waits for them (may be run itself). */

@@ -247,6 +247,11 @@ void smp_reader_close(smp_reader *reader)
     smp_free(reader);
 }
 
+double smp_reader_input_seconds(const smp_reader *reader)
+{
+    return reader->source.seconds;
+}
+
 /* ------------------------------------------------------------------------------------------------ writing */
 
 smp_write_options smp_write_options_default(void)
@@ -354,6 +359,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     if (code == SMP_OK)
         code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
     writer->options.inputs = NULL;
+    if (code == SMP_OK)
+        smp_output_time(writer->output, writer->options.output_seconds);
     if (code == SMP_OK)
         code = writer->format->write_open(writer, writer->options.strip ? NULL : meta, err);
     if (code != SMP_OK)

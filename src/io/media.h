@@ -53,6 +53,9 @@ const smp_media *smp_reader_media(const smp_reader *reader);
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
 void smp_reader_close(smp_reader *reader);
 
+/* Seconds that the operating system took to read bytes so far; what calls took beyond them is decoding. */
+double smp_reader_input_seconds(const smp_reader *reader);
+
 typedef struct smp_write_options {
     bool force;       /* replace an existing file */
     bool strip;       /* no metadata */
@@ -61,6 +64,7 @@ typedef struct smp_write_options {
     int jpeg_quality; /* 1..100; 0: default */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
+    double *output_seconds; /* gets the seconds that the operating system took for the file added; may be null */
 } smp_write_options;
 
 smp_write_options smp_write_options_default(void);

@@ -10,12 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "io/source.h"
 
 enum {
@@ -37,6 +39,7 @@ struct smp_output {
     int fd;
     bool force;
     int failed; /* errno of the first failed write */
+    double *seconds; /* gets what system calls take; may be null */
     size_t used;
     uint8_t buffer[BUFFER];
 };
@@ -115,8 +118,20 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
     return wrote;
 }
 
+void smp_output_time(smp_output *output, double *seconds)
+{
+    output->seconds = seconds;
+}
+
+static void add_time(const smp_output *output, double start)
+{
+    if (output->seconds)
+        *output->seconds += smp_now() - start;
+}
+
 static smp_code write_all(smp_output *output, const uint8_t *data, size_t size, smp_error *err)
 {
+    double start = smp_now();
     while (size && !output->failed) {
         ssize_t wrote = write_quietly(output->fd, data, size);
         if (wrote < 0 && errno == EINTR)
@@ -128,6 +143,7 @@ static smp_code write_all(smp_output *output, const uint8_t *data, size_t size, 
         data += wrote;
         size -= (size_t)wrote;
     }
+    add_time(output, start);
     return output->failed ? fail_write(output->failed, err) : SMP_OK;
 }
 
@@ -235,6 +251,16 @@ static uint64_t random_bits(void)
     return ((uint64_t)getpid() << 40) ^ ((uint64_t)now.tv_nsec << 8) ^ atomic_fetch_add(&calls, 1);
 }
 
+/* A temporary file is locked as long as its writer lives, so that what a kill left behind can be told from what another
+ * process is writing (smp_output_sweep). False: a sweep was faster than the lock, the file is gone. */
+static bool hold(int fd)
+{
+    struct stat status;
+    while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
+        ;
+    return fstat(fd, &status) != 0 || status.st_nlink > 0;
+}
+
 static smp_code open_temporary(smp_output *output, const struct stat *existing, smp_error *err)
 {
     char folder[PATH_MAX];
@@ -252,6 +278,12 @@ static smp_code open_temporary(smp_output *output, const struct stat *existing, 
         /* Armed before the file exists: a signal between the two finds nothing to remove, or the file. */
         atomic_store(&slot->state, SLOT_ARMED);
         output->fd = open(slot->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (output->fd >= 0 && !hold(output->fd)) {
+            close(output->fd);
+            output->fd = -1;
+            atomic_store(&slot->state, SLOT_TAKEN);
+            continue;
+        }
         if (output->fd >= 0) {
             if (existing) /* replacing a private file must not publish it */
                 (void)fchmod(output->fd, existing->st_mode & 0777);
@@ -325,6 +357,7 @@ smp_code smp_output_open(const char *path, bool force, const char *const *inputs
     output->fd = -1;
     output->force = force;
     output->failed = 0;
+    output->seconds = NULL;
     output->used = 0;
     output->path = smp_strdup(path);
     smp_code code = !output->path            ? smp_fail_memory(err, "a path", strlen(path))
@@ -377,8 +410,10 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
 {
     smp_code code =
         output->failed ? fail_write(output->failed, err) : write_all(output, output->buffer, output->used, err);
+    double start = smp_now();
     if (code == SMP_OK && output->target && fsync(output->fd) != 0 && errno != EINVAL && errno != EROFS)
         code = fail_write(errno, err);
+    int held = fcntl(output->fd, F_DUPFD_CLOEXEC, 3); /* keeps the lock until the file is in place */
     int closed = close(output->fd), number = errno;
     output->fd = -1;
     if (code == SMP_OK && closed != 0 && number != EINTR)
@@ -394,6 +429,9 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
             sync_folder(output->target);
         }
     }
+    if (held >= 0)
+        close(held);
+    add_time(output, start);
     destroy(output);
     return code;
 }

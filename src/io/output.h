@@ -16,6 +16,9 @@ typedef struct smp_output smp_output;
  * folder; a block device. A symbolic link to a file is followed, so that the link stays. *out is null on failure. */
 smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err);
 
+/* Adds the seconds that writing, syncing and renaming take to *seconds until the output is gone; null: to nothing. */
+void smp_output_time(smp_output *output, double *seconds);
+
 /* All of it, or SMP_E_WRITE. */
 smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err);
 
@@ -28,5 +31,8 @@ void smp_output_abort(smp_output *output);
 
 /* Removes all temporary files of outputs still open; async-signal-safe. */
 void smp_output_abort_all(void);
+
+/* Removes the temporary files in a folder that writers left which were killed, and no others; says how many. */
+size_t smp_output_sweep(const char *folder);
 
 #endif

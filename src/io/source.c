@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 const char *smp_os_error(int number, char *text, size_t size)
 {
@@ -101,7 +102,9 @@ static size_t read_some(smp_source *source, uint8_t *to, size_t size)
     if (source->at_end || source->failed || source->over_limit)
         return 0;
     for (;;) {
+        double start = smp_now();
         ssize_t got = read(source->fd, to, size);
+        source->seconds += smp_now() - start;
         if (got > 0)
             return (size_t)got;
         if (got == 0) {

@@ -25,6 +25,7 @@ typedef struct smp_source {
     bool at_end;
     int failed; /* errno of a failed read, or 0 */
     bool over_limit;
+    double seconds; /* that reads took */
 } smp_source;
 
 /* path "-" is standard input. Refuses folders and files over the limit. *source needs no closing on failure. */

@@ -22,6 +22,9 @@ typedef struct smp_step_report {
     char type[48];     /* "u8x3 6000x4000 in f32": nominal shape and storage of the output */
     char name[48];     /* of its findings, for stats and histogram */
     smp_findings findings;
+    const smp_stage *stage;
+    smp_shape in;      /* what it worked on */
+    void *tally;       /* its findings in a form that adds up over files (stage->join); null: not wanted, or none */
 } smp_step_report;
 
 typedef struct smp_run_report {
@@ -31,14 +34,17 @@ typedef struct smp_run_report {
     smp_device_info device;
     char device_note[160];
     int threads;
-    double read_seconds;   /* reading and decoding */
-    double write_seconds;  /* encoding and writing */
+    double read_seconds;   /* reading and decoding, */
+    double input_seconds;  /* of which the operating system took this; */
+    double write_seconds;  /* encoding and writing, */
+    double output_seconds; /* of which the operating system took this */
     double device_seconds; /* all steps */
     double upload_seconds, download_seconds;
     double wall_seconds;   /* of the file; decoding, computing and encoding overlap in it */
     int64_t strip_rows, strips;
     uint64_t peak_bytes;   /* live memory at its most */
     uint64_t input_bytes;  /* size of the input file */
+    smp_shape shape;       /* of the input, as decoded */
     char shape_in[48], shape_out[48];
     smp_step_report *steps;
     size_t step_count;

@@ -366,6 +366,34 @@ static void pipes_are_read_like_files(void **context)
     }
 }
 
+/* A writer in a process of its own that is killed in the middle. */
+static void a_sweep_removes_what_a_kill_left_and_nothing_else(void **context)
+{
+    (void)context;
+    clear_folder();
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (!child) {
+        smp_output *output;
+        if (smp_output_open(in_folder("a"), false, NULL, &output, NULL) == SMP_OK && write(ready[1], "", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    char byte;
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    store(in_folder(".smempipe-notes.tmp"), "mine", 4);
+    assert_int_equal(smp_output_sweep(in_folder("")), 0); /* in use */
+    assert_int_equal(count_files(), 2);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_int_equal(smp_output_sweep(in_folder("")), 1);
+    assert_int_equal(count_files(), 1);
+    expect_content(in_folder(".smempipe-notes.tmp"), "mine");
+    close(ready[0]);
+    close(ready[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +413,7 @@ int main(void)
         cmocka_unit_test(every_error_names_the_file),
         cmocka_unit_test(a_signal_handler_removes_temporary_files),
         cmocka_unit_test(pipes_are_read_like_files),
+        cmocka_unit_test(a_sweep_removes_what_a_kill_left_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
