@@ -39,4 +39,12 @@ smp_cuda_handles smp_cuda_handles_of(smp_device *device);
 /* Waits, then unloads every kernel: the next launches load theirs anew, under a profiler's eyes. */
 smp_code smp_cuda_reload(smp_device *device, smp_error *err);
 
+/* One copy of size bytes and the time that it took on the device, by events; waits for it. Host memory is pinned
+ * (smp_cuda_pinned_alloc), device memory from the device's alloc. */
+typedef enum smp_cuda_way { SMP_CUDA_WITHIN, SMP_CUDA_UP, SMP_CUDA_DOWN } smp_cuda_way;
+smp_code smp_cuda_time_copy(smp_device *device, smp_cuda_way way, void *to, const void *from, size_t size,
+                            double *seconds, smp_error *err);
+smp_code smp_cuda_pinned_alloc(smp_device *device, size_t size, void **out, smp_error *err);
+void smp_cuda_pinned_free(smp_device *device, void *memory);
+
 #endif

@@ -1,20 +1,10 @@
 /* What a device can do at most, measured: the ceilings that `bench` shows and that `compare` sets its rates against. Each
- * is the median of several passes over data far larger than the last cache, with quartiles; GB/s are 1e9 bytes a second,
- * read and written bytes added up. */
+ * is the median of several passes over data far larger than the last cache, with quartiles. */
 #ifndef SMP_EXEC_CEILINGS_H
 #define SMP_EXEC_CEILINGS_H
 
 #include "device/device.h"
-
-enum { SMP_RATE_SAMPLES = 15 };
-
-typedef struct smp_rate {
-    double bytes;                     /* that one pass moves; 0: not measured */
-    double gbs;                       /* of the median pass */
-    double gbs_low, gbs_high;         /* of the slower and the faster quartile */
-    double seconds[SMP_RATE_SAMPLES]; /* of each pass, in order */
-    int count;
-} smp_rate;
+#include "report/rate.h"
 
 /* All take the bytes of one buffer (0: chosen for the device) and allocate and free what they need. */
 
@@ -31,8 +21,5 @@ smp_code smp_ceiling_link(smp_device *device, bool up, bool staged, size_t size,
 
 /* Seconds that a launch which does nothing takes: each of many in a row, and one that is waited for. */
 smp_code smp_ceiling_launch(smp_device *device, double *each, double *waited, smp_error *err);
-
-/* Fills gbs and quartiles from seconds, count and bytes. */
-void smp_rate_settle(smp_rate *rate);
 
 #endif
