@@ -36,6 +36,7 @@ need_for_build() {
     need libisal-dev "compresses PNG several times as fast as zlib" has_library libisal libisal-dev
     need libjpeg-dev "reads and writes JPEG" has_library libjpeg libjpeg-dev
     need libisal-dev "deflates PNG several times faster than zlib" has_library libisal libisal-dev
+    need libsndfile1-dev "reads and writes FLAC and OGG" has_library sndfile libsndfile1-dev
     need libstb-dev "reads BMP, TGA, PNM, PSD and HDR" has_library stb libstb-dev
 }
 

@@ -136,7 +136,9 @@ static void put_text(const char *path, const smp_media *media, bool verbose)
 {
     const smp_shape *shape = &media->shape;
     smp_text_clean(stdout, path);
-    printf("\n  format       %s, %d bit%s", media->file_format, media->bits, media->bits == 1 ? "" : "s");
+    printf("\n  format       %s", media->file_format);
+    if (media->bits) /* compressed sound has none */
+        printf(", %d bit%s", media->bits, media->bits == 1 ? "" : "s");
     if (media->detail[0]) {
         fputs(", ", stdout);
         smp_text_clean(stdout, media->detail);

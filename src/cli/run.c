@@ -152,6 +152,9 @@ static smp_code run_program(const run_settings *settings, const smp_program *pro
     }
     if (!code && ((common->verbose && !common->quiet) || (settings->report && !settings->report[0])))
         smp_report_table(stderr, &report, smp_cli_color(common, STDERR_FILENO));
+    else if (!code && report.output_clipped)
+        smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", settings->out,
+                        (unsigned long long)report.output_clipped, report.output_clipped == 1 ? " was" : "s were");
     smp_run_report_free(&report);
     smp_device_close(device);
     return code;

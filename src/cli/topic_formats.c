@@ -27,7 +27,10 @@ void smp_topic_formats(FILE *to)
           "resolution, text and EXIF are kept unless --strip. No times are written: the same input and pipeline\n"
           "give the same bytes.\n"
           "\n"
-          "'-' is standard input or output; pictures go there as PNG.\n"
+          "Sound is computed in 32-bit float; files keep their kind of sample (PCM of 8 to 32 bits, float), rate, speakers\n"
+          "and tags. Integers are rounded to nearest without dither; samples beyond full scale are clamped and counted.\n"
+          "\n"
+          "'-' is standard input or output; pictures go there as PNG, sound as WAV.\n"
           "\n"
           "In reports and plans 'u8x3 640x480' means samples u8 (8 bits), u16 or f32, 3 channels, 640 columns and\n"
           "480 rows.\n",

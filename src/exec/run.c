@@ -121,7 +121,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
         code = check_distinct(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         const char *path = outputs[i].path ? outputs[i].path : request->output;
-        code = smp_writer_open(path, &plan->sinks[i].shape, options.strip ? NULL : &media->meta, &options, &outputs[i].writer, err);
+        code = smp_writer_open(path, &plan->sinks[i].shape, &media->meta, &options, &outputs[i].writer, err);
     }
     return code;
 }
@@ -262,6 +262,7 @@ static smp_code commit_all(const smp_plan *plan, output *outputs, smp_run_report
     smp_code code = SMP_OK;
     double start = smp_now();
     for (size_t i = plan->sink_count; !code && i-- > 0;) { /* the main output, [0], last: it says that all is done */
+        report->output_clipped += smp_writer_clipped(outputs[i].writer);
         code = smp_writer_commit(outputs[i].writer, err);
         outputs[i].writer = NULL;
     }

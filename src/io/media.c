@@ -34,10 +34,12 @@ static const struct {
     {4, 4, "jP  ", "a JPEG 2000"},
     {0, 4, "PK\3\4", "a zip archive (or .npz)"},
     {0, 4, "\x76\x2F\x31\x01", "an OpenEXR picture"},
-    {8, 4, "WAVE", "a WAV sound"},
-    {0, 4, "fLaC", "a FLAC sound"},
-    {0, 4, "OggS", "an Ogg sound"},
-    {8, 4, "AIFF", "an AIFF sound"},
+    {0, 4, "RIFX", "a big-endian WAV"},
+    {0, 4, "OggS", "an Ogg file without sound that is known here"},
+    {0, 4, "caff", "a CAF sound"},
+    {0, 4, ".snd", "an AU sound"},
+    {0, 4, "wvpk", "a WavPack sound"},
+    {0, 2, "\xFF\xFB", "an MP3 sound"},
     {0, 3, "ID3", "an MP3 sound"},
     {0, 5, "<svg ", "an SVG"},
     {0, 5, "<?xml", "an XML file"},
@@ -355,6 +357,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     }
     writer->shape = *shape;
     writer->options = options ? *options : smp_write_options_default();
+    if (meta)
+        writer->sound = meta->sound;
     code = find_writer(path, shape->kind, &writer->format, &writer->extension, err);
     if (code == SMP_OK)
         code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
@@ -391,6 +395,11 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
         smp_at(err, "%s", writer->name);
     }
     return code;
+}
+
+uint64_t smp_writer_clipped(const smp_writer *writer)
+{
+    return writer->clipped;
 }
 
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err)

@@ -13,6 +13,27 @@ typedef struct smp_blob {
     size_t size;
 } smp_blob;
 
+/* How the samples of a sound lie in its file; the numbers are libsndfile's. */
+typedef enum smp_sound_type {
+    SMP_SOUND_NONE = 0,
+    SMP_SOUND_S8 = 1,
+    SMP_SOUND_S16 = 2,
+    SMP_SOUND_S24 = 3,
+    SMP_SOUND_S32 = 4,
+    SMP_SOUND_U8 = 5,
+    SMP_SOUND_F32 = 6,
+    SMP_SOUND_F64 = 7,
+    SMP_SOUND_VORBIS = 0x60,
+    SMP_SOUND_OPUS = 0x64
+} smp_sound_type;
+
+/* Of a sound's file; kept by writers even with --strip, since it is about the samples. */
+typedef struct smp_sound {
+    int type;      /* an smp_sound_type; writers take the nearest that they have */
+    uint32_t mask; /* which speakers, the bits of WAVE_FORMAT_EXTENSIBLE; 0: not said */
+    bool rf64;     /* a WAV made for more than 4 GB */
+} smp_sound;
+
 /* What is kept beside the samples unless --strip. Blobs are from smp_alloc and owned by the meta. */
 typedef struct smp_meta {
     smp_blob icc;      /* ICC profile */
@@ -28,7 +49,7 @@ typedef struct smp_meta {
         char *key, *value;
     } * texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment"; sound tags */
     size_t text_count, text_capacity;
-    int sound_subtype; /* libsndfile SF_FORMAT subtype; 0: none */
+    smp_sound sound;
 } smp_meta;
 
 void smp_meta_free(smp_meta *meta);
@@ -82,6 +103,9 @@ typedef struct smp_writer smp_writer;
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
                          const smp_write_options *options, smp_writer **out, smp_error *err);
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
+
+/* Samples that the format's integers had to clamp so far (a sound's; pictures are clamped by stages, which count). */
+uint64_t smp_writer_clipped(const smp_writer *writer);
 
 /* Finishes the file, checks every close, fsyncs, renames. Frees the writer whatever happens; on failure nothing is
  * left. */

@@ -164,6 +164,30 @@ smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp
     return SMP_OK;
 }
 
+bool smp_output_seekable(const smp_output *output)
+{
+    return output->target != NULL;
+}
+
+smp_code smp_output_patch(smp_output *output, uint64_t position, const void *data, size_t size, smp_error *err)
+{
+    smp_code code = output->failed ? fail_write(output->failed, err) : write_all(output, output->buffer, output->used, err);
+    output->used = 0;
+    for (const uint8_t *from = data; code == SMP_OK && size;) {
+        ssize_t wrote = pwrite(output->fd, from, size, (off_t)position);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0) {
+            output->failed = wrote < 0 ? errno : EIO;
+            return fail_write(output->failed, err);
+        }
+        from += wrote;
+        position += (uint64_t)wrote;
+        size -= (size_t)wrote;
+    }
+    return code;
+}
+
 /* ------------------------------------------------------------------------------------------------ opening */
 
 static smp_code refuse_inputs(const struct stat *target, const char *const *inputs, smp_error *err)

@@ -22,6 +22,12 @@ void smp_output_time(smp_output *output, double *seconds);
 /* All of it, or SMP_E_WRITE. */
 smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err);
 
+/* Whether bytes that were written can be written anew (a file), or are gone (a pipe). */
+bool smp_output_seekable(const smp_output *output);
+
+/* Writes bytes anew that were written before, size of them from `position` on; smp_output_write goes on at the end. */
+smp_code smp_output_patch(smp_output *output, uint64_t position, const void *data, size_t size, smp_error *err);
+
 /* Writes what is buffered, fsyncs, closes, renames, each checked. Frees the output whatever happens; on failure the
  * target is as it was. */
 smp_code smp_output_commit(smp_output *output, smp_error *err);

@@ -97,6 +97,8 @@ void smp_report_json(FILE *to, const smp_run_report *report, bool compact)
     smp_json_string(json, "input_type", report->shape_in);
     smp_json_string(json, "output_type", report->shape_out[0] ? report->shape_out : NULL);
     smp_json_integer(json, "input_bytes", (int64_t)report->input_bytes);
+    if (report->output_clipped)
+        smp_json_integer(json, "output_clipped", (int64_t)report->output_clipped);
     smp_json_integer(json, "strip_rows", report->strip_rows);
     smp_json_integer(json, "strips", report->strips);
     smp_json_integer(json, "peak_bytes", (int64_t)report->peak_bytes);

@@ -45,6 +45,7 @@ typedef struct smp_run_report {
     uint64_t peak_bytes;   /* live memory at its most */
     uint64_t input_bytes;  /* size of the input file */
     smp_shape shape;       /* of the input, as decoded */
+    uint64_t output_clipped; /* samples that the writers' integers clamped (sound) */
     char shape_in[48], shape_out[48];
     smp_step_report *steps;
     size_t step_count;

@@ -233,6 +233,9 @@ void smp_report_table(FILE *to, const smp_run_report *report, bool color)
         fprintf(to, "' clipped %llu sample%s to the range of its format\n", (unsigned long long)step->clipped,
                 step->clipped == 1 ? "" : "s");
     }
+    if (report->output_clipped)
+        fprintf(to, "%swarning:%s %llu sample%s beyond full scale when written\n", paint.yellow, paint.off,
+                (unsigned long long)report->output_clipped, report->output_clipped == 1 ? " was" : "s were");
     if (report->status)
         fprintf(to, "%sfailed%s before the end; the times cover what was done\n", paint.red, paint.off);
 }

@@ -22,7 +22,7 @@ const smp_stage smp_stage_invert = {
     .help = "negative: full scale minus every sample",
     .about = "out = white - in on every channel but alpha; white is 255, 65535 or 1.",
     .example = "invert",
-    .domain = SMP_BOTH,
+    .domain = SMP_IMAGE, /* of a sound, it would be the sound around 1 */
     .access = SMP_POINT,
     .keeps_alpha = true,
     .plan = plan,

@@ -1,0 +1,380 @@
+/* Sound in and out: every kind of sample comes back, our own rounding, tags and speakers, pipes, damaged and hostile
+ * headers, and the same bytes every time. */
+#include "media_fixture.h"
+
+#include <math.h>
+
+#include "io/sound.h"
+
+static picture make_sound(int64_t frames, int channels, double rate)
+{
+    picture p = new_picture(1, frames, channels, false, SMP_F32);
+    p.shape.kind = SMP_AUDIO;
+    p.shape.rate = rate;
+    float *v = (float *)(void *)p.data;
+    for (int64_t i = 0; i < frames * channels; i++)
+        v[i] = (float)((i * 7919 + 13) % 256 - 128) / 128.f; /* a multiple of 1/128: exact in every kind */
+    return p;
+}
+
+static smp_code write_sound(const char *name, const picture *p, int type, const smp_meta *tags, bool strip,
+                            smp_error *err)
+{
+    smp_meta meta = {0};
+    if (tags)
+        meta = *tags;
+    meta.sound.type = type;
+    smp_write_options options = smp_write_options_default();
+    options.force = true;
+    options.strip = strip;
+    return write_with(in_folder(name), p, &meta, &options, err);
+}
+
+static const char *const files[] = {"a.wav", "a.aiff",
+#ifdef SMP_TEST_SNDFILE
+                                    "a.flac"
+#endif
+};
+enum { FILES = sizeof files / sizeof files[0] };
+
+static void every_kind_and_channel_count_comes_back(void **context)
+{
+    (void)context;
+    static const int types[] = {SMP_SOUND_U8,  SMP_SOUND_S8,  SMP_SOUND_S16, SMP_SOUND_S24,
+                                SMP_SOUND_S32, SMP_SOUND_F32, SMP_SOUND_F64};
+    smp_error err = {0};
+    for (int f = 0; f < FILES; f++)
+        for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
+            for (int channels = 1; channels <= SMP_MAX_CHANNELS; channels++) {
+                picture p = make_sound(1237, channels, 44100), q;
+                assert_ok(write_sound(files[f], &p, types[t], NULL, false, &err));
+                assert_ok(read_picture(in_folder(files[f]), &q, &err));
+                assert_same_picture(&p, &q);
+                assert_int_equal(q.shape.kind, SMP_AUDIO);
+                assert_true(q.shape.rate == 44100);
+                free_picture(&p);
+                free_picture(&q);
+            }
+}
+
+static smp_media *open_media(const char *name, smp_reader **reader)
+{
+    smp_error err = {0};
+    smp_limits limits = smp_limits_default();
+    assert_ok(smp_reader_open(in_folder(name), &limits, reader, &err));
+    return (smp_media *)(uintptr_t)smp_reader_media(*reader);
+}
+
+static void kind_of_sample_is_kept_even_without_metadata(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    smp_reader *reader;
+    picture p = make_sound(100, 2, 48000);
+    for (int strip = 0; strip < 2; strip++)
+        for (int f = 0; f < FILES; f++) {
+            assert_ok(write_sound(files[f], &p, SMP_SOUND_S24, NULL, strip, &err));
+            smp_media *media = open_media(files[f], &reader);
+            assert_int_equal(media->bits, 24);
+            assert_int_equal(media->meta.sound.type, SMP_SOUND_S24);
+            smp_reader_close(reader);
+        }
+    assert_ok(write_sound("a.wav", &p, SMP_SOUND_F32, NULL, true, &err));
+    smp_media *media = open_media("a.wav", &reader);
+    assert_int_equal(media->meta.sound.type, SMP_SOUND_F32);
+    smp_reader_close(reader);
+    free_picture(&p);
+}
+
+/* To nearest, ties to even, clamped and counted; NaN is 0. */
+static void rounding_is_to_nearest_and_clipping_is_counted(void **context)
+{
+    (void)context;
+    static const struct {
+        float v;
+        int32_t code;
+        int clips;
+    } cases[] = {
+        {0.f, 0, 0},          {0.5f / 32768, 0, 0},    {1.5f / 32768, 2, 0},      {-0.5f / 32768, 0, 0},
+        {-1.5f / 32768, -2, 0}, {32767.f / 32768, 32767, 0}, {32767.25f / 32768, 32767, 0}, {1.f, 32767, 1},
+        {-1.f, -32768, 0},    {-1.25f, -32768, 1},     {INFINITY, 32767, 1},      {-INFINITY, -32768, 1},
+        {NAN, 0, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t clipped = 0;
+        assert_int_equal(smp_sound_round(cases[i].v, 16, &clipped), cases[i].code);
+        assert_int_equal(clipped, cases[i].clips);
+    }
+    uint64_t clipped = 0;
+    assert_int_equal(smp_sound_round(1.f, 32, &clipped), INT32_MAX);
+    assert_int_equal(smp_sound_round(-1.f, 32, &clipped), INT32_MIN);
+    assert_int_equal(clipped, 1);
+}
+
+static void writers_count_what_they_clip(void **context)
+{
+    (void)context;
+    for (int f = 0; f < FILES; f++) {
+        smp_error err = {0};
+        picture p = make_sound(50, 2, 48000);
+        ((float *)(void *)p.data)[3] = 2.f;
+        ((float *)(void *)p.data)[9] = NAN;
+        smp_meta meta = {.sound.type = SMP_SOUND_S16};
+        smp_write_options options = smp_write_options_default();
+        options.force = true;
+        smp_writer *writer;
+        assert_ok(smp_writer_open(in_folder(files[f]), &p.shape, &meta, &options, &writer, &err));
+        assert_ok(smp_writer_rows(writer, p.data, (int64_t)p.row, 50, &err));
+        assert_int_equal(smp_writer_clipped(writer), 2);
+        assert_ok(smp_writer_commit(writer, &err));
+        free_picture(&p);
+    }
+}
+
+static void tags_are_kept(void **context)
+{
+    (void)context;
+    static const char *const names[] = {"t.wav", "t.aiff",
+#ifdef SMP_TEST_SNDFILE
+                                        "t.flac", "t.ogg"
+#endif
+    };
+    smp_error err = {0};
+    picture p = make_sound(4000, 1, 44100);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        smp_meta meta = {.srgb_intent = -1};
+        assert_true(smp_meta_add_text(&meta, "Title", "Odd", 3));
+        assert_true(smp_meta_add_text(&meta, "Artist", "Caf\xC3\xA9", 5));
+        assert_ok(write_sound(names[i], &p, SMP_SOUND_S16, &meta, false, &err));
+        smp_reader *reader;
+        smp_media *media = open_media(names[i], &reader);
+        int seen = 0;
+        for (size_t k = 0; k < media->meta.text_count; k++) {
+            const struct smp_text *text = &media->meta.texts[k];
+            seen += !strcmp(text->key, "Title") && !strcmp(text->value, "Odd");
+            seen += !strcmp(text->key, "Artist") && !strcmp(text->value, "Caf\xC3\xA9");
+        }
+        assert_int_equal(seen, 2);
+        smp_reader_close(reader);
+        assert_ok(write_sound(names[i], &p, SMP_SOUND_S16, &meta, true, &err));
+        media = open_media(names[i], &reader);
+        assert_int_equal(media->meta.text_count, 0);
+        smp_reader_close(reader);
+        smp_meta_free(&meta);
+    }
+    free_picture(&p);
+}
+
+static void speakers_and_rf64_are_kept(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p = make_sound(33, 4, 48000), q;
+    smp_meta meta = {.srgb_intent = -1, .sound = {.mask = 0x603 /* L R SL SR */, .rf64 = true}};
+    assert_ok(write_sound("m.wav", &p, SMP_SOUND_S24, &meta, false, &err));
+    smp_reader *reader;
+    smp_media *media = open_media("m.wav", &reader);
+    assert_int_equal(media->meta.sound.mask, 0x603);
+    assert_true(media->meta.sound.rf64);
+    assert_string_equal(media->detail, "24-bit PCM, RF64, channels L R SL SR");
+    smp_reader_close(reader);
+    assert_ok(read_picture(in_folder("m.wav"), &q, &err));
+    assert_same_picture(&p, &q);
+    free_picture(&p);
+    free_picture(&q);
+}
+
+static void same_bytes_every_time(void **context)
+{
+    (void)context;
+    static const char *const names[][2] = {{"x.wav", "y.wav"}, {"x.aiff", "y.aiff"},
+#ifdef SMP_TEST_SNDFILE
+                                           {"x.flac", "y.flac"}, {"x.ogg", "y.ogg"}
+#endif
+    };
+    smp_error err = {0};
+    picture p = make_sound(5000, 2, 44100);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t n, m;
+        assert_ok(write_sound(names[i][0], &p, SMP_SOUND_F32, NULL, false, &err));
+        if (i == 0)
+            sleep(1); /* libsndfile's PEAK chunk and serial numbers come from the clock */
+        assert_ok(write_sound(names[i][1], &p, SMP_SOUND_F32, NULL, false, &err));
+        uint8_t *a = load(in_folder(names[i][0]), &n), *b = load(in_folder(names[i][1]), &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(a, b, n);
+        free(a);
+        free(b);
+    }
+    free_picture(&p);
+}
+
+/* ------------------------------------------------------------------------------------------------ pipes */
+
+static smp_code through_pipe(const char *name, picture *p, smp_error *err)
+{
+    size_t size;
+    uint8_t *data = load(in_folder(name), &size);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        size_t done = 0;
+        for (ssize_t n; done < size && (n = write(ends[1], data + done, size - done)) > 0;)
+            done += (size_t)n;
+        _exit(done == size ? 0 : 1);
+    }
+    close(ends[1]);
+    int saved = dup(STDIN_FILENO);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    smp_code code = read_picture("-", p, err);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    free(data);
+    return code;
+}
+
+static void pipes_are_read(void **context)
+{
+    (void)context;
+    for (int f = 0; f < FILES; f++) {
+        smp_error err = {0};
+        picture p = make_sound(70000, 2, 48000), q;
+        assert_ok(write_sound(files[f], &p, SMP_SOUND_S24, NULL, false, &err));
+        assert_ok(through_pipe(files[f], &q, &err));
+        assert_same_picture(&p, &q);
+        free_picture(&p);
+        free_picture(&q);
+    }
+}
+
+/* As programs write it that do not know the length: all ones, or 0. */
+static void a_wav_of_unknown_length_goes_on_to_the_end(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p = make_sound(1000, 1, 48000), q;
+    for (int k = 0; k < 2; k++)
+        for (int piped = 0; piped < 2; piped++) {
+            size_t size;
+            assert_ok(write_sound("u.wav", &p, SMP_SOUND_S16, NULL, false, &err));
+            uint8_t *data = load(in_folder("u.wav"), &size);
+            memset(data + 40, k ? 0xFF : 0, 4);
+            store(in_folder("u.wav"), data, size);
+            free(data);
+            if (piped)
+                assert_ok(through_pipe("u.wav", &q, &err));
+            else
+                assert_ok(read_picture(in_folder("u.wav"), &q, &err));
+            assert_same_picture(&p, &q);
+            free_picture(&q);
+        }
+    free_picture(&p);
+}
+
+/* ------------------------------------------------------------------------------------------------ damage */
+
+static void truncated_sounds_are_errors(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p = make_sound(300, 2, 48000);
+    for (int f = 0; f < FILES; f++) {
+        assert_ok(write_sound(files[f], &p, SMP_SOUND_S16, NULL, false, &err));
+        assert_truncations_fail(in_folder(files[f]), 7);
+        assert_allocation_failures_are_clean(in_folder(files[f]));
+    }
+    free_picture(&p);
+}
+
+static smp_code read_patched(const uint8_t *good, size_t size, size_t at, const void *bytes, size_t count, smp_error *err)
+{
+    uint8_t *data = malloc(size);
+    assert_non_null(data);
+    memcpy(data, good, size);
+    memcpy(data + at, bytes, count);
+    picture q;
+    smp_code code = read_memory(data, size, &q, err);
+    free_picture(&q);
+    free(data);
+    return code;
+}
+
+static void hostile_wav_headers_are_refused(void **context)
+{
+    (void)context;
+    static const struct {
+        size_t at, count;
+        const char *bytes;
+        smp_code code;
+        const char *says;
+    } cases[] = {
+        {20, 2, "\2\0", SMP_E_DECODE, "the WAV's samples are Microsoft ADPCM, which is not read"},
+        {20, 2, "\x11\0", SMP_E_DECODE, "the WAV's samples are IMA ADPCM, which is not read"},
+        {22, 2, "\0\0", SMP_E_DECODE, NULL},             /* no channels */
+        {22, 2, "\xFF\xFF", SMP_E_DECODE, NULL},         /* 65535 */
+        {24, 4, "\0\0\0\0", SMP_E_DECODE, NULL},         /* no rate */
+        {32, 2, "\0\0", SMP_E_DECODE, NULL},             /* no bytes a frame */
+        {34, 2, "\7\0", SMP_E_DECODE, NULL},             /* 7 bits */
+        {16, 4, "\4\0\0\0", SMP_E_DECODE, NULL},         /* a format of 4 bytes */
+        {16, 4, "\xFF\xFF\xFF\x7F", SMP_E_DECODE, NULL}, /* of 2 GB */
+        {40, 4, "\xF0\xFF\xFF\x7F", SMP_E_DECODE, NULL}, /* 2 GB of samples */
+        {40, 4, "\3\0\0\0", SMP_E_DECODE, NULL},         /* not whole frames; what follows is no chunk */
+    };
+    smp_error err = {0};
+    picture p = make_sound(300, 2, 48000);
+    assert_ok(write_sound("h.wav", &p, SMP_SOUND_S16, NULL, false, &err));
+    size_t size;
+    uint8_t *good = load(in_folder("h.wav"), &size);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        smp_code code = read_patched(good, size, cases[i].at, cases[i].bytes, cases[i].count, &err);
+        if (code != cases[i].code)
+            fail_msg("case %zu: code %d, %s", i, code, err.message);
+        if (cases[i].says)
+            assert_string_equal(err.message, cases[i].says);
+    }
+    for (size_t at = 0; at < 44; at++) /* any byte of the header: an error or a sound, never a fault */
+        for (int v = 0; v < 256; v += 51) {
+            uint8_t byte = (uint8_t)v;
+            read_patched(good, size, at, &byte, 1, &err);
+        }
+    free(good);
+    free_picture(&p);
+}
+
+static void limits_hold_for_frames(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p = make_sound(300, 2, 48000);
+    smp_limits limits = smp_limits_default();
+    limits.max_pixels = 299;
+    for (int f = 0; f < FILES; f++) {
+        smp_reader *reader;
+        assert_ok(write_sound(files[f], &p, SMP_SOUND_S16, NULL, false, &err));
+        assert_int_equal(smp_reader_open(in_folder(files[f]), &limits, &reader, &err), SMP_E_LIMIT);
+    }
+    free_picture(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_and_channel_count_comes_back),
+        cmocka_unit_test(kind_of_sample_is_kept_even_without_metadata),
+        cmocka_unit_test(rounding_is_to_nearest_and_clipping_is_counted),
+        cmocka_unit_test(writers_count_what_they_clip),
+        cmocka_unit_test(tags_are_kept),
+        cmocka_unit_test(speakers_and_rf64_are_kept),
+        cmocka_unit_test(same_bytes_every_time),
+        cmocka_unit_test(pipes_are_read),
+        cmocka_unit_test(a_wav_of_unknown_length_goes_on_to_the_end),
+        cmocka_unit_test(truncated_sounds_are_errors),
+        cmocka_unit_test(hostile_wav_headers_are_refused),
+        cmocka_unit_test(limits_hold_for_frames),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
