@@ -24,7 +24,7 @@ typedef struct buffer {
 } buffer;
 
 static struct {
-    buffer *items;
+    buffer *items; /* by address */
     size_t count, capacity;
 } list;
 
@@ -50,26 +50,47 @@ static char *data_of(const buffer *one)
     return one->block + GUARD;
 }
 
+/* How many buffers begin, guard included, at or before this address: the last of them is the one that may hold it. */
+static size_t begun_by(uintptr_t at)
+{
+    size_t low = 0, high = list.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)list.items[middle].block <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The buffer that holds [at, at + size) whole. */
 static const buffer *buffer_at(CUdeviceptr at, size_t size)
 {
-    for (size_t i = 0; i < list.count; i++) {
-        size_t offset = (size_t)(at - (uintptr_t)data_of(&list.items[i]));
-        if (offset <= list.items[i].size && size <= list.items[i].size - offset)
-            return &list.items[i];
-    }
-    return NULL;
+    size_t begun = begun_by((uintptr_t)at);
+    if (!begun)
+        return NULL;
+    const buffer *one = &list.items[begun - 1];
+    size_t offset = (size_t)(at - (uintptr_t)data_of(one));
+    return offset <= one->size && size <= one->size - offset ? one : NULL;
 }
 
-bool simt_guard_hit(uintptr_t at, size_t size)
+bool simt_guard_hit(uintptr_t at, size_t size, simt_range *clean)
 {
-    for (size_t i = 0; i < list.count; i++) {
-        uintptr_t data = (uintptr_t)data_of(&list.items[i]), end = data + list.items[i].size;
-        if (at >= data && at + size <= end)
+    size_t begun = begun_by(at + size - 1);
+    uintptr_t before = 0, after = begun < list.count ? (uintptr_t)list.items[begun].block : UINTPTR_MAX;
+    if (begun) {
+        const buffer *one = &list.items[begun - 1];
+        uintptr_t data = (uintptr_t)data_of(one), end = data + one->size;
+        before = end + GUARD;
+        if (at >= data && at + size <= end) {
+            *clean = (simt_range){data, end};
             return false;
-        if (at + size > data - GUARD && at < end + GUARD)
-            return true;
+        }
     }
+    if (at < before)
+        return true;
+    *clean = (simt_range){before, after};
     return false;
 }
 
@@ -115,20 +136,21 @@ CUresult simt_alloc(CUdeviceptr *memory, size_t size)
     __asan_poison_memory_region(block, GUARD);
     __asan_poison_memory_region(block + GUARD + size, GUARD);
 #endif
-    list.items[list.count++] = (buffer){block, size};
+    size_t place = begun_by((uintptr_t)block);
+    memmove(list.items + place + 1, list.items + place, (list.count++ - place) * sizeof *list.items);
+    list.items[place] = (buffer){block, size};
     *memory = (CUdeviceptr)(uintptr_t)(block + GUARD);
     return CUDA_SUCCESS;
 }
 
 CUresult simt_free(CUdeviceptr memory)
 {
-    for (size_t i = 0; i < list.count; i++)
-        if ((uintptr_t)data_of(&list.items[i]) == memory) {
-            buffer_release(&list.items[i]);
-            list.items[i] = list.items[--list.count];
-            return simt_usable();
-        }
-    return memory ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    size_t begun = begun_by((uintptr_t)memory);
+    if (!begun || (uintptr_t)data_of(&list.items[begun - 1]) != memory)
+        return memory ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    buffer_release(&list.items[begun - 1]);
+    memmove(list.items + begun - 1, list.items + begun, (list.count-- - begun) * sizeof *list.items);
+    return simt_usable();
 }
 
 CUresult simt_host_alloc(void **memory, size_t size, unsigned flags)

@@ -121,8 +121,14 @@ _Noreturn void simt_abandon(simt_worker *worker);
 /* ------------------------------------------------------------------------------------------------ memory */
 
 void simt_memory_begin(simt_worker *worker);
-/* True when [at, at+size) touches a guard beside a buffer, or a freed one's place. */
-bool simt_guard_hit(uintptr_t at, size_t size);
+/* Addresses first .. end-1. */
+typedef struct simt_range {
+    uintptr_t first, end;
+} simt_range;
+
+/* True when [at, at+size) touches a guard beside a buffer. Else *clean is all round it that touches none, until buffers
+ * come or go. */
+bool simt_guard_hit(uintptr_t at, size_t size, simt_range *clean);
 /* Guards keep their bytes: a kernel that wrote past a buffer is found even where nothing was instrumented. */
 bool simt_guards_hold(void);
 void simt_buffers_close(void);

@@ -11,7 +11,7 @@
 #include "counters/bank.h"
 #include "device/simt_internal.h"
 
-enum { SITES = 2048, SITE_SLOTS = 4096, MANY = 0xffff };
+enum { SITES = 2048, SITE_SLOTS = 4096, MANY = 0xffff, CLEAN = 4 };
 
 /* Who touched a byte in this interval (between two barriers of the block), as far as it matters: the last thread, or
  * many of one warp, or of many warps; turn counts the warp barriers that its warp had passed. */
@@ -23,8 +23,11 @@ typedef struct history {
 typedef struct shadow {
     uint32_t block; /* the block that wrote it: else it is uninitialised */
     bool atomic;    /* all writes of the interval were atomic */
+    bool split;     /* of a word: accessed in parts by this block, so its bytes have shadows of their own */
     history write, read;
 } shadow;
+
+enum { WORD = 4, WORDS = SIMT_ARENA / WORD }; /* most accesses are of words: one shadow serves four bytes */
 
 /* One warp instruction on shared memory. */
 typedef struct instruction {
@@ -42,7 +45,7 @@ typedef struct site_log {
 } site_log;
 
 struct simt_recorder {
-    shadow *bytes; /* SIMT_ARENA of them */
+    shadow *words, *bytes; /* WORDS of them; SIMT_ARENA of them */
     uint32_t block, interval;
     uint32_t turn[SIMT_WARPS];
     smp_trace_site sites[SITES];
@@ -54,9 +57,13 @@ struct simt_recorder {
     size_t count, capacity;
     size_t last_atomic; /* index + 1 */
     int last_atomic_thread;
+    simt_range clean[CLEAN]; /* addresses of this launch that touch no guard: its buffers, stacks, parameters */
+    unsigned oldest;
     bool exhausted; /* out of memory or of sites */
     uint64_t divergent;
 };
+
+static const size_t SHADOW_BYTES = (WORDS + SIMT_ARENA) * sizeof(shadow);
 
 bool simt_trace_prepare(simt_worker *worker)
 {
@@ -65,13 +72,14 @@ bool simt_trace_prepare(simt_worker *worker)
     simt_recorder *recorder = smp_alloc(sizeof *recorder);
     if (!recorder)
         return false;
-    void *bytes = mmap(NULL, SIMT_ARENA * sizeof(shadow), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (bytes == MAP_FAILED) {
+    void *shadows =
+        mmap(NULL, SHADOW_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (shadows == MAP_FAILED) {
         smp_free(recorder);
         return false;
     }
-    recorder->bytes = bytes;
+    recorder->words = shadows;
+    recorder->bytes = recorder->words + WORDS;
     worker->recorder = recorder;
     return true;
 }
@@ -81,7 +89,7 @@ void simt_trace_free(simt_worker *worker)
     simt_recorder *recorder = worker->recorder;
     if (!recorder)
         return;
-    munmap(recorder->bytes, SIMT_ARENA * sizeof(shadow));
+    munmap(recorder->words, SHADOW_BYTES);
     for (int i = 0; i < SITES; i++)
         smp_free(recorder->logs[i].items);
     smp_free(recorder->instructions);
@@ -158,33 +166,64 @@ static void remember(const simt_recorder *recorder, history *past, int thread)
     }
 }
 
+/* What is wrong with an access, as far as this byte (or word) tells. */
+typedef struct wrong {
+    bool race, uninitialised;
+} wrong;
+
+static void check(const simt_recorder *recorder, shadow *byte, int thread, simt_access access, wrong *found)
+{
+    bool written = byte->write.interval == recorder->interval;
+    if (access != SIMT_WRITE && byte->block != recorder->block)
+        found->uninitialised = true;
+    if (!(access == SIMT_ATOMIC && written && byte->atomic) && clashes(recorder, &byte->write, thread))
+        found->race = true;
+    if (access == SIMT_READ) {
+        remember(recorder, &byte->read, thread);
+        return;
+    }
+    if (clashes(recorder, &byte->read, thread))
+        found->race = true;
+    byte->atomic = access == SIMT_ATOMIC && (!written || byte->atomic);
+    byte->block = recorder->block;
+    remember(recorder, &byte->write, thread);
+}
+
+/* The word's bytes, each as the word was. */
+static shadow *split(const simt_recorder *recorder, size_t word)
+{
+    shadow *whole = &recorder->words[word], *bytes = &recorder->bytes[word * WORD];
+    if (!whole->split) {
+        for (int i = 0; i < WORD; i++)
+            bytes[i] = *whole;
+        whole->split = true;
+        whole->block = recorder->block;
+    }
+    return bytes;
+}
+
 static void check_bytes(simt_worker *worker, size_t offset, size_t size, simt_access access, smp_trace_site *site)
 {
-    simt_recorder *recorder = worker->recorder;
+    const simt_recorder *recorder = worker->recorder;
     int thread = worker->current;
-    bool race = false, uninitialised = false;
-    for (size_t i = offset; i < offset + size; i++) {
-        shadow *byte = &recorder->bytes[i];
-        bool written = byte->write.interval == recorder->interval;
-        if (access == SIMT_READ) {
-            uninitialised = uninitialised || byte->block != recorder->block;
-            race = race || clashes(recorder, &byte->write, thread);
-            remember(recorder, &byte->read, thread);
-            continue;
-        }
-        if (access == SIMT_ATOMIC) {
-            uninitialised = uninitialised || byte->block != recorder->block;
-            race = race || (!(written && byte->atomic) && clashes(recorder, &byte->write, thread));
+    wrong found = {false, false};
+    for (size_t at = offset; at < offset + size;) {
+        size_t word = at / WORD, first = at % WORD, left = offset + size - at;
+        size_t count = left < WORD - first ? left : WORD - first;
+        shadow *whole = &recorder->words[word];
+        if (whole->split && whole->block != recorder->block)
+            *whole = (shadow){.block = 0}; /* what other blocks did says nothing */
+        if (count == WORD && !whole->split) {
+            check(recorder, whole, thread, access, &found);
         } else {
-            race = race || clashes(recorder, &byte->write, thread);
+            shadow *bytes = split(recorder, word);
+            for (size_t i = first; i < first + count; i++)
+                check(recorder, &bytes[i], thread, access, &found);
         }
-        race = race || clashes(recorder, &byte->read, thread);
-        byte->atomic = access == SIMT_ATOMIC && (!written || byte->atomic);
-        byte->block = recorder->block;
-        remember(recorder, &byte->write, thread);
+        at += count;
     }
-    site->faults.races += race;
-    site->faults.uninitialised += uninitialised;
+    site->faults.races += found.race;
+    site->faults.uninitialised += found.uninitialised;
 }
 
 /* ------------------------------------------------------------------------------------------------ warp instructions */
@@ -250,6 +289,20 @@ void simt_trace_warp_end(simt_worker *worker)
 
 /* ------------------------------------------------------------------------------------------------ accesses */
 
+/* Whether global memory is accessed where it should not. Kernels stay in a few buffers, so what was found last is asked
+ * first. */
+static bool guard_hit(simt_recorder *recorder, uintptr_t at, size_t size)
+{
+    for (int i = 0; i < CLEAN; i++)
+        if (at >= recorder->clean[i].first && at + size <= recorder->clean[i].end)
+            return false;
+    simt_range clean;
+    if (simt_guard_hit(at, size, &clean))
+        return true;
+    recorder->clean[recorder->oldest++ % CLEAN] = clean;
+    return false;
+}
+
 /* One access of the running thread. Null unless it is one on shared memory that was counted as an instruction. */
 static instruction *touch(simt_worker *worker, uintptr_t at, size_t size, simt_access access, smp_shared_op op,
                           uintptr_t pc, bool count)
@@ -257,7 +310,7 @@ static instruction *touch(simt_worker *worker, uintptr_t at, size_t size, simt_a
     simt_recorder *recorder = worker->recorder;
     size_t offset = at - (uintptr_t)worker->arena;
     if (offset >= SIMT_ARENA) {
-        if (simt_guard_hit(at, size))
+        if (guard_hit(recorder, at, size))
             recorder->sites[site_of(recorder, pc, op, (int)size)].faults.outside++;
         return NULL;
     }
@@ -293,7 +346,7 @@ void simt_trace_atomic_read(simt_worker *worker)
 
 void simt_trace_copy_issue(simt_worker *worker, const void *to, const void *from, size_t size, uintptr_t pc)
 {
-    if (from && simt_guard_hit((uintptr_t)from, size))
+    if (from && guard_hit(worker->recorder, (uintptr_t)from, size))
         worker->recorder->sites[site_of(worker->recorder, pc, SMP_SHARED_ASYNC, (int)size)].faults.outside++;
     touch(worker, (uintptr_t)to, size, SIMT_ASYNC, SMP_SHARED_ASYNC, pc, true);
 }
@@ -336,6 +389,7 @@ bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch)
     for (uint32_t i = 0; i < recorder->site_count; i++)
         complete = add_site(launch, &recorder->sites[i]) && complete;
     recorder->site_count = 0;
+    memset(recorder->clean, 0, sizeof recorder->clean); /* buffers may change before the next launch */
     recorder->exhausted = false;
     memset(recorder->slots, 0, sizeof recorder->slots);
     return complete;
