@@ -9,10 +9,11 @@
 #include "device/kernel_table.h"
 
 /* How samples are kept on both sides of the stage: as planned for it alone; f32 after it; f32 before it as well, since
- * another stage that computes comes first. */
-enum { AS_PLANNED, PLAIN, AFTER_ANOTHER, MODES };
+ * another stage that computes comes first. And f32 before one that only moves samples too, since what comes first is
+ * counted; few kernels are for that. */
+enum { AS_PLANNED, PLAIN, AFTER_ANOTHER, MODES, AFTER_COUNTING = MODES, ALL_MODES };
 
-enum { MOST_LINES = 4 };
+enum { MOST_LINES = 5 };
 
 typedef struct input {
     const subject *subject;
@@ -26,8 +27,10 @@ typedef struct input {
 CASE_FN input input_make(const subject *s, const int *levels, const smp_shape *shape, int mode, uint64_t seed)
 {
     input c = {.subject = s, .shape = *shape, .mode = mode, .seed = seed};
-    if (mode == AFTER_ANOTHER)
+    if (mode == AFTER_ANOTHER || mode == AFTER_COUNTING)
         snprintf(c.text[c.count++], TEXT, "multiply 90%%");
+    if (mode == AFTER_COUNTING)
+        snprintf(c.text[c.count++], TEXT, "stats");
     c.count += write_lines(s, levels, &c.text[c.count]);
     return c;
 }

@@ -10,12 +10,12 @@
 #include "pipe/plan.h"
 #include "pipe/program.h"
 
-enum { MAX_WORDS = 3, MAX_SUBJECTS = 3, MAX_NAMES = 12, TEXT = 1024 };
+enum { MAX_WORDS = 3, MAX_SUBJECTS = 3, MAX_NAMES = 12, TEXT = 2048, NUMBERS = 4 };
 
 /* One pipeline: a stage's example, or its bare name, with words for its enumerations. */
 typedef struct subject {
     const smp_stage *stage;
-    const smp_param *words[MAX_WORDS]; /* its enumerations and switches */
+    const smp_param *words[MAX_WORDS]; /* its enumerations and switches; where wanted, a number or a matrix */
     int word_count;
     bool bare;    /* no example: every parameter has its default */
     bool operand; /* by=@tap as well */
@@ -27,15 +27,40 @@ CASE_FN int word_levels(const smp_param *param)
 {
     if (param->type == SMP_T_BOOL)
         return 2;
+    if (param->type != SMP_T_ENUM)
+        return NUMBERS;
     int count = 0;
     while (param->choices[count])
         count++;
     return count;
 }
 
+/* Numbers that small and large kernels have; matrices of ones. */
+CASE_FN const char *number_text(const smp_param *param, int level)
+{
+    static const int numbers[NUMBERS] = {1, 3, 9, 33}, sides[NUMBERS] = {1, 3, 5, 16};
+    static char text[TEXT];
+    size_t used = 0;
+    if (param->type == SMP_T_MATRIX) {
+        for (int i = 0; i < sides[level] * sides[level]; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s1", !i ? "[" : i % sides[level] ? " " : ";");
+        snprintf(text + used, sizeof text - used, "]");
+        return text;
+    }
+    double number = numbers[level];
+    if (param->min < param->max) {
+        number = number < param->min ? param->min : number;
+        number = number > param->max ? param->max : number;
+    }
+    snprintf(text, sizeof text, "%.9g", number);
+    return text;
+}
+
 CASE_FN const char *word_text(const smp_param *param, int level)
 {
-    return param->type == SMP_T_BOOL ? (level ? "yes" : "no") : param->choices[level];
+    if (param->type == SMP_T_BOOL)
+        return level ? "yes" : "no";
+    return param->type == SMP_T_ENUM ? param->choices[level] : number_text(param, level);
 }
 
 /* The statement without ` name=...` of any of the words, so that it can be given anew; brackets and quotes stay whole.
@@ -58,10 +83,15 @@ CASE_FN void statement_without(const subject *s, const char *example, char *out,
         for (int i = 0; i < s->word_count; i++) {
             size_t n = strlen(s->words[i]->name);
             drop |= !strncmp(start, s->words[i]->name, n) && start[n] == '=';
-            for (int k = 0; (s->words[i]->flags & SMP_P_MAIN) && k < word_levels(s->words[i]); k++) {
+            if (!(s->words[i]->flags & SMP_P_MAIN) || start == example)
+                continue;
+            if (s->words[i]->type != SMP_T_ENUM && s->words[i]->type != SMP_T_BOOL) {
+                drop |= *start == '[' || !memchr(start, '=', (size_t)(at - start));
+                continue;
+            }
+            for (int k = 0; k < word_levels(s->words[i]); k++) {
                 const char *word = word_text(s->words[i], k);
-                drop |= strlen(word) == (size_t)(at - start) && !strncmp(start, word, (size_t)(at - start)) &&
-                        start != example;
+                drop |= strlen(word) == (size_t)(at - start) && !strncmp(start, word, (size_t)(at - start));
             }
         }
         if (!drop && used + (size_t)(at - start) + 2 < size)
@@ -91,13 +121,13 @@ CASE_FN size_t write_lines(const subject *s, const int *levels, char lines[3][TE
     else
         statement_without(s, s->stage->example, base, sizeof base);
     if (!s->operand) {
-        snprintf(lines[0], TEXT, "%.500s%.500s", base, words);
+        snprintf(lines[0], TEXT, "%.*s%.*s", TEXT / 2 - 1, base, TEXT / 2 - 1, words);
         return 1;
     }
     const smp_param *operand = operand_of(s->stage); /* the second picture is the stage's own result with a number */
     snprintf(lines[0], TEXT, "%s %s=37%% -> @other", s->stage->name, operand->name);
     snprintf(lines[1], TEXT, "from @input");
-    snprintf(lines[2], TEXT, "%s %s=@other%.500s", s->stage->name, operand->name, words);
+    snprintf(lines[2], TEXT, "%s %s=@other%.*s", s->stage->name, operand->name, TEXT / 2, words);
     return 3;
 }
 

@@ -1,60 +1,84 @@
 /* Every GPU kernel of every variant of every stage, traced by the emulator in five orders of its threads: the
  * definition's bytes and findings each time, and no races, no reads of what nobody wrote, no accesses outside, no
- * barrier that some threads miss. Made from the descriptors alone.
+ * barrier that some threads miss. Made from the descriptors alone: of all inputs (formats, channels, storage on both
+ * sides, words, sizes of numbers) those are run that reach a kernel which has not had its share yet.
  *
- * SMP_TEST_KERNELS=NAME takes only what runs kernels of kernels/NAME.cu (tests/mutants.py). Kernels that no input
- * reaches are listed and fail the test, except then. */
+ * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
+ * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_COUNTS=FILE, to be told what
+ * their shared accesses cost. */
 #include "gpu_matrix.h"
 
+#include <dlfcn.h>
+
 static const int64_t sizes[][2] = {{33, 35}, {70, 9}, {5, 67}};
-static const int channel_counts[] = {1, 3, 4};
-/* Every pair of formats that kernels are made for occurs. */
 static const struct {
-    smp_format format;
-    int mode;
-} storages[] = {{SMP_U8, AS_PLANNED}, {SMP_U16, AS_PLANNED},   {SMP_F32, AS_PLANNED},   {SMP_U8, PLAIN},
-                {SMP_U16, PLAIN},     {SMP_U8, AFTER_ANOTHER}, {SMP_U16, AFTER_ANOTHER}};
-enum { STORAGES = sizeof storages / sizeof storages[0], SEEN = 4096 };
+    int channels;
+    bool alpha;
+} pixels[] = {{1, false}, {2, true},  {2, false}, {3, false}, {4, true},
+              {4, false}, {5, false}, {6, false}, {7, false}, {8, false}};
+enum { SIZES = sizeof sizes / sizeof sizes[0], PIXELS = sizeof pixels / sizeof pixels[0] };
+enum { SEEN = 4096, SHARE = 2 /* inputs of each kernel */ };
+enum { SHAPES = SMP_FORMATS * PIXELS * ALL_MODES, STRIDE = 37 /* no divisor of it */ };
 
 static struct state {
     const smp_kernel_file *only; /* SMP_TEST_KERNELS */
-    int enough;                  /* inputs for each kernel */
-    long inputs, runs, left_out;
+    FILE *counts;                /* SMP_TEST_COUNTS */
+    bool failed;
+    int wanting; /* kernels that have not had their share */
+    long planned, inputs, runs;
     struct {
         const smp_simt_kernel *kernel;
-        int inputs;
+        int planned, launched; /* inputs; with less shared memory than the plan hoped for another kernel is launched */
+        smp_shared_count cost;
     } seen[SEEN];
     int seen_count;
 } state;
 
 /* ------------------------------------------------------------------------------------------------ kernels */
 
-/* In how many inputs the kernel was traced; null when there is no such kernel. */
-static int *inputs_of(const char *name)
+/* Index into state.seen; -1 when there is no such kernel. */
+static int find_kernel(const char *name)
 {
     const smp_kernel_file *file = smp_kernel_file_of(name);
     const smp_simt_kernel *kernel = file ? smp_simt_kernel_find(file->plain, name) : NULL;
     int i = 0;
     if (!kernel)
-        return NULL;
+        return -1;
     while (i < state.seen_count && state.seen[i].kernel != kernel)
         i++;
     assert_true(i < SEEN);
     if (i == state.seen_count)
         state.seen[state.seen_count++].kernel = kernel;
-    return &state.seen[i].inputs;
+    return i;
 }
 
-typedef struct needs {
-    bool all, more; /* every kernel is there; one of them, of the file that is asked for, has not had enough inputs */
-} needs;
-
-static void see_kernel(void *context, const planned_kernel *kernel)
+static void see_kernel(void *more, const planned_kernel *kernel)
 {
-    needs *n = context;
-    n->all = n->all && kernel->file;
-    if (kernel->file && (!state.only || kernel->file == state.only))
-        n->more = n->more || *inputs_of(kernel->name) < state.enough;
+    if (!kernel->file)
+        fail_msg("%s has no kernel %s", kernel->step->stage->name, kernel->name);
+    if (!state.only || kernel->file == state.only)
+        *(bool *)more |= state.seen[find_kernel(kernel->name)].planned < SHARE;
+}
+
+static void count_planned(void *context, const planned_kernel *kernel)
+{
+    (void)context;
+    int planned = ++state.seen[find_kernel(kernel->name)].planned;
+    state.wanting -= planned == SHARE && (!state.only || kernel->file == state.only);
+}
+
+static void count_launches(const smp_trace *trace)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        int kernel = find_kernel(trace->launches[i].kernel);
+        smp_shared_count *cost = &state.seen[kernel].cost;
+        state.seen[kernel].launched++;
+        for (int op = 0; op < SMP_SHARED_OPS; op++) {
+            cost->instructions += trace->launches[i].ops[op].instructions;
+            cost->wavefronts += trace->launches[i].ops[op].wavefronts;
+            cost->ideal += trace->launches[i].ops[op].ideal;
+        }
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ runs */
@@ -69,12 +93,8 @@ static void check_order(const input *c, const smp_plan *plan, const picture *in,
     run_plan(plan, in, variant, strip_rows, gpu_simt(), &got);
     smp_simt_set_trace(NULL);
     state.runs++;
-    for (size_t i = 0; i < trace.count && order == 0; i++) {
-        bool again = false;
-        for (size_t k = 0; k < i; k++)
-            again = again || !strcmp(trace.launches[k].kernel, trace.launches[i].kernel);
-        *inputs_of(trace.launches[i].kernel) += !again;
-    }
+    if (order == 0)
+        count_launches(&trace);
     if (gpu_print_faults(&trace, order))
         input_fail(c, "simt", variant, strip_rows, "the kernel makes mistakes");
     if (!picture_guards_hold(&got.out))
@@ -90,6 +110,21 @@ static void check_order(const input *c, const smp_plan *plan, const picture *in,
     smp_trace_free(&trace);
 }
 
+static void check_variant(const input *c, const smp_plan *plan, const char *variant, const picture *in, outcome *want)
+{
+    bool more = false;
+    each_kernel(plan, variant, see_kernel, &more);
+    if (!more)
+        return;
+    if (!want->out.memory) {
+        run_plan(plan, in, "naive", 0, gpu_reference(), want);
+        state.inputs++;
+    }
+    each_kernel(plan, variant, count_planned, NULL);
+    for (int order = 0; order < GPU_ORDERS; order++)
+        check_order(c, plan, in, variant, c->seed % 2 ? 7 : 0, order, want);
+}
+
 static void check_input(const input *c)
 {
     smp_program *program = input_parse(c);
@@ -99,15 +134,9 @@ static void check_input(const input *c)
         int count = variant_names(c->subject->stage, names);
         picture in = input_picture(c);
         outcome want = {0};
-        run_plan(plan, &in, "naive", 0, gpu_reference(), &want);
-        state.inputs++;
-        for (int i = 0; i < count; i++) {
-            needs n = {.all = true};
-            each_kernel(plan, names[i], see_kernel, &n);
-            state.left_out += !n.all;
-            for (int order = 0; n.all && n.more && order < GPU_ORDERS; order++)
-                check_order(c, plan, &in, names[i], c->seed % 2 ? 7 : 0, order, &want);
-        }
+        state.planned++;
+        for (int i = 0; i < count; i++)
+            check_variant(c, plan, names[i], &in, &want);
         outcome_free(&want);
         picture_free(&in);
     }
@@ -115,72 +144,125 @@ static void check_input(const input *c)
     smp_program_free(program);
 }
 
-static void check_stage(void **given)
+/* ------------------------------------------------------------------------------------------------ inputs */
+
+/* Every format, channel count and mode with every level of one word; the others and the size go round. */
+static void check_subject(const subject *s)
 {
     static unsigned round;
-    subject subjects[MAX_SUBJECTS];
-    int count = subjects_of(*given, subjects);
-    for (int i = 0; i < count; i++) {
-        const subject *s = &subjects[i];
-        int turns = STORAGES;
+    int turns = 1;
+    for (int k = 0; k < s->word_count; k++)
+        turns = turns > word_levels(s->words[k]) ? turns : word_levels(s->words[k]);
+    for (int i = 0; i < turns * SHAPES && state.wanting; i++, round++) {
+        int levels[MAX_WORDS], at = i * STRIDE % SHAPES, pixel = at / SMP_FORMATS % PIXELS;
         for (int k = 0; k < s->word_count; k++)
-            turns = turns > word_levels(s->words[k]) ? turns : word_levels(s->words[k]);
-        for (int turn = 0; turn < turns; turn++, round++) {
-            int levels[MAX_WORDS], channels = channel_counts[(round + round / 3) % 3];
-            for (int k = 0; k < s->word_count; k++)
-                levels[k] = (turn + turn / 3 * k) % word_levels(s->words[k]);
-            const int64_t *size = sizes[round % 3];
-            smp_shape shape =
-                subject_shape(s->stage, size[0], size[1], channels, channels == 4, storages[turn % STORAGES].format);
-            input c = input_make(s, levels, &shape, storages[turn % STORAGES].mode, round + 1);
-            check_input(&c);
-        }
+            levels[k] = (i / SHAPES + i * (k + 1)) % word_levels(s->words[k]);
+        smp_shape shape = subject_shape(s->stage, sizes[round % SIZES][0], sizes[round % SIZES][1],
+                                        pixels[pixel].channels, pixels[pixel].alpha, (smp_format)(at % SMP_FORMATS));
+        input c = input_make(s, levels, &shape, at / SMP_FORMATS / PIXELS, round + 1);
+        check_input(&c);
+    }
+}
+
+/* Whether kernels may depend on the parameter beyond the words. */
+static bool is_size(const smp_param *p)
+{
+    bool number = p->type == SMP_T_INT || p->type == SMP_T_FLOAT;
+    return p->type == SMP_T_MATRIX || (number && (p->unit == SMP_UNIT_NONE || p->unit == SMP_UNIT_PX));
+}
+
+static void check_stage(void **given)
+{
+    const smp_stage *stage = *given;
+    subject subjects[MAX_SUBJECTS];
+    if (state.failed && state.only)
+        skip(); /* the mutant is found */
+    state.failed = true;
+    int count = subjects_of(stage, subjects);
+    for (int i = 0; i < count; i++)
+        check_subject(&subjects[i]);
+    for (const smp_param *p = stage->params; p && p->name; p++) {
+        subject s = subjects[0];
+        int last = s.word_count < MAX_WORDS ? s.word_count++ : MAX_WORDS - 1;
+        s.words[last] = p;
+        if (is_size(p))
+            check_subject(&s);
     }
     gpu_set_order(0);
+    state.failed = false;
 }
+
+/* ------------------------------------------------------------------------------------------------ the program */
 
 static void every_kernel_was_launched(void **given)
 {
     (void)given;
     int missed = 0, all = 0;
-    for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
+    for (const smp_kernel_file *file = smp_kernel_files; file->name && !state.only; file++)
         for (const smp_simt_kernel *kernel = **file->plain; kernel; kernel = kernel->next) {
             bool seen = false;
             for (int i = 0; i < state.seen_count; i++)
-                seen = seen || (state.seen[i].kernel == kernel && state.seen[i].inputs > 0);
+                seen = seen || (state.seen[i].kernel == kernel && state.seen[i].launched > 0);
             all++;
-            if (seen || state.only)
-                continue;
-            print_message("never launched: %s (%s.cu)\n", kernel->name, file->name);
-            missed++;
+            missed += !seen;
+            if (!seen)
+                print_error("never launched: %s (%s.cu)\n", kernel->name, file->name);
         }
-    print_message("%d kernels of %d in %ld runs of %ld inputs; %ld left out for want of kernels\n", all - missed, all,
-                  state.runs, state.inputs, state.left_out);
+    print_message("%d kernels of %d in %ld runs of %ld inputs, chosen among %ld\n", all - missed, all, state.runs,
+                  state.inputs, state.planned);
     assert_true(state.runs > 0);
     assert_int_equal(missed, 0);
+    for (int i = 0; i < state.seen_count && state.counts; i++)
+        fprintf(state.counts, "%s %llu %llu %llu\n", state.seen[i].kernel->name,
+                (unsigned long long)state.seen[i].cost.instructions, (unsigned long long)state.seen[i].cost.wavefronts,
+                (unsigned long long)state.seen[i].cost.ideal);
+}
+
+/* Takes the kernels that the environment names. */
+static bool take_kernels(void)
+{
+    static smp_kernel_file mutant[2];
+    const char *name = getenv("SMP_TEST_KERNELS"), *library = getenv("SMP_TEST_MUTANT");
+    const char *counts = getenv("SMP_TEST_COUNTS");
+    for (const smp_kernel_file *file = smp_kernel_files; name && file->name; file++)
+        if (!strcmp(file->name, name))
+            state.only = file;
+    if (name && !state.only)
+        return print_error("there is no kernels/%s.cu\n", name), false;
+    if (counts && !(state.counts = fopen(counts, "w")))
+        return print_error("cannot write %s\n", counts), false;
+    for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
+        for (const smp_simt_kernel *kernel = **file->plain; kernel; kernel = kernel->next)
+            state.wanting += !state.only || file == state.only;
+    if (!library || !state.only)
+        return true;
+    char symbol[128];
+    void *handle = dlopen(library, RTLD_NOW);
+    snprintf(symbol, sizeof symbol, "smp_kernel_files_traced_%s", name);
+    mutant[0] = *state.only;
+    mutant[0].traced = handle ? dlsym(handle, symbol) : NULL;
+    if (!mutant[0].traced)
+        return print_error("%s\n", dlerror()), false;
+    smp_kernel_files_extra(mutant);
+    state.only = mutant;
+    smp_simt_set_threads(1); /* mutants are tried side by side */
+    return true;
 }
 
 int main(void)
 {
-    const char *only = getenv("SMP_TEST_KERNELS");
-    for (const smp_kernel_file *file = smp_kernel_files; only && file->name; file++)
-        if (!strcmp(file->name, only))
-            state.only = file;
-    if (only && !state.only) {
-        print_error("there is no kernels/%s.cu\n", only);
-        return 2;
-    }
-    state.enough = only ? 4 : 2;
     size_t count = smp_stage_count();
     struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
-    for (size_t i = 0; tests && i < count; i++) {
+    if (!tests || !take_kernels())
+        return 2;
+    for (size_t i = 0; i < count; i++) {
         const smp_stage *stage = smp_stage_at(i);
         tests[i] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
     }
-    if (!tests)
-        return 1;
     tests[count] = (struct CMUnitTest)cmocka_unit_test(every_kernel_was_launched);
     int failed = _cmocka_run_group_tests("GPU orders", tests, count + 1, NULL, NULL);
+    if (state.counts && fclose(state.counts))
+        failed = 1;
     free(tests);
     return failed;
 }
