@@ -7,6 +7,7 @@
 # Parts, each one line of the summary:
 #   matrix     every stage, variant, format, 1, 3 and 4 channels on the GPU against the CPU, up to 1027x771
 #   device     tests of the device itself: kernels in every format, copies, memory
+#   counts     the model's bank conflicts against the GPU's, every stage and variant (SASS metrics; needs CUPTI)
 #   pipelines  each shipped pipeline on each sample picture: the same NPY bytes from cpu and cuda
 #   memcheck, racecheck, initcheck, synccheck   compute-sanitizer over the matrix at small sizes
 # Exit status 0: all parts passed. FILE gets the summary with what it ran on. Output of parts that fail is shown.
@@ -75,6 +76,14 @@ device_tests() {
     return $status
 }
 
+counts() {
+    SMP_TEST_DEVICE=$device "$build/tests/test_gpu_counts"
+    status=$?
+    grep -h '^counts on\|^skipped' "$work/counts.out" > "$work/detail"
+    [ $status -eq 77 ] && status=0
+    return $status
+}
+
 # A pipeline that refuses a picture must refuse it on both devices with one exit status.
 pipelines() {
     same=0 refused=0 different=0
@@ -125,6 +134,7 @@ if command -v nvidia-smi > /dev/null; then
 fi
 part matrix matrix
 part device device_tests
+part counts counts
 part pipelines pipelines
 if [ $sanitizer = yes ]; then
     for tool in memcheck racecheck initcheck synccheck; do
