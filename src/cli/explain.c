@@ -290,6 +290,8 @@ static void picture_name(char *text, size_t size, int node)
 {
     if (node == SMP_NODE_INPUT)
         snprintf(text, size, "@input");
+    else if (node <= SMP_NODE_FILE)
+        snprintf(text, size, "a file");
     else
         snprintf(text, size, "%d", node + 1);
 }

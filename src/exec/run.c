@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "exec/cache.h"
 #include "exec/exec.h"
+#include "exec/file_source.h"
 #include "exec/runner.h"
 #include "exec/step.h"
 
@@ -60,6 +61,8 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .orientation = media->orientation,
         .output = request->output,
         .accepts = accepts,
+        .probe = smp_file_probe,
+        .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
     };
     static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER; /* files at once share the program and its diagnostics */
@@ -107,8 +110,14 @@ static smp_code check_distinct(const smp_run_request *request, const smp_plan *p
 static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media, output *outputs,
                              double *output_seconds, smp_error *err)
 {
-    const char *inputs[] = {request->input, NULL};
+    const smp_program *program = request->program;
+    const char **inputs = smp_alloc_array(program->file_count + 2, sizeof *inputs);
     smp_write_options options = request->write;
+    if (!inputs)
+        return smp_fail_memory(err, "outputs", program->file_count);
+    inputs[0] = request->input;
+    for (size_t i = 0; i < program->file_count; i++)
+        inputs[i + 1] = program->files[i].path;
     options.output_seconds = output_seconds;
     options.inputs = inputs;
     if (request->device->host_memory) /* --threads holds for compressing too */
@@ -123,15 +132,8 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
         const char *path = outputs[i].path ? outputs[i].path : request->output;
         code = smp_writer_open(path, &plan->sinks[i].shape, &media->meta, &options, &outputs[i].writer, err);
     }
+    smp_free(inputs);
     return code;
-}
-
-/* Rows that the reader decodes at a time: about 1 MB, so that it runs ahead in small steps. */
-static int64_t source_slot(const smp_shape *shape, int64_t strip_rows)
-{
-    enum { SLOT_BYTES = 1 << 20 };
-    int64_t row = shape->width * shape->channels * smp_sample_size((int)shape->format);
-    return smp_max_i64(1, smp_min_i64(strip_rows, smp_max_i64(1, SLOT_BYTES / row)));
 }
 
 /* Runs the plan between reader and writers; ports and streams live only here. */
@@ -144,7 +146,7 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
     int failed = SMP_STEP_NONE;
     smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
     if (!code)
-        code = smp_stream_read(reader, source_slot(&plan->steps[0].out, strip_rows), &source.stream, err);
+        code = smp_stream_read(reader, smp_source_slot(&plan->steps[0].out, strip_rows), &source.stream, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         code = smp_stream_write(outputs[i].writer, &plan->sinks[i].shape, strip_rows, &outputs[i].stream, err);
         sinks[i].stream = outputs[i].stream;
@@ -154,6 +156,7 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
             .plan = plan,
             .device = request->device,
             .variant = request->variant,
+            .limits = &request->limits,
             .strip_rows = request->strip_rows,
             .source = &source,
             .sinks = sinks,
@@ -232,6 +235,7 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     smp_runner_setup setup = {
         .plan = plan,
         .device = request->device,
+        .limits = &request->limits,
         .variant = request->variant,
         .strip_rows = request->strip_rows,
         .source = &source,

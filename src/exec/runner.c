@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "exec/file_source.h"
 #include "exec/schedule.h"
 #include "exec/step.h"
 
@@ -15,6 +16,7 @@ typedef struct lane { /* what one step owns while it runs */
     void *memory;     /* device: window or frame of its output */
     int64_t stride, base, rows; /* bytes; first row present; rows that fit */
     int64_t done; /* rows computed so far */
+    smp_file_source file; /* of a source that the program names */
     int direct;   /* the sink whose port takes this step's rows where they are computed, or -1 */
 } lane;
 
@@ -42,7 +44,7 @@ static smp_code device_alloc(smp_runner *r, int64_t rows, int64_t stride, void *
 static int direct_sink(const smp_runner *r, int index)
 {
     int found = -1;
-    if (!r->device->host_memory || r->plan->steps[index].frame || index == 0)
+    if (!r->device->host_memory || r->plan->steps[index].frame || r->plan->steps[index].job == SMP_JOB_SOURCE)
         return -1;
     for (size_t i = 0; i < r->plan->step_count; i++)
         if (r->plan->steps[i].input == index || r->plan->steps[i].by == index)
@@ -77,8 +79,11 @@ static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window,
 static smp_code begin_lane(smp_runner *r, int index, smp_error *err)
 {
     lane *l = &r->lanes[index];
+    const smp_step *step = &r->plan->steps[index];
     l->base = l->done = 0;
-    return r->plan->steps[index].job == SMP_JOB_SOURCE ? SMP_OK : smp_step_again(&l->run, err);
+    if (step->path)
+        return smp_file_source_open(step, r->setup->limits, r->strip_rows, &l->file, err);
+    return step->job == SMP_JOB_SOURCE ? SMP_OK : smp_step_again(&l->run, err);
 }
 
 /* Scratch pictures need the strip's input rows, known from the schedule: at most strip + reach, or the whole input. */
@@ -171,11 +176,11 @@ static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_er
     return code;
 }
 
-static smp_code fill_from_source(smp_runner *r, const smp_rows *need, smp_error *err)
+static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
-    smp_port *port = r->setup->source;
-    const smp_step *step = &r->plan->steps[0];
-    lane *l = &r->lanes[0];
+    const smp_step *step = &r->plan->steps[index];
+    lane *l = &r->lanes[index];
+    smp_port file = {.stream = l->file.stream}, *port = step->path ? &file : r->setup->source;
     for (int64_t y = need->from; y < need->to;) {
         const void *rows;
         int64_t count, stride;
@@ -289,7 +294,7 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
         code = l->direct >= 0 ? aim_at_sink(r, i, need, err) : make_room(r, i, need, err);
         if (code)
             return code;
-        code = step->job == SMP_JOB_SOURCE ? fill_from_source(r, need, err) : compute(r, i, need, err);
+        code = step->job == SMP_JOB_SOURCE ? fill_from_source(r, i, need, err) : compute(r, i, need, err);
         if (code)
             return code;
         l->done = need->to;
@@ -431,6 +436,8 @@ smp_code smp_runner_go(smp_runner *r, const smp_runner_setup *setup, smp_run_rep
         code = begin_lane(r, (int)i, err);
     for (int phase = 0; !code && phase < r->plan->phases; phase++)
         code = run_phase(r, phase, failed_step, err);
+    for (size_t i = 0; i < r->plan->step_count; i++)
+        smp_file_source_close(&r->lanes[i].file);
     return code ? code : fill_report(r, report, err);
 }
 

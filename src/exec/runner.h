@@ -20,6 +20,7 @@ typedef struct smp_runner_setup {
     smp_device *device;
     const char *variant;
     int64_t strip_rows; /* 0: chosen */
+    const smp_limits *limits; /* for files that the program names; null: the defaults */
     smp_port *source;
     smp_port *sinks;    /* plan->sink_count of them */
     bool tallies;       /* the report gets those of reductions that can be added up over files */

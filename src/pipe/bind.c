@@ -150,6 +150,25 @@ static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_val
             smp_diag_fix(b->diags, last, "did you mean '$%s'?", value->text);
 }
 
+/* The file of an operand, as node->by has it. False when memory ran out. */
+static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *by)
+{
+    smp_program *program = b->program;
+    const char *path = smp_join_path(&b->owned->arena, b->diags->sources[scope->source].name, value->text);
+    size_t at = 0;
+    if (!path)
+        return false;
+    while (at < program->file_count && strcmp(program->files[at].path, path) != 0)
+        at++;
+    if (at == program->file_count) {
+        if (!smp_grow(&program->files, &program->file_capacity, at + 1, sizeof *program->files))
+            return false;
+        program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span};
+    }
+    *by = SMP_NODE_FILE - (int)at;
+    return true;
+}
+
 /* A list value's `$x` or a bad item still counts as an answer: what is wrong with it was said. */
 static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *stage, smp_node *node,
                           const smp_param *row, const smp_ast_arg *arg)
@@ -183,6 +202,12 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
         node->by = argument.value.node;
         if (node->by >= 0)
             b->infos[node->by].used = true;
+    }
+    if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_STRING && bound == SMP_BOUND_DONE) {
+        if (node->by != SMP_NODE_NONE)
+            smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
+        else if (!bind_operand_file(b, scope, &argument.value, &node->by))
+            return false;
     }
     if (row->type == SMP_T_STRING && !strcmp(row->name, "name") && argument.field.string) {
         node->name = smp_arena_strndup(arena, argument.field.string, strlen(argument.field.string));

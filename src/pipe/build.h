@@ -124,6 +124,9 @@ bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param 
 /* include.c */
 bool smp_include(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement);
 
+/* The path seen from where the including file's path is seen from; null: out of memory. */
+char *smp_join_path(smp_arena *arena, const char *including, const char *path);
+
 /* statement.c: all statements of scope->ast. */
 bool smp_bind_statements(smp_builder *b, smp_scope *scope);
 

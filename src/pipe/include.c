@@ -6,8 +6,7 @@
 #include "pipe/build.h"
 #include "pipe/lex.h"
 
-/* The path seen from where the including file's path is seen from. */
-static char *join(smp_arena *arena, const char *including, const char *path)
+char *smp_join_path(smp_arena *arena, const char *including, const char *path)
 {
     const char *slash = strrchr(including, '/');
     size_t folder = slash && path[0] != '/' ? (size_t)(slash - including) + 1 : 0, length = strlen(path);
@@ -196,7 +195,7 @@ bool smp_include(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
         smp_diags_add(b->diags, SMP_ERROR, where->span, "the file name is empty");
         return true;
     }
-    char *path = join(&b->owned->arena, b->diags->sources[scope->source].name, where->text);
+    char *path = smp_join_path(&b->owned->arena, b->diags->sources[scope->source].name, where->text);
     bool failed = !path;
     if (!failed && is_cycle(b, scope, path, &failed)) {
         smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, where->span, "'%s' includes itself", shown);

@@ -82,7 +82,9 @@ static void put_value(smp_text *text, const smp_param *param, const char *field)
         break;
     case SMP_T_OPERAND:
         memcpy(&operand, field, sizeof operand);
-        if (operand.is_tap)
+        if (operand.file)
+            put_string(text, operand.file);
+        else if (operand.is_tap)
             smp_text_print(text, "@...");
         else
             put_number(text, operand.value, param->unit);

@@ -14,6 +14,7 @@ typedef struct planner {
     smp_diags *diags;
     smp_plan *plan;
     int *step_of;        /* the step that holds a node's picture */
+    int *step_of_file;   /* the step that holds a file's picture, or SMP_STEP_NONE */
     int origin;          /* the step that `@input` means */
     int *converted;      /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
     size_t converted_capacity;
@@ -148,6 +149,45 @@ static int picture_of(const planner *p, int node)
     return node == SMP_NODE_NONE ? SMP_STEP_NONE : node == SMP_NODE_INPUT ? p->origin : p->step_of[node];
 }
 
+/* A file that the program names is one more source. Its faults are shown where it is named. */
+static smp_code file_picture(planner *p, int number, int *index)
+{
+    const smp_operand_file *file = &p->request->program->files[number];
+    smp_shape shape = {0};
+    int orientation = 1;
+    *index = p->step_of_file[number];
+    if (*index >= 0)
+        return SMP_OK;
+    smp_code code = p->request->probe ? p->request->probe(p->request->probe_context, file->path, &shape, &orientation, p->err)
+                                      : smp_fail(p->err, SMP_E_PIPE, "files cannot be read here");
+    if (code && code != SMP_E_MEMORY && p->diags) {
+        smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, file->span, "cannot read '%.200s': %s", file->path, p->err->message);
+        if (p->err->hint[0])
+            smp_diag_note(p->diags, diag, "%s", p->err->hint);
+    }
+    if (code)
+        return code;
+    smp_step *source = add_step(p, index);
+    if (!source)
+        return p->err->code;
+    source->job = SMP_JOB_SOURCE;
+    source->path = file->path;
+    source->in = source->out = source->work.out = shape;
+    snprintf(source->label, sizeof source->label, "(%.90s)", file->path);
+    if (orientation > 1 && (*index = insert(p, SMP_ROLE_ORIENT, *index, orientation)) < 0)
+        return p->err->code;
+    p->step_of_file[number] = *index;
+    return SMP_OK;
+}
+
+static bool takes_weights(const smp_stage *stage)
+{
+    for (const smp_param *param = stage->params; param && param->name; param++)
+        if (param->type == SMP_T_OPERAND && (param->flags & SMP_P_PICTURE))
+            return true;
+    return false;
+}
+
 static void warn(planner *p, const smp_node *node, const char *format, const char *label)
 {
     if (p->diags)
@@ -166,9 +206,13 @@ static smp_code add_node(planner *p, int number)
 {
     const smp_node *node = &p->request->program->nodes[number];
     const smp_stage *stage = node->stage;
-    int input = picture_of(p, node->input), by = picture_of(p, node->by);
+    int input = picture_of(p, node->input), by = SMP_STEP_NONE;
     smp_node_plan probe = {.out = p->plan->steps[input].out, .access = stage->access};
     smp_code code = check_kind(p, node, &probe.out);
+    if (!code && node->by <= SMP_NODE_FILE)
+        code = file_picture(p, SMP_NODE_FILE - node->by, &by);
+    else
+        by = picture_of(p, node->by);
     if (code)
         return code;
 
@@ -197,7 +241,7 @@ static smp_code add_node(planner *p, int number)
         bool linear = node->light == SMP_LIGHT_LINEAR;
         input = in_state(p, input, stage->neighbourhood, linear);
         if (input >= 0 && by >= 0)
-            by = in_state(p, by, stage->neighbourhood, linear);
+            by = in_state(p, by, stage->neighbourhood, takes_weights(stage) ? p->plan->steps[by].linear : linear);
         if (input < 0 || (node->by != SMP_NODE_NONE && by < 0)) {
             smp_free(params);
             return p->err ? p->err->code : SMP_E_PROCESS;
@@ -328,6 +372,8 @@ static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
         used[plan->sinks[i].step] = true;
     for (int i = (int)plan->step_count - 1; i > 0; i--) {
         const smp_step *step = &plan->steps[i];
+        if (step->input < 0)
+            continue;
         bool passes = step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && used[i] && last[i];
         used[step->input] = true;
         last[step->input] = last[step->input] && passes;
@@ -407,6 +453,8 @@ static void set_phases(smp_plan *plan)
     }
     for (size_t i = 1; i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
+        if (step->input < 0)
+            continue;
         smp_step *input = &plan->steps[step->input];
         input->frame = input->frame || input->phase < step->phase;
         if (step->by >= 0)
@@ -446,10 +494,13 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
     int index;
     p.plan = smp_alloc(sizeof *p.plan);
     p.step_of = smp_alloc_array(program->node_count + 1, sizeof *p.step_of);
-    if (!p.plan || !p.step_of) {
+    p.step_of_file = smp_alloc_array(program->file_count + 1, sizeof *p.step_of_file);
+    if (!p.plan || !p.step_of || !p.step_of_file) {
         code = smp_fail_memory(p.err, "the plan", sizeof *p.plan);
         goto done;
     }
+    for (size_t i = 0; i < program->file_count; i++)
+        p.step_of_file[i] = SMP_STEP_NONE;
     p.plan->granule = 1;
     if (program->kind != SMP_KIND_NONE && program->kind != request->input.kind) {
         code = smp_fail(p.err, SMP_E_PIPE, "the pipeline is for %s, but the input is %s",
@@ -479,6 +530,7 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
 
 done:
     smp_free(p.step_of);
+    smp_free(p.step_of_file);
     smp_free(p.converted);
     if (code)
         smp_plan_free(p.plan);

@@ -12,7 +12,7 @@
 enum { SMP_STEP_NONE = -1 };
 
 typedef enum smp_step_job {
-    SMP_JOB_SOURCE, /* rows of the input */
+    SMP_JOB_SOURCE, /* rows of the input, or of a file that the program names */
     SMP_JOB_STAGE,  /* stage->variants make output rows */
     SMP_JOB_REDUCE  /* stage->variants (REDUCE) or ->reducers (ADJUST) add to the result; output aliases the input */
 } smp_step_job;
@@ -20,6 +20,7 @@ typedef enum smp_step_job {
 typedef struct smp_step {
     smp_step_job job;
     const smp_stage *stage; /* null: source */
+    const char *path; /* SOURCE: of that file, owned by the program; null: the input */
     int node;        /* of the program, or SMP_NODE_NONE when the planner inserted it */
     int input, by;   /* earlier steps, or SMP_STEP_NONE */
     int reduced_by;  /* ADJUST apply: its JOB_REDUCE step; else SMP_STEP_NONE */
@@ -54,6 +55,9 @@ typedef struct smp_plan {
 /* Says what a file of that name can hold of a shape: smp_writer_shape, or a test's own; null path: memory, any shape. */
 typedef smp_code smp_accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
 
+/* Says what a file that the program names holds, from its header: its shape and EXIF orientation. */
+typedef smp_code smp_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err);
+
 typedef struct smp_plan_request {
     const smp_program *program;
     smp_shape input;
@@ -61,6 +65,8 @@ typedef struct smp_plan_request {
     const char *output; /* path of the main output; null: none is written (measure, explain) */
     smp_accepts *accepts;
     void *accepts_context;
+    smp_probe *probe; /* null: programs that name files cannot be planned */
+    void *probe_context;
     bool plain_storage; /* keep every edge in f32 (tests) */
 } smp_plan_request;
 

@@ -22,6 +22,7 @@ void smp_program_free(smp_program *program)
     }
     smp_free(program->nodes);
     smp_free(program->saves);
+    smp_free(program->files);
     smp_free(program->params);
     smp_free(program);
 }

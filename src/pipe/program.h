@@ -9,7 +9,8 @@
 
 enum {
     SMP_NODE_INPUT = -1, /* the pipeline's input */
-    SMP_NODE_NONE = -2   /* no second picture */
+    SMP_NODE_NONE = -2,  /* no second picture */
+    SMP_NODE_FILE = -3   /* of files: SMP_NODE_FILE - index into smp_program.files */
 };
 
 typedef enum smp_light { SMP_LIGHT_ENCODED, SMP_LIGHT_LINEAR } smp_light;
@@ -19,7 +20,8 @@ typedef struct smp_argument smp_argument; /* a parameter's value: constant, or a
 typedef struct smp_node {
     const smp_stage *stage;
     int input;        /* an earlier node, or SMP_NODE_INPUT */
-    int by;           /* the tap given as operand, or SMP_NODE_NONE (an earlier node, or SMP_NODE_INPUT) */
+    int by;           /* the picture given as operand: an earlier node, SMP_NODE_INPUT, a file (see SMP_NODE_FILE), or
+                       * SMP_NODE_NONE */
     smp_light light;  /* what `light` was in force */
     smp_span span;    /* the stage's name in the source */
     char *label;      /* the statement as written, white space folded: for reports */
@@ -34,6 +36,11 @@ typedef struct smp_save { /* save "thumb.png" */
     smp_span span;
 } smp_save;
 
+typedef struct smp_operand_file { /* with="weights.npy" */
+    const char *path; /* seen from where the program runs: relative paths are to the folder of the text that names it */
+    smp_span span;
+} smp_operand_file;
+
 typedef struct smp_public_param { /* a `param` statement, for help */
     char *name, *text, *help; /* text: the value in force, as written */
     smp_span span;
@@ -46,6 +53,8 @@ typedef struct smp_program {
     int output; /* the node whose picture is the result, or SMP_NODE_INPUT for an empty pipeline */
     smp_save *saves;
     size_t save_count, save_capacity;
+    smp_operand_file *files; /* second pictures that are read; each path once */
+    size_t file_count, file_capacity;
     smp_public_param *params;
     size_t param_count, param_capacity;
     void *owned; /* everything else the program owns */

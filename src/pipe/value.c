@@ -275,17 +275,38 @@ static smp_bound bind_string(smp_check *check, const smp_param *param, const smp
     return SMP_BOUND_WRONG;
 }
 
+static smp_bound bind_file(smp_check *check, const smp_value *value, smp_field *field)
+{
+    const char *fault = !value->length ? "the file name is empty"
+                        : !strcmp(value->text, "-")
+                            ? "the second picture cannot come from standard input"
+                            : NULL;
+    if (fault)
+        smp_diags_add(check->diags, SMP_ERROR, value->span, "%s", fault);
+    field->operand = (smp_operand){.is_tap = true, .file = value->text};
+    return fault ? SMP_BOUND_WRONG : SMP_BOUND_DONE;
+}
+
 static smp_bound bind_operand(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
 {
     if (value->kind == SMP_VALUE_TAP) {
         field->operand = (smp_operand){.is_tap = true};
         return SMP_BOUND_DONE;
     }
+    if (value->kind == SMP_VALUE_STRING)
+        return bind_file(check, value, field);
     if (value->kind == SMP_VALUE_WORD && value->text[0] >= 'A') {
         char shown[SMP_SHOWN];
         smp_diag *diag = not_accepted(check, param, value);
-        if (!value->param)
-            smp_diag_fix(check->diags, diag, "a picture is written @%s", smp_shown(shown, value->text, value->length));
+        smp_shown(shown, value->text, value->length);
+        if (!value->param && strpbrk(value->text, "./"))
+            smp_diag_fix(check->diags, diag, "a file is written \"%s\"", shown);
+        else if (!value->param)
+            smp_diag_fix(check->diags, diag, "a picture is written @%s", shown);
+        return SMP_BOUND_WRONG;
+    }
+    if (param->flags & SMP_P_PICTURE) {
+        not_accepted(check, param, value);
         return SMP_BOUND_WRONG;
     }
     double number;

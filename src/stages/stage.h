@@ -21,7 +21,7 @@ typedef enum smp_type {
     SMP_T_ENUM,   /* field: int, the index into choices */
     SMP_T_STRING, /* field: const char *, owned by the program */
     SMP_T_MATRIX, /* field: smp_matrix, `[a b; c d]`; a list is a matrix of one row */
-    SMP_T_OPERAND /* field: smp_operand: a picture `@tap` or a number */
+    SMP_T_OPERAND /* field: smp_operand: a picture, `@tap` or "file.png", or a number */
 } smp_type;
 
 /* What a number measures. A bare number has the default unit, which is the first of each list. */
@@ -42,8 +42,9 @@ typedef struct smp_matrix {
 } smp_matrix;
 
 typedef struct smp_operand {
-    bool is_tap;  /* the picture is the node's second input */
-    double value; /* else this number, as a fraction of full scale */
+    bool is_tap;      /* the picture is the node's second input */
+    const char *file; /* of a picture that comes from a file: as it was written; owned by the program */
+    double value;     /* else this number, as a fraction of full scale */
 } smp_operand;
 
 enum {
@@ -51,7 +52,8 @@ enum {
     SMP_P_REQUIRED = 2, /* has no default */
     SMP_P_AUTO = 4,     /* a number that also takes the word `auto`, stored as NaN (INT: INT64_MIN) */
     SMP_P_ODD = 8,      /* INT: must be odd */
-    SMP_P_POSITIVE = 16 /* the minimum itself is excluded */
+    SMP_P_POSITIVE = 16, /* the minimum itself is excluded */
+    SMP_P_PICTURE = 32   /* OPERAND: no number; a matrix of weights, which `light linear` leaves as it is */
 };
 
 typedef struct smp_param {

@@ -116,7 +116,10 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
         snprintf(text, size, "a matrix like [1 2 1; 2 4 2; 1 2 1]");
         break;
     case SMP_T_OPERAND:
-        snprintf(text, size, "a picture @name, or a number%s", param->unit == SMP_UNIT_FRACTION ? " (1 or 100% is full scale)" : "");
+        if (param->flags & SMP_P_PICTURE)
+            snprintf(text, size, "a picture @name or \"file\"");
+        else
+            snprintf(text, size, "a picture @name or \"file\", or a number%s", param->unit == SMP_UNIT_FRACTION ? " (1 or 100% is full scale)" : "");
         break;
     case SMP_T_INT:
     case SMP_T_FLOAT:

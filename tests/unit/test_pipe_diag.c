@@ -237,10 +237,10 @@ static void values_are_checked_where_they_stand(void **state)
     pipe_one_error("filter 3", 1, 8, "'kernel' must be a matrix like [1 2 1; 2 4 2; 1 2 1], not '3'", "write [3]");
     pipe_one_error("combine by=@input also=@input", 1, 24, "a stage takes at most one other picture", NULL);
     pipe_one_error("combine paper", 1, 9,
-                   "'by' must be a picture @name, or a number (1 or 100% is full scale), not 'paper'",
+                   "'by' must be a picture @name or \"file\", or a number (1 or 100% is full scale), not 'paper'",
                    "a picture is written @paper");
     pipe_one_error("combine 500%", 1, 9,
-                   "'by' must be a picture @name, or a number (1 or 100% is full scale), not '500%'", NULL);
+                   "'by' must be a picture @name or \"file\", or a number (1 or 100% is full scale), not '500%'", NULL);
     pipe_one_error("combine 1 clip=3px", 1, 16, "'clip' is a fraction, but '3px' is a length", NULL);
     pipe_one_error("measure name=@input", 1, 14, "'name' must be a text in double quotes, not the picture '@input'",
                    NULL);
