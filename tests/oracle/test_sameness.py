@@ -43,10 +43,13 @@ class Sameness(OracleCase):
         return {"v3": "avx2", "v4": "avx512vl"}[isa] in flags and "fma" in flags
 
     def test_every_stage_by_its_example(self):
-        examples = {s["name"]: [s["example"]] for s in stages()}
-        self.assertGreaterEqual(len(examples), 20)
-        for dtype, shape in ((np.uint8, (67, 45, 3)), (np.uint16, (45, 43, 3)), (np.float32, (131, 33, 3))):
+        """Examples that take the picture itself as a second one need a square."""
+        every = {s["name"]: [s["example"]] for s in stages()}
+        self.assertGreaterEqual(len(every), 20)
+        for dtype, shape in ((np.uint8, (67, 45, 3)), (np.uint16, (43, 43, 3)), (np.float32, (131, 33, 3))):
             array = picture(1, shape, dtype)
+            square = shape[0] == shape[1]
+            examples = {name: lines for name, lines in every.items() if square or "@input" not in lines[0]}
             want = run_many(array, examples)
             for way in self.ways():
                 got = run_many(array, examples, *way)

@@ -297,7 +297,7 @@ CASE_FN uint64_t case_run(const kernel_case *c, const smp_node_plan *plan, const
         if (!whole || !window.memory) {
             window = case_rows(in, top, bottom);
             if (by && by->memory)
-                by_window = case_rows(by, top, bottom);
+                by_window = case_rows(by, top, whole ? c->by->height : bottom);
         }
         smp_shape middle = c->in;
         middle.channels = plan->out.channels;

@@ -124,8 +124,13 @@ CASE_FN size_t write_lines(const subject *s, const int *levels, char lines[3][TE
         snprintf(lines[0], TEXT, "%.*s%.*s", TEXT / 2 - 1, base, TEXT / 2 - 1, words);
         return 1;
     }
-    const smp_param *operand = operand_of(s->stage); /* the second picture is the stage's own result with a number */
-    snprintf(lines[0], TEXT, "%s %s=37%% -> @other", s->stage->name, operand->name);
+    /* The second picture is the stage's own result with a number; where it takes none, the input turned, which fits
+     * matrix products on either side. */
+    const smp_param *operand = operand_of(s->stage);
+    if (operand->flags & SMP_P_PICTURE)
+        snprintf(lines[0], TEXT, "rotate 90 -> @other");
+    else
+        snprintf(lines[0], TEXT, "%s %s=37%% -> @other", s->stage->name, operand->name);
     snprintf(lines[1], TEXT, "from @input");
     snprintf(lines[2], TEXT, "%s %s=@other%.*s", s->stage->name, operand->name, TEXT / 2, words);
     return 3;

@@ -1,0 +1,176 @@
+/* The tiles of a matrix product in registers (variant register of matmul): loading, and the sums of a thread. A kernel
+ * gives the operands, and stores what it makes of the sums: matmul_register.cu tells the whole story. */
+#ifndef SMP_KERNELS_MATMUL_CUH
+#define SMP_KERNELS_MATMUL_CUH
+
+#include "matmul.h"
+#include "smp_kernel.h"
+
+enum {
+    MATMUL_BLOCK = SMP_MATMUL_BLOCK,
+    MATMUL_DEPTH = SMP_MATMUL_DEPTH,
+    MATMUL_WARPS = SMP_MATMUL_THREADS / 32,
+    MATMUL_PIECE = 4, /* a thread has 2 x 2 pieces of 4 x 4 samples */
+    MATMUL_DOWN = 32, /* rows from a piece to the one below: 8 lanes' pieces lie between */
+    MATMUL_APART = 16 /* columns from a piece to the one beside: 4 lanes' */
+};
+
+struct matmul_tiles {
+    float l[MATMUL_DEPTH][SMP_MATMUL_PITCH]; /* [k][y] */
+    float r[MATMUL_DEPTH][MATMUL_BLOCK];     /* [k][x] */
+};
+struct matmul_buffers {
+    matmul_tiles tiles[SMP_MATMUL_STAGES];
+};
+
+/* Where a thread's first sample lies in its block: warps 2 down and 4 across, lanes 8 down and 4 across. */
+SMP_DEVICE int matmul_y()
+{
+    return (int)(threadIdx.x / 128 * 64 + threadIdx.x % 32 / 4 * MATMUL_PIECE);
+}
+SMP_DEVICE int matmul_x()
+{
+    return (int)(threadIdx.x / 32 % 4 * 32 + threadIdx.x % 4 * MATMUL_PIECE);
+}
+/* Row i and column j of a thread's 8 x 8 samples, from its first on. */
+SMP_DEVICE int matmul_down(int i)
+{
+    return i / MATMUL_PIECE * MATMUL_DOWN + i % MATMUL_PIECE;
+}
+SMP_DEVICE int matmul_across(int j)
+{
+    return j / MATMUL_PIECE * MATMUL_APART + j % MATMUL_PIECE;
+}
+
+/* Sums go on by the k of one pair of tiles. */
+SMP_DEVICE void matmul_multiply(const matmul_tiles &s, int y, int x, float (&sum)[8][8])
+{
+    typedef smp_pack<float, MATMUL_PIECE> piece;
+#pragma unroll
+    for (int k = 0; k < MATMUL_DEPTH; k++) {
+        const piece l0 = *reinterpret_cast<const piece *>(&s.l[k][y]);
+        const piece l1 = *reinterpret_cast<const piece *>(&s.l[k][y + MATMUL_DOWN]);
+        const piece r0 = *reinterpret_cast<const piece *>(&s.r[k][x]);
+        const piece r1 = *reinterpret_cast<const piece *>(&s.r[k][x + MATMUL_APART]);
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int j = 0; j < 8; j++)
+                sum[i][j] = fmaf(i < 4 ? l0.v[i % 4] : l1.v[i % 4], j < 4 ? r0.v[j % 4] : r1.v[j % 4], sum[i][j]);
+    }
+}
+
+/* The sums of a thread over `inner` k. operands.load(tiles, k) puts samples k .. k + DEPTH - 1 of both into the tiles,
+ * zeros for k outside, by asynchronous copies or at once. */
+template <typename OPERANDS>
+SMP_DEVICE void matmul_sums(matmul_buffers &s, OPERANDS &operands, int64_t inner, float (&sum)[8][8])
+{
+    const int y = matmul_y(), x = matmul_x();
+    int64_t k = 0;
+#pragma unroll
+    for (int i = 0; i < SMP_MATMUL_STAGES - 1; i++, k += MATMUL_DEPTH) {
+        if (k < inner)
+            operands.load(s.tiles[i], k);
+        smp_copy_commit();
+    }
+    int use = 0, next = SMP_MATMUL_STAGES - 1;
+    for (; k < inner + (SMP_MATMUL_STAGES - 1) * MATMUL_DEPTH; k += MATMUL_DEPTH) {
+        smp_copy_wait<SMP_MATMUL_STAGES - 2>();
+        __syncthreads(); /* the present tiles are here for all, and all are done with the ones before */
+        if (k < inner)
+            operands.load(s.tiles[next], k);
+        smp_copy_commit();
+        matmul_multiply(s.tiles[use], y, x, sum);
+        use = use + 1 < SMP_MATMUL_STAGES ? use + 1 : 0;
+        next = next + 1 < SMP_MATMUL_STAGES ? next + 1 : 0;
+    }
+}
+
+/* A plane of a view as L or R. Copies are of f32 samples; others are converted on the way. */
+struct matmul_plane {
+    const char *at; /* sample (0, 0) of the plane */
+    int64_t stride, width, height;
+    int step;   /* bytes from a column to the next */
+    int format; /* smp_format */
+    bool words; /* of f32 side by side, rows at multiples of 16 bytes */
+};
+SMP_DEVICE matmul_plane matmul_plane_of(const smp_view &v, int plane)
+{
+    const char *at = static_cast<const char *>(smp_row(&v, 0)) + plane * smp_sample_size(v.format);
+    const int step = v.channels * (int)smp_sample_size(v.format);
+    const bool words = v.format == SMP_F32 && v.channels == 1 && ((uintptr_t)v.data | (uintptr_t)v.stride) % 16 == 0;
+    return matmul_plane{at, v.stride, v.width, v.height, step, v.format, words};
+}
+
+template <typename T> SMP_DEVICE float matmul_value_at(const char *at)
+{
+    return smp_value(*reinterpret_cast<const T *>(at));
+}
+SMP_DEVICE float matmul_integer(const char *at, int format)
+{
+    return format == SMP_U8 ? matmul_value_at<uint8_t>(at) : matmul_value_at<uint16_t>(at);
+}
+
+/* Two planes, for the block whose first output sample is (y, x). */
+struct matmul_planes {
+    matmul_plane l, r;
+    int64_t y, x;
+
+    SMP_MEMBER void load(matmul_tiles &to, int64_t k) const
+    {
+        if (k + MATMUL_DEPTH <= l.width && y + MATMUL_BLOCK <= l.height && x + MATMUL_BLOCK <= r.width) {
+            load_l<true>(to, k);
+            load_r<true>(to, k);
+        } else {
+            load_l<false>(to, k);
+            load_r<false>(to, k);
+        }
+    }
+
+    /* A warp takes 8 k of 4 rows: sectors of 32 bytes; stored to columns of the tile, they take 32 banks. */
+    template <bool INSIDE> SMP_MEMBER void load_l(matmul_tiles &to, int64_t k) const
+    {
+        const int column = (int)threadIdx.x % 8, row = (int)threadIdx.x / 8;
+        const char *from = l.at + (y + row) * l.stride + (k + column) * l.step;
+#pragma unroll
+        for (int i = 0; i < MATMUL_BLOCK / 32; i++)
+#pragma unroll
+            for (int j = 0; j < MATMUL_DEPTH / 8; j++) {
+                const bool present = INSIDE || (y + row + i * 32 < l.height && k + column + j * 8 < l.width);
+                const char *at = present ? from + i * 32 * l.stride + j * 8 * l.step : l.at;
+                float *place = &to.l[column + j * 8][row + i * 32];
+                if (l.format == SMP_F32)
+                    smp_copy_async<4>(place, at, present);
+                else
+                    *place = present ? matmul_integer(at, l.format) : 0.f;
+            }
+    }
+
+    /* A warp takes a row of the tile in words of 16 bytes, or 32 samples of it. */
+    template <bool INSIDE> SMP_MEMBER void load_r(matmul_tiles &to, int64_t k) const
+    {
+        const int row = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+        if (INSIDE && r.words) {
+            const char *from = r.at + (k + row) * r.stride + (x + lane * 4) * 4;
+#pragma unroll
+            for (int i = 0; i < MATMUL_DEPTH / MATMUL_WARPS; i++)
+                smp_copy_async<16>(&to.r[row + i * MATMUL_WARPS][lane * 4], from + i * MATMUL_WARPS * r.stride);
+            return;
+        }
+        const char *from = r.at + (k + row) * r.stride + (x + lane) * r.step;
+#pragma unroll
+        for (int i = 0; i < MATMUL_DEPTH / MATMUL_WARPS; i++)
+#pragma unroll
+            for (int j = 0; j < MATMUL_BLOCK / 32; j++) {
+                const bool present = INSIDE || (k + row + i * MATMUL_WARPS < r.height && x + lane + j * 32 < r.width);
+                const char *at = present ? from + i * MATMUL_WARPS * r.stride + j * 32 * r.step : r.at;
+                float *place = &to.r[row + i * MATMUL_WARPS][lane + j * 32];
+                if (r.format == SMP_F32)
+                    smp_copy_async<4>(place, at, present);
+                else
+                    *place = present ? matmul_integer(at, r.format) : 0.f;
+            }
+    }
+};
+
+#endif
