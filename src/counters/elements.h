@@ -1,0 +1,65 @@
+/* Which element of an array each lane of a warp accesses, and where a layout of that array in shared memory puts it:
+ * plain, padded or swizzled. Pure. */
+#ifndef SMP_COUNTERS_ELEMENTS_H
+#define SMP_COUNTERS_ELEMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "counters/bank.h"
+
+enum {
+    SMP_ELEMENT_DIMS = 4,
+    SMP_ELEMENT_BYTES = 1 << 20 /* an array or index beyond is refused: several times what any block can have */
+};
+
+typedef struct smp_elements {
+    uint32_t active;                        /* bit n: lane n takes part */
+    int dims;                               /* 1 to SMP_ELEMENT_DIMS */
+    int64_t dim[SMP_ELEMENT_DIMS];          /* sizes; dim[0] is 0 for a plain index into memory */
+    int64_t at[SMP_WARP][SMP_ELEMENT_DIMS]; /* coordinates of each lane's element, the last one contiguous */
+} smp_elements;
+
+/* How the elements lie. All zero: one row after the other, nothing between. */
+typedef struct smp_layout {
+    int64_t period; /* elements of a row where dims is 1; otherwise the last dimension is the row */
+    int64_t pad;    /* elements left unused after each row */
+    int shift;      /* swizzle: the column becomes column ^ (row >> shift & mask); mask 0: none */
+    int64_t mask;   /* with a row of 2^n elements, below 2^n */
+} smp_layout;
+
+/* The byte offsets; width: bytes of an element. */
+void smp_elements_place(const smp_elements *elements, const smp_layout *layout, int width, uint32_t offset[SMP_WARP]);
+
+/* The ways through a two-dimensional array that have names. Lane n takes the n-th element of the walk; where a line
+ * ends the next one goes on, and lanes past the last element take no part. */
+typedef enum smp_walk {
+    SMP_WALK_INDEX, /* none of them */
+    SMP_WALK_ROW,
+    SMP_WALK_COLUMN,
+    SMP_WALK_DIAGONAL,
+    SMP_WALK_ANTIDIAGONAL
+} smp_walk;
+
+/* from: the row, column or diagonal that lane 0 is in; 0 <= from < the number of them. */
+void smp_elements_walk(smp_walk walk, int64_t rows, int64_t columns, int64_t from, smp_elements *out);
+
+/* What would make an access free of conflicts. Everything in it was tried on the model. */
+typedef struct smp_advice {
+    smp_bank_cost cost; /* as it is */
+    int least;          /* wavefronts that every layout needs: atomics on one address take turns wherever it lies */
+
+    smp_layout pad; /* the smallest; pad 0: none frees it */
+    smp_bank_cost pad_cost;
+
+    int64_t stride, better_stride; /* elements, where lanes are a constant stride apart; better 0: none */
+    smp_bank_cost stride_cost;
+
+    smp_layout swizzle; /* mask 0: none frees it */
+    smp_bank_cost swizzle_cost;
+} smp_advice;
+
+/* Tries all pads up to a row of the banks (more would only repeat), and XOR swizzles where rows are powers of two. */
+void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_bank_rules rules, smp_advice *out);
+
+#endif
