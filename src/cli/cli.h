@@ -117,6 +117,7 @@ void smp_progress_end(smp_progress *progress);
 void smp_help_short(FILE *to);
 void smp_help_overview(FILE *to);
 void smp_help_command(FILE *to, const smp_command *command);
+void smp_help_usage(FILE *to, const smp_command *command); /* without the options */
 smp_code smp_help_topic(const smp_common *common, const char *topic, smp_error *err);
 
 /* Writes text with {stencil}, {point}, {reduce} and {whole} replaced by examples of such stages; a tab goes on to the

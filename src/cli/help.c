@@ -114,13 +114,24 @@ static void put_rows(FILE *to, const char *title, const smp_option *rows, unsign
     }
 }
 
+/* " -e STAGE...", " --offsets LIST" */
+static void put_replacement(FILE *to, const smp_option *option)
+{
+    bool many = option->type == SMP_O_LIST || option->type == SMP_O_PAIRS;
+    if (option->letter)
+        fprintf(to, " -%c", option->letter);
+    else
+        fprintf(to, " --%s", option->name);
+    fprintf(to, " %s%s", option->argument, many ? "..." : "");
+}
+
 /* The usage line; with: the option that stands for the argument it replaces. */
 static void put_usage(FILE *to, const smp_command *command, const smp_option *with, const char *head)
 {
     fprintf(to, "%s smempipe %s [options]", head, command->name);
     for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
         if (with && row->unless && !strcmp(row->unless, with->name))
-            fprintf(to, " -%c %s...", with->letter, with->argument);
+            put_replacement(to, with);
         else
             fprintf(to, " %s%s%s%s", row->optional ? "[" : "", row->name, row->many ? "..." : "",
                     row->optional ? "]" : "");
@@ -139,7 +150,8 @@ static const smp_option *replacing_option(const smp_command *command)
     return NULL;
 }
 
-void smp_help_command(FILE *to, const smp_command *command)
+/* Name, usage lines, arguments. */
+static void put_head(FILE *to, const smp_command *command)
 {
     const smp_option *with = replacing_option(command);
     fprintf(to, "smempipe %s - %s\n\n", command->name, command->help);
@@ -152,6 +164,28 @@ void smp_help_command(FILE *to, const smp_command *command)
         fprintf(to, "  %-*s", OPTION_COLUMNS, row->name);
         smp_text_wrap(to, row->help, INDENT + OPTION_COLUMNS, INDENT + OPTION_COLUMNS);
     }
+}
+
+static void put_examples(FILE *to, const smp_command *command)
+{
+    fputs("\nexamples:\n", to);
+    for (size_t i = 0; i < SMP_COMMAND_EXAMPLES && command->examples[i].line; i++) {
+        fputs("  ", to);
+        smp_help_expand(to, command->examples[i].line);
+        fprintf(to, "\n      %s\n", command->examples[i].what);
+    }
+}
+
+void smp_help_usage(FILE *to, const smp_command *command)
+{
+    put_head(to, command);
+    put_examples(to, command);
+    fprintf(to, "\nsmempipe %s --help tells the options.\n", command->name);
+}
+
+void smp_help_command(FILE *to, const smp_command *command)
+{
+    put_head(to, command);
     if (command->about) {
         fputc('\n', to);
         smp_text_wrap(to, command->about, 0, 0);
@@ -167,12 +201,7 @@ void smp_help_command(FILE *to, const smp_command *command)
             titled = true;
             put_option(to, row);
         }
-    fputs("\nexamples:\n", to);
-    for (size_t i = 0; i < SMP_COMMAND_EXAMPLES && command->examples[i].line; i++) {
-        fputs("  ", to);
-        smp_help_expand(to, command->examples[i].line);
-        fprintf(to, "\n      %s\n", command->examples[i].what);
-    }
+    put_examples(to, command);
 }
 
 /* ------------------------------------------------------------------------------------------------ help [TOPIC] */

@@ -67,7 +67,7 @@ typedef struct smp_example {
     const char *line, *what;
 } smp_example;
 
-enum { SMP_COMMAND_GROUPS = 5, SMP_COMMAND_EXAMPLES = 2 };
+enum { SMP_COMMAND_GROUPS = 5, SMP_COMMAND_EXAMPLES = 6 };
 
 typedef struct smp_command {
     const char *name, *help, *about; /* about: paragraphs; may be null */

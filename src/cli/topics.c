@@ -94,6 +94,7 @@ static const smp_topic topics[] = {
     {"exit-codes", "what the exit status says", print_exit_codes},
     {"formats", "which files are read and written", smp_topic_formats},
     {"edge", "what lies outside a picture", print_edge},
+    {"banks", "how shared memory serves a warp, and the patterns of smempipe bank", smp_topic_banks},
 };
 
 const smp_topic *smp_topic_at(size_t index)

@@ -11,6 +11,7 @@ typedef struct smp_topic {
 } smp_topic;
 
 void smp_topic_formats(FILE *to);
+void smp_topic_banks(FILE *to);
 
 /* Null past the last. */
 const smp_topic *smp_topic_at(size_t index);

@@ -29,7 +29,7 @@ void smp_elements_place(const smp_elements *elements, const smp_layout *layout, 
                 lines = lines * elements->dim[i] + elements->at[lane][i];
         } else if (length <= 0)
             length = 1;
-        column ^= row >> layout->shift & layout->mask;
+        column ^= (layout->shift < 0 ? row << -layout->shift : row >> layout->shift) & layout->mask;
         offset[lane] = (uint32_t)((lines * (length + layout->pad) + column) * width);
     }
 }
@@ -124,6 +124,10 @@ static bool try_pads(const search *s, int64_t period, int least, smp_advice *out
             out->pad_cost = cost;
             return true;
         }
+        if (cost.wavefronts < (out->best_pad.pad ? out->best_pad_cost : out->cost).wavefronts) {
+            out->best_pad = layout;
+            out->best_pad_cost = cost;
+        }
     }
     return false;
 }
@@ -186,9 +190,10 @@ static void find_swizzle(const search *s, int least, smp_advice *out)
     int64_t length = e->dims > 1 ? e->dim[e->dims - 1] : bank_row(s);
     if (!power_of_two(length))
         return;
-    for (int shift = 0; shift <= 5; shift++)
+    static const int shifts[] = {0, -1, 1, -2, 2, -3, 3, -4, 4, 5};
+    for (size_t i = 0; i < sizeof shifts / sizeof shifts[0]; i++)
         for (int64_t mask = length - 1; mask > 0; mask >>= 1) {
-            smp_layout layout = {.period = e->dims > 1 ? 0 : length, .shift = shift, .mask = mask};
+            smp_layout layout = {.period = e->dims > 1 ? 0 : length, .shift = shifts[i], .mask = mask};
             smp_bank_cost cost = cost_with(s, e, &layout);
             if (free_of_conflicts(cost, least)) {
                 out->swizzle = layout;

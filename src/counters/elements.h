@@ -24,8 +24,9 @@ typedef struct smp_elements {
 typedef struct smp_layout {
     int64_t period; /* elements of a row where dims is 1; otherwise the last dimension is the row */
     int64_t pad;    /* elements left unused after each row */
-    int shift;      /* swizzle: the column becomes column ^ (row >> shift & mask); mask 0: none */
-    int64_t mask;   /* with a row of 2^n elements, below 2^n */
+    int shift;    /* swizzle: the column becomes column ^ (row >> shift & mask), with shift < 0: row << -shift; mask 0:
+                     none */
+    int64_t mask; /* with a row of 2^n elements, below 2^n */
 } smp_layout;
 
 /* The byte offsets; width: bytes of an element. */
@@ -51,6 +52,8 @@ typedef struct smp_advice {
 
     smp_layout pad; /* the smallest; pad 0: none frees it */
     smp_bank_cost pad_cost;
+    smp_layout best_pad; /* where none frees it: the smallest of those that help most; pad 0: none helps */
+    smp_bank_cost best_pad_cost;
 
     int64_t stride, better_stride; /* elements, where lanes are a constant stride apart; better 0: none */
     smp_bank_cost stride_cost;

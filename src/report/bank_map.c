@@ -56,7 +56,7 @@ enum { LABEL = 4 }; /* columns; 4 + 32 x 3 = 100 */
 
 static void put_line(FILE *to, int number, const smp_bank_wavefront *wavefront, int banks, const smp_paint *paint)
 {
-    fprintf(to, "%*d ", LABEL - 1, number);
+    fprintf(to, "%*d:", LABEL - 1, number);
     for (int bank = 0; bank < banks; bank++) {
         uint32_t lanes = wavefront->cells[bank].lanes;
         const char *end = bank + 1 < banks ? " " : "";

@@ -56,8 +56,8 @@ static void a_two_way_conflict_takes_two_lines(void **state)
     char *text = map_text(strided(4, 8), SMP_BANKS_CC5, false);
     const char *expected =
         "bank 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31\n"
-        "  1  0  .  1  .  2  .  3  .  4  .  5  .  6  .  7  .  8  .  9  . 10  . 11  . 12  . 13  . 14  . 15  .\n"
-        "  2 16  . 17  . 18  . 19  . 20  . 21  . 22  . 23  . 24  . 25  . 26  . 27  . 28  . 29  . 30  . 31  .\n";
+        "  1: 0  .  1  .  2  .  3  .  4  .  5  .  6  .  7  .  8  .  9  . 10  . 11  . 12  . 13  . 14  . 15  .\n"
+        "  2:16  . 17  . 18  . 19  . 20  . 21  . 22  . 23  . 24  . 25  . 26  . 27  . 28  . 29  . 30  . 31  .\n";
     assert_string_equal(text, expected);
     free(text);
 }
@@ -66,7 +66,7 @@ static void lanes_of_one_word_share_a_cell(void **state)
 {
     (void)state;
     char *text = map_text(strided(4, 0), SMP_BANKS_CC5, false);
-    assert_non_null(strstr(text, "\n  1  0+ ."));
+    assert_non_null(strstr(text, "\n  1: 0+ ."));
     assert_int_equal(occurrences(text, "\n"), 2);
     free(text);
 }

@@ -95,6 +95,8 @@ static void half_columns_need_more_than_one_pad(void **state)
     smp_advice advice = advice_on(elements, SMP_BANK_LOAD, 4, SMP_BANKS_CC5);
     assert_int_equal(advice.pad.pad, 2);
     assert_int_equal(wavefronts_with(elements, advice.pad, 4, SMP_BANKS_CC5), 1);
+    assert_int_equal(advice.swizzle.shift, -1); /* c ^ r*2 keeps the two half-columns apart */
+    assert_int_equal(wavefronts_with(elements, advice.swizzle, 4, SMP_BANKS_CC5), 1);
 }
 
 static void float4_columns_are_freed_by_a_swizzle(void **state)
@@ -133,6 +135,22 @@ static void some_patterns_no_layout_frees(void **state)
     assert_int_equal(advice.swizzle.mask, 0);
 }
 
+/* Every fourth row of a tile: 4 * (32 + pad) * n leaves three quarters of the banks unused, whatever the pad. */
+static void the_best_pad_is_told_where_none_frees(void **state)
+{
+    (void)state;
+    smp_elements elements = {.active = 0xffffffffu, .dims = 2, .dim = {128, 32}};
+    for (int lane = 0; lane < SMP_WARP; lane++)
+        elements.at[lane][0] = 4 * lane;
+    smp_advice advice = advice_on(elements, SMP_BANK_LOAD, 4, SMP_BANKS_CC5);
+    assert_int_equal(advice.cost.wavefronts, 32);
+    assert_int_equal(advice.pad.pad, 0);
+    assert_int_equal(advice.best_pad.pad, 1);
+    assert_int_equal(advice.best_pad_cost.wavefronts, 4);
+    assert_int_equal(wavefronts_with(elements, advice.best_pad, 4, SMP_BANKS_CC5), 4);
+    assert_int_equal(advice.swizzle.shift, 2); /* c ^ (r >> 2) */
+}
+
 /* Whatever is proposed for any walk, width, operation and device is what the model says of it. */
 static void every_proposal_keeps_its_promise(void **state)
 {
@@ -165,6 +183,7 @@ int main(void)
         cmocka_unit_test(float4_columns_are_freed_by_a_swizzle),
         cmocka_unit_test(atomics_on_one_address_cannot_be_freed),
         cmocka_unit_test(some_patterns_no_layout_frees),
+        cmocka_unit_test(the_best_pad_is_told_where_none_frees),
         cmocka_unit_test(every_proposal_keeps_its_promise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

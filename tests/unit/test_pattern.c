@@ -263,7 +263,7 @@ static void mistakes_have_a_place_and_a_cure(void **state)
     refuse("[32][33 column", 9, "an operator or ']'");
     refuse("float3 tid", 1, "write tid*3");
     refuse("tid; rm -rf /", 6, "unexpected 'rm'");
-    refuse("t\xc3\xaf" "d", 2, "unexpected '\xc3\xaf'");
+    refuse("tid\xc3\xaf", 4, "unexpected '\xc3\xaf'");
     refuse("tid \x1b[31m", 5, "unexpected");
     refuse("\xff\xfe", 1, "unexpected");
 }
