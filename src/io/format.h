@@ -70,6 +70,10 @@ struct smp_writer {
 smp_code smp_reader_open_memory(const void *data, size_t size, const smp_limits *limits, smp_reader **out,
                                 smp_error *err);
 
+/* Reads from a source, which it takes over whatever happens; name: for messages. */
+smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
+                                smp_error *err);
+
 /* The format that a file's first bytes show, or null. */
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size);
 

@@ -127,7 +127,7 @@ smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err
 /* ------------------------------------------------------------------------------------------------ reading */
 
 /* Takes the opened source over; it is closed on failure. */
-static smp_code open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
+smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
                             smp_error *err)
 {
     smp_code code;
@@ -179,7 +179,7 @@ smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader 
         smp_at(err, "%s", name);
         return code;
     }
-    return open_source(&source, name, limits, out, err);
+    return smp_reader_open_source(&source, name, limits, out, err);
 }
 
 smp_code smp_reader_open_memory(const void *data, size_t size, const smp_limits *limits, smp_reader **out,
@@ -188,7 +188,7 @@ smp_code smp_reader_open_memory(const void *data, size_t size, const smp_limits 
     *out = NULL;
     smp_source source;
     smp_source_memory(&source, data, size);
-    return open_source(&source, "memory", limits, out, err);
+    return smp_reader_open_source(&source, "memory", limits, out, err);
 }
 
 smp_code smp_sniff_file(const char *path, const smp_limits *limits, const char **name, smp_error *err)

@@ -163,6 +163,15 @@ static void swap_samples(uint8_t *row, int64_t n)
     }
 }
 
+static uint32_t adler_of(const uint8_t *data, size_t size)
+{
+#ifdef SMP_HAVE_ISAL
+    return isal_adler32(1, data, size);
+#else
+    return (uint32_t)adler32(1, data, (uInt)size);
+#endif
+}
+
 static void pack_block(void *context, int part)
 {
     smp_png_blocks *p = context;
@@ -173,7 +182,7 @@ static void pack_block(void *context, int part)
     b->packed_size = deflate_to(b, p->setup.level, to, p->packed_room - STREAM_HEAD - STREAM_TAIL, b->filtered, b->filtered_size);
     if (!b->packed_size)
         b->packed_size = store_to(to, b->filtered, b->filtered_size);
-    b->adler = (uint32_t)adler32(1, b->filtered, (uInt)b->filtered_size);
+    b->adler = adler_of(b->filtered, b->filtered_size);
 }
 
 /* ---------------------------------------------------------------------------------------------- batches */

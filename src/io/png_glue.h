@@ -45,6 +45,9 @@ void smp_png_keep_texts(smp_png *state, smp_media *media);
  * for them, when the source can be looked into. */
 smp_code smp_png_read_late(smp_reader *reader, smp_error *err);
 
+/* Checks the chunks from `position` on, which stand behind the picture, as libpng does. */
+smp_code smp_png_read_behind(smp_reader *reader, uint64_t position, smp_error *err);
+
 /* png_read.c and png_write.c, which png.c puts together. */
 bool smp_png_sniff(const uint8_t *head, size_t size);
 smp_code smp_png_read_open(smp_reader *reader, smp_error *err);

@@ -154,3 +154,55 @@ smp_code smp_png_read_late(smp_reader *reader, smp_error *err)
     smp_free(state);
     return code;
 }
+
+/* ------------------------------------------------------------------------------------------ to the end */
+
+/* The picture of one pixel that the header above announces, and a pretence that it was this file's. */
+typedef struct rest_reader {
+    smp_png base;
+    size_t given; /* bytes of head and pixel */
+} rest_reader;
+
+static const uint8_t pixel[] = {0, 0, 0, 10, 'I', 'D', 'A', 'T', 0x78, 0x01, 0x63, 0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x01, 0x73, 0x75, 0x01, 0x18};
+
+static void feed_rest(png_structp png, png_bytep to, size_t size)
+{
+    rest_reader *state = png_get_io_ptr(png);
+    while (size && state->given < sizeof head + sizeof pixel) {
+        bool first = state->given < sizeof head;
+        *to++ = first ? head[state->given] : pixel[state->given - sizeof head];
+        state->given++;
+        size--;
+    }
+    if (size && smp_source_read(state->base.source, to, size) != size)
+        smp_png_stop(&state->base, smp_source_ended(state->base.source, state->base.err));
+}
+
+static void read_rest(void *context)
+{
+    rest_reader *state = context;
+    png_byte row[1];
+    smp_png_limit(&state->base);
+    png_set_read_fn(state->base.png, state, feed_rest);
+    png_read_info(state->base.png, state->base.info);
+    png_read_row(state->base.png, row, NULL);
+    png_read_end(state->base.png, NULL);
+}
+
+smp_code smp_png_read_behind(smp_reader *reader, uint64_t position, smp_error *err)
+{
+    rest_reader *state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "PNG", sizeof *state);
+    state->base.source = &reader->source;
+    state->base.fault = SMP_E_DECODE;
+    state->base.cap = SMP_PNG_METADATA_CAP;
+    smp_code code = smp_source_seek(&reader->source, position) ? SMP_OK : smp_fail(err, SMP_E_READ, "cannot read the file again");
+    if (code == SMP_OK)
+        code = smp_png_create(&state->base, true, err);
+    if (code == SMP_OK)
+        code = smp_png_guard(&state->base, read_rest, state, err);
+    smp_png_destroy(&state->base, true);
+    smp_free(state);
+    return code;
+}

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/png_glue.h"
+#include "io/png_plain.h"
 
 enum {
     ROWS_HELD = 4,       /* rows that libpng keeps, at their widest */
@@ -15,6 +16,10 @@ enum {
 typedef struct png_reader {
     smp_png base;
     smp_reader *reader;
+    uint8_t frame[8];     /* what libpng read last, when it was as long: the length and type of the chunk it stopped at */
+    smp_png_plain *plain; /* reads the rows instead of libpng */
+    bool plain_format;    /* as png_plain.h can read it */
+    bool again;           /* the header is read for the second time: nothing is kept of it */
     uint8_t *whole; /* interlaced: the finished picture */
     png_bytep *pointers;
     int64_t stride;
@@ -33,6 +38,8 @@ static void feed(png_structp png, png_bytep to, size_t size)
     smp_png *state = png_get_io_ptr(png);
     if (smp_source_read(state->source, to, size) != size)
         smp_png_stop(state, smp_source_ended(state->source, state->err));
+    if (size == sizeof ((png_reader *)state)->frame)
+        memcpy(((png_reader *)state)->frame, to, size);
 }
 
 static uint32_t be32(const uint8_t *at)
@@ -147,10 +154,12 @@ static void read_header(void *context)
     state->stride = smp_row_bytes(&media->shape);
     if ((size_t)state->stride != png_get_rowbytes(png, info))
         png_error(png, "unexpected row size");
-    keep_metadata(state);
+    if (!state->again)
+        keep_metadata(state);
     /* libpng leaves some metadata out when memory is short; we would rather say so. */
     if (state->base.refused)
         png_error(png, "memory");
+    state->plain_format = !interlaced && !transparent && depth >= 8 && colour != PNG_COLOR_TYPE_PALETTE;
     if (interlaced) {
         size_t size;
         need(state, smp_mul_size((size_t)state->stride, height, &size), "an interlaced picture", SIZE_MAX);
@@ -181,7 +190,37 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
         code = smp_png_guard(&state->base, read_header, state, err);
     if (code == SMP_OK)
         code = smp_png_read_late(reader, err);
+    /* Only where the file can be read again: see fall_back(). */
+    if (code == SMP_OK && state->plain_format && reader->source.seekable && memcmp(state->frame + 4, "IDAT", 4) == 0) {
+        int sample = (int)smp_sample_size((int)reader->media.shape.format);
+        code = smp_png_plain_open(&reader->source, be32(state->frame), state->stride, reader->media.shape.channels * sample,
+                                  sample, &state->plain, err);
+    }
     return code;
+}
+
+static void skip_rows(void *context)
+{
+    png_reader *state = context;
+    for (int64_t i = 0; i < state->reader->next_row; i++)
+        png_read_row(state->base.png, state->to, NULL);
+}
+
+/* Something in the picture is out of the ordinary: libpng reads the file from its beginning, so that it is libpng that
+ * refuses what is refused, with its own words. `to` has room for a row. */
+static smp_code fall_back(png_reader *state, void *to, smp_error *err)
+{
+    smp_png_plain_close(state->plain);
+    state->plain = NULL;
+    state->again = true;
+    state->to = to;
+    smp_png_destroy(&state->base, true);
+    if (!smp_source_seek(&state->reader->source, 0))
+        return smp_fail(err, SMP_E_READ, "cannot read the file again");
+    smp_code code = smp_png_create(&state->base, true, err);
+    if (code == SMP_OK)
+        code = smp_png_guard(&state->base, read_header, state, err);
+    return code ? code : smp_png_guard(&state->base, skip_rows, state, err);
 }
 
 static void read_rows(void *context)
@@ -202,10 +241,13 @@ static void read_rows(void *context)
 smp_code smp_png_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     png_reader *state = reader->state;
+    if (state->plain && smp_png_plain_rows(state->plain, to, stride, rows))
+        return SMP_OK;
+    smp_code code = state->plain ? fall_back(state, to, err) : SMP_OK;
     state->to = to;
     state->to_stride = stride;
     state->rows = rows;
-    return smp_png_guard(&state->base, read_rows, state, err);
+    return code ? code : smp_png_guard(&state->base, read_rows, state, err);
 }
 
 static void read_end(void *context)
@@ -217,12 +259,23 @@ static void read_end(void *context)
 smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
 {
     png_reader *state = reader->state;
+    uint64_t next;
+    if (state->plain && smp_png_plain_end(state->plain, &next))
+        return smp_png_read_behind(reader, next, err);
+    if (state->plain) {
+        void *row = smp_alloc_raw((size_t)state->stride);
+        smp_code code = row ? fall_back(state, row, err) : smp_fail_memory(err, "a row", (uint64_t)state->stride);
+        smp_free(row);
+        if (code)
+            return code;
+    }
     return smp_png_guard(&state->base, read_end, state, err);
 }
 
 void smp_png_read_close(smp_reader *reader)
 {
     png_reader *state = reader->state;
+    smp_png_plain_close(state->plain);
     smp_png_destroy(&state->base, true);
     smp_free(state->whole);
     smp_free(state->pointers);

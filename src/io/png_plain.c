@@ -1,0 +1,210 @@
+/* A plain PNG's picture: chunks, inflate, unfilter. See png_plain.h. */
+#include "io/png_plain.h"
+
+#ifndef SMP_HAVE_ISAL
+
+smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes, int pixel_bytes, int sample_bytes,
+                            smp_png_plain **out, smp_error *err)
+{
+    (void)source, (void)left, (void)row_bytes, (void)pixel_bytes, (void)sample_bytes, (void)err;
+    *out = NULL;
+    return SMP_OK;
+}
+bool smp_png_plain_rows(smp_png_plain *plain, void *to, int64_t stride, int64_t rows)
+{
+    (void)plain, (void)to, (void)stride, (void)rows;
+    return false;
+}
+bool smp_png_plain_end(smp_png_plain *plain, uint64_t *next)
+{
+    (void)plain, (void)next;
+    return false;
+}
+void smp_png_plain_close(smp_png_plain *plain)
+{
+    (void)plain;
+}
+
+#else
+
+#include <isa-l.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/png_unfilter.h"
+
+enum {
+    BATCH_BYTES = 1 << 16, /* rows are inflated together: about so many bytes, and at least .. */
+    BATCH_ROWS = 4,
+    MOST_CHUNK = 0x7fffffff /* bytes: PNG specification, 5.3 */
+};
+
+struct smp_png_plain {
+    smp_source *source;
+    uint32_t left, crc; /* of the IDAT chunk */
+    bool begun, over;   /* the zlib header was seen; the chunk behind the last IDAT was met */
+    uint64_t next;      /* where that is */
+    int64_t row_bytes, batch;
+    int pixel_bytes, sample_bytes;
+    uint8_t *raw;    /* batch filtered rows, a byte for the filter before each */
+    uint8_t *lines;  /* batch + 1 rows: the first is the row above */
+    int64_t pitch;   /* bytes from line to line */
+    int64_t have, at; /* rows in lines; those that were given */
+    struct inflate_state inflate;
+};
+
+smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes, int pixel_bytes, int sample_bytes,
+                            smp_png_plain **out, smp_error *err)
+{
+    *out = NULL;
+    smp_png_plain *plain = smp_alloc(sizeof *plain);
+    if (!plain)
+        return smp_fail_memory(err, "PNG", sizeof *plain);
+    plain->source = source;
+    plain->left = left;
+    plain->crc = crc32_gzip_refl(0, (const unsigned char *)"IDAT", 4);
+    plain->row_bytes = row_bytes;
+    plain->pixel_bytes = pixel_bytes;
+    plain->sample_bytes = sample_bytes;
+    plain->batch = smp_max_i64(BATCH_ROWS, BATCH_BYTES / (row_bytes + 1));
+    plain->pitch = row_bytes + SMP_UNFILTER_SLACK;
+    size_t raw = (size_t)(plain->batch * (row_bytes + 1) + SMP_UNFILTER_SLACK), lines = (size_t)((plain->batch + 1) * plain->pitch);
+    plain->raw = smp_alloc_raw(raw);
+    plain->lines = smp_alloc(lines); /* zeros are above the first row */
+    if (!plain->raw || !plain->lines) {
+        smp_png_plain_close(plain);
+        return smp_fail_memory(err, "rows of a PNG", raw + lines);
+    }
+    isal_inflate_init(&plain->inflate);
+    plain->inflate.crc_flag = ISAL_ZLIB; /* checks header and Adler-32 */
+    *out = plain;
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------ chunks */
+
+static uint32_t be32(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* To the next chunk when this one is used up; false when its CRC is wrong or the file ends. */
+static bool next_chunk(smp_png_plain *plain)
+{
+    while (plain->left == 0 && !plain->over) {
+        uint8_t frame[12]; /* CRC; length and type of the next */
+        if (smp_source_read(plain->source, frame, sizeof frame) != sizeof frame || be32(frame) != plain->crc)
+            return false;
+        plain->next = plain->source->position - 8;
+        plain->over = memcmp(frame + 8, "IDAT", 4) != 0;
+        plain->left = plain->over ? 0 : be32(frame + 4);
+        plain->crc = crc32_gzip_refl(0, frame + 8, 4);
+    }
+    return plain->left <= MOST_CHUNK;
+}
+
+/* Gives inflate what lies in the source's buffer; false at the end of the chunks, and when they are damaged. */
+static bool more_input(smp_png_plain *plain)
+{
+    const uint8_t *at;
+    if (!next_chunk(plain) || plain->over)
+        return false;
+    size_t n = smp_source_peek(plain->source, &at, SMP_SOURCE_BUFFER);
+    n = n < plain->left ? n : plain->left;
+    if (n == 0)
+        return false;
+    plain->crc = crc32_gzip_refl(plain->crc, at, n);
+    (void)smp_source_skip(plain->source, n); /* the bytes stay where they are until the next peek */
+    plain->left -= (uint32_t)n;
+    plain->inflate.next_in = (uint8_t *)(uintptr_t)at;
+    plain->inflate.avail_in = (uint32_t)n;
+    if (!plain->begun) {
+        /* The declared window: zlib refuses what reaches further back, so that ISA-L must not be kinder. */
+        plain->inflate.hist_bits = 8u + (uint32_t)(at[0] >> 4);
+        plain->begun = true;
+        return at[0] >> 4 <= 7;
+    }
+    return true;
+}
+
+static bool inflate_bytes(smp_png_plain *plain, uint8_t *to, size_t size)
+{
+    struct inflate_state *z = &plain->inflate;
+    z->next_out = to;
+    z->avail_out = (uint32_t)size;
+    while (z->avail_out) {
+        if (z->block_state == ISAL_BLOCK_FINISH)
+            return false;
+        const uint32_t in = z->avail_in, out = z->avail_out;
+        if (isal_inflate(z) != ISAL_DECOMP_OK)
+            return false;
+        if (z->avail_out == out && z->avail_in == in && (in > 0 || !more_input(plain)))
+            return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------ rows */
+
+static bool next_batch(smp_png_plain *plain, int64_t rows)
+{
+    rows = smp_min_i64(rows, plain->batch);
+    memcpy(plain->lines, plain->lines + plain->have * plain->pitch, (size_t)plain->row_bytes);
+    plain->have = rows;
+    plain->at = 0;
+    return inflate_bytes(plain, plain->raw, (size_t)(rows * (plain->row_bytes + 1))) &&
+           smp_png_unfilter(plain->lines, plain->pitch, plain->raw, plain->row_bytes, rows, plain->pixel_bytes);
+}
+
+static void give(const smp_png_plain *plain, uint8_t *to, const uint8_t *line)
+{
+    if (plain->sample_bytes == 1) {
+        memcpy(to, line, (size_t)plain->row_bytes);
+        return;
+    }
+    for (int64_t i = 0; i < plain->row_bytes; i += 2) {
+        uint16_t sample = (uint16_t)(line[i] << 8 | line[i + 1]);
+        memcpy(to + i, &sample, sizeof sample);
+    }
+}
+
+bool smp_png_plain_rows(smp_png_plain *plain, void *to, int64_t stride, int64_t rows)
+{
+    for (int64_t y = 0; y < rows; y++, plain->at++) {
+        if (plain->at == plain->have && !next_batch(plain, rows - y))
+            return false;
+        give(plain, (uint8_t *)to + y * stride, plain->lines + (plain->at + 1) * plain->pitch);
+    }
+    return true;
+}
+
+bool smp_png_plain_end(smp_png_plain *plain, uint64_t *next)
+{
+    struct inflate_state *z = &plain->inflate;
+    uint8_t beyond;
+    z->next_out = &beyond;
+    z->avail_out = 1;
+    while (z->block_state != ISAL_BLOCK_FINISH) { /* the checksum may still be to come */
+        const uint32_t in = z->avail_in;
+        if (isal_inflate(z) != ISAL_DECOMP_OK || z->avail_out == 0)
+            return false;
+        if (z->block_state != ISAL_BLOCK_FINISH && z->avail_in == in && (in > 0 || !more_input(plain)))
+            return false;
+    }
+    if (z->avail_in > 0 || plain->left > 0 || !next_chunk(plain) || !plain->over)
+        return false;
+    *next = plain->next;
+    return true;
+}
+
+void smp_png_plain_close(smp_png_plain *plain)
+{
+    if (!plain)
+        return;
+    smp_free(plain->raw);
+    smp_free(plain->lines);
+    smp_free(plain);
+}
+
+#endif
