@@ -63,12 +63,23 @@ static void processor_name(char *name, size_t size)
         fclose(file);
 }
 
+static int64_t last_cache(void)
+{
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+    long third = sysconf(_SC_LEVEL3_CACHE_SIZE), second = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return third > 0 ? third : second > 0 ? second : 0;
+#else
+    return 0;
+#endif
+}
+
 void smp_cpu_info(smp_device_info *info)
 {
     *info = (smp_device_info){0};
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     info->units = smp_pool_cores();
     info->memory = pages > 0 && page > 0 ? (int64_t)pages * page : 0;
+    info->cache = last_cache();
     snprintf(info->kind, sizeof info->kind, "cpu");
     snprintf(info->isa, sizeof info->isa, "%s", isa_names[best_isa()]);
     processor_name(info->name, sizeof info->name);

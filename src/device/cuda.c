@@ -56,7 +56,7 @@ static smp_code describe(smp_driver *driver, CUdevice device, int index, smp_dev
         result = smp_cuDeviceTotalMem(driver, &memory, device);
     if (result != CUDA_SUCCESS)
         return smp_driver_error(driver, "cuDeviceGetName", result, err);
-    int per_block = 0, per_unit = 0, clock = 0, width = 0;
+    int per_block = 0, per_unit = 0, clock = 0, width = 0, cache = 0;
     const struct {
         CUdevice_attribute which;
         int *value;
@@ -68,6 +68,7 @@ static smp_code describe(smp_driver *driver, CUdevice device, int index, smp_dev
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &per_unit},
         {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &clock},
         {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &width},
+        {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &cache},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         smp_code code = attribute(driver, device, wanted[i].which, wanted[i].value, err);
@@ -77,6 +78,7 @@ static smp_code describe(smp_driver *driver, CUdevice device, int index, smp_dev
     info->memory = driver->emulated ? 0 : (int64_t)memory; /* the emulator's is the host's */
     info->shared_per_block = per_block;
     info->shared_per_unit = per_unit;
+    info->cache = cache;
     /* Two transfers a clock, width bits each: the datasheet's number (CUDA C++ Best Practices Guide, 8.2.1). */
     info->peak_gbs = 2.0 * (double)clock * 1e3 * (double)width / 8 * 1e-9;
     return SMP_OK;
