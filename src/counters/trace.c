@@ -72,7 +72,17 @@ void smp_trace_example(smp_trace_site *site, const smp_bank_access *access, int 
     }
 }
 
-/* Runs addr2line and reads its one line; false when it is missing or knows nothing. */
+/* Of addr2line's lines, the innermost frame that is not the emulator's stand-in for CUDA: vectors are copied there. */
+static const char *pick_line(char *lines)
+{
+    char *rest = lines;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        if (strncmp(line, "smp_simt.h:", 11) != 0)
+            return line[0] ? line : lines;
+    return lines;
+}
+
+/* Runs addr2line and reads the line; false when it is missing or knows nothing. */
 static bool ask_addr2line(const char *file, const char *address, char *line, size_t size)
 {
     int ends[2];
@@ -88,24 +98,24 @@ static bool ask_addr2line(const char *file, const char *address, char *line, siz
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_addclose(&actions, ends[0]);
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1 /* O_WRONLY */, 0);
-    char name[] = "addr2line", basenames[] = "-s", executable[] = "-e";
+    char name[] = "addr2line", options[] = "-si", executable[] = "-e", text[1024];
     char path[512], where[32];
     snprintf(path, sizeof path, "%s", file);
     snprintf(where, sizeof where, "%s", address);
-    char *argv[] = {name, basenames, executable, path, where, NULL};
+    char *argv[] = {name, options, executable, path, where, NULL};
     pid_t child;
     bool started = posix_spawnp(&child, name, &actions, NULL, argv, environ) == 0;
     close(ends[1]);
     size_t used = 0;
-    for (ssize_t got = 1; started && used + 1 < size && got > 0;) {
-        got = read(ends[0], line + used, size - 1 - used);
+    for (ssize_t got = 1; started && used + 1 < sizeof text && got > 0;) {
+        got = read(ends[0], text + used, sizeof text - 1 - used);
         used += got > 0 ? (size_t)got : 0;
     }
     close(ends[0]);
     if (started) {
         int status = 0;
-        line[used] = 0;
-        line[strcspn(line, "\n")] = 0;
+        text[used] = 0;
+        snprintf(line, size, "%.*s", (int)size - 1, pick_line(text));
         char *extra = strstr(line, " (discriminator");
         if (extra)
             *extra = 0;

@@ -433,6 +433,7 @@ static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigne
         if (!smp_grow(&trace->launches, &trace->capacity, trace->count + 1, sizeof *trace->launches))
             return CUDA_ERROR_OUT_OF_MEMORY;
         launch.trace = &trace->launches[trace->count++];
+        launch.counts_only = trace->counts_only;
         *launch.trace = (smp_trace_launch){.dynamic_shared = shared_bytes};
         snprintf(launch.trace->kernel, sizeof launch.trace->kernel, "%s", launch.kernel->name);
         memcpy(launch.trace->grid, launch.grid, sizeof launch.grid);

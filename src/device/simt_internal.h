@@ -52,6 +52,7 @@ typedef struct simt_launch {
     smp_simt_order order;
     uint64_t seed;
     smp_trace_launch *trace; /* null: plain kernels */
+    bool counts_only;        /* as in smp_trace */
     uint64_t blocks;
     atomic_uint_fast64_t next_block;
     atomic_int fault; /* a CUresult */

@@ -403,6 +403,8 @@ static void report(const void *at, size_t size, simt_access access, uintptr_t pc
     simt_worker *worker = simt_me;
     if (!worker || !worker->launch->trace)
         return;
+    if (worker->launch->counts_only && (uintptr_t)at - (uintptr_t)worker->arena >= SIMT_ARENA)
+        return;
     touch(worker, (uintptr_t)at, size, access, access == SIMT_READ ? SMP_SHARED_LOAD : SMP_SHARED_STORE, pc, true);
 }
 
