@@ -54,6 +54,9 @@ extern const smp_option smp_plan_options[];
         "plan options", smp_plan_options                                                                               \
     }
 
+/* The words of --isa, for smp_plan_settings.isa. */
+extern const char *const smp_isa_words[];
+
 /* The instruction set asked for, null for the best. */
 const char *smp_cli_isa(const smp_plan_settings *settings);
 

@@ -4,14 +4,14 @@
 #include "cli/cli.h"
 #include "pipe/diag.h"
 
-static const char *const isa_words[] = {"auto", "base", "v3", "v4", NULL};
+const char *const smp_isa_words[] = {"auto", "base", "v3", "v4", NULL};
 
 const smp_option smp_plan_options[] = {
     {"variant", 0, SMP_O_STRING, offsetof(smp_plan_settings, variant), .argument = "NAME", .flags = SMP_O_ADVANCED,
      .help = "run this variant of every stage that has it (naive, tiled, ...); results do not depend on it"},
     {"isa", 0, SMP_O_CHOICE, offsetof(smp_plan_settings, isa), .fallback = "auto", .argument = "SET",
      .flags = SMP_O_ADVANCED, .help = "instruction set of the CPU kernels: auto, base, v3 (AVX2) or v4 (AVX-512)",
-     .choices = isa_words},
+     .choices = smp_isa_words},
     {"strip-rows", 0, SMP_O_INT, offsetof(smp_plan_settings, strip_rows), .fallback = "0", .argument = "N", .min = 0,
      .max = 1e9, .flags = SMP_O_ADVANCED, .help = "rows of a strip; 0: chosen by size; results do not depend on it"},
     {"plain-storage", 0, SMP_O_FLAG, offsetof(smp_plan_settings, plain_storage), .flags = SMP_O_ADVANCED,
@@ -21,7 +21,7 @@ const smp_option smp_plan_options[] = {
 
 const char *smp_cli_isa(const smp_plan_settings *settings)
 {
-    return settings->isa ? isa_words[settings->isa] : NULL;
+    return settings->isa ? smp_isa_words[settings->isa] : NULL;
 }
 
 /* Adds the variants' names that are not yet in names; true when one of them is `wanted`. */

@@ -1,0 +1,278 @@
+/* smempipe compare: the variants of every stage side by side. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/cli.h"
+#include "exec/compare_file.h"
+#include "io/output.h"
+
+typedef struct compare_settings {
+    smp_plan_settings plan;
+    const char *pipe, *in;
+    const char *variants, *stages; /* separated by commas; null: all */
+    int64_t repeat;
+    double time_limit;
+    bool hot, explain;
+    int fail_on; /* index into fail_words */
+    const char *json, *csv, *html;
+} compare_settings;
+
+static const char *const fail_words[] = {"wrong", "slower", NULL};
+
+static const smp_option options[] = {
+    {"variants", 0, SMP_O_STRING, offsetof(compare_settings, variants), .argument = "A,B",
+     .help = "compare only these with naive"},
+    {"stages", 0, SMP_O_STRING, offsetof(compare_settings, stages), .argument = "A,B",
+     .help = "only these stages, by name or by the number that explain shows"},
+    {"repeat", 0, SMP_O_INT, offsetof(compare_settings, repeat), .fallback = "10", .argument = "N", .min = 1,
+     .max = 1000, .help = "time each variant at least N times"},
+    {"time-limit", 0, SMP_O_NUMBER, offsetof(compare_settings, time_limit), .fallback = "6", .argument = "S",
+     .min = 0, .max = 86400,
+     .help = "go on for about S seconds in all, or until the quartiles lie within 0.5 %; half of it is for counts"},
+    {"hot", 0, SMP_O_FLAG, offsetof(compare_settings, hot),
+     .help = "leave data in the caches between samples (else they are emptied)"},
+    {"fail-on", 0, SMP_O_CHOICE, offsetof(compare_settings, fail_on), .fallback = "wrong", .argument = "WHAT",
+     .help = "exit with status 7 when a variant is wrong, or (slower) also when one is slower than naive",
+     .choices = fail_words},
+    {"json", 0, SMP_O_STRING, offsetof(compare_settings, json), .argument = "FILE",
+     .help = "write every sample, all counts and the environment; - is standard output, instead of the table"},
+    {"csv", 0, SMP_O_STRING, offsetof(compare_settings, csv), .argument = "FILE",
+     .help = "write a line for each variant; - is standard output"},
+    {"explain", 0, SMP_O_FLAG, offsetof(compare_settings, explain), .help = "say what the table's columns mean"},
+    {"isa", 0, SMP_O_CHOICE, offsetof(compare_settings, plan.isa), .fallback = "auto", .argument = "SET",
+     .flags = SMP_O_ADVANCED, .help = "instruction set of the CPU kernels: auto, base, v3 (AVX2) or v4 (AVX-512)",
+     .choices = smp_isa_words},
+    {"plain-storage", 0, SMP_O_FLAG, offsetof(compare_settings, plan.plain_storage), .flags = SMP_O_ADVANCED,
+     .help = "store floats between all stages"},
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"P.pipe", offsetof(compare_settings, pipe), .unless = "stage", .help = "the pipeline"},
+    {"IN", offsetof(compare_settings, in), .help = "the file to read; - is standard input"},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------ outputs */
+
+typedef void render_fn(FILE *to, const smp_compare *compare);
+
+typedef struct written { /* a file that is asked for; opened before the work, so that mistakes are said at once */
+    const char *option, *path;
+    render_fn *render;
+    smp_output *output;
+} written;
+
+enum { OUTPUTS = 3 };
+
+static smp_code open_outputs(const compare_settings *settings, written *files, smp_error *err)
+{
+    const char *inputs[] = {settings->in, settings->pipe, NULL};
+    int standard = 0;
+    for (int i = 0; i < OUTPUTS; i++) {
+        if (!files[i].path)
+            continue;
+        if (!strcmp(files[i].path, "-")) {
+            if (standard++)
+                return smp_fail(err, SMP_E_USAGE, "only one of --json, --csv and --html can go to standard output");
+            continue;
+        }
+        smp_code code =
+            smp_output_open(files[i].path, settings->plan.base.common.force, inputs, &files[i].output, err);
+        if (code)
+            return smp_at(err, "%s", files[i].path);
+    }
+    return SMP_OK;
+}
+
+static smp_code write_output(written *file, const smp_compare *compare, smp_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    if (!file->output) {
+        file->render(stdout, compare);
+        return SMP_OK;
+    }
+    FILE *to = open_memstream(&text, &size);
+    if (!to)
+        return smp_fail_memory(err, "a report", 0);
+    file->render(to, compare);
+    smp_code code = fclose(to) ? smp_fail_memory(err, "a report", size) : SMP_OK;
+    if (!code)
+        code = smp_output_write(file->output, text, size, err);
+    if (!code) {
+        smp_output *output = file->output;
+        file->output = NULL;
+        code = smp_output_commit(output, err);
+    }
+    free(text);
+    return code ? smp_at(err, "%s", file->path) : SMP_OK;
+}
+
+static smp_code show(const compare_settings *settings, written *files, const smp_compare *compare, smp_error *err)
+{
+    const smp_common *common = &settings->plan.base.common;
+    bool table = !common->quiet;
+    smp_code code = SMP_OK;
+    for (int i = 0; !code && i < OUTPUTS; i++)
+        if (files[i].path) {
+            table = table && strcmp(files[i].path, "-") != 0;
+            code = write_output(&files[i], compare, err);
+        }
+    if (!code && table) {
+        smp_compare_table(stdout, compare, smp_cli_color(common, STDOUT_FILENO));
+        if (settings->explain) {
+            fputs("\n", stdout);
+            smp_compare_explain(stdout);
+        }
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the work */
+
+/* "a,b" as a list; the texts point into *copy, which the caller frees. */
+static smp_code split(const char *text, char **copy, const char ***out, size_t *count, smp_error *err)
+{
+    *count = 0;
+    *out = NULL;
+    *copy = text ? smp_strdup(text) : NULL;
+    if (!text)
+        return SMP_OK;
+    *out = smp_alloc_array(strlen(text) + 1, sizeof **out);
+    if (!*copy || !*out)
+        return smp_fail_memory(err, "a list", strlen(text));
+    char *rest = *copy;
+    for (char *word; (word = strsep(&rest, ","));)
+        if (*word)
+            (*out)[(*count)++] = word;
+    return SMP_OK;
+}
+
+static smp_code verdict(const compare_settings *settings, const smp_compare *compare, smp_error *err)
+{
+    if (smp_compare_any_wrong(compare))
+        return smp_fail(err, SMP_E_DIFFERENT, "a variant's results differ from naive's");
+    if (smp_compare_any_disagreement(compare))
+        return smp_fail(err, SMP_E_DIFFERENT, "the model and the GPU count shared-memory accesses differently");
+    if (settings->fail_on == 1 && smp_compare_any_slower(compare))
+        return smp_fail(err, SMP_E_DIFFERENT, "a variant is slower than naive");
+    return SMP_OK;
+}
+
+/* On a machine with a GPU a comparison is of its kernels, however small the picture. */
+static smp_code open_device(const compare_settings *settings, smp_device **device, char *note, size_t size,
+                            smp_error *err)
+{
+    smp_common common = settings->plan.base.common;
+    if (!common.device || !strcmp(common.device, "auto")) {
+        smp_error why = {.code = SMP_OK};
+        common.device = "cuda";
+        note[0] = '\0';
+        if (!settings->plan.isa && !smp_cli_device(&common, NULL, NULL, 0, device, note, size, &why))
+            return SMP_OK;
+        common.device = "cpu";
+        smp_code code = smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, 0, device, note, size, err);
+        if (!code && why.message[0])
+            snprintf(note, size, "times of the CPU's kernels; no GPU: %.100s", why.message);
+        return code;
+    }
+    return smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, 0, device, note, size, err);
+}
+
+static smp_code compare_program(const compare_settings *settings, const smp_program *program, smp_diags *diags,
+                                written *files, smp_error *err)
+{
+    const smp_common *common = &settings->plan.base.common;
+    const char **variants = NULL, **stages = NULL;
+    char *variant_text = NULL, *stage_text = NULL, note[160];
+    smp_compare found = {0};
+    smp_device *device = NULL;
+    smp_progress progress;
+    smp_compare_request request = {
+        .repeat = settings->repeat,
+        .time_limit = settings->time_limit,
+        .hot = settings->hot,
+        .times = true,
+        .counts = true,
+        .measured = true,
+        .threads = (int)common->threads,
+        .progress = smp_progress_step,
+        .progress_context = &progress,
+    };
+    smp_code code = split(settings->variants, &variant_text, &variants, &request.variant_count, err);
+    if (!code)
+        code = split(settings->stages, &stage_text, &stages, &request.stage_count, err);
+    request.variants = variants;
+    request.stages = stages;
+    if (!code)
+        code = open_outputs(settings, files, err);
+    if (!code)
+        code = open_device(settings, &device, note, sizeof note, err);
+    if (code)
+        goto end;
+    smp_run_request run = {.program = program,
+                           .diags = diags,
+                           .input = settings->in,
+                           .limits = common->limits,
+                           .device = device,
+                           .plain_storage = settings->plan.plain_storage};
+    smp_progress_begin(&progress, common, settings->in);
+    code = smp_compare_file(&run, &request, &found, err);
+    smp_progress_end(&progress);
+    found.pipe = settings->pipe;
+    snprintf(found.device_note, sizeof found.device_note, "%s", note);
+    if (!code)
+        code = show(settings, files, &found, err);
+    if (!code)
+        code = verdict(settings, &found, err);
+end:
+    smp_compare_free(&found);
+    smp_device_close(device);
+    smp_free(variants);
+    smp_free(stages);
+    smp_free(variant_text);
+    smp_free(stage_text);
+    return code;
+}
+
+static smp_code compare(void *given, smp_error *err)
+{
+    compare_settings *settings = given;
+    written files[OUTPUTS] = {{"json", settings->json, smp_compare_json, NULL},
+                              {"csv", settings->csv, smp_compare_csv, NULL},
+                              {"html", settings->html, smp_compare_html, NULL}};
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    smp_code code = smp_cli_check_stdin(settings->in, err);
+    if (!code && settings->pipe && !strcmp(settings->pipe, "-") && !strcmp(settings->in, "-"))
+        code = smp_fail(err, SMP_E_USAGE, "the pipeline and the input cannot both come from standard input");
+    if (code)
+        return code;
+    code = smp_cli_parse(&settings->plan.base, settings->pipe, &diags, &program, err);
+    if (!code)
+        code = compare_program(settings, program, &diags, files, err);
+    smp_cli_diagnostics(&settings->plan.base, &diags, code ? err : NULL);
+    for (int i = 0; i < OUTPUTS; i++)
+        smp_output_abort(files[i].output);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return code;
+}
+
+const smp_command smp_command_compare = {
+    .name = "compare",
+    .help = "time the variants of every stage and count their bank conflicts",
+    .about = "Runs every step of the pipeline by itself on its real input, once in each variant of its stage. Results are "
+             "compared with naive's bit for bit; what is right is timed. Accesses to shared memory are counted for the GPU "
+             "kernels, with or without a GPU. --device auto takes a GPU when there is one.",
+    .settings_size = sizeof(compare_settings),
+    .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe compare blur.pipe photo.png --explain", "a table, and what its columns mean"},
+                 {"smempipe compare -e '{whole}' photo.png --json all.json",
+                  "one stage; every sample to compute with"}},
+    .run = compare,
+};

@@ -1,0 +1,283 @@
+/* Which variants are right. A picture must have naive's bytes: before each run its memory is filled with the opposite of
+ * every byte that is expected, so that a sample that nobody writes cannot pass by chance. A reduction must lead to the same findings, and to the
+ * same table for the step that applies it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "exec/compare_work.h"
+
+/* ------------------------------------------------------------------------------------------------ pictures */
+
+typedef struct pieces { /* some rows of the expected and of the found picture, in the host's memory */
+    unsigned char *want, *got;
+    int64_t bytes, rows; /* of a row; of a piece */
+} pieces;
+
+static smp_code pieces_open(const smp_view *view, pieces *p, smp_error *err)
+{
+    enum { PIECE = 16 << 20 };
+    p->bytes = view->width * view->channels * smp_sample_size(view->format);
+    p->rows = smp_clamp_i64(PIECE / smp_max_i64(1, p->bytes), 1, smp_max_i64(1, view->rows));
+    p->want = smp_alloc_raw((size_t)(p->rows * p->bytes));
+    p->got = smp_alloc_raw((size_t)(p->rows * p->bytes));
+    return p->want && p->got ? SMP_OK : smp_fail_memory(err, "rows", (uint64_t)(2 * p->rows * p->bytes));
+}
+
+static void pieces_close(pieces *p)
+{
+    smp_free(p->want);
+    smp_free(p->got);
+}
+
+static smp_code read_rows(smp_device *device, const smp_view *view, int64_t y, const pieces *p, void *to, int64_t rows,
+                          smp_error *err)
+{
+    return device->ops->copy_out(device, to, p->bytes, (char *)view->data + y * view->stride, view->stride, p->bytes,
+                                 rows, err);
+}
+
+static smp_code poison(smp_contest *contest, pieces *p, smp_error *err)
+{
+    smp_device *device = contest->c->device;
+    smp_code code = SMP_OK;
+    for (int64_t y = 0; !code && y < contest->out.rows; y += p->rows) {
+        int64_t rows = smp_min_i64(p->rows, contest->out.rows - y);
+        code = read_rows(device, &contest->out, y, p, p->want, rows, err);
+        for (int64_t i = 0; i < rows * p->bytes; i++)
+            p->want[i] = (unsigned char)~p->want[i];
+        if (!code)
+            code = device->ops->copy_in(device, (char *)contest->trial.data + y * contest->trial.stride,
+                                        contest->trial.stride, p->want, p->bytes, p->bytes, rows, err);
+    }
+    return code;
+}
+
+/* Says in `text` where the trial first differs from what is expected; "" when it does not. */
+static smp_code find_difference(smp_contest *contest, pieces *p, char *text, size_t size, smp_error *err)
+{
+    smp_device *device = contest->c->device;
+    const smp_view *out = &contest->out;
+    int64_t sample = smp_sample_size(out->format);
+    text[0] = '\0';
+    for (int64_t y = 0; y < out->rows; y += p->rows) {
+        int64_t rows = smp_min_i64(p->rows, out->rows - y);
+        smp_code code = read_rows(device, out, y, p, p->want, rows, err);
+        if (!code)
+            code = read_rows(device, &contest->trial, y, p, p->got, rows, err);
+        if (code)
+            return code;
+        if (!memcmp(p->want, p->got, (size_t)(rows * p->bytes)))
+            continue;
+        int64_t at = 0;
+        while (p->want[at] == p->got[at])
+            at++;
+        int64_t row = at / p->bytes, i = at % p->bytes / sample;
+        double want = (double)smp_load(p->want + row * p->bytes, i, out->format);
+        double got = (double)smp_load(p->got + row * p->bytes, i, out->format);
+        snprintf(text, size, "at x %lld, y %lld, channel %lld: %.9g, not %.9g", (long long)(i / out->channels),
+                 (long long)(y + row), (long long)(i % out->channels), got, want);
+        return SMP_OK;
+    }
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ reductions */
+
+typedef struct digest { /* what a reduction leads to */
+    smp_findings findings;
+    smp_node_plan work; /* of the step that applies it; its table is owned */
+} digest;
+
+static void digest_free(digest *d)
+{
+    smp_findings_free(&d->findings);
+    smp_free(d->work.table);
+}
+
+static smp_code make_digest(smp_contest *contest, digest *d, smp_error *err)
+{
+    const smp_step *step = contest->step;
+    const smp_step_run *run = contest->run;
+    int64_t size = (int64_t)run->work.result_size;
+    d->work = contest->target->step->work;
+    d->work.table = smp_alloc(d->work.table_size ? d->work.table_size : 1);
+    void *result = smp_alloc(run->work.result_size);
+    smp_code code =
+        d->work.table && result ? SMP_OK : smp_fail_memory(err, "results", run->work.result_size + d->work.table_size);
+    if (!code && d->work.table_size)
+        memcpy(d->work.table, contest->target->step->work.table, d->work.table_size);
+    if (!code)
+        code = run->device->ops->copy_out(run->device, result, size, run->result, size, size, 1, err);
+    if (!code && step->stage->finish)
+        code = step->stage->finish(step->params, &step->in, result, &d->work, &d->findings, err);
+    smp_free(result);
+    return code;
+}
+
+static void compare_digests(const digest *a, const digest *b, char *text, size_t size)
+{
+    const smp_findings *x = &a->findings, *y = &b->findings;
+    text[0] = '\0';
+    if (x->count != y->count) {
+        snprintf(text, size, "%zu findings, not %zu", y->count, x->count);
+        return;
+    }
+    for (size_t i = 0; i < x->count; i++) {
+        const smp_finding *want = &x->items[i], *got = &y->items[i];
+        bool same = !strcmp(want->name, got->name) && want->channel == got->channel && want->list_len == got->list_len;
+        if (same && want->list)
+            same = !memcmp(want->list, got->list, want->list_len * sizeof *want->list);
+        else if (same)
+            same = !memcmp(&want->value, &got->value, sizeof want->value);
+        if (same)
+            continue;
+        if (want->list)
+            snprintf(text, size, "%s of channel %d is another list", want->name, want->channel);
+        else
+            snprintf(text, size, "%s of channel %d: %.9g, not %.9g", want->name, want->channel, got->value, want->value);
+        return;
+    }
+    if (memcmp(a->work.kernel, b->work.kernel, sizeof a->work.kernel) != 0 ||
+        memcmp(a->work.table, b->work.table, a->work.table_size) != 0)
+        snprintf(text, size, "leads to another table");
+}
+
+/* Zeros what launches add to, and fills what they write whole with something else. */
+static smp_code poison_result(smp_contest *contest, smp_error *err)
+{
+    smp_step_run *run = contest->run;
+    const smp_node_plan *work = &run->work;
+    size_t size = work->result == SMP_RESULT_LEAVES          ? work->result_size
+                  : work->result == SMP_RESULT_LEAVES_COUNTS ? work->counts_at
+                                                             : 0;
+    smp_code code = smp_step_reset(run, err);
+    if (code || !size)
+        return code;
+    void *other = smp_alloc_raw(size);
+    if (!other)
+        return smp_fail_memory(err, "results", size);
+    memset(other, 0xa5, size);
+    code = run->device->ops->copy_in(run->device, run->result, (int64_t)size, other, (int64_t)size, (int64_t)size, 1,
+                                     err);
+    smp_free(other);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ variants */
+
+/* Whether two variants make the same launches here: as `fused` and `tiled` do on a CPU. */
+static bool same_launches(const smp_contest *contest, const smp_variant *a, const smp_variant *b)
+{
+    bool gpu = !contest->c->device->host_memory, some = false;
+    const void *params = contest->run->work.kernel;
+    int i = 0, k = 0;
+    for (;; i++, k++) {
+        const smp_launch *x = NULL, *y = NULL;
+        const char *names[2] = {"", ""};
+        for (int which = 0; which < 2; which++) {
+            const smp_variant *variant = which ? b : a;
+            int *at = which ? &k : &i;
+            for (; *at < SMP_MAX_LAUNCHES; ++*at) {
+                const smp_launch *launch = &variant->launches[*at];
+                smp_io io = {.in = contest->in, .by = contest->by, .out = contest->out};
+                if (!smp_launch_runs(launch, gpu))
+                    continue;
+                if (gpu && !(names[which] = smp_launch_kernel(launch, &io, params)))
+                    continue;
+                *(which ? &y : &x) = launch;
+                break;
+            }
+        }
+        if (!x || !y)
+            return some && !x && !y;
+        some = true;
+        if (x->from != y->from || x->to != y->to || x->counts != y->counts)
+            return false;
+        if (gpu ? strcmp(names[0], names[1]) != 0 || x->geometry != y->geometry
+                : memcmp(&x->cpu, &y->cpu, sizeof x->cpu) != 0 || a->band != b->band)
+            return false;
+    }
+}
+
+static void find_same(smp_contest *contest, size_t index)
+{
+    const smp_variant *list = smp_step_variants(contest->step);
+    smp_compare_variant *to = &contest->report->variants[index];
+    const smp_variant *own = smp_variant_find(list, to->name);
+    for (size_t i = 0; i < index && !to->same_as; i++) {
+        const smp_compare_variant *earlier = &contest->report->variants[i];
+        if (!earlier->same_as && same_launches(contest, smp_variant_find(list, earlier->name), own))
+            to->same_as = earlier->name;
+    }
+}
+
+static smp_code check_picture(smp_contest *contest, const smp_variant *variant, pieces *p, uint64_t clipped,
+                              smp_compare_variant *to, smp_error *err)
+{
+    uint64_t found = 0;
+    smp_code code = poison(contest, p, err);
+    if (!code)
+        code = smp_step_reset(contest->run, err);
+    if (!code)
+        code = smp_contest_run(contest, variant, &contest->trial, err);
+    if (!code)
+        code = find_difference(contest, p, to->wrong, sizeof to->wrong, err);
+    if (!code)
+        code = smp_step_clipped(contest->run, &found, err);
+    if (!code && !to->wrong[0] && found != clipped)
+        snprintf(to->wrong, sizeof to->wrong, "%llu samples clipped, not %llu", (unsigned long long)found,
+                 (unsigned long long)clipped);
+    return code;
+}
+
+static smp_code check_reduction(smp_contest *contest, const smp_variant *variant, const digest *want,
+                                smp_compare_variant *to, smp_error *err)
+{
+    digest got = {{0}};
+    smp_code code = poison_result(contest, err);
+    if (!code)
+        code = smp_contest_run(contest, variant, &contest->out, err);
+    if (!code)
+        code = make_digest(contest, &got, err);
+    if (!code)
+        compare_digests(want, &got, to->wrong, sizeof to->wrong);
+    digest_free(&got);
+    return code;
+}
+
+smp_code smp_contest_check(smp_contest *contest, smp_error *err)
+{
+    const smp_variant *list = smp_step_variants(contest->step);
+    bool reduces = contest->step->job == SMP_JOB_REDUCE, gpu = !contest->c->device->host_memory;
+    smp_compare_step *report = contest->report;
+    pieces p = {0};
+    digest want = {{0}};
+    uint64_t clipped = 0;
+    smp_code code = smp_step_clipped(contest->run, &clipped, err);
+    if (!code)
+        code = reduces ? make_digest(contest, &want, err) : pieces_open(&contest->out, &p, err);
+    for (size_t i = 0; !code && i < report->variant_count; i++) {
+        smp_compare_variant *to = &report->variants[i];
+        const smp_variant *variant = smp_variant_find(list, to->name);
+        if (!smp_variant_runs(variant, gpu)) {
+            snprintf(to->why, sizeof to->why, "%s", gpu ? "it has no GPU kernel" : "GPU only");
+            continue;
+        }
+        find_same(contest, i);
+        if (to->same_as)
+            continue;
+        code = reduces ? check_reduction(contest, variant, &want, to, err)
+                       : check_picture(contest, variant, &p, clipped, to, err);
+        if (code == SMP_E_DEVICE && i > 0) { /* no kernel for these formats, or too much shared memory: said, not fatal */
+            snprintf(to->why, sizeof to->why, "%.150s", err ? err->message : "cannot be launched");
+            code = SMP_OK;
+            continue;
+        }
+        to->check = to->wrong[0] ? SMP_CHECK_WRONG : SMP_CHECK_RIGHT;
+    }
+    digest_free(&want);
+    pieces_close(&p);
+    return code;
+}

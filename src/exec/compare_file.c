@@ -1,0 +1,129 @@
+/* A comparison's input: see compare_file.h. */
+#include "exec/compare_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/sha256.h"
+#include "device/cpu.h"
+#include "exec/ceilings.h"
+#include "exec/step.h"
+
+/* In memory any shape is fine: the last stage's own. */
+static smp_code accepts_all(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
+{
+    (void)context, (void)path, (void)err;
+    *out = *shape;
+    return SMP_OK;
+}
+
+static smp_code hash_file(const char *path, char text[65], smp_error *err)
+{
+    enum { PIECE = 1 << 16 };
+    text[0] = '\0';
+    if (!strcmp(path, "-"))
+        return SMP_OK; /* it was read already */
+    FILE *file = fopen(path, "rbe");
+    unsigned char *piece = smp_alloc_raw(PIECE);
+    smp_code code = SMP_OK;
+    if (!file)
+        code = smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
+    else if (!piece)
+        code = smp_fail_memory(err, "a buffer", PIECE);
+    smp_sha256 hash;
+    smp_sha256_begin(&hash);
+    for (size_t got = 1; !code && got > 0;) {
+        got = fread(piece, 1, PIECE, file);
+        smp_sha256_add(&hash, piece, got);
+        if (!got && ferror(file))
+            code = smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno));
+    }
+    if (file)
+        fclose(file);
+    smp_free(piece);
+    if (!code)
+        smp_sha256_end(&hash, text);
+    return code ? smp_at(err, "%s", path) : SMP_OK;
+}
+
+static smp_code read_picture(smp_reader *reader, const smp_shape *shape, smp_view *view, smp_error *err)
+{
+    int64_t stride = smp_row_stride(shape, shape->format);
+    size_t size;
+    if (!smp_mul_size((size_t)stride, (size_t)shape->height, &size))
+        return smp_fail_memory(err, "the picture", UINT64_MAX);
+    void *memory = smp_alloc_raw(size);
+    if (!memory)
+        return smp_fail_memory(err, "the picture", size);
+    *view = smp_view_of(shape, shape->format, memory, stride, 0, 0, shape->height);
+    return smp_reader_rows(reader, memory, stride, shape->height, err);
+}
+
+/* What rates are set against. The emulator's memory says nothing about its kernels. */
+static smp_code measure_copy(smp_device *device, smp_compare *out, smp_error *err)
+{
+    smp_rate rate = {0};
+    if (!strcmp(device->info.kind, "simt"))
+        return SMP_OK;
+    smp_code code = smp_ceiling_copy(device, 0, &rate, err);
+    out->copy_gbs = rate.gbs;
+    out->copy_low = rate.gbs_low;
+    out->copy_high = rate.gbs_high;
+    return code;
+}
+
+static void locate(const smp_run_request *run, smp_compare *out)
+{
+    for (size_t i = 0; i < out->step_count; i++) {
+        int node = out->steps[i].node, column;
+        if (node >= 0 && run->diags)
+            smp_diags_locate(run->diags, run->program->nodes[node].span, &out->steps[i].line, &column);
+    }
+}
+
+smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request *request, smp_compare *out,
+                          smp_error *err)
+{
+    *out = (smp_compare){.input = run->input, .device = run->device->info, .threads = run->device->info.units};
+    smp_reader *reader = NULL;
+    smp_plan *plan = NULL;
+    smp_view in = {0};
+    char hash[65];
+    smp_device_info host;
+    smp_code code = hash_file(run->input, hash, err);
+    if (!code)
+        code = smp_reader_open(run->input, &run->limits, &reader, err);
+    if (code)
+        return code;
+    const smp_media *media = smp_reader_media(reader);
+    smp_plan_request ask = {.program = run->program,
+                            .input = media->shape,
+                            .orientation = media->orientation,
+                            .output = "memory",
+                            .accepts = accepts_all,
+                            .plain_storage = run->plain_storage};
+    code = smp_plan_make(&ask, run->diags, &plan, err);
+    if (!code)
+        code = read_picture(reader, &media->shape, &in, err);
+    if (!code) {
+        smp_compare_request made = *request;
+        made.plan = plan;
+        made.device = run->device;
+        code = smp_compare_plan(&made, &in, out, err);
+    }
+    if (!code && request->times)
+        code = measure_copy(run->device, out, err);
+    out->input = run->input;
+    smp_shape_text(&media->shape, media->shape.format, out->input_type, sizeof out->input_type);
+    memcpy(out->input_hash, hash, sizeof out->input_hash);
+    smp_cpu_info(&host);
+    snprintf(out->host, sizeof out->host, "%s", host.name);
+    locate(run, out);
+    smp_free(in.data);
+    smp_plan_free(plan);
+    smp_reader_close(reader);
+    return code;
+}

@@ -1,0 +1,289 @@
+/* The comparison on a terminal: for every step a block of times and a block of shared-memory counts, since on a CPU the
+ * two are of different kernels. */
+#include <math.h>
+#include <string.h>
+
+#include "report/compare.h"
+#include "report/text.h"
+
+enum {
+    NAME = 12,
+    CHECK = 5,
+    TIME = 10,
+    QUARTILES = 20,
+    RATE = 8,
+    SHARE = 6,
+    TIMES = 7,
+    SOURCE = 6,
+    COUNT = 13,
+    WAYS = 7,
+    LABEL = 44
+};
+
+/* Two blanks and text flush right. */
+static void put_cell(FILE *to, const char *text, int columns)
+{
+    fputs("  ", to);
+    smp_text_column(to, text, -columns);
+}
+
+static void put_number(FILE *to, int columns, const char *format, double value, bool known)
+{
+    char text[48] = "-";
+    if (known)
+        snprintf(text, sizeof text, format, value);
+    put_cell(to, text, columns);
+}
+
+static void megabytes(char *text, size_t size, double bytes)
+{
+    snprintf(text, size, bytes < 9.95e6 ? "%.2g MB" : bytes < 9.995e8 ? "%.0f MB" : "%.3g GB",
+             bytes < 9.995e8 ? bytes / 1e6 : bytes / 1e9);
+}
+
+/* Two blanks and the rest of a line. */
+static void put_rest(FILE *to, const char *text, int used)
+{
+    int room = SMP_TEXT_WIDTH - used - 2, columns = (int)smp_text_columns(text);
+    fputs("  ", to);
+    smp_text_column(to, text, columns < room ? columns : room);
+}
+
+/* ------------------------------------------------------------------------------------------------ times */
+
+static void put_times_head(FILE *to, const smp_compare *compare, const char *unit, const smp_paint *paint)
+{
+    char time[24], quartiles[32];
+    snprintf(time, sizeof time, "median %s", unit);
+    snprintf(quartiles, sizeof quartiles, "quartiles %s", unit);
+    fprintf(to, "%s  ", paint->bold);
+    smp_text_column(to, compare->device.kind, NAME);
+    put_cell(to, "check", CHECK);
+    put_cell(to, time, TIME);
+    put_cell(to, quartiles, QUARTILES);
+    put_cell(to, "GB/s", RATE);
+    put_cell(to, "% copy", SHARE);
+    put_cell(to, "% peak", SHARE);
+    put_cell(to, "x naive", TIMES);
+    put_cell(to, "verdict", TIMES);
+    fprintf(to, "%s\n", paint->off);
+}
+
+static const char *verdict_colour(smp_verdict verdict, const smp_paint *paint)
+{
+    return verdict == SMP_VERDICT_FASTER ? paint->green : verdict == SMP_VERDICT_SLOWER ? paint->yellow : "";
+}
+
+static void put_times(FILE *to, const smp_compare *compare, const smp_compare_step *step,
+                      const smp_compare_variant *variant, double unit, const smp_paint *paint)
+{
+    char text[200];
+    bool wrong = variant->check == SMP_CHECK_WRONG, timed = variant->sample_count > 0;
+    fputs("  ", to);
+    smp_text_column(to, variant->name, NAME);
+    if (wrong)
+        fputs(paint->red, to);
+    put_cell(to, wrong ? "WRONG" : variant->check == SMP_CHECK_RIGHT ? "right" : "-", CHECK);
+    if (!timed) {
+        if (wrong)
+            snprintf(text, sizeof text, "not timed: %s", variant->wrong);
+        else if (variant->same_as)
+            snprintf(text, sizeof text, "here the same as %s", variant->same_as);
+        else
+            snprintf(text, sizeof text, "%s", variant->why);
+        put_cell(to, "-", TIME);
+        put_rest(to, text, 2 + NAME + 2 + CHECK + 2 + TIME);
+        fprintf(to, "%s\n", wrong ? paint->off : "");
+        return;
+    }
+    put_number(to, TIME, "%.4g", variant->time.median / unit, true);
+    snprintf(text, sizeof text, "%.4g .. %.4g", variant->time.low / unit, variant->time.high / unit);
+    put_cell(to, text, QUARTILES);
+    put_number(to, RATE, "%.4g", smp_compare_gbs(step, variant), true);
+    put_number(to, SHARE, "%.0f", 100 * smp_compare_of_copy(compare, step, variant), compare->copy_gbs > 0);
+    put_number(to, SHARE, "%.0f", 100 * smp_compare_of_peak(compare, step, variant), compare->device.peak_gbs > 0);
+    double times = smp_compare_speedup(step, variant);
+    put_number(to, TIMES, times < 99.95 ? "%.2f" : "%.0f", times, times > 0);
+    fputs(verdict_colour(variant->verdict, paint), to);
+    put_cell(to, variant->verdict == SMP_VERDICT_BASE ? "-" : smp_verdict_name(variant->verdict), TIMES);
+    fprintf(to, "%s\n", verdict_colour(variant->verdict, paint)[0] ? paint->off : "");
+}
+
+static void put_times_block(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
+{
+    bool some = false;
+    for (size_t i = 0; i < step->variant_count; i++)
+        some = some || step->variants[i].check != SMP_CHECK_NONE;
+    if (!some)
+        return;
+    bool small = step->variants[0].time.median < 1e-4;
+    put_times_head(to, compare, small ? "us" : "ms", paint);
+    for (size_t i = 0; i < step->variant_count; i++)
+        put_times(to, compare, step, &step->variants[i], small ? 1e-6 : 1e-3, paint);
+}
+
+/* ------------------------------------------------------------------------------------------------ counts */
+
+static void put_count(FILE *to, const char *name, smp_count_kind kind, const smp_compare_count *count,
+                      const smp_paint *paint)
+{
+    const smp_shared_count *total = &count->total;
+    uint64_t conflicts = total->wavefronts - total->ideal;
+    fputs("  ", to);
+    smp_text_column(to, name, NAME);
+    put_cell(to, smp_count_kind_name(kind), SOURCE);
+    if (!count->known || !total->instructions) {
+        put_rest(to, count->known ? "uses no shared memory" : count->why, 2 + NAME + 2 + SOURCE);
+        fputc('\n', to);
+        return;
+    }
+    put_number(to, COUNT, "%.0f", (double)total->instructions, true);
+    put_number(to, COUNT, "%.0f", (double)total->wavefronts, true);
+    put_number(to, COUNT, "%.0f", (double)total->ideal, true);
+    if (conflicts)
+        fputs(paint->yellow, to);
+    put_number(to, COUNT, "%.0f", (double)conflicts, true);
+    put_number(to, WAYS, "%.2f", smp_compare_ways(total), true);
+    fprintf(to, "%s\n", conflicts ? paint->off : "");
+}
+
+static void put_counts_block(FILE *to, const smp_compare_step *step, const smp_paint *paint)
+{
+    bool some = false;
+    for (size_t i = 0; i < step->variant_count; i++)
+        for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
+            some = some || step->variants[i].counts[kind].known || step->variants[i].counts[kind].why[0];
+    if (!some)
+        return;
+    fprintf(to, "%s  ", paint->bold);
+    smp_text_column(to, "on a GPU", NAME);
+    put_cell(to, "source", SOURCE);
+    put_cell(to, "shared instr", COUNT);
+    put_cell(to, "wavefronts", COUNT);
+    put_cell(to, "ideal", COUNT);
+    put_cell(to, "conflicts", COUNT);
+    put_cell(to, "n-way", WAYS);
+    fprintf(to, "%s\n", paint->off);
+    for (size_t i = 0; i < step->variant_count; i++)
+        for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
+            const smp_compare_variant *variant = &step->variants[i];
+            const smp_compare_count *count = &variant->counts[kind];
+            if (count->known || (kind == SMP_COUNT_MODEL && count->why[0]))
+                put_count(to, kind == SMP_COUNT_MODEL ? variant->name : "", (smp_count_kind)kind, count, paint);
+        }
+}
+
+/* ------------------------------------------------------------------------------------------------ the rest */
+
+static void put_head(FILE *to, const smp_compare *compare, const smp_paint *paint)
+{
+    const smp_device_info *device = &compare->device;
+    fputs(paint->bold, to);
+    if (compare->pipe) {
+        smp_text_clean(to, compare->pipe);
+        fputs(" on ", to);
+    }
+    smp_text_clean(to, compare->input ? compare->input : "?");
+    fprintf(to, " (%s)%s\n%s: %s", compare->input_type, paint->off, device->kind, device->name);
+    if (!device->compute_major)
+        fprintf(to, ", %d thread%s", compare->threads, compare->threads == 1 ? "" : "s");
+    if (compare->sm_clock)
+        fprintf(to, ", %d MHz", compare->sm_clock);
+    fputc('\n', to);
+    if (compare->device_note[0])
+        fprintf(to, "%s\n", compare->device_note);
+    if (compare->copy_gbs > 0)
+        fprintf(to, "copy here: %.4g GB/s%s\n", compare->copy_gbs,
+                compare->hot ? "; data stays in the caches" : "; caches are emptied before each sample");
+    if (compare->counter_device[0])
+        fprintf(to, "counts: of the GPU kernels, for %s\n", compare->counter_device);
+    for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
+        if (compare->source_note[kind][0]) {
+            fprintf(to, "no %s counts: ", smp_count_kind_name((smp_count_kind)kind));
+            smp_text_wrap(to, compare->source_note[kind], 16, 2);
+        }
+}
+
+static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
+{
+    if (step->timed_out)
+        fprintf(to, "  %sfewer samples than asked for: the time limit had long passed%s\n", paint->dim, paint->off);
+    if (step->fits_cache && compare->hot)
+        fprintf(to, "  %sall of its data fits in the cache, so it can be faster than a copy%s\n", paint->dim,
+                paint->off);
+    if (step->count_rows && step->count_rows < step->count_height)
+        fprintf(to, "  %scounts are of a crop: rows %lld to %lld of %lld, all %lld columns%s\n", paint->yellow,
+                (long long)step->count_from, (long long)(step->count_from + step->count_rows - 1),
+                (long long)step->count_height, (long long)step->count_width, paint->off);
+    for (size_t i = 0; i < step->variant_count; i++) {
+        const smp_compare_variant *variant = &step->variants[i];
+        const smp_compare_count *sass = &variant->counts[SMP_COUNT_SASS];
+        if (variant->counts[SMP_COUNT_MODEL].faults)
+            fprintf(to, "  %s%s: the trace saw %llu mistakes (races, uninitialised reads)%s\n", paint->red,
+                    variant->name, (unsigned long long)variant->counts[SMP_COUNT_MODEL].faults, paint->off);
+        if (sass->known && sass->why[0])
+            fprintf(to, "  %s%s: model and sass disagree: %s%s\n", paint->red, variant->name, sass->why, paint->off);
+    }
+}
+
+static void put_step(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
+{
+    char size[24], types[128];
+    megabytes(size, sizeof size, (double)step->bytes);
+    snprintf(types, sizeof types, "%s%s%s, %s", step->type_in, step->type_out[0] ? " -> " : "", step->type_out, size);
+    size_t label = smp_text_columns(step->label), all = label + 2 + smp_text_columns(types) + 4;
+    fprintf(to, "\n%s%2d  ", paint->bold, step->number);
+    if (all > SMP_TEXT_WIDTH) { /* two lines */
+        smp_text_column(to, step->label, label > SMP_TEXT_WIDTH - 4 ? SMP_TEXT_WIDTH - 4 : (int)label);
+        fprintf(to, "%s\n    ", paint->off);
+    } else {
+        smp_text_column(to, step->label, (int)label);
+        fprintf(to, "%s  ", paint->off);
+    }
+    fprintf(to, "%s%s%s\n", paint->dim, types, paint->off);
+    put_times_block(to, compare, step, paint);
+    put_counts_block(to, step, paint);
+    put_remarks(to, compare, step, paint);
+}
+
+void smp_compare_table(FILE *to, const smp_compare *compare, bool color)
+{
+    smp_paint paint = smp_paint_for(color);
+    put_head(to, compare, &paint);
+    for (size_t i = 0; i < compare->step_count; i++)
+        put_step(to, compare, &compare->steps[i], &paint);
+    if (!compare->step_count)
+        fputs("nothing to compare\n", to);
+}
+
+void smp_compare_explain(FILE *to)
+{
+    static const struct {
+        const char *name, *text;
+    } rows[] = {
+        {"check", "right: the same bytes as naive, every one (for measuring stages: the same findings); memory is filled "
+                  "with other values before. WRONG variants are not timed."},
+        {"median, quartiles", "of all samples of the whole step. Half of the samples lie between the quartiles. Variants "
+                              "take turns, and caches are emptied before each sample unless --hot."},
+        {"GB/s", "bytes that must cross memory (inputs read once, output written once) by the median time, 1e9 a second"},
+        {"% copy", "of the rate at which this device copies memory, measured at the start"},
+        {"% peak", "of its datasheet's bandwidth; - where that is not known"},
+        {"x naive", "how many times as fast as naive"},
+        {"verdict", "faster or slower: the quartiles of the two do not overlap, and the medians differ by 1 % or more. "
+                    "same: both lie within 3 % of naive's median. unclear: neither; take more samples (--time-limit)."},
+        {"source", "model: computed from the addresses that the kernels touch in the emulator. sass: counted on the GPU, "
+                   "instruction by instruction. hw: the GPU's counters, which include arbitration with other traffic."},
+        {"shared instr", "instructions on shared memory, one for each warp that executes one"},
+        {"wavefronts", "what they take: a wavefront serves each of the 32 banks with one 4-byte word"},
+        {"ideal", "what their widths alone need: a 16-byte access of a full warp is 4 wavefronts at best"},
+        {"conflicts", "wavefronts beyond the ideal: lanes that want different words of one bank wait for each other"},
+        {"n-way", "wavefronts / ideal; 1.00 is free of conflicts"},
+    };
+    enum { AT = 21 };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fputs("  ", to);
+        smp_text_column(to, rows[i].name, AT - 4);
+        fputs("  ", to);
+        smp_text_wrap(to, rows[i].text, AT, AT);
+    }
+}

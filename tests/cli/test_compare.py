@@ -1,0 +1,86 @@
+"""smempipe compare as users meet it: the table, JSON, CSV and page, exit codes."""
+import csv
+import hashlib
+import io
+import json
+import time
+import unittest
+
+from harness import PIPELINES, SAMPLES, CliCase
+
+CHELSEA = SAMPLES / "chelsea.png"
+QUICK = ("--time-limit", "0.5", "--repeat", "3")
+
+
+class Compare(CliCase):
+    def test_a_laptop_sees_counts_of_the_gpu_kernels_in_seconds(self):
+        began = time.monotonic()
+        done = self.smp("compare", PIPELINES / "blur.pipe", CHELSEA, "--device", "cpu")
+        self.assertLess(time.monotonic() - began, 60)  # 7 s alone on two cores
+        lines = done.stdout.splitlines()
+        self.assertLessEqual(max(map(len, lines)), 100)
+        self.assertTrue(any(line.split()[:3] == ["tiled", "right", line.split()[2]] for line in lines if "right" in line), done.stdout)
+        self.assertRegex(done.stdout, r"fused +model +\d+ +\d+ +\d+ +0 +1\.00")
+        self.assertRegex(done.stdout, r"naive +model +uses no shared memory")
+        self.assertRegex(done.stdout, r"fused +- +- +here the same as tiled")
+
+    def test_explain_tells_what_every_column_means(self):
+        done = self.smp("compare", "-e", "invert", self.small_png(), "--device", "cpu", "--explain", *QUICK)
+        table, _, text = done.stdout.partition("\n\n  check")
+        for column in ("median", "quartiles", "% copy", "x naive", "verdict", "source", "wavefronts", "ideal", "conflicts", "n-way"):
+            self.assertIn(column, text)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
+
+    def test_json_keeps_every_sample_and_what_is_needed_to_repeat_it(self):
+        self.smp("compare", "-e", "transpose", CHELSEA, "--device", "cpu", "--json", "out.json", "--repeat", "7", "--time-limit", "0", "-q")
+        found = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual(found["input_sha256"], hashlib.sha256(CHELSEA.read_bytes()).hexdigest())
+        self.assertEqual(found["environment"]["device"], "cpu")
+        for key in ("version", "device_name", "host", "threads", "isa", "copy_gb_per_second", "driver", "toolkit", "sm_clock_mhz"):
+            self.assertIn(key, found["environment"])
+        (step,) = found["steps"]
+        self.assertEqual([v["variant"] for v in step["variants"]], ["naive", "tiled", "padded", "swizzled"])
+        self.assertEqual([len(v.get("samples_seconds", ())) for v in step["variants"]], [7, 7, 0, 0])
+        counts = {v["variant"]: v["counts"]["model"]["total"] for v in step["variants"]}
+        self.assertGreater(counts["tiled"]["conflicts"], counts["padded"]["conflicts"])
+        self.assertEqual(counts["swizzled"]["conflicts"], 0)
+        self.assertFalse(step["counted"]["crop"])
+        site = max(step["variants"][1]["sites"], key=lambda s: s["total"]["conflicts"])
+        self.assertEqual(len(site["example_offsets"]), 32)
+
+    def test_csv_has_a_line_for_each_variant(self):
+        done = self.smp("compare", "-e", "gaussian 1px edge=mirror", self.small_png(), "--device", "cpu", "--csv", "-", *QUICK)
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        self.assertEqual([row["variant"] for row in rows], ["naive", "tiled", "fused"])
+        self.assertEqual(rows[0]["step"], "gaussian 1px edge=mirror")
+        self.assertEqual(rows[1]["check"], "right")
+        self.assertGreater(float(rows[1]["median_s"]), 0)
+        self.assertEqual(rows[1]["model_conflicts"], "0")
+
+    def test_fails_on_slower_only_when_asked(self):
+        # In the emulator a shuffle is a switch between 32 threads: six times slower than naive.
+        arguments = ("compare", "-e", "stats", CHELSEA, "--device", "simt", "--variants", "shuffle", *QUICK)
+        self.smp(*arguments)
+        done = self.smp(*arguments, "--fail-on", "slower", status=7)
+        self.assertIn("slower than naive", done.stderr)
+        self.assertIn("slower", done.stdout)
+
+    def test_mistakes_are_said_before_any_work(self):
+        picture = self.small_png()
+        self.write("there.json", "old")
+        done = self.smp("compare", "-e", "invert", picture, "--json", "there.json", status=4)
+        self.assertIn("--force", done.stderr)
+        self.assertEqual((self.folder / "there.json").read_text(), "old")
+        self.smp("compare", "-e", "invert", picture, "--json", "-", "--csv", "-", status=2)
+        self.assertIn("shuffel", self.smp("compare", "-e", "invert", picture, "--variants", "shuffel", "--device", "cpu", status=2).stderr)
+        self.assertIn("sobel", self.smp("compare", "-e", "invert", picture, "--stages", "sobel", "--device", "cpu", status=2).stderr)
+        self.smp("compare", "-e", "invert", "absent.png", status=3)
+        self.assertEqual(self.files(), ["in.png", "there.json"])
+
+    def test_an_empty_pipeline_compares_nothing(self):
+        self.write("none.pipe", "# nothing\n")
+        self.assertIn("nothing to compare", self.smp("compare", "none.pipe", self.small_png(), "--device", "cpu").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,354 @@
+/* Comparing variants: what quartiles and verdicts say, that a wrong variant is found and not timed, that a slow one is
+ * called slower, and that counts of a crop say so. */
+#include "gpu_case.h"
+
+#include "exec/compare.h"
+#include "exec/compare_file.h"
+#include "report/samples.h"
+#include "report/text.h"
+
+#include "base/clock.h"
+#include "base/sha256.h"
+
+/* ------------------------------------------------------------------------------------------------ samples */
+
+static void quartiles_are_numpys(void **state)
+{
+    (void)state;
+    static const double odd[] = {5, 1, 4, 2, 3}, even[] = {4, 1, 3, 2}, one[] = {7};
+    smp_spread spread;
+    assert_true(smp_spread_of(odd, 5, &spread)); /* numpy.percentile(odd, [25, 50, 75]) */
+    assert_true(spread.low == 2 && spread.median == 3 && spread.high == 4);
+    assert_true(smp_spread_of(even, 4, &spread));
+    assert_true(spread.low == 1.75 && spread.median == 2.5 && spread.high == 3.25);
+    assert_true(smp_spread_of(one, 1, &spread));
+    assert_true(spread.low == 7 && spread.median == 7 && spread.high == 7);
+    assert_true(smp_spread_of(NULL, 0, &spread));
+    assert_true(isnan(spread.median));
+    assert_true(odd[0] == 5); /* samples keep their order */
+}
+
+static void verdicts_need_intervals_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        smp_spread base, other;
+        smp_verdict want;
+    } rows[] = {
+        {{9, 10, 11}, {5, 6, 7}, SMP_VERDICT_FASTER},
+        {{9, 10, 11}, {12, 13, 14}, SMP_VERDICT_SLOWER},
+        {{9, 10, 11}, {8, 8.5, 9.5}, SMP_VERDICT_UNCLEAR},         /* overlap */
+        {{9, 10, 11}, {9, 10, 11}, SMP_VERDICT_UNCLEAR},           /* too wide to say that they are the same */
+        {{9.9, 10, 10.1}, {9.95, 10.02, 10.2}, SMP_VERDICT_SAME},  /* both within 3 % */
+        {{10, 10.01, 10.02}, {10.03, 10.04, 10.05}, SMP_VERDICT_SAME}, /* apart, but by less than 1 % */
+        {{0, 0, 0}, {1, 1, 1}, SMP_VERDICT_NONE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(smp_verdict_of(&rows[i].base, &rows[i].other), rows[i].want);
+}
+
+static void inputs_are_named_by_their_sha256(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want; /* FIPS 180-4's examples */
+    } rows[] = {{"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+                {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+                {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                 "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"}};
+    char text[65];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        smp_sha256 hash;
+        smp_sha256_begin(&hash);
+        for (const char *p = rows[i].text; *p; p++)
+            smp_sha256_add(&hash, p, 1);
+        smp_sha256_end(&hash, text);
+        assert_string_equal(text, rows[i].want);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ the comparison */
+
+static smp_compare compare_on(const gpu_job *job, smp_device *device, smp_compare_request request)
+{
+    smp_compare found;
+    smp_error err = {0};
+    request.plan = job->plan;
+    request.device = device;
+    request.threads = 1;
+    if (smp_compare_plan(&request, &job->in.view, &found, &err))
+        fail_msg("%s", err.message);
+    return found;
+}
+
+static const smp_compare_variant *variant_named(const smp_compare_step *step, const char *name)
+{
+    for (size_t i = 0; i < step->variant_count; i++)
+        if (!strcmp(step->variants[i].name, name))
+            return &step->variants[i];
+    fail_msg("no variant %s in %s", name, step->label);
+    return NULL;
+}
+
+static void every_variant_of_every_step_is_checked_timed_and_counted(void **state)
+{
+    (void)state;
+    const gpu_case c = {.lines = {"gaussian 1.5px", "histogram", "equalize", "transpose"},
+                        .in = case_shape(61, 45, 3, SMP_U8)};
+    gpu_job job = gpu_job_make(&c);
+    smp_compare found =
+        compare_on(&job, gpu_reference(), (smp_compare_request){.repeat = 3, .times = true, .counts = true});
+    assert_int_equal(found.step_count, job.plan->step_count - 1);
+    for (size_t i = 0; i < found.step_count; i++) {
+        const smp_compare_step *step = &found.steps[i];
+        assert_int_equal(step->number, i + 1);
+        assert_int_equal(step->count_rows, step->count_height);
+        for (size_t k = 0; k < step->variant_count; k++) {
+            const smp_compare_variant *variant = &step->variants[k];
+            assert_string_equal(variant->wrong, "");
+            if (variant->same_as)
+                assert_int_equal(variant->sample_count, 0);
+            else
+                assert_int_equal(variant->check, SMP_CHECK_RIGHT);
+            if (!variant->same_as)
+                assert_true(variant->sample_count >= 3 && variant->time.median > 0);
+            assert_true(variant->counts[SMP_COUNT_MODEL].known);
+            assert_int_equal(variant->counts[SMP_COUNT_MODEL].faults, 0);
+            assert_false(variant->counts[SMP_COUNT_SASS].known); /* there is no GPU here */
+        }
+        assert_int_equal(step->variants[0].verdict, SMP_VERDICT_BASE);
+        assert_int_equal(step->variants[0].counts[SMP_COUNT_MODEL].total.instructions, 0); /* naive shares nothing */
+    }
+    assert_string_equal(variant_named(&found.steps[0], "fused")->same_as, "tiled"); /* on a CPU */
+    assert_false(smp_compare_any_wrong(&found));
+    smp_compare_free(&found);
+    gpu_job_free(&job);
+}
+
+/* The ladder that a teacher shows: a tile's column in one bank, a pad, words swizzled. */
+static void a_transpose_shows_what_padding_does(void **state)
+{
+    (void)state;
+    const gpu_case c = {.lines = {"transpose"}, .in = case_shape(64, 64, 1, SMP_F32)};
+    gpu_job job = gpu_job_make(&c);
+    smp_compare found = compare_on(&job, gpu_reference(), (smp_compare_request){.counts = true});
+    const smp_compare_step *step = &found.steps[0];
+    const smp_compare_variant *tiled = variant_named(step, "tiled"), *padded = variant_named(step, "padded");
+    assert_int_equal(tiled->counts[SMP_COUNT_MODEL].ops[SMP_SHARED_LOAD].instructions, 64 * 64 / 32);
+    assert_int_equal(tiled->counts[SMP_COUNT_MODEL].ops[SMP_SHARED_LOAD].wavefronts, 64 * 64);
+    assert_int_equal(padded->counts[SMP_COUNT_MODEL].total.wavefronts, padded->counts[SMP_COUNT_MODEL].total.ideal);
+    assert_int_equal(tiled->sample_count, 0); /* times were not asked for */
+    bool seen = false;
+    for (size_t i = 0; i < tiled->site_count; i++) {
+        const smp_compare_site *site = &tiled->sites[i];
+        if (site->op != SMP_SHARED_LOAD)
+            continue;
+        seen = true;
+        smp_bank_cost cost = smp_bank_cost_of(&site->example, SMP_BANKS_CC5);
+        assert_int_equal(cost.wavefronts, 32);
+        assert_int_equal(site->width, 4);
+    }
+    assert_true(seen);
+    assert_int_equal(tiled->launches[0].grid[0] * tiled->launches[0].grid[1], 4);
+    smp_compare_free(&found);
+    gpu_job_free(&job);
+}
+
+static void stages_and_variants_can_be_chosen(void **state)
+{
+    (void)state;
+    static const char *const stages[] = {"transpose"}, *const variants[] = {"padded"}, *const wrong[] = {"padde"};
+    const gpu_case c = {.lines = {"gaussian 1px", "transpose"}, .in = case_shape(33, 20, 1, SMP_U8)};
+    gpu_job job = gpu_job_make(&c);
+    smp_compare found = compare_on(&job, gpu_reference(),
+                                   (smp_compare_request){.stages = stages,
+                                                         .stage_count = 1,
+                                                         .variants = variants,
+                                                         .variant_count = 1,
+                                                         .repeat = 1,
+                                                         .times = true});
+    assert_int_equal(found.step_count, 1);
+    assert_string_equal(found.steps[0].stage, "transpose");
+    assert_int_equal(found.steps[0].variant_count, 2);
+    assert_string_equal(found.steps[0].variants[0].name, "naive");
+    assert_string_equal(found.steps[0].variants[1].name, "padded");
+    smp_compare_free(&found);
+    smp_compare_request request = {
+        .plan = job.plan, .device = gpu_reference(), .variants = wrong, .variant_count = 1, .times = true};
+    smp_error err = {0};
+    assert_int_equal(smp_compare_plan(&request, &job.in.view, &found, &err), SMP_E_USAGE);
+    assert_non_null(strstr(err.message, "padde"));
+    assert_non_null(strstr(err.hint, "gaussian, transpose"));
+    smp_compare_free(&found);
+    gpu_job_free(&job);
+}
+
+/* ------------------------------------------------------------------------------------------------ injected variants */
+
+static smp_cpu_fn *real_kernel; /* the stage's naive one */
+
+static void leaves_the_last_pixel(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+{
+    unsigned char last = 0, *end = (unsigned char *)smp_row(&io->out, io->out.y0 + io->out.rows - 1) +
+                                   io->out.width * io->out.channels - 1;
+    bool mine = y1 == io->out.y0 + io->out.rows;
+    if (mine)
+        last = *end;
+    real_kernel(io, params, scratch, y0, y1);
+    if (mine)
+        *end = last;
+}
+
+static void is_off_by_one(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+{
+    real_kernel(io, params, scratch, y0, y1);
+    if (y0 <= 7 && y1 > 7)
+        ((unsigned char *)smp_row(&io->out, 7))[5]++;
+}
+
+static void takes_its_time(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+{
+    double until = smp_now() + 3e-3;
+    real_kernel(io, params, scratch, y0, y1);
+    while (smp_now() < until)
+        continue;
+}
+
+static void forgets_a_count(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+{
+    real_kernel(io, params, scratch, y0, y1);
+    if (y0 == 0)
+        ((uint64_t *)io->result)[smp_load(smp_row(&io->in, 0), 0, io->in.format) > 0]++;
+}
+
+/* Step 1 of the plan gets two variants: its naive one and `fn` under the name "other". */
+static smp_compare compare_injected(const char *line, smp_cpu_fn *fn, int64_t repeat, double time_limit)
+{
+    static smp_variant variants[3];
+    static smp_stage stage;
+    const gpu_case c = {.lines = {line}, .in = case_shape(33, 20, 1, SMP_U8)};
+    gpu_job job = gpu_job_make(&c);
+    stage = *job.plan->steps[1].stage;
+    memset(variants, 0, sizeof variants);
+    variants[0] = variants[1] = stage.variants[0];
+    real_kernel = variants[0].launches[0].cpu.fn[SMP_ISA_BASE];
+    for (int i = 0; i < SMP_ISAS; i++)
+        variants[1].launches[0].cpu.fn[i] = fn;
+    variants[1].name = "other";
+    stage.variants = variants;
+    job.plan->steps[1].stage = &stage;
+    smp_compare found =
+        compare_on(&job, gpu_reference(),
+                   (smp_compare_request){.repeat = repeat, .time_limit = time_limit, .times = true, .hot = true});
+    gpu_job_free(&job);
+    return found;
+}
+
+static void a_wrong_variant_is_reported_and_not_timed(void **state)
+{
+    (void)state;
+    smp_compare found = compare_injected("invert", is_off_by_one, 3, 0);
+    const smp_compare_variant *other = &found.steps[0].variants[1];
+    assert_int_equal(other->check, SMP_CHECK_WRONG);
+    assert_int_equal(other->sample_count, 0);
+    assert_int_equal(other->verdict, SMP_VERDICT_NONE);
+    assert_non_null(strstr(other->wrong, "x 5, y 7, channel 0"));
+    assert_true(smp_compare_any_wrong(&found));
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    smp_compare_table(to, &found, false);
+    assert_int_equal(fclose(to), 0);
+    assert_non_null(strstr(text, "WRONG"));
+    assert_non_null(strstr(text, "x 5, y 7"));
+    free(text);
+    smp_compare_free(&found);
+}
+
+static void what_is_not_written_is_wrong_whatever_was_there(void **state)
+{
+    (void)state;
+    smp_compare found = compare_injected("invert", leaves_the_last_pixel, 3, 0);
+    assert_int_equal(found.steps[0].variants[1].check, SMP_CHECK_WRONG);
+    assert_non_null(strstr(found.steps[0].variants[1].wrong, "x 32, y 19"));
+    smp_compare_free(&found);
+}
+
+static void a_wrong_reduction_is_found(void **state)
+{
+    (void)state;
+    smp_compare found = compare_injected("histogram", forgets_a_count, 3, 0);
+    assert_int_equal(found.steps[0].variants[0].check, SMP_CHECK_RIGHT);
+    assert_int_equal(found.steps[0].variants[1].check, SMP_CHECK_WRONG);
+    smp_compare_free(&found);
+}
+
+static void a_slow_variant_is_slower(void **state)
+{
+    (void)state;
+    smp_compare found = compare_injected("invert", takes_its_time, 12, 0);
+    const smp_compare_variant *other = &found.steps[0].variants[1];
+    assert_int_equal(other->check, SMP_CHECK_RIGHT);
+    assert_int_equal(other->sample_count, 12);
+    assert_true(other->time.median >= 3e-3);
+    assert_int_equal(other->verdict, SMP_VERDICT_SLOWER);
+    assert_true(smp_compare_any_slower(&found));
+    assert_true(smp_compare_speedup(&found.steps[0], other) < 1);
+    smp_compare_free(&found);
+}
+
+static void sampling_goes_on_within_the_time_limit(void **state)
+{
+    (void)state;
+    smp_compare found = compare_injected("invert", takes_its_time, 3, 0.2);
+    assert_true(found.steps[0].variants[1].sample_count > 3);
+    assert_int_equal(found.steps[0].variants[0].sample_count, found.steps[0].variants[1].sample_count);
+    assert_true(found.wall_seconds < 20);
+    smp_compare_free(&found);
+}
+
+/* ------------------------------------------------------------------------------------------------ crops */
+
+static void a_large_picture_is_counted_on_whole_blocks_of_rows(void **state)
+{
+    (void)state;
+    const gpu_case c = {.lines = {"transpose"}, .in = case_shape(2500, 600, 1, SMP_U8)};
+    gpu_job job = gpu_job_make(&c);
+    static const char *const variants[] = {"padded"};
+    smp_compare found = compare_on(
+        &job, gpu_reference(),
+        (smp_compare_request){.counts = true, .time_limit = 1e-6, .variants = variants, .variant_count = 1});
+    const smp_compare_step *step = &found.steps[0];
+    assert_int_equal(step->count_height, 2500);
+    assert_in_range(step->count_rows, 1, 600);
+    assert_int_equal(step->count_rows % 64, 0);
+    assert_int_equal(step->count_from % 64, 0);
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    smp_compare_table(to, &found, false);
+    assert_int_equal(fclose(to), 0);
+    assert_non_null(strstr(text, "counts are of a crop"));
+    free(text);
+    smp_compare_free(&found);
+    gpu_job_free(&job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quartiles_are_numpys),
+        cmocka_unit_test(verdicts_need_intervals_apart),
+        cmocka_unit_test(inputs_are_named_by_their_sha256),
+        cmocka_unit_test(every_variant_of_every_step_is_checked_timed_and_counted),
+        cmocka_unit_test(a_transpose_shows_what_padding_does),
+        cmocka_unit_test(stages_and_variants_can_be_chosen),
+        cmocka_unit_test(a_wrong_variant_is_reported_and_not_timed),
+        cmocka_unit_test(what_is_not_written_is_wrong_whatever_was_there),
+        cmocka_unit_test(a_wrong_reduction_is_found),
+        cmocka_unit_test(a_slow_variant_is_slower),
+        cmocka_unit_test(sampling_goes_on_within_the_time_limit),
+        cmocka_unit_test(a_large_picture_is_counted_on_whole_blocks_of_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
