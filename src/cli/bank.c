@@ -218,9 +218,10 @@ static smp_code write_svg(const bank_settings *settings, const smp_bank_study *s
     FILE *to = open_memstream(&text, &size);
     if (!to)
         return smp_fail_memory(err, "the map", 1 << 16);
-    title = smp_asprintf("%s (%d bytes, cc %s): %s", study->name, study->access.width, study->capability,
-                         smp_bank_verdict(verdict, sizeof verdict, study));
-    smp_bank_map_svg_options drawing = {.title = title, .file = true};
+    title = smp_asprintf("%s (%d-byte %s, compute capability %s)", study->name, study->access.width, study->op,
+                         study->capability);
+    smp_bank_verdict(verdict, sizeof verdict, study);
+    smp_bank_map_svg_options drawing = {.title = title, .subtitle = verdict, .file = true};
     smp_bank_map_svg(to, &study->access, study->rules, &drawing);
     if (fclose(to) != 0 || !title)
         code = smp_fail_memory(err, "the map", size);

@@ -93,11 +93,18 @@ void smp_bank_map_text(FILE *to, const smp_bank_access *access, smp_bank_rules r
 
 /* ------------------------------------------------------------------------------------------------ SVG */
 
+enum { TITLE_TENTHS = 82, SUBTITLE_TENTHS = 69 }; /* of a pixel: a character at 13 and 11 px, with some to spare */
 enum { CELL = 18, LINE = 18, LEFT = 44, TITLE = 22, HEAD = 20, PHASE = 18, FOOT = 18, EDGE = 2 };
 
-static void put_xml(FILE *to, const char *text)
+/* At most `columns` characters. */
+static void put_xml(FILE *to, const char *text, size_t columns)
 {
-    for (; *text; text++) {
+    for (size_t column = 0; *text; text++) {
+        column += (*text & 0xc0) != 0x80;
+        if (column > columns) {
+            fputs("\xe2\x80\xa6", to); /* an ellipsis */
+            return;
+        }
         switch (*text) {
         case '&':
             fputs("&amp;", to);
@@ -121,6 +128,7 @@ const char *smp_bank_map_css(void)
 {
     return "svg.bank-map{max-width:100%;height:auto;font:11px ui-monospace,Menlo,Consolas,monospace}\n"
            "svg.bank-map .title{font-size:13px;font-weight:bold}\n"
+           "svg.bank-map .paper{fill:#fff}\n"
            "svg.bank-map text{fill:#222}\n"
            "svg.bank-map .label{fill:#666}\n"
            "svg.bank-map .idle{fill:#f1f1f1}\n"
@@ -128,6 +136,7 @@ const char *smp_bank_map_css(void)
            "svg.bank-map .later rect{fill:#f6b9b1;stroke:#b3261e}\n"
            "svg.bank-map .several rect{stroke-width:2}\n"
            "@media screen and (prefers-color-scheme:dark){\n"
+           "svg.bank-map .paper{fill:#1b1b1b}\n"
            "svg.bank-map text{fill:#eee}\n"
            "svg.bank-map .label{fill:#aaa}\n"
            "svg.bank-map .idle{fill:#2b2b2b}\n"
@@ -165,6 +174,17 @@ static void put_wavefront(FILE *to, const smp_bank_wavefront *wavefront, int num
             put_cell(to, wavefront, number, bank, y, geometry);
 }
 
+/* Returns the height that it took. */
+static int put_heading(FILE *to, const char *class, const char *text, int columns, int y)
+{
+    if (!text)
+        return 0;
+    fprintf(to, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, EDGE, y + TITLE - 8);
+    put_xml(to, text, (size_t)columns);
+    fputs("</text>\n", to);
+    return TITLE;
+}
+
 void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules rules,
                       const smp_bank_map_svg_options *options)
 {
@@ -177,21 +197,23 @@ void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules ru
         shown = options->most_wavefronts;
     int phases = shown && schedule.phases > 1 ? schedule.wavefronts[shown - 1].phase + 1 : 0;
     bool cut = shown < schedule.count;
-    int height = (options->title ? TITLE : 0) + HEAD + shown * LINE + phases * PHASE + (cut ? FOOT : 0) + EDGE;
+    int height = (options->title ? TITLE : 0) + (options->subtitle ? TITLE : 0) + HEAD + shown * LINE + phases * PHASE +
+                 (cut ? FOOT : 0) + EDGE;
 
     fprintf(to, "<svg class=\"bank-map\"%s viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"",
             options->file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", width, height, width, height);
-    put_xml(to, options->title ? options->title : "which lanes each bank serves, wavefront by wavefront");
+    put_xml(to, options->title ? options->title : "which lanes each bank serves, wavefront by wavefront", SIZE_MAX);
+    if (options->subtitle) {
+        fputs(": ", to);
+        put_xml(to, options->subtitle, SIZE_MAX);
+    }
     fputs("\">\n", to);
     if (options->file)
-        fprintf(to, "<style>\n%s</style>\n", smp_bank_map_css());
+        fprintf(to, "<style>\n%s</style>\n<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", smp_bank_map_css(),
+                width, height);
     int y = 0, phase = -1;
-    if (options->title) {
-        fprintf(to, "<text class=\"title\" x=\"%d\" y=\"%d\">", EDGE, TITLE - 8);
-        put_xml(to, options->title);
-        fputs("</text>\n", to);
-        y += TITLE;
-    }
+    y += put_heading(to, "title", options->title, width * 10 / TITLE_TENTHS, y);
+    y += put_heading(to, "label", options->subtitle, width * 10 / SUBTITLE_TENTHS, y);
     fprintf(to, "<text class=\"label\" x=\"%d\" y=\"%d\">bank</text>", EDGE, y + HEAD - 6);
     for (int bank = 0; bank < banks; bank++)
         fprintf(to, "<text class=\"label\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d</text>",

@@ -13,9 +13,10 @@
 void smp_bank_map_text(FILE *to, const smp_bank_access *access, smp_bank_rules rules, bool color);
 
 typedef struct smp_bank_map_svg_options {
-    const char *title;   /* a line above the map, and the picture's name for screen readers; any UTF-8; null: none */
-    bool file;           /* a file of its own: with the XML namespace and the styles inside */
-    int most_wavefronts; /* draw no more than these, and say how many are left out; 0: all */
+    const char *title;    /* a line above the map, and the picture's name for screen readers; any UTF-8; null: none */
+    const char *subtitle; /* a second line; null: none. Both are cut where they would leave the picture */
+    bool file;            /* a file of its own: with the XML namespace, the styles inside and a background */
+    int most_wavefronts;  /* draw no more than these, and say how many are left out; 0: all */
 } smp_bank_map_svg_options;
 
 /* One <svg> element: about 620 px wide at its natural size, made to scale down (viewBox, no fixed width in pages).

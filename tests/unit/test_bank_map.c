@@ -150,6 +150,20 @@ static void titles_are_escaped(void **state)
     free(svg);
 }
 
+static void long_titles_are_cut_and_kept_for_screen_readers(void **state)
+{
+    (void)state;
+    char title[301];
+    memset(title, 'x', 300);
+    title[300] = '\0';
+    char *svg = map_svg(strided(4, 4), SMP_BANKS_CC5, (smp_bank_map_svg_options){.title = title, .subtitle = "two"});
+    assert_int_equal(occurrences(svg, title), 1); /* the label */
+    assert_non_null(strstr(svg, "xxxxx: two\">"));
+    assert_non_null(strstr(svg, "x\xe2\x80\xa6</text>"));
+    assert_non_null(strstr(svg, ">two</text>"));
+    free(svg);
+}
+
 static void lanes_are_named_in_runs(void **state)
 {
     (void)state;
@@ -174,6 +188,7 @@ int main(void)
         cmocka_unit_test(svg_has_a_cell_for_each_lane),
         cmocka_unit_test(svg_of_many_wavefronts_can_be_cut),
         cmocka_unit_test(titles_are_escaped),
+        cmocka_unit_test(long_titles_are_cut_and_kept_for_screen_readers),
         cmocka_unit_test(lanes_are_named_in_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
