@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Makes docs/results.md of docs/results/*.json, which tests/gpu_results.py writes on a GPU machine.
+
+    docs/results.py [--check] [FOLDER]      --check: exit 1 when results.md is not what the files make
+
+Plain Python."""
+import json
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench"]
+TITLES = {
+    "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
+    "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
+}
+SOURCES = ("model", "sass", "hw")
+HEAD = """# Results
+
+Made by `docs/results.py` from the JSON files in [results](results), which hold every sample and the environment;
+`tests/gpu_results.py PROGRAM` on a machine with a GPU writes them anew. What passed there: [h100-gpu-tests.txt](results/h100-gpu-tests.txt).
+
+Times are medians of runs with the L2 cache emptied between, variants in turns; GB/s counts each input byte read once and
+each output byte written once. Wavefronts are shared memory's, of the rows that were counted; n-way is wavefronts by ideal.
+*model* is what the emulator predicts without a GPU, *sass* what patched code counts on the GPU, *hw* what its counters
+say, with arbitration that is no bank conflict: hw minus sass.
+"""
+
+
+def number(value, digits=1):
+    return "" if value is None else f"{value:,.{digits}f}"
+
+
+def whole(value):
+    return "" if value is None else f"{value:,}"
+
+
+def share(value):
+    return "" if value is None else f"{100 * value:.0f} %"
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]) + "\n"
+
+
+def total(variant, source):
+    counts = variant.get("counts", {}).get(source, {})
+    return counts.get("total") if counts.get("known") else None
+
+
+def wavefronts(counts):
+    return whole(counts["wavefronts"]) if counts else ""
+
+
+def counted_row(variant):
+    model, sass, hw = (total(variant, source) for source in SOURCES)
+    best = sass or model
+    if not best:
+        return [variant["variant"]] + [""] * 6
+    ways = best["wavefronts"] / best["ideal"] if best["ideal"] else 1
+    return [variant["variant"], wavefronts(model), wavefronts(sass), wavefronts(hw), whole(best["ideal"]), f"{ways:.2f}",
+            whole(hw["wavefronts"] - sass["wavefronts"]) if hw and sass else ""]
+
+
+def timed_row(step, variant):
+    seconds = variant.get("median_seconds")
+    if not seconds:
+        return None
+    return [variant["variant"], number(seconds * 1e3, 3), number(variant["gb_per_second"], 0), share(variant.get("of_copy")),
+            share(variant.get("of_peak")), number(step["operations"] / seconds * 1e-12, 2), number(variant.get("speedup"), 2)]
+
+
+def agreement(steps):
+    both = [(v, total(v, "model"), total(v, "sass")) for step in steps for v in step["variants"]]
+    both = [(v, m, s) for v, m, s in both if m and s]
+    if not both:
+        return ""
+    off = [v["variant"] for v, m, s in both if (m["wavefronts"], m["ideal"]) != (s["wavefronts"], s["ideal"])]
+    if off:
+        return f"\nmodel and sass differ for {', '.join(off)}.\n"
+    return f"\nmodel equals sass for {'the variant' if len(both) == 1 else f'all {len(both)} variants'}.\n"
+
+
+def ladder(name, report):
+    environment = report["environment"]
+    steps = [step for step in report["steps"] if not step["inserted"]]
+    text = f"\n## {TITLES.get(name, name)}\n"
+    for step in steps:
+        where = [environment["device_name"], f"driver {environment['driver']}" if environment.get("driver") else "",
+                 environment.get("toolkit") or "", f"SM at {environment['sm_clock_mhz']:.0f} MHz" if environment.get("sm_clock_mhz") else "",
+                 f"copy {number(environment.get('copy_gb_per_second'), 0)} GB/s"]
+        text += f"\n`{step['step']}` on {step['input']}. {', '.join(w for w in where if w)}.\n\n"
+        rows = [row for row in (timed_row(step, variant) for variant in step["variants"]) if row]
+        if rows:
+            text += table(["variant", "ms", "GB/s", "of copy", "of datasheet", "TFLOP/s", "x naive"], rows)
+        counted = step.get("counted")
+        if counted:
+            text += f"\nWavefronts of {whole(counted['rows'])} of {whole(counted['of_rows'])} rows:\n\n"
+            text += table(["variant", "model", "sass", "hw", "ideal", "n-way", "hw - sass"], map(counted_row, step["variants"]))
+    return text + agreement(steps)
+
+
+def per_instruction(row, source):
+    counts = row.get(source)
+    return f"{counts['wavefronts'] / counts['instructions']:.4g}" if counts and counts["instructions"] else ""
+
+
+def bench(report):
+    device = report["device"]
+    text = f"\n## Ceilings\n\n{device['name']}"
+    peak = device.get("peak_gb_per_second")
+    text += f", datasheet {peak:.0f} GB/s.\n\n" if peak else ".\n\n"
+    rates = [("copy by the driver", report.get("driver_copy"))]
+    for stream in report["streams"]:
+        threads = stream.get("threads")
+        by = f", {threads} thread{'' if threads == 1 else 's'}" if threads else " by a kernel"
+        rates += [(key + by, stream.get(key)) for key in ("copy", "read", "write")]
+    bus = report.get("bus", {})
+    rates += [(text_, bus.get(key)) for key, text_ in (
+        ("up_pinned", "bus up, pinned memory"), ("down_pinned", "bus down, pinned memory"),
+        ("up_run", "bus up, as a run does it"), ("down_run", "bus down, as a run does it"))]
+    text += table(["what", "GB/s", "quartiles", "of datasheet"],
+                  [[name, number(r["gb_per_second"]), f"{number(r['gb_per_second_low'])} to {number(r['gb_per_second_high'])}",
+                    share(r["gb_per_second"] / peak) if peak and "bus" not in name else ""] for name, r in rates if r])
+    launch = report.get("launch_seconds")
+    if launch:
+        text += f"\nA launch takes {launch['each'] * 1e6:.2f} us in a row of many, {launch['waited'] * 1e6:.2f} us when waited for.\n"
+    for op, title in (("load", "Loads"), ("store", "Stores"), ("count", "Counting: atomicAdd(p, 1), result unused")):
+        rows = [row for row in report["patterns"] if row["op"] == op]
+        text += f"\n### {title} of shared memory\n\nWavefronts a warp instruction, cycles when an SM does nothing else.\n\n"
+        text += table(["pattern", "bytes", "ideal", "model", "sass", "hw", "cycles", "TB/s"],
+                      [[row["pattern"], row["width"], row["ideal"], *(per_instruction(row, s) for s in SOURCES),
+                        number(row.get("cycles"), 2), number(row["gb_per_second"] / 1e3, 2) if "gb_per_second" in row else ""]
+                       for row in rows])
+    missing = report.get("missing_sources")
+    sass = any("sass" in row for row in report["patterns"])
+    if sass:
+        off = report["disagreements"]
+        text += f"\nmodel and sass {'agree on all' if not off else f'differ on {off} of'} {len(report['patterns'])} patterns.\n"
+    for source, why in (missing or {}).items():
+        text += f"\nNo {source} counts: {why}.\n"
+    return text
+
+
+def main():
+    check = "--check" in sys.argv[1:]
+    here = next((pathlib.Path(word) for word in sys.argv[1:] if word != "--check"), HERE)
+    found = {}
+    for path in sorted((here / "results").glob("*.json")):
+        machine, _, name = path.stem.partition("-")
+        if name in ORDER:
+            found.setdefault(machine, {})[name] = json.loads(path.read_text())
+    text = HEAD
+    for machine in sorted(found):
+        for name in ORDER:
+            if name in found[machine]:
+                text += bench(found[machine][name]) if name == "bench" else ladder(name, found[machine][name])
+    target = here / "results.md"
+    if check:
+        if target.read_text() != text:
+            print("docs/results.md is not what docs/results/*.json make: run docs/results.py", file=sys.stderr)
+            return 1
+        return 0
+    target.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
