@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 
-static atomic_uint_fast64_t live, peak, limit, made, fail_at;
+static atomic_uint_fast64_t live, peak, limit, made, fail_at, refused;
 static _Atomic bool limit_hit;
 
 typedef struct header {
@@ -29,6 +29,7 @@ void *smp_alloc_raw(size_t size)
     if (most && now > most) {
         atomic_fetch_sub(&live, total);
         atomic_store(&limit_hit, true);
+        atomic_fetch_add(&refused, 1);
         return NULL;
     }
     char *block = aligned_alloc(SMP_ALIGN, total);
@@ -139,6 +140,11 @@ void smp_alloc_limit(uint64_t bytes)
 void smp_alloc_fail_at(uint64_t nth)
 {
     atomic_store(&fail_at, nth ? atomic_load(&made) + nth : 0);
+}
+
+uint64_t smp_alloc_refused(void)
+{
+    return atomic_load(&refused);
 }
 
 uint64_t smp_alloc_count(void)

@@ -35,6 +35,9 @@ uint64_t smp_alloc_live(void);
 uint64_t smp_alloc_peak(void);
 void smp_alloc_limit(uint64_t bytes);
 
+/* How often the limit refused memory so far. */
+uint64_t smp_alloc_refused(void);
+
 /* Tests: the Nth allocation from now (1 = the next) and no other fails; 0 switches it off. Says how many were made. */
 void smp_alloc_fail_at(uint64_t nth);
 uint64_t smp_alloc_count(void);

@@ -2,6 +2,8 @@
 #ifndef SMP_CLI_CLI_H
 #define SMP_CLI_CLI_H
 
+#include <signal.h>
+
 #include "base/limits.h"
 #include "cli/options.h"
 #include "device/device.h"
@@ -82,6 +84,11 @@ smp_code smp_cli_close_stdout(smp_error *err);
  * 143. */
 void smp_cli_catch_signals(void);
 
+/* From now on the first SIGINT or SIGTERM only sets this to its number, for work that ends in good order; the second ends
+ * the program as before. */
+extern volatile sig_atomic_t smp_cli_stopped;
+void smp_cli_stop_gently(void);
+
 /* Refuses to write pictures to a terminal and to wait for one from it; path "-" is the one or the other. */
 smp_code smp_cli_check_stdin(const char *path, smp_error *err);
 smp_code smp_cli_check_stdout(const char *path, smp_error *err);
@@ -113,6 +120,9 @@ typedef struct smp_progress {
 void smp_progress_begin(smp_progress *progress, const smp_common *common, const char *name);
 smp_code smp_progress_step(void *progress, int64_t done, int64_t total);
 void smp_progress_end(smp_progress *progress);
+
+/* The same for many files: how many, files a second, time left. `share` of the work is done, 0..1. */
+void smp_progress_files(smp_progress *progress, size_t done, size_t failed, size_t all, double share);
 
 /* ------------------------------------------------------------------------------------------------ help */
 

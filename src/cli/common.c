@@ -87,8 +87,15 @@ smp_code smp_cli_close_stdout(smp_error *err)
     return SMP_OK;
 }
 
+volatile sig_atomic_t smp_cli_stopped;
+static volatile sig_atomic_t gently;
+
 static void end_by_signal(int number)
 {
+    if (gently && !smp_cli_stopped && (number == SIGINT || number == SIGTERM)) {
+        smp_cli_stopped = number;
+        return;
+    }
     smp_writer_abort_all();
     if (number == SIGINT || number == SIGTERM)
         _exit(128 + number);
@@ -102,11 +109,16 @@ static void end_by_signal(int number)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+void smp_cli_stop_gently(void)
+{
+    gently = 1;
+}
+
 void smp_cli_catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        struct sigaction before, action = {.sa_handler = end_by_signal};
+        struct sigaction before, action = {.sa_handler = end_by_signal, .sa_flags = SA_RESTART};
         sigemptyset(&action.sa_mask);
         for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
             sigaddset(&action.sa_mask, numbers[k]);

@@ -45,6 +45,26 @@ smp_code smp_progress_step(void *context, int64_t done, int64_t total)
     return SMP_OK;
 }
 
+void smp_progress_files(smp_progress *progress, size_t done, size_t failed, size_t all, double share)
+{
+    double now = seconds_now(), past = now - progress->began;
+    if (!progress->enabled || past < patience || now - progress->last < interval)
+        return;
+    progress->last = now;
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    fprintf(stderr, "\r  %zu of %zu files [", done, all);
+    for (int i = 0; i < BAR_COLUMNS; i++)
+        fputc(i < (int)(share * BAR_COLUMNS) ? '#' : '.', stderr);
+    fprintf(stderr, "] %3.0f %%  %.4g files/s", share * 100, (double)done / past);
+    if (share > 0.02)
+        fprintf(stderr, "  %.1f s left", past / share - past);
+    if (failed)
+        fprintf(stderr, "  %zu failed", failed);
+    fputs("\033[K", stderr);
+    fflush(stderr);
+    progress->shown = true;
+}
+
 void smp_progress_end(smp_progress *progress)
 {
     if (progress->shown)

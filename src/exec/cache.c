@@ -25,15 +25,21 @@ void smp_cache_drop(smp_cached_plan *entry)
     entry->plan = NULL;
 }
 
-void smp_run_cache_close(smp_run_cache *cache)
+void smp_run_cache_clear(smp_run_cache *cache)
 {
-    if (!cache)
-        return;
     for (int i = 0; i < SMP_CACHED_PLANS; i++)
         smp_cache_drop(&cache->plans[i]);
     for (size_t i = 0; i < cache->buffer_capacity; i++)
         smp_free(cache->buffers[i].data);
     smp_free(cache->buffers);
+    cache->buffers = NULL;
+    cache->buffer_capacity = 0;
+}
+
+void smp_run_cache_close(smp_run_cache *cache)
+{
+    if (cache)
+        smp_run_cache_clear(cache);
     smp_free(cache);
 }
 

@@ -34,6 +34,7 @@ typedef struct smp_run_request {
 
 /* A cache serves one thread, and requests that differ in input, output and limits alone. */
 smp_code smp_run_cache_open(smp_run_cache **out, smp_error *err);
+void smp_run_cache_clear(smp_run_cache *cache); /* gives up what it keeps; it stays usable */
 void smp_run_cache_close(smp_run_cache *cache); /* before its device; null is allowed */
 
 /* Runs one file. *report is filled also on failure (as far as it went); the caller frees it. On failure no output is left

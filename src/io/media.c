@@ -306,6 +306,13 @@ static smp_code find_writer(const char *path, smp_kind kind, const smp_file_form
     return smp_hint(err, "extensions that can be written: %s", known);
 }
 
+smp_kind smp_writer_kind(const char *path)
+{
+    const smp_file_format *format;
+    const char *extension;
+    return find_writer(path, SMP_BOTH, &format, &extension, NULL) == SMP_OK ? format->kind : SMP_KIND_NONE;
+}
+
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
     *out = *shape;

@@ -96,6 +96,9 @@ smp_write_options smp_write_options_default(void);
  * nothing. */
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
 
+/* What files of that name's extension hold when they are written; none when they cannot be. */
+smp_kind smp_writer_kind(const char *path);
+
 typedef struct smp_writer smp_writer;
 
 /* shape: as smp_writer_shape gave it. Checks that the target is none of the inputs and may be written, before any work.

@@ -36,7 +36,7 @@ static void put_device(smp_json *json, const smp_run_report *report)
     smp_json_end(json, '}');
 }
 
-static void put_findings(smp_json *json, const smp_findings *findings)
+void smp_report_findings_json(smp_json *json, const smp_findings *findings)
 {
     smp_json_array(json, "findings");
     for (size_t i = 0; i < findings->count; i++) {
@@ -76,7 +76,7 @@ static void put_step(smp_json *json, const smp_step_report *step)
     if (step->findings.count) {
         if (step->name[0])
             smp_json_string(json, "name", step->name);
-        put_findings(json, &step->findings);
+        smp_report_findings_json(json, &step->findings);
     }
     smp_json_end(json, '}');
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "report/json.h"
 #include "stages/stage.h"
 
 typedef struct smp_step_report {
@@ -55,6 +56,16 @@ void smp_run_report_free(smp_run_report *report);
 
 /* The table that `run -v` prints: a line a step with time, share, GB/s, Mpixel/s; totals; findings. */
 void smp_report_table(FILE *to, const smp_run_report *report, bool color);
+
+/* What one step found, as the table shows it: a row a value, a column a channel, a line a list. */
+void smp_report_findings(FILE *to, const char *label, const smp_findings *findings, bool color);
+
+/* The same as a member "findings" of the object that json is in. */
+void smp_report_findings_json(smp_json *json, const smp_findings *findings);
+
+/* One line about a file among many (batch --report): a JSON object with input, output, status ("done", "failed",
+ * "skipped"), error and hint (err may be null), size, device, milliseconds and what was measured. */
+void smp_report_line(FILE *to, const smp_run_report *report, const char *status, const smp_error *err);
 
 /* One JSON object (a line when compact). */
 void smp_report_json(FILE *to, const smp_run_report *report, bool compact);

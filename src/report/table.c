@@ -203,15 +203,16 @@ static void put_list(FILE *to, const smp_finding *item)
     fputc('\n', to);
 }
 
-static void put_findings(FILE *to, const smp_step_report *step, const smp_paint *paint)
+void smp_report_findings(FILE *to, const char *label, const smp_findings *findings, bool color)
 {
-    fprintf(to, "  %s", paint->bold);
-    smp_text_clean(to, step->label);
-    fprintf(to, "%s\n", paint->off);
-    put_values(to, &step->findings);
-    for (size_t i = 0; i < step->findings.count; i++)
-        if (step->findings.items[i].list)
-            put_list(to, &step->findings.items[i]);
+    smp_paint paint = smp_paint_for(color);
+    fprintf(to, "  %s", paint.bold);
+    smp_text_clean(to, label);
+    fprintf(to, "%s\n", paint.off);
+    put_values(to, findings);
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->items[i].list)
+            put_list(to, &findings->items[i]);
 }
 
 void smp_report_table(FILE *to, const smp_run_report *report, bool color)
@@ -223,7 +224,7 @@ void smp_report_table(FILE *to, const smp_run_report *report, bool color)
     put_totals(to, report);
     for (size_t i = 0; i < report->step_count; i++)
         if (report->steps[i].findings.count)
-            put_findings(to, &report->steps[i], &paint);
+            smp_report_findings(to, report->steps[i].label, &report->steps[i].findings, color);
     for (size_t i = 0; i < report->step_count; i++) {
         const smp_step_report *step = &report->steps[i];
         if (!step->clipped)

@@ -1,0 +1,357 @@
+/* smempipe batch: many files through a pipeline. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/many.h"
+#include "exec/agenda.h"
+#include "report/report.h"
+#include "report/text.h"
+
+typedef struct batch_settings {
+    smp_many_settings many;
+    const char *folder, *pattern, *report, *shard;
+    bool skip_existing, resume, dry_run, strip;
+    int on_error; /* index into continue, stop */
+    int64_t png_level, jpeg_quality;
+} batch_settings;
+
+static const char *const on_error_words[] = {"continue", "stop", NULL};
+enum { ON_ERROR_STOP = 1 };
+
+static const smp_option options[] = {
+    {"output", 'o', SMP_O_STRING, offsetof(batch_settings, folder), .argument = "OUT_DIR",
+     .help = "the folder to write to; made when it is not there. Folders in the input become folders in it"},
+    {"name", 0, SMP_O_STRING, offsetof(batch_settings, pattern), .fallback = "{stem}.{ext}", .argument = "PATTERN",
+     .help = "names of the outputs: {stem} is the input's name without extension, {ext} its extension (png where that "
+             "cannot be written), {name} both; '{stem}.jpg' writes JPEGs"},
+    {"resume", 0, SMP_O_FLAG, offsetof(batch_settings, resume),
+     .help = "go on where a run was interrupted or killed, and do what is new or changed: a journal in the output "
+             "folder knows what is done"},
+    {"skip-existing", 0, SMP_O_FLAG, offsetof(batch_settings, skip_existing),
+     .help = "keep outputs that are there, whatever made them"},
+    {"on-error", 0, SMP_O_CHOICE, offsetof(batch_settings, on_error), .fallback = "continue", .argument = "HOW",
+     .choices = on_error_words, .help = "after a file failed: continue with the others, or stop"},
+    {"dry-run", 'n', SMP_O_FLAG, offsetof(batch_settings, dry_run),
+     .help = "check everything, list what would be done, write nothing"},
+    {"report", 0, SMP_O_STRING, offsetof(batch_settings, report), .argument = "FILE.jsonl",
+     .help = "write one JSON object a file: status, error, size, milliseconds of every part, what was measured; - is "
+             "standard output"},
+    {"shard", 0, SMP_O_STRING, offsetof(batch_settings, shard), .argument = "K/N",
+     .help = "do the K-th of N equal parts of the files: for several machines that share a folder"},
+    {"strip", 0, SMP_O_FLAG, offsetof(batch_settings, strip), .help = "write no metadata"},
+    {"png-level", 0, SMP_O_INT, offsetof(batch_settings, png_level), .fallback = "-1", .argument = "N", .min = 0,
+     .max = 9, .help = "PNG compression, 0 (large) to 9 (small, slow)", .flags = SMP_O_SILENT},
+    {"jpeg-quality", 0, SMP_O_INT, offsetof(batch_settings, jpeg_quality), .fallback = "0", .argument = "N", .min = 1,
+     .max = 100, .help = "JPEG quality, 1 to 100", .flags = SMP_O_SILENT},
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"P.pipe", offsetof(batch_settings, many.pipe), .unless = "stage", .help = "the pipeline"},
+    {"DIR|FILE", offsetof(batch_settings, many.inputs), .many = true, .help = "folders and files to read"},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------ settings */
+
+static smp_code parse_shard(const char *text, smp_agenda_request *request, smp_error *err)
+{
+    long long k = 0, n = 0;
+    int end = 0;
+    if (!text)
+        return SMP_OK;
+    if (sscanf(text, "%6lld/%6lld%n", &k, &n, &end) != 2 || text[end] || k < 1 || n < 1 || k > n) {
+        smp_fail(err, SMP_E_USAGE, "'%s' is no value for --shard", text);
+        return smp_hint(err, "it takes K/N, as in 1/4, 2/4, 3/4 and 4/4 for four machines");
+    }
+    request->shard = k;
+    request->shards = n;
+    return SMP_OK;
+}
+
+static smp_code check_report(const batch_settings *settings, smp_error *err)
+{
+    struct stat status;
+    if (!settings->report || !strcmp(settings->report, "-") || settings->resume ||
+        settings->many.plan.base.common.force || stat(settings->report, &status) != 0 || !S_ISREG(status.st_mode))
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "the file exists already");
+    smp_hint(err, "replace it with --force, add to it with --resume, or give another name");
+    return smp_at(err, "%s", settings->report);
+}
+
+static smp_code check_settings(const batch_settings *settings, smp_error *err)
+{
+    if (!settings->folder || !settings->folder[0]) {
+        smp_fail(err, SMP_E_USAGE, "the folder to write to is missing");
+        return smp_hint(err, "write -o OUT_DIR");
+    }
+    if (!strcmp(settings->folder, "-"))
+        return smp_fail(err, SMP_E_USAGE, "many files cannot go to standard output");
+    smp_code code = smp_cli_check_variant(&settings->many.plan, err);
+    return code ? code : check_report(settings, err);
+}
+
+/* All that decides what outputs look like: the texts of the pipeline, settings, options, the version. */
+static smp_hash work_hash(const batch_settings *settings, const smp_diags *diags)
+{
+    smp_hash hash = smp_hash_start();
+    const smp_strings *set = &settings->many.plan.base.settings;
+    smp_hash_text(&hash, SMP_VERSION);
+    for (size_t i = 0; i < diags->source_count; i++)
+        smp_hash_text(&hash, diags->sources[i].text);
+    for (size_t i = 0; i < set->count; i++)
+        smp_hash_text(&hash, set->items[i]);
+    smp_hash_add(&hash, &settings->strip, sizeof settings->strip);
+    smp_hash_add(&hash, &settings->png_level, sizeof settings->png_level);
+    smp_hash_add(&hash, &settings->jpeg_quality, sizeof settings->jpeg_quality);
+    return hash;
+}
+
+/* ------------------------------------------------------------------------------------------------ the run */
+
+typedef struct batch_run {
+    const batch_settings *settings;
+    smp_agenda agenda;
+    smp_progress progress;
+    smp_failures failures;
+    FILE *report;
+    bool told; /* that it is being stopped */
+    smp_error journal; /* the first that could not be noted */
+    double began;
+} batch_run;
+
+static smp_code begin(void *context, size_t index, smp_error *err)
+{
+    batch_run *b = context;
+    return smp_agenda_begin(&b->agenda, index, err);
+}
+
+static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
+{
+    batch_run *b = context;
+    if (report->status)
+        smp_failures_add(&b->failures, report->input, err);
+    else if (!b->journal.code)
+        smp_agenda_done(&b->agenda, index, &b->journal);
+    if (b->report) {
+        smp_report_line(b->report, report, report->status ? "failed" : "done", err);
+        fflush(b->report);
+    }
+}
+
+static void tick(void *context, const smp_batch_count *count)
+{
+    batch_run *b = context;
+    const smp_common *common = &b->settings->many.plan.base.common;
+    size_t ended = count->done + count->failed;
+    double share = count->bytes ? (double)count->bytes_done / (double)count->bytes : (double)ended / (double)count->files;
+    if (smp_cli_stopped && !b->told) {
+        smp_progress_end(&b->progress);
+        if (count->in_flight && !common->quiet)
+            fprintf(stderr, "smempipe: finishing the %zu file%s in flight; Ctrl-C again stops at once\n",
+                    count->in_flight, count->in_flight == 1 ? "" : "s");
+        b->told = true;
+    } else if (!b->told)
+        smp_progress_files(&b->progress, ended, count->failed, count->files, share);
+}
+
+static smp_code open_report(batch_run *b, smp_error *err)
+{
+    const batch_settings *s = b->settings;
+    if (!s->report)
+        return SMP_OK;
+    if (!strcmp(s->report, "-"))
+        b->report = stdout;
+    else
+        b->report = fopen(s->report, s->resume ? "ae" : s->many.plan.base.common.force ? "we" : "wxe");
+    if (b->report)
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
+    return smp_at(err, "%s", s->report);
+}
+
+static smp_code close_report(batch_run *b, smp_error *err)
+{
+    if (!b->report || b->report == stdout)
+        return SMP_OK;
+    bool failed = ferror(b->report) != 0;
+    if (fclose(b->report) == 0 && !failed)
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
+    return smp_at(err, "%s", b->settings->report);
+}
+
+/* Files that need nothing have a line too, so that the report is complete. */
+static void report_skipped(const batch_run *b)
+{
+    for (size_t i = 0; b->report && i < b->agenda.found.count; i++) {
+        const smp_agenda_item *item = &b->agenda.items[i];
+        smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
+        if (item->state == SMP_AGENDA_KEPT || item->state == SMP_AGENDA_DONE)
+            smp_report_line(b->report, &none, "skipped", NULL);
+    }
+}
+
+static void show_plan(const batch_run *b)
+{
+    static const char *const states[] = {[SMP_AGENDA_DO] = "",
+                                         [SMP_AGENDA_DONE] = "  (done before)",
+                                         [SMP_AGENDA_KEPT] = "  (kept: exists)",
+                                         [SMP_AGENDA_OTHERS] = "  (another shard's)"};
+    for (size_t i = 0; i < b->agenda.found.count; i++) {
+        const smp_agenda_item *item = &b->agenda.items[i];
+        smp_text_clean(stdout, item->file->path);
+        fputs(" -> ", stdout);
+        smp_text_clean(stdout, item->output);
+        fprintf(stdout, "%s%s\n", states[item->state],
+                item->state == SMP_AGENDA_DO && item->replace ? "  (replaced)" : "");
+    }
+}
+
+static void put_count(size_t count, const char *what, const char *gap)
+{
+    if (count)
+        fprintf(stderr, "%s%zu %s", gap, count, what);
+}
+
+static void show_summary(const batch_run *b, const smp_batch_count *count)
+{
+    const smp_agenda *agenda = &b->agenda;
+    const smp_common *common = &b->settings->many.plan.base.common;
+    double past = smp_now() - b->began;
+    smp_failures_show(&b->failures, common, count->files);
+    if (common->quiet)
+        return;
+    fprintf(stderr, "smempipe: %zu file%s done", count->done, count->done == 1 ? "" : "s");
+    put_count(count->failed, "failed", ", ");
+    put_count(count->files - count->done - count->failed, "not begun", ", ");
+    put_count(agenda->done, "done before", ", ");
+    put_count(agenda->kept, "kept as they were", ", ");
+    put_count(agenda->others, "of other shards", ", ");
+    put_count(agenda->found.left_out, "not tried (no pictures or sounds by their names)", ", ");
+    fprintf(stderr, "; %.2f s", past);
+    if (count->done && past > 0)
+        fprintf(stderr, ", %.4g files/s", (double)count->done / past);
+    fputc('\n', stderr);
+}
+
+static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    const batch_settings *s = b->settings;
+    const smp_common *common = &s->many.plan.base.common;
+    smp_batch_request request = smp_many_request(&s->many, program, diags);
+    smp_batch_count count = {0};
+    smp_error report_error = {.code = SMP_OK};
+    char note[400];
+    size_t swept = 0;
+    request.files = b->agenda.files;
+    request.count = b->agenda.to_do;
+    request.stop_on_error = s->on_error == ON_ERROR_STOP;
+    request.begin = begin;
+    request.finished = finished;
+    request.tick = tick;
+    request.context = b;
+    request.write.strip = s->strip;
+    if (s->png_level >= 0)
+        request.write.png_level = (int)s->png_level;
+    if (s->jpeg_quality > 0)
+        request.write.jpeg_quality = (int)s->jpeg_quality;
+    smp_code code = smp_agenda_start(&b->agenda, &swept, err);
+    if (!code)
+        code = open_report(b, err);
+    if (code)
+        return code;
+    report_skipped(b);
+    smp_cli_stop_gently();
+    smp_progress_begin(&b->progress, common, "batch");
+    code = smp_batch_run(&request, &count, note, sizeof note, err);
+    smp_progress_end(&b->progress);
+    smp_code reported = close_report(b, &report_error);
+    if (common->verbose && !common->quiet && note[0])
+        fprintf(stderr, "smempipe: %s\n", note);
+    if (swept && common->verbose && !common->quiet)
+        fprintf(stderr, "smempipe: removed %zu unfinished file%s of a run that was killed\n", swept, swept == 1 ? "" : "s");
+    bool stopped = code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED;
+    if (code && !stopped)
+        return code;
+    show_summary(b, &count);
+    if (stopped)
+        return smp_hint(err, "the same command with --resume does the rest"), code;
+    if (b->journal.code || reported) {
+        *err = b->journal.code ? b->journal : report_error;
+        return err->code;
+    }
+    return count.failed ? SMP_E_PROCESS : SMP_OK;
+}
+
+static smp_code run_program(const batch_settings *settings, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    batch_run b = {.settings = settings, .began = smp_now()};
+    smp_agenda_request ask = {
+        .given = settings->many.inputs.items,
+        .given_count = settings->many.inputs.count,
+        .walk = smp_many_walk(&settings->many),
+        .folder = settings->folder,
+        .pattern = settings->pattern,
+        .program = program,
+        .work = work_hash(settings, diags),
+        .force = settings->many.plan.base.common.force,
+        .resume = settings->resume,
+        .skip_existing = settings->skip_existing,
+    };
+    smp_code code = parse_shard(settings->shard, &ask, err);
+    if (!code)
+        code = smp_agenda_make(&ask, &b.agenda, err);
+    if (!code)
+        code = smp_many_check(&settings->many, &b.agenda.found, err);
+    if (!code && settings->dry_run)
+        show_plan(&b);
+    else if (!code)
+        code = do_all(&b, program, diags, err);
+    smp_failures_free(&b.failures);
+    smp_agenda_free(&b.agenda);
+    return code;
+}
+
+static smp_code batch(void *given, smp_error *err)
+{
+    batch_settings *settings = given;
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    smp_code code = check_settings(settings, err);
+    if (code)
+        return code;
+    code = smp_cli_parse(&settings->many.plan.base, settings->many.pipe, &diags, &program, err);
+    if (!code)
+        code = run_program(settings, program, &diags, err);
+    smp_cli_diagnostics(&settings->many.plan.base, &diags, code ? err : NULL);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return code;
+}
+
+const smp_command smp_command_batch = {
+    .name = "batch",
+    .help = "run a pipeline over many files",
+    .about =
+        "Several files are read, computed and written at once; outputs are the same bytes that run writes. A file that "
+        "cannot be read or written is listed at the end, the others are done, and the exit status is 1. In folders, hidden "
+        "files are left out, and files that are no pictures or sounds by their names (notes, scripts, pipelines); every "
+        "other file is tried, whatever it is called.\n"
+        "Before the first byte is written: no two inputs may have one output, no output may be an input or lie in an "
+        "input folder, and no output may exist (--resume, --skip-existing and --force say what to do with those that "
+        "do).\n"
+        "The first Ctrl-C finishes the files in flight; the second stops. After either, or a kill, --resume does the "
+        "rest. Files that a pipeline saves get the output's name in front: cat-edges.png.",
+    .settings_size = sizeof(batch_settings),
+    .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe batch scan-clean.pipe photos/ -o pages/ --name '{stem}.png'", "every photo as a page"},
+                 {"smempipe batch blur.pipe photos/ -r -o out/ --resume --report run.jsonl",
+                  "what an interrupted run left, and what each file cost"}},
+    .run = batch,
+};

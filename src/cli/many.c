@@ -1,0 +1,104 @@
+/* What batch and measure share: see many.h. */
+#include "cli/many.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "report/text.h"
+
+const smp_option smp_many_options[] = {
+    {"recursive", 'r', SMP_O_FLAG, offsetof(smp_many_settings, recursive),
+     .help = "folders in folders too; links to folders are not followed"},
+    {"include", 0, SMP_O_LIST, offsetof(smp_many_settings, include), .argument = "GLOB",
+     .help = "only files whose name fits, as in '*.jpg'; with a slash: whose path under the folder given fits; may be "
+             "repeated"},
+    {"exclude", 0, SMP_O_LIST, offsetof(smp_many_settings, exclude), .argument = "GLOB",
+     .help = "no files, and no folders, whose name fits; may be repeated"},
+    {"jobs", 'j', SMP_O_INT, offsetof(smp_many_settings, jobs), .fallback = "0", .argument = "N", .min = 0, .max = 1024,
+     .help = "files at once; 0: chosen by processors and devices"},
+    {0},
+};
+
+smp_walk_options smp_many_walk(const smp_many_settings *settings)
+{
+    return (smp_walk_options){.recursive = settings->recursive,
+                              .include = settings->include.items,
+                              .include_count = settings->include.count,
+                              .exclude = settings->exclude.items,
+                              .exclude_count = settings->exclude.count};
+}
+
+smp_code smp_many_check(const smp_many_settings *settings, const smp_found_list *found, smp_error *err)
+{
+    if (found->count)
+        return SMP_OK;
+    smp_fail(err, SMP_E_READ, "there is no file to work on in %.200s%s", settings->inputs.items[0],
+             settings->inputs.count > 1 ? " and the others" : "");
+    if (found->folders)
+        return smp_hint(err, "it has folders: --recursive goes into them");
+    if (settings->include.count || settings->exclude.count)
+        return smp_hint(err, "--include and --exclude leave none");
+    return SMP_E_READ;
+}
+
+smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags)
+{
+    const smp_common *common = &settings->plan.base.common;
+    smp_batch_request request = {
+        .program = program,
+        .diags = diags,
+        .limits = common->limits,
+        .write = smp_write_options_default(),
+        .device = common->device,
+        .isa = smp_cli_isa(&settings->plan),
+        .variant = settings->plan.variant,
+        .threads = (int)common->threads,
+        .jobs = (int)settings->jobs,
+        .strip_rows = settings->plan.strip_rows,
+        .plain_storage = settings->plan.plain_storage,
+        .stop = &smp_cli_stopped,
+    };
+    request.write.force = common->force;
+    return request;
+}
+
+/* ------------------------------------------------------------------------------------------------ failures */
+
+enum { MOST_SHOWN = 100 };
+
+void smp_failures_add(smp_failures *failures, const char *input, const smp_error *err)
+{
+    failures->count++;
+    if (failures->kept == MOST_SHOWN ||
+        !smp_grow(&failures->lines, &failures->capacity, failures->kept + 1, sizeof *failures->lines))
+        return;
+    bool elsewhere = err->where[0] && strcmp(err->where, input) != 0;
+    char *line = smp_asprintf("%s: %s%s%s", input, elsewhere ? err->where : "", elsewhere ? ": " : "", err->message);
+    if (line)
+        failures->lines[failures->kept++] = line;
+}
+
+void smp_failures_show(const smp_failures *failures, const smp_common *common, size_t files)
+{
+    if (!failures->count)
+        return;
+    smp_paint paint = smp_paint_for(smp_cli_color(common, STDERR_FILENO));
+    fprintf(stderr, "%ssmempipe: %s%serror:%s %zu of %zu file%s failed:\n", paint.bold, paint.off, paint.red, paint.off,
+            failures->count, files, files == 1 ? "" : "s");
+    for (size_t i = 0; i < failures->kept; i++) {
+        fputs("  ", stderr);
+        smp_text_clean(stderr, failures->lines[i]);
+        fputc('\n', stderr);
+    }
+    if (failures->count > failures->kept)
+        fprintf(stderr, "  and %zu more\n", failures->count - failures->kept);
+}
+
+void smp_failures_free(smp_failures *failures)
+{
+    for (size_t i = 0; i < failures->kept; i++)
+        smp_free(failures->lines[i]);
+    smp_free(failures->lines);
+    *failures = (smp_failures){0};
+}

@@ -1,0 +1,43 @@
+/* What the commands over many files share: which files, how many at once, the list of failures at the end. */
+#ifndef SMP_CLI_MANY_H
+#define SMP_CLI_MANY_H
+
+#include "cli/cli.h"
+#include "exec/batch.h"
+#include "exec/walk.h"
+
+/* Settings of commands over many files begin with these. */
+typedef struct smp_many_settings {
+    smp_plan_settings plan;
+    const char *pipe;
+    smp_strings inputs;
+    smp_strings include, exclude;
+    bool recursive;
+    int64_t jobs;
+} smp_many_settings;
+
+extern const smp_option smp_many_options[];
+#define SMP_MANY_GROUP                                                                                                 \
+    {                                                                                                                  \
+        "options for many files", smp_many_options                                                                     \
+    }
+
+smp_walk_options smp_many_walk(const smp_many_settings *settings);
+
+/* No file to work on is an error that says where was looked. */
+smp_code smp_many_check(const smp_many_settings *settings, const smp_found_list *found, smp_error *err);
+
+/* What every file's run is asked for; files, count and what is called are the command's. */
+smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags);
+
+/* Failures as they come, shown at the end. */
+typedef struct smp_failures {
+    char **lines; /* "FILE: what is wrong" */
+    size_t kept, capacity, count;
+} smp_failures;
+
+void smp_failures_add(smp_failures *failures, const char *input, const smp_error *err);
+void smp_failures_show(const smp_failures *failures, const smp_common *common, size_t files);
+void smp_failures_free(smp_failures *failures);
+
+#endif

@@ -1,0 +1,263 @@
+/* What a batch has to do, and noting what it did: see agenda.h. */
+#include "exec/agenda.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "exec/targets.h"
+#include "io/output.h"
+
+/* ------------------------------------------------------------------------------------------------ inputs */
+
+/* The folder of a path with links resolved; the one before is kept, since files of a folder follow each other. */
+typedef struct real_folder {
+    char *given, *real;
+} real_folder;
+
+static void forget(real_folder *folder)
+{
+    smp_free(folder->given);
+    smp_free(folder->real);
+    *folder = (real_folder){NULL, NULL};
+}
+
+static smp_code input_key(const smp_found *file, real_folder *folder, smp_hash *key, smp_error *err)
+{
+    const char *slash = strrchr(file->path, '/');
+    size_t length = slash ? (size_t)(slash - file->path) + (slash == file->path) : 0;
+    if (!folder->given || strlen(folder->given) != length || strncmp(folder->given, file->path, length) != 0) {
+        forget(folder);
+        folder->given = smp_strndup(file->path, length);
+        folder->real = folder->given ? smp_real_path(length ? folder->given : ".") : NULL;
+        if (!folder->real)
+            return smp_fail_memory(err, "a path", length);
+    }
+    *key = smp_hash_start();
+    smp_hash_text(key, folder->real);
+    smp_hash_text(key, slash ? slash + 1 : file->path);
+    smp_hash_add(key, &file->size, sizeof file->size);
+    smp_hash_add(key, &file->mtime, sizeof file->mtime);
+    return SMP_OK;
+}
+
+static bool equal(const smp_hash *a, const smp_hash *b)
+{
+    return a->a == b->a && a->b == b->b;
+}
+
+/* ------------------------------------------------------------------------------------------------ states */
+
+static int64_t mtime_of(const struct stat *status)
+{
+    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+}
+
+/* An output's path under the folder, as journals know it. */
+static const char *under_folder(const smp_agenda *agenda, const char *output)
+{
+    output += strlen(agenda->request->folder);
+    while (*output == '/')
+        output++;
+    return output;
+}
+
+typedef enum past { NOTHING, FINISHED, OURS, OTHER_WORK } past;
+
+/* What the journals say of an output that is there. */
+static past look_back(const smp_agenda *agenda, const smp_agenda_item *item, const smp_journal_log *log,
+                      const struct stat *there)
+{
+    const smp_journal_past *p = smp_journal_find(log, under_folder(agenda, item->output));
+    const smp_hash *work = &agenda->request->work;
+    if (!p)
+        return NOTHING;
+    bool untouched = p->done && p->last.size == (uint64_t)there->st_size && p->last.mtime == mtime_of(there);
+    if (untouched && equal(&p->last.work, work))
+        return equal(&p->last.input, &item->input) ? FINISHED : OURS;
+    if (p->begun && equal(&p->begun_work, work))
+        return OURS;
+    return untouched ? OTHER_WORK : NOTHING;
+}
+
+typedef struct conflicts {
+    size_t count, other_work;
+    const char *first;
+} conflicts;
+
+static void decide(const smp_agenda *agenda, smp_agenda_item *item, size_t index, const smp_journal_log *log,
+                   conflicts *found)
+{
+    const smp_agenda_request *r = agenda->request;
+    struct stat there;
+    item->state = SMP_AGENDA_DO;
+    if (r->shards > 0 && (int64_t)(index % (size_t)r->shards) != r->shard - 1) {
+        item->state = SMP_AGENDA_OTHERS;
+        return;
+    }
+    if (lstat(item->output, &there) != 0)
+        return;
+    past before = r->resume && S_ISREG(there.st_mode) ? look_back(agenda, item, log, &there) : NOTHING;
+    item->replace = r->force || before == OURS;
+    if (before == FINISHED)
+        item->state = SMP_AGENDA_DONE;
+    else if (r->skip_existing && before != OURS)
+        item->state = SMP_AGENDA_KEPT;
+    else if (!item->replace) {
+        found->other_work += before == OTHER_WORK;
+        if (!found->count++)
+            found->first = item->output;
+    }
+}
+
+static smp_code fail_conflicts(const smp_agenda_request *r, const conflicts *found, smp_error *err)
+{
+    if (found->count == 1)
+        smp_fail(err, SMP_E_WRITE, "the file exists already");
+    else
+        smp_fail(err, SMP_E_WRITE, "this file and %zu more exist already", found->count - 1);
+    if (found->other_work == found->count)
+        smp_hint(err, "another pipeline or other settings made %s: --force makes %s again, or give another folder",
+                 found->count == 1 ? "it" : "them", found->count == 1 ? "it" : "them");
+    else
+        smp_hint(err, "nothing was written: %s--skip-existing keeps what is there, --force replaces it",
+                 r->resume ? "" : "--resume continues an earlier run, ");
+    return smp_at(err, "%s", found->first);
+}
+
+static smp_code set_states(smp_agenda *agenda, const smp_journal_log *log, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    conflicts found = {0};
+    real_folder folder = {NULL, NULL};
+    for (size_t i = 0; !code && i < agenda->found.count; i++) {
+        smp_agenda_item *item = &agenda->items[i];
+        *item = (smp_agenda_item){.file = &agenda->found.items[i], .output = agenda->outputs[i]};
+        code = input_key(item->file, &folder, &item->input, err);
+        if (!code)
+            decide(agenda, item, i, log, &found);
+    }
+    forget(&folder);
+    return code || !found.count ? code : fail_conflicts(agenda->request, &found, err);
+}
+
+static void list_files(smp_agenda *agenda)
+{
+    for (size_t i = 0; i < agenda->found.count; i++) {
+        const smp_agenda_item *item = &agenda->items[i];
+        agenda->done += item->state == SMP_AGENDA_DONE;
+        agenda->kept += item->state == SMP_AGENDA_KEPT;
+        agenda->others += item->state == SMP_AGENDA_OTHERS;
+        if (item->state != SMP_AGENDA_DO)
+            continue;
+        agenda->item_of[agenda->to_do] = i;
+        agenda->files[agenda->to_do++] = (smp_batch_file){
+            .input = item->file->path, .output = item->output, .bytes = item->file->size, .replace = item->replace};
+    }
+}
+
+smp_code smp_agenda_make(const smp_agenda_request *request, smp_agenda *agenda, smp_error *err)
+{
+    *agenda = (smp_agenda){.request = request};
+    pthread_mutex_init(&agenda->lock, NULL);
+    smp_journal_log *log = NULL;
+    smp_code code = smp_name_pattern_check(request->pattern, err);
+    if (!code)
+        code = smp_walk(request->given, request->given_count, &request->walk, &agenda->found, err);
+    size_t count = agenda->found.count;
+    if (!code)
+        code = smp_targets_make(&agenda->found, request->folder, request->pattern, request->program, &agenda->outputs, err);
+    if (!code)
+        code = smp_targets_check(&agenda->found, agenda->outputs, request->program, request->folder, request->given,
+                                 request->given_count, err);
+    if (!code && request->resume)
+        code = smp_journal_read(request->folder, &log, err);
+    if (!code) {
+        agenda->items = smp_alloc_array(count, sizeof *agenda->items);
+        agenda->files = smp_alloc_array(count, sizeof *agenda->files);
+        agenda->item_of = smp_alloc_array(count, sizeof *agenda->item_of);
+        if (!agenda->items || !agenda->files || !agenda->item_of)
+            code = smp_fail_memory(err, "the list of files", count * sizeof *agenda->items);
+    }
+    if (!code)
+        code = set_states(agenda, log, err);
+    if (!code)
+        list_files(agenda);
+    smp_journal_log_free(log);
+    return code;
+}
+
+void smp_agenda_free(smp_agenda *agenda)
+{
+    if (!agenda->request)
+        return;
+    smp_journal_close(agenda->journal);
+    smp_targets_free(agenda->outputs, agenda->found.count);
+    smp_found_free(&agenda->found);
+    smp_free(agenda->items);
+    smp_free(agenda->files);
+    smp_free(agenda->item_of);
+    pthread_mutex_destroy(&agenda->lock);
+    *agenda = (smp_agenda){.request = NULL};
+}
+
+/* ------------------------------------------------------------------------------------------------ doing */
+
+/* Every folder that outputs lie in, once where they follow each other. */
+static size_t sweep(const smp_agenda *agenda)
+{
+    char folder[PATH_MAX] = "";
+    size_t removed = 0;
+    for (size_t i = 0; i < agenda->found.count; i++) {
+        const char *slash = strrchr(agenda->outputs[i], '/');
+        size_t length = slash ? (size_t)(slash - agenda->outputs[i]) + 1 : 0;
+        if (!length || length >= sizeof folder || (strlen(folder) == length && !strncmp(folder, agenda->outputs[i], length)))
+            continue;
+        memcpy(folder, agenda->outputs[i], length);
+        folder[length] = '\0';
+        removed += smp_output_sweep(folder);
+    }
+    return removed;
+}
+
+smp_code smp_agenda_start(smp_agenda *agenda, size_t *swept, smp_error *err)
+{
+    const smp_agenda_request *r = agenda->request;
+    char *inside = smp_asprintf("%s/-", r->folder);
+    smp_code code = inside ? smp_make_folders(inside, err) : smp_fail_memory(err, "a path", PATH_MAX);
+    smp_free(inside);
+    if (!code)
+        code = smp_journal_open(r->folder, r->shard, r->shards, &agenda->journal, err);
+    *swept = !code && r->resume ? sweep(agenda) : 0;
+    return code;
+}
+
+static smp_code note(smp_agenda *agenda, const smp_agenda_item *item, const struct stat *made, smp_error *err)
+{
+    smp_journal_entry entry = {.done = made != NULL, .input = item->input, .work = agenda->request->work};
+    if (made) {
+        entry.size = (uint64_t)made->st_size;
+        entry.mtime = mtime_of(made);
+    }
+    pthread_mutex_lock(&agenda->lock);
+    smp_code code = smp_journal_add(agenda->journal, under_folder(agenda, item->output), &entry, err);
+    pthread_mutex_unlock(&agenda->lock);
+    return code;
+}
+
+smp_code smp_agenda_begin(smp_agenda *agenda, size_t index, smp_error *err)
+{
+    const smp_agenda_item *item = &agenda->items[agenda->item_of[index]];
+    smp_code code = smp_make_folders(item->output, err);
+    return code ? code : note(agenda, item, NULL, err);
+}
+
+smp_code smp_agenda_done(smp_agenda *agenda, size_t index, smp_error *err)
+{
+    const smp_agenda_item *item = &agenda->items[agenda->item_of[index]];
+    struct stat made;
+    if (stat(item->output, &made) != 0)
+        return SMP_OK; /* a device file, or gone already: not worth a note */
+    return note(agenda, item, &made, err);
+}

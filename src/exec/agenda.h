@@ -1,0 +1,62 @@
+/* What a batch has to do: every file found, what becomes of it, and whether that is to be done, was done before, is kept as
+ * it is or belongs to another shard. All that can be wrong is found here, before the first byte is written. */
+#ifndef SMP_EXEC_AGENDA_H
+#define SMP_EXEC_AGENDA_H
+
+#include <pthread.h>
+
+#include "exec/batch.h"
+#include "exec/journal.h"
+#include "exec/walk.h"
+
+typedef enum smp_agenda_state {
+    SMP_AGENDA_DO,
+    SMP_AGENDA_DONE,  /* by an earlier run, says the journal */
+    SMP_AGENDA_KEPT,  /* there already, and --skip-existing */
+    SMP_AGENDA_OTHERS /* another shard's */
+} smp_agenda_state;
+
+typedef struct smp_agenda_request {
+    const char *const *given;
+    size_t given_count;
+    smp_walk_options walk;
+    const char *folder;  /* of outputs */
+    const char *pattern; /* of their names */
+    const smp_program *program;
+    smp_hash work; /* of the pipeline and all that changes outputs */
+    bool force, resume, skip_existing;
+    int64_t shard, shards; /* 1..shards of shards; 0 of 0: all */
+} smp_agenda_request;
+
+typedef struct smp_agenda_item {
+    const smp_found *file;
+    const char *output;
+    smp_agenda_state state;
+    bool replace;   /* the output that is there: ours, or --force */
+    smp_hash input; /* path, size and time of change */
+} smp_agenda_item;
+
+typedef struct smp_agenda {
+    const smp_agenda_request *request;
+    smp_found_list found;
+    char **outputs;
+    smp_agenda_item *items; /* one a file found */
+    smp_batch_file *files;  /* those to do, for smp_batch_run, and */
+    size_t *item_of;        /* which item each is */
+    size_t to_do, done, kept, others;
+    smp_journal *journal; /* null until smp_agenda_start */
+    pthread_mutex_t lock; /* of the journal */
+} smp_agenda;
+
+/* Looks and writes nothing. The request must outlive the agenda; smp_agenda_free also after a failure. */
+smp_code smp_agenda_make(const smp_agenda_request *request, smp_agenda *agenda, smp_error *err);
+void smp_agenda_free(smp_agenda *agenda);
+
+/* Makes the folder, removes what a killed run left (*swept files, with resume only), opens the journal. */
+smp_code smp_agenda_start(smp_agenda *agenda, size_t *swept, smp_error *err);
+
+/* For smp_batch_request.begin and finished: notes the index-th file to do as begun, makes its folder; notes it as done. */
+smp_code smp_agenda_begin(smp_agenda *agenda, size_t index, smp_error *err);
+smp_code smp_agenda_done(smp_agenda *agenda, size_t index, smp_error *err);
+
+#endif
