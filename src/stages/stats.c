@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "stages/counting.h"
+#include "stages/leaves.h"
 #include "stages/stage.h"
 #include <math.h>
 #include <stdio.h>
@@ -37,10 +38,10 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     smp_histogram_params *k = (smp_histogram_params *)(void *)work->kernel;
     *k = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, in->kind == SMP_AUDIO);
     work->kernel_size = sizeof *k;
-    size_t leaves = (size_t)smp_leaf_count(in->width, in->height) * (size_t)in->channels * sizeof(smp_stats_leaf);
+    size_t leaves = smp_leaf_bytes(in);
     work->result = SMP_RESULT_LEAVES;
     work->result_size = leaves;
-    if (percentile_count(p) > 0) {
+    if (percentile_count(p) > 0 || in->kind == SMP_AUDIO) { /* of a sound, the outermost bins are what is clipped */
         work->result = SMP_RESULT_LEAVES_COUNTS;
         work->counts_at = (leaves + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
         work->result_size = work->counts_at + (size_t)in->channels * (size_t)(k->bins + 1) * sizeof(uint64_t);
@@ -50,35 +51,19 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     return SMP_OK;
 }
 
-/* Folds the leaves of one channel as a binary tree over their numbers: subtree k of the stack holds 2^k leaves, as the
- * digits of a binary counter. */
-static smp_stats_leaf fold(const smp_stats_leaf *leaves, int64_t count, int channels, int channel)
-{
-    smp_stats_leaf stack[64];
-    int depth = 0;
-    for (int64_t i = 0; i < count; i++) {
-        smp_stats_leaf tree = leaves[i * channels + channel];
-        for (int64_t rest = i; rest & 1; rest >>= 1)
-            tree = smp_stats_join(stack[--depth], tree);
-        stack[depth++] = tree;
-    }
-    smp_stats_leaf all = stack[--depth];
-    while (depth > 0)
-        all = smp_stats_join(stack[--depth], all);
-    return all;
-}
-
 /* What was measured of one file, or of several that were joined: records of the channels, the percentiles asked for, and
  * the counts that answer them, one after the other. */
 typedef struct record {
     smp_stats_leaf all;
     double rest;     /* of all.sum: what a double could not hold of the sum over files */
     int64_t samples; /* with those that are not finite */
+    int64_t clipped; /* of a sound: samples at full scale or beyond */
 } record;
 
 typedef struct tally {
     int32_t channels;
     smp_format format;
+    bool sound;
     int64_t percentiles;
     smp_histogram_params k;
     size_t size; /* bytes of it all */
@@ -108,7 +93,10 @@ static smp_code make_tally(const void *params_, const smp_shape *in, const smp_n
                            void **out, smp_error *err)
 {
     const params *p = params_;
-    tally head = {.channels = in->channels, .format = in->format, .percentiles = percentile_count(p)};
+    tally head = {.channels = in->channels,
+                  .format = in->format,
+                  .sound = in->kind == SMP_AUDIO,
+                  .percentiles = percentile_count(p)};
     memcpy(&head.k, work->kernel, sizeof head.k);
     head.size = sizeof head + (size_t)head.channels * sizeof(record) + (size_t)head.percentiles * sizeof(double) +
                 slots(&head) * sizeof(uint64_t);
@@ -118,12 +106,17 @@ static smp_code make_tally(const void *params_, const smp_shape *in, const smp_n
         return smp_fail_memory(err, "statistics", head.size);
     *t = head;
     for (int c = 0; c < in->channels; c++)
-        records(t)[c] = (record){.all = fold(result, smp_leaf_count(in->width, in->height), in->channels, c),
+        records(t)[c] = (record){.all = smp_leaves_fold(result, in, c),
                                  .samples = in->width * in->height};
+    const uint64_t *counts = (const uint64_t *)(const void *)((const char *)result + work->counts_at);
+    for (int c = 0; c < in->channels && head.sound; c++) {
+        const uint64_t *plane = counts + smp_histogram_slot(head.k.bins, c, 0);
+        records(t)[c].clipped = (int64_t)(plane[0] + plane[head.k.bins - 1]);
+    }
     for (int64_t i = 0; i < head.percentiles; i++)
         percents(t)[i] = p->percentiles.values[i];
     if (slots(t))
-        memcpy(counts_of(t), (const char *)result + work->counts_at, slots(t) * sizeof(uint64_t));
+        memcpy(counts_of(t), counts, slots(t) * sizeof(uint64_t));
     return SMP_OK;
 }
 
@@ -137,6 +130,7 @@ static void join_records(record *a, const record *b)
     a->rest = rest - (all.sum - sum);
     a->all = all;
     a->samples += b->samples;
+    a->clipped += b->clipped;
 }
 
 static bool join(void *total_, const void *more_)
@@ -144,6 +138,7 @@ static bool join(void *total_, const void *more_)
     tally *total = total_;
     const tally *more = more_;
     if (total->size != more->size || total->channels != more->channels || total->format != more->format ||
+        total->sound != more->sound ||
         total->percentiles != more->percentiles || memcmp(&total->k, &more->k, sizeof more->k) != 0 ||
         (more->percentiles && memcmp(percents(total), percents(more), (size_t)more->percentiles * sizeof(double)) != 0))
         return false;
@@ -181,6 +176,28 @@ static double percentile(const tally *t, int channel, double percent)
     return at > low ? a + (at - low) * (ranked(t, counts, (uint64_t)low + 1, all) - a) : a;
 }
 
+/* What sound engineers ask: levels below full scale, in dB. A sine of full scale has an rms of -3.01 dBFS. */
+static smp_code tell_levels(const record *r, int channel, smp_findings *findings, smp_error *err)
+{
+    const double n = (double)r->all.count, mean = r->all.sum / n;
+    const double rms = sqrt(r->all.squares / n + mean * mean);
+    const double peak = fmax(fabs((double)r->all.min), fabs((double)r->all.max));
+    const struct {
+        const char *name;
+        double value;
+    } values[] = {
+        {"peak_dbfs", 20 * log10(peak)},
+        {"rms_dbfs", 20 * log10(rms)},
+        {"crest_db", peak > 0 ? 20 * log10(peak / rms) : (double)NAN},
+        {"dc", mean},
+        {"clipped", (double)r->clipped},
+    };
+    smp_code code = SMP_OK;
+    for (size_t i = 0; i < sizeof values / sizeof values[0] && !code; i++)
+        code = smp_findings_add(findings, values[i].name, channel, values[i].value, err);
+    return code;
+}
+
 static smp_code tell(const void *tally_, smp_findings *findings, smp_error *err)
 {
     const tally *t = tally_;
@@ -207,6 +224,8 @@ static smp_code tell(const void *tally_, smp_findings *findings, smp_error *err)
         for (size_t i = 0; i < sizeof values / sizeof values[0] && !code; i++)
             if (i != 1 || t->format == SMP_F32 || all.count < records(t)[c].samples)
                 code = smp_findings_add(findings, values[i].name, c, values[i].value, err);
+        if (t->sound && some && !code)
+            code = tell_levels(&records(t)[c], c, findings, err);
         for (int64_t i = 0; i < t->percentiles && !code; i++) {
             char name[32];
             snprintf(name, sizeof name, "p%g", percents(t)[i]);
@@ -229,53 +248,24 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     return code;
 }
 
-/* Leaves of the launch, of every channel by itself when apart, `threads` threads each. */
-static void leaf_grid(const smp_io *io, bool apart, int threads, int block, smp_grid *grid)
-{
-    const int64_t rows = smp_leaf_rows(io->in.width);
-    const int64_t leaves = smp_leaves_across(io->in.width) * ((io->out.rows + rows - 1) / rows);
-    const int64_t blocks = (leaves * (apart ? io->in.channels : 1) * threads + block - 1) / block;
-    *grid = (smp_grid){.grid = {(unsigned)blocks, 1, 1}, .block = {(unsigned)block, 1, 1}};
-}
-
-enum { NAIVE_BLOCK = 64 /* threads */ };
-
-static void geometry_naive(const smp_io *io, const void *params_, smp_grid *grid)
-{
-    (void)params_;
-    leaf_grid(io, true, 1, NAIVE_BLOCK, grid);
-}
-
-static void geometry_tree(const smp_io *io, const void *params_, smp_grid *grid)
-{
-    (void)params_;
-    leaf_grid(io, true, SMP_LANES, SMP_STATS_THREADS, grid);
-}
-
-static void geometry_shuffle(const smp_io *io, const void *params_, smp_grid *grid)
-{
-    (void)params_;
-    leaf_grid(io, io->in.channels > SMP_STATS_TOGETHER, SMP_LANES, SMP_STATS_SHUFFLE, grid);
-}
-
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "sample by sample, lane sums in memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_naive), "stats_naive", geometry_naive, false},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_naive), "stats_naive", smp_geometry_leaf_naive, false},
                   {SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", smp_geometry_count_each, true}}},
     {.name = "interleaved",
      .help = "on GPUs a tree in shared memory with growing strides: bank conflicts",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_interleaved", geometry_tree, false},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_interleaved", smp_geometry_leaf_tree, false},
                   {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, true}},
      .scratch = smp_stats_scratch},
     {.name = "tiled",
      .help = "one accumulator for each position of a block of samples; on GPUs a tree over neighbours: no conflicts",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_tiled", geometry_tree, false},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_tiled", smp_geometry_leaf_tree, false},
                   {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, true}},
      .scratch = smp_stats_scratch},
     {.name = "shuffle",
      .help = "on GPUs lanes add through registers, 16-byte loads: no shared memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", geometry_shuffle, false},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_leaf_shuffle, false},
                   {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_private", smp_geometry_count_private, true}},
      .scratch = smp_stats_scratch},
     {0},
@@ -293,7 +283,10 @@ const smp_stage smp_stage_stats = {
         "neither on threads nor on the device (joining of leaves: Chan, Golub, LeVeque 1983).\n"
         "Percentiles interpolate between the nearest ranks, as NumPy does by default; they are exact for 8 and 16 "
         "bits, "
-        "float samples come from 65536 bins over full scale.",
+        "float samples come from 65536 bins over full scale.\n"
+        "Of sound also: peak_dbfs and rms_dbfs, relative to full scale 1 (a sine of full scale has an rms of -3.01 dBFS); "
+        "crest_db, the peak over the rms; dc, the mean; clipped, the samples at full scale or beyond: the highest and the "
+        "lowest code of 16 bits, and what lies outside them.",
     .example = "stats percentiles=[5 50 95]",
     .domain = SMP_BOTH,
     .access = SMP_REDUCE,

@@ -1,0 +1,41 @@
+/* dc-remove: subtracts every channel's mean. */
+#include "stages/leaves.h"
+#include "stages/scaling.h"
+
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)params, (void)by, (void)err;
+    smp_scaling_plan(1, work);
+    work->clips = true;
+    work->result = SMP_RESULT_LEAVES;
+    work->result_size = smp_leaf_bytes(in);
+    return SMP_OK;
+}
+
+static smp_code finish(const void *params, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    (void)params;
+    smp_code code = SMP_OK;
+    for (int c = 0; c < in->channels && code == SMP_OK; c++) {
+        const smp_stats_leaf all = smp_leaves_fold(result, in, c);
+        const double mean = all.count > 0 ? all.sum / (double)all.count : 0;
+        smp_scaling_set(work, c, 1, -mean);
+        code = smp_findings_add(findings, "dc", c, mean, err);
+    }
+    return code;
+}
+
+const smp_stage smp_stage_dc_remove = {
+    .name = "dc-remove",
+    .help = "remove a constant offset: subtract every channel's mean",
+    .about = "Measures the whole sound first. For an offset that drifts, see highpass.",
+    .example = "dc-remove",
+    .domain = SMP_AUDIO,
+    .access = SMP_ADJUST,
+    .plan = plan,
+    .finish = finish,
+    .variants = smp_scaling_variants,
+    .reducers = smp_leaf_variants,
+    .aliases = (const smp_alias[]){{"dcshift", "dc-remove"}, {"dc_remove", "dc-remove"}, {"dcblock", "dc-remove"}, {0}},
+};

@@ -1,0 +1,43 @@
+/* gain: louder or softer by so many dB. */
+#include <math.h>
+
+#include "stages/scaling.h"
+
+typedef struct params {
+    double gain;
+} params;
+
+static const smp_param table[] = {
+    {"gain", offsetof(params, gain), SMP_T_FLOAT, SMP_UNIT_DB, -200, 200, NULL,
+     "change of level: 6dB doubles, -6dB halves, nearly", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
+    {0},
+};
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)in, (void)by, (void)err;
+    const params *p = params_;
+    work->nothing = p->gain == 0;
+    work->clips = p->gain > 0;
+    smp_scaling_plan(pow(10, p->gain / 20), work);
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_gain = {
+    .name = "gain",
+    .help = "make a sound louder or softer",
+    .about = "out = in * 10^(gain / 20), in f32: values beyond full scale stay until they are written as integers, where "
+             "they are clamped and counted.",
+    .example = "gain -6dB",
+    .domain = SMP_AUDIO,
+    .access = SMP_POINT,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = smp_scaling_variants,
+    .aliases = (const smp_alias[]){{"vol", "gain -6dB"},
+                                   {"volume", "gain -6dB"},
+                                   {"amplify", "gain 6dB"},
+                                   {"loudness", "gain 6dB"},
+                                   {0}},
+};

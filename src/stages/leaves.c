@@ -1,0 +1,80 @@
+/* What the stages share that reduce to leaves: see leaves.h. */
+#include "stages/leaves.h"
+
+/* Leaves of the launch, of every channel by itself when apart, `threads` threads each. */
+static void leaf_grid(const smp_io *io, bool apart, int threads, int block, smp_grid *grid)
+{
+    const int64_t rows = smp_leaf_rows(io->in.width);
+    const int64_t leaves = smp_leaves_across(io->in.width) * ((io->out.rows + rows - 1) / rows);
+    const int64_t blocks = (leaves * (apart ? io->in.channels : 1) * threads + block - 1) / block;
+    *grid = (smp_grid){.grid = {(unsigned)blocks, 1, 1}, .block = {(unsigned)block, 1, 1}};
+}
+
+enum { NAIVE_BLOCK = 64 /* threads */ };
+
+void smp_geometry_leaf_naive(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    leaf_grid(io, true, 1, NAIVE_BLOCK, grid);
+}
+
+void smp_geometry_leaf_tree(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    leaf_grid(io, true, SMP_LANES, SMP_STATS_THREADS, grid);
+}
+
+void smp_geometry_leaf_shuffle(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    leaf_grid(io, io->in.channels > SMP_STATS_TOGETHER, SMP_LANES, SMP_STATS_SHUFFLE, grid);
+}
+
+static size_t leaf_scratch(const smp_io *io, const void *params)
+{
+    (void)params;
+    return (size_t)SMP_LEAF * (size_t)io->in.channels * sizeof(float);
+}
+
+const smp_variant smp_leaf_variants[] = {
+    {.name = "naive",
+     .help = "sample by sample, lane sums in memory",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_naive), "stats_naive", smp_geometry_leaf_naive, false}}},
+    {.name = "interleaved",
+     .help = "on GPUs a tree in shared memory with growing strides: bank conflicts",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_interleaved", smp_geometry_leaf_tree, false}},
+     .scratch = leaf_scratch},
+    {.name = "tiled",
+     .help = "one accumulator for each position of a block of samples; on GPUs a tree over neighbours: no conflicts",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_tiled", smp_geometry_leaf_tree, false}},
+     .scratch = leaf_scratch},
+    {.name = "shuffle",
+     .help = "on GPUs lanes add through registers, 16-byte loads: no shared memory",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_leaf_shuffle, false}},
+     .scratch = leaf_scratch},
+    {0},
+};
+
+size_t smp_leaf_bytes(const smp_shape *shape)
+{
+    return (size_t)smp_leaf_count(shape->width, shape->height) * (size_t)shape->channels * sizeof(smp_stats_leaf);
+}
+
+/* Folds the leaves of one channel as a binary tree over their numbers: subtree k of the stack holds 2^k leaves, as the
+ * digits of a binary counter. */
+smp_stats_leaf smp_leaves_fold(const smp_stats_leaf *leaves, const smp_shape *shape, int channel)
+{
+    const int64_t count = smp_leaf_count(shape->width, shape->height), channels = shape->channels;
+    smp_stats_leaf stack[64];
+    int depth = 0;
+    for (int64_t i = 0; i < count; i++) {
+        smp_stats_leaf tree = leaves[i * channels + channel];
+        for (int64_t rest = i; rest & 1; rest >>= 1)
+            tree = smp_stats_join(stack[--depth], tree);
+        stack[depth++] = tree;
+    }
+    smp_stats_leaf all = stack[--depth];
+    while (depth > 0)
+        all = smp_stats_join(stack[--depth], all);
+    return all;
+}

@@ -1,0 +1,91 @@
+/* normalize: to a wanted peak or rms level. */
+#include <math.h>
+
+#include "stages/leaves.h"
+#include "stages/scaling.h"
+
+enum { TOGETHER, EACH };
+#define DEFAULT_PEAK -1. /* dBFS: written as 16 bits nothing clips */
+
+typedef struct params {
+    double peak, rms;
+    int channels;
+} params;
+
+static const smp_param table[] = {
+    {"peak", offsetof(params, peak), SMP_T_FLOAT, SMP_UNIT_DB, -120, 120, "auto",
+     "level of the largest sample, dBFS; auto: -1dBFS, where no rms is given", NULL, SMP_P_AUTO},
+    {"rms", offsetof(params, rms), SMP_T_FLOAT, SMP_UNIT_DB, -120, 120, "auto",
+     "level of the root of the mean square, dBFS; may drive peaks beyond full scale", NULL, SMP_P_AUTO},
+    {"channels", offsetof(params, channels), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "together",
+     "together: one factor for all, which keeps the balance; each: a factor a channel",
+     (const char *const[]){"together", "each", NULL}, 0},
+    {0},
+};
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = params_;
+    if (!isnan(p->peak) && !isnan(p->rms)) {
+        smp_fail(err, SMP_E_PIPE, "peak and rms cannot both be given");
+        return smp_hint(err, "a sound has one level: normalize peak=-1dBFS, or rms=-20dBFS");
+    }
+    smp_scaling_plan(1, work);
+    work->clips = true;
+    work->result = SMP_RESULT_LEAVES;
+    work->result_size = smp_leaf_bytes(in);
+    return SMP_OK;
+}
+
+static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    const params *p = params_;
+    const bool rms = !isnan(p->rms);
+    const double wanted = pow(10, (rms ? p->rms : isnan(p->peak) ? DEFAULT_PEAK : p->peak) / 20);
+    double levels[SMP_MAX_CHANNELS], squares = 0, samples = 0, most = 0;
+    for (int c = 0; c < in->channels; c++) {
+        const smp_stats_leaf all = smp_leaves_fold(result, in, c);
+        const double n = (double)all.count, energy = n > 0 ? all.squares + all.sum * all.sum / n : 0;
+        const double peak = n > 0 ? fmax(fabs((double)all.min), fabs((double)all.max)) : 0;
+        levels[c] = rms ? (n > 0 ? sqrt(energy / n) : 0) : peak;
+        squares += energy;
+        samples += n;
+        most = fmax(most, peak);
+    }
+    const double level = rms ? (samples > 0 ? sqrt(squares / samples) : 0) : most;
+    bool same = p->channels == TOGETHER || in->channels == 1;
+    double factor = level > 0 ? wanted / level : 1; /* silence stays silence */
+    smp_scaling_plan(factor, work);
+    for (int c = 0; c < in->channels && !same; c++)
+        smp_scaling_set(work, c, levels[c] > 0 ? wanted / levels[c] : 1, 0);
+    smp_code code = SMP_OK;
+    for (int c = 0; c < in->channels && code == SMP_OK && (c == 0 || !same); c++) {
+        double used = same ? factor : levels[c] > 0 ? wanted / levels[c] : 1;
+        code = smp_findings_add(findings, "gain_db", same ? -1 : c, 20 * log10(used), err);
+    }
+    return code;
+}
+
+const smp_stage smp_stage_normalize = {
+    .name = "normalize",
+    .help = "bring a sound to a peak or rms level",
+    .about = "Measures the whole sound first, then multiplies: peak makes the largest magnitude that level, rms the root "
+             "of the mean square (a sine of full scale has -3.01 dBFS). channels=each treats every channel by itself. "
+             "Silence stays silence. Samples that are not finite are left out of the measure.",
+    .example = "normalize peak=-3dBFS",
+    .domain = SMP_AUDIO,
+    .access = SMP_ADJUST,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = smp_scaling_variants,
+    .reducers = smp_leaf_variants,
+    .aliases = (const smp_alias[]){{"norm", "normalize"},
+                                   {"loudnorm", "normalize rms=-20dBFS"},
+                                   {"normalise", "normalize"},
+                                   {"dynaudnorm", "normalize"},
+                                   {0}},
+};

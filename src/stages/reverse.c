@@ -1,0 +1,21 @@
+/* reverse: a sound backwards. A sound is one pixel wide, so this is a picture turned upside down. */
+#include "stages/turn.h"
+
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)params, (void)by, (void)err;
+    smp_turn_plan(SMP_TURN_VERTICAL, in, work);
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_reverse = {
+    .name = "reverse",
+    .help = "play a sound backwards: the last frame comes first",
+    .about = "Needs the whole sound first. Twice is the identity.",
+    .example = "reverse",
+    .domain = SMP_AUDIO,
+    .access = SMP_STENCIL,
+    .plan = plan,
+    .variants = smp_turn_variants,
+    .aliases = (const smp_alias[]){{"areverse", "reverse"}, {"backwards", "reverse"}, {0}},
+};
