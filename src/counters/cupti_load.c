@@ -149,9 +149,11 @@ static const char *support_text(CUpti_Profiler_Support_Level level)
     return (unsigned)level < 4 ? texts[level] : "?";
 }
 
-/* The first part of the device's setting that forbids counting. */
-static smp_code say_unsupported(const CUpti_Profiler_DeviceSupported_Params *s, smp_error *err)
+/* Refuses when a part of the device's setting is known to forbid counting. What CUPTI does not know is tried. */
+static smp_code check_supported(const CUpti_Profiler_DeviceSupported_Params *s, smp_error *err)
 {
+    if (s->isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED)
+        return SMP_OK;
     const struct {
         const char *what;
         CUpti_Profiler_Support_Level level;
@@ -161,13 +163,13 @@ static smp_code say_unsupported(const CUpti_Profiler_DeviceSupported_Params *s, 
         {"a mining GPU", s->cmp},                     {"WSL", s->wsl},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (parts[i].level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) {
+        if (parts[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
+            parts[i].level == CUPTI_PROFILER_CONFIGURATION_DISABLED) {
             smp_fail(err, SMP_E_DEVICE, "counters cannot be read: %s is %s by CUPTI", parts[i].what,
                      support_text(parts[i].level));
             return smp_hint(err, "the modelled counts need none of this");
         }
-    smp_fail(err, SMP_E_DEVICE, "counters cannot be read: this GPU is %s by CUPTI", support_text(s->isSupported));
-    return smp_hint(err, "the modelled counts need none of this");
+    return SMP_OK;
 }
 
 smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_target *target, smp_error *err)
@@ -195,11 +197,10 @@ smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_t
         goto fail;
     }
     target->chip = chip.pChipName;
-    CUPTI_TRY(api, cuptiProfilerDeviceSupported, (&supported));
-    if (supported.isSupported != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) {
-        code = say_unsupported(&supported, err);
+    if (api->cuptiProfilerDeviceSupported(&supported) == CUPTI_SUCCESS)
+        code = check_supported(&supported, err);
+    if (code)
         goto fail;
-    }
     if (which != CUPTI_PROFILER_RANGE_PROFILING)
         return SMP_OK; /* SASS metrics patch code and read no counters of the hardware */
     CUPTI_TRY(api, cuptiProfilerGetCounterAvailability, (&available));

@@ -2,7 +2,8 @@
  * cuda:N) the GPU's own counts (sass) must be the emulator's, wavefront for wavefront; skipped (77) where the GPU cannot
  * be asked. Without, the emulator is its own judge: counts must not depend on the order of threads.
  *
- * SMP_COUNTS_SECONDS bounds the time: stages come first, then formats and channels. */
+ * SMP_COUNTS_SECONDS bounds the time: stages come first, then formats and channels. SMP_COUNTS_SITES=N shows the sites of
+ * the first N runs that use shared memory. */
 #include "gpu_matrix.h"
 
 #include "base/clock.h"
@@ -25,7 +26,7 @@ static struct state {
     smp_device *gpu, *emulator;
     smp_count_source *measured, *model;
     bool real;
-    long runs, differ, none;
+    long runs, differ, none, shown;
     double until, measured_seconds, model_seconds;
 } state;
 
@@ -76,6 +77,7 @@ static void explain(const input *c, const work *w, const char *what)
                   smp_format_name(c->shape.format), c->shape.channels, c->mode, w->variant, what);
     if (state.differ > DETAILS)
         return;
+    state.shown++;
     count_work(state.model, state.emulator, w, true, &sites);
     print_sites(&sites);
     smp_counts_free(&sites);
@@ -103,7 +105,8 @@ static void check_variant(const input *c, const smp_plan *plan, const picture *i
     if (!smp_counts_agree(&model, &measured, text, sizeof text)) {
         state.differ++;
         explain(c, &w, text);
-    }
+    } else if (model.total.instructions && getenv("SMP_COUNTS_SITES") && state.shown < atol(getenv("SMP_COUNTS_SITES")))
+        explain(c, &w, "agree");
     smp_counts_free(&model);
     smp_counts_free(&measured);
 }
