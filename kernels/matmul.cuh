@@ -23,14 +23,18 @@ struct matmul_buffers {
     matmul_tiles tiles[SMP_MATMUL_STAGES];
 };
 
-/* Where a thread's first sample lies in its block: warps 2 down and 4 across, lanes 8 down and 4 across. */
+/* Where a thread's first sample lies in its block: warps 2 down and 4 across, lanes 8 down and 4 across. The lowest bit
+ * of a lane's number goes across and the next one down, so that of both operands' loads two lanes of every four read
+ * the same 16 bytes: a warp's load then takes 2 wavefronts instead of 4. */
 SMP_DEVICE int matmul_y()
 {
-    return (int)(threadIdx.x / 128 * 64 + threadIdx.x % 32 / 4 * MATMUL_PIECE);
+    const int lane = (int)threadIdx.x % 32;
+    return (int)threadIdx.x / 128 * 64 + (lane / 2 % 2 + lane / 8 * 2) * MATMUL_PIECE;
 }
 SMP_DEVICE int matmul_x()
 {
-    return (int)(threadIdx.x / 32 % 4 * 32 + threadIdx.x % 4 * MATMUL_PIECE);
+    const int lane = (int)threadIdx.x % 32;
+    return (int)threadIdx.x / 32 % 4 * 32 + (lane % 2 + lane / 4 % 2 * 2) * MATMUL_PIECE;
 }
 /* Row i and column j of a thread's 8 x 8 samples, from its first on. */
 SMP_DEVICE int matmul_down(int i)
@@ -60,30 +64,31 @@ SMP_DEVICE void matmul_multiply(const matmul_tiles &s, int y, int x, float (&sum
     }
 }
 
-/* The sums of a thread over `inner` k. operands.load(tiles, k) puts samples k .. k + DEPTH - 1 of both into the tiles,
- * zeros for k outside, by asynchronous copies or at once. */
+/* The sums of a thread go on by k .. end - 1. operands.load(tiles, k) puts samples k .. k + DEPTH - 1 of both into the
+ * tiles, zeros for k outside, by asynchronous copies or at once; it is called for one step of k after the other. */
 template <typename OPERANDS>
-SMP_DEVICE void matmul_sums(matmul_buffers &s, OPERANDS &operands, int64_t inner, float (&sum)[8][8])
+SMP_DEVICE void matmul_sums(matmul_buffers &s, OPERANDS &operands, int64_t k, int64_t end, float (&sum)[8][8])
 {
     const int y = matmul_y(), x = matmul_x();
-    int64_t k = 0;
+    int steps = (int)((end - k + MATMUL_DEPTH - 1) / MATMUL_DEPTH), use = 0, next = SMP_MATMUL_STAGES - 1;
 #pragma unroll
     for (int i = 0; i < SMP_MATMUL_STAGES - 1; i++, k += MATMUL_DEPTH) {
-        if (k < inner)
+        if (k < end)
             operands.load(s.tiles[i], k);
         smp_copy_commit();
     }
-    int use = 0, next = SMP_MATMUL_STAGES - 1;
-    for (; k < inner + (SMP_MATMUL_STAGES - 1) * MATMUL_DEPTH; k += MATMUL_DEPTH) {
+#pragma unroll 1
+    for (; steps > 0; steps--, k += MATMUL_DEPTH) {
         smp_copy_wait<SMP_MATMUL_STAGES - 2>();
         __syncthreads(); /* the present tiles are here for all, and all are done with the ones before */
-        if (k < inner)
+        if (steps >= SMP_MATMUL_STAGES)
             operands.load(s.tiles[next], k);
         smp_copy_commit();
         matmul_multiply(s.tiles[use], y, x, sum);
         use = use + 1 < SMP_MATMUL_STAGES ? use + 1 : 0;
         next = next + 1 < SMP_MATMUL_STAGES ? next + 1 : 0;
     }
+    __syncthreads();
 }
 
 /* A plane of a view as L or R. Copies are of f32 samples; others are converted on the way. */
@@ -92,7 +97,7 @@ struct matmul_plane {
     int64_t stride, width, height;
     int step;   /* bytes from a column to the next */
     int format; /* smp_format */
-    bool words; /* of f32 side by side, rows at multiples of 16 bytes */
+    bool words; /* f32 samples side by side, rows at multiples of 16 bytes */
 };
 SMP_DEVICE matmul_plane matmul_plane_of(const smp_view &v, int plane)
 {
@@ -116,19 +121,20 @@ struct matmul_planes {
     matmul_plane l, r;
     int64_t y, x;
 
+    /* Whether matmul_inside will do: all 128 x 128 samples lie inside, in words on both sides. */
+    SMP_MEMBER bool inside() const
+    {
+        return l.words && r.words && y + MATMUL_BLOCK <= l.height && x + MATMUL_BLOCK <= r.width;
+    }
+
     SMP_MEMBER void load(matmul_tiles &to, int64_t k) const
     {
-        if (k + MATMUL_DEPTH <= l.width && y + MATMUL_BLOCK <= l.height && x + MATMUL_BLOCK <= r.width) {
-            load_l<true>(to, k);
-            load_r<true>(to, k);
-        } else {
-            load_l<false>(to, k);
-            load_r<false>(to, k);
-        }
+        load_l(to, k);
+        load_r(to, k);
     }
 
     /* A warp takes 8 k of 4 rows: sectors of 32 bytes; stored to columns of the tile, they take 32 banks. */
-    template <bool INSIDE> SMP_MEMBER void load_l(matmul_tiles &to, int64_t k) const
+    SMP_MEMBER void load_l(matmul_tiles &to, int64_t k) const
     {
         const int column = (int)threadIdx.x % 8, row = (int)threadIdx.x / 8;
         const char *from = l.at + (y + row) * l.stride + (k + column) * l.step;
@@ -136,7 +142,7 @@ struct matmul_planes {
         for (int i = 0; i < MATMUL_BLOCK / 32; i++)
 #pragma unroll
             for (int j = 0; j < MATMUL_DEPTH / 8; j++) {
-                const bool present = INSIDE || (y + row + i * 32 < l.height && k + column + j * 8 < l.width);
+                const bool present = y + row + i * 32 < l.height && k + column + j * 8 < l.width;
                 const char *at = present ? from + i * 32 * l.stride + j * 8 * l.step : l.at;
                 float *place = &to.l[column + j * 8][row + i * 32];
                 if (l.format == SMP_F32)
@@ -146,23 +152,16 @@ struct matmul_planes {
             }
     }
 
-    /* A warp takes a row of the tile in words of 16 bytes, or 32 samples of it. */
-    template <bool INSIDE> SMP_MEMBER void load_r(matmul_tiles &to, int64_t k) const
+    /* A warp takes 32 samples of a row. */
+    SMP_MEMBER void load_r(matmul_tiles &to, int64_t k) const
     {
         const int row = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-        if (INSIDE && r.words) {
-            const char *from = r.at + (k + row) * r.stride + (x + lane * 4) * 4;
-#pragma unroll
-            for (int i = 0; i < MATMUL_DEPTH / MATMUL_WARPS; i++)
-                smp_copy_async<16>(&to.r[row + i * MATMUL_WARPS][lane * 4], from + i * MATMUL_WARPS * r.stride);
-            return;
-        }
         const char *from = r.at + (k + row) * r.stride + (x + lane) * r.step;
 #pragma unroll
         for (int i = 0; i < MATMUL_DEPTH / MATMUL_WARPS; i++)
 #pragma unroll
             for (int j = 0; j < MATMUL_BLOCK / 32; j++) {
-                const bool present = INSIDE || (k + row + i * MATMUL_WARPS < r.height && x + lane + j * 32 < r.width);
+                const bool present = k + row + i * MATMUL_WARPS < r.height && x + lane + j * 32 < r.width;
                 const char *at = present ? from + i * MATMUL_WARPS * r.stride + j * 32 * r.step : r.at;
                 float *place = &to.r[row + i * MATMUL_WARPS][lane + j * 32];
                 if (r.format == SMP_F32)
@@ -170,6 +169,34 @@ struct matmul_planes {
                 else
                     *place = present ? matmul_integer(at, r.format) : 0.f;
             }
+    }
+};
+
+/* The same where nothing is outside: the addresses of a thread's copies go on step by step. */
+struct matmul_inside {
+    const char *l, *r;
+    int64_t l_down, r_down; /* bytes to the next copy of L, 32 rows on, and of R, a row for each warp on */
+
+    SMP_MEMBER matmul_inside(const matmul_planes &p)
+        : l(p.l.at + (p.y + threadIdx.x / 8) * p.l.stride + threadIdx.x % 8 * sizeof(float)),
+          r(p.r.at + threadIdx.x / 32 * p.r.stride + (p.x + threadIdx.x % 32 * 4) * sizeof(float)),
+          l_down(p.l.stride * 32), r_down(p.r.stride * MATMUL_WARPS)
+    {
+    }
+
+    SMP_MEMBER void load(matmul_tiles &to, int64_t)
+    {
+        const int column = (int)threadIdx.x % 8, row = (int)threadIdx.x / 8;
+        const char *from = l;
+#pragma unroll
+        for (int i = 0; i < MATMUL_BLOCK / 32; i++, from += l_down)
+#pragma unroll
+            for (int j = 0; j < MATMUL_DEPTH / 8; j++)
+                smp_copy_async<4>(&to.l[column + j * 8][row + i * 32], from + j * 8 * sizeof(float));
+#pragma unroll
+        for (int i = 0; i < MATMUL_DEPTH / MATMUL_WARPS; i++, r += r_down)
+            smp_copy_async<16>(&to.r[threadIdx.x / 32 + i * MATMUL_WARPS][threadIdx.x % 32 * 4], r);
+        l += MATMUL_DEPTH * sizeof(float);
     }
 };
 

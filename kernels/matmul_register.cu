@@ -24,7 +24,13 @@ template <typename IN, typename OUT> SMP_DEVICE void matmul_register(const smp_i
                             0};
     matmul_place(io, &planes.y, &planes.x);
     float sum[8][8] = {};
-    matmul_sums(s, planes, l.width, sum);
+    int64_t k = 0;
+    if (sizeof(IN) == sizeof(float) && planes.inside()) {
+        matmul_inside inside(planes);
+        k = l.width / MATMUL_DEPTH * MATMUL_DEPTH;
+        matmul_sums(s, inside, 0, k, sum);
+    }
+    matmul_sums(s, planes, k, l.width, sum);
 
     typedef smp_pack<float, MATMUL_PIECE> piece;
     const bool words = sizeof(OUT) == 4 && io.out.channels == 1 &&

@@ -125,6 +125,8 @@ static void padding_takes_the_conflicts_of_a_stored_column_away(void **state)
 {
     (void)state;
     const gpu_case c = {.lines = {"matmul with=@input"}, .in = case_shape(64, 64, 1, SMP_F32)};
+    const gpu_case large = {.lines = {"matmul with=@input"},
+                            .in = case_shape(144, 144, 1, SMP_F32)}; /* a block inside */
     static const struct {
         const char *variant, *kernel;
         bool conflicts;
@@ -132,9 +134,13 @@ static void padding_takes_the_conflicts_of_a_stored_column_away(void **state)
         {"tiled", "matmul_tiled", true}, {"padded", "matmul_padded", false}, {"register", "matmul_register", false}};
     for (int i = 0; i < 3; i++) {
         smp_trace trace = {0};
-        gpu_case_trace(&c, cases[i].variant, 0, &trace);
+        gpu_case_trace(i == 2 ? &large : &c, cases[i].variant, 0, &trace);
         assert_int_equal(gpu_conflicts(&trace, cases[i].kernel, SMP_SHARED_STORE) > 0, cases[i].conflicts);
         assert_int_equal(gpu_conflicts(&trace, cases[i].kernel, SMP_SHARED_LOAD), 0);
+        if (i == 2) /* two lanes of four share 16 bytes: half the wavefronts of a 16-byte load */
+            for (size_t k = 0; k < trace.count; k++)
+                assert_int_equal(trace.launches[k].ops[SMP_SHARED_LOAD].wavefronts,
+                                 2 * trace.launches[k].ops[SMP_SHARED_LOAD].instructions);
         smp_trace_free(&trace);
     }
 }
