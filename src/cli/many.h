@@ -30,6 +30,10 @@ smp_code smp_many_check(const smp_many_settings *settings, const smp_found_list 
 /* What every file's run is asked for; files, count and what is called are the command's. */
 smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags);
 
+/* The files found, to be run without outputs; null with *err filled when memory is exhausted. */
+smp_batch_file *smp_many_files(const smp_found_list *found, smp_error *err);
+void smp_many_files_free(smp_batch_file *files);
+
 /* Failures as they come, shown at the end. */
 typedef struct smp_failures {
     char **lines; /* "FILE: what is wrong" */

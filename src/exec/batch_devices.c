@@ -62,6 +62,8 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
     for (size_t i = 0; i < request->count && i < TRIES; i++) {
         smp_reader *reader;
         smp_error unread = {.code = SMP_OK};
+        if (!strcmp(request->files[i].input, "-")) /* can be read once only */
+            continue;
         if (smp_reader_open(request->files[i].input, &request->limits, &reader, &unread))
             continue;
         const smp_shape *shape = &smp_reader_media(reader)->shape;

@@ -169,6 +169,8 @@ static smp_code walk_folder(walk *w, const char *folder, const char *under)
 static smp_code walk_given(walk *w, const char *given)
 {
     struct stat status;
+    if (!strcmp(given, "-") && w->options->standard_input)
+        return add(w, smp_strdup(given), smp_strdup(given), NULL);
     if (!strcmp(given, "-")) {
         smp_fail(w->err, SMP_E_USAGE, "standard input is one file, this works on many");
         return smp_hint(w->err, "name files or folders, or use smempipe run");

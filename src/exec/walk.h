@@ -13,6 +13,7 @@ typedef struct smp_walk_options {
     const char *const *include, *const *exclude; /* globs: without a slash of a file's name, with one of its path under
                                                     the folder given; upper and lower case are the same */
     size_t include_count, exclude_count;
+    bool standard_input; /* - is a file, not a mistake */
 } smp_walk_options;
 
 typedef struct smp_found {

@@ -128,22 +128,24 @@ void smp_json_integer(smp_json *json, const char *key, int64_t value)
 }
 
 /* Whole numbers below 2^53 as they are; else the fewest digits that read back as the same double. */
+void smp_json_number_text(char *text, double value)
+{
+    if (fabs(value) < 9007199254740992. && value == floor(value) && !(value == 0 && signbit(value))) {
+        snprintf(text, SMP_NUMBER_TEXT, "%.0f", value);
+        return;
+    }
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, SMP_NUMBER_TEXT, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            return;
+    }
+}
+
 static void put_number(FILE *to, double value)
 {
-    if (!isfinite(value)) {
-        fputs("null", to);
-        return;
-    }
-    if (fabs(value) < 9007199254740992. && value == floor(value) && !(value == 0 && signbit(value))) {
-        fprintf(to, "%.0f", value);
-        return;
-    }
-    char text[40];
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
+    char text[SMP_NUMBER_TEXT] = "null";
+    if (isfinite(value))
+        smp_json_number_text(text, value);
     fputs(text, to);
 }
 

@@ -21,6 +21,9 @@ void smp_json_string(smp_json *json, const char *key, const char *value); /* nul
 void smp_json_integer(smp_json *json, const char *key, int64_t value);
 void smp_json_number(smp_json *json, const char *key, double value); /* shortest text that reads back; NaN, inf: null */
 void smp_json_numbers(smp_json *json, const char *key, const double *values, size_t count); /* an array on one line */
+/* The text of a finite number: whole up to 2^53, else the shortest that reads back. */
+enum { SMP_NUMBER_TEXT = 40 };
+void smp_json_number_text(char *text, double value);
 void smp_json_bool(smp_json *json, const char *key, bool value);
 
 #endif

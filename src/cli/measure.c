@@ -1,0 +1,171 @@
+/* smempipe measure: what a pipeline's measuring stages find in files, and in all of them together. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/many.h"
+#include "report/measure.h"
+
+typedef struct measure_settings {
+    smp_many_settings many;
+    bool json, csv, totals_only;
+} measure_settings;
+
+static const smp_option options[] = {
+    {"json", 0, SMP_O_FLAG, offsetof(measure_settings, json), .help = "write JSON"},
+    {"csv", 0, SMP_O_FLAG, offsetof(measure_settings, csv), .help = "write CSV: a row a value"},
+    {"together", 't', SMP_O_FLAG, offsetof(measure_settings, totals_only),
+     .help = "only what all files are together, not each by itself"},
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"P.pipe", offsetof(measure_settings, many.pipe), .unless = "stage", .help = "the pipeline"},
+    {"IN", offsetof(measure_settings, many.inputs), .many = true, .help = "files and folders to read; - is standard input"},
+    {0},
+};
+
+typedef struct measuring {
+    const smp_common *common;
+    smp_measure_output output;
+    smp_totals totals;
+    smp_failures failures;
+    smp_progress progress;
+    smp_error broken; /* why totals could not be kept */
+} measuring;
+
+static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
+{
+    measuring *m = context;
+    (void)index;
+    if (report->status) {
+        smp_failures_add(&m->failures, report->input, err);
+        return;
+    }
+    if (isatty(STDOUT_FILENO) && m->progress.shown)
+        smp_progress_end(&m->progress);
+    smp_measure_file(&m->output, report);
+    if (!m->broken.code)
+        smp_totals_add(&m->totals, report, &m->broken);
+}
+
+static void tick(void *context, const smp_batch_count *count)
+{
+    measuring *m = context;
+    size_t ended = count->done + count->failed;
+    if (!isatty(STDOUT_FILENO) || m->output.totals_only)
+        smp_progress_files(&m->progress, ended, count->failed, count->files,
+                           count->bytes ? (double)count->bytes_done / (double)count->bytes
+                                        : (double)ended / (double)count->files);
+}
+
+/* A pipeline in which nothing is measured is a mistake. */
+static smp_code check_program(const smp_program *program, smp_error *err)
+{
+    for (size_t i = 0; i < program->node_count; i++)
+        if (program->nodes[i].stage->finish)
+            return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "the pipeline measures nothing");
+    for (size_t i = smp_stage_count(); i-- > 0;)
+        if (smp_stage_at(i)->access == SMP_REDUCE)
+            smp_hint(err, "add a stage that does: %s", smp_stage_at(i)->example);
+    return SMP_E_PIPE;
+}
+
+static smp_code measure_files(const measure_settings *settings, const smp_found_list *found, const smp_program *program,
+                              smp_diags *diags, smp_error *err)
+{
+    const smp_common *common = &settings->many.plan.base.common;
+    measuring m = {.common = common,
+                   .output = {.to = stdout,
+                              .format = settings->json  ? SMP_MEASURE_JSON
+                                        : settings->csv ? SMP_MEASURE_CSV
+                                                        : SMP_MEASURE_TABLE,
+                              .color = smp_cli_color(common, STDOUT_FILENO),
+                              .totals_only = settings->totals_only}};
+    smp_batch_request request = smp_many_request(&settings->many, program, diags);
+    smp_batch_count count = {0};
+    char note[400];
+    smp_batch_file *files = smp_many_files(found, err);
+    if (!files)
+        return err->code;
+    request.files = files;
+    request.count = found->count;
+    request.tallies = request.in_order = true;
+    request.finished = finished;
+    request.tick = tick;
+    request.context = &m;
+    smp_measure_begin(&m.output);
+    smp_progress_begin(&m.progress, common, "measure");
+    smp_code code = smp_batch_run(&request, &count, note, sizeof note, err);
+    smp_progress_end(&m.progress);
+    if (common->verbose && !common->quiet && note[0])
+        fprintf(stderr, "smempipe: %s\n", note);
+    if (!code && (code = m.broken.code))
+        *err = m.broken;
+    if (!code)
+        code = smp_measure_end(&m.output, &m.totals, count.done, count.failed, err);
+    if (!code) {
+        smp_failures_show(&m.failures, common, count.files);
+        code = count.failed ? SMP_E_PROCESS : SMP_OK;
+    }
+    smp_failures_free(&m.failures);
+    smp_totals_free(&m.totals);
+    smp_many_files_free(files);
+    return code;
+}
+
+static smp_code run_program(const measure_settings *settings, const smp_program *program, smp_diags *diags,
+                            smp_error *err)
+{
+    smp_walk_options walk = smp_many_walk(&settings->many);
+    smp_found_list found = {0};
+    walk.standard_input = true;
+    smp_code code = check_program(program, err);
+    if (!code)
+        code = smp_walk(settings->many.inputs.items, settings->many.inputs.count, &walk, &found, err);
+    if (!code)
+        code = smp_many_check(&settings->many, &found, err);
+    if (!code)
+        code = measure_files(settings, &found, program, diags, err);
+    smp_found_free(&found);
+    return code;
+}
+
+static smp_code measure(void *given, smp_error *err)
+{
+    measure_settings *settings = given;
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    if (settings->json && settings->csv) {
+        smp_fail(err, SMP_E_USAGE, "--json and --csv exclude each other");
+        return smp_hint(err, "choose one");
+    }
+    smp_code code = smp_cli_check_variant(&settings->many.plan, err);
+    if (code)
+        return code;
+    code = smp_cli_parse(&settings->many.plan.base, settings->many.pipe, &diags, &program, err);
+    if (!code)
+        code = run_program(settings, program, &diags, err);
+    smp_cli_diagnostics(&settings->many.plan.base, &diags, code ? err : NULL);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return code;
+}
+
+const smp_command smp_command_measure = {
+    .name = "measure",
+    .help = "what a pipeline measures in files, and in all of them together",
+    .about =
+        "Prints the findings of stages that measure, for each file and for all files together; no picture is written. "
+        "Together means as if all files were one: counts, sums, extremes, means and deviations over all samples, "
+        "percentiles from counts that are added up, never means of means. Files of different sizes go together; files of "
+        "different formats or channels (8 and 16 bits, gray and colour) do not, since their code values mean different "
+        "things: each kind is told by itself. A stage in front that makes them alike brings them together.",
+    .settings_size = sizeof(measure_settings),
+    .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe measure -e '{reduce}' photo.jpg", "a table of one file"},
+                 {"smempipe measure dataset-stats.pipe train/ -r -t --json",
+                  "mean and deviation of a data set, to normalise by"}},
+    .run = measure,
+};
