@@ -45,8 +45,8 @@ static void add_block(smp_sha256 *hash)
 
 void smp_sha256_begin(smp_sha256 *hash)
 {
-    *hash = (smp_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab,
-                                   0x5be0cd19}};
+    *hash = (smp_sha256){
+        .state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
 void smp_sha256_add(smp_sha256 *hash, const void *data, size_t size)

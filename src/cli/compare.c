@@ -28,8 +28,8 @@ static const smp_option options[] = {
      .help = "only these stages, by name or by the number that explain shows"},
     {"repeat", 0, SMP_O_INT, offsetof(compare_settings, repeat), .fallback = "10", .argument = "N", .min = 1,
      .max = 1000, .help = "time each variant at least N times"},
-    {"time-limit", 0, SMP_O_NUMBER, offsetof(compare_settings, time_limit), .fallback = "6", .argument = "S",
-     .min = 0, .max = 86400,
+    {"time-limit", 0, SMP_O_NUMBER, offsetof(compare_settings, time_limit), .fallback = "6", .argument = "S", .min = 0,
+     .max = 86400,
      .help = "go on for about S seconds in all, or until the quartiles lie within 0.5 %; half of it is for counts"},
     {"hot", 0, SMP_O_FLAG, offsetof(compare_settings, hot),
      .help = "leave data in the caches between samples (else they are emptied)"},
@@ -40,6 +40,8 @@ static const smp_option options[] = {
      .help = "write every sample, all counts and the environment; - is standard output, instead of the table"},
     {"csv", 0, SMP_O_STRING, offsetof(compare_settings, csv), .argument = "FILE",
      .help = "write a line for each variant; - is standard output"},
+    {"html", 0, SMP_O_STRING, offsetof(compare_settings, html), .argument = "FILE",
+     .help = "write a page with bars, a roofline and a map of the banks for every access; - is standard output"},
     {"explain", 0, SMP_O_FLAG, offsetof(compare_settings, explain), .help = "say what the table's columns mean"},
     {"isa", 0, SMP_O_CHOICE, offsetof(compare_settings, plan.isa), .fallback = "auto", .argument = "SET",
      .flags = SMP_O_ADVANCED, .help = "instruction set of the CPU kernels: auto, base, v3 (AVX2) or v4 (AVX-512)",
@@ -79,8 +81,7 @@ static smp_code open_outputs(const compare_settings *settings, written *files, s
                 return smp_fail(err, SMP_E_USAGE, "only one of --json, --csv and --html can go to standard output");
             continue;
         }
-        smp_code code =
-            smp_output_open(files[i].path, settings->plan.base.common.force, inputs, &files[i].output, err);
+        smp_code code = smp_output_open(files[i].path, settings->plan.base.common.force, inputs, &files[i].output, err);
         if (code)
             return smp_at(err, "%s", files[i].path);
     }
@@ -265,14 +266,15 @@ static smp_code compare(void *given, smp_error *err)
 const smp_command smp_command_compare = {
     .name = "compare",
     .help = "time the variants of every stage and count their bank conflicts",
-    .about = "Runs every step of the pipeline by itself on its real input, once in each variant of its stage. Results are "
-             "compared with naive's bit for bit; what is right is timed. Accesses to shared memory are counted for the GPU "
-             "kernels, with or without a GPU. --device auto takes a GPU when there is one.",
+    .about =
+        "Runs every step of the pipeline by itself on its real input, once in each variant of its stage. Results are "
+        "compared with naive's bit for bit; what is right is timed. Accesses to shared memory are counted for the GPU "
+        "kernels, with or without a GPU. --device auto takes a GPU when there is one.",
     .settings_size = sizeof(compare_settings),
     .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe compare blur.pipe photo.png --explain", "a table, and what its columns mean"},
-                 {"smempipe compare -e '{whole}' photo.png --json all.json",
-                  "one stage; every sample to compute with"}},
+                 {"smempipe compare -e '{whole}' photo.png --html page.html --json all.json",
+                  "one stage; a page to read and every sample to compute with"}},
     .run = compare,
 };

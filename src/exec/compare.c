@@ -234,8 +234,8 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
     }
     contest.trial = contest.out;
     if (!code && !reduces)
-        code = c->device->ops->alloc(c->device, (size_t)(contest.out.rows * contest.out.stride), &contest.trial.data,
-                                     err);
+        code =
+            c->device->ops->alloc(c->device, (size_t)(contest.out.rows * contest.out.stride), &contest.trial.data, err);
     if (!code && times)
         code = smp_contest_check(&contest, err);
     if (!code)

@@ -1,6 +1,6 @@
-/* Which variants are right. A picture must have naive's bytes: before each run its memory is filled with the opposite of
- * every byte that is expected, so that a sample that nobody writes cannot pass by chance. A reduction must lead to the same findings, and to the
- * same table for the step that applies it. */
+/* Which variants are right. A picture must have naive's bytes: before each run its memory is filled with the opposite
+ * of every byte that is expected, so that a sample that nobody writes cannot pass by chance. A reduction must lead to
+ * the same findings, and to the same table for the step that applies it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -136,7 +136,8 @@ static void compare_digests(const digest *a, const digest *b, char *text, size_t
         if (want->list)
             snprintf(text, size, "%s of channel %d is another list", want->name, want->channel);
         else
-            snprintf(text, size, "%s of channel %d: %.9g, not %.9g", want->name, want->channel, got->value, want->value);
+            snprintf(text, size, "%s of channel %d: %.9g, not %.9g", want->name, want->channel, got->value,
+                     want->value);
         return;
     }
     if (memcmp(a->work.kernel, b->work.kernel, sizeof a->work.kernel) != 0 ||
@@ -159,8 +160,8 @@ static smp_code poison_result(smp_contest *contest, smp_error *err)
     if (!other)
         return smp_fail_memory(err, "results", size);
     memset(other, 0xa5, size);
-    code = run->device->ops->copy_in(run->device, run->result, (int64_t)size, other, (int64_t)size, (int64_t)size, 1,
-                                     err);
+    code =
+        run->device->ops->copy_in(run->device, run->result, (int64_t)size, other, (int64_t)size, (int64_t)size, 1, err);
     smp_free(other);
     return code;
 }
@@ -270,7 +271,8 @@ smp_code smp_contest_check(smp_contest *contest, smp_error *err)
             continue;
         code = reduces ? check_reduction(contest, variant, &want, to, err)
                        : check_picture(contest, variant, &p, clipped, to, err);
-        if (code == SMP_E_DEVICE && i > 0) { /* no kernel for these formats, or too much shared memory: said, not fatal */
+        if (code == SMP_E_DEVICE &&
+            i > 0) { /* no kernel for these formats, or too much shared memory: said, not fatal */
             snprintf(to->why, sizeof to->why, "%.150s", err ? err->message : "cannot be launched");
             code = SMP_OK;
             continue;

@@ -1,5 +1,5 @@
-/* Counting shared-memory accesses of the variants: by the model always, by the GPU's own counters where they can be had.
- * All sources count the same rows. */
+/* Counting shared-memory accesses of the variants: by the model always, by the GPU's own counters where they can be
+ * had. All sources count the same rows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -212,8 +212,8 @@ smp_code smp_contest_count(smp_contest *contest, smp_error *err)
         if (smp_variant_runs(variant, true))
             gpu[count++] = variant;
     }
-    smp_code code = smp_model_load(c->model, contest->step, &contest->run->work, c->device, &contest->in, &contest->by,
-                                   err);
+    smp_code code =
+        smp_model_load(c->model, contest->step, &contest->run->work, c->device, &contest->in, &contest->by, err);
     if (!code)
         code = smp_model_rows(c->model, gpu, count, c->plan->granule, c->count_seconds, &report->count_from,
                               &report->count_rows, err);

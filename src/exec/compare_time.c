@@ -82,7 +82,6 @@ smp_code smp_contest_time(smp_contest *contest, smp_error *err)
     const smp_compare_variant *base = &report->variants[0];
     for (size_t i = 0; !code && timed(base) && i < report->variant_count; i++)
         if (timed(&report->variants[i]))
-            report->variants[i].verdict =
-                i ? smp_verdict_of(&base->time, &report->variants[i].time) : SMP_VERDICT_BASE;
+            report->variants[i].verdict = i ? smp_verdict_of(&base->time, &report->variants[i].time) : SMP_VERDICT_BASE;
     return code;
 }

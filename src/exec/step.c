@@ -253,7 +253,6 @@ smp_code smp_step_clipped(smp_step_run *run, uint64_t *clipped, smp_error *err)
 {
     int64_t size = sizeof *clipped;
     *clipped = 0;
-    return run->clipped
-               ? run->device->ops->copy_out(run->device, clipped, size, run->clipped, size, size, 1, err)
-               : SMP_OK;
+    return run->clipped ? run->device->ops->copy_out(run->device, clipped, size, run->clipped, size, size, 1, err)
+                        : SMP_OK;
 }

@@ -63,8 +63,8 @@ smp_code smp_step_reset(smp_step_run *run, smp_error *err);
 /* Makes ready for another picture of the same shape: what the one before cost, found and changed is forgotten. */
 smp_code smp_step_again(smp_step_run *run, smp_error *err);
 
-/* Brings a finished reduction home and lets the stage read it: findings to run, table and kernel parameters to `target`,
- * the run of the step that waits for them (may be run itself). */
+/* Brings a finished reduction home and lets the stage read it: findings to run, table and kernel parameters to
+ * `target`, the run of the step that waits for them (may be run itself). */
 smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err);
 
 /* Samples that the last store clamped since the reset; 0 when not counted. */

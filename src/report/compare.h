@@ -1,5 +1,6 @@
 /* What `compare` found: for every step of a plan and every variant of its stage whether it is right, what it took, and
- * what its GPU kernels do to shared memory. One structure, filled by exec/compare.c, shown as table, JSON, CSV or HTML. */
+ * what its GPU kernels do to shared memory. One structure, filled by exec/compare.c, shown as table, JSON, CSV or HTML.
+ */
 #ifndef SMP_REPORT_COMPARE_H
 #define SMP_REPORT_COMPARE_H
 
@@ -43,10 +44,11 @@ typedef struct smp_compare_count {
 typedef struct smp_compare_variant {
     const char *name, *help; /* the stage's */
     smp_check check;
-    char wrong[160];     /* the first difference */
-    const char *same_as; /* on this device it runs the kernels of this variant, and was not timed again; null: its own */
-    char why[160];       /* why it was not timed; "" */
-    double *samples;     /* seconds of each run, in order; owned */
+    char wrong[160]; /* the first difference */
+    const char
+        *same_as;    /* on this device it runs the kernels of this variant, and was not timed again; null: its own */
+    char why[160];   /* why it was not timed; "" */
+    double *samples; /* seconds of each run, in order; owned */
     size_t sample_count, sample_capacity;
     smp_spread time;     /* seconds */
     smp_verdict verdict; /* against naive */
@@ -58,23 +60,23 @@ typedef struct smp_compare_variant {
 } smp_compare_variant;
 
 typedef struct smp_compare_step {
-    char label[96];     /* the statement, or what the planner inserted in parentheses */
-    const char *stage;  /* its name */
-    int number;         /* of the plan's steps, as `explain` numbers them */
-    int node, line;     /* as in smp_step_report */
+    char label[96];                 /* the statement, or what the planner inserted in parentheses */
+    const char *stage;              /* its name */
+    int number;                     /* of the plan's steps, as `explain` numbers them */
+    int node, line;                 /* as in smp_step_report */
     char type_in[48], type_out[48]; /* shape and storage; out is "" for reductions */
-    uint64_t bytes;     /* that must cross memory: inputs read once, output written once */
-    uint64_t pixels;    /* of the output */
-    double ops;         /* arithmetic operations */
-    bool fits_cache;    /* inputs and output lie in the device's last cache together */
-    bool timed_out;     /* fewer samples than asked for: the time limit had passed many times */
+    uint64_t bytes;                 /* that must cross memory: inputs read once, output written once */
+    uint64_t pixels;                /* of the output */
+    double ops;                     /* arithmetic operations */
+    bool fits_cache;                /* inputs and output lie in the device's last cache together */
+    bool timed_out;                 /* fewer samples than asked for: the time limit had passed many times */
     int64_t count_from, count_rows, count_height, count_width; /* output rows that were counted, of all; columns */
-    smp_compare_variant *variants; /* [0] is naive; owned */
+    smp_compare_variant *variants;                             /* [0] is naive; owned */
     size_t variant_count;
 } smp_compare_step;
 
 typedef struct smp_compare {
-    const char *pipe, *input; /* the caller's; null without */
+    const char *pipe, *input;            /* the caller's; null without */
     char input_type[48], input_hash[65]; /* SHA-256 of the file, hexadecimal; "" when it cannot be read twice */
     smp_device_info device;
     char device_note[160];
@@ -96,8 +98,10 @@ void smp_compare_free(smp_compare *compare);
 
 /* Rates of one variant; 0 when not timed or not known. Shares are of 1. */
 double smp_compare_gbs(const smp_compare_step *step, const smp_compare_variant *variant);
-double smp_compare_of_copy(const smp_compare *compare, const smp_compare_step *step, const smp_compare_variant *variant);
-double smp_compare_of_peak(const smp_compare *compare, const smp_compare_step *step, const smp_compare_variant *variant);
+double smp_compare_of_copy(const smp_compare *compare, const smp_compare_step *step,
+                           const smp_compare_variant *variant);
+double smp_compare_of_peak(const smp_compare *compare, const smp_compare_step *step,
+                           const smp_compare_variant *variant);
 double smp_compare_speedup(const smp_compare_step *step, const smp_compare_variant *variant);
 
 /* Wavefronts / ideal; 1 without shared accesses. */
@@ -111,7 +115,8 @@ bool smp_compare_any_wrong(const smp_compare *compare);
 bool smp_compare_any_slower(const smp_compare *compare);
 bool smp_compare_any_disagreement(const smp_compare *compare);
 
-/* The terminal's table, at most SMP_TEXT_WIDTH columns; what its columns mean; every sample; a line a variant; a page. */
+/* The terminal's table, at most SMP_TEXT_WIDTH columns; what its columns mean; every sample; a line a variant; a page.
+ */
 void smp_compare_table(FILE *to, const smp_compare *compare, bool color);
 void smp_compare_explain(FILE *to);
 void smp_compare_json(FILE *to, const smp_compare *compare);

@@ -1,4 +1,5 @@
-/* The comparison for programs: every sample and all that a reader needs to repeat it, as JSON; a line a variant, as CSV. */
+/* The comparison for programs: every sample and all that a reader needs to repeat it, as JSON; a line a variant, as
+ * CSV. */
 #include <math.h>
 #include <string.h>
 

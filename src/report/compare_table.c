@@ -37,7 +37,10 @@ static void put_number(FILE *to, int columns, const char *format, double value, 
 
 static void megabytes(char *text, size_t size, double bytes)
 {
-    snprintf(text, size, bytes < 9.95e6 ? "%.2g MB" : bytes < 9.995e8 ? "%.0f MB" : "%.3g GB",
+    snprintf(text, size,
+             bytes < 9.95e6    ? "%.2g MB"
+             : bytes < 9.995e8 ? "%.0f MB"
+                               : "%.3g GB",
              bytes < 9.995e8 ? bytes / 1e6 : bytes / 1e9);
 }
 
@@ -261,18 +264,22 @@ void smp_compare_explain(FILE *to)
     static const struct {
         const char *name, *text;
     } rows[] = {
-        {"check", "right: the same bytes as naive, every one (for measuring stages: the same findings); memory is filled "
-                  "with other values before. WRONG variants are not timed."},
-        {"median, quartiles", "of all samples of the whole step. Half of the samples lie between the quartiles. Variants "
-                              "take turns, and caches are emptied before each sample unless --hot."},
-        {"GB/s", "bytes that must cross memory (inputs read once, output written once) by the median time, 1e9 a second"},
+        {"check",
+         "right: the same bytes as naive, every one (for measuring stages: the same findings); memory is filled "
+         "with other values before. WRONG variants are not timed."},
+        {"median, quartiles",
+         "of all samples of the whole step. Half of the samples lie between the quartiles. Variants "
+         "take turns, and caches are emptied before each sample unless --hot."},
+        {"GB/s",
+         "bytes that must cross memory (inputs read once, output written once) by the median time, 1e9 a second"},
         {"% copy", "of the rate at which this device copies memory, measured at the start"},
         {"% peak", "of its datasheet's bandwidth; - where that is not known"},
         {"x naive", "how many times as fast as naive"},
         {"verdict", "faster or slower: the quartiles of the two do not overlap, and the medians differ by 1 % or more. "
                     "same: both lie within 3 % of naive's median. unclear: neither; take more samples (--time-limit)."},
-        {"source", "model: computed from the addresses that the kernels touch in the emulator. sass: counted on the GPU, "
-                   "instruction by instruction. hw: the GPU's counters, which include arbitration with other traffic."},
+        {"source",
+         "model: computed from the addresses that the kernels touch in the emulator. sass: counted on the GPU, "
+         "instruction by instruction. hw: the GPU's counters, which include arbitration with other traffic."},
         {"shared instr", "instructions on shared memory, one for each warp that executes one"},
         {"wavefronts", "what they take: a wavefront serves each of the 32 banks with one 4-byte word"},
         {"ideal", "what their widths alone need: a 16-byte access of a full warp is 4 wavefronts at best"},

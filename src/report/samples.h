@@ -1,4 +1,5 @@
-/* Samples of a time and what may be said about them: quartiles, and a verdict that noise cannot make. Pure arithmetic. */
+/* Samples of a time and what may be said about them: quartiles, and a verdict that noise cannot make. Pure arithmetic.
+ */
 #ifndef SMP_REPORT_SAMPLES_H
 #define SMP_REPORT_SAMPLES_H
 

@@ -50,6 +50,27 @@ void smp_text_clean(FILE *to, const char *text)
     put_clean(to, text, SIZE_MAX);
 }
 
+void smp_text_xml(FILE *to, const char *text)
+{
+    while (*text) {
+        bool clean;
+        size_t length = next_character(text, &clean);
+        if (!clean)
+            fputc('?', to);
+        else if (*text == '&')
+            fputs("&amp;", to);
+        else if (*text == '<')
+            fputs("&lt;", to);
+        else if (*text == '>')
+            fputs("&gt;", to);
+        else if (*text == '"')
+            fputs("&quot;", to);
+        else
+            fwrite(text, 1, length, to);
+        text += length;
+    }
+}
+
 static void put_blanks(FILE *to, size_t count)
 {
     while (count-- > 0)

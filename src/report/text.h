@@ -17,7 +17,10 @@ size_t smp_text_columns(const char *text);
 /* Writes text with control characters and bytes that are not UTF-8 as '?'. */
 void smp_text_clean(FILE *to, const char *text);
 
-/* The same, cut to `columns` with an ellipsis or filled with blanks (negative: blanks first). */
+/* The same for XML and HTML: escaped, in content and between double quotes. */
+void smp_text_xml(FILE *to, const char *text);
+
+/* smp_text_clean, cut to `columns` with an ellipsis or filled with blanks (negative: blanks first). */
 void smp_text_column(FILE *to, const char *text, int columns);
 
 /* Paragraphs (separated by line ends) wrapped at SMP_TEXT_WIDTH; the cursor stands at column `at` and every further
