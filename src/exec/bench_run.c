@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "device/cpu.h"
 #include "device/cuda.h"
+#include "device/cuda_state.h"
 #include "device/simt.h"
 #include "exec/ceilings.h"
 #include "exec/patterns.h"
@@ -64,6 +65,10 @@ static smp_code gpu_streams(const smp_bench_request *request, smp_bench_report *
 {
     smp_device *device = request->device;
     smp_code code = smp_ceiling_copy(device, request->size, &report->driver_copy, err);
+    smp_gpu_state state;
+    smp_gpu_state_now(device, &state); /* just after work: the clocks have not gone down yet */
+    report->sm_clock = state.sm_clock;
+    report->memory_clock = state.memory_clock;
     if (!code)
         code = measure_streams(request, device, 0, report, at, err);
     for (int i = 0; !code && i < SMP_BENCH_LINKS; i++)
@@ -123,6 +128,9 @@ smp_code smp_bench_run(const smp_bench_request *request, smp_bench_report *repor
     smp_device *device = request->device;
     steps at = {request, 0, 4 * SMP_STREAM_OPS + 4};
     *report = (smp_bench_report){.device = device->info};
+    smp_gpu_driver_text(device, report->driver, sizeof report->driver);
+    if (!strcmp(device->info.kind, "cuda"))
+        snprintf(report->toolkit, sizeof report->toolkit, "%s", smp_gpu_toolkit());
     smp_code code = SMP_OK;
     if (request->streams) {
         code = smp_ceiling_launch(device, &report->launch_each, &report->launch_waited, err);

@@ -219,7 +219,7 @@ static smp_code time_once(pattern_work *work, double *seconds, double *cycles, s
     return code;
 }
 
-static smp_code time_row(pattern_work *work, smp_bench_pattern *row, smp_error *err)
+static smp_code time_row(pattern_work *work, smp_bench_report *report, smp_bench_pattern *row, smp_error *err)
 {
     int rounds = TIMED_WAVEFRONTS / (BENCH_MAX_WARPS * BENCH_UNROLL * row->rule_wavefronts);
     double seconds[SAMPLES], cycles[SAMPLES], instructions = (double)rounds * BENCH_UNROLL * BENCH_MAX_WARPS;
@@ -232,6 +232,9 @@ static smp_code time_row(pattern_work *work, smp_bench_pattern *row, smp_error *
     double all = instructions * SMP_WARP * row->width * work->device->info.units;
     row->cycles = median(cycles, SAMPLES) / instructions;
     row->gbs = all / median(seconds, SAMPLES) * 1e-9;
+    /* The SMs' clock, by their own ticks; a little low, since a launch takes time beside its blocks. */
+    int mhz = (int)(median(cycles, SAMPLES) / median(seconds, SAMPLES) * 1e-6);
+    report->sm_clock = mhz > report->sm_clock ? mhz : report->sm_clock;
     return SMP_OK;
 }
 
@@ -240,7 +243,7 @@ smp_code smp_patterns_time(smp_device *device, smp_bench_report *report, smp_err
     pattern_work *work = NULL;
     smp_code code = open_work(device, &work, err);
     for (size_t i = 0; !code && i < report->pattern_count; i++)
-        code = time_row(work, &report->patterns[i], err);
+        code = time_row(work, report, &report->patterns[i], err);
     close_work(work);
     return code;
 }

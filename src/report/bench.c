@@ -248,6 +248,12 @@ void smp_bench_table(FILE *to, const smp_bench_report *report, bool color)
     fprintf(to, ", %d %s", device->units, gpu ? "SMs" : device->units == 1 ? "thread" : "threads");
     if (device->peak_gbs > 0)
         fprintf(to, ", datasheet %.0f GB/s", device->peak_gbs);
+    if (report->driver[0])
+        fprintf(to, "\ndriver %s, kernels by %s", report->driver, report->toolkit);
+    if (report->sm_clock)
+        fprintf(to, ", SMs at %d MHz", report->sm_clock);
+    if (report->memory_clock)
+        fprintf(to, ", memory at %d MHz", report->memory_clock);
     fputs("\n\n", to);
     if (report->stream_count) {
         if (gpu)

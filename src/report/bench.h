@@ -35,6 +35,8 @@ typedef struct smp_bench_pattern {
 
 typedef struct smp_bench_report {
     smp_device_info device;
+    char driver[96], toolkit[32]; /* GPU; "" unknown */
+    int sm_clock, memory_clock;   /* MHz while it worked; 0: unknown */
     smp_rate driver_copy; /* a GPU's driver, device to device */
     smp_bench_stream streams[SMP_BENCH_STREAMS];
     size_t stream_count;

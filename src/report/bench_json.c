@@ -17,8 +17,9 @@ static void put_rate(smp_json *json, const char *key, const smp_rate *rate)
     smp_json_end(json, '}');
 }
 
-static void put_device(smp_json *json, const smp_device_info *device)
+static void put_device(smp_json *json, const smp_bench_report *report)
 {
+    const smp_device_info *device = &report->device;
     smp_json_object(json, "device");
     smp_json_string(json, "kind", device->kind);
     smp_json_string(json, "name", device->name);
@@ -31,6 +32,14 @@ static void put_device(smp_json *json, const smp_device_info *device)
     }
     if (device->peak_gbs > 0)
         smp_json_number(json, "peak_gb_per_second", device->peak_gbs);
+    if (report->driver[0])
+        smp_json_string(json, "driver", report->driver);
+    if (report->toolkit[0])
+        smp_json_string(json, "toolkit", report->toolkit);
+    if (report->sm_clock)
+        smp_json_integer(json, "sm_clock_mhz", report->sm_clock);
+    if (report->memory_clock)
+        smp_json_integer(json, "memory_clock_mhz", report->memory_clock);
     smp_json_end(json, '}');
 }
 
@@ -99,7 +108,7 @@ void smp_bench_json(FILE *to, const smp_bench_report *report)
     smp_json_object(&json, NULL);
     smp_json_string(&json, "smempipe", SMP_VERSION);
     smp_json_string(&json, "report", "bench");
-    put_device(&json, &report->device);
+    put_device(&json, report);
     if (report->stream_count)
         put_streams(&json, report);
     if (report->pattern_count) {
