@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "device/cuda_state.h"
 #include "exec/compare_work.h"
 
 /* ------------------------------------------------------------------------------------------------ what is asked for */
@@ -326,6 +327,9 @@ smp_code smp_compare_plan(const smp_compare_request *request, const smp_view *in
                          .hot = request->hot};
     smp_comparison c = {.request = request, .plan = request->plan, .device = request->device, .out = out};
     double start = smp_now();
+    smp_gpu_driver_text(request->device, out->driver, sizeof out->driver);
+    if (!strcmp(request->device->info.kind, "cuda"))
+        snprintf(out->toolkit, sizeof out->toolkit, "%s", smp_gpu_toolkit());
     smp_code code = check_names(request, err);
     if (code)
         return code;

@@ -5,18 +5,34 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "device/cuda_state.h"
 #include "exec/compare_work.h"
 
 enum {
     MOST_SAMPLES = 1000, /* of a variant: all of them are kept */
     FEW_SAMPLES = 3,     /* enough when the time is long over */
-    PATIENCE = 10        /* times the limit, and as many seconds, for the samples that were asked for */
+    PATIENCE = 10,       /* times the limit, and as many seconds, for the samples that were asked for */
+    MOST_DROPPED = 50    /* a GPU that is slowed down all the time is measured as it is */
 };
 static const double close_together = 0.005; /* (q3 - q1) / median */
 
 static bool timed(const smp_compare_variant *variant)
 {
     return variant->check == SMP_CHECK_RIGHT;
+}
+
+/* Whether the GPU was slowed down by heat or a power brake just now; also notes its clocks, which have not gone down yet. */
+static bool spoilt(const smp_comparison *c)
+{
+    smp_gpu_state state;
+    if (!smp_gpu_state_now(c->device, &state))
+        return false;
+    c->out->sm_clock = state.sm_clock;
+    c->out->memory_clock = state.memory_clock;
+    if (!state.slowed || c->out->dropped >= MOST_DROPPED)
+        return false;
+    c->out->dropped++;
+    return true;
 }
 
 static smp_code sample(smp_contest *contest, smp_compare_variant *variant, smp_error *err)
@@ -30,7 +46,7 @@ static smp_code sample(smp_contest *contest, smp_compare_variant *variant, smp_e
         code = smp_flush_views(contest->c->flush, views, sizeof views / sizeof views[0], err);
     if (!code)
         code = smp_contest_run(contest, own, &contest->trial, err);
-    if (!code)
+    if (!code && !spoilt(contest->c))
         variant->samples[variant->sample_count++] = contest->run->cost.seconds;
     return code;
 }
