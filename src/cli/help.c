@@ -3,10 +3,11 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/man.h"
 #include "cli/topics.h"
 #include "report/text.h"
 
-enum { NAME_COLUMNS = 10, OPTION_COLUMNS = 26, INDENT = 2, REMARK_AT = 40 };
+enum { NAME_COLUMNS = 12, OPTION_COLUMNS = 26, INDENT = 2, REMARK_AT = 40 };
 
 /* The example of the first listed stage of an access class (of stencils: one that looks at neighbours, not one that
  * only moves rows); of any stage when there is none. */
@@ -209,7 +210,16 @@ void smp_help_command(FILE *to, const smp_command *command)
 typedef struct help_settings {
     smp_common common;
     const char *topic;
+    int page; /* index into pages */
 } help_settings;
+
+static const char *const pages[] = {"none", "smempipe", "smempipe-pipe", NULL};
+
+static const smp_option help_options[] = {
+    {"man", 0, SMP_O_CHOICE, offsetof(help_settings, page), .fallback = "none", .argument = "PAGE", .choices = pages,
+     .flags = SMP_O_ADVANCED | SMP_O_SILENT, .help = "write a manual page: smempipe (section 1) or smempipe-pipe (5)"},
+    {0},
+};
 
 void smp_help_overview(FILE *to)
 {
@@ -217,8 +227,8 @@ void smp_help_overview(FILE *to)
     fputs("\ntopics (smempipe help TOPIC):\n", to);
     const smp_topic *topic;
     for (size_t i = 0; (topic = smp_topic_at(i)); i++)
-        fprintf(to, "  %-*s  %s\n", NAME_COLUMNS + 2, topic->name, topic->help);
-    fprintf(to, "  %-*s  %s\n\nstages:\n  ", NAME_COLUMNS + 2, "a stage", "its parameters, variants and an example");
+        fprintf(to, "  %-*s  %s\n", NAME_COLUMNS, topic->name, topic->help);
+    fprintf(to, "  %-*s  %s\n\nstages:\n  ", NAME_COLUMNS, "a stage", "its parameters, variants and an example");
     int column = INDENT;
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
@@ -270,6 +280,8 @@ smp_code smp_help_topic(const smp_common *common, const char *name, smp_error *e
 static smp_code help(void *settings, smp_error *err)
 {
     help_settings *set = settings;
+    if (set->page)
+        return set->page == 1 ? smp_man_commands(stdout, err) : smp_man_language(stdout, err);
     if (set->topic)
         return smp_help_topic(&set->common, set->topic, err);
     smp_help_overview(stdout);
@@ -286,7 +298,7 @@ const smp_command smp_command_help = {
     .name = "help",
     .help = "commands, topics and stages explained",
     .settings_size = sizeof(help_settings),
-    .groups = {SMP_COMMON_GROUP},
+    .groups = {SMP_COMMON_GROUP, {"options", help_options}},
     .arguments = arguments,
     .examples = {{"smempipe help language", "the language of pipe files"},
                  {"smempipe help run", "the same as smempipe run --help"}},

@@ -7,7 +7,7 @@
 const char *const smp_isa_words[] = {"auto", "base", "v3", "v4", NULL};
 
 const smp_option smp_plan_options[] = {
-    {"variant", 0, SMP_O_STRING, offsetof(smp_plan_settings, variant), .argument = "NAME", .flags = SMP_O_ADVANCED,
+    {"variant", 0, SMP_O_STRING, offsetof(smp_plan_settings, variant), .argument = "VARIANT", .flags = SMP_O_ADVANCED,
      .help = "run this variant of every stage that has it (naive, tiled, ...); results do not depend on it"},
     {"isa", 0, SMP_O_CHOICE, offsetof(smp_plan_settings, isa), .fallback = "auto", .argument = "SET",
      .flags = SMP_O_ADVANCED, .help = "instruction set of the CPU kernels: auto, base, v3 (AVX2) or v4 (AVX-512)",

@@ -21,7 +21,7 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"NAME", offsetof(stages_settings, name), .optional = true,
+    {"STAGE", offsetof(stages_settings, name), .optional = true,
      .help = "one stage: what it does, its parameters and variants"},
     {0},
 };

@@ -7,7 +7,7 @@ import unittest
 
 from harness import PIPELINES, PROGRAM, SAMPLES, CliCase
 
-COMMANDS = ("run", "check", "explain", "bank", "stages", "info", "diff", "devices", "help")
+COMMANDS = ("run", "check", "explain", "bank", "completion", "stages", "info", "diff", "devices", "help")
 BLUR = PIPELINES / "blur.pipe"
 
 FIVE_MISTAKES = """\

@@ -1,0 +1,15 @@
+/* The manual pages, made from the tables that --help is made from. */
+#ifndef SMP_CLI_MAN_H
+#define SMP_CLI_MAN_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+/* smempipe(1): every command with its options and examples. */
+smp_code smp_man_commands(FILE *to, smp_error *err);
+
+/* smempipe-pipe(5): the language, and every stage with its parameters. */
+smp_code smp_man_language(FILE *to, smp_error *err);
+
+#endif
