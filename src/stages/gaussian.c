@@ -49,6 +49,14 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const char *fused(const smp_io *io, const void *kernel)
 {
     static const char *const names[] = {"gaussian_fused1", "gaussian_fused2", "gaussian_fused3", "gaussian_fused4"};
+#define WARP(R) {"gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"}
+    static const char *const warp[SMP_BELL_REALS_RADIUS_1][SMP_BELL_FUSED_CHANNELS] = {
+        WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7),  WARP(8),
+        WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15)};
+#undef WARP
+    const int radius = smp_bell_warp(kernel, io);
+    if (radius)
+        return warp[radius - 1][io->in.channels - 1];
     return smp_choose_bell_fused(io, kernel, names);
 }
 static const char *rows(const smp_io *io, const void *kernel)
@@ -85,7 +93,7 @@ static const smp_variant variants[] = {
                    .cpu = SMP_CPU(gaussian_tiled),
                    .cuda = "gaussian_fused1",
                    .choose = fused,
-                   .geometry = smp_geometry_bell_fused},
+                   .geometry = smp_geometry_bell_warp},
                   {.from = SMP_IN,
                    .to = SMP_SCRATCH,
                    .cuda = "gaussian_rows_tiled",

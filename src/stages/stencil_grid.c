@@ -39,6 +39,17 @@ void smp_geometry_bell_fused(const smp_io *io, const void *params, smp_grid *gri
     grid->shared_bytes = smp_bell_shared(bell->radius, io->in.channels, (int)smp_sample_size(io->in.format));
 }
 
+void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const int radius = smp_bell_warp(params, io);
+    if (!radius)
+        smp_geometry_bell_fused(io, params, grid);
+    else if (io->in.format == SMP_U8)
+        tiles(io, 32 * smp_bell_bytes_lane(radius), smp_bell_bytes_band(radius), 32, 1, grid);
+    else
+        tiles(io, 32 * SMP_BELL_REALS_LANE, smp_bell_reals_band(radius), 32, 1, grid);
+}
+
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
 {
     const int channels = io->in.channels;

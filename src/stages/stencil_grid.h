@@ -10,6 +10,8 @@
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_bell_fused(const smp_io *io, const void *params, smp_grid *grid);
+/* The same for stages that have the kernels of bell_warp.cuh, which run where smp_bell_warp() says so. */
+void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid);
 
 /* smp_taps, smp_gradient, smp_box. */
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid);

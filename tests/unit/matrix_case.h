@@ -10,7 +10,7 @@
 #include "pipe/plan.h"
 #include "pipe/program.h"
 
-enum { MAX_WORDS = 3, MAX_SUBJECTS = 3, MAX_NAMES = 12, TEXT = 2048, NUMBERS = 4 };
+enum { MAX_WORDS = 3, MAX_SUBJECTS = 3, MAX_NAMES = 12, TEXT = 2048, NUMBERS = 4, LENGTHS = NUMBERS + 16 };
 
 /* One pipeline: a stage's example, or its bare name, with words for its enumerations. */
 typedef struct subject {
@@ -27,6 +27,8 @@ CASE_FN int word_levels(const smp_param *param)
 {
     if (param->type == SMP_T_BOOL)
         return 2;
+    if (param->type == SMP_T_FLOAT && param->unit == SMP_UNIT_PX)
+        return LENGTHS;
     if (param->type != SMP_T_ENUM)
         return NUMBERS;
     int count = 0;
@@ -35,7 +37,8 @@ CASE_FN int word_levels(const smp_param *param)
     return count;
 }
 
-/* Numbers that small and large kernels have; matrices of ones. */
+/* Numbers that small and large kernels have, lengths in steps of a quarter too, so that four of them are every radius;
+ * matrices of ones. */
 CASE_FN const char *number_text(const smp_param *param, int level)
 {
     static const int numbers[NUMBERS] = {1, 3, 9, 33}, sides[NUMBERS] = {1, 3, 5, 16};
@@ -47,7 +50,7 @@ CASE_FN const char *number_text(const smp_param *param, int level)
         snprintf(text + used, sizeof text - used, "]");
         return text;
     }
-    double number = numbers[level];
+    double number = level < NUMBERS ? numbers[level] : (level - NUMBERS + 1) / 4.;
     if (param->min < param->max) {
         number = number < param->min ? param->min : number;
         number = number > param->max ? param->max : number;

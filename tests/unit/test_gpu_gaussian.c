@@ -48,6 +48,28 @@ static void wide_pictures_have_many_strips_and_bands(void **state)
     }
 }
 
+/* Small radii have kernels of their own, by channels: pictures of several strips, cut in bands, and narrower than the
+ * filter. */
+static void every_small_radius_has_its_kernel(void **state)
+{
+    (void)state;
+    static const char *const edges[] = {"clamp", "reflect", "mirror", "wrap", "zero", "constant fill=0"};
+    for (int radius = 1; radius <= 16; radius += 1 + (radius > 8))
+        for (int channels = 1; channels <= (radius > 8 ? 1 : 4); channels += channels == 1 ? 2 : 1)
+            for (int f = radius > 8 ? 2 : 0; f < SMP_FORMATS; f += 2) {
+                char line[80];
+                snprintf(line, sizeof line, "gaussian %gpx truncate=2 edge=%s", radius / 2.,
+                         edges[(radius + channels + f) % 6]);
+                gpu_case c = {.lines = {line},
+                              .in = case_shape((f ? 150 : 600) / channels + radius, 45, channels, (smp_format)f),
+                              .values = radius % 3 ? CASE_REALS : CASE_ANY,
+                              .seed = (uint64_t)radius};
+                gpu_case_check(&c);
+                c.in = case_shape(1 + radius / 3, 5, channels, (smp_format)f);
+                gpu_case_check(&c);
+            }
+}
+
 static void every_nan_is_the_same_one(void **state)
 {
     (void)state;
@@ -71,6 +93,9 @@ static void any_alignment_and_window_will_do(void **state)
         gpu_views_check(&c);
         c.in = case_shape(37, 29, 1, SMP_F32);
         c.in_storage = SMP_F32, c.out_storage = SMP_F32;
+        gpu_views_check(&c);
+        c.in = case_shape(67, 23, 3, SMP_U8);
+        c.in_storage = SMP_U8, c.out_storage = SMP_U8;
         gpu_views_check(&c);
     }
 }
@@ -96,7 +121,7 @@ static void shared_memory_has_no_conflicts(void **state)
             smp_trace trace = {0};
             gpu_case_trace(&c, tiled ? "tiled" : "fused", 0, &trace);
             assert_int_equal(trace.count, tiled ? 2 : 1);
-            const char *kernel = tiled ? "gaussian_" : "gaussian_fused";
+            const char *kernel = "gaussian_";
             for (int op = 0; op < SMP_SHARED_OPS; op++)
                 assert_int_equal(gpu_conflicts(&trace, kernel, (smp_shared_op)op), 0);
             assert_true(gpu_instructions(&trace, kernel, SMP_SHARED_LOAD) > 0);
@@ -112,6 +137,7 @@ int main(void)
         cmocka_unit_test(every_variant_gives_the_definitions_bytes),
         cmocka_unit_test(every_border_and_radius_does),
         cmocka_unit_test(wide_pictures_have_many_strips_and_bands),
+        cmocka_unit_test(every_small_radius_has_its_kernel),
         cmocka_unit_test(every_nan_is_the_same_one),
         cmocka_unit_test(any_alignment_and_window_will_do),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),

@@ -1,0 +1,166 @@
+/* The fused blur of small radii, one warp a strip: what is counted here is instructions. The definition is bell.h's, to
+ * the bit; radius and channels are constants of the kernel.
+ *
+ * Against the fused kernel of bell_fused.cuh:
+ *   - no block barrier: the warps of an SM drift apart, and one's loads hide behind another's arithmetic;
+ *   - the column pass has no ring in shared memory: each lane keeps 2r sums for each of its samples, and a new row turns
+ *     sum j into fma(weight, row, sum j + 1), which needs no moves and is the definition's order, top to bottom;
+ *   - bytes: a byte extended by zeros is a denormal float, byte * 2^-149, which FADD and FFMA take at full speed, and
+ *     sums of two are exact. So a conversion is one byte permute; the row weights carry 2^126, the column weights 2^23,
+ *     which changes no rounding. Adding 2^23 rounds to nearest, ties to even, and leaves the byte in the low bits: three
+ *     permutes pack four. Weighted means of bytes neither clip nor are NaN.
+ * Bands are short, because uneven warps at the end of a launch cost more than rows that are filtered twice; rows and halo
+ * of a band are whole groups. */
+#ifndef SMP_KERNELS_BELL_WARP_CUH
+#define SMP_KERNELS_BELL_WARP_CUH
+
+#include "bell.h"
+#include "strip.cuh"
+
+/* What differs between the formats: V samples a lane are `pack`; a window of packs is words. */
+template <typename T, int R> struct bell_format;
+
+template <int R> struct bell_format<uint8_t, R> {
+    static constexpr int V = smp_bell_bytes_lane(R), ROWS = SMP_BELL_BYTES_ROWS, BAND = smp_bell_bytes_band(R);
+    typedef smp_pack<unsigned, V / 4> pack;
+    /* Taps beyond the filter's own weigh nothing: sums of bytes do not change by them. */
+    static SMP_MEMBER float across(const smp_bell &g, int k) { return k <= g.radius ? g.w[k] * 0x1p126f : 0.f; }
+    static SMP_MEMBER float down(const smp_bell &g, int k) { return k <= g.radius ? g.w[k] * 0x1p23f : 0.f; }
+    static SMP_MEMBER float value(const unsigned *words, int at) /* byte * 2^-149 */
+    {
+        return __uint_as_float(__byte_perm(words[at / 4], 0, 0x4440 | (at & 3)));
+    }
+    static SMP_MEMBER float finish(float v) { return v + 8388608.f; }
+    static SMP_MEMBER pack packed(const float *v)
+    {
+        pack p;
+#pragma unroll
+        for (int i = 0; i < V / 4; i++) {
+            const unsigned low = __byte_perm(__float_as_uint(v[4 * i]), __float_as_uint(v[4 * i + 1]), 0x0040);
+            const unsigned high = __byte_perm(__float_as_uint(v[4 * i + 2]), __float_as_uint(v[4 * i + 3]), 0x0040);
+            p.v[i] = __byte_perm(low, high, 0x5410);
+        }
+        return p;
+    }
+    static SMP_MEMBER uint8_t sample(const pack &p, int i) { return (uint8_t)(p.v[i / 4] >> 8 * (i & 3)); }
+};
+
+template <int R> struct bell_format<float, R> {
+    static constexpr int V = SMP_BELL_REALS_LANE, ROWS = SMP_BELL_REALS_ROWS, BAND = smp_bell_reals_band(R);
+    typedef smp_pack<unsigned, V> pack;
+    static SMP_MEMBER float across(const smp_bell &g, int k) { return g.w[k]; }
+    static SMP_MEMBER float down(const smp_bell &g, int k) { return g.w[k]; }
+    static SMP_MEMBER float value(const unsigned *words, int at) { return __uint_as_float(words[at]); }
+    static SMP_MEMBER float finish(float v) { return smp_one_nan(v); }
+    static SMP_MEMBER pack packed(const float *v)
+    {
+        pack p;
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            p.v[i] = __float_as_uint(v[i]);
+        return p;
+    }
+    static SMP_MEMBER float sample(const pack &p, int i) { return __uint_as_float(p.v[i]); }
+};
+
+/* The kernel for radius R and C channels of T in and out; geometry: smp_geometry_bell_warp. */
+template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g)
+{
+    typedef bell_format<T, R> format;
+    typedef typename format::pack pack;
+    constexpr int V = format::V, ROWS = format::ROWS, BAND = format::BAND, STAGES = 3, REACH = R * C;
+    constexpr int PIECE = 16 / (int)sizeof(T), WORDS = (int)sizeof(pack) / 4;
+    constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */
+    constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE, LEFT = PACKS * V - REACH;
+    typedef strip_loader<T, C, 32 * V, SIDE, ROWS, STAGES> loader_type;
+    typedef typename loader_type::rows_type rows_type;
+    SMP_SMEM(rows_type, s);
+    const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
+    const int n = (int)stencil_samples(io.out);
+    const loader_type loader(s, io.in, x0, REACH, g.edge);
+    const bool full = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(pack) == 0 && x + V <= n;
+    const T *const window = reinterpret_cast<const T *>(s.v) + SIDE - PACKS * V + V * lane;
+    float across[R + 1], down[R + 1];
+#pragma unroll
+    for (int k = 0; k <= R; k++) {
+        across[k] = format::across(g, k);
+        down[k] = format::down(g, k);
+    }
+    const int64_t end = io.out.y0 + io.out.rows;
+    for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * BAND; top < end; top += (int64_t)gridDim.y * BAND) {
+        const int made = end - top < BAND ? (int)(end - top) : BAND, need = made + 2 * R;
+        const int groups = (need + ROWS - 1) / ROWS;
+        float sum[2 * R][V];
+#pragma unroll
+        for (int j = 0; j < 2 * R; j++)
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                sum[j][i] = 0.f;
+        int stage = 0, next = 0, row = -2 * R; /* the output row that is complete */
+        T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) + x;
+#pragma unroll 1
+        for (int k = 1 - STAGES; k < groups; k++) { /* the first turns only load ahead */
+            if (k >= 0)
+                smp_copy_wait<STAGES - 2>();
+            __syncwarp();
+            const int ahead = k + STAGES - 1;
+            if (ahead < groups)
+                loader.load(next, top - R + ahead * ROWS, need - ahead * ROWS);
+            smp_copy_commit();
+            next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
+            if (k < 0)
+                continue;
+#pragma unroll 2
+            for (int q = 0; q < ROWS; q++) {
+                unsigned words[(2 * PACKS + 1) * WORDS];
+                float done[V];
+#pragma unroll
+                for (int i = 0; i < 2 * PACKS + 1; i++) {
+                    const pack p = *reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH + i * V);
+#pragma unroll
+                    for (int j = 0; j < WORDS; j++)
+                        words[i * WORDS + j] = p.v[j];
+                }
+#pragma unroll
+                for (int c = 0; c < C && c < V; c++) { /* one channel after the other: fewer values are alive */
+                    constexpr int VALUES = (V + C - 1) / C + 2 * R;
+                    float p[VALUES];
+#pragma unroll
+                    for (int m = 0; m < VALUES; m++)
+                        if (c + m * C < V + 2 * REACH)
+                            p[m] = format::value(words, LEFT + c + m * C);
+#pragma unroll
+                    for (int m = 0; m * C + c < V; m++) {
+                        const int i = m * C + c;
+                        float v = smp_bell_first(across[0], p[m + R]);
+#pragma unroll
+                        for (int t = 1; t <= R; t++)
+                            v = smp_bell_pair(v, across[t], p[m + R - t], p[m + R + t]);
+                        done[i] = format::finish(smp_bell_tap(sum[0][i], down[R], v));
+#pragma unroll
+                        for (int j = 0; j < 2 * R - 1; j++)
+                            sum[j][i] = smp_bell_tap(sum[j + 1][i], down[j < R ? R - 1 - j : j + 1 - R], v);
+                        sum[2 * R - 1][i] = smp_bell_first(down[R], v);
+                    }
+                }
+                if ((unsigned)row < (unsigned)made) {
+                    const pack result = format::packed(done);
+                    if (full)
+                        *reinterpret_cast<pack *>(out) = result;
+                    else
+#pragma unroll
+                        for (int i = 0; i < V; i++)
+                            if (x + i < n)
+                                out[i] = format::sample(result, i);
+                }
+                out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
+                row++;
+            }
+            stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
+        }
+        smp_copy_wait<0>();
+        __syncwarp();
+    }
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* gaussian on GPUs for f32 and small radii: see bell_warp.cuh. */
+#include "gaussian.h"
+
+#include "bell_warp.cuh"
+
+/* The least warps an SM, for their registers. */
+#define GAUSSIAN_REALS(R, C)                                                                                           \
+    SMP_KERNEL_BOUNDS(32, (R <= 2 ? 28 : R <= 4 ? 20 : R <= 8 ? 14 : 10), gaussian_warp##R##_##C##_f32_f32, smp_bell,  \
+                      io, p)                                                                                           \
+    {                                                                                                                  \
+        bell_march<float, R, C>(io, p);                                                                                \
+    }
+#define GAUSSIAN_REALS_ALL(R) GAUSSIAN_REALS(R, 1) GAUSSIAN_REALS(R, 3) GAUSSIAN_REALS(R, 4)
+GAUSSIAN_REALS_ALL(1)
+GAUSSIAN_REALS_ALL(2)
+GAUSSIAN_REALS_ALL(3)
+GAUSSIAN_REALS_ALL(4)
+GAUSSIAN_REALS_ALL(5)
+GAUSSIAN_REALS_ALL(6)
+GAUSSIAN_REALS_ALL(7)
+GAUSSIAN_REALS_ALL(8)
+GAUSSIAN_REALS(9, 1)
+GAUSSIAN_REALS(10, 1)
+GAUSSIAN_REALS(11, 1)
+GAUSSIAN_REALS(12, 1)
+GAUSSIAN_REALS(13, 1)
+GAUSSIAN_REALS(14, 1)
+GAUSSIAN_REALS(15, 1)

@@ -1,0 +1,145 @@
+/* Strips of a picture that one warp marches down, for stencils that are bound by the number of their instructions.
+ *
+ * A block is one warp: no block barrier exists. Rows arrive ROWS at a time, STAGES - 1 of such groups ahead, by
+ * asynchronous copies of 16 bytes into the warp's own part of shared memory; each row has SIDE samples of halo on both
+ * sides. The common group, whole rows inside the picture, costs three instructions a copy; groups that touch a border,
+ * and rows that are not aligned to 16 bytes, go piece by piece through the border rule.
+ * Shared accesses: pieces lie side by side in a row, and the pieces of halo of a group fall, by the row's pitch, into
+ * different banks too. */
+#ifndef SMP_KERNELS_STRIP_CUH
+#define SMP_KERNELS_STRIP_CUH
+
+#include "stencil.cuh"
+
+/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. */
+template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_rows {
+    static constexpr int PIECE = 16 / (int)sizeof(IN), PITCH = ACROSS + 2 * SIDE, GROUP = ROWS * PITCH;
+    uint4 v[STAGES * GROUP / PIECE];
+};
+
+/* smp_border() for places a few steps outside: it folds, and does not divide, which is slow here. */
+template <typename INT> SMP_DEVICE INT strip_fold(INT i, INT n, int edge)
+{
+    while (i < 0 || i >= n) {
+        if (edge == SMP_CLAMP || (edge == SMP_MIRROR && n == 1))
+            return i < 0 ? 0 : n - 1;
+        if (edge == SMP_REFLECT)
+            i = i < 0 ? -1 - i : 2 * n - 1 - i;
+        else if (edge == SMP_MIRROR)
+            i = i < 0 ? -i : 2 * n - 2 - i;
+        else if (edge == SMP_WRAP)
+            i = i < 0 ? i + n : i - n;
+        else
+            return -1;
+    }
+    return i;
+}
+
+/* The sample that stands for sample i of a row of n, or -1: zero. */
+SMP_DEVICE int strip_border(int i, int n, int channels, int edge)
+{
+    if (i >= 0 && i < n)
+        return i;
+    const int x = i >= 0 ? i / channels : -((channels - 1 - i) / channels), from = strip_fold(x, n / channels, edge);
+    return from < 0 ? -1 : from * channels + (i - x * channels);
+}
+
+/* C: channels, or 0 when they are not constant. Border values are zero. */
+template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_loader {
+    typedef strip_rows<IN, ACROSS, SIDE, ROWS, STAGES> rows_type;
+    static constexpr int PIECE = rows_type::PIECE, PITCH = rows_type::PITCH, GROUP = rows_type::GROUP;
+    static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
+    static constexpr int HALO = 2 * SIDE / PIECE;                     /* pieces of a row's halo */
+    static constexpr int SIDE_TURN = 32 / HALO < ROWS ? 32 / HALO : ROWS; /* rows of halo a copy */
+    static_assert(MIDDLE <= 32 && ROWS % TURN == 0 && HALO <= 32, "a row is one copy at most");
+    const smp_view &in;
+    const int edge, reach; /* samples beside a row's end that are read */
+    const int n;           /* samples of a row */
+    int x, row, side_x, side_row;
+    bool whole, side; /* every piece is aligned and inside; this lane brings a piece of halo */
+    const IN *from, *side_from;
+    IN *to, *side_to;
+
+    SMP_MEMBER strip_loader(rows_type &rows, const smp_view &view, int x0, int beside, int border)
+        : in(view), edge(border), reach(beside), n((int)stencil_samples(view))
+    {
+        const int lane = (int)threadIdx.x;
+        IN *const first = reinterpret_cast<IN *>(rows.v);
+        row = lane / MIDDLE;
+        x = x0 + lane % MIDDLE * PIECE;
+        to = first + row * PITCH + SIDE + lane % MIDDLE * PIECE;
+        const int piece = lane % HALO < HALO / 2 ? lane % HALO : lane % HALO + MIDDLE;
+        side = lane < SIDE_TURN * HALO;
+        side_row = lane / HALO;
+        side_x = x0 - SIDE + piece * PIECE;
+        side_to = first + side_row * PITCH + piece * PIECE;
+        const bool aligned = ((uintptr_t)in.data | (uintptr_t)in.stride) % 16 == 0;
+        const bool mine = aligned && x + PIECE <= n && (!side || (side_x >= 0 && side_x + PIECE <= n));
+        whole = __all_sync(0xffffffffu, mine);
+        from = smp_in<IN>(in, in.y0 + row) + x;
+        side_from = smp_in<IN>(in, in.y0 + side_row) + side_x;
+    }
+    SMP_MEMBER const IN *down(const IN *at, int64_t rows) const
+    {
+        return reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + rows * in.stride);
+    }
+    /* 16 bytes of picture row y, from sample `at` on; needed: else zeros do. Either made here, or where to copy from. */
+    SMP_MEMBER const IN *piece(IN *place, int64_t y, int at, bool needed) const
+    {
+        y = needed && at < n + reach ? strip_fold(y, in.height, edge) : -1;
+        if (y < in.y0 || y >= in.y0 + in.rows) { /* no row, or one that only taps of weight zero read */
+            *reinterpret_cast<uint4 *>(place) = make_uint4(0, 0, 0, 0);
+            return nullptr;
+        }
+        const IN *line = smp_in<IN>(in, y);
+        if ((uintptr_t)line % 16 == 0 && at >= 0 && at + PIECE <= n)
+            return line + at;
+        unsigned word[4] = {0, 0, 0, 0};
+#pragma unroll 1
+        for (int q = 0; q < 4; q++, at += PIECE / 4) {
+            word[0] = word[1], word[1] = word[2], word[2] = word[3], word[3] = 0;
+#pragma unroll
+            for (int k = 0; k < PIECE / 4; k++) {
+                const int i = strip_border(at + k, n, C ? C : in.channels, edge);
+                if (i >= 0 && sizeof(IN) == 4)
+                    word[3] = reinterpret_cast<const unsigned *>(line)[i];
+                else if (i >= 0)
+                    word[3] |= (unsigned)line[i] << 8 * (int)sizeof(IN) * k;
+            }
+        }
+        *reinterpret_cast<uint4 *>(place) = make_uint4(word[0], word[1], word[2], word[3]);
+        return nullptr;
+    }
+    /* Starts bringing picture rows y .. y + ROWS - 1 into the stage at `offset` samples; of these `needed` are wanted. */
+    SMP_MEMBER void load(int offset, int64_t y, int needed) const
+    {
+        const int64_t present = y - in.y0;
+        if (whole && present >= 0 && present + ROWS <= in.rows) {
+            const IN *middle = down(from, present), *halo = down(side_from, present);
+            if (side)
+#pragma unroll
+                for (int i = 0; i < ROWS; i += SIDE_TURN)
+                    if (i + SIDE_TURN <= ROWS || i + side_row < ROWS)
+                        smp_copy_async<16>(side_to + offset + i * PITCH, down(halo, i));
+#pragma unroll
+            for (int i = 0; i < ROWS / TURN; i++)
+                smp_copy_async<16>(to + offset + i * TURN * PITCH, down(middle, i * TURN));
+            return;
+        }
+#pragma unroll 1
+        for (int i = 0; i < ROWS + ROWS; i += i < ROWS ? TURN : SIDE_TURN) { /* the second ROWS are the halo's */
+            const bool middle = i < ROWS;
+            const int line = middle ? row + i : side_row + i - ROWS;
+            if (!middle && (!side || line >= ROWS))
+                continue;
+            IN *const place = (middle ? to + i * PITCH : side_to + (i - ROWS) * PITCH) + offset;
+            const IN *const source = piece(place, y + line, middle ? x : side_x, line < needed);
+            if (source && middle)
+                smp_copy_async<16>(place, source);
+            else if (source) /* apart, so that a trace can tell which copies are one instruction */
+                smp_copy_async<16>(place, source);
+        }
+    }
+};
+
+#endif
