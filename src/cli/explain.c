@@ -9,7 +9,7 @@
 #include "report/json.h"
 #include "report/text.h"
 
-enum { STATEMENT_COLUMNS = 60 };
+enum { STATEMENT_COLUMNS = 54 };
 
 typedef struct explain_settings {
     smp_plan_settings plan;
@@ -316,6 +316,14 @@ static void node_json(smp_json *json, int number, const smp_node *node, const ch
     smp_json_end(json, '}');
 }
 
+/* What a stage needs of its input for one pixel. */
+static const char *reads_text(smp_access access)
+{
+    static const char *const texts[] = {"the same pixel", "pixels around", "everything", "everything",
+                                        "everything, then the pixel"};
+    return (size_t)access < sizeof texts / sizeof texts[0] ? texts[access] : "?";
+}
+
 static void node_line(int number, const smp_node *node, const char *text, bool depends)
 {
     char from[16];
@@ -326,7 +334,7 @@ static void node_line(int number, const smp_node *node, const char *text, bool d
         printf("%5s", "");
     }
     smp_text_column(stdout, wide ? "" : text, STATEMENT_COLUMNS);
-    printf("  %-8s", smp_access_name(node->stage->access));
+    printf("  %s", reads_text(node->stage->access));
     if (node->input != number - 1) { /* a branch; the first statement takes @input, which is -1 too */
         picture_name(from, sizeof from, node->input);
         printf("  from %s", from);
@@ -399,6 +407,9 @@ static smp_code explain(void *given, smp_error *err)
 const smp_command smp_command_explain = {
     .name = "explain",
     .help = "show how a pipeline would run: defaults, types, strips, memory, variants",
+    .about = "Nothing is computed and nothing written. With --device cuda or simt every launch is shown: grid, block, "
+             "registers, "
+             "shared memory, how many of its blocks run on an SM together, and what keeps that from being more.",
     .settings_size = sizeof(explain_settings),
     .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,

@@ -34,7 +34,7 @@ static void put_remarks(FILE *to, const smp_plan *plan, int index, const smp_pai
     if (step->whole_input && step->job != SMP_JOB_SOURCE)
         REMARK("; waits for its whole input");
     else if (step->reach_up == step->reach_down && step->reach_up > 0)
-        REMARK("; reads %lld rows above and below", (long long)step->reach_up);
+        REMARK("; reads %lld row%s above and below", (long long)step->reach_up, step->reach_up == 1 ? "" : "s");
     else if (step->reach_up || step->reach_down)
         REMARK("; reads %lld rows above and %lld below", (long long)step->reach_up, (long long)step->reach_down);
     if (step->linear)
@@ -115,6 +115,27 @@ static void put_step(FILE *to, const smp_explanation *e, int index, const smp_pa
     put_launches(to, e, index, paint);
 }
 
+/* What the columns say, for those who see them for the first time. */
+static void put_legend(FILE *to, const smp_explanation *e, const smp_paint *paint)
+{
+    bool unknown = false;
+    for (size_t i = 0; i < e->plan->step_count; i++)
+        for (int k = 0; k < e->steps[i].launch_count; k++)
+            unknown = unknown || !e->steps[i].launches[k].info.registers;
+    fprintf(to, "\n%s", paint->dim);
+    smp_text_wrap(
+        to,
+        "u8x3 640x480: samples u8, u16 or f32, 3 channels, 640 columns, 480 rows. as: how its samples are kept "
+        "between steps. rows: of its output in memory at once (-: none, they are passed on; frame: all). Steps in "
+        "parentheses are the planner's.",
+        0, 0);
+    if (unknown)
+        smp_text_wrap(
+            to, "Registers are not known here, so occupancy is what threads and shared memory allow; a GPU tells them.",
+            0, 0);
+    fprintf(to, "%s\n", paint->off);
+}
+
 void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
 {
     const smp_plan *plan = e->plan;
@@ -133,7 +154,7 @@ void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
             fprintf(to, "%spass %d of %d%s\n", paint.dim, plan->steps[i].phase + 1, plan->phases, paint.off);
         put_step(to, e, (int)i, &paint);
     }
-    fputc('\n', to);
+    put_legend(to, e, &paint);
     for (size_t i = 0; i < plan->sink_count; i++) {
         const smp_sink *sink = &plan->sinks[i];
         smp_shape_text(&sink->shape, sink->shape.format, type, sizeof type);

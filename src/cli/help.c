@@ -56,6 +56,13 @@ void smp_help_expand(FILE *to, const char *text)
     }
 }
 
+static void put_example(FILE *to, const smp_example *example)
+{
+    fputs("  ", to);
+    smp_help_expand(to, example->line);
+    fprintf(to, "\n      %s\n", example->what);
+}
+
 void smp_help_short(FILE *to)
 {
     fputs("smempipe " SMP_VERSION " - chains stages over images and audio from small text files\n\n"
@@ -67,6 +74,20 @@ void smp_help_short(FILE *to)
         smp_text_wrap(to, command->help, INDENT + NAME_COLUMNS, INDENT + NAME_COLUMNS);
     }
     fputs("\nsmempipe COMMAND --help tells about one command, smempipe help about everything else.\n", to);
+}
+
+/* What a newcomer can type, and what comes next. */
+static void put_first_steps(FILE *to)
+{
+    static const smp_example steps[] = {
+        {"smempipe run -e '{stencil}' in.png out.png", "one stage, without a pipe file"},
+        {"smempipe explain FILE.pipe in.png", "what a pipe file would do with a picture, before it does it"},
+        {"smempipe run -v FILE.pipe in.png out.png", "the picture, and what each stage cost"},
+        {"smempipe stages; smempipe help language", "what stages there are, and how they make a pipeline"},
+    };
+    fputs("\nfirst steps:\n", to);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        put_example(to, &steps[i]);
 }
 
 /* "-e, --stage STAGE", "    --report[=FILE]" */
@@ -170,11 +191,8 @@ static void put_head(FILE *to, const smp_command *command)
 static void put_examples(FILE *to, const smp_command *command)
 {
     fputs("\nexamples:\n", to);
-    for (size_t i = 0; i < SMP_COMMAND_EXAMPLES && command->examples[i].line; i++) {
-        fputs("  ", to);
-        smp_help_expand(to, command->examples[i].line);
-        fprintf(to, "\n      %s\n", command->examples[i].what);
-    }
+    for (size_t i = 0; i < SMP_COMMAND_EXAMPLES && command->examples[i].line; i++)
+        put_example(to, &command->examples[i]);
 }
 
 void smp_help_usage(FILE *to, const smp_command *command)
@@ -224,22 +242,23 @@ static const smp_option help_options[] = {
 void smp_help_overview(FILE *to)
 {
     smp_help_short(to);
+    put_first_steps(to);
     fputs("\ntopics (smempipe help TOPIC):\n", to);
     const smp_topic *topic;
     for (size_t i = 0; (topic = smp_topic_at(i)); i++)
         fprintf(to, "  %-*s  %s\n", NAME_COLUMNS, topic->name, topic->help);
-    fprintf(to, "  %-*s  %s\n\nstages:\n  ", NAME_COLUMNS, "a stage", "its parameters, variants and an example");
-    int column = INDENT;
+    fprintf(to, "  %-*s  %s\n\nstages:\n ", NAME_COLUMNS, "a stage", "its parameters, variants and an example");
+    int column = INDENT - 1;
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
         if (stage->internal)
             continue;
         int width = (int)strlen(stage->name) + 2;
         if (column + width > SMP_TEXT_WIDTH) {
-            fputs("\n  ", to);
-            column = INDENT;
+            fputs("\n ", to);
+            column = INDENT - 1;
         }
-        fprintf(to, "%s  ", stage->name);
+        fprintf(to, "%s%s", column < INDENT ? " " : "  ", stage->name);
         column += width;
     }
     fputc('\n', to);

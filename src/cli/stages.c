@@ -48,6 +48,7 @@ static void put_list(const stages_settings *settings)
 {
     enum { NAME_COLUMNS = 14, DOMAIN_COLUMNS = 7, AT = NAME_COLUMNS + DOMAIN_COLUMNS + 4 };
     smp_paint paint = smp_paint_for(smp_cli_color(&settings->common, STDOUT_FILENO));
+    printf("%s%-*s  %-*s  what it does%s\n", paint.bold, NAME_COLUMNS, "stage", DOMAIN_COLUMNS, "for", paint.off);
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
         if (stage->internal && !settings->all)
@@ -56,6 +57,8 @@ static void put_list(const stages_settings *settings)
                smp_domain_name(stage->domain));
         smp_text_wrap(stdout, stage->help ? stage->help : "", AT, AT);
     }
+    if (!settings->common.quiet)
+        puts("\nsmempipe stages STAGE tells its parameters and shows an example.");
 }
 
 static smp_code stages(void *given, smp_error *err)

@@ -53,11 +53,18 @@ fail:
 
 /* ------------------------------------------------------------------------------------------------ records */
 
-static smp_code add_record(sass_source *sass, const CUpti_SassMetrics_Data *record, size_t values, smp_counts *counts,
-                           smp_error *err)
+typedef struct fetched { /* what CUPTI gave of one pass */
+    CUpti_SassMetrics_Data *records;
+    CUpti_SassMetrics_InstanceValue *all;
+    char (*names)[96]; /* of functions: CUPTI's own texts may go when it is disabled */
+    size_t count, values; /* records; values of each */
+} fetched;
+
+static smp_code add_record(sass_source *sass, const fetched *got, size_t index, smp_counts *counts, smp_error *err)
 {
+    const CUpti_SassMetrics_Data *record = &got->records[index];
     uint64_t sum[CUPTI_SASS_METRICS] = {0};
-    for (size_t i = 0; i < values; i++)
+    for (size_t i = 0; i < got->values; i++)
         for (int m = 0; m < CUPTI_SASS_METRICS; m++)
             if (sass->known[m] && record->pInstanceValues[i].metricId == sass->id[m])
                 sum[m] += record->pInstanceValues[i].value;
@@ -70,46 +77,48 @@ static smp_code add_record(sass_source *sass, const CUpti_SassMetrics_Data *reco
         }
     if (!count.instructions && !count.wavefronts)
         return SMP_OK; /* never executed */
-    const char *kernel = record->functionName ? record->functionName : "?";
+    const char *kernel = got->names[index];
     char where[96];
     if (sass->base.want_sites)
         cupti_line_of(&sass->target, &sass->lines, kernel, record->pcOffset, where, sizeof where);
     return smp_counts_add(counts, kernel, sass->base.want_sites ? where : NULL, (smp_shared_op)op, &count, err);
 }
 
-/* Fetches what the launches since Enable did; *some says whether any instruction was watched. Names of functions are
- * CUPTI's and are read before anything else is asked of it. */
-static smp_code fetch(sass_source *sass, CUpti_SassMetrics_Data **records, size_t *count, size_t *values,
-                      CUpti_SassMetrics_InstanceValue **all, smp_error *err)
+/* Fetches what the launches since Enable did; count 0: no instruction was watched. Memory is the caller's to free. */
+static smp_code fetch(sass_source *sass, fetched *got, smp_error *err)
 {
     smp_code code = SMP_OK;
     const cupti_api *api = sass->target.api;
     CUpti_SassMetricsGetDataProperties_Params have = {
         .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, .ctx = sass->target.handles.context};
     CUPTI_TRY(api, cuptiSassMetricsGetDataProperties, (&have));
-    *count = have.numOfPatchedInstructionRecords;
+    size_t count = have.numOfPatchedInstructionRecords;
     /* CUPTI documents a value for each instance "of each metric"; whichever way it counts, this is enough. */
-    *values = have.numOfInstances * sass->config_count;
-    if (!*count || !have.numOfInstances) {
-        *count = 0;
+    size_t values = have.numOfInstances * sass->config_count;
+    if (!count || !values)
         return SMP_OK;
-    }
-    *records = smp_alloc_array(*count, sizeof **records);
-    *all = smp_alloc_array(*count * *values, sizeof **all);
-    if (!*records || !*all)
-        return smp_fail_memory(err, "counted instructions", *count * *values * sizeof **all);
-    for (size_t i = 0; i < *count * *values; i++)
-        (*all)[i].metricId = UINT64_MAX;
-    for (size_t i = 0; i < *count; i++) {
-        (*records)[i].structSize = sizeof **records;
-        (*records)[i].pInstanceValues = *all + i * *values;
+    got->values = values;
+    got->records = smp_alloc_array(count, sizeof *got->records);
+    got->names = smp_alloc_array(count, sizeof *got->names);
+    got->all = smp_alloc_array(count * values, sizeof *got->all);
+    if (!got->records || !got->names || !got->all)
+        return smp_fail_memory(err, "counted instructions", count * values * sizeof *got->all);
+    for (size_t i = 0; i < count * values; i++)
+        got->all[i].metricId = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        got->records[i].structSize = sizeof *got->records;
+        got->records[i].pInstanceValues = got->all + i * values;
     }
     CUpti_SassMetricsFlushData_Params flush = {.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
                                                .ctx = sass->target.handles.context,
-                                               .numOfPatchedInstructionRecords = *count,
+                                               .numOfPatchedInstructionRecords = count,
                                                .numOfInstances = have.numOfInstances,
-                                               .pMetricsData = *records};
+                                               .pMetricsData = got->records};
     CUPTI_TRY(api, cuptiSassMetricsFlushData, (&flush));
+    got->count = count;
+    for (size_t i = 0; i < count; i++)
+        snprintf(got->names[i], sizeof got->names[i], "%s",
+                 got->records[i].functionName ? got->records[i].functionName : "?");
 fail:
     return code;
 }
@@ -120,9 +129,7 @@ static smp_code one_pass(sass_source *sass, smp_count_work *work, void *context,
 {
     const cupti_api *api = sass->target.api;
     smp_device *device = sass->base.device;
-    CUpti_SassMetrics_Data *records = NULL;
-    CUpti_SassMetrics_InstanceValue *all = NULL;
-    size_t count = 0, values = 0;
+    fetched got = {.count = 0};
     CUpti_SassMetricsEnable_Params enable = {.structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE,
                                              .ctx = sass->target.handles.context,
                                              .enableLazyPatching = 1};
@@ -137,18 +144,19 @@ static smp_code one_pass(sass_source *sass, smp_count_work *work, void *context,
     if (!code)
         code = device->ops->sync(device, err);
     if (!code)
-        code = fetch(sass, &records, &count, &values, &all, err);
-    *some = count > 0;
+        code = fetch(sass, &got, err);
+    *some = got.count > 0;
     /* Disabling comes after the data was fetched, and before lines are looked up, which loads modules. */
     sass->enabled = false;
     CUptiResult off = api->cuptiSassMetricsDisable(&disable);
     if (!code && off != CUPTI_SUCCESS)
         code = cupti_fail(api, "cuptiSassMetricsDisable", off, err);
-    for (size_t i = 0; !code && i < count; i++)
-        code = add_record(sass, &records[i], values, counts, err);
+    for (size_t i = 0; !code && i < got.count; i++)
+        code = add_record(sass, &got, i, counts, err);
 fail:
-    smp_free(records);
-    smp_free(all);
+    smp_free(got.records);
+    smp_free(got.names);
+    smp_free(got.all);
     return code;
 }
 

@@ -136,6 +136,23 @@ class Messages(CliCase):
         self.assertIn("cpu", self.smp("devices").stdout)
         self.assertIn("cpu", json.dumps(json.loads(self.smp("devices", "--json").stdout)))
 
+    def test_devices_are_told_and_measured(self):
+        self.assertRegex(self.smp("devices").stdout, r"simt .*\n +compute capability \d\.\d, \d+ SM.*shared memory")
+        found = json.loads(self.smp("devices", "--measure", "--json").stdout)
+        self.assertGreater(next(d for d in found["devices"] if d["kind"] == "cpu")["copy_gb_per_second"], 0.01)
+
+    def test_listings_fit_and_end_cleanly(self):
+        for arguments in (("help",), ("stages",), ("devices",), ("explain", BLUR), ("explain", BLUR, SAMPLES / "chelsea.png", "--device", "simt")):
+            for line in self.smp(*arguments).stdout.splitlines():
+                self.assertEqual(line, line.rstrip())
+                if str(SAMPLES) not in line and str(BLUR) not in line:
+                    self.assertLessEqual(len(line), 100, line)
+
+    def test_explain_shows_what_a_launch_takes(self):
+        text = self.smp("explain", BLUR, SAMPLES / "chelsea.png", "--device", "simt").stdout
+        for word in ("grid", "block", "shared memory", "occupancy", "limited by", "Registers|registers"):
+            self.assertRegex(text, word)
+
     def test_cuda_never_falls_back_silently(self):
         if any(os.path.exists(p) for p in ("/dev/nvidia0", "/dev/nvidiactl")):
             self.skipTest("there is a GPU here")

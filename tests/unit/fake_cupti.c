@@ -21,6 +21,8 @@ static struct {
     int pass;
 } now;
 
+static char function[32];
+
 static bool goes_wrong(const char *what)
 {
     const char *mode = getenv("FAKE_CUPTI");
@@ -306,6 +308,7 @@ CUptiResult cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *p)
     SIZED(CUpti_SassMetricsDisable_Params);
     WANT(now.sass_on);
     now.sass_on = false;
+    memset(function, 0, sizeof function); /* names are lent only until here */
     return CUPTI_SUCCESS;
 }
 
@@ -329,7 +332,7 @@ CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *p)
         CUpti_SassMetrics_Data *record = &p->pMetricsData[r];
         if (record->structSize != sizeof *record)
             return CUPTI_ERROR_INVALID_PARAMETER;
-        record->functionName = "some_kernel_f32_f32";
+        record->functionName = strcpy(function, "some_kernel_f32_f32");
         record->pcOffset = (uint32_t)(16 * r + 16);
         for (int m = 0; m < 5; m++)
             record->pInstanceValues[m] =
