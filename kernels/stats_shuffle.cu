@@ -1,4 +1,5 @@
-/* stats on GPUs, variant shuffle (the others: stats.cu): a warp a leaf, no shared memory: lanes add through registers.
+/* stats on GPUs, variant shuffle (the others: stats.cu): a warp a leaf, and as many warps as the SMs hold; no shared memory:
+ * lanes add through registers.
  * Channels of a leaf are read together, so that every byte is read once; memory bandwidth is the bound.
  *   bytes, words  sums are exact in integers whatever their order: 16-byte loads, of bytes four added an instruction.
  *   floats        each lane adds its own pixels in order, so neighbouring threads must hold neighbouring pixels: four
@@ -53,59 +54,96 @@ template <typename T, int C> struct stats_lane {
     }
 };
 
-/* A warp adds channels first .. first + C - 1 of a leaf. Several loads are under way at once, as many as registers
- * allow: more where pixels follow each other and addresses take none. */
-template <typename T, int C> SMP_DEVICE void stats_pixels(const stats_leaf &leaf, int first, bool packed)
-{
-    constexpr int PIXEL = C * (int)sizeof(T), STEP = PIXEL * SMP_LANES;
-    constexpr int AT_ONCE = C == 1 ? 8 : C == 2 ? 4 : C == 3 ? 2 : 1;
-    const int lane = (int)threadIdx.x % SMP_LANES;
-    stats_lane<T, C> own;
-#pragma unroll
-    for (int c = 0; c < C; c++) {
-        own.sums[c].clear();
-        own.pivot[c] = stats_pivot<T>(leaf, first + c);
-    }
-    int32_t i = lane;
-    if (leaf.rows == 1 && leaf.pixel_bytes == PIXEL && leaf.pixels >= AT_ONCE * SMP_LANES) {
-        stats_pixel<T, C> now[AT_ONCE], next[AT_ONCE]; /* the next are under way while these are added */
-        const char *at = leaf.start + i * PIXEL;
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++, at += STEP)
-            next[k].load(at, packed);
-        for (i += AT_ONCE * SMP_LANES; i + (AT_ONCE - 1) * SMP_LANES < leaf.pixels; i += AT_ONCE * SMP_LANES) {
-#pragma unroll
-            for (int k = 0; k < AT_ONCE; k++)
-                now[k] = next[k];
+/* A warp's work on channels first .. first + C - 1 of leaves of floats, one after the other. Where a leaf's pixels follow
+ * each other, a lane's next ones are under way while it adds the last: those of the next leaf too, while the lanes' sums
+ * are joined, since otherwise all warps of an SM would leave the memory idle at the same time. */
+template <typename T, int C> struct stats_stream {
+    static constexpr int PIXEL = C * (int)sizeof(T), STEP = PIXEL * SMP_LANES;
+    static constexpr int AT_ONCE = C == 1 ? 8 : C == 2 ? 4 : C == 3 ? 2 : 1;
+    stats_leaf leaf;
+    int first;
+    bool packed, runs;        /* a pixel is one access; pixels follow each other, and are many */
+    const char *at;           /* behind what is under way, for this lane */
+    float begin[C];           /* the leaf's first samples */
+    stats_pixel<T, C> next[AT_ONCE];
+
+    SMP_MEMBER bool start(const smp_io &io, int64_t item, bool apart)
+    {
+        first = apart ? (int)(item % io.in.channels) : 0;
+        if (!leaf.find(io, apart ? item / io.in.channels : item))
+            return false;
+        packed = !apart && ((uintptr_t)leaf.start | (leaf.rows > 1 ? (uintptr_t)leaf.stride : 0)) % 16 == 0;
+        runs = leaf.rows == 1 && leaf.pixel_bytes == PIXEL && leaf.pixels >= AT_ONCE * SMP_LANES;
+        at = leaf.start + (int)threadIdx.x % SMP_LANES * PIXEL;
+        if (runs) {
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++, at += STEP)
                 next[k].load(at, packed);
-            own.template add<AT_ONCE>(now);
         }
-        own.template add<AT_ONCE>(next);
-    }
-    stats_walk walk;
-    walk.start(leaf, i, SMP_LANES);
-    walk.at += first * (int)sizeof(T);
-    constexpr int SEVERAL = C == 1 ? 6 : C == 2 ? 3 : C == 3 ? 2 : 1;
-    for (; i + (SEVERAL - 1) * SMP_LANES < leaf.pixels; i += SEVERAL * SMP_LANES) {
-        stats_pixel<T, C> pixels[SEVERAL];
 #pragma unroll
-        for (int k = 0; k < SEVERAL; k++, walk.next())
-            pixels[k].load(walk.at, packed);
-        own.template add<SEVERAL>(pixels);
+        for (int c = 0; c < C; c++)
+            begin[c] = stats_value<T>(leaf.start, first + c);
+        return true;
     }
+
+    SMP_MEMBER void add_all(stats_lane<T, C> &own)
+    {
+        int32_t i = (int)threadIdx.x % SMP_LANES;
+        if (runs) {
+            for (i += AT_ONCE * SMP_LANES; i + (AT_ONCE - 1) * SMP_LANES < leaf.pixels; i += AT_ONCE * SMP_LANES) {
+                stats_pixel<T, C> now[AT_ONCE];
+#pragma unroll
+                for (int k = 0; k < AT_ONCE; k++)
+                    now[k] = next[k];
+#pragma unroll
+                for (int k = 0; k < AT_ONCE; k++, at += STEP)
+                    next[k].load(at, packed);
+                own.template add<AT_ONCE>(now);
+            }
+            own.template add<AT_ONCE>(next);
+        }
+        stats_walk walk;
+        walk.start(leaf, i, SMP_LANES);
+        walk.at += first * (int)sizeof(T);
+        constexpr int SEVERAL = C == 1 ? 6 : C == 2 ? 3 : C == 3 ? 2 : 1;
+        for (; i + (SEVERAL - 1) * SMP_LANES < leaf.pixels; i += SEVERAL * SMP_LANES) {
+            stats_pixel<T, C> pixels[SEVERAL];
+#pragma unroll
+            for (int k = 0; k < SEVERAL; k++, walk.next())
+                pixels[k].load(walk.at, packed);
+            own.template add<SEVERAL>(pixels);
+        }
 #pragma unroll 1
-    for (; i < leaf.pixels; i += SMP_LANES, walk.next()) {
-        stats_pixel<T, C> pixel;
-        pixel.load(walk.at, packed);
-        own.template add<1>(&pixel);
+        for (; i < leaf.pixels; i += SMP_LANES, walk.next()) {
+            stats_pixel<T, C> pixel;
+            pixel.load(walk.at, packed);
+            own.template add<1>(&pixel);
+        }
     }
+};
+
+/* Items first_item, first_item + step, ...; apart: an item is one channel of a leaf. */
+template <typename T, int C> SMP_DEVICE void stats_stream_all(const smp_io &io, int64_t item, int64_t step, bool apart)
+{
+    stats_stream<T, C> stream;
+    bool there = stream.start(io, item, apart);
+    while (there) {
+        stats_lane<T, C> own;
 #pragma unroll
-    for (int c = 0; c < C; c++) {
-        stats_shuffle_down(own.sums[c]);
-        if (lane == 0)
-            leaf.records[first + c] = own.sums[c].close(own.pivot[c]);
+        for (int c = 0; c < C; c++) {
+            own.sums[c].clear();
+            own.pivot[c] = smp_stats_pivot(stream.begin[c]);
+        }
+        stream.add_all(own);
+        smp_stats_leaf *const records = stream.leaf.records + stream.first;
+        item += step;
+        there = stream.start(io, item, apart);
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            stats_shuffle_down(own.sums[c]);
+            if (threadIdx.x % SMP_LANES == 0)
+                records[c] = own.sums[c].close(own.pivot[c]);
+        }
     }
 }
 
@@ -187,6 +225,14 @@ struct stats_words {
     }
     SMP_MEMBER uint32_t min_() const { return least; }
     SMP_MEMBER uint32_t max_() const { return most; }
+};
+
+template <typename T> struct stats_codes;
+template <> struct stats_codes<uint8_t> {
+    typedef stats_bytes sums;
+};
+template <> struct stats_codes<uint16_t> {
+    typedef stats_words sums;
 };
 
 template <int C> SMP_DEVICE void stats_add_group(stats_words *sums, const smp_group<uint16_t, C> &group)
@@ -294,59 +340,57 @@ template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups(const s
 
 /* ---------------------------------------------------------------------------------------------- shuffle */
 
-template <int C> SMP_DEVICE void stats_channels(const stats_leaf &leaf, bool aligned, const uint8_t *)
+/* Leaves item, item + step, ... in all C channels. */
+template <int C> SMP_DEVICE void stats_channels(const smp_io &io, int64_t item, int64_t step, const float *)
 {
-    stats_groups<uint8_t, C, stats_bytes>(leaf, aligned);
+    stats_stream_all<float, C>(io, item, step, false);
 }
-template <int C> SMP_DEVICE void stats_channels(const stats_leaf &leaf, bool aligned, const uint16_t *)
+template <int C, typename T> SMP_DEVICE void stats_channels(const smp_io &io, int64_t item, int64_t step, const T *)
 {
-    stats_groups<uint16_t, C, stats_words>(leaf, aligned);
-}
-template <int C> SMP_DEVICE void stats_channels(const stats_leaf &leaf, bool aligned, const float *)
-{
-    stats_pixels<float, C>(leaf, 0, aligned);
+    typedef typename stats_codes<T>::sums sums;
+    stats_leaf leaf;
+    for (; leaf.find(io, item); item += step) {
+        const bool aligned = ((uintptr_t)leaf.start | (leaf.rows > 1 ? (uintptr_t)leaf.stride : 0)) % 16 == 0;
+        stats_groups<T, C, sums>(leaf, aligned);
+    }
 }
 
-/* A warp a leaf; with more than four channels a warp a channel, side by side in a block so that they share what the
- * first-level cache holds. */
+/* A warp a leaf and then the next; with more than four channels a warp a channel, side by side in a block so that they
+ * share what the first-level cache holds. */
 template <typename T> SMP_DEVICE void stats_shuffle(const smp_io &io)
 {
     const int64_t item = (int64_t)blockIdx.x * STATS_WARPS + threadIdx.x / SMP_LANES;
-    const bool apart = io.in.channels > SMP_STATS_TOGETHER;
-    stats_leaf leaf;
-    if (!leaf.find(io, apart ? item / io.in.channels : item))
-        return;
-    const bool aligned = ((uintptr_t)leaf.start | (leaf.rows > 1 ? (uintptr_t)leaf.stride : 0)) % 16 == 0;
+    const int64_t step = (int64_t)gridDim.x * STATS_WARPS;
     const T *format = nullptr;
     switch (io.in.channels) {
     case 1:
-        stats_channels<1>(leaf, aligned, format);
+        stats_channels<1>(io, item, step, format);
         break;
     case 2:
-        stats_channels<2>(leaf, aligned, format);
+        stats_channels<2>(io, item, step, format);
         break;
     case 3:
-        stats_channels<3>(leaf, aligned, format);
+        stats_channels<3>(io, item, step, format);
         break;
     case 4:
-        stats_channels<4>(leaf, aligned, format);
+        stats_channels<4>(io, item, step, format);
         break;
     default:
-        stats_pixels<T, 1>(leaf, (int)(item % io.in.channels), false);
+        stats_stream_all<T, 1>(io, item, step, true);
         break;
     }
 }
 
 /* 1024 threads an SM at least. */
-SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, 8, stats_shuffle_u8_u8, smp_no_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, SMP_STATS_RESIDENT, stats_shuffle_u8_u8, smp_no_params, io, p)
 {
     stats_shuffle<uint8_t>(io);
 }
-SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, 8, stats_shuffle_u16_u16, smp_no_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, SMP_STATS_RESIDENT, stats_shuffle_u16_u16, smp_no_params, io, p)
 {
     stats_shuffle<uint16_t>(io);
 }
-SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, 8, stats_shuffle_f32_f32, smp_no_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, SMP_STATS_RESIDENT, stats_shuffle_f32_f32, smp_no_params, io, p)
 {
     stats_shuffle<float>(io);
 }

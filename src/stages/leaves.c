@@ -27,7 +27,10 @@ void smp_geometry_leaf_tree(const smp_io *io, const void *params, smp_grid *grid
 void smp_geometry_leaf_shuffle(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
+    const unsigned resident = (grid->units ? grid->units : 1) * SMP_STATS_RESIDENT;
     leaf_grid(io, io->in.channels > SMP_STATS_TOGETHER, SMP_LANES, SMP_STATS_SHUFFLE, grid);
+    if (grid->grid[0] > resident) /* a warp then takes several leaves, and begins the next while it ends one */
+        grid->grid[0] = resident;
 }
 
 static size_t leaf_scratch(const smp_io *io, const void *params)
