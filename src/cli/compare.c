@@ -30,7 +30,7 @@ static const smp_option options[] = {
      .max = 1000, .help = "time each variant at least N times"},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(compare_settings, time_limit), .fallback = "6", .argument = "S", .min = 0,
      .max = 86400,
-     .help = "go on for about S seconds in all, or until the quartiles lie within 0.5 %; half of it is for counts"},
+     .help = "go on for about S seconds in all, or until medians are known to 0.5 %; half of it is for counts"},
     {"hot", 0, SMP_O_FLAG, offsetof(compare_settings, hot),
      .help = "leave data in the caches between samples (else they are emptied)"},
     {"fail-on", 0, SMP_O_CHOICE, offsetof(compare_settings, fail_on), .fallback = "wrong", .argument = "WHAT",

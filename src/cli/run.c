@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "exec/compare_file.h"
 #include "exec/exec.h"
 #include "report/report.h"
 
@@ -13,13 +14,16 @@ typedef struct run_settings {
     smp_plan_settings plan;
     const char *pipe, *in, *out;
     const char *report; /* null: none, "": table on stderr, else a file */
-    bool strip;
+    bool strip, counters;
     int64_t png_level, jpeg_quality;
 } run_settings;
 
 static const smp_option options[] = {
     {"report", 0, SMP_O_STRING, offsetof(run_settings, report), .argument = "FILE.json", .flags = SMP_O_OPTIONAL,
      .help = "show on stderr what each stage cost and found (-v does too), or write it to a file as JSON"},
+    {"counters", 0, SMP_O_FLAG, offsetof(run_settings, counters),
+     .help = "add to the report what the GPU kernels do to shared memory: wavefronts and bank conflicts, counted in "
+             "launches of their own"},
     {"strip", 0, SMP_O_FLAG, offsetof(run_settings, strip), .help = "write no metadata"},
     {"png-level", 0, SMP_O_INT, offsetof(run_settings, png_level), .fallback = "-1", .argument = "N", .min = 0,
      .max = 9, .help = "PNG compression, 0 (large) to 9 (small, slow)", .flags = SMP_O_SILENT},
@@ -106,6 +110,10 @@ static smp_code check_arguments(const run_settings *settings, smp_error *err)
         code = smp_cli_check_variant(&settings->plan, err);
     if (!code && is_file_report(settings))
         code = check_report(settings, err);
+    if (!code && settings->counters && !strcmp(settings->in, "-")) {
+        smp_fail(err, SMP_E_USAGE, "--counters reads the input again, which standard input cannot do");
+        code = smp_hint(err, "name a file");
+    }
     return code;
 }
 
@@ -144,13 +152,18 @@ static smp_code run_program(const run_settings *settings, const smp_program *pro
     smp_progress_begin(&progress, common, settings->in);
     code = smp_run_file(&request, &report, err);
     smp_progress_end(&progress);
+    if (!code && settings->counters) {
+        smp_progress_begin(&progress, common, "counting");
+        code = smp_count_run(&request, (int)common->threads, &report, err);
+        smp_progress_end(&progress);
+    }
     if (!report.device_note[0])
         snprintf(report.device_note, sizeof report.device_note, "%s", note);
     if (is_file_report(settings) && write_report(settings, &report, &report_err) && !code) {
         code = report_err.code;
         *err = report_err;
     }
-    if (!code && ((common->verbose && !common->quiet) || (settings->report && !settings->report[0])))
+    if (!code && ((common->verbose && !common->quiet) || ((settings->report || settings->counters) && !is_file_report(settings))))
         smp_report_table(stderr, &report, smp_cli_color(common, STDERR_FILENO));
     else if (!code && report.output_clipped)
         smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", settings->out,

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "device/cuda_state.h"
 #include "exec/compare_work.h"
+#include "exec/file_source.h"
 
 /* ------------------------------------------------------------------------------------------------ what is asked for */
 
@@ -19,6 +20,8 @@ static bool names_step(const char *name, const smp_plan *plan, int index)
     const smp_step *step = &plan->steps[index];
     char *end;
     long number = strtol(name, &end, 10);
+    if (step->job == SMP_JOB_SOURCE)
+        return false;
     return !strcmp(name, step->stage->name) || (end > name && !*end && number == index);
 }
 
@@ -49,8 +52,9 @@ static smp_code no_such(const smp_compare_request *request, const char *what, co
 {
     char list[200] = "";
     for (size_t i = 1, used = 0; i < request->plan->step_count && used < sizeof list; i++) {
-        const char *stage = request->plan->steps[i].stage->name, *known = strstr(list, stage);
-        if (!known)
+        const smp_step *step = &request->plan->steps[i];
+        const char *stage = step->job == SMP_JOB_SOURCE ? NULL : step->stage->name;
+        if (stage && !strstr(list, stage))
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", stage);
     }
     smp_fail(err, SMP_E_USAGE, "no stage of this pipeline %s '%s'", what, name);
@@ -71,7 +75,8 @@ static smp_code check_names(const smp_compare_request *request, smp_error *err)
     for (size_t n = 0; n < request->variant_count; n++) {
         bool found = false;
         for (size_t i = 1; i < plan->step_count; i++)
-            found = found || smp_variant_find(smp_step_variants(&plan->steps[i]), request->variants[n]);
+            found = found || (plan->steps[i].job != SMP_JOB_SOURCE &&
+                              smp_variant_find(smp_step_variants(&plan->steps[i]), request->variants[n]));
         if (!found)
             return no_such(request, "has a variant", request->variants[n], err);
     }
@@ -105,6 +110,38 @@ static smp_view frame_view(const smp_comparison *c, int index)
     if (!frame->memory)
         return (smp_view){0};
     return smp_view_of(&step->out, step->storage, frame->memory, frame->stride, 0, 0, step->out.height);
+}
+
+/* The rows of a file that the program names. */
+static smp_code fill_from_file(smp_comparison *c, int index, smp_error *err)
+{
+    const smp_step *step = &c->plan->steps[index];
+    smp_file_source file;
+    smp_code code = smp_file_source_open(step, c->request->limits, step->out.height, &file, err);
+    for (int64_t y = 0; !code && y < step->out.height;) {
+        const void *rows;
+        int64_t count;
+        smp_view to = frame_view(c, index);
+        code = smp_stream_take(file.stream, step->out.height - y, &rows, &count, err);
+        if (code)
+            break;
+        code = c->device->ops->copy_in(c->device, smp_row(&to, y), to.stride, rows, smp_stream_stride(file.stream),
+                                       smp_row_bytes(&step->out, step->storage), count, err);
+        smp_stream_took(file.stream, count);
+        y += count;
+    }
+    smp_file_source_close(&file);
+    return code;
+}
+
+static smp_code make_source(smp_comparison *c, int index, const smp_view *in, smp_error *err)
+{
+    const smp_step *step = &c->plan->steps[index];
+    smp_code code = make_frame(c, index, err);
+    if (code || step->path)
+        return code ? code : fill_from_file(c, index, err);
+    return c->device->ops->copy_in(c->device, c->frames[index].memory, c->frames[index].stride, in->data, in->stride,
+                                   smp_row_bytes(&step->out, step->storage), in->rows, err);
 }
 
 static void find_last_uses(smp_comparison *c)
@@ -252,12 +289,10 @@ static smp_code walk(smp_comparison *c, const smp_view *in, bool times, bool fir
     const smp_compare_request *request = c->request;
     int count = (int)c->plan->step_count;
     int64_t before = first ? 0 : count, all = request->times && request->counts ? 2 * count : count;
-    smp_code code = make_frame(c, 0, err);
-    if (!code)
-        code = c->device->ops->copy_in(c->device, c->frames[0].memory, c->frames[0].stride, in->data, in->stride,
-                                       smp_row_bytes(&c->plan->steps[0].out, c->plan->steps[0].storage), in->rows, err);
-    for (int i = 1; !code && i < count; i++) {
-        code = compare_step(c, i, times, first, err);
+    smp_code code = SMP_OK;
+    for (int i = 0; !code && i < count; i++) {
+        bool source = c->plan->steps[i].job == SMP_JOB_SOURCE;
+        code = source ? make_source(c, i, in, err) : compare_step(c, i, times, first, err);
         for (int k = 0; k <= i; k++)
             if (c->frames[k].last_use <= i)
                 drop_frame(c, k);

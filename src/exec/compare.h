@@ -4,6 +4,7 @@
 #ifndef SMP_EXEC_COMPARE_H
 #define SMP_EXEC_COMPARE_H
 
+#include "base/limits.h"
 #include "device/device.h"
 #include "pipe/plan.h"
 #include "report/compare.h"
@@ -23,6 +24,7 @@ typedef struct smp_compare_request {
     bool default_only;   /* only the variant that a run would take (and naive, when times are wanted); for `run` */
     const char *variant; /* with default_only: the variant asked for, or null */
     int threads;         /* of the emulator; 0: all */
+    const smp_limits *limits; /* for files that the program names; null: the defaults */
     smp_code (*progress)(void *context, int64_t done, int64_t total); /* as in smp_run_request; may be null */
     void *progress_context;
 } smp_compare_request;

@@ -10,7 +10,14 @@
 #include "base/sha256.h"
 #include "device/cpu.h"
 #include "exec/ceilings.h"
+#include "exec/file_source.h"
 #include "exec/step.h"
+
+static smp_code accepts_file(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
+{
+    (void)context;
+    return smp_writer_shape(path, shape, out, err);
+}
 
 /* In memory any shape is fine: the last stage's own. */
 static smp_code accepts_all(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
@@ -102,8 +109,10 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
     smp_plan_request ask = {.program = run->program,
                             .input = media->shape,
                             .orientation = media->orientation,
-                            .output = "memory",
-                            .accepts = accepts_all,
+                            .output = run->output ? run->output : "memory",
+                            .accepts = run->output ? accepts_file : accepts_all,
+                            .probe = smp_file_probe,
+                            .probe_context = (void *)(uintptr_t)&run->limits,
                             .plain_storage = run->plain_storage};
     code = smp_plan_make(&ask, run->diags, &plan, err);
     if (!code)
@@ -112,6 +121,7 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
         smp_compare_request made = *request;
         made.plan = plan;
         made.device = run->device;
+        made.limits = &run->limits;
         code = smp_compare_plan(&made, &in, out, err);
     }
     if (!code && request->times)
@@ -125,5 +135,37 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
     smp_free(in.data);
     smp_plan_free(plan);
     smp_reader_close(reader);
+    return code;
+}
+
+smp_code smp_count_run(const smp_run_request *run, int threads, smp_run_report *report, smp_error *err)
+{
+    smp_compare_request request = {.counts = true,
+                                   .measured = true,
+                                   .default_only = true,
+                                   .variant = run->variant,
+                                   .threads = threads,
+                                   .time_limit = 2,
+                                   .progress = run->progress,
+                                   .progress_context = run->progress_context};
+    smp_run_request quiet = *run;
+    smp_compare found;
+    quiet.diags = NULL; /* warnings were said by the run */
+    smp_code code = smp_compare_file(&quiet, &request, &found, err);
+    for (size_t i = 0; !code && i < found.step_count; i++) {
+        const smp_compare_step *from = &found.steps[i];
+        smp_count_kind kind = from->variant_count ? smp_compare_source(&from->variants[0]) : SMP_COUNT_KINDS;
+        if (i >= report->step_count || kind == SMP_COUNT_KINDS)
+            continue;
+        smp_step_report *to = &report->steps[i]; /* both leave out sources */
+        to->counter = smp_count_kind_name(kind);
+        to->shared = from->variants[0].counts[kind].total;
+        to->count_from = from->count_from;
+        to->count_rows = from->count_rows;
+        to->count_height = from->count_height;
+    }
+    if (!code && smp_compare_any_disagreement(&found))
+        code = smp_fail(err, SMP_E_DIFFERENT, "the model and the GPU count shared-memory accesses differently");
+    smp_compare_free(&found);
     return code;
 }

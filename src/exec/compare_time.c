@@ -1,5 +1,5 @@
 /* Sampling times: variants in turns, so that what changes slowly (clocks, other programs) meets all of them; caches
- * emptied before every sample; until the quartiles lie close together or the time is over. */
+ * emptied before every sample; until the medians are known well enough or the time is over. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum {
     PATIENCE = 10,       /* times the limit, and as many seconds, for the samples that were asked for */
     MOST_DROPPED = 50    /* a GPU that is slowed down all the time is measured as it is */
 };
-static const double close_together = 0.005; /* (q3 - q1) / median */
+static const double close_together = 0.005; /* smp_spread_width */
 
 static bool timed(const smp_compare_variant *variant)
 {

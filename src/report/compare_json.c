@@ -144,6 +144,8 @@ static void put_variant(smp_json *json, const smp_compare *compare, const smp_co
         smp_json_number(json, "median_seconds", variant->time.median);
         smp_json_number(json, "q1_seconds", variant->time.low);
         smp_json_number(json, "q3_seconds", variant->time.high);
+        smp_json_number(json, "median_from_seconds", variant->time.from); /* 95 % confidence */
+        smp_json_number(json, "median_to_seconds", variant->time.to);
         smp_json_number(json, "gb_per_second", smp_compare_gbs(step, variant));
         smp_json_number(json, "of_copy", or_null(smp_compare_of_copy(compare, step, variant)));
         smp_json_number(json, "of_peak", or_null(smp_compare_of_peak(compare, step, variant)));

@@ -275,8 +275,10 @@ void smp_compare_explain(FILE *to)
         {"% copy", "of the rate at which this device copies memory, measured at the start"},
         {"% peak", "of its datasheet's bandwidth; - where that is not known"},
         {"x naive", "how many times as fast as naive"},
-        {"verdict", "faster or slower: the quartiles of the two do not overlap, and the medians differ by 1 % or more. "
-                    "same: both lie within 3 % of naive's median. unclear: neither; take more samples (--time-limit)."},
+        {"verdict", "faster or slower: the 95 % confidence intervals of the two medians do not overlap, and the "
+                    "medians differ by 1 % or more. "
+                    "same: both intervals lie within 3 % of naive's median. unclear: neither; take more samples "
+                    "(--time-limit)."},
         {"source",
          "model: computed from the addresses that the kernels touch in the emulator. sass: counted on the GPU, "
          "instruction by instruction. hw: the GPU's counters, which include arbitration with other traffic."},

@@ -73,6 +73,19 @@ static void put_step(smp_json *json, const smp_step_report *step)
     smp_json_number(json, "mpixel_per_second", timed ? (double)step->pixels / step->seconds / 1e6 : NAN);
     if (step->counts_clipping)
         smp_json_integer(json, "clipped", (int64_t)step->clipped);
+    if (step->counter) {
+        const smp_shared_count *count = &step->shared;
+        smp_json_object(json, "shared_memory");
+        smp_json_string(json, "source", step->counter);
+        smp_json_integer(json, "instructions", (int64_t)count->instructions);
+        smp_json_integer(json, "wavefronts", (int64_t)count->wavefronts);
+        smp_json_integer(json, "ideal", (int64_t)count->ideal);
+        smp_json_integer(json, "conflicts", (int64_t)(count->wavefronts - count->ideal));
+        smp_json_bool(json, "crop", step->count_rows < step->count_height);
+        smp_json_integer(json, "first_row", step->count_from);
+        smp_json_integer(json, "rows", step->count_rows);
+        smp_json_end(json, '}');
+    }
     if (step->findings.count) {
         if (step->name[0])
             smp_json_string(json, "name", step->name);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "counters/trace.h"
 #include "device/device.h"
 #include "report/json.h"
 #include "stages/stage.h"
@@ -26,6 +27,9 @@ typedef struct smp_step_report {
     const smp_stage *stage;
     smp_shape in;      /* what it worked on */
     void *tally;       /* its findings in a form that adds up over files (stage->join); null: not wanted, or none */
+    const char *counter;     /* where the counts come from: "model", "sass"; null: not counted */
+    smp_shared_count shared; /* accesses of its GPU kernels to shared memory */
+    int64_t count_from, count_rows, count_height; /* output rows that were counted, of all */
 } smp_step_report;
 
 typedef struct smp_run_report {

@@ -7,6 +7,8 @@
 
 /* Columns of the table; with two blanks between them they stay inside SMP_TEXT_WIDTH. */
 enum { STEP_COLUMNS = 44, VARIANT_COLUMNS = 10, TIME_COLUMNS = 10, SHARE_COLUMNS = 6, RATE_COLUMNS = 8 };
+/* With counts of shared memory the statement has less room, and pixels give way. */
+enum { COUNTED_STEP_COLUMNS = 24, COUNT_COLUMNS = 9, WAYS_COLUMNS = 5 };
 enum { SPARK_COLUMNS = 48 };
 
 /* Two blanks and text flush right. */
@@ -24,7 +26,15 @@ static void put_number(FILE *to, int columns, const char *format, double value, 
     put_cell(to, text, columns);
 }
 
-static void put_head(FILE *to, const smp_run_report *report, const smp_paint *paint)
+static bool has_counts(const smp_run_report *report)
+{
+    for (size_t i = 0; i < report->step_count; i++)
+        if (report->steps[i].counter)
+            return true;
+    return false;
+}
+
+static void put_head(FILE *to, const smp_run_report *report, bool counted, const smp_paint *paint)
 {
     char size[24];
     smp_text_clean(to, report->input ? report->input : "?");
@@ -44,55 +54,98 @@ static void put_head(FILE *to, const smp_run_report *report, const smp_paint *pa
     if (report->device_note[0])
         fprintf(to, "%s\n", report->device_note);
     fprintf(to, "%s  ", paint->bold);
-    smp_text_column(to, "step", STEP_COLUMNS);
+    smp_text_column(to, "step", counted ? COUNTED_STEP_COLUMNS : STEP_COLUMNS);
     fputs("  ", to);
     smp_text_column(to, "variant", VARIANT_COLUMNS);
     put_cell(to, "time ms", TIME_COLUMNS);
     put_cell(to, "share", SHARE_COLUMNS);
     put_cell(to, "GB/s", RATE_COLUMNS);
-    put_cell(to, "Mpixel/s", RATE_COLUMNS);
+    if (counted) {
+        put_cell(to, "wavefr.", COUNT_COLUMNS);
+        put_cell(to, "conflicts", COUNT_COLUMNS);
+        put_cell(to, "n-way", WAYS_COLUMNS);
+    } else {
+        put_cell(to, "Mpixel/s", RATE_COLUMNS);
+    }
     fprintf(to, "%s\n", paint->off);
 }
 
-static void put_step(FILE *to, const smp_step_report *step, double all_seconds, const smp_paint *paint)
+/* As it is, or with k, M, G where the column is narrow. */
+static void put_count(FILE *to, uint64_t count, bool known)
+{
+    static const char *const units[] = {"%.0f", "%.1f k", "%.1f M", "%.1f G", "%.1f T"};
+    double value = (double)count;
+    int unit = 0;
+    while (value >= (unit ? 99999.5 : 999999999.5) && unit < 4)
+        value /= 1000, unit++;
+    put_number(to, COUNT_COLUMNS, units[unit], value, known);
+}
+
+static void put_step(FILE *to, const smp_step_report *step, double all_seconds, bool counted, const smp_paint *paint)
 {
     bool inserted = step->node<0, timed = step->seconds> 0;
     fprintf(to, "%s  ", inserted ? paint->dim : "");
-    smp_text_column(to, step->label, STEP_COLUMNS);
+    smp_text_column(to, step->label, counted ? COUNTED_STEP_COLUMNS : STEP_COLUMNS);
     fputs("  ", to);
     smp_text_column(to, step->variant[0] ? step->variant : "-", VARIANT_COLUMNS);
     put_number(to, TIME_COLUMNS, "%.3f", step->seconds * 1e3, true);
     put_number(to, SHARE_COLUMNS, "%.0f %%", all_seconds > 0 ? step->seconds / all_seconds * 100 : 0, all_seconds > 0);
     put_number(to, RATE_COLUMNS, "%.2f", timed ? (double)step->bytes / step->seconds / 1e9 : 0, timed && step->bytes);
-    put_number(to, RATE_COLUMNS, "%.0f", timed ? (double)step->pixels / step->seconds / 1e6 : 0, timed && step->pixels);
+    if (counted) {
+        const smp_shared_count *count = &step->shared;
+        bool known = step->counter && count->instructions;
+        put_count(to, count->wavefronts, known);
+        put_count(to, count->wavefronts - count->ideal, known);
+        put_number(to, WAYS_COLUMNS, "%.2f", known ? (double)count->wavefronts / (double)count->ideal : 0, known);
+    } else {
+        put_number(to, RATE_COLUMNS, "%.0f", timed ? (double)step->pixels / step->seconds / 1e6 : 0,
+                   timed && step->pixels);
+    }
     fprintf(to, "%s\n", inserted ? paint->off : "");
 }
 
-static void put_total(FILE *to, const char *name, double seconds, const char *remark)
+static void put_total(FILE *to, const char *name, double seconds, bool counted, const char *remark)
 {
     fputs("  ", to);
-    smp_text_column(to, name, STEP_COLUMNS + 2 + VARIANT_COLUMNS);
+    smp_text_column(to, name, (counted ? COUNTED_STEP_COLUMNS : STEP_COLUMNS) + 2 + VARIANT_COLUMNS);
     put_number(to, TIME_COLUMNS, "%.3f", seconds * 1e3, true);
     fprintf(to, "%s%s\n", remark[0] ? "  " : "", remark);
 }
 
-static void put_totals(FILE *to, const smp_run_report *report)
+static void put_totals(FILE *to, const smp_run_report *report, bool counted)
 {
     char rate[48] = "", size[24];
-    put_total(to, "all steps", report->device_seconds, "");
+    put_total(to, "all steps", report->device_seconds, counted, "");
     if (report->upload_seconds > 0)
-        put_total(to, "upload", report->upload_seconds, "");
+        put_total(to, "upload", report->upload_seconds, counted, "");
     if (report->download_seconds > 0)
-        put_total(to, "download", report->download_seconds, "");
+        put_total(to, "download", report->download_seconds, counted, "");
     if (report->input_bytes && report->read_seconds > 0)
         snprintf(rate, sizeof rate, "%.1f MB/s of file", (double)report->input_bytes / report->read_seconds / 1e6);
-    put_total(to, "read and decode", report->read_seconds, rate);
+    put_total(to, "read and decode", report->read_seconds, counted, rate);
     if (report->output)
-        put_total(to, "encode and write", report->write_seconds, "");
-    put_total(to, "wall", report->wall_seconds, "in which these overlap");
+        put_total(to, "encode and write", report->write_seconds, counted, "");
+    put_total(to, "wall", report->wall_seconds, counted, "in which these overlap");
     smp_text_bytes(size, sizeof size, (double)report->peak_bytes);
     fprintf(to, "  %lld strip%s of %lld row%s, peak memory %s\n", (long long)report->strips,
             report->strips == 1 ? "" : "s", (long long)report->strip_rows, report->strip_rows == 1 ? "" : "s", size);
+}
+
+/* What the counts are of: on a CPU they are not those of what was timed. */
+static void put_counted(FILE *to, const smp_run_report *report, const smp_paint *paint)
+{
+    const char *counter = NULL;
+    for (size_t i = 0; i < report->step_count; i++) {
+        const smp_step_report *step = &report->steps[i];
+        counter = step->counter ? step->counter : counter;
+        if (step->counter && step->count_rows < step->count_height) {
+            fprintf(to, "  %scounts of '", paint->yellow);
+            smp_text_clean(to, step->label);
+            fprintf(to, "' are of a crop: rows %lld to %lld of %lld%s\n", (long long)step->count_from,
+                    (long long)(step->count_from + step->count_rows - 1), (long long)step->count_height, paint->off);
+        }
+    }
+    fprintf(to, "  wavefronts and conflicts: shared memory of the GPU kernels of these variants (%s)\n", counter);
 }
 
 /* ------------------------------------------------------------------------------------------------ findings */
@@ -218,10 +271,13 @@ void smp_report_findings(FILE *to, const char *label, const smp_findings *findin
 void smp_report_table(FILE *to, const smp_run_report *report, bool color)
 {
     smp_paint paint = smp_paint_for(color);
-    put_head(to, report, &paint);
+    bool counted = has_counts(report);
+    put_head(to, report, counted, &paint);
     for (size_t i = 0; i < report->step_count; i++)
-        put_step(to, &report->steps[i], report->device_seconds, &paint);
-    put_totals(to, report);
+        put_step(to, &report->steps[i], report->device_seconds, counted, &paint);
+    put_totals(to, report, counted);
+    if (counted)
+        put_counted(to, report, &paint);
     for (size_t i = 0; i < report->step_count; i++)
         if (report->steps[i].findings.count)
             smp_report_findings(to, report->steps[i].label, &report->steps[i].findings, color);

@@ -77,6 +77,22 @@ class Compare(CliCase):
         self.smp("compare", "-e", "invert", "absent.png", status=3)
         self.assertEqual(self.files(), ["in.png", "there.json"])
 
+    def test_run_counts_in_its_report(self):
+        done = self.smp("run", "--counters", "-e", "transpose", "--variant", "tiled", "--device", "cpu", CHELSEA, "out.png")
+        self.assertRegex(done.stderr, r"step +variant +time ms +share +GB/s +wavefr\. +conflicts +n-way")
+        self.assertRegex(done.stderr, r"transpose +tiled .* \d+ +\d+ +1\.97\n")
+        self.assertLessEqual(max(map(len, done.stderr.splitlines())), 100)
+        self.smp("run", "--counters", "--report=-", "-q", "-e", "transpose", "--device", "cpu", CHELSEA, "other.png")
+        self.smp("diff", "out.png", "other.png")  # counting changes nothing
+        found = self.smp("run", "--counters", "--report=-", "-e", "transpose", "--device", "cpu", CHELSEA, "third.png").stdout
+        self.assertEqual(json.loads(found)["steps"][0]["shared_memory"]["conflicts"], 0)
+        self.assertIn("standard input", self.smp("run", "--counters", "-e", "invert", "-", "fourth.png", status=2, stdin=open(CHELSEA, "rb")).stderr)
+
+    def test_a_second_picture_from_a_file_is_read(self):
+        picture = self.small_png()
+        rows = list(csv.DictReader(io.StringIO(self.smp("compare", "-e", 'subtract by="in.png"', picture, "--device", "cpu", "--csv", "-", *QUICK).stdout)))
+        self.assertEqual([row["check"] for row in rows], ["right"] * len(rows))
+
     def test_an_empty_pipeline_compares_nothing(self):
         self.write("none.pipe", "# nothing\n")
         self.assertIn("nothing to compare", self.smp("compare", "none.pipe", self.small_png(), "--device", "cpu").stdout)

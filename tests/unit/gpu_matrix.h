@@ -27,11 +27,15 @@ typedef struct input {
 CASE_FN input input_make(const subject *s, const int *levels, const smp_shape *shape, int mode, uint64_t seed)
 {
     input c = {.subject = s, .shape = *shape, .mode = mode, .seed = seed};
-    if (mode == AFTER_ANOTHER || mode == AFTER_COUNTING)
-        snprintf(c.text[c.count++], TEXT, "multiply 90%%");
+    const bool after = mode == AFTER_ANOTHER || mode == AFTER_COUNTING;
+    if (after)
+        snprintf(c.text[c.count++], TEXT, "multiply 90%%%s", s->operand ? " -> @before" : "");
     if (mode == AFTER_COUNTING)
         snprintf(c.text[c.count++], TEXT, "stats");
     c.count += write_lines(s, levels, &c.text[c.count]);
+    for (size_t i = 0; i < c.count && after; i++)
+        if (!strcmp(c.text[i], "from @input"))
+            snprintf(c.text[i], TEXT, "from @before");
     return c;
 }
 

@@ -28,6 +28,22 @@ static void quartiles_are_numpys(void **state)
     assert_true(odd[0] == 5); /* samples keep their order */
 }
 
+/* R: sort(x)[qbinom(c(.025, .975), n, .5)], or a sample wider. */
+static void the_medians_interval_narrows_with_samples(void **state)
+{
+    (void)state;
+    double samples[400];
+    for (int i = 0; i < 400; i++)
+        samples[(i * 7) % 400] = i;
+    smp_spread ten, many;
+    assert_true(smp_spread_of((const double[]){9, 8, 7, 6, 5, 4, 3, 2, 1, 0}, 10, &ten));
+    assert_true(ten.from == 1 && ten.to == 8);
+    assert_true(smp_spread_of(samples, 400, &many));
+    assert_true(many.from == 180 && many.to == 219 && many.low == 99.75);
+    assert_true(smp_spread_of(samples, 1, &many));
+    assert_true(many.from == 0 && many.to == 0);
+}
+
 static void verdicts_need_intervals_apart(void **state)
 {
     (void)state;
@@ -35,13 +51,13 @@ static void verdicts_need_intervals_apart(void **state)
         smp_spread base, other;
         smp_verdict want;
     } rows[] = {
-        {{9, 10, 11}, {5, 6, 7}, SMP_VERDICT_FASTER},
-        {{9, 10, 11}, {12, 13, 14}, SMP_VERDICT_SLOWER},
-        {{9, 10, 11}, {8, 8.5, 9.5}, SMP_VERDICT_UNCLEAR},         /* overlap */
-        {{9, 10, 11}, {9, 10, 11}, SMP_VERDICT_UNCLEAR},           /* too wide to say that they are the same */
-        {{9.9, 10, 10.1}, {9.95, 10.02, 10.2}, SMP_VERDICT_SAME},  /* both within 3 % */
-        {{10, 10.01, 10.02}, {10.03, 10.04, 10.05}, SMP_VERDICT_SAME}, /* apart, but by less than 1 % */
-        {{0, 0, 0}, {1, 1, 1}, SMP_VERDICT_NONE},
+        {{8, 10, 12, 9, 11}, {5, 6, 12, 5, 7}, SMP_VERDICT_FASTER},
+        {{8, 10, 12, 9, 11}, {8, 13, 14, 12, 14}, SMP_VERDICT_SLOWER},
+        {{8, 10, 12, 9, 11}, {8, 8.5, 9, 8, 9.5}, SMP_VERDICT_UNCLEAR}, /* overlap */
+        {{8, 10, 12, 9, 11}, {8, 10, 12, 9, 11}, SMP_VERDICT_UNCLEAR},  /* too wide to say that they are the same */
+        {{8, 10, 12, 9.9, 10.1}, {8, 10.02, 12, 9.95, 10.2}, SMP_VERDICT_SAME},     /* both within 3 % */
+        {{8, 10, 12, 9.99, 10.01}, {8, 10.04, 12, 10.03, 10.05}, SMP_VERDICT_SAME}, /* apart, but by less than 1 % */
+        {{0}, {1, 1, 1, 1, 1}, SMP_VERDICT_NONE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_int_equal(smp_verdict_of(&rows[i].base, &rows[i].other), rows[i].want);
@@ -160,13 +176,10 @@ static void stages_and_variants_can_be_chosen(void **state)
     static const char *const stages[] = {"transpose"}, *const variants[] = {"padded"}, *const wrong[] = {"padde"};
     const gpu_case c = {.lines = {"gaussian 1px", "transpose"}, .in = case_shape(33, 20, 1, SMP_U8)};
     gpu_job job = gpu_job_make(&c);
-    smp_compare found = compare_on(&job, gpu_reference(),
-                                   (smp_compare_request){.stages = stages,
-                                                         .stage_count = 1,
-                                                         .variants = variants,
-                                                         .variant_count = 1,
-                                                         .repeat = 1,
-                                                         .times = true});
+    smp_compare found = compare_on(
+        &job, gpu_reference(),
+        (smp_compare_request){
+            .stages = stages, .stage_count = 1, .variants = variants, .variant_count = 1, .repeat = 1, .times = true});
     assert_int_equal(found.step_count, 1);
     assert_string_equal(found.steps[0].stage, "transpose");
     assert_int_equal(found.steps[0].variant_count, 2);
@@ -315,9 +328,9 @@ static void a_large_picture_is_counted_on_whole_blocks_of_rows(void **state)
     const gpu_case c = {.lines = {"transpose"}, .in = case_shape(2500, 600, 1, SMP_U8)};
     gpu_job job = gpu_job_make(&c);
     static const char *const variants[] = {"padded"};
-    smp_compare found = compare_on(
-        &job, gpu_reference(),
-        (smp_compare_request){.counts = true, .time_limit = 1e-6, .variants = variants, .variant_count = 1});
+    smp_compare found =
+        compare_on(&job, gpu_reference(),
+                   (smp_compare_request){.counts = true, .time_limit = 1e-6, .variants = variants, .variant_count = 1});
     const smp_compare_step *step = &found.steps[0];
     assert_int_equal(step->count_height, 2500);
     assert_in_range(step->count_rows, 1, 600);
@@ -338,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quartiles_are_numpys),
+        cmocka_unit_test(the_medians_interval_narrows_with_samples),
         cmocka_unit_test(verdicts_need_intervals_apart),
         cmocka_unit_test(inputs_are_named_by_their_sha256),
         cmocka_unit_test(every_variant_of_every_step_is_checked_timed_and_counted),
