@@ -169,7 +169,7 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
             blame_step(request, plan, failed, code, err);
     }
     smp_error late = {0};
-    smp_stream_close(source.stream, code != SMP_OK, &report->read_seconds, &late);
+    smp_stream_close(source.stream, true, &report->read_seconds, &late); /* a trimmed sound is not read to its end */
     for (size_t i = 0; i < plan->sink_count; i++) {
         smp_code ended = smp_stream_close(outputs[i].stream, code != SMP_OK, &report->write_seconds, &late);
         if (!code && ended) {

@@ -176,11 +176,27 @@ static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_er
     return code;
 }
 
+static smp_code skip_rows(smp_port *port, int64_t count, smp_error *err)
+{
+    const void *rows;
+    port->at += count;
+    for (int64_t n; port->stream && count > 0; count -= n) {
+        smp_code code = smp_stream_take(port->stream, count, &rows, &n, err);
+        if (code)
+            return code;
+        smp_stream_took(port->stream, n);
+    }
+    return SMP_OK;
+}
+
 static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
     lane *l = &r->lanes[index];
     smp_port file = {.stream = l->file.stream}, *port = step->path ? &file : r->setup->source;
+    smp_code skipped = skip_rows(port, need->from - l->done, err); /* what nothing reads */
+    if (skipped)
+        return skipped;
     for (int64_t y = need->from; y < need->to;) {
         const void *rows;
         int64_t count, stride;

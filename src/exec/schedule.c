@@ -54,6 +54,7 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
         rows[i].from = here && k > 0 ? share(plan, step->out.height, highest, strip_rows, k, strips) : 0;
         rows[i].to = here ? share(plan, step->out.height, highest, strip_rows, k + 1, strips) : 0;
         rows[i].keep = INT64_MAX;
+        rows[i].first = here ? 0 : INT64_MAX;
     }
     for (int i = count - 1; i > 0; i--) {
         const smp_step *step = &plan->steps[i];
@@ -73,9 +74,12 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
             if (rows[i].to > 0)
                 need->to = smp_max_i64(need->to, smp_min_i64(height, rows[i].to + step->reach_down));
             need->keep = smp_min_i64(need->keep, smp_max_i64(0, rows[i].from - step->reach_up));
+            if (rows[i].first != INT64_MAX)
+                need->first = smp_min_i64(need->first, smp_max_i64(0, rows[i].first - step->reach_up));
         }
     }
     for (int i = 0; i < count; i++) {
+        rows[i].from = smp_max_i64(rows[i].from, smp_min_i64(rows[i].first, rows[i].to));
         rows[i].keep = smp_min_i64(rows[i].keep, rows[i].from);
         if (plan->steps[i].frame)
             rows[i].keep = 0;

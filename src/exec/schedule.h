@@ -8,6 +8,7 @@
 
 typedef struct smp_rows {
     int64_t from, to; /* rows to compute in this strip; from == to: none */
+    int64_t first;    /* the first row that anything ever reads: none before it is computed */
     int64_t keep;     /* the first row of the step's output that this or a later strip still reads */
 } smp_rows;
 

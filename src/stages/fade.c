@@ -1,0 +1,78 @@
+/* fade: a sound rises from silence and falls back to it. */
+#include "fade.h"
+
+#include <math.h>
+
+#include "base/checked.h"
+#include "stages/geometry.h"
+#include "stages/stage.h"
+
+typedef struct params {
+    double in, out;
+    int curve;
+} params;
+
+static const smp_param table[] = {
+    {"in", offsetof(params, in), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "time that the beginning takes to rise", NULL, 0},
+    {"out", offsetof(params, out), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "time that the end takes to fall", NULL, 0},
+    {"curve", offsetof(params, curve), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "smooth",
+     "linear: even in amplitude; smooth: without corners", (const char *const[]){"linear", "smooth", NULL}, 0},
+    {0},
+};
+
+static int64_t frames(double seconds, const smp_shape *in)
+{
+    double wanted = floor(seconds * in->rate + 0.5);
+    return wanted < (double)in->height ? (int64_t)wanted : in->height;
+}
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = params_;
+    if (!(in->rate > 0))
+        return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
+    smp_fade *fade = (smp_fade *)(void *)work->kernel;
+    *fade = (smp_fade){.in = frames(p->in, in), .out = frames(p->out, in), .curve = p->curve};
+    fade->in_rate = fade->in ? 1. / (double)fade->in : 0;
+    fade->out_rate = fade->out ? 1. / (double)fade->out : 0;
+    work->kernel_size = sizeof *fade;
+    work->nothing = !fade->in && !fade->out;
+    work->ops = 1;
+    return SMP_OK;
+}
+
+static void geometry(const smp_io *io, const void *params_, smp_grid *grid)
+{
+    enum { EACH = 4, GRID_X = INT32_MAX };
+    (void)params_;
+    const int64_t each = EACH * SMP_BLOCK_THREADS, n = io->out.width * io->out.channels * io->out.rows;
+    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64((n + each - 1) / each, 1, GRID_X), 1, 1},
+                       .block = {SMP_BLOCK_THREADS, 1, 1}};
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive", .help = "frame by frame", .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fade_naive), "fade_naive", NULL}}},
+    {.name = "tiled",
+     .help = "what lies between the fades as one long row",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fade_tiled), "fade_tiled", geometry}}},
+    {0},
+};
+
+const smp_stage smp_stage_fade = {
+    .name = "fade",
+    .help = "let a sound rise from silence and fall back to it",
+    .about = "Frame k of a fade of n frames is multiplied by t = (k + 1/2) / n, or t^2 (3 - 2t) with curve=smooth; where both "
+             "fades meet, by both.",
+    .example = "fade in=10ms out=0.2ms",
+    .domain = SMP_AUDIO,
+    .access = SMP_POINT,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"afade", "fade in=0.5s out=0.5s"},
+                                   {"fadein", "fade in=0.5s"},
+                                   {"fadeout", "fade out=0.5s"},
+                                   {0}},
+};

@@ -1,0 +1,50 @@
+/* fir: a filter by its taps. */
+#include <math.h>
+
+#include "stages/filtering.h"
+
+typedef struct params {
+    smp_matrix taps;
+    double gain;
+} params;
+
+static const smp_param table[] = {
+    {"taps", offsetof(params, taps), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL, "the impulse response, as in [0.25 0.5 0.25]",
+     NULL, SMP_P_MAIN | SMP_P_REQUIRED},
+    {"gain", offsetof(params, gain), SMP_T_FLOAT, SMP_UNIT_DB, -200, 200, "0dB", "level of all taps", NULL, 0},
+    {0},
+};
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)in, (void)by;
+    const params *p = params_;
+    const int count = p->taps.rows * p->taps.cols;
+    double taps[SMP_FIR_MOST];
+    if (p->taps.rows != 1 && p->taps.cols != 1)
+        return smp_fail(err, SMP_E_PIPE, "taps are a list, not a matrix of %d x %d", p->taps.rows, p->taps.cols);
+    if (count > SMP_FIR_MOST)
+        return smp_fail(err, SMP_E_PIPE, "%d taps; at most %d are possible", count, SMP_FIR_MOST);
+    for (int i = 0; i < count; i++) {
+        taps[i] = p->taps.values[i] * pow(10, p->gain / 20);
+        if (!isfinite(taps[i]))
+            return smp_fail(err, SMP_E_PIPE, "tap %d is not a finite number", i + 1);
+    }
+    return smp_filter_plan(taps, count, work, err);
+}
+
+const smp_stage smp_stage_fir = {
+    .name = "fir",
+    .help = "filter a sound with a given impulse response",
+    .about = "Every channel's convolution with the taps: numpy.convolve(x, taps, 'same'). The middle of the taps lies on the "
+             "frame itself, so that a symmetric filter delays nothing; the length is kept; outside the sound is silence. f32 "
+             "with fused operations, taps in blocks of 256 and in them every 32nd together (kernels/fir.h).",
+    .example = "fir [0.25 0.5 0.25]",
+    .domain = SMP_AUDIO,
+    .access = SMP_STENCIL,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = smp_filter_variants,
+    .aliases = (const smp_alias[]){{"firfilter", "fir [...]"}, {"afir", "fir [...]"}, {"lfilter", "fir [...]"}, {0}},
+};
