@@ -110,22 +110,25 @@ function(smp_kernel_files table)
     endforeach()
     if(SMP_CUDA AND SMP_NVCC)
       set(fatbin ${folder}/${name}.fatbin)
-      add_custom_command(OUTPUT ${fatbin}
-        COMMAND ${SMP_NVCC} ${SMP_NVCC_FLAGS} -MD -MF ${fatbin}.d -MT ${fatbin} -fatbin -o ${fatbin} ${source}
+      set(usage ${folder}/${name}.usage)
+      add_custom_command(OUTPUT ${fatbin} BYPRODUCTS ${usage}
+        COMMAND ${CMAKE_COMMAND} -DUSAGE=${usage} -P ${CMAKE_SOURCE_DIR}/kernels/nvcc.cmake --
+          ${SMP_NVCC} ${SMP_NVCC_FLAGS} -MD -MF ${fatbin}.d -MT ${fatbin} -fatbin -o ${fatbin} ${source}
         DEPENDS ${source} DEPFILE ${fatbin}.d COMMENT "Building GPU kernels ${name}.cu" VERBATIM)
       list(APPEND images ${fatbin})
       string(APPEND declarations
-        "__asm__(\".section .rodata\\n.balign 64\\n.globl ${table}_image_${name}\\n.hidden ${table}_image_${name}\\n${table}_image_${name}:\\n.incbin \\\"${fatbin}\\\"\\n.globl ${table}_image_end_${name}\\n.hidden ${table}_image_end_${name}\\n${table}_image_end_${name}:\\n.byte 0\\n.previous\\n\");\n"
+        "__asm__(\".section .rodata\\n.balign 64\\n.globl ${table}_image_${name}\\n.hidden ${table}_image_${name}\\n${table}_image_${name}:\\n.incbin \\\"${fatbin}\\\"\\n.globl ${table}_image_end_${name}\\n.hidden ${table}_image_end_${name}\\n${table}_image_end_${name}:\\n.byte 0\\n.globl ${table}_usage_${name}\\n.hidden ${table}_usage_${name}\\n${table}_usage_${name}:\\n.incbin \\\"${usage}\\\"\\n.byte 0\\n.previous\\n\");\n"
         "extern const unsigned char ${table}_image_${name}[] __attribute__((visibility(\"hidden\")));\n"
-        "extern const unsigned char ${table}_image_end_${name}[] __attribute__((visibility(\"hidden\")));\n")
-      set(image "${table}_image_${name}, ${table}_image_end_${name}")
+        "extern const unsigned char ${table}_image_end_${name}[] __attribute__((visibility(\"hidden\")));\n"
+        "extern const char ${table}_usage_${name}[] __attribute__((visibility(\"hidden\")));\n")
+      set(image "${table}_image_${name}, ${table}_image_end_${name}, ${table}_usage_${name}")
     else()
-      set(image "0, 0")
+      set(image "0, 0, 0")
     endif()
     string(APPEND rows "    {\"${name}\", ${image}, &${table}_plain_${name}, &${table}_traced_${name}},\n")
   endforeach()
   file(GENERATE OUTPUT ${folder}/table.c CONTENT
-    "/* Written by CMake: the kernel files that the program carries. */\n#include \"device/kernel_table.h\"\n${declarations}extern const smp_kernel_file ${table}[];\nconst smp_kernel_file ${table}[] = {\n${rows}    {0, 0, 0, 0, 0},\n};\n")
+    "/* Written by CMake: the kernel files that the program carries. */\n#include \"device/kernel_table.h\"\n${declarations}extern const smp_kernel_file ${table}[];\nconst smp_kernel_file ${table}[] = {\n${rows}    {0, 0, 0, 0, 0, 0},\n};\n")
   set_source_files_properties(${folder}/table.c PROPERTIES OBJECT_DEPENDS "${images}")
   set(objects "")
   if(plain)

@@ -378,7 +378,11 @@ void smp_bank_study_table(FILE *to, const smp_bank_study *study, bool verbose, b
     put_shared(to, study, &paint);
     put_advice(to, study, &paint);
     if (study->access.op == SMP_BANK_ATOMIC_FLOAT)
-        fputs("\nThe hardware's conflict counter reads 0 for float atomics, whatever they cost.\n", to);
+        smp_text_wrap(
+            to,
+            "\nEach turn of a float atomic's loop takes two wavefronts, load and swap. The hardware's conflict "
+            "counter reads 0 whatever they cost.",
+            0, 0);
     for (int lane = 0; lane < SMP_WARP; lane++)
         if (study->access.active >> lane & 1 && study->access.offset[lane] + (uint32_t)study->access.width > end)
             end = study->access.offset[lane] + (uint32_t)study->access.width;

@@ -72,6 +72,8 @@ static void put_launches(FILE *to, const smp_explanation *e, int index, const sm
         put_size(to, ", block", info->grid.block);
         if (info->registers)
             fprintf(to, ", %d registers", info->registers);
+        if (info->compiled_for)
+            fprintf(to, " (sm_%d)", info->compiled_for);
         if (info->local_bytes)
             fprintf(to, ", %d bytes of local memory", info->local_bytes);
         smp_text_bytes(bytes, sizeof bytes, (double)info->static_shared + (double)info->grid.shared_bytes);
@@ -178,16 +180,18 @@ static void size_json(smp_json *json, const char *name, const unsigned size[3])
     smp_json_end(json, ']');
 }
 
-/* Registers and static shared memory are left out where the device, the emulator, does not know them. */
-static void launch_json(smp_json *json, const smp_explain_launch *launch, bool emulated)
+/* Registers and static shared memory are left out where they are not known: in the emulator of a build without nvcc. */
+static void launch_json(smp_json *json, const smp_explain_launch *launch)
 {
     const smp_cuda_launch_info *info = &launch->info;
     smp_json_object(json, NULL);
     smp_json_string(json, "kernel", launch->kernel);
     size_json(json, "grid", info->grid.grid);
     size_json(json, "block", info->grid.block);
-    if (!emulated) {
+    if (info->registers) {
         smp_json_integer(json, "registers", info->registers);
+        if (info->compiled_for)
+            smp_json_integer(json, "compiled_for", info->compiled_for);
         smp_json_integer(json, "local_bytes", info->local_bytes);
         smp_json_integer(json, "static_shared_bytes", info->static_shared);
     }
@@ -236,7 +240,7 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     if (!e->device->host_memory && step->stage) {
         smp_json_array(json, "launches");
         for (int i = 0; i < shown->launch_count; i++)
-            launch_json(json, &shown->launches[i], !strcmp(e->device->info.kind, "simt"));
+            launch_json(json, &shown->launches[i]);
         smp_json_end(json, ']');
     }
     smp_json_end(json, '}');

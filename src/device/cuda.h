@@ -20,7 +20,8 @@ smp_code smp_cuda_built(smp_error *err);
  * not need (smp_launch.choose) has a grid of zeros. */
 typedef struct smp_cuda_launch_info {
     smp_grid grid;
-    int registers, static_shared, local_bytes; /* a thread; a block; a thread. 0: the emulator does not know */
+    int registers, static_shared, local_bytes; /* a thread; a block; a thread. registers 0: not known */
+    int compiled_for;                          /* 90: these three are what the compiler says for sm_90; 0: a GPU says it */
     int blocks_per_unit;                       /* resident on one SM */
     double occupancy;                          /* of the SM's threads, 0..1 */
     const char *limit;                         /* "threads", "registers", "shared memory" or "blocks" */

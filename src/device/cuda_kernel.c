@@ -125,6 +125,33 @@ smp_code smp_cuda_reload(smp_device *device, smp_error *err)
     return code;
 }
 
+/* Registers are granted to warps in lots of 256. */
+static int64_t registers_of_block(const smp_cuda_launch_info *info, int threads)
+{
+    return (int64_t)((info->registers * 32 + 255) / 256 * 256) * ((threads + 31) / 32);
+}
+
+/* The emulator does not compile for a GPU: what the compiler said for the nearest one, where this build has it. */
+static void ask_compiler(const cuda_device *gpu, const cuda_function *function, int threads, smp_cuda_launch_info *info)
+{
+    smp_kernel_usage usage;
+    const smp_kernel_file *file = smp_kernel_file_of(function->name);
+    int arch = gpu->base.info.compute_major * 10 + gpu->base.info.compute_minor;
+    if (!file || !smp_kernel_usage_find(file->usage, function->name, arch, &usage) || usage.registers <= 0)
+        return;
+    info->registers = usage.registers;
+    info->static_shared = usage.static_shared;
+    info->local_bytes = usage.stack;
+    info->compiled_for = usage.arch;
+    int64_t by_registers = gpu->registers_per_unit / registers_of_block(info, threads);
+    int64_t shared = info->static_shared + (int64_t)info->grid.shared_bytes + gpu->shared_reserved;
+    int64_t by_shared = shared > 0 ? gpu->base.info.shared_per_unit / shared : by_registers;
+    if (by_registers < info->blocks_per_unit)
+        info->blocks_per_unit = (int)by_registers;
+    if (by_shared < info->blocks_per_unit)
+        info->blocks_per_unit = (int)by_shared;
+}
+
 smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
                                   smp_cuda_launch_info *info, smp_error *err)
 {
@@ -145,12 +172,14 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
     int threads = (int)(info->grid.block[0] * info->grid.block[1] * info->grid.block[2]);
     CUDA_TRY(gpu, cuOccupancyMaxActiveBlocksPerMultiprocessor, &info->blocks_per_unit, function->function, threads,
              info->grid.shared_bytes);
+    if (gpu->driver->emulated)
+        ask_compiler(gpu, function, threads, info);
     if (gpu->threads_per_unit > 0)
         info->occupancy = (double)(info->blocks_per_unit * threads) / gpu->threads_per_unit;
-    /* The first resource that another block would exceed. Registers are granted to warps in lots of 256. */
-    int next = info->blocks_per_unit + 1, warps = (threads + 31) / 32;
+    /* The first resource that another block would exceed. */
+    int next = info->blocks_per_unit + 1;
     int64_t shared = info->static_shared + (int64_t)info->grid.shared_bytes + gpu->shared_reserved;
-    int64_t registers = (int64_t)((info->registers * 32 + 255) / 256 * 256) * warps;
+    int64_t registers = registers_of_block(info, threads);
     if ((int64_t)next * threads > gpu->threads_per_unit)
         info->limit = "threads";
     else if (shared * next > gpu->base.info.shared_per_unit)

@@ -1,6 +1,8 @@
 /* Finding a kernel by name among the files that the program carries. */
 #include "device/kernel_table.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const smp_kernel_file *extra;
@@ -25,6 +27,23 @@ const smp_kernel_file *smp_kernel_file_of(const char *name)
 {
     const smp_kernel_file *file = search(extra, name);
     return file ? file : search(smp_kernel_files, name);
+}
+
+bool smp_kernel_usage_find(const char *text, const char *name, int arch, smp_kernel_usage *out)
+{
+    size_t length = strlen(name);
+    bool found = false;
+    *out = (smp_kernel_usage){.arch = 0};
+    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+        smp_kernel_usage one;
+        if (strncmp(line, name, length) != 0 || line[length] != ' ' ||
+            sscanf(line + length, "%d %d %d %d", &one.arch, &one.registers, &one.static_shared, &one.stack) != 4)
+            continue;
+        if (!found || abs(one.arch - arch) < abs(out->arch - arch))
+            *out = one;
+        found = true;
+    }
+    return found;
 }
 
 void smp_kernel_files_extra(const smp_kernel_file *files)
