@@ -347,6 +347,35 @@ static void a_large_picture_is_counted_on_whole_blocks_of_rows(void **state)
     gpu_job_free(&job);
 }
 
+/* ------------------------------------------------------------------------------------------------ failures */
+
+static void out_of_memory_anywhere_is_an_error_and_leaks_nothing(void **state)
+{
+    (void)state;
+    const gpu_case c = {.lines = {"histogram", "equalize", "gaussian 1px"}, .in = case_shape(9, 5, 1, SMP_U8)};
+    gpu_job job = gpu_job_make(&c);
+    smp_compare_request request = {
+        .plan = job.plan, .device = gpu_reference(), .repeat = 1, .times = true, .counts = true, .threads = 1};
+    smp_code code = SMP_E_MEMORY;
+    int failures = 0;
+    for (uint64_t nth = 1; code; nth++) {
+        uint64_t before = smp_alloc_live();
+        smp_compare found;
+        smp_error err = {0};
+        smp_alloc_fail_at(nth);
+        code = smp_compare_plan(&request, &job.in.view, &found, &err);
+        smp_alloc_fail_at(0);
+        smp_compare_free(&found);
+        failures += code != SMP_OK;
+        if (code && code != SMP_E_MEMORY && code != SMP_E_DEVICE_MEMORY)
+            fail_msg("allocation %llu: %s", (unsigned long long)nth, err.message);
+        if (nth > 1) /* the CPU's threads keep what they need once */
+            assert_int_equal(smp_alloc_live(), before);
+    }
+    assert_true(failures > 50);
+    gpu_job_free(&job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +391,7 @@ int main(void)
         cmocka_unit_test(a_wrong_reduction_is_found),
         cmocka_unit_test(a_slow_variant_is_slower),
         cmocka_unit_test(sampling_goes_on_within_the_time_limit),
+        cmocka_unit_test(out_of_memory_anywhere_is_an_error_and_leaks_nothing),
         cmocka_unit_test(a_large_picture_is_counted_on_whole_blocks_of_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
