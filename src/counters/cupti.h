@@ -1,6 +1,7 @@
 /* CUPTI, NVIDIA's library of counters, opened when first asked for: nothing of it is linked. Built only where its headers
  * are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors, cupti_sass.c and cupti_range.c are
- * the two sources, cupti_lines.c finds source lines, cupti_check.c checks metric names without a GPU. */
+ * the two sources, cupti_lines.c finds source lines, cupti_check.c checks metric names without a GPU,
+ * cupti_proof.c counts on one. */
 #ifndef SMP_COUNTERS_CUPTI_H
 #define SMP_COUNTERS_CUPTI_H
 
@@ -68,9 +69,17 @@ void cupti_claim(void *owner, void (*let_go)(void *owner));
 
 /* ------------------------------------------------------------------------------------------------ metrics */
 
-/* SASS metrics: two of wavefronts, then executed instructions by smp_shared_op. Every instruction on shared memory is one
- * record, so the count that is not 0 tells its operation. */
-enum { CUPTI_SASS_WAVEFRONTS, CUPTI_SASS_IDEAL, CUPTI_SASS_INSTRUCTIONS, CUPTI_SASS_METRICS = CUPTI_SASS_INSTRUCTIONS + SMP_SHARED_OPS };
+/* SASS metrics in two groups of three, each counted in a pass of its own: wavefronts and executed instructions; then which
+ * operation an instruction is. Asynchronous copies are no instructions of shared memory to CUPTI: only the second counts them. */
+enum {
+    CUPTI_SASS_WAVEFRONTS,
+    CUPTI_SASS_IDEAL,
+    CUPTI_SASS_INSTRUCTIONS,
+    CUPTI_SASS_LOADS,
+    CUPTI_SASS_STORES,
+    CUPTI_SASS_ASYNC,
+    CUPTI_SASS_METRICS
+};
 extern const char *const cupti_sass_names[CUPTI_SASS_METRICS];
 
 /* Metrics of the range profiler: three for each of loads, stores, atomics. */
@@ -101,6 +110,9 @@ typedef struct cupti_names {
 
 /* One entry for every chip that the library knows, from smp_alloc. */
 smp_code cupti_check_names(const cupti_api *api, cupti_names **out, size_t *count, smp_error *err);
+
+/* Counts kernels whose counts are known. wrong gets what the source counted first that they do not do, or "". */
+smp_code cupti_proof(smp_count_source *source, char *wrong, size_t size, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ lines */
 

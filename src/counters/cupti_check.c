@@ -7,10 +7,10 @@
 const char *const cupti_sass_names[CUPTI_SASS_METRICS] = {
     [CUPTI_SASS_WAVEFRONTS] = "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared",
     [CUPTI_SASS_IDEAL] = "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal",
-    [CUPTI_SASS_INSTRUCTIONS + SMP_SHARED_LOAD] = "smsp__sass_inst_executed_op_shared_ld",
-    [CUPTI_SASS_INSTRUCTIONS + SMP_SHARED_STORE] = "smsp__sass_inst_executed_op_shared_st",
-    [CUPTI_SASS_INSTRUCTIONS + SMP_SHARED_ATOMIC] = "smsp__sass_inst_executed_op_shared_atom",
-    [CUPTI_SASS_INSTRUCTIONS + SMP_SHARED_ASYNC] = "smsp__sass_inst_executed_op_ldgsts",
+    [CUPTI_SASS_INSTRUCTIONS] = "smsp__sass_inst_executed_op_shared",
+    [CUPTI_SASS_LOADS] = "smsp__sass_inst_executed_op_shared_ld",
+    [CUPTI_SASS_STORES] = "smsp__sass_inst_executed_op_shared_st",
+    [CUPTI_SASS_ASYNC] = "smsp__sass_inst_executed_op_ldgsts",
 };
 
 #define RANGE(op, suffix)                                                                                              \

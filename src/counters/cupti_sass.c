@@ -1,52 +1,113 @@
 /* The sass source: CUPTI counts, in the kernel's own instructions, the wavefronts that each access of shared memory takes
  * and those that it would take without conflicts. Exact and the same on every run; slow, since every instruction that
- * counts is patched. */
+ * counts is patched.
+ *
+ * A measurement runs the work twice: once for wavefronts, once to tell loads, stores, atomics and asynchronous copies apart
+ * (with all six metrics at once CUPTI 13.0 adds the ideal to the wavefronts). How CUPTI likes to be driven is not the same
+ * everywhere either, and wrong counts come without an error: the ways are tried on kernels whose counts are known
+ * (cupti_proof.c), and the first that is right is used. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "counters/cupti.h"
 
+enum { GROUPS = 2, EACH = CUPTI_SASS_METRICS / GROUPS };
+
+typedef struct way {
+    const char *name;
+    bool configure_each, stay_enabled; /* configured anew for every pass; or never switched off */
+    uint8_t lazy;
+} way;
+static const way ways[] = {
+    {"enabled for each pass", false, false, 1},
+    {"configured for each pass", true, false, 1},
+    {"configured for each pass, all kernels patched", true, false, 0},
+    {"always enabled", false, true, 1},
+    {"always enabled, all kernels patched", false, true, 0},
+};
+static int good_way = -1; /* of this process */
+
+typedef struct group { /* metrics that are counted in one pass */
+    uint64_t id[EACH];
+    CUpti_SassMetrics_Config config[EACH];
+    size_t count;
+} group;
+
 typedef struct sass_source {
     smp_count_source base;
     cupti_target target;
-    uint64_t id[CUPTI_SASS_METRICS];
-    bool known[CUPTI_SASS_METRICS];
-    CUpti_SassMetrics_Config config[CUPTI_SASS_METRICS];
-    size_t config_count;
-    bool configured, enabled, reloaded;
+    group groups[GROUPS];
+    int way, configured; /* the group that is, -1: none */
+    bool enabled;
     cupti_lines *lines;
 } sass_source;
 
-static void let_go(void *owner)
+/* SMP_TRACE_COUNTERS=1 shows what is tried, 2 also what CUPTI gives. */
+static int trace_level(void)
 {
-    sass_source *sass = owner;
-    const cupti_api *api = sass->target.api;
-    if (sass->enabled) {
-        CUpti_SassMetricsDisable_Params disable = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
-                                                   .ctx = sass->target.handles.context};
-        (void)api->cuptiSassMetricsDisable(&disable);
-    }
-    if (sass->configured) {
-        CUpti_SassMetricsUnsetConfig_Params unset = {.structSize = CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE,
-                                                     .deviceIndex = (uint32_t)sass->base.device->info.index};
-        (void)api->cuptiSassMetricsUnsetConfig(&unset);
-    }
-    sass->enabled = sass->configured = false;
+    const char *text = getenv("SMP_TRACE_COUNTERS");
+    return text ? atoi(text) : 0;
 }
 
-static smp_code configure(sass_source *sass, smp_error *err)
+/* ------------------------------------------------------------------------------------------------ on and off */
+
+static smp_code disable(sass_source *sass, smp_error *err)
 {
+    CUpti_SassMetricsDisable_Params off = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
+                                           .ctx = sass->target.handles.context};
+    smp_code code = SMP_OK;
+    if (!sass->enabled)
+        return SMP_OK;
+    sass->enabled = false;
+    CUPTI_TRY(sass->target.api, cuptiSassMetricsDisable, (&off));
+fail:
+    return code;
+}
+
+static smp_code unset(sass_source *sass, smp_error *err)
+{
+    CUpti_SassMetricsUnsetConfig_Params none = {.structSize = CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE,
+                                                .deviceIndex = (uint32_t)sass->base.device->info.index};
+    smp_code code = disable(sass, err);
+    if (sass->configured < 0)
+        return code;
+    sass->configured = -1;
+    CUPTI_TRY(sass->target.api, cuptiSassMetricsUnsetConfig, (&none));
+fail:
+    return code;
+}
+
+static void let_go(void *owner)
+{
+    (void)unset(owner, NULL);
+}
+
+static smp_code enable(sass_source *sass, int which, smp_error *err)
+{
+    const cupti_api *api = sass->target.api;
+    group *g = &sass->groups[which];
+    CUpti_SassMetricsSetConfig_Params set = {.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE,
+                                             .numOfMetricConfig = g->count,
+                                             .pConfigs = g->config,
+                                             .deviceIndex = (uint32_t)sass->base.device->info.index};
+    CUpti_SassMetricsEnable_Params on = {.structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE,
+                                         .ctx = sass->target.handles.context,
+                                         .enableLazyPatching = ways[sass->way].lazy};
     smp_code code = SMP_OK;
     cupti_claim(sass, let_go);
-    if (sass->configured)
-        return SMP_OK;
-    CUpti_SassMetricsSetConfig_Params set = {.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE,
-                                             .numOfMetricConfig = sass->config_count,
-                                             .pConfigs = sass->config,
-                                             .deviceIndex = (uint32_t)sass->base.device->info.index};
-    CUPTI_TRY(sass->target.api, cuptiSassMetricsSetConfig, (&set));
-    sass->configured = true;
+    if (sass->configured != which) {
+        code = unset(sass, err);
+        if (code)
+            return code;
+        CUPTI_TRY(api, cuptiSassMetricsSetConfig, (&set));
+        sass->configured = which;
+    }
+    if (!sass->enabled) {
+        CUPTI_TRY(api, cuptiSassMetricsEnable, (&on));
+        sass->enabled = true;
+    }
 fail:
     return code;
 }
@@ -60,32 +121,29 @@ typedef struct fetched { /* what CUPTI gave of one pass */
     size_t count, values; /* records; values of each */
 } fetched;
 
-static smp_code add_record(sass_source *sass, const fetched *got, size_t index, smp_counts *counts, smp_error *err)
+static void fetched_free(fetched *got)
 {
-    const CUpti_SassMetrics_Data *record = &got->records[index];
-    uint64_t sum[CUPTI_SASS_METRICS] = {0};
-    for (size_t i = 0; i < got->values; i++)
-        for (int m = 0; m < CUPTI_SASS_METRICS; m++)
-            if (sass->known[m] && record->pInstanceValues[i].metricId == sass->id[m])
-                sum[m] += record->pInstanceValues[i].value;
-    smp_shared_count count = {0, sum[CUPTI_SASS_WAVEFRONTS], sum[CUPTI_SASS_IDEAL]};
-    int op = SMP_SHARED_LOAD;
-    for (int k = 0; k < SMP_SHARED_OPS; k++)
-        if (sum[CUPTI_SASS_INSTRUCTIONS + k] > count.instructions) {
-            count.instructions = sum[CUPTI_SASS_INSTRUCTIONS + k];
-            op = k;
-        }
-    if (!count.instructions && !count.wavefronts)
-        return SMP_OK; /* never executed */
-    const char *kernel = got->names[index];
-    char where[96];
-    if (sass->base.want_sites)
-        cupti_line_of(&sass->target, &sass->lines, kernel, record->pcOffset, where, sizeof where);
-    return smp_counts_add(counts, kernel, sass->base.want_sites ? where : NULL, (smp_shared_op)op, &count, err);
+    smp_free(got->records);
+    smp_free(got->names);
+    smp_free(got->all);
+    *got = (fetched){.count = 0};
 }
 
-/* Fetches what the launches since Enable did; count 0: no instruction was watched. Memory is the caller's to free. */
-static smp_code fetch(sass_source *sass, fetched *got, smp_error *err)
+static void trace_records(const fetched *got, size_t instances)
+{
+    fprintf(stderr, "sass: %zu instructions, %zu instances\n", got->count, instances);
+    for (size_t i = 0; i < got->count && i < 8; i++) {
+        fprintf(stderr, "  %s+0x%x:", got->names[i], got->records[i].pcOffset);
+        for (size_t k = 0; k < got->values; k++)
+            if (got->records[i].pInstanceValues[k].metricId != UINT64_MAX)
+                fprintf(stderr, " %llx=%llu", (unsigned long long)got->records[i].pInstanceValues[k].metricId,
+                        (unsigned long long)got->records[i].pInstanceValues[k].value);
+        fputc('\n', stderr);
+    }
+}
+
+/* Fetches what launches did since the last time; count 0: no instruction was watched. */
+static smp_code fetch(sass_source *sass, const group *g, fetched *got, smp_error *err)
 {
     smp_code code = SMP_OK;
     const cupti_api *api = sass->target.api;
@@ -94,9 +152,12 @@ static smp_code fetch(sass_source *sass, fetched *got, smp_error *err)
     CUPTI_TRY(api, cuptiSassMetricsGetDataProperties, (&have));
     size_t count = have.numOfPatchedInstructionRecords;
     /* CUPTI documents a value for each instance "of each metric"; whichever way it counts, this is enough. */
-    size_t values = have.numOfInstances * sass->config_count;
-    if (!count || !values)
+    size_t values = have.numOfInstances * g->count;
+    if (!count || !values) {
+        if (trace_level() > 1)
+            fprintf(stderr, "sass: %zu instructions, %zu instances\n", count, have.numOfInstances);
         return SMP_OK;
+    }
     got->values = values;
     got->records = smp_alloc_array(count, sizeof *got->records);
     got->names = smp_alloc_array(count, sizeof *got->names);
@@ -119,44 +180,88 @@ static smp_code fetch(sass_source *sass, fetched *got, smp_error *err)
     for (size_t i = 0; i < count; i++)
         snprintf(got->names[i], sizeof got->names[i], "%s",
                  got->records[i].functionName ? got->records[i].functionName : "?");
+    if (trace_level() > 1)
+        trace_records(got, have.numOfInstances);
 fail:
     return code;
 }
 
-/* One pass of the work. *some: an instruction on shared memory was watched. */
-static smp_code one_pass(sass_source *sass, smp_count_work *work, void *context, smp_counts *counts, bool *some,
+/* The metrics of a group for one record. */
+static void sum_record(const fetched *got, size_t index, const group *g, uint64_t sum[EACH])
+{
+    memset(sum, 0, EACH * sizeof *sum);
+    for (size_t i = 0; i < got->values; i++)
+        for (int m = 0; m < EACH; m++)
+            if (g->id[m] != UINT64_MAX && got->records[index].pInstanceValues[i].metricId == g->id[m])
+                sum[m] += got->records[index].pInstanceValues[i].value;
+}
+
+/* Which operation an instruction is, by the second pass. Atomics are what is none of the others. */
+static smp_shared_op op_of(const fetched *told, const group *g, const char *kernel, uint32_t pc, uint64_t *async)
+{
+    static const smp_shared_op ops[EACH] = {SMP_SHARED_LOAD, SMP_SHARED_STORE, SMP_SHARED_ASYNC};
+    for (size_t i = 0; i < told->count; i++) {
+        uint64_t sum[EACH];
+        if (told->records[i].pcOffset != pc || strcmp(told->names[i], kernel) != 0)
+            continue;
+        sum_record(told, i, g, sum);
+        for (int m = 0; m < EACH; m++)
+            if (sum[m]) {
+                *async = ops[m] == SMP_SHARED_ASYNC ? sum[m] : 0;
+                return ops[m];
+            }
+    }
+    return SMP_SHARED_ATOMIC;
+}
+
+static smp_code add_records(sass_source *sass, const fetched *counted, const fetched *told, smp_counts *counts,
+                            smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < counted->count; i++) {
+        uint64_t sum[EACH], async = 0;
+        char where[96];
+        const char *kernel = counted->names[i];
+        uint32_t pc = counted->records[i].pcOffset;
+        sum_record(counted, i, &sass->groups[0], sum);
+        if (!sum[CUPTI_SASS_WAVEFRONTS] && !sum[CUPTI_SASS_INSTRUCTIONS])
+            continue; /* never executed */
+        smp_shared_op op = op_of(told, &sass->groups[1], kernel, pc, &async);
+        smp_shared_count count = {async ? async : sum[CUPTI_SASS_INSTRUCTIONS], sum[CUPTI_SASS_WAVEFRONTS],
+                                  sum[CUPTI_SASS_IDEAL]};
+        if (sass->base.want_sites)
+            cupti_line_of(&sass->target, &sass->lines, kernel, pc, where, sizeof where);
+        code = smp_counts_add(counts, kernel, sass->base.want_sites ? where : NULL, op, &count, err);
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ measuring */
+
+static smp_code one_pass(sass_source *sass, int which, smp_count_work *work, void *context, fetched *got,
                          smp_error *err)
 {
-    const cupti_api *api = sass->target.api;
     smp_device *device = sass->base.device;
-    fetched got = {.count = 0};
-    CUpti_SassMetricsEnable_Params enable = {.structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE,
-                                             .ctx = sass->target.handles.context,
-                                             .enableLazyPatching = 1};
-    CUpti_SassMetricsDisable_Params disable = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
-                                               .ctx = sass->target.handles.context};
     smp_code code = device->ops->sync(device, err);
-    if (code)
-        return code;
-    CUPTI_TRY(api, cuptiSassMetricsEnable, (&enable));
-    sass->enabled = true;
-    code = work(context, err);
+    if (!code)
+        code = enable(sass, which, err);
+    if (!code && ways[sass->way].stay_enabled) { /* what is left of others' launches */
+        fetched stale = {.count = 0};
+        code = fetch(sass, &sass->groups[which], &stale, err);
+        fetched_free(&stale);
+    }
+    if (!code)
+        code = work(context, err);
     if (!code)
         code = device->ops->sync(device, err);
     if (!code)
-        code = fetch(sass, &got, err);
-    *some = got.count > 0;
-    /* Disabling comes after the data was fetched, and before lines are looked up, which loads modules. */
-    sass->enabled = false;
-    CUptiResult off = api->cuptiSassMetricsDisable(&disable);
-    if (!code && off != CUPTI_SUCCESS)
-        code = cupti_fail(api, "cuptiSassMetricsDisable", off, err);
-    for (size_t i = 0; !code && i < got.count; i++)
-        code = add_record(sass, &got, i, counts, err);
-fail:
-    smp_free(got.records);
-    smp_free(got.names);
-    smp_free(got.all);
+        code = fetch(sass, &sass->groups[which], got, err);
+    if (code)
+        (void)unset(sass, NULL); /* whatever state it is in, the next begins anew */
+    else if (ways[sass->way].configure_each)
+        code = unset(sass, err);
+    else if (!ways[sass->way].stay_enabled)
+        code = disable(sass, err);
     return code;
 }
 
@@ -164,19 +269,46 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
                         smp_error *err)
 {
     sass_source *sass = (sass_source *)source;
-    bool some = false;
-    smp_code code = configure(sass, err);
+    fetched counted = {.count = 0}, told = {.count = 0};
+    smp_code code = one_pass(sass, 0, work, context, &counted, err);
+    if (!code && counted.count)
+        code = one_pass(sass, 1, work, context, &told, err);
+    if (!code && source->want_sites)
+        code = unset(sass, err); /* looking up lines loads modules */
     if (!code)
-        code = one_pass(sass, work, context, counts, &some, err);
-    /* Kernels that were loaded before CUPTI may be out of its reach: once, they are loaded anew. Kernels without shared
-     * memory have nothing to watch either. */
-    if (!code && !some && !sass->reloaded) {
-        sass->reloaded = true;
-        code = smp_cuda_reload(source->device, err);
-        if (!code)
-            code = one_pass(sass, work, context, counts, &some, err);
-    }
+        code = add_records(sass, &counted, &told, counts, err);
+    fetched_free(&counted);
+    fetched_free(&told);
     return code;
+}
+
+/* Finds the way that counts right, once a process. The emulator passing for a GPU (tests) has none. */
+static smp_code find_way(sass_source *sass, smp_error *err)
+{
+    char last[160] = "";
+    sass->way = good_way < 0 ? 0 : good_way;
+    if (good_way >= 0 || sass->target.handles.driver->emulated)
+        return SMP_OK;
+    for (int w = 0; w < (int)(sizeof ways / sizeof ways[0]); w++) {
+        char wrong[160];
+        sass->way = w;
+        smp_code code = cupti_proof(&sass->base, wrong, sizeof wrong, err);
+        if (code == SMP_E_DEVICE && err)
+            snprintf(wrong, sizeof wrong, "%.159s", err->message);
+        else if (code)
+            return code;
+        (void)unset(sass, NULL);
+        if (trace_level() > 0)
+            fprintf(stderr, "sass %s: %s\n", ways[w].name, code || wrong[0] ? wrong : "right");
+        if (!code && !wrong[0]) {
+            good_way = w;
+            return SMP_OK;
+        }
+        if (!last[0])
+            memcpy(last, wrong, sizeof last);
+    }
+    smp_fail(err, SMP_E_DEVICE, "SASS metrics of this CUPTI count wrong: %s", last);
+    return smp_hint(err, "SMP_TRACE_COUNTERS=1 shows what was tried; another version of CUPTI may do better (SMP_CUPTI)");
 }
 
 static void close_source(smp_count_source *source)
@@ -190,37 +322,45 @@ static void close_source(smp_count_source *source)
     smp_free(sass);
 }
 
+/* Asks for the metrics' identities. */
+static smp_code name_metrics(sass_source *sass, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    const cupti_api *api = sass->target.api;
+    for (int m = 0; m < CUPTI_SASS_METRICS; m++) {
+        group *g = &sass->groups[m / EACH];
+        CUpti_SassMetrics_GetProperties_Params get = {.structSize = CUpti_SassMetrics_GetProperties_Params_STRUCT_SIZE,
+                                                      .pChipName = sass->target.chip,
+                                                      .pMetricName = cupti_sass_names[m]};
+        g->id[m % EACH] = UINT64_MAX;
+        if (m != CUPTI_SASS_ASYNC)
+            CUPTI_TRY(api, cuptiSassMetricsGetProperties, (&get));
+        else if (api->cuptiSassMetricsGetProperties(&get) != CUPTI_SUCCESS)
+            continue; /* asynchronous copies came with Ampere */
+        g->id[m % EACH] = get.metric.metricId;
+        g->config[g->count++] = (CUpti_SassMetrics_Config){
+            .metricId = get.metric.metricId, .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
+    }
+fail:
+    return code;
+}
+
 smp_code smp_count_open_sass(smp_device *device, smp_count_source **out, smp_error *err)
 {
     sass_source *sass = smp_alloc(sizeof *sass);
     if (!sass)
         return smp_fail_memory(err, "a source of counts", sizeof *sass);
-    sass->base = (smp_count_source){.device = device, .measure = measure, .close = close_source};
+    sass->base = (smp_count_source){.kind = SMP_COUNT_SASS, .device = device, .measure = measure, .close = close_source};
+    sass->configured = -1;
     smp_code code = cupti_target_open(device, CUPTI_PROFILER_SASS_METRICS, &sass->target, err);
-    if (code)
-        goto fail;
-    const cupti_api *api = sass->target.api;
-    for (int m = 0; m < CUPTI_SASS_METRICS; m++) {
-        CUpti_SassMetrics_GetProperties_Params get = {.structSize = CUpti_SassMetrics_GetProperties_Params_STRUCT_SIZE,
-                                                      .pChipName = sass->target.chip,
-                                                      .pMetricName = cupti_sass_names[m]};
-        if (m < CUPTI_SASS_INSTRUCTIONS)
-            CUPTI_TRY(api, cuptiSassMetricsGetProperties, (&get));
-        else if (api->cuptiSassMetricsGetProperties(&get) != CUPTI_SUCCESS)
-            continue; /* asynchronous copies came with Ampere */
-        sass->known[m] = true;
-        sass->id[m] = get.metric.metricId;
-        sass->config[sass->config_count++] = (CUpti_SassMetrics_Config){
-            .metricId = get.metric.metricId, .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
+    if (!code)
+        code = name_metrics(sass, err);
+    if (!code)
+        code = find_way(sass, err);
+    if (!code) {
+        *out = &sass->base;
+        return SMP_OK;
     }
-    code = configure(sass, err);
-    if (code)
-        goto fail;
-    *out = &sass->base;
-    return SMP_OK;
-fail:
-    cupti_claim(NULL, NULL);
-    cupti_target_close(&sass->target);
-    smp_free(sass);
+    close_source(&sass->base);
     return code;
 }

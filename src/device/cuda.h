@@ -37,9 +37,6 @@ typedef struct smp_cuda_handles {
 } smp_cuda_handles;
 smp_cuda_handles smp_cuda_handles_of(smp_device *device);
 
-/* Waits, then unloads every kernel: the next launches load theirs anew, under a profiler's eyes. */
-smp_code smp_cuda_reload(smp_device *device, smp_error *err);
-
 /* One copy of size bytes and the time that it took on the device, by events; waits for it. Host memory is pinned
  * (smp_cuda_pinned_alloc), device memory from the device's alloc. */
 typedef enum smp_cuda_way { SMP_CUDA_WITHIN, SMP_CUDA_UP, SMP_CUDA_DOWN } smp_cuda_way;

@@ -112,17 +112,6 @@ void cuda_kernels_close(cuda_device *gpu)
         (void)smp_cuModuleUnload(gpu->driver, gpu->modules[i].module);
     smp_free(gpu->modules);
     smp_free(gpu->functions);
-    gpu->modules = NULL;
-    gpu->functions = NULL;
-    gpu->module_count = gpu->module_capacity = gpu->function_count = gpu->function_capacity = 0;
-}
-
-smp_code smp_cuda_reload(smp_device *device, smp_error *err)
-{
-    smp_code code = device->ops->sync(device, err);
-    if (!code)
-        cuda_kernels_close((cuda_device *)device);
-    return code;
 }
 
 /* Registers are granted to warps in lots of 256. */

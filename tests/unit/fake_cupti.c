@@ -14,11 +14,13 @@
 #include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 
-enum { METRICS = 6, RECORDS = 3, PASSES = 2 };
+enum { RECORDS = 4, PASSES = 2 };
 
 static struct {
     bool initialised, sass_set, sass_on, flushed, range_on, range_set, started, pushed, decoded;
     int pass;
+    size_t metrics;
+    uint64_t metric[3];
 } now;
 
 static char function[32];
@@ -261,10 +263,10 @@ CUptiResult cuptiSassMetricsGetMetrics(CUpti_SassMetrics_GetMetrics_Params *p)
     return CUPTI_SUCCESS;
 }
 
-/* Identities: wavefronts 1, ideal 2, loads 3, stores 4, atomics 5; a chip without asynchronous copies. */
+/* Identities: wavefronts 1, ideal 2, instructions 3, loads 4, stores 5; a chip without asynchronous copies. */
 CUptiResult cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params *p)
 {
-    static const char *const ends[] = {"wavefronts_mem_shared", "_ideal", "_shared_ld", "_shared_st", "_shared_atom"};
+    static const char *const ends[] = {"wavefronts_mem_shared", "_ideal", "_op_shared", "_shared_ld", "_shared_st"};
     SIZED(CUpti_SassMetrics_GetProperties_Params);
     for (uint64_t i = 0; i < 5; i++) {
         size_t n = strlen(p->pMetricName), k = strlen(ends[i]);
@@ -279,7 +281,10 @@ CUptiResult cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params
 CUptiResult cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params *p)
 {
     SIZED(CUpti_SassMetricsSetConfig_Params);
-    WANT(now.initialised && !now.sass_set && !now.range_on && p->numOfMetricConfig == 5);
+    WANT(now.initialised && !now.sass_set && !now.range_on && p->numOfMetricConfig && p->numOfMetricConfig <= 3);
+    now.metrics = p->numOfMetricConfig;
+    for (size_t i = 0; i < now.metrics; i++)
+        now.metric[i] = p->pConfigs[i].metricId;
     now.sass_set = true;
     return CUPTI_SUCCESS;
 }
@@ -317,14 +322,15 @@ CUptiResult cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties
     SIZED(CUpti_SassMetricsGetDataProperties_Params);
     WANT(now.sass_on);
     p->numOfPatchedInstructionRecords = RECORDS;
-    p->numOfInstances = 5;
+    p->numOfInstances = now.metrics;
     return CUPTI_SUCCESS;
 }
 
-/* A load of 3 wavefronts for 1, a store without conflicts, and one instruction that was never executed. */
+/* A load of 3 wavefronts for 1, a store without conflicts, an atomic, and an instruction that was never executed. */
 CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *p)
 {
-    static const uint64_t values[RECORDS][5] = {{192, 64, 64, 0, 0}, {10, 10, 0, 10, 0}, {0, 0, 0, 0, 0}};
+    static const uint64_t values[RECORDS][5] = {
+        {192, 64, 64, 64, 0}, {10, 10, 10, 0, 10}, {7, 6, 5, 0, 0}, {0, 0, 0, 0, 0}};
     SIZED(CUpti_SassMetricsFlushData_Params);
     WANT(now.sass_on && !now.flushed && p->numOfPatchedInstructionRecords == RECORDS);
     now.flushed = true;
@@ -334,9 +340,9 @@ CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *p)
             return CUPTI_ERROR_INVALID_PARAMETER;
         record->functionName = strcpy(function, "some_kernel_f32_f32");
         record->pcOffset = (uint32_t)(16 * r + 16);
-        for (int m = 0; m < 5; m++)
-            record->pInstanceValues[m] =
-                (CUpti_SassMetrics_InstanceValue){.metricId = (uint64_t)m + 1, .value = values[r][m]};
+        for (size_t m = 0; m < now.metrics; m++)
+            record->pInstanceValues[m] = (CUpti_SassMetrics_InstanceValue){.metricId = now.metric[m],
+                                                                           .value = values[r][now.metric[m] - 1]};
     }
     return CUPTI_SUCCESS;
 }

@@ -77,7 +77,7 @@ static void every_chip_since_turing_knows_the_sass_metrics(void **state)
         if (!chips[i].supported || !strncmp(chip, "GV", 2))
             continue;
         for (int m = 0; m < CUPTI_SASS_METRICS; m++) {
-            bool async = m == CUPTI_SASS_INSTRUCTIONS + SMP_SHARED_ASYNC;
+            bool async = m == CUPTI_SASS_ASYNC;
             if (!chips[i].sass[m] && !(async && !strncmp(chip, "TU", 2)))
                 fail_msg("%s does not know %s", chip, cupti_sass_names[m]);
         }

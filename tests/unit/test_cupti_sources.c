@@ -70,13 +70,16 @@ static void check_sass(smp_count_source *source)
     smp_counts counts;
     int calls;
     measure(source, &calls, &counts);
-    assert_int_equal(calls, 1);
+    assert_int_equal(calls, 2); /* to count, and to tell operations apart */
     assert_int_equal(counts.kind, SMP_COUNT_SASS);
     assert_int_equal(counts.ops[SMP_SHARED_LOAD].instructions, 64);
     assert_int_equal(counts.ops[SMP_SHARED_LOAD].wavefronts, 192);
     assert_int_equal(counts.ops[SMP_SHARED_LOAD].ideal, 64);
     assert_int_equal(counts.ops[SMP_SHARED_STORE].wavefronts, 10);
-    assert_int_equal(counts.total.wavefronts, 202);
+    assert_int_equal(counts.ops[SMP_SHARED_ATOMIC].instructions, 5);
+    assert_int_equal(counts.ops[SMP_SHARED_ATOMIC].wavefronts, 7);
+    assert_int_equal(counts.ops[SMP_SHARED_ATOMIC].ideal, 6);
+    assert_int_equal(counts.total.wavefronts, 209);
     smp_counts_free(&counts);
 }
 
@@ -130,7 +133,7 @@ static void sass_knows_the_sites(void **state)
     int calls;
     smp_count_want_sites(sass, true);
     measure(sass, &calls, &counts);
-    assert_int_equal(counts.site_count, 2);
+    assert_int_equal(counts.site_count, 3);
     assert_string_equal(counts.sites[0].kernel, "some_kernel_f32_f32");
     assert_string_equal(counts.sites[0].where, "+0x10"); /* no line is known */
     assert_int_equal(counts.sites[0].op, SMP_SHARED_LOAD);
