@@ -13,7 +13,8 @@
 
 typedef struct bank_settings {
     smp_common common;
-    const char *pattern, *capability, *offsets, *mask, *svg;
+    smp_strings patterns;
+    const char *capability, *offsets, *mask, *svg;
     int width, op;
     int64_t block;
     bool json, explain;
@@ -52,8 +53,9 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"PATTERN", offsetof(bank_settings, pattern), .optional = true, .unless = "offsets",
-     .help = "which element lane tid accesses: an index such as 'tid*2', or an array such as '[32][33] column'"},
+    {"PATTERN", offsetof(bank_settings, patterns), .optional = true, .many = true, .unless = "offsets",
+     .help = "which element lane tid accesses: an index such as 'tid*2', or an array such as '[32][33] column'; "
+             "several are compared in a table"},
     {0},
 };
 
@@ -180,31 +182,48 @@ static smp_code take_width(const bank_settings *settings, const smp_pattern *pat
     return smp_hint(err, "leave out the one or the other");
 }
 
-static smp_code study_pattern(const bank_settings *settings, smp_pattern *pattern, smp_diags *diags,
-                              smp_bank_study *study, smp_error *err)
+/* The elements of one access: of a pattern, or of --offsets when text is null. */
+static smp_code find_elements(const bank_settings *settings, const char *text, uint32_t active, smp_pattern *pattern,
+                              smp_diags *diags, smp_bank_study *study, smp_error *err)
 {
-    uint32_t active = UINT32_MAX;
-    smp_code code = SMP_OK;
-    if (settings->mask)
-        code = smp_pattern_mask("--mask", settings->mask, settings->block, diags, &active);
-    if (!code && settings->offsets) {
-        study->name = "offsets";
-        code = take_width(settings, NULL, &study->access.width, err);
+    int *width = &study->access.width;
+    smp_code code;
+    study->name = text ? text : "offsets";
+    if (!text) {
+        code = take_width(settings, NULL, width, err);
         if (!code)
-            code = parse_offsets(settings->offsets, study->access.width, study, err);
+            code = parse_offsets(settings->offsets, *width, study, err);
         study->elements.active &= active;
         return code;
     }
-    if (!code) {
-        study->name = settings->pattern;
-        study->pattern = pattern;
-        code = smp_pattern_parse("PATTERN", settings->pattern, diags, pattern);
-    }
+    study->pattern = pattern;
+    code = smp_pattern_parse("PATTERN", text, diags, pattern);
     if (!code)
-        code = take_width(settings, pattern, &study->access.width, err);
+        code = take_width(settings, pattern, width, err);
     if (!code)
-        code = smp_pattern_elements(pattern, settings->block, active, study->access.width, diags, &study->elements);
+        code = smp_pattern_elements(pattern, settings->block, active, *width, diags, &study->elements);
     return code;
+}
+
+static smp_code study_access(const bank_settings *settings, const char *text, uint32_t active, smp_pattern *pattern,
+                             smp_diags *diags, smp_bank_study *study, smp_error *err)
+{
+    smp_layout plain = {0};
+    int major, minor;
+    smp_code code = parse_capability(settings->capability, study, &major, &minor, err);
+    if (!code)
+        code = find_elements(settings, text, active, pattern, diags, study, err);
+    study->op = ops[settings->op];
+    study->access.op = op_kinds[settings->op];
+    study->access.active = study->elements.active;
+    if (!code)
+        code = check_op(study, major, minor, err);
+    if (code)
+        return code;
+    smp_elements_place(&study->elements, &plain, study->access.width, study->access.offset);
+    smp_bank_schedule_of(&study->access, study->rules, &study->schedule);
+    smp_advise(&study->elements, study->access.op, study->access.width, study->rules, &study->advice);
+    return SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ output */
@@ -243,66 +262,83 @@ static smp_code write_svg(const bank_settings *settings, const smp_bank_study *s
     return code;
 }
 
-static smp_code show(const bank_settings *settings, const smp_bank_study *study, smp_error *err)
+static smp_code show(const bank_settings *settings, const smp_bank_study *studies, size_t count, smp_error *err)
 {
-    bool svg_only = settings->svg && !strcmp(settings->svg, "-");
-    smp_code code = settings->svg ? write_svg(settings, study, err) : SMP_OK;
+    bool svg_only = settings->svg && !strcmp(settings->svg, "-"),
+         color = smp_cli_color(&settings->common, STDOUT_FILENO);
+    smp_code code = settings->svg ? write_svg(settings, studies, err) : SMP_OK;
     if (code || svg_only)
         return code;
     if (settings->json)
-        smp_bank_study_json(stdout, study);
+        smp_bank_studies_json(stdout, studies, count);
+    else if (count > 1)
+        smp_bank_comparison(stdout, studies, count, color);
     else
-        smp_bank_study_table(stdout, study, settings->common.verbose, smp_cli_color(&settings->common, STDOUT_FILENO));
+        smp_bank_study_table(stdout, studies, settings->common.verbose, color);
     if (settings->explain && !settings->json) {
         putchar('\n');
-        smp_bank_explain(stdout, study->rules);
+        smp_bank_explain(stdout, studies->rules);
     }
     return SMP_OK;
+}
+
+/* Every pattern is studied before the first is shown, and the mistakes of all are reported. */
+static smp_code study_all(const bank_settings *settings, size_t count, smp_pattern *patterns, smp_bank_study *studies,
+                          smp_diags *diags, smp_error *err)
+{
+    uint32_t active = UINT32_MAX;
+    smp_code code = SMP_OK;
+    if (settings->mask)
+        code = smp_pattern_mask("--mask", settings->mask, settings->block, diags, &active);
+    for (size_t i = 0; i < count && !(code && err->message[0]); i++) {
+        const char *text = settings->offsets ? NULL : settings->patterns.items[i];
+        smp_code one = study_access(settings, text, active, &patterns[i], diags, &studies[i], err);
+        code = code ? code : one;
+    }
+    return code;
+}
+
+static smp_code explain_or_usage(const bank_settings *settings, smp_error *err)
+{
+    smp_bank_study study = {.name = NULL};
+    int major, minor;
+    smp_code code = parse_capability(settings->capability, &study, &major, &minor, err);
+    if (code)
+        return code;
+    if (settings->explain) {
+        smp_bank_explain(stdout, study.rules);
+        return SMP_OK;
+    }
+    smp_help_usage(stderr, &smp_command_bank);
+    return SMP_E_USAGE;
 }
 
 static smp_code bank(void *given, smp_error *err)
 {
     bank_settings *settings = given;
+    size_t count = settings->offsets ? 1 : settings->patterns.count;
+    if (!count)
+        return explain_or_usage(settings, err);
+    if (settings->svg && count > 1) {
+        smp_fail(err, SMP_E_USAGE, "--svg draws one pattern, not %zu", count);
+        return smp_hint(err, "call smempipe bank once for each picture");
+    }
     smp_diags diags = {0};
-    smp_pattern *pattern = smp_alloc(sizeof *pattern);
-    smp_bank_study *study = smp_alloc(sizeof *study);
-    int major = 0, minor = 0;
-    smp_code code = pattern && study ? SMP_OK : smp_fail_memory(err, "the pattern", sizeof *pattern + sizeof *study);
+    smp_pattern *patterns = smp_alloc_array(count, sizeof *patterns);
+    smp_bank_study *studies = smp_alloc_array(count, sizeof *studies);
+    smp_code code = patterns && studies
+                        ? study_all(settings, count, patterns, studies, &diags, err)
+                        : smp_fail_memory(err, "patterns", count * (sizeof *patterns + sizeof *studies));
     if (!code)
-        code = parse_capability(settings->capability, study, &major, &minor, err);
-    if (!code && !settings->pattern && !settings->offsets) {
-        if (settings->explain)
-            smp_bank_explain(stdout, study->rules);
-        else {
-            smp_help_usage(stderr, &smp_command_bank);
-            code = SMP_E_USAGE;
-        }
-        goto end;
-    }
-    if (!code)
-        code = study_pattern(settings, pattern, &diags, study, err);
-    if (!code) {
-        study->op = ops[settings->op];
-        study->access.op = op_kinds[settings->op];
-        study->access.active = study->elements.active;
-        code = check_op(study, major, minor, err);
-    }
-    if (!code) {
-        smp_layout plain = {0};
-        smp_elements_place(&study->elements, &plain, study->access.width, study->access.offset);
-        smp_bank_schedule_of(&study->access, study->rules, &study->schedule);
-        smp_advise(&study->elements, study->access.op, study->access.width, study->rules, &study->advice);
-        code = show(settings, study, err);
-    }
+        code = show(settings, studies, count, err);
     if (diags.errors) {
         char *text = smp_diags_text(&diags, smp_cli_color(&settings->common, STDERR_FILENO));
         fputs(text ? text : "", stderr);
         smp_free(text);
     }
-end:
     smp_diags_free(&diags);
-    smp_free(pattern);
-    smp_free(study);
+    smp_free(patterns);
+    smp_free(studies);
     return code;
 }
 
@@ -323,10 +359,10 @@ const smp_command smp_command_bank = {
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe bank '[32][32] column'", "a column of a tile: 32-way, and how to avoid it"},
+                 {"smempipe bank tid 'tid*2' 'tid*3' 'tid*4'", "strides compared, a line each"},
                  {"smempipe bank 'float4 tid' --explain", "16 bytes a lane, with the rules told"},
                  {"smempipe bank 'tid*2' --cc 1.1", "on a device with 16 banks"},
                  {"smempipe bank 'float s[16][17]; s[threadIdx.x][threadIdx.y]' --block 16", "as written in a kernel"},
-                 {"smempipe bank 'random(64)' --op atom_add", "a histogram's additions"},
                  {"smempipe bank 'tid*3' --mask 'tid<16' --svg map.svg", "half a warp, and its map as a picture"}},
     .run = bank,
 };

@@ -21,7 +21,11 @@ typedef struct smp_bank_study {
 extern const smp_command smp_command_bank;
 
 void smp_bank_study_table(FILE *to, const smp_bank_study *study, bool verbose, bool color);
-void smp_bank_study_json(FILE *to, const smp_bank_study *study);
+/* One object, or an array of them. */
+void smp_bank_studies_json(FILE *to, const smp_bank_study *studies, size_t count);
+
+/* A line each. */
+void smp_bank_comparison(FILE *to, const smp_bank_study *studies, size_t count, bool color);
 
 /* "32-way bank conflict: 32 wavefronts where 1 would do", "no bank conflict: 1 wavefront". Returns text. */
 char *smp_bank_verdict(char *text, size_t size, const smp_bank_study *study);

@@ -393,6 +393,46 @@ void smp_bank_study_table(FILE *to, const smp_bank_study *study, bool verbose, b
         put_elsewhere(to, study, &paint);
 }
 
+/* What frees an access, in a few words. */
+static void freed_by(char *text, size_t size, const smp_bank_study *study)
+{
+    const smp_advice *advice = &study->advice;
+    char what[128];
+    if (!study->schedule.cost.conflicts)
+        snprintf(text, size, "-");
+    else if (study->pattern && study->pattern->random)
+        snprintf(text, size, "(random)");
+    else if (advice->better_stride)
+        snprintf(text, size, "stride %lld", (long long)advice->better_stride);
+    else if (advice->pad.pad && study->elements.dims > 1) {
+        array_text(what, sizeof what, study, advice->pad.pad);
+        snprintf(text, size, "%s", what);
+    } else if (advice->pad.pad)
+        snprintf(text, size, "i + i/%lld%s", (long long)advice->pad.period, advice->pad.pad > 1 ? "*pad" : "");
+    else if (advice->swizzle.mask)
+        snprintf(text, size, "an XOR swizzle");
+    else
+        snprintf(text, size, "no layout");
+}
+
+void smp_bank_comparison(FILE *to, const smp_bank_study *studies, size_t count, bool color)
+{
+    enum { PATTERN = 36 };
+    smp_paint paint = smp_paint_for(color);
+    fprintf(to, "%s on compute capability %s\n\n%s%-*s  %5s  %10s  %5s  %9s  %6s  %s%s\n", op_text(studies),
+            studies->capability, paint.bold, PATTERN, "pattern", "bytes", "wavefronts", "least", "conflicts", "n-way",
+            "freed by", paint.off);
+    for (size_t i = 0; i < count; i++) {
+        const smp_bank_study *study = &studies[i];
+        smp_bank_cost cost = study->schedule.cost;
+        char text[160];
+        freed_by(text, sizeof text, study);
+        smp_text_column(to, study->name, PATTERN);
+        fprintf(to, "  %5d  %10d  %5d  %s%9d%s  %6.3g  %s\n", study->access.width, cost.wavefronts, cost.ideal,
+                cost.conflicts ? paint.red : paint.green, cost.conflicts, paint.off, ways(cost), text);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------ JSON */
 
 static void numbers_of_lanes(smp_json *json, const char *key, uint32_t lanes)
@@ -505,16 +545,14 @@ static void suggestions_json(smp_json *json, const smp_bank_study *study)
     smp_json_end(json, ']');
 }
 
-void smp_bank_study_json(FILE *to, const smp_bank_study *study)
+static void study_json(smp_json *json, const smp_bank_study *study)
 {
     smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
-    smp_json writer, *json = &writer;
     double offsets[SMP_WARP];
     char mask[16];
     for (int lane = 0; lane < SMP_WARP; lane++)
         offsets[lane] = study->access.active >> lane & 1 ? (double)study->access.offset[lane] : (double)NAN;
     snprintf(mask, sizeof mask, "0x%08x", study->access.active);
-    smp_json_begin(json, to, false);
     smp_json_object(json, NULL);
     smp_json_string(json, "pattern", study->name);
     smp_json_string(json, "op", study->op);
@@ -533,4 +571,16 @@ void smp_bank_study_json(FILE *to, const smp_bank_study *study)
     map_json(json, study);
     suggestions_json(json, study);
     smp_json_end(json, '}');
+}
+
+void smp_bank_studies_json(FILE *to, const smp_bank_study *studies, size_t count)
+{
+    smp_json json;
+    smp_json_begin(&json, to, false);
+    if (count > 1)
+        smp_json_array(&json, NULL);
+    for (size_t i = 0; i < count; i++)
+        study_json(&json, &studies[i]);
+    if (count > 1)
+        smp_json_end(&json, ']');
 }

@@ -88,7 +88,7 @@ void smp_topic_banks(FILE *to)
           "  swizzle  element [r][c] kept at [r][c ^ r]: a permutation inside the row, which takes no memory\n"
           "  The smallest that works is shown, after the model was run on it.\n"
           "\n"
-          "Keys of --json\n"
+          "Keys of --json (of several patterns: an array of such objects)\n"
           "  pattern, op, width, compute_capability, source, banks, bank_bytes, active_mask\n"
           "  offsets            32 byte addresses, null for a lane that takes no part\n"
           "  wavefronts, ideal, conflicts, n_way (wavefronts / ideal), phases\n"

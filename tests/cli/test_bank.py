@@ -69,6 +69,21 @@ class Bank(CliCase):
                     places = [eval(s["index"].replace("/", "//"), {}, {"i": i}) for i in places]
                 self.assertEqual(wavefronts(places), 1, (pattern, s))
 
+    def test_several_patterns_make_a_table(self):
+        strides = (1, 2, 3, 4, 8, 16, 32, 33)
+        patterns = [f"tid*{stride}" for stride in strides]
+        lines = self.smp("bank", *patterns).stdout.splitlines()[3:]
+        self.assertEqual([int(line.split()[2]) for line in lines], [wavefronts(t * stride for t in range(32)) for stride in strides])
+        self.assertTrue(lines[1].endswith("stride 3"))
+        found = json.loads(self.smp("bank", *patterns, "--json").stdout)
+        self.assertEqual([s["pattern"] for s in found], patterns)
+        done = self.smp("bank", "tid", "tidd", "8/tid", status=2)
+        self.assertEqual((done.stdout, done.stderr.count(": error: ")), ("", 2))
+        self.smp("bank", "tid", "tid*2", "--svg", "map.svg", status=2)
+        self.assertEqual(self.files(), [])
+        wide = self.smp("bank", "[32][32] column", "x" * 3 + "[tid*2 + threadIdx.x*0 + threadIdx.y*0]", "random(9)").stdout
+        self.assertLessEqual(max(map(len, wide.splitlines())), 100)
+
     def test_every_operation_and_device(self):
         for op in OPS:
             self.assertEqual(self.study("tid", "--op", op)["op"], op)
