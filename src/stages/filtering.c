@@ -103,6 +103,11 @@ static double kaiser_shape(double attenuation)
                                : 0;
 }
 
+double smp_kaiser_taps(double attenuation, double transition)
+{
+    return (attenuation + MARGIN - 7.95) / (2.285 * 2 * pi * transition) + 1;
+}
+
 /* Taps that a slope of `transition` (a fraction of the rate) takes. */
 static double taps_for(const smp_filter_params *filter, double transition)
 {
@@ -114,7 +119,7 @@ static double taps_for(const smp_filter_params *filter, double transition)
     case SMP_WINDOW_BLACKMAN:
         return 5.5 / transition + 1;
     default:
-        return (filter->attenuation + MARGIN - 7.95) / (2.285 * 2 * pi * transition) + 1;
+        return smp_kaiser_taps(filter->attenuation, transition);
     }
 }
 

@@ -41,6 +41,9 @@ extern const char *const smp_window_names[];
 smp_code smp_band_plan(const smp_filter_params *filter, double low, double high, const smp_shape *in, smp_node_plan *work,
                        smp_error *err);
 
+/* Taps that slopes of `transition` (a fraction of the rate) take with Kaiser's window. */
+double smp_kaiser_taps(double attenuation, double transition);
+
 /* The taps of that band, `count` of them, from smp_alloc; null when memory is exhausted. count: odd. */
 double *smp_band_taps(const smp_filter_params *filter, double low, double high, double rate, int count);
 

@@ -1,0 +1,248 @@
+"""Sound: files and stages against NumPy, scipy.signal and scipy.io.wavfile."""
+import json
+import pathlib
+import tempfile
+import unittest
+import wave
+
+import numpy as np
+import scipy.io.wavfile
+import scipy.signal
+
+from harness import SCRATCH, OracleCase, ProgramFailed, command
+
+RATE = 48000
+
+
+def noise(seed, frames, channels=2, level=0.1):
+    return (np.random.default_rng(seed).standard_normal((frames, channels)) * level).astype(np.float32)
+
+
+def run(array, *stages, rate=RATE, report=None):
+    """A float array (frames, channels) through stages, by way of float WAV files."""
+    with tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH) as name:
+        folder = pathlib.Path(name)
+        scipy.io.wavfile.write(folder / "in.wav", rate, array)
+        options = [f"--report={folder / 'report.json'}"] if report is not None else []
+        statements = [argument for stage in stages for argument in ("-e", stage)]
+        command("run", "-q", *options, *statements, folder / "in.wav", folder / "out.wav")
+        if report is not None:
+            report.update(json.loads((folder / "report.json").read_text()))
+        got_rate, got = scipy.io.wavfile.read(folder / "out.wav")
+        assert got_rate == rate
+        return got if got.ndim == 2 else got[:, None]
+
+
+def taps_text(taps):
+    return "fir [" + " ".join(repr(float(t)) for t in taps) + "]"
+
+
+def response(statement, frequencies, rate=RATE, frames=60001):
+    """What a filter does to an impulse: dB at the frequencies, and its taps."""
+    impulse = np.zeros((frames, 1), np.float32)
+    impulse[frames // 2] = 1
+    taps = run(impulse, statement, rate=rate)[:, 0].astype(np.float64)
+    used = np.nonzero(taps)[0]
+    taps = taps[used[0] : used[-1] + 1]
+    turns = np.exp(-2j * np.pi * np.outer(frequencies, np.arange(taps.size)) / rate)
+    return 20 * np.log10(np.abs(turns @ taps) + 1e-15), taps
+
+
+class Filters(OracleCase):
+    def test_fir_is_a_convolution(self):
+        for count in (1, 2, 5, 32, 255, 300):
+            array, taps = noise(count, 5000), np.random.default_rng(count).standard_normal(count)
+            got = run(array, taps_text(taps))
+            for c in range(2):
+                want = np.convolve(array[:, c].astype(np.float64), taps, "same")
+                terms = np.convolve(np.abs(array[:, c].astype(np.float64)), np.abs(taps), "same")
+                self.near(got[:, c], want, f"{count} taps", terms=terms)
+
+    def test_half_the_amplitude_is_left_at_the_cutoff(self):
+        for statement, cutoffs in (
+            ("lowpass 4kHz", [4000]),
+            ("lowpass 20kHz", [20000]),
+            ("highpass 80Hz", [80]),
+            ("highpass 1kHz", [1000]),
+            ("bandpass low=300Hz high=3400Hz", [300, 3400]),
+            ("lowpass 1kHz window=hann", [1000]),
+            ("lowpass 1kHz window=hamming", [1000]),
+            ("lowpass 1kHz window=blackman", [1000]),
+        ):
+            for level in response(statement, cutoffs)[0]:
+                self.assertAlmostEqual(level, -6.02, delta=0.1, msg=statement)
+
+    def test_ripple_and_attenuation_are_as_stated(self):
+        every = np.linspace(0, RATE / 2, 6001)
+        for statement, passes, stops, attenuation in (
+            ("lowpass 4kHz", every < 4000 - 667, every > 4000 + 667, 80),
+            ("highpass 1kHz transition=200Hz attenuation=60dB", every > 1100, every < 900, 60),
+            ("bandpass low=2kHz high=6kHz transition=400Hz", (every > 2200) & (every < 5800), (every < 1800) | (every > 6200), 80),
+            ("lowpass 4kHz transition=1kHz window=hann", every < 3500, every > 4500, 43.5),
+            ("lowpass 4kHz transition=1kHz window=hamming", every < 3500, every > 4500, 50),
+            ("lowpass 4kHz transition=1kHz window=blackman", every < 3500, every > 4500, 70),
+        ):
+            levels, _ = response(statement, every)
+            ripple = 20 * np.log10(1 + 10 ** (-attenuation / 20))
+            self.assertLess(np.abs(levels[passes]).max(), ripple * 1.01 + 1e-5, statement)
+            self.assertLess(levels[stops].max(), -attenuation + 0.01, statement)
+
+    def test_a_lowpass_is_scipys(self):
+        for window in ("hann", "hamming", "blackman"):
+            _, taps = response(f"lowpass 3kHz taps=101 window={window}", [0])
+            want = scipy.signal.firwin(101, 3000, window=window, fs=RATE)
+            want = want[np.nonzero(want.astype(np.float32))[0][0] :][: taps.size]  # a window may begin with 0
+            self.assertLess(np.abs(taps - want).max(), 1e-7, window)
+
+    def test_delay_is_made_up_for_and_the_length_kept(self):
+        t = np.arange(20000) / RATE
+        tone = np.sin(2 * np.pi * 440 * t).astype(np.float32)[:, None]
+        got = run(tone, "lowpass 4kHz")
+        self.assertEqual(got.shape, tone.shape)
+        self.assertLess(np.abs(got - tone)[1000:-1000].max(), 1e-4)
+
+    def test_a_notch_takes_hum_and_leaves_the_rest(self):
+        levels, _ = response("notch 50Hz harmonics=3 width=10Hz", [50, 100, 150, 200, 1000, 75, 125], frames=100001)
+        self.assertLess(levels[:3].max(), -35)
+        self.assertLess(np.abs(levels[3:]).max(), 0.2)
+        edges, _ = response("notch 50Hz width=10Hz", [45, 55], frames=100001)
+        self.assertLess(np.abs(edges + 6.02).max(), 0.2)
+
+
+class Levels(OracleCase):
+    def test_gain(self):
+        array = noise(1, 1000)
+        self.near(run(array, "gain -6dB"), array.astype(np.float64) * 10 ** (-6 / 20), "gain")
+
+    def test_normalize(self):
+        array = noise(2, 5000)
+        array[:, 1] *= np.float32(0.25)
+        exact = array.astype(np.float64)
+        self.near(run(array, "normalize peak=-3dBFS"), exact / np.abs(exact).max() * 10 ** (-3 / 20), "peak")
+        self.near(run(array, "normalize"), exact / np.abs(exact).max() * 10 ** (-1 / 20), "default")
+        self.near(run(array, "normalize rms=-20dBFS"), exact / np.sqrt((exact**2).mean()) * 0.1, "rms")
+        each = np.sqrt((exact**2).mean(axis=0))
+        self.near(run(array, "normalize rms=-20dBFS channels=each"), exact / each * 0.1, "each")
+
+    def test_silence_stays_silence(self):
+        silence = np.zeros((500, 2), np.float32)
+        for statement in ("normalize", "normalize rms=-20dBFS", "normalize channels=each", "dc-remove"):
+            self.same(run(silence, statement), silence, statement)
+
+    def test_dc_remove(self):
+        array = noise(3, 5000) + np.array([0.25, -0.125], np.float32)
+        exact = array.astype(np.float64)
+        self.near(run(array, "dc-remove"), exact - exact.mean(axis=0), "dc-remove", terms=np.abs(exact) + 0.25)
+
+    def test_fade(self):
+        array = np.ones((1000, 2), np.float32)
+        got = run(array, "fade in=2ms out=4ms curve=linear")
+        rise, fall = (np.arange(96) + 0.5) / 96, (np.arange(192) + 0.5)[::-1] / 192
+        want = np.concatenate([rise, np.ones(1000 - 96 - 192), fall])
+        self.near(got, np.stack([want, want], axis=1), "linear")
+        smooth = run(array, "fade in=2ms")[:96, 0]
+        self.near(smooth, rise**2 * (3 - 2 * rise), "smooth")
+
+    def test_stats_of_sound(self):
+        array = noise(4, 6000)
+        array[10:13, 0] = 1
+        array[20, 1] = -1
+        exact = array.astype(np.float64)
+        report = {}
+        run(array, "stats", report=report)
+        found = {(f["name"], f["channel"]): f["value"] for step in report["steps"] for f in step.get("findings", [])}
+        for c in range(2):
+            peak, rms = np.abs(exact[:, c]).max(), np.sqrt((exact[:, c] ** 2).mean())
+            self.assertAlmostEqual(found["peak_dbfs", c], 20 * np.log10(peak), places=9)
+            self.assertAlmostEqual(found["rms_dbfs", c], 20 * np.log10(rms), places=9)
+            self.assertAlmostEqual(found["crest_db", c], 20 * np.log10(peak / rms), places=9)
+            self.assertAlmostEqual(found["dc", c], exact[:, c].mean(), places=12)
+            self.assertEqual(found["clipped", c], (3, 1)[c])
+
+
+class Moves(OracleCase):
+    def test_reverse_and_trim(self):
+        array = noise(5, 300000)
+        self.same(run(array, "reverse"), array[::-1], "reverse")
+        self.same(run(array, "trim start=1s end=2s"), array[48000:96000], "seconds")
+        self.same(run(array, "trim first=250000"), array[250000:], "frames")
+        self.same(run(array, "trim first=3 frames=7", "reverse"), array[3:10][::-1], "both")
+        shifted = np.concatenate([np.zeros((1, 2), np.float32), array[:-1]])
+        self.same(run(array, "fir [0 0 1]", "stats", "trim first=200000 frames=50"), shifted[200000:200050], "after others")
+
+    def test_remix(self):
+        array = noise(6, 1000)
+        left, right = array[:, 0].astype(np.float64), array[:, 1].astype(np.float64)
+        terms = np.abs(left) + np.abs(right)
+        self.near(run(array, "remix mono")[:, 0], (left + right) / 2, "mono", terms=terms)
+        self.same(run(array, "remix swap"), array[:, ::-1], "swap")
+        self.same(run(array[:, :1], "remix stereo"), np.repeat(array[:, :1], 2, axis=1), "stereo")
+        self.same(run(array, "remix right"), array[:, 1:], "right")
+        both = np.stack([(left + right) / 2, (left - right) / 2], axis=1)
+        self.near(run(array, "remix mid-side"), both, "mid-side", terms=np.stack([terms, terms], axis=1))
+        got = run(array, "remix matrix=[0.25 -1; 1 0; 0 2]")
+        want = np.stack([left / 4 - right, left, 2 * right], axis=1)
+        self.near(got, want, "matrix", terms=np.abs(want) + np.stack([terms] * 3, axis=1))
+
+
+class Files(OracleCase):
+    def convert(self, folder, source, target, *stages):
+        command("run", "-q", *[a for s in stages or ("reverse", "reverse") for a in ("-e", s)], folder / source, folder / target)
+
+    def test_every_kind_of_wav_that_scipy_writes(self):
+        rng = np.random.default_rng(7)
+        kinds = {
+            "u8": rng.integers(0, 256, (999, 2)).astype(np.uint8),
+            "s16": rng.integers(-32768, 32768, (999, 2)).astype(np.int16),
+            "s32": (rng.integers(-(2**23), 2**23, (999, 3)) * 256).astype(np.int32),
+            "f32": noise(8, 999, 1),
+            "f64": noise(9, 999, 2).astype(np.float64),
+        }
+        with tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH) as name:
+            folder = pathlib.Path(name)
+            for kind, array in kinds.items():
+                scipy.io.wavfile.write(folder / f"{kind}.wav", 44100, array)
+                for target in ("wav", "aiff"):
+                    self.convert(folder, f"{kind}.wav", f"{kind}.out.{target}")
+                self.convert(folder, f"{kind}.out.aiff", f"{kind}.back.wav")
+                for back in (f"{kind}.out.wav", f"{kind}.back.wav"):
+                    rate, got = scipy.io.wavfile.read(folder / back)
+                    self.assertEqual(rate, 44100)
+                    self.same(got.reshape(array.shape), array, back)
+
+    def test_24_bits_stay_24_bits_in_wav_and_flac(self):
+        samples = np.random.default_rng(10).integers(-(2**23), 2**23, 999)
+        data = b"".join(int(s).to_bytes(3, "little", signed=True) for s in samples)
+        with tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH) as name:
+            folder = pathlib.Path(name)
+            with wave.open(str(folder / "in.wav"), "wb") as out:
+                out.setparams((1, 3, 32000, 999, "NONE", ""))
+                out.writeframes(data)
+            targets = ["out.wav"]
+            self.convert(folder, "in.wav", "out.wav")
+            try:
+                self.convert(folder, "in.wav", "middle.flac")
+                self.convert(folder, "middle.flac", "flac.wav")
+                targets.append("flac.wav")
+            except ProgramFailed as error:
+                self.assertIn("without libsndfile", str(error))
+            for target in targets:
+                with wave.open(str(folder / target), "rb") as got:
+                    self.assertEqual(got.getparams()[:4], (1, 3, 32000, 999))
+                    self.assertEqual(got.readframes(999), data, target)
+
+    def test_integers_are_rounded_to_nearest_and_clipping_is_counted(self):
+        array = np.random.default_rng(11).integers(-32768, 32768, (5000, 2)).astype(np.int16)
+        with tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH) as name:
+            folder = pathlib.Path(name)
+            scipy.io.wavfile.write(folder / "in.wav", 48000, array)
+            done = command("run", "-e", "gain 3dB", folder / "in.wav", folder / "out.wav")
+            exact = array.astype(np.float64) * np.float64(np.float32(10 ** (3 / 20)))
+            got = scipy.io.wavfile.read(folder / "out.wav")[1]
+            self.assertLessEqual(np.abs(got - np.clip(exact, -32768, 32767)).max(), 0.51)
+            clipped = int(((exact > 32767.5) | (exact < -32768.5)).sum())
+            self.assertIn(f"{clipped} samples were beyond full scale", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
