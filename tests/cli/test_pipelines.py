@@ -10,11 +10,14 @@ import unittest
 
 import cv2
 import numpy as np
+import scipy.io.wavfile
 
 from harness import PIPELINES, ROOT, SAMPLES, CliCase
 
 GOLDEN = ROOT / "tests" / "golden" / "pipelines.json"
 PICTURES = ("chelsea.png", "camera.png", "rocket.jpg", "page.jpg")
+SOUNDS = ("speech-hum.flac", "field.flac", "chirp.wav")
+STEREO_ONLY = ("mid-side",)
 
 
 def digest(array):
@@ -28,9 +31,19 @@ class Pipelines(CliCase):
         self.assertEqual(done.stderr, "", f"{pipe} on {picture} has something to say")
         return np.load(self.folder / "out.npy")
 
+    def sound(self, pipe, sound, *options):
+        done = self.smp("run", PIPELINES / f"{pipe}.pipe", SAMPLES / sound, "out.wav", "--force", *options)
+        self.assertEqual(done.stderr, "", f"{pipe} on {sound} has something to say")
+        return scipy.io.wavfile.read(self.folder / "out.wav")
+
     def test_golden(self):
         found = {}
         for pipe in sorted(PIPELINES.glob("*.pipe")):
+            if "\nkind audio" in pipe.read_text():
+                for sound in ("field.flac",) if pipe.stem in STEREO_ONLY else SOUNDS:
+                    rate, samples = self.sound(pipe.stem, sound)
+                    found[f"{pipe.stem} {sound}"] = f"{rate} {digest(samples)}"
+                continue
             for picture in PICTURES:
                 found[f"{pipe.stem} {picture}"] = digest(self.result(pipe.stem, picture))
         if os.environ.get("SMP_UPDATE_GOLDEN") == "1":
@@ -81,6 +94,53 @@ class Pipelines(CliCase):
         self.assertEqual(self.result("upright", "page.jpg").shape, (640, 480, 3))
         picture = cv2.imread(str(SAMPLES / "chelsea.png"))[..., ::-1]
         self.assertTrue((self.result("upright", "chelsea.png") == picture).all())
+
+    # Of sounds: levels of bands in dB, before and after.
+
+    def band(self, rate, samples, low, high):
+        power = np.abs(np.fft.rfft(samples.astype(np.float64), axis=0)) ** 2
+        frequency = np.fft.rfftfreq(len(samples), 1 / rate)
+        return 10 * np.log10(power[(frequency >= low) & (frequency <= high)].sum() + 1e-30)
+
+    def read(self, sound):
+        done = self.smp("run", "-e", "reverse", "-e", "reverse", SAMPLES / sound, "plain.wav", "--force")
+        self.assertEqual(done.stderr, "")
+        return scipy.io.wavfile.read(self.folder / "plain.wav")
+
+    def test_hum_remove_takes_the_hum_and_leaves_the_voice(self):
+        rate, before = self.read("speech-hum.flac")
+        _, after = self.sound("hum-remove", "speech-hum.flac")
+        for harmonic in (1, 2, 3, 5):
+            band = (50 * harmonic - 1, 50 * harmonic + 1)
+            self.assertLess(self.band(rate, after, *band), self.band(rate, before, *band) - 20)
+        self.assertAlmostEqual(self.band(rate, after, 500, 4000), self.band(rate, before, 500, 4000), delta=0.1)
+        self.assertLess(abs(after.mean()), 1)
+
+    def test_voice_comes_out_at_its_level(self):
+        for pipe, level in (("voice", -23), ("speech-clean", -26)):
+            _, after = self.sound(pipe, "speech-hum.flac")
+            self.assertAlmostEqual(10 * np.log10(((after / 32768.0) ** 2).mean()), level, delta=0.05)
+
+    def test_speech_clean_is_mono_and_narrow(self):
+        rate, after = self.sound("speech-clean", "field.flac")
+        self.assertEqual(after.ndim, 1)
+        self.assertLess(self.band(rate, after, 6500, 11000), self.band(rate, after, 200, 4500) - 40)
+
+    def test_loudness_report_passes_the_sound_on(self):
+        self.assertTrue((self.sound("loudness-report", "chirp.wav")[1] == scipy.io.wavfile.read(SAMPLES / "chirp.wav")[1]).all())
+
+    def test_mid_side_at_0_is_mono(self):
+        _, mono = self.sound("mid-side", "field.flac", "--set", "width=0")
+        self.assertTrue((mono[:, 0] == mono[:, 1]).all())
+        _, wide = self.sound("mid-side", "field.flac", "--set", "width=2")
+        side = [np.abs(a[:, 0].astype(np.float64) - a[:, 1]).mean() for a in (wide, self.read("field.flac")[1])]
+        self.assertAlmostEqual(side[0] / side[1], 2, places=3)
+
+    def test_field_master_fades_and_reaches_its_peak(self):
+        rate, after = self.sound("field-master", "field.flac")
+        peak = np.abs(after / 2.0**31).max()
+        self.assertAlmostEqual(20 * np.log10(peak), -1, places=4)
+        self.assertLess(np.abs(after[:20] / 2.0**31).max(), 0.001)
 
 
 if __name__ == "__main__":
