@@ -347,14 +347,13 @@ const smp_command smp_command_bank = {
     .help = "what an access pattern to shared memory costs, drawn as a map of the banks",
     .about =
         "A warp's 32 lanes access shared memory together. Its banks serve one word each in a wavefront; lanes that "
-        "want "
-        "different words of one bank take turns, which is a bank conflict. The model is exact for loads, stores and "
-        "atomics as measured on an H100, and follows the CUDA guides for older devices. What is proposed against a "
-        "conflict was tried on the model first.\n"
+        "want different words of one bank take turns, which is a bank conflict. The model is exact for loads, "
+        "stores and atomics as measured on an H100, and follows the CUDA guides for older devices. What is "
+        "proposed against a conflict was tried on the model first.\n"
         "\n"
-        "A pattern is an index in tid with C's operators, in elements of --width bytes; or an array with a walk (row, "
-        "column, diagonal, antidiagonal) or with indices. 'smempipe help banks' tells the whole language, the rules of "
-        "each compute capability and the keys of --json.",
+        "A pattern is an index in tid with C's operators, in elements of --width bytes; or an array with a walk "
+        "(row, column, diagonal, antidiagonal) or with indices. 'smempipe help banks' tells the whole language, "
+        "the rules of each compute capability and the keys of --json.",
     .settings_size = sizeof(bank_settings),
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,

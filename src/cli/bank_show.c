@@ -407,8 +407,10 @@ static void freed_by(char *text, size_t size, const smp_bank_study *study)
     else if (advice->pad.pad && study->elements.dims > 1) {
         array_text(what, sizeof what, study, advice->pad.pad);
         snprintf(text, size, "%s", what);
-    } else if (advice->pad.pad)
-        snprintf(text, size, "i + i/%lld%s", (long long)advice->pad.period, advice->pad.pad > 1 ? "*pad" : "");
+    } else if (advice->pad.pad > 1)
+        snprintf(text, size, "i + i/%lld*%lld", (long long)advice->pad.period, (long long)advice->pad.pad);
+    else if (advice->pad.pad)
+        snprintf(text, size, "i + i/%lld", (long long)advice->pad.period);
     else if (advice->swizzle.mask)
         snprintf(text, size, "an XOR swizzle");
     else
