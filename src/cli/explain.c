@@ -250,8 +250,25 @@ static smp_code explain_input(const explain_settings *settings, const smp_progra
 
 /* ------------------------------------------------------------------------------------------------ without an input */
 
+/* What a stage reads with these parameters: automatic levels look at everything first, levels by hand do not. */
+static smp_access access_of(const smp_node *node, const void *params, const smp_shape *shape)
+{
+    smp_node_plan *plan = smp_alloc(sizeof *plan);
+    smp_error err = {0};
+    smp_access access = node->stage->access;
+    if (plan && node->stage->plan && node->by == SMP_NODE_NONE) {
+        plan->out = *shape;
+        plan->access = access;
+        if (!node->stage->plan(params, shape, NULL, plan, &err))
+            access = plan->access;
+        smp_free(plan->table);
+    }
+    smp_free(plan);
+    return access;
+}
+
 /* The statement for an input of this size, null when it does not work there. */
-static char *statement_for(const smp_program *program, const smp_node *node, int64_t size)
+static char *statement_for(const smp_program *program, const smp_node *node, int64_t size, smp_access *access)
 {
     smp_kind kind = program->kind == SMP_AUDIO ? SMP_AUDIO : SMP_IMAGE;
     smp_shape shape = {.kind = kind,
@@ -269,16 +286,22 @@ static char *statement_for(const smp_program *program, const smp_node *node, int
     char *text = NULL;
     if (params && !smp_node_params(program, node, &shape, &diags, params, &err))
         text = smp_explain_statement(node->stage, params);
+    if (text)
+        *access = access_of(node, params, &shape);
     smp_diags_free(&diags);
     smp_free(params);
     return text;
 }
 
 /* Parameters that do not depend on the input come out the same for two inputs that have nothing in common. */
-static char *statement_text(const smp_program *program, const smp_node *node, bool *depends)
+static char *statement_text(const smp_program *program, const smp_node *node, bool *depends, smp_access *access)
 {
-    char *one = statement_for(program, node, 1201), *two = statement_for(program, node, 3000);
+    smp_access other = node->stage->access;
+    *access = other;
+    char *one = statement_for(program, node, 1201, access), *two = statement_for(program, node, 3000, &other);
     *depends = !one || !two || strcmp(one, two) != 0;
+    if (*depends)
+        *access = node->stage->access;
     char *text = *depends ? smp_strdup(node->label ? node->label : node->stage->name) : one;
     if (text != one)
         smp_free(one);
@@ -296,7 +319,8 @@ static void picture_name(char *text, size_t size, int node)
         snprintf(text, size, "%d", node + 1);
 }
 
-static void node_json(smp_json *json, int number, const smp_node *node, const char *text, bool depends)
+static void node_json(smp_json *json, int number, const smp_node *node, const char *text, bool depends,
+                      smp_access access)
 {
     char from[16];
     smp_json_object(json, NULL);
@@ -305,7 +329,7 @@ static void node_json(smp_json *json, int number, const smp_node *node, const ch
     smp_json_string(json, "stage", node->stage->name);
     smp_json_string(json, "text", text);
     smp_json_bool(json, "depends_on_input", depends);
-    smp_json_string(json, "access", smp_access_name(node->stage->access));
+    smp_json_string(json, "access", smp_access_name(access));
     picture_name(from, sizeof from, node->input);
     smp_json_string(json, "input", from);
     if (node->by != SMP_NODE_NONE) {
@@ -324,7 +348,7 @@ static const char *reads_text(smp_access access)
     return (size_t)access < sizeof texts / sizeof texts[0] ? texts[access] : "?";
 }
 
-static void node_line(int number, const smp_node *node, const char *text, bool depends)
+static void node_line(int number, const smp_node *node, const char *text, bool depends, smp_access access)
 {
     char from[16];
     bool wide = smp_text_columns(text) > STATEMENT_COLUMNS;
@@ -334,7 +358,7 @@ static void node_line(int number, const smp_node *node, const char *text, bool d
         printf("%5s", "");
     }
     smp_text_column(stdout, wide ? "" : text, STATEMENT_COLUMNS);
-    printf("  %s", reads_text(node->stage->access));
+    printf("  %s", reads_text(access));
     if (node->input != number - 1) { /* a branch; the first statement takes @input, which is -1 too */
         picture_name(from, sizeof from, node->input);
         printf("  from %s", from);
@@ -369,13 +393,14 @@ static smp_code explain_program(const explain_settings *settings, const smp_prog
     for (size_t i = 0; i < program->node_count; i++) {
         const smp_node *node = &program->nodes[i];
         bool depends;
-        char *text = statement_text(program, node, &depends);
+        smp_access access;
+        char *text = statement_text(program, node, &depends, &access);
         if (!text)
             return smp_fail_memory(err, "the plan's text", 256);
         if (settings->json)
-            node_json(&json, (int)i, node, text, depends);
+            node_json(&json, (int)i, node, text, depends, access);
         else
-            node_line((int)i, node, text, depends);
+            node_line((int)i, node, text, depends, access);
         smp_free(text);
     }
     if (settings->json) {

@@ -148,6 +148,11 @@ class Messages(CliCase):
                 if str(SAMPLES) not in line and str(BLUR) not in line:
                     self.assertLessEqual(len(line), 100, line)
 
+    def test_explain_says_what_is_read_with_these_parameters(self):
+        self.assertIn("everything, then the pixel", self.smp("explain", "-e", "levels mode=auto").stdout)
+        self.assertIn("the same pixel", self.smp("explain", "-e", "levels white=50%").stdout)
+        self.assertEqual(json.loads(self.smp("explain", "--json", "-e", "levels white=50%").stdout)["statements"][0]["access"], "point")
+
     def test_explain_shows_what_a_launch_takes(self):
         text = self.smp("explain", BLUR, SAMPLES / "chelsea.png", "--device", "simt").stdout
         for word in ("grid", "block", "shared memory", "occupancy", "limited by", "Registers|registers"):
