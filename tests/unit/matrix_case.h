@@ -153,7 +153,8 @@ CASE_FN int subjects_of(const smp_stage *stage, subject subjects[MAX_SUBJECTS])
             s.words[s.word_count++] = p;
     }
     subjects[count++] = s;
-    if (!required && strcmp(stage->example, stage->name))
+    /* What makes pictures of sounds has defaults for seconds of sound, too long for the emulator. */
+    if (!required && strcmp(stage->example, stage->name) && !stage->gives)
         subjects[count++] = (subject){.stage = stage, .bare = true};
     if (operand_of(stage)) {
         s.operand = true;

@@ -1,0 +1,221 @@
+/* spectrogram: the frequencies in a sound, moment by moment, as a picture. */
+#include "spectrogram.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "stages/geometry.h"
+
+typedef struct params {
+    int64_t size, hop;
+    int window, scale, colors;
+    double range, top;
+} params;
+
+enum { HANN, HAMMING, BLACKMAN, RECTANGULAR };
+static const char *const windows[] = {"hann", "hamming", "blackman", "rectangular", NULL};
+enum { DECIBELS, LINEAR };
+static const char *const scales[] = {"db", "linear", NULL};
+enum { FIRE, GRAY, NONE };
+static const char *const colors[] = {"fire", "gray", "none", NULL};
+
+static const smp_param table[] = {
+    {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_NONE, 16, 8192, "1024",
+     "samples of a frame, an even number: more tell frequencies apart, fewer tell moments apart", NULL, 0},
+    {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 1 << 20, "256",
+     "samples from a frame to the next: a column of the picture each", NULL, 0},
+    {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "how a frame fades at its ends",
+     windows, 0},
+    {"scale", offsetof(params, scale), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "db",
+     "what brightness stands for: the level in dB, or the magnitude", scales, 0},
+    {"range", offsetof(params, range), SMP_T_FLOAT, SMP_UNIT_DB, 1, 400, "80dB",
+     "with scale=db: how far below the brightest level black is", NULL, 0},
+    {"top", offsetof(params, top), SMP_T_FLOAT, SMP_UNIT_DB, -200, 200, "0dB",
+     "the brightest level; 0dB is a sine wave of full scale", NULL, 0},
+    {"colors", offsetof(params, colors), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "fire",
+     "the colour map; none: levels from 0 to 1 as float", colors, 0},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------ the table */
+
+/* The map `fire`: level and colour where lines meet; lightness grows all the way. */
+static const double fire[][4] = {{0, 0, 0, 0},         {0.15, 20, 10, 70},  {0.35, 110, 20, 110}, {0.55, 205, 45, 60},
+                                 {0.75, 250, 140, 20}, {0.9, 250, 225, 90}, {1, 255, 255, 255}};
+
+static void fill_map(float *map)
+{
+    for (int i = 0, k = 0; i < SMP_SPECTROGRAM_COLORS; i++) {
+        const double level = (double)i / (SMP_SPECTROGRAM_COLORS - 1);
+        while (level > fire[k + 1][0])
+            k++;
+        const double part = (level - fire[k][0]) / (fire[k + 1][0] - fire[k][0]);
+        for (int c = 1; c <= 3; c++)
+            map[3 * i + c - 1] = (float)rint(fire[k][c] + part * (fire[k + 1][c] - fire[k][c]));
+    }
+}
+
+/* The periodic windows, as spectral analysis has them (Harris 1978): sample n of n + 1 of a symmetric one. */
+static double window_at(int window, int64_t n, int64_t size)
+{
+    const double turn = 2 * 3.14159265358979323846 * (double)n / (double)size;
+    switch (window) {
+    case HANN:
+        return 0.5 - 0.5 * cos(turn);
+    case HAMMING:
+        return 0.54 - 0.46 * cos(turn);
+    case BLACKMAN:
+        return 0.42 - 0.5 * cos(turn) + 0.08 * cos(2 * turn);
+    default:
+        return 1;
+    }
+}
+
+/* Cosines and sines of every bin under the window, such that a full-scale sine wave has magnitude 1; at frequency 0,
+ * which has no partner below it, a constant 1 has. */
+static smp_code fill_waves(float *waves, const smp_spectrogram_params *k, int window, smp_error *err)
+{
+    const int64_t size = k->size;
+    double *turns = smp_alloc_array((size_t)size, sizeof *turns), sum = 0;
+    if (!turns)
+        return smp_fail_memory(err, "a table of cosines", (uint64_t)size * sizeof *turns);
+    for (int64_t n = 0; n < size; n++) {
+        turns[n] = cos(2 * 3.14159265358979323846 * (double)n / (double)size);
+        sum += window_at(window, n, size);
+    }
+    for (int64_t n = 0; n < size; n++) {
+        const double weight = window_at(window, n, size) * 2 / sum;
+        for (int64_t bin = 0, at = 0; bin < k->bins; bin++) { /* at: n * bin modulo size */
+            /* sin(a) = cos(a - 1/4 turn); a size that 4 does not divide has no such place in the table */
+            const double sine = size % 4 ? sin(2 * 3.14159265358979323846 * (double)at / (double)size)
+                                         : turns[(at + size - size / 4) % size];
+            const double half = bin ? 1 : 0.5;
+            waves[n * k->pitch + 2 * bin] = (float)(weight * half * turns[at]);
+            waves[n * k->pitch + 2 * bin + 1] = (float)(weight * half * -sine);
+            at += n;
+            at -= at >= size ? size : 0;
+        }
+    }
+    smp_free(turns);
+    return SMP_OK;
+}
+
+static smp_code make_table(const smp_spectrogram_params *k, int window, smp_node_plan *work, smp_error *err)
+{
+    const size_t samples = (size_t)smp_spectrogram_rows(k->size) * (size_t)k->pitch;
+    work->table_size = (samples + 3 * SMP_SPECTROGRAM_COLORS) * sizeof(float);
+    work->table = smp_alloc(work->table_size);
+    if (!work->table)
+        return smp_fail_memory(err, "the table of a spectrogram", work->table_size);
+    fill_map(work->table);
+    return fill_waves((float *)work->table + 3 * SMP_SPECTROGRAM_COLORS, k, window, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ the plan */
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = params_;
+    if (p->size % 2) {
+        smp_fail(err, SMP_E_PIPE, "'size' must be even, not %lld", (long long)p->size);
+        return smp_hint(err, "write %lld or %lld", (long long)p->size - 1, (long long)p->size + 1);
+    }
+    smp_spectrogram_params *k = (smp_spectrogram_params *)(void *)work->kernel;
+    *k = (smp_spectrogram_params){
+        .size = (int32_t)p->size,
+        .hop = (int32_t)p->hop,
+        .bins = (int32_t)(p->size / 2),
+        .pitch = (int32_t)((p->size + SMP_MATMUL_BLOCK - 1) / SMP_MATMUL_BLOCK * SMP_MATMUL_BLOCK),
+        .decibels = p->scale == DECIBELS,
+        .colored = p->colors == FIRE,
+    };
+    if (p->scale == DECIBELS) { /* 10 log10(power) = 3.01 log2(power); `top - range` is 0 and `top` is 1 */
+        k->scale = (float)(10 * log10(2) / p->range);
+        k->offset = (float)((p->range - p->top) / p->range);
+    } else {
+        k->scale = (float)pow(10, -p->top / 20);
+    }
+    work->kernel_size = sizeof *k;
+    work->out = (smp_shape){
+        .kind = SMP_IMAGE,
+        .width = (in->height + p->hop - 1) / p->hop,
+        .height = k->bins * (int64_t)in->channels,
+        .channels = p->colors == FIRE ? 3 : 1,
+        .format = p->colors == NONE ? SMP_F32 : SMP_U8,
+    };
+    work->ops = 4. * (double)p->size / work->out.channels;
+    return make_table(k, p->window, work, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const smp_spectrogram_params *k = kernel;
+    *grid = (smp_grid){
+        .grid = {(unsigned)smp_clamp_i64((io->out.width + SMP_MATMUL_BLOCK - 1) / SMP_MATMUL_BLOCK, 1, INT32_MAX),
+                 (unsigned)((k->bins + SMP_SPECTROGRAM_BINS - 1) / SMP_SPECTROGRAM_BINS), (unsigned)io->in.channels},
+        .block = {SMP_MATMUL_THREADS, 1, 1},
+    };
+}
+
+static size_t scratch(const smp_io *io, const void *kernel)
+{
+    (void)io, (void)kernel;
+    return SMP_MATMUL_CPU_SCRATCH;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "bin by bin: a frame from memory for every one",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(spectrogram_naive),
+                   .cuda = "spectrogram_naive",
+                   .geometry = smp_geometry_pixels}}},
+    {.name = "tiled",
+     .help = "the tiled matrix product of frames with cosines and sines, sums in registers; levels and colours at once",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(spectrogram_tiled),
+                   .cuda = "spectrogram_tiled",
+                   .geometry = tiled_geometry}},
+     .scratch = scratch},
+    {0},
+};
+
+const smp_stage smp_stage_spectrogram = {
+    .name = "spectrogram",
+    .help = "the frequencies in a sound over time, as a picture",
+    .about =
+        "Time runs to the right, a column every `hop` samples: column x shows the `size` samples round sample x * hop, "
+        "outside the sound silence. Frequency runs upwards, linearly: `size` / 2 rows from 0 at the bottom to just "
+        "below half "
+        "the sample rate, a row every rate / size Hz. Channels lie one above the other, the first on top (`remix mono` "
+        "before makes one of them).\n"
+        "A frame is weighted with the window and multiplied by the cosines and sines of the discrete Fourier "
+        "transform: a "
+        "matrix product, in f32, with the table made in double. Levels are those of sine waves: one of full scale has "
+        "0 "
+        "dB. scale=db shows `range` dB below `top`; scale=linear shows magnitudes, `top` being white.\n"
+        "colors=none gives levels from 0 to 1 in float: `save` as .npy keeps them. NaN in a sound is black, and NaN "
+        "with "
+        "colors=none.",
+    .example = "spectrogram size=64 hop=16 range=60dB",
+    .domain = SMP_AUDIO,
+    .gives = SMP_IMAGE,
+    .access = SMP_WHOLE,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"stft", "spectrogram"},
+                                   {"fft", "spectrogram"},
+                                   {"sonogram", "spectrogram"},
+                                   {"spectrum", "spectrogram"},
+                                   {"showspectrumpic", "spectrogram"},
+                                   {"specgram", "spectrogram"},
+                                   {0}},
+};

@@ -1,0 +1,95 @@
+"""Spectrograms against NumPy's FFT in double: windows, sizes, hops, channels; and the same bytes from every device."""
+import pathlib
+import tempfile
+import unittest
+import wave
+
+import numpy as np
+
+from harness import SCRATCH, OracleCase, command
+
+RATE = 16000
+WINDOWS = {
+    "hann": lambda a: 0.5 - 0.5 * np.cos(a),
+    "hamming": lambda a: 0.54 - 0.46 * np.cos(a),
+    "blackman": lambda a: 0.42 - 0.5 * np.cos(a) + 0.08 * np.cos(2 * a),
+    "rectangular": lambda a: np.ones_like(a),
+}
+
+
+def sound(frames, channels):
+    """A rising tone, another with noise: 16 bits, (frames, channels)."""
+    t = np.arange(frames) / RATE
+    noise = np.random.default_rng(frames).standard_normal(frames)
+    both = np.stack([0.6 * np.sin(2 * np.pi * (100 * t + 3000 * t * t)), 0.5 * np.sin(2 * np.pi * 1000 * t) + 0.01 * noise], 1)
+    return np.rint(both[:, :channels] * 32767).astype("<i2")
+
+
+def exact(samples, size, hop, window):
+    """Magnitudes, (channels * bins, columns), as the stage lays them out."""
+    weights = WINDOWS[window](2 * np.pi * np.arange(size) / size)
+    padded = np.pad(samples / 32768.0, ((size // 2, size), (0, 0)))
+    starts = range(0, len(samples), hop)
+    rows = []
+    for channel in padded.T:
+        frames = np.stack([channel[s : s + size] for s in starts]) * weights
+        values = np.abs(np.fft.rfft(frames, axis=1)[:, : size // 2]) * 2 / weights.sum()
+        values[:, 0] /= 2
+        rows.append(values.T[::-1])
+    return np.concatenate(rows)
+
+
+class Spectrogram(OracleCase):
+    def setUp(self):
+        self.held = tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH)
+        self.addCleanup(self.held.cleanup)
+        self.folder = pathlib.Path(self.held.name)
+
+    def shown(self, samples, stage, *options):
+        with wave.open(str(self.folder / "in.wav"), "wb") as file:
+            file.setnchannels(samples.shape[1])
+            file.setsampwidth(2)
+            file.setframerate(RATE)
+            file.writeframes(samples.tobytes())
+        command("run", "-q", "-f", "-e", stage, "in.wav", "out.npy", *options, folder=self.folder)
+        return np.load(self.folder / "out.npy")
+
+    def test_magnitudes(self):
+        for frames, channels, size, hop, window in (
+            (4000, 1, 1024, 256, "hann"),
+            (9000, 2, 256, 64, "hamming"),
+            (3000, 2, 130, 77, "blackman"),
+            (700, 1, 2048, 100, "hann"),
+            (1, 1, 16, 1, "rectangular"),
+        ):
+            samples = sound(frames, channels)
+            stage = f"spectrogram size={size} hop={hop} window={window} colors=none"
+            want = exact(samples, size, hop, window)
+            got = self.shown(samples, stage + " scale=linear")
+            self.assertEqual(got.shape, want.shape)
+            np.testing.assert_allclose(got, np.minimum(want, 1), atol=2e-6, err_msg=stage)
+            levels = np.clip((20 * np.log10(np.maximum(want, 1e-12)) + 60) / 60, 0, 1)
+            np.testing.assert_allclose(self.shown(samples, stage + " range=60dB"), levels, atol=2e-4, err_msg=stage)
+
+    def test_every_way_gives_the_same_bytes(self):
+        samples = sound(5000, 2)
+        for stage in ("spectrogram size=256 hop=64", "spectrogram size=130 hop=77 colors=none"):
+            want = self.shown(samples, stage)
+            for way in (
+                ("--device", "cpu", "--variant", "naive"),
+                ("--device", "cpu", "--strip-rows", "7", "--threads", "2"),
+                ("--device", "cpu", "--isa", "base"),
+                ("--device", "simt"),
+                ("--device", "simt", "--variant", "naive", "--strip-rows", "50"),
+            ):
+                self.same(self.shown(samples, stage, *way), want, f"{stage} {' '.join(way)}")
+
+    def test_a_picture_is_refused(self):
+        np.save(self.folder / "in.npy", np.zeros((9, 9), np.uint8))
+        done = command("run", "-e", "spectrogram", "in.npy", "out.png", folder=self.folder, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("sound", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
