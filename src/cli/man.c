@@ -246,6 +246,9 @@ smp_code smp_man_commands(FILE *to, smp_error *err)
     fputs(".SH FILES\n", to);
     if (!code)
         code = put_topic(to, "formats", err);
+    fputs(".SH SHARED MEMORY BANKS\n", to);
+    if (!code)
+        code = put_topic(to, "banks", err);
     fputs(".SH EXIT STATUS\n", to);
     if (!code)
         code = put_topic(to, "exit-codes", err);

@@ -1,10 +1,11 @@
 """smempipe bank: patterns as teachers write them, the map, the advice, JSON and SVG; and what hostile input gets."""
 import json
 import re
+import shlex
 import unittest
 import xml.dom.minidom
 
-from harness import CliCase
+from harness import ROOT, CliCase
 
 OPS = ("ld", "st", "atom_inc", "atom_add", "atom_add_ret", "atom_add_f32")
 
@@ -83,6 +84,13 @@ class Bank(CliCase):
         self.assertEqual(self.files(), [])
         wide = self.smp("bank", "[32][32] column", "x" * 3 + "[tid*2 + threadIdx.x*0 + threadIdx.y*0]", "random(9)").stdout
         self.assertLessEqual(max(map(len, wide.splitlines())), 100)
+
+    def test_the_lesson_is_true(self):
+        """docs/banks.md shows what the program prints."""
+        blocks = re.findall(r"```console\n\$ smempipe (.*)\n((?:.*\n)*?)```", (ROOT / "docs" / "banks.md").read_text())
+        self.assertGreater(len(blocks), 10)
+        for command, text in blocks:
+            self.assertEqual(self.smp(*shlex.split(command)).stdout, text, command)
 
     def test_every_operation_and_device(self):
         for op in OPS:
