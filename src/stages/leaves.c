@@ -29,7 +29,9 @@ void smp_geometry_leaf_shuffle(const smp_io *io, const void *params, smp_grid *g
     (void)params;
     const unsigned resident = (grid->units ? grid->units : 1) * SMP_STATS_RESIDENT;
     leaf_grid(io, io->in.channels > SMP_STATS_TOGETHER, SMP_LANES, SMP_STATS_SHUFFLE, grid);
-    if (grid->grid[0] > resident) /* a warp then takes several leaves, and begins the next while it ends one */
+    /* Where a lane converts to double, warps take several leaves and begin the next while they end one; bytes and words are
+     * added so much faster that blocks that come and go do as well. */
+    if (io->in.format == SMP_F32 && grid->grid[0] > resident)
         grid->grid[0] = resident;
 }
 
