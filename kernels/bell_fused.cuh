@@ -146,7 +146,8 @@ SMP_DEVICE void bell_fuse(const smp_io &io, const smp_bell &g, const FINISH &fin
     SMP_SMEM_DYNAMIC(unsigned char, shared);
     const bell_strip<IN> strip = bell_strip_at<IN>(io, g, shared);
     const float outside = smp_outside(g.edge, g.fill, io.in.white);
-    const int r = g.radius, pad = 2 * r % SMP_BELL_STEP, ring_rows = smp_bell_ring(r), band = smp_bell_band(r);
+    const int r = g.radius, pad = 2 * r % SMP_BELL_STEP, ring_rows = smp_bell_ring(r);
+    const int band = smp_band_of(io.out.rows, (int)gridDim.y);
     const int t = (int)threadIdx.x, warp = t / 32, warps = strip.threads / 32;
     const int64_t x = strip.x0 + 4 * t, end = io.out.y0 + io.out.rows;
     unsigned clipped = 0;

@@ -21,7 +21,7 @@
 template <typename T, int R> struct bell_format;
 
 template <int R> struct bell_format<uint8_t, R> {
-    static constexpr int V = smp_bell_bytes_lane(R), ROWS = SMP_BELL_BYTES_ROWS, BAND = smp_bell_bytes_band(R);
+    static constexpr int V = smp_bell_bytes_lane(R), ROWS = SMP_BELL_BYTES_ROWS;
     typedef smp_pack<unsigned, V / 4> pack;
     /* Taps beyond the filter's own weigh nothing: sums of bytes do not change by them. */
     static SMP_MEMBER float across(const smp_bell &g, int k) { return k <= g.radius ? g.w[k] * 0x1p126f : 0.f; }
@@ -46,7 +46,7 @@ template <int R> struct bell_format<uint8_t, R> {
 };
 
 template <int R> struct bell_format<float, R> {
-    static constexpr int V = SMP_BELL_REALS_LANE, ROWS = SMP_BELL_REALS_ROWS, BAND = smp_bell_reals_band(R);
+    static constexpr int V = SMP_BELL_REALS_LANE, ROWS = SMP_BELL_REALS_ROWS;
     typedef smp_pack<unsigned, V> pack;
     static SMP_MEMBER float across(const smp_bell &g, int k) { return g.w[k]; }
     static SMP_MEMBER float down(const smp_bell &g, int k) { return g.w[k]; }
@@ -68,7 +68,7 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
 {
     typedef bell_format<T, R> format;
     typedef typename format::pack pack;
-    constexpr int V = format::V, ROWS = format::ROWS, BAND = format::BAND, STAGES = 3, REACH = R * C;
+    constexpr int V = format::V, ROWS = format::ROWS, STAGES = 3, REACH = R * C;
     constexpr int PIECE = 16 / (int)sizeof(T), WORDS = (int)sizeof(pack) / 4;
     constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */
     constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE, LEFT = PACKS * V - REACH;
@@ -76,7 +76,7 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
     typedef typename loader_type::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
-    const int n = (int)stencil_samples(io.out);
+    const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     const loader_type loader(s, io.in, x0, REACH, g.edge);
     const bool full = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(pack) == 0 && x + V <= n;
     const T *const window = reinterpret_cast<const T *>(s.v) + SIDE - PACKS * V + V * lane;
@@ -87,8 +87,8 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
         down[k] = format::down(g, k);
     }
     const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * BAND; top < end; top += (int64_t)gridDim.y * BAND) {
-        const int made = end - top < BAND ? (int)(end - top) : BAND, need = made + 2 * R;
+    for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * band; top < end; top += (int64_t)gridDim.y * band) {
+        const int made = end - top < band ? (int)(end - top) : band, need = made + 2 * R;
         const int groups = (need + ROWS - 1) / ROWS;
         float sum[2 * R][V];
 #pragma unroll

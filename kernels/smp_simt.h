@@ -393,6 +393,11 @@ SMP_DEVICE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
 {
     return (unsigned)(((uint64_t)high << 32 | low) >> (shift & 31));
 }
+SMP_DEVICE unsigned __vminu2(unsigned a, unsigned b)
+{
+    const unsigned low = (a & 0xffff) < (b & 0xffff) ? a & 0xffff : b & 0xffff;
+    return low | ((a >> 16) < (b >> 16) ? a >> 16 : b >> 16) << 16;
+}
 SMP_DEVICE int __dp4a(int a, int b, int c)
 {
     for (int i = 0; i < 4; i++)

@@ -83,31 +83,30 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     {
         return reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + rows * in.stride);
     }
-    /* 16 bytes of picture row y, from sample `at` on; needed: else zeros do. Either made here, or where to copy from. */
-    SMP_MEMBER const IN *piece(IN *place, int64_t y, int at, bool needed) const
+    /* 16 bytes of picture row y, from sample `at` on; needed: else zeros do. Where to copy them from, or null: they are
+     * `made` here. */
+    SMP_MEMBER const IN *piece(uint4 &made, int64_t y, int at, bool needed) const
     {
-        y = needed && at < n + reach ? strip_fold(y, in.height, edge) : -1;
-        if (y < in.y0 || y >= in.y0 + in.rows) { /* no row, or one that only taps of weight zero read */
-            *reinterpret_cast<uint4 *>(place) = make_uint4(0, 0, 0, 0);
-            return nullptr;
-        }
-        const IN *line = smp_in<IN>(in, y);
-        if ((uintptr_t)line % 16 == 0 && at >= 0 && at + PIECE <= n)
-            return line + at;
         unsigned word[4] = {0, 0, 0, 0};
+        y = needed && at < n + reach ? strip_fold(y, in.height, edge) : -1;
+        if (y >= in.y0 && y < in.y0 + in.rows) { /* else no row, or one that only taps of weight zero read */
+            const IN *line = smp_in<IN>(in, y);
+            if ((uintptr_t)line % 16 == 0 && at >= 0 && at + PIECE <= n)
+                return line + at;
 #pragma unroll 1
-        for (int q = 0; q < 4; q++, at += PIECE / 4) {
-            word[0] = word[1], word[1] = word[2], word[2] = word[3], word[3] = 0;
+            for (int q = 0; q < 4; q++, at += PIECE / 4) {
+                word[0] = word[1], word[1] = word[2], word[2] = word[3], word[3] = 0;
 #pragma unroll
-            for (int k = 0; k < PIECE / 4; k++) {
-                const int i = strip_border(at + k, n, C ? C : in.channels, edge);
-                if (i >= 0 && sizeof(IN) == 4)
-                    word[3] = reinterpret_cast<const unsigned *>(line)[i];
-                else if (i >= 0)
-                    word[3] |= (unsigned)line[i] << 8 * (int)sizeof(IN) * k;
+                for (int k = 0; k < PIECE / 4; k++) {
+                    const int i = strip_border(at + k, n, C ? C : in.channels, edge);
+                    if (i >= 0 && sizeof(IN) == 4)
+                        word[3] = reinterpret_cast<const unsigned *>(line)[i];
+                    else if (i >= 0)
+                        word[3] |= (unsigned)line[i] << 8 * (int)sizeof(IN) * k;
+                }
             }
         }
-        *reinterpret_cast<uint4 *>(place) = make_uint4(word[0], word[1], word[2], word[3]);
+        made = make_uint4(word[0], word[1], word[2], word[3]);
         return nullptr;
     }
     /* Starts bringing picture rows y .. y + ROWS - 1 into the stage at `offset` samples; of these `needed` are wanted. */
@@ -133,11 +132,19 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
             if (!middle && (!side || line >= ROWS))
                 continue;
             IN *const place = (middle ? to + i * PITCH : side_to + (i - ROWS) * PITCH) + offset;
-            const IN *const source = piece(place, y + line, middle ? x : side_x, line < needed);
-            if (source && middle)
-                smp_copy_async<16>(place, source);
-            else if (source) /* apart, so that a trace can tell which copies are one instruction */
-                smp_copy_async<16>(place, source);
+            uint4 made = make_uint4(0, 0, 0, 0);
+            const IN *const source = piece(made, y + line, middle ? x : side_x, line < needed);
+            if (middle) { /* apart, so that a trace can tell which accesses are one instruction */
+                if (source)
+                    smp_copy_async<16>(place, source);
+                else
+                    *reinterpret_cast<uint4 *>(place) = made;
+            } else {
+                if (source)
+                    smp_copy_async<16>(place, source);
+                else
+                    *reinterpret_cast<uint4 *>(place) = made;
+            }
         }
     }
 };

@@ -19,6 +19,16 @@ static void tiles(const smp_io *io, int64_t across, int64_t down, unsigned width
     };
 }
 
+/* The same for kernels that march down a band of rows: bands of up to `most` rows, lower ones where the blocks of a small
+ * picture would leave the device's SMs idle. */
+static void bands(const smp_io *io, int64_t across, int64_t most, unsigned threads, smp_grid *grid)
+{
+    enum { WARPS = 8, LEAST = 8 }; /* warps an SM that are worth lower bands; rows */
+    const int64_t n = io->out.width * io->out.channels, wanted = (int64_t)grid->units * WARPS / (threads / 32);
+    const int64_t even = wanted ? io->out.rows * ((n + across - 1) / across) / wanted : most;
+    tiles(io, across, smp_clamp_i64(even, most < LEAST ? most : LEAST, most), threads, 1, grid);
+}
+
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
@@ -35,7 +45,7 @@ void smp_geometry_bell_fused(const smp_io *io, const void *params, smp_grid *gri
 {
     const smp_bell *bell = params;
     const unsigned threads = (unsigned)smp_bell_threads(bell->radius);
-    tiles(io, 4 * (int64_t)threads, smp_bell_band(bell->radius), threads, 1, grid);
+    bands(io, 4 * (int64_t)threads, smp_bell_band(bell->radius), threads, grid);
     grid->shared_bytes = smp_bell_shared(bell->radius, io->in.channels, (int)smp_sample_size(io->in.format));
 }
 
@@ -45,9 +55,9 @@ void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid
     if (!radius)
         smp_geometry_bell_fused(io, params, grid);
     else if (io->in.format == SMP_U8)
-        tiles(io, 32 * smp_bell_bytes_lane(radius), smp_bell_bytes_band(radius), 32, 1, grid);
+        bands(io, 32 * smp_bell_bytes_lane(radius), smp_bell_bytes_band(radius), 32, grid);
     else
-        tiles(io, 32 * SMP_BELL_REALS_LANE, smp_bell_reals_band(radius), 32, 1, grid);
+        bands(io, 32 * SMP_BELL_REALS_LANE, smp_bell_reals_band(radius), 32, grid);
 }
 
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
@@ -59,8 +69,12 @@ void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
 
 void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid)
 {
-    (void)params;
-    tiles(io, SMP_GRADIENT_ACROSS, SMP_GRADIENT_DOWN, SMP_GRADIENT_ACROSS / 4, SMP_GRADIENT_DOWN / 4, grid);
+    if (!smp_gradient_warp(params, io))
+        tiles(io, SMP_GRADIENT_ACROSS, SMP_GRADIENT_DOWN, SMP_GRADIENT_ACROSS / 4, SMP_GRADIENT_DOWN / 4, grid);
+    else if (io->in.format == SMP_U8)
+        bands(io, 512, SMP_GRADIENT_BYTES_BAND, 32, grid);
+    else
+        bands(io, 128, SMP_GRADIENT_REALS_BAND, 32, grid);
 }
 
 void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid)
@@ -89,7 +103,10 @@ const char *smp_choose_gradient(const smp_io *io, const void *params)
 {
     static const char *const names[SMP_GRADIENT_TEMPLATES + 1] = {
         "gradient_tiled0", "gradient_tiled1", "gradient_tiled2", "gradient_tiled3", "gradient_tiled4"};
-    (void)params;
+    static const char *const warp[SMP_GRADIENT_TEMPLATES] = {"gradient_warp1", NULL, "gradient_warp3",
+                                                             "gradient_warp4"};
+    if (smp_gradient_warp(params, io))
+        return warp[io->in.channels - 1];
     return names[io->in.channels <= SMP_GRADIENT_TEMPLATES ? io->in.channels : 0];
 }
 
