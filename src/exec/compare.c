@@ -209,8 +209,8 @@ static smp_code describe(smp_contest *contest, smp_error *err)
     to->pixels = (uint64_t)step->out.width * (uint64_t)step->out.height;
     to->ops = contest->run->work.ops * (double)to->pixels * step->out.channels;
     to->fits_cache = contest->c->device->info.cache > 0 && to->bytes <= (uint64_t)contest->c->device->info.cache;
-    to->count_height = step->out.height;
-    to->count_width = step->out.width;
+    to->height = step->out.height;
+    to->width = step->out.width;
     size_t count = smp_variant_count(list);
     to->variants = smp_alloc_array(count, sizeof *to->variants);
     if (!to->variants)

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "exec/compare_work.h"
+#include "exec/compare_crop.h"
 
 enum { MOST_VARIANTS = 16 };
 
@@ -99,7 +99,7 @@ static smp_code count_model(smp_contest *contest, const smp_variant *variant, sm
 /* ------------------------------------------------------------------------------------------------ the GPU's own */
 
 typedef struct counted_work { /* what a source runs, perhaps several times */
-    smp_contest *contest;
+    smp_step_run run;
     smp_view in, by, out;
 } counted_work;
 
@@ -118,33 +118,33 @@ static smp_view rows_of(const smp_view *whole, int64_t first, int64_t count)
 static smp_code launch_counted(void *context, smp_error *err)
 {
     counted_work *work = context;
-    return smp_step_launch(work->contest->run, &work->in, &work->out, &work->by, err);
+    return smp_step_launch(&work->run, &work->in, &work->out, &work->by, err);
 }
 
-static smp_code measure(smp_contest *contest, smp_count_source *source, const smp_variant *variant,
-                        smp_compare_count *to, smp_error *err)
+static smp_code measure(smp_device *device, const smp_counted *counted, smp_count_source *source,
+                        const smp_variant *variant, smp_compare_count *to, smp_error *err)
 {
-    const smp_compare_step *report = contest->report;
-    const smp_step *step = contest->step;
-    int64_t from = report->count_from, rows = report->count_rows, first, count;
-    counted_work work = {.contest = contest, .in = rows_of(&contest->in, from, rows)};
+    const smp_step *step = &counted->step;
+    int64_t from = counted->from, rows = counted->rows, first, count;
+    counted_work work = {.in = rows_of(&counted->in, from, rows)};
     smp_counts counts = {.kind = SMP_COUNT_MODEL};
     work.out = work.in;
     if (step->job == SMP_JOB_STAGE) {
-        smp_step_reads(step, contest->in.height, from, from + rows, &first, &count);
-        work.in = rows_of(&contest->in, first, count);
-        work.out = rows_of(&contest->trial, from, rows);
-        if (contest->by.data) {
-            smp_step_reads(step, contest->by.height, from, from + rows, &first, &count);
-            work.by = rows_of(&contest->by, first, count);
+        smp_step_reads(step, counted->in.height, from, from + rows, &first, &count);
+        work.in = rows_of(&counted->in, first, count);
+        work.out = rows_of(&counted->out, from, rows);
+        if (counted->by.data) {
+            smp_step_reads(step, counted->by.height, from, from + rows, &first, &count);
+            work.by = rows_of(&counted->by, first, count);
         }
     }
-    contest->run->variant = variant;
-    smp_code code = smp_step_scratch(contest->run, work.in.rows, err);
+    smp_code code = smp_step_open(&work.run, device, step, counted->work, variant, err);
+    if (!code)
+        code = smp_step_scratch(&work.run, work.in.rows, err);
     if (!code)
         code = launch_counted(&work, err); /* modules are loaded now, not while counting */
     if (!code)
-        code = contest->c->device->ops->sync(contest->c->device, err);
+        code = device->ops->sync(device, err);
     if (!code)
         code = smp_count_measure(source, launch_counted, &work, &counts, err);
     if (!code) {
@@ -153,6 +153,7 @@ static smp_code measure(smp_contest *contest, smp_count_source *source, const sm
         memcpy(to->ops, counts.ops, sizeof to->ops);
     }
     smp_counts_free(&counts);
+    smp_step_close(&work.run);
     return code;
 }
 
@@ -171,7 +172,7 @@ static void compare_with_model(smp_compare_variant *variant)
     smp_counts_agree(&a, &b, sass->why, sizeof sass->why);
 }
 
-static smp_code count_measured(smp_contest *contest, smp_count_kind kind, smp_error *err)
+static smp_code count_measured(smp_contest *contest, const smp_counted *counted, smp_count_kind kind, smp_error *err)
 {
     smp_compare_step *report = contest->report;
     const smp_variant *list = smp_step_variants(contest->step);
@@ -189,7 +190,7 @@ static smp_code count_measured(smp_contest *contest, smp_count_kind kind, smp_er
         smp_compare_count *to = &report->variants[i].counts[kind];
         if (!smp_variant_runs(variant, true))
             continue;
-        code = measure(contest, source, variant, to, err);
+        code = measure(contest->c->device, counted, source, variant, to, err);
         if (code == SMP_E_DEVICE && !to->known) {
             snprintf(to->why, sizeof to->why, "%.190s", err ? err->message : "cannot be counted");
             code = SMP_OK;
@@ -212,11 +213,8 @@ smp_code smp_contest_count(smp_contest *contest, smp_error *err)
         if (smp_variant_runs(variant, true))
             gpu[count++] = variant;
     }
-    smp_code code =
-        smp_model_load(c->model, contest->step, &contest->run->work, c->device, &contest->in, &contest->by, err);
-    if (!code)
-        code = smp_model_rows(c->model, gpu, count, c->plan->granule, c->count_seconds, &report->count_from,
-                              &report->count_rows, err);
+    smp_counted counted;
+    smp_code code = smp_counted_open(contest, gpu, count, c->count_seconds, &counted, err);
     for (size_t i = 0; !code && i < report->variant_count; i++) {
         smp_compare_variant *to = &report->variants[i];
         const smp_variant *variant = smp_variant_find(list, to->name);
@@ -227,8 +225,9 @@ smp_code smp_contest_count(smp_contest *contest, smp_error *err)
     }
     bool measured = !strcmp(c->device->info.kind, "cuda") && c->request->measured;
     if (!code && measured)
-        code = count_measured(contest, SMP_COUNT_SASS, err);
+        code = count_measured(contest, &counted, SMP_COUNT_SASS, err);
     if (!code && measured)
-        code = count_measured(contest, SMP_COUNT_HW, err);
+        code = count_measured(contest, &counted, SMP_COUNT_HW, err);
+    smp_counted_close(&counted);
     return code;
 }

@@ -160,9 +160,7 @@ smp_code smp_count_run(const smp_run_request *run, int threads, smp_run_report *
         smp_step_report *to = &report->steps[i]; /* both leave out sources */
         to->counter = smp_count_kind_name(kind);
         to->shared = from->variants[0].counts[kind].total;
-        to->count_from = from->count_from;
-        to->count_rows = from->count_rows;
-        to->count_height = from->count_height;
+        smp_compare_crop(from, to->crop, sizeof to->crop);
     }
     if (!code && smp_compare_any_disagreement(&found))
         code = smp_fail(err, SMP_E_DIFFERENT, "the model and the GPU count shared-memory accesses differently");

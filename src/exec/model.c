@@ -175,18 +175,22 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
     return code;
 }
 
+int64_t smp_model_unit(const smp_step *step, int64_t granule)
+{
+    enum { BLOCK_ROWS = 64, WORTH = 1 << 16 }; /* samples */
+    int64_t row = smp_max_i64(1, step->out.width * step->out.channels), unit = smp_max_i64(BLOCK_ROWS, granule);
+    while (unit * row < WORTH && unit < step->out.height)
+        unit *= 2;
+    return unit;
+}
+
 smp_code smp_model_rows(smp_model *model, const smp_variant *const *variants, size_t count, int64_t granule,
                         double seconds, int64_t *from, int64_t *rows, smp_error *err)
 {
-    enum { BLOCK_ROWS = 64, WORTH = 1 << 16, SMALL = 1 << 19 }; /* rows; samples */
-    const smp_step *step = model->step;
-    int64_t height = step->out.height, row = smp_max_i64(1, step->out.width * step->out.channels);
-    int64_t unit = smp_max_i64(BLOCK_ROWS, granule);
+    int64_t height = model->step->out.height, unit = smp_model_unit(model->step, granule);
     *from = 0;
     *rows = height;
-    while (unit * row < WORTH && unit < height)
-        unit *= 2;
-    if (unit >= height || row * height <= SMALL)
+    if (unit >= height)
         return SMP_OK;
     double start = smp_now();
     for (size_t i = 0; i < count; i++) {

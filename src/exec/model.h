@@ -25,8 +25,10 @@ smp_code smp_model_load(smp_model *model, const smp_step *step, const smp_node_p
 smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t from, int64_t rows, smp_trace *trace,
                          smp_error *err);
 
-/* Whole blocks of rows in the middle of a picture `height` rows high whose trace takes about `seconds` in all: tries
- * the variants on few rows first. unit: a multiple of what strips begin at. */
+/* Rows of a step that are counted at the least when not all are: whole blocks of kernels, whole strips (granule). */
+int64_t smp_model_unit(const smp_step *step, int64_t granule);
+
+/* Units in the middle of the output whose trace takes about `seconds` in all: tries the variants on one first. */
 smp_code smp_model_rows(smp_model *model, const smp_variant *const *variants, size_t count, int64_t granule,
                         double seconds, int64_t *from, int64_t *rows, smp_error *err);
 

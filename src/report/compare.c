@@ -45,6 +45,19 @@ double smp_compare_ways(const smp_shared_count *count)
     return count->ideal ? (double)count->wavefronts / (double)count->ideal : 1;
 }
 
+const char *smp_compare_crop(const smp_compare_step *step, char *text, size_t size)
+{
+    long long from = step->count_from, rows = step->count_rows, columns = step->count_columns;
+    text[0] = '\0';
+    if (rows && columns < step->width)
+        snprintf(text, size, "the upper left %lldx%lld of %lldx%lld, planned as a picture of its own", columns, rows,
+                 (long long)step->width, (long long)step->height);
+    else if (rows && rows < step->height)
+        snprintf(text, size, "rows %lld to %lld of %lld, all %lld column%s", from, from + rows - 1,
+                 (long long)step->height, columns, columns == 1 ? "" : "s");
+    return text;
+}
+
 smp_count_kind smp_compare_source(const smp_compare_variant *variant)
 {
     static const smp_count_kind order[] = {SMP_COUNT_SASS, SMP_COUNT_MODEL, SMP_COUNT_HW};

@@ -70,8 +70,9 @@ typedef struct smp_compare_step {
     double ops;                     /* arithmetic operations */
     bool fits_cache;                /* inputs and output lie in the device's last cache together */
     bool timed_out;                 /* fewer samples than asked for: the time limit had passed many times */
-    int64_t count_from, count_rows, count_height, count_width; /* output rows that were counted, of all; columns */
-    smp_compare_variant *variants;                             /* [0] is naive; owned */
+    int64_t height, width;          /* of the output */
+    int64_t count_from, count_rows, count_columns; /* of it were counted; rows 0: nothing was */
+    smp_compare_variant *variants;                 /* [0] is naive; owned */
     size_t variant_count;
 } smp_compare_step;
 
@@ -103,6 +104,9 @@ double smp_compare_of_copy(const smp_compare *compare, const smp_compare_step *s
 double smp_compare_of_peak(const smp_compare *compare, const smp_compare_step *step,
                            const smp_compare_variant *variant);
 double smp_compare_speedup(const smp_compare_step *step, const smp_compare_variant *variant);
+
+/* "rows 64 to 127 of 300, all 451 columns" when not all was counted, else "". Returns text. */
+const char *smp_compare_crop(const smp_compare_step *step, char *text, size_t size);
 
 /* Wavefronts / ideal; 1 without shared accesses. */
 double smp_compare_ways(const smp_shared_count *count);

@@ -228,10 +228,9 @@ static void put_counts(FILE *to, const smp_compare_step *step)
             if (count->known || (kind == SMP_COUNT_MODEL && count->why[0]))
                 put_count_bar(to, &step->variants[i], (smp_count_kind)kind, most);
         }
-    if (step->count_rows && step->count_rows < step->count_height)
-        fprintf(to, "<p class=\"warn\">Counts are of a crop: rows %lld to %lld of %lld, all %lld columns.</p>\n",
-                (long long)step->count_from, (long long)(step->count_from + step->count_rows - 1),
-                (long long)step->count_height, (long long)step->count_width);
+    char crop[120];
+    if (smp_compare_crop(step, crop, sizeof crop)[0])
+        fprintf(to, "<p class=\"warn\">Counts are of a crop: %s.</p>\n", crop);
     for (size_t i = 0; i < step->variant_count; i++) {
         const smp_compare_variant *variant = &step->variants[i];
         if (variant->counts[SMP_COUNT_MODEL].faults)

@@ -161,6 +161,7 @@ static void put_variant(smp_json *json, const smp_compare *compare, const smp_co
 
 static void put_step(smp_json *json, const smp_compare *compare, const smp_compare_step *step)
 {
+    char crop[120];
     smp_json_object(json, NULL);
     smp_json_integer(json, "number", step->number);
     smp_json_string(json, "step", step->label);
@@ -177,11 +178,12 @@ static void put_step(smp_json *json, const smp_compare *compare, const smp_compa
     smp_json_bool(json, "few_samples", step->timed_out);
     if (step->count_rows) {
         smp_json_object(json, "counted");
-        smp_json_bool(json, "crop", step->count_rows < step->count_height);
+        smp_json_bool(json, "crop", smp_compare_crop(step, crop, sizeof crop)[0] != '\0');
         smp_json_integer(json, "first_row", step->count_from);
         smp_json_integer(json, "rows", step->count_rows);
-        smp_json_integer(json, "of_rows", step->count_height);
-        smp_json_integer(json, "columns", step->count_width);
+        smp_json_integer(json, "of_rows", step->height);
+        smp_json_integer(json, "columns", step->count_columns);
+        smp_json_integer(json, "of_columns", step->width);
         smp_json_end(json, '}');
     }
     smp_json_array(json, "variants");
@@ -254,8 +256,9 @@ static void put_row(FILE *to, const smp_compare *compare, const smp_compare_step
     put_value(to, or_null(smp_compare_of_copy(compare, step, variant)));
     put_value(to, or_null(smp_compare_of_peak(compare, step, variant)));
     put_value(to, or_null(smp_compare_speedup(step, variant)));
-    fprintf(to, ",%s,%lld,%lld,%lld", smp_verdict_name(variant->verdict), (long long)step->count_from,
-            (long long)step->count_rows, (long long)step->count_height);
+    fprintf(to, ",%s,%lld,%lld,%lld,%lld,%lld", smp_verdict_name(variant->verdict), (long long)step->count_from,
+            (long long)step->count_rows, (long long)step->height, (long long)step->count_columns,
+            (long long)step->width);
     for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
         const smp_compare_count *count = &variant->counts[kind];
         const smp_shared_count *total = &count->total;
@@ -270,7 +273,7 @@ static void put_row(FILE *to, const smp_compare *compare, const smp_compare_step
 void smp_compare_csv(FILE *to, const smp_compare *compare)
 {
     fputs("number,step,stage,variant,check,samples,median_s,q1_s,q3_s,gb_per_s,of_copy,of_peak,speedup,verdict,"
-          "counted_from_row,counted_rows,rows",
+          "counted_from_row,counted_rows,rows,counted_columns,columns",
           to);
     for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
         const char *name = smp_count_kind_name((smp_count_kind)kind);

@@ -209,15 +209,14 @@ static void put_head(FILE *to, const smp_compare *compare, const smp_paint *pain
 
 static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
 {
+    char crop[120];
     if (step->timed_out)
         fprintf(to, "  %sfewer samples than asked for: the time limit had long passed%s\n", paint->dim, paint->off);
     if (step->fits_cache && compare->hot)
         fprintf(to, "  %sall of its data fits in the cache, so it can be faster than a copy%s\n", paint->dim,
                 paint->off);
-    if (step->count_rows && step->count_rows < step->count_height)
-        fprintf(to, "  %scounts are of a crop: rows %lld to %lld of %lld, all %lld columns%s\n", paint->yellow,
-                (long long)step->count_from, (long long)(step->count_from + step->count_rows - 1),
-                (long long)step->count_height, (long long)step->count_width, paint->off);
+    if (smp_compare_crop(step, crop, sizeof crop)[0])
+        fprintf(to, "  %scounts are of a crop: %s%s\n", paint->yellow, crop, paint->off);
     for (size_t i = 0; i < step->variant_count; i++) {
         const smp_compare_variant *variant = &step->variants[i];
         const smp_compare_count *sass = &variant->counts[SMP_COUNT_SASS];

@@ -81,9 +81,7 @@ static void put_step(smp_json *json, const smp_step_report *step)
         smp_json_integer(json, "wavefronts", (int64_t)count->wavefronts);
         smp_json_integer(json, "ideal", (int64_t)count->ideal);
         smp_json_integer(json, "conflicts", (int64_t)(count->wavefronts - count->ideal));
-        smp_json_bool(json, "crop", step->count_rows < step->count_height);
-        smp_json_integer(json, "first_row", step->count_from);
-        smp_json_integer(json, "rows", step->count_rows);
+        smp_json_string(json, "crop", step->crop[0] ? step->crop : NULL);
         smp_json_end(json, '}');
     }
     if (step->findings.count) {

@@ -29,7 +29,7 @@ typedef struct smp_step_report {
     void *tally;       /* its findings in a form that adds up over files (stage->join); null: not wanted, or none */
     const char *counter;     /* where the counts come from: "model", "sass"; null: not counted */
     smp_shared_count shared; /* accesses of its GPU kernels to shared memory */
-    int64_t count_from, count_rows, count_height; /* output rows that were counted, of all */
+    char crop[120];          /* what part of its output was counted; "": all */
 } smp_step_report;
 
 typedef struct smp_run_report {

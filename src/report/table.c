@@ -138,11 +138,10 @@ static void put_counted(FILE *to, const smp_run_report *report, const smp_paint 
     for (size_t i = 0; i < report->step_count; i++) {
         const smp_step_report *step = &report->steps[i];
         counter = step->counter ? step->counter : counter;
-        if (step->counter && step->count_rows < step->count_height) {
+        if (step->counter && step->crop[0]) {
             fprintf(to, "  %scounts of '", paint->yellow);
             smp_text_clean(to, step->label);
-            fprintf(to, "' are of a crop: rows %lld to %lld of %lld%s\n", (long long)step->count_from,
-                    (long long)(step->count_from + step->count_rows - 1), (long long)step->count_height, paint->off);
+            fprintf(to, "' are of a crop: %s%s\n", step->crop, paint->off);
         }
     }
     fprintf(to, "  wavefronts and conflicts: shared memory of the GPU kernels of these variants (%s)\n", counter);

@@ -118,7 +118,7 @@ static void every_variant_of_every_step_is_checked_timed_and_counted(void **stat
     for (size_t i = 0; i < found.step_count; i++) {
         const smp_compare_step *step = &found.steps[i];
         assert_int_equal(step->number, i + 1);
-        assert_int_equal(step->count_rows, step->count_height);
+        assert_int_equal(step->count_rows, step->height);
         for (size_t k = 0; k < step->variant_count; k++) {
             const smp_compare_variant *variant = &step->variants[k];
             assert_string_equal(variant->wrong, "");
@@ -325,14 +325,15 @@ static void sampling_goes_on_within_the_time_limit(void **state)
 static void a_large_picture_is_counted_on_whole_blocks_of_rows(void **state)
 {
     (void)state;
-    const gpu_case c = {.lines = {"transpose"}, .in = case_shape(2500, 600, 1, SMP_U8)};
+    const gpu_case c = {.lines = {"transpose"}, .in = case_shape(5000, 2000, 1, SMP_U8)};
     gpu_job job = gpu_job_make(&c);
     static const char *const variants[] = {"padded"};
     smp_compare found =
         compare_on(&job, gpu_reference(),
                    (smp_compare_request){.counts = true, .time_limit = 1e-6, .variants = variants, .variant_count = 1});
     const smp_compare_step *step = &found.steps[0];
-    assert_int_equal(step->count_height, 2500);
+    assert_int_equal(step->height, 5000);
+    assert_int_equal(step->count_columns, 2000);
     assert_in_range(step->count_rows, 1, 600);
     assert_int_equal(step->count_rows % 64, 0);
     assert_int_equal(step->count_from % 64, 0);
@@ -343,6 +344,27 @@ static void a_large_picture_is_counted_on_whole_blocks_of_rows(void **state)
     assert_int_equal(fclose(to), 0);
     assert_non_null(strstr(text, "counts are of a crop"));
     free(text);
+    smp_compare_free(&found);
+    gpu_job_free(&job);
+}
+
+/* A row of a matrix product costs as much as a picture: the corner of its matrices is counted instead. */
+static void a_large_matrix_product_is_counted_on_a_corner(void **state)
+{
+    (void)state;
+    const gpu_case c = {.lines = {"matmul with=@input"}, .in = case_shape(300, 300, 1, SMP_F32)};
+    gpu_job job = gpu_job_make(&c);
+    static const char *const variants[] = {"padded"};
+    smp_compare found =
+        compare_on(&job, gpu_reference(),
+                   (smp_compare_request){.counts = true, .time_limit = 1e-6, .variants = variants, .variant_count = 1});
+    const smp_compare_step *step = &found.steps[0];
+    char crop[120];
+    assert_string_equal(smp_compare_crop(step, crop, sizeof crop),
+                        "the upper left 256x256 of 300x300, planned as a picture of its own");
+    assert_int_equal(step->variants[1].counts[SMP_COUNT_MODEL].total.wavefronts,
+                     step->variants[1].counts[SMP_COUNT_MODEL].total.ideal);
+    assert_true(step->variants[1].counts[SMP_COUNT_MODEL].total.instructions > 0);
     smp_compare_free(&found);
     gpu_job_free(&job);
 }
@@ -392,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_slow_variant_is_slower),
         cmocka_unit_test(sampling_goes_on_within_the_time_limit),
         cmocka_unit_test(out_of_memory_anywhere_is_an_error_and_leaks_nothing),
+        cmocka_unit_test(a_large_matrix_product_is_counted_on_a_corner),
         cmocka_unit_test(a_large_picture_is_counted_on_whole_blocks_of_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
