@@ -1,6 +1,7 @@
 /* `smempipe help formats`: made from the table of file formats. */
 #include "cli/topics.h"
 #include "io/format.h"
+#include "report/text.h"
 
 static const smp_file_format *const formats[] = {
 #define F(symbol) &symbol,
@@ -21,18 +22,21 @@ void smp_topic_formats(FILE *to)
             fprintf(to, " .%s", *extension);
         fputc('\n', to);
     }
-    fputs("\n"
-          "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black). NPY holds\n"
-          "NumPy arrays of uint8, uint16 and float32 exactly. EXIF orientation is applied on reading. ICC profile,\n"
-          "resolution, text and EXIF are kept unless --strip. No times are written: the same input and pipeline\n"
-          "give the same bytes.\n"
-          "\n"
-          "Sound is computed in 32-bit float; files keep their kind of sample (PCM of 8 to 32 bits, float), rate, speakers\n"
-          "and tags. Integers are rounded to nearest without dither; samples beyond full scale are clamped and counted.\n"
-          "\n"
-          "'-' is standard input or output; pictures go there as PNG, sound as WAV.\n"
-          "\n"
-          "In reports and plans 'u8x3 640x480' means samples u8 (8 bits), u16 or f32, 3 channels, 640 columns and\n"
-          "480 rows.\n",
-          to);
+    fputc('\n', to);
+    smp_text_wrap(
+        to,
+        "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black). NPY holds NumPy "
+        "arrays of uint8, uint16 and float32 exactly. EXIF orientation is applied on reading. ICC profile, resolution, "
+        "text and EXIF are kept unless --strip. No times are written: the same input and pipeline give the same "
+        "bytes.\n"
+        "\n"
+        "Sound is computed in 32-bit float; files keep their kind of sample (PCM of 8 to 32 bits, float), rate, "
+        "speakers "
+        "and tags. Integers are rounded to nearest without dither; samples beyond full scale are clamped and counted.\n"
+        "\n"
+        "'-' is standard input or output; pictures go there as PNG, sound as WAV.\n"
+        "\n"
+        "In reports and plans 'u8x3 640x480' means samples u8 (8 bits), u16 or f32, 3 channels, 640 columns and 480 "
+        "rows.",
+        0, 0);
 }

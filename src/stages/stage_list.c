@@ -101,7 +101,7 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
 {
     const char *unit = param->unit == SMP_UNIT_FRACTION ? "" : smp_unit_name(param->unit);
     const char *gap = unit[0] ? " " : "", *also = param->flags & SMP_P_AUTO ? ", or auto" : "";
-    bool bounded = param->min < param->max;
+    bool bounded = param->min < param->max, percent = param->unit == SMP_UNIT_FRACTION;
     switch (param->type) {
     case SMP_T_BOOL:
         snprintf(text, size, "yes or no");
@@ -124,7 +124,11 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
     case SMP_T_INT:
     case SMP_T_FLOAT:
         if (!bounded)
-            snprintf(text, size, "%s%s%s%s", param->type == SMP_T_INT ? "a whole number" : "a number", gap, unit, also);
+            snprintf(text, size, "%s%s%s%s%s", param->type == SMP_T_INT ? "a whole number" : "a number", gap, unit,
+                     percent ? " (1 is 100%)" : "", also);
+        else if (percent)
+            snprintf(text, size, "%s%g to %g (%g%% to %g%%)%s", param->flags & SMP_P_POSITIVE ? "above " : "", param->min,
+                     param->max, 100 * param->min, 100 * param->max, also);
         else
             snprintf(text, size, "%s%s%g to %g%s%s%s", param->flags & SMP_P_ODD ? "odd, " : "",
                      param->flags & SMP_P_POSITIVE ? "above " : "", param->min, param->max, gap, unit, also);

@@ -142,7 +142,8 @@ class Messages(CliCase):
         self.assertGreater(next(d for d in found["devices"] if d["kind"] == "cpu")["copy_gb_per_second"], 0.01)
 
     def test_listings_fit_and_end_cleanly(self):
-        for arguments in (("help",), ("stages",), ("devices",), ("explain", BLUR), ("explain", BLUR, SAMPLES / "chelsea.png", "--device", "simt")):
+        topics = [("help", topic) for topic in (*COMMANDS, "language", "exit-codes", "formats", "edge", "banks")]
+        for arguments in (*topics, ("help",), ("stages",), ("devices",), ("explain", BLUR), ("explain", BLUR, SAMPLES / "chelsea.png", "--device", "simt")):
             for line in self.smp(*arguments).stdout.splitlines():
                 self.assertEqual(line, line.rstrip())
                 if str(SAMPLES) not in line and str(BLUR) not in line:
