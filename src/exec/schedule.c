@@ -60,6 +60,7 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
         const smp_step *step = &plan->steps[i];
         if (step->phase != phase)
             continue;
+        int64_t from = smp_max_i64(rows[i].from, smp_min_i64(rows[i].first, rows[i].to)); /* really computed */
         for (int operand = 0; operand < 2; operand++) {
             int input = operand ? step->by : step->input;
             if (input < 0)
@@ -73,7 +74,7 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
                 need->from = smp_max_i64(need->from, smp_min_i64(height, rows[i].from + step->reach_down));
             if (rows[i].to > 0)
                 need->to = smp_max_i64(need->to, smp_min_i64(height, rows[i].to + step->reach_down));
-            need->keep = smp_min_i64(need->keep, smp_max_i64(0, rows[i].from - step->reach_up));
+            need->keep = smp_min_i64(need->keep, smp_max_i64(0, from - step->reach_up));
             if (rows[i].first != INT64_MAX)
                 need->first = smp_min_i64(need->first, smp_max_i64(0, rows[i].first - step->reach_up));
         }

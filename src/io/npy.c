@@ -179,6 +179,7 @@ static smp_code take_shape(const npy *array, smp_media *media, smp_error *err)
         smp_fail(err, SMP_E_DECODE, "the array has %d dimension%s", array->dim_count, array->dim_count == 1 ? "" : "s");
         return smp_hint(err, "pictures have two (rows, columns) or three (rows, columns, channels): reshape it first");
     }
+    shape->kind = SMP_IMAGE;
     shape->height = array->dims[0];
     shape->width = array->dims[1];
     if (array->dim_count == 3 && (array->dims[2] < 1 || array->dims[2] > SMP_MAX_CHANNELS)) {
@@ -344,10 +345,11 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     static const char *const types[] = {"u1", "u2", "f4"};
     const smp_shape *shape = &writer->shape;
     char text[256], head[MAGIC + 4 + sizeof text + ALIGN], order = smp_little_endian() ? '<' : '>';
+    const bool sound = shape->kind == SMP_AUDIO;
     int n = snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%lld, %lld",
                      shape->format == SMP_U8 ? '|' : order, types[shape->format], (long long)shape->height,
-                     (long long)shape->width);
-    if (shape->channels > 1)
+                     (long long)(sound ? shape->channels : shape->width));
+    if (shape->channels > 1 && !sound)
         n += snprintf(text + n, sizeof text - (size_t)n, ", %d", shape->channels);
     n += snprintf(text + n, sizeof text - (size_t)n, "), }");
     char digits[24];
@@ -377,7 +379,7 @@ static const char *const extensions[] = {"npy", NULL};
 const smp_file_format smp_format_npy = {
     .name = "NPY",
     .extensions = extensions,
-    .kind = SMP_IMAGE,
+    .kind = SMP_BOTH, /* sound is written, as frames x channels; what is read is a picture */
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,

@@ -45,6 +45,15 @@ static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
             s->job = SMP_JOB_REDUCE;
             s->reach_up = s->reach_down = 0;
         }
+        s->out.height = steps[s->input].out.height;
+        if (s->by >= 0 && steps[s->by].out.height != s->out.height)
+            s->by = -1;
+        if (s->job == SMP_JOB_STAGE && s->by < 0 && !s->whole_input && s->out.height > 1 && random_below(6) == 0) {
+            int64_t start = random_below((uint32_t)s->out.height); /* some of its input's rows */
+            s->out.height = 1 + random_below((uint32_t)(s->out.height - start));
+            s->reach_up = -start;
+            s->reach_down = start;
+        }
         s->phase = steps[s->input].phase + s->whole_input;
         if (s->by >= 0)
             s->phase = (int)smp_max_i64(s->phase, steps[s->by].phase + s->whole_input);
@@ -91,7 +100,7 @@ static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
                 for (int i = 0; i < STEPS; i++) {
                     if (steps[i].phase != phase || rows[i].from == rows[i].to)
                         continue;
-                    assert_int_equal(rows[i].from, done[i]);
+                    assert_int_equal(rows[i].from, done[i] ? done[i] : rows[i].first);
                     assert_true(rows[i].to > rows[i].from && rows[i].to <= steps[i].out.height);
                     done[i] = rows[i].to;
                     /* as the runner does: the window moves only when it must, and then without overlap */
@@ -134,11 +143,33 @@ static void windows_do_not_grow_with_the_height(void **unused)
     assert_true(high[0].rows < 64 + 4 * 22);
 }
 
+static void rows_before_a_part_are_neither_computed_nor_kept(void **unused)
+{
+    (void)unused;
+    smp_step steps[3] = {{.job = SMP_JOB_SOURCE, .input = -1, .by = -1, .reduced_by = -1},
+                         {.job = SMP_JOB_STAGE, .input = 0, .by = -1, .reduced_by = -1, .reach_up = 2, .reach_down = 2},
+                         {.job = SMP_JOB_STAGE, .input = 1, .by = -1, .reduced_by = -1, .reach_up = -5000, .reach_down = 5000}};
+    smp_sink sink = {.step = 2};
+    smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .granule = 1, .phases = 1};
+    smp_window windows[3];
+    smp_rows rows[3];
+    steps[0].out.height = steps[1].out.height = 10000;
+    steps[2].out.height = 300;
+    smp_strip_needs(&plan, 0, 64, 0, rows);
+    assert_int_equal(rows[2].from, 0);
+    assert_int_equal(rows[1].from, 5000);
+    assert_int_equal(rows[0].from, 4998);
+    assert_int_equal(rows[0].to, 5000 + 64 + 2);
+    assert_int_equal(smp_plan_windows(&plan, 64, windows, NULL), SMP_OK);
+    assert_true(windows[0].rows < 64 + 20 && windows[1].rows < 64 + 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_computed_once_and_what_is_read_is_there),
         cmocka_unit_test(windows_do_not_grow_with_the_height),
+        cmocka_unit_test(rows_before_a_part_are_neither_computed_nor_kept),
     };
     return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

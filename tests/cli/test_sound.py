@@ -1,0 +1,95 @@
+"""Sound on the command line: what fits what, pipes, memory, warnings, no traces of the clock."""
+import subprocess
+import time
+import unittest
+import wave
+
+import numpy as np
+
+from harness import PROGRAM, SAMPLES, CliCase
+
+
+class Sound(CliCase):
+    def make(self, name, frames, rate=48000, channels=2, seed=1):
+        block = (np.random.default_rng(seed).standard_normal((48000, channels)) * 3000).astype("<i2").tobytes()
+        with wave.open(str(self.folder / name), "wb") as out:
+            out.setparams((channels, 2, rate, frames, "NONE", ""))
+            left = frames * channels * 2
+            while left > 0:
+                out.writeframesraw(block[:left])
+                left -= len(block)
+
+    def test_pictures_and_sounds_are_told_apart(self):
+        cases = (
+            (("-e", "gaussian 2px", SAMPLES / "chirp.wav", "out.wav"), 2, "stage 'gaussian' works on pictures, but its input is sound"),
+            (("-e", "lowpass 1kHz", SAMPLES / "chelsea.png", "out.png"), 2, "stage 'lowpass' works on sound, but its input is a picture"),
+            (("-e", "gain -3dB", SAMPLES / "chirp.wav", "out.png"), 4, "a PNG holds no sound"),
+            (("-e", "gaussian 2px", SAMPLES / "chelsea.png", "out.wav"), 4, "a WAV holds no pictures"),
+        )
+        for arguments, status, message in cases:
+            done = self.smp("run", *arguments, status=status)
+            self.assertIn(message, done.stderr)
+            self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_pipeline_says_what_it_is_for(self):
+        self.write("p.pipe", "kind audio\ngain -3dB\n")
+        done = self.smp("run", "p.pipe", SAMPLES / "chelsea.png", "out.png", status=2)
+        self.assertIn("the pipeline is for sound, but the input is a picture", done.stderr)
+        self.write("q.pipe", "kind audio\ngaussian 2px\n")
+        self.assertIn("gaussian", self.smp("check", "q.pipe", status=2).stderr)
+
+    def test_info_tells_of_sound(self):
+        text = self.smp("info", SAMPLES / "field.flac").stdout
+        for part in ("FLAC, 24 bits", "44100 frames, 2.000 s at 22050 Hz", "channels     2"):
+            self.assertIn(part, text)
+
+    def test_pipes(self):
+        self.make("in.wav", 100000)
+        self.smp("run", "-e", "gain -3dB", "in.wav", "file.wav")
+        data = (self.folder / "in.wav").read_bytes()
+        done = self.smp("run", "-e", "gain -3dB", "-", "-", text=False, input=data)
+        self.assertEqual(done.stdout, (self.folder / "file.wav").read_bytes())
+
+    def test_same_bytes_at_any_time(self):
+        first = {}
+        for again in range(2):
+            for name in ("a.wav", "a.flac", "a.ogg", "a.aiff"):
+                self.smp("run", "--force", "-e", "gain -3dB", SAMPLES / "speech.flac", name)
+                data = (self.folder / name).read_bytes()
+                self.assertEqual(first.setdefault(name, data), data, name)
+            time.sleep(1.1 if not again else 0)
+
+    def test_clipping_is_said_and_counted(self):
+        done = self.smp("run", "-e", "gain 40dB", SAMPLES / "chirp.wav", "out.wav")
+        self.assertRegex(done.stderr, r"warning: out.wav: \d+ samples were beyond full scale")
+        self.assertEqual(self.smp("run", "-q", "--force", "-e", "gain 40dB", SAMPLES / "chirp.wav", "out.wav").stderr, "")
+        report = self.smp("run", "--force", "--report=-", "-e", "gain 40dB", SAMPLES / "chirp.wav", "out.wav").stdout
+        self.assertIn('"output_clipped"', report)
+
+    def test_a_truncated_sound_leaves_nothing(self):
+        for name in ("chirp.wav", "speech.flac"):
+            data = (SAMPLES / name).read_bytes()
+            self.write("half" + name[-5:], data[: len(data) // 2])
+            done = self.smp("run", "-e", "gain -3dB", "half" + name[-5:], "out.wav", status=3)
+            self.assertIn("truncated", done.stderr)
+            self.assertFalse((self.folder / "out.wav").exists())
+
+    def test_ten_minutes_stream_in_little_memory(self):
+        self.make("long.wav", 600 * 48000)
+        taps = "[" + " ".join(["0.004"] * 255) + "]"
+        for stages in (("-e", f"fir {taps}"), ("-e", "trim start=500s end=510s", "-e", "stats")):
+            process = subprocess.Popen([PROGRAM, "run", "-q", "--force", *stages, "long.wav", "out.wav", "--device", "cpu"], cwd=self.folder)
+            peak = 0
+            while process.poll() is None:
+                try:
+                    with open(f"/proc/{process.pid}/status") as status:
+                        peak = max([peak] + [int(line.split()[1]) for line in status if line.startswith("VmHWM")])
+                except (FileNotFoundError, ProcessLookupError):
+                    break
+                time.sleep(0.002)
+            self.assertEqual(process.wait(), 0)
+            self.assertLess(peak, 40000, f"kB, {stages}")
+
+
+if __name__ == "__main__":
+    unittest.main()
