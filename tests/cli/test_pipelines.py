@@ -18,6 +18,7 @@ GOLDEN = ROOT / "tests" / "golden" / "pipelines.json"
 PICTURES = ("chelsea.png", "camera.png", "rocket.jpg", "page.jpg")
 SOUNDS = ("speech-hum.flac", "field.flac", "chirp.wav")
 STEREO_ONLY = ("mid-side",)
+TO_PICTURE = ("spectrogram",)
 
 
 def digest(array):
@@ -41,6 +42,9 @@ class Pipelines(CliCase):
         for pipe in sorted(PIPELINES.glob("*.pipe")):
             if "\nkind audio" in pipe.read_text():
                 for sound in ("field.flac",) if pipe.stem in STEREO_ONLY else SOUNDS:
+                    if pipe.stem in TO_PICTURE:
+                        found[f"{pipe.stem} {sound}"] = digest(self.result(pipe.stem, sound))
+                        continue
                     rate, samples = self.sound(pipe.stem, sound)
                     found[f"{pipe.stem} {sound}"] = f"{rate} {digest(samples)}"
                 continue
@@ -135,6 +139,13 @@ class Pipelines(CliCase):
         _, wide = self.sound("mid-side", "field.flac", "--set", "width=2")
         side = [np.abs(a[:, 0].astype(np.float64) - a[:, 1]).mean() for a in (wide, self.read("field.flac")[1])]
         self.assertAlmostEqual(side[0] / side[1], 2, places=3)
+
+    def test_a_spectrogram_of_the_chirp_shows_the_line(self):
+        picture = self.result("spectrogram", "chirp.wav").astype(int).sum(axis=2)
+        height, width = picture.shape
+        seconds = np.arange(width)[5:-5] * 192 / 16000
+        bright = (height - 1 - picture.argmax(axis=0)[5:-5]) * 8000 / height
+        self.assertLess(np.abs(bright - (50 + (7500 - 50) / 2 * seconds)).max(), 60)
 
     def test_field_master_fades_and_reaches_its_peak(self):
         rate, after = self.sound("field-master", "field.flac")
