@@ -1,6 +1,9 @@
 /* Counted, limited, failable allocation: see alloc.h. A header before each block keeps its size. */
 #include "base/alloc.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -140,6 +143,15 @@ void smp_alloc_limit(uint64_t bytes)
 void smp_alloc_fail_at(uint64_t nth)
 {
     atomic_store(&fail_at, nth ? atomic_load(&made) + nth : 0);
+}
+
+void smp_alloc_keep(void)
+{
+#ifdef __GLIBC__
+    enum { BLOCK = 4 << 20, AT_THE_END = 64 << 20 }; /* bytes: larger ones come from the system; free at a heap's end */
+    mallopt(M_MMAP_THRESHOLD, BLOCK);
+    mallopt(M_TRIM_THRESHOLD, AT_THE_END);
+#endif
 }
 
 uint64_t smp_alloc_refused(void)

@@ -256,6 +256,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     request.tick = tick;
     request.context = b;
     request.write.strip = s->strip;
+    request.write.lazy_folder = true;
     if (s->png_level >= 0)
         request.write.png_level = (int)s->png_level;
     if (s->jpeg_quality > 0)
@@ -269,6 +270,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     smp_cli_stop_gently();
     smp_progress_begin(&b->progress, common, "batch");
     code = smp_batch_run(&request, &count, note, sizeof note, err);
+    smp_agenda_end(&b->agenda);
     smp_progress_end(&b->progress);
     smp_code reported = close_report(b, &report_error);
     if (common->verbose && !common->quiet && note[0])

@@ -204,11 +204,11 @@ void smp_agenda_free(smp_agenda *agenda)
 
 /* ------------------------------------------------------------------------------------------------ doing */
 
-/* Every folder that outputs lie in, once where they follow each other. */
-static size_t sweep(const smp_agenda *agenda)
+/* For every folder that outputs lie in, once where they follow each other; the sum of what fn gives. */
+static size_t each_folder(const smp_agenda *agenda, size_t (*fn)(const char *folder))
 {
     char folder[PATH_MAX] = "";
-    size_t removed = 0;
+    size_t sum = 0;
     for (size_t i = 0; i < agenda->found.count; i++) {
         const char *slash = strrchr(agenda->outputs[i], '/');
         size_t length = slash ? (size_t)(slash - agenda->outputs[i]) + 1 : 0;
@@ -216,9 +216,21 @@ static size_t sweep(const smp_agenda *agenda)
             continue;
         memcpy(folder, agenda->outputs[i], length);
         folder[length] = '\0';
-        removed += smp_output_sweep(folder);
+        sum += fn(folder);
     }
-    return removed;
+    return sum;
+}
+
+static size_t sync_one(const char *folder)
+{
+    smp_sync_folder(folder);
+    return 1;
+}
+
+void smp_agenda_end(const smp_agenda *agenda)
+{
+    if (agenda->to_do)
+        each_folder(agenda, sync_one);
 }
 
 smp_code smp_agenda_start(smp_agenda *agenda, size_t *swept, smp_error *err)
@@ -229,7 +241,7 @@ smp_code smp_agenda_start(smp_agenda *agenda, size_t *swept, smp_error *err)
     smp_free(inside);
     if (!code)
         code = smp_journal_open(r->folder, r->shard, r->shards, &agenda->journal, err);
-    *swept = !code && r->resume ? sweep(agenda) : 0;
+    *swept = !code && r->resume ? each_folder(agenda, smp_output_sweep) : 0;
     return code;
 }
 

@@ -59,4 +59,7 @@ smp_code smp_agenda_start(smp_agenda *agenda, size_t *swept, smp_error *err);
 smp_code smp_agenda_begin(smp_agenda *agenda, size_t index, smp_error *err);
 smp_code smp_agenda_done(smp_agenda *agenda, size_t index, smp_error *err);
 
+/* After the last file: syncs the folders that outputs went into. */
+void smp_agenda_end(const smp_agenda *agenda);
+
 #endif

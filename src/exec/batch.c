@@ -355,6 +355,7 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
     smp_code code = smp_batch_devices_find(request, &devices, choice, sizeof choice, err);
     if (code)
         return code;
+    smp_alloc_keep();
     batch b = {.request = request, .count = count, .jobs = choose_jobs(request, &devices)};
     worker *workers = smp_alloc_array((size_t)b.jobs, sizeof *workers);
     int started = 0;

@@ -371,7 +371,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
         code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
     writer->options.inputs = NULL;
     if (code == SMP_OK)
-        smp_output_time(writer->output, writer->options.output_seconds);
+        smp_output_set(writer->output, writer->options.output_seconds, writer->options.lazy_folder);
     if (code == SMP_OK)
         code = writer->format->write_open(writer, writer->options.strip ? NULL : meta, err);
     if (code != SMP_OK)

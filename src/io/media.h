@@ -85,6 +85,7 @@ typedef struct smp_write_options {
     int jpeg_quality; /* 1..100; 0: default */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
+    bool lazy_folder; /* the caller will sync the folder (smp_sync_folder): for many files in one */
     double *output_seconds; /* gets the seconds that the operating system took for the file added; may be null */
 } smp_write_options;
 
@@ -113,6 +114,9 @@ uint64_t smp_writer_clipped(const smp_writer *writer);
 /* Finishes the file, checks every close, fsyncs, renames. Frees the writer whatever happens; on failure nothing is
  * left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
+
+/* Makes names that were put into a folder survive a crash of the machine. */
+void smp_sync_folder(const char *folder);
 
 /* Removes the temporary file and frees; null is allowed. */
 void smp_writer_abort(smp_writer *writer);

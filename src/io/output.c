@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "io/media.h"
 #include "io/source.h"
 
 enum {
@@ -39,6 +40,7 @@ struct smp_output {
     int fd;
     bool force;
     int failed; /* errno of the first failed write */
+    bool lazy_folder;
     double *seconds; /* gets what system calls take; may be null */
     size_t used;
     uint8_t buffer[BUFFER];
@@ -118,9 +120,10 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
     return wrote;
 }
 
-void smp_output_time(smp_output *output, double *seconds)
+void smp_output_set(smp_output *output, double *seconds, bool lazy_folder)
 {
     output->seconds = seconds;
+    output->lazy_folder = lazy_folder;
 }
 
 static void add_time(const smp_output *output, double start)
@@ -382,6 +385,7 @@ smp_code smp_output_open(const char *path, bool force, const char *const *inputs
     output->force = force;
     output->failed = 0;
     output->seconds = NULL;
+    output->lazy_folder = false;
     output->used = 0;
     output->path = smp_strdup(path);
     smp_code code = !output->path            ? smp_fail_memory(err, "a path", strlen(path))
@@ -418,16 +422,20 @@ static int put_in_place(const char *from, const char *to, bool force)
     return rename(from, to);
 }
 
-static void sync_folder(const char *target)
+void smp_sync_folder(const char *folder)
 {
-    char folder[PATH_MAX];
-    if (!folder_of(target, folder, sizeof folder))
-        return;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return;
     (void)fsync(fd); /* the file itself is safe; some file systems cannot sync a folder */
     close(fd);
+}
+
+static void sync_folder(const char *target)
+{
+    char folder[PATH_MAX];
+    if (folder_of(target, folder, sizeof folder))
+        smp_sync_folder(folder);
 }
 
 smp_code smp_output_commit(smp_output *output, smp_error *err)
@@ -450,7 +458,8 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
                                               smp_os_error(errno, text, sizeof text));
         } else {
             atomic_store(&output->slot->state, SLOT_TAKEN); /* no longer there to be removed */
-            sync_folder(output->target);
+            if (!output->lazy_folder)
+                sync_folder(output->target);
         }
     }
     if (held >= 0)

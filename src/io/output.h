@@ -16,8 +16,9 @@ typedef struct smp_output smp_output;
  * folder; a block device. A symbolic link to a file is followed, so that the link stays. *out is null on failure. */
 smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err);
 
-/* Adds the seconds that writing, syncing and renaming take to *seconds until the output is gone; null: to nothing. */
-void smp_output_time(smp_output *output, double *seconds);
+/* Adds the seconds that writing, syncing and renaming take to *seconds until the output is gone (null: to nothing).
+ * lazy_folder: commit leaves it to the caller to sync the folder. */
+void smp_output_set(smp_output *output, double *seconds, bool lazy_folder);
 
 /* All of it, or SMP_E_WRITE. */
 smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err);
