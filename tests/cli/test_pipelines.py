@@ -6,6 +6,7 @@ SMP_UPDATE_GOLDEN=1 writes what the program gives now; look at the pictures befo
 import hashlib
 import json
 import os
+import shutil
 import unittest
 
 import cv2
@@ -152,6 +153,52 @@ class Pipelines(CliCase):
         peak = np.abs(after / 2.0**31).max()
         self.assertAlmostEqual(20 * np.log10(peak), -1, places=4)
         self.assertLess(np.abs(after[:20] / 2.0**31).max(), 0.001)
+
+
+    def test_dataset_stats_adds_up_a_folder(self):
+        for name in ("chelsea.png", "rocket.jpg"):
+            (self.folder / "set").mkdir(exist_ok=True)
+            shutil.copy(SAMPLES / name, self.folder / "set")
+        done = self.smp("measure", PIPELINES / "dataset-stats.pipe", "set", "--together", "--json")
+        values, counts = json.loads(done.stdout)["together"]
+        pixels = np.concatenate([self.result("upright", name).reshape(-1, 3) for name in ("chelsea.png", "rocket.jpg")])
+        found = {(f["name"], f["channel"]): f.get("value", f.get("values")) for f in values["findings"] + counts["findings"]}
+        for c in range(3):
+            self.assertAlmostEqual(found["mean", c], pixels[:, c].mean(), places=9)
+            self.assertAlmostEqual(found["deviation", c], pixels[:, c].std(), places=9)
+            self.assertEqual(found["counts", c], np.bincount(pixels[:, c], minlength=256).tolist())
+
+    def test_focus_report_ranks_blurred_copies(self):
+        sharp = cv2.imread(str(SAMPLES / "camera.png"), cv2.IMREAD_GRAYSCALE)
+        (self.folder / "series").mkdir()
+        for i, sigma in enumerate((0, 1, 2, 4)):
+            cv2.imwrite(str(self.folder / "series" / f"{i}.png"), cv2.GaussianBlur(sharp, (0, 0), sigma) if sigma else sharp)
+        done = self.smp("measure", PIPELINES / "focus-report.pipe", "series", "--json")
+        spread = [f["value"] for file in json.loads(done.stdout)["files"] for f in file["results"][0]["findings"] if f["name"] == "deviation"]
+        self.assertEqual(len(spread), 4)
+        for better, worse in zip(spread, spread[1:]):
+            self.assertGreater(better, 1.3 * worse)
+
+    def test_normal_map_points_away_from_slopes(self):
+        y, x = np.mgrid[0:40, 0:60]
+        np.save(self.folder / "ramp.npy", ((x + 2 * y) / 255).astype(np.float32))
+        self.smp("run", PIPELINES / "normal-map.pipe", "ramp.npy", "n.npy", "--set", "strength=51px")
+        normal = np.load(self.folder / "n.npy")[20, 30] * 2.0 - 1
+        want = np.array([-51 / 255, 2 * 51 / 255, 1])  # bright is high; green points up, rows run down
+        self.assertTrue(np.allclose(normal, want / np.linalg.norm(want), atol=2e-3), normal)
+        flat = self.result("normal-map", "camera.png", "--set", "strength=0.1px").astype(int)
+        self.assertLess(np.abs(flat - (127.5, 127.5, 255)).max(), 20)
+
+    def test_despeckle_removes_specks_and_touches_nothing_else(self):
+        y, x = np.mgrid[0:80, 0:100]
+        clean = np.where((x // 20 + y // 20) % 2, 160, 90).astype(np.uint8)
+        noisy, rng = clean.copy(), np.random.default_rng(5)
+        at = [(int(r) * 5 + 2, int(c) * 5 + 2) for r, c in {(rng.integers(16), rng.integers(20)) for _ in range(60)}]
+        for i, (r, c) in enumerate(at):
+            noisy[r, c] = 255 * (i % 2)
+        cv2.imwrite(str(self.folder / "noisy.png"), noisy)
+        self.smp("run", PIPELINES / "despeckle.pipe", "noisy.png", "out.npy", "--force")
+        self.assertTrue((np.load(self.folder / "out.npy") == clean).all())
 
 
 if __name__ == "__main__":
