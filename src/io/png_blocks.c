@@ -51,6 +51,10 @@ struct smp_png_blocks {
 enum { ISAL_MOST = 3 }; /* levels above are zlib's */
 static const uint32_t level_buffer_size[] = {ISAL_DEF_LVL0_DEFAULT, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT,
                                              ISAL_DEF_LVL3_DEFAULT};
+/* What of it begins a stream with zeros: counts and the hash table; tokens follow, written before they are read. */
+enum { BESIDE_TABLE = 8 << 10 };
+static const uint32_t level_buffer_clear[] = {0, ISAL_DEF_LVL1_REQ + BESIDE_TABLE, ISAL_DEF_LVL2_REQ + BESIDE_TABLE,
+                                              ISAL_DEF_LVL3_REQ + BESIDE_TABLE};
 #else
 enum { ISAL_MOST = -1 };
 #endif
@@ -76,24 +80,45 @@ static void close_stream(block *b, int level)
     smp_free(b->level_buffer);
 }
 
+#ifdef SMP_HAVE_ISAL
+/* igzip's assembly for the first byte of a stream takes the stream's own address for data (2.30, write_first_byte of
+ * igzip_icf_body_h1_gr_bt.asm: the hash of position 1), so that matches, and with them the file's bytes, depend on where
+ * memory lies: one block in fifty came out differently. So the first byte is written here, as a stored block of one byte,
+ * and igzip goes on with what it believes to be a stream of which it has done a byte. */
+static size_t isal_deflate_to(block *b, int level, uint8_t *to, size_t room, const uint8_t *from, size_t size)
+{
+    static const uint8_t stored_one[] = {0, 1, 0, 0xfe, 0xff};
+    enum { FIRST = sizeof stored_one + 1 };
+    struct isal_zstream *z = b->stream;
+    if (size < 2 || room < 2 * FIRST)
+        return 0;
+    memcpy(to, stored_one, sizeof stored_one);
+    to[sizeof stored_one] = from[0];
+    isal_deflate_init(z);
+    z->level = (uint32_t)level;
+    z->level_buf = level ? b->level_buffer : NULL;
+    z->level_buf_size = level ? level_buffer_size[level] : 0;
+    if (level)
+        memset(b->level_buffer, 0, level_buffer_clear[level]);
+    memset(z->internal_state.head, 0, sizeof z->internal_state.head);
+    z->internal_state.has_hist = IGZIP_HIST;
+    z->total_in = 1;
+    z->flush = FULL_FLUSH;
+    z->next_in = (uint8_t *)(uintptr_t)(from + 1);
+    z->avail_in = (uint32_t)(size - 1);
+    z->next_out = to + FIRST;
+    z->avail_out = (uint32_t)(room - FIRST);
+    bool done = isal_deflate(z) == COMP_OK && z->avail_in == 0 && z->avail_out > 0;
+    return done ? room - z->avail_out : 0;
+}
+#endif
+
 /* Deflates size bytes into to, ending on a byte boundary; 0 when they do not fit into room. */
 static size_t deflate_to(block *b, int level, uint8_t *to, size_t room, const uint8_t *from, size_t size)
 {
 #ifdef SMP_HAVE_ISAL
-    if (level <= ISAL_MOST) {
-        struct isal_zstream *z = b->stream;
-        isal_deflate_init(z);
-        z->level = (uint32_t)level;
-        z->level_buf = level ? b->level_buffer : NULL;
-        z->level_buf_size = level ? level_buffer_size[level] : 0;
-        z->flush = FULL_FLUSH;
-        z->next_in = (uint8_t *)(uintptr_t)from;
-        z->avail_in = (uint32_t)size;
-        z->next_out = to;
-        z->avail_out = (uint32_t)room;
-        bool done = isal_deflate(z) == COMP_OK && z->avail_in == 0 && z->avail_out > 0;
-        return done ? room - z->avail_out : 0;
-    }
+    if (level <= ISAL_MOST)
+        return isal_deflate_to(b, level, to, room, from, size);
 #endif
     z_stream *z = b->stream;
     (void)level;

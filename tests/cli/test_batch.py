@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-from harness import FULL, PIPELINES, PROGRAM, SAMPLES, CliCase, png_chunks
+from harness import FULL, PIPELINES, PROGRAM, SAMPLES, CliCase, png_bytes, png_chunks
 
 KILLS = 50 if FULL else 12
 # Every output is synced: many small ones want memory, not a disk.
@@ -137,6 +137,32 @@ class Batch(BatchCase):
         self.write("p.pipe", 'gray\nsave "gray.png"\ninvert\n')
         self.smp("batch", "p.pipe", "in", "-o", "out")
         self.assertEqual(list(self.outputs()), ["a-gray.png", "a.png", "b-gray.png", "b.png"])
+
+    def test_pipelines_of_every_kind_give_what_run_gives(self):
+        """Plans and memory are kept from file to file: nothing of one may be seen in the next."""
+        (self.folder / "in").mkdir()
+        for i in range(9):
+            rows = [bytes((x * (i + 3) + y * y * 7) & 255 for x in range(120)) for y in range(30 - i // 3)]
+            self.write(f"in/p{i}.png", png_bytes(rows, 40))
+        stages = (("equalize",), ("levels auto",), ("threshold method=otsu",), ("transpose", "box 5px"), ("gaussian 2px -> @b", "from @input", "subtract by=@b"), ("light linear", "gaussian 1px"), ("matrix [1 1 1]",))
+        for n, lines in enumerate(stages):
+            pipe = self.write("p.pipe", "\n".join(lines) + "\n")
+            self.smp("batch", pipe, "in", "-o", f"out{n}", "--jobs", "2")
+            for name, got in self.outputs(f"out{n}").items():
+                self.smp("run", pipe, f"in/{name}", "one.png", "--force")
+                self.assertEqual(got, (self.folder / "one.png").read_bytes(), f"{lines} {name}")
+
+    def test_a_picture_that_the_pipeline_names_is_used_for_every_file(self):
+        (self.folder / "in").mkdir()
+        for i in range(4):
+            rows = [bytes((x * (i + 3) + y * y * 7) & 255 for x in range(120)) for y in range(30)]
+            self.write(f"in/p{i}.png", png_bytes(rows, 40))
+        self.small_png("dark.png", 40, 30)
+        pipe = self.write("p.pipe", 'gaussian 2px\nsubtract by="dark.png"\n')
+        self.smp("batch", pipe, "in", "-o", "out", "--jobs", "1")
+        for name, got in self.outputs().items():
+            self.smp("run", pipe, f"in/{name}", "one.png", "--force")
+            self.assertEqual(got, (self.folder / "one.png").read_bytes(), name)
 
     def test_skip_existing(self):
         self.pictures(["a.png", "b.png"])
