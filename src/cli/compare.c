@@ -123,7 +123,7 @@ static smp_code show(const compare_settings *settings, written *files, const smp
             code = write_output(&files[i], compare, err);
         }
     if (!code && table) {
-        smp_compare_table(stdout, compare, smp_cli_color(common, STDOUT_FILENO));
+        smp_compare_table(stdout, compare, common->verbose, smp_cli_color(common, STDOUT_FILENO));
         if (settings->explain) {
             fputs("\n", stdout);
             smp_compare_explain(stdout);
@@ -269,7 +269,8 @@ const smp_command smp_command_compare = {
     .about =
         "Runs every step of the pipeline by itself on its real input, once in each variant of its stage. Results are "
         "compared with naive's bit for bit; what is right is timed. Accesses to shared memory are counted for the GPU "
-        "kernels, with or without a GPU. --device auto takes a GPU when there is one.",
+        "kernels, with or without a GPU; -v shows them for every line of the kernels. --device auto takes a GPU when there is "
+             "one.",
     .settings_size = sizeof(compare_settings),
     .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP},
     .arguments = arguments,

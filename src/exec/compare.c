@@ -347,6 +347,7 @@ static void end(smp_comparison *c)
             smp_step_close(&c->runs[i]);
     }
     smp_model_close(c->model);
+    smp_device_close(c->cpu);
     smp_flush_close(c->flush);
     smp_free(c->frames);
     smp_free(c->runs);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "device/cpu.h"
 #include "exec/compare_work.h"
 
 /* ------------------------------------------------------------------------------------------------ pictures */
@@ -96,10 +97,10 @@ static void digest_free(digest *d)
     smp_free(d->work.table);
 }
 
-static smp_code make_digest(smp_contest *contest, digest *d, smp_error *err)
+/* run: the contest's, or one of the same step on another device. */
+static smp_code make_digest(smp_contest *contest, const smp_step_run *run, digest *d, smp_error *err)
 {
     const smp_step *step = contest->step;
-    const smp_step_run *run = contest->run;
     int64_t size = (int64_t)run->work.result_size;
     d->work = contest->target->step->work;
     d->work.table = smp_alloc(d->work.table_size ? d->work.table_size : 1);
@@ -241,10 +242,83 @@ static smp_code check_reduction(smp_contest *contest, const smp_variant *variant
     if (!code)
         code = smp_contest_run(contest, variant, &contest->out, err);
     if (!code)
-        code = make_digest(contest, &got, err);
+        code = make_digest(contest, contest->run, &got, err);
     if (!code)
         compare_digests(want, &got, to->wrong, sizeof to->wrong);
     digest_free(&got);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the definition */
+
+/* A whole picture of the device, in the host's memory; memory null where there is none. */
+static smp_code bring_home(smp_device *device, const smp_view *from, smp_view *to, smp_error *err)
+{
+    *to = *from;
+    if (!from->data)
+        return SMP_OK;
+    int64_t bytes = from->width * from->channels * smp_sample_size(from->format);
+    to->data = smp_alloc_raw((size_t)(from->rows * from->stride));
+    if (!to->data)
+        return smp_fail_memory(err, "a picture", (uint64_t)(from->rows * from->stride));
+    return device->ops->copy_out(device, to->data, to->stride, from->data, from->stride, bytes, from->rows, err);
+}
+
+static void compare_home(const smp_view *want, const smp_view *got, char *text, size_t size)
+{
+    size_t bytes = (size_t)(want->width * want->channels * smp_sample_size(want->format));
+    for (int64_t y = 0; y < want->rows; y++)
+        if (memcmp((const char *)want->data + y * want->stride, (const char *)got->data + y * got->stride, bytes) !=
+            0) {
+            snprintf(text, size, "row %lld is not what the CPU makes of it", (long long)y);
+            return;
+        }
+}
+
+/* On a device with memory of its own naive must itself have the bytes of the definition, which is the CPU's. Pictures
+ * that would take the CPU long are believed. */
+static smp_code check_definition(smp_contest *contest, const digest *want, smp_compare_variant *to, smp_error *err)
+{
+    enum { MOST_BYTES = 256 << 20 };
+    const smp_step *step = contest->step;
+    smp_comparison *c = contest->c;
+    bool reduces = step->job == SMP_JOB_REDUCE;
+    if (c->device->host_memory || contest->report->bytes > MOST_BYTES)
+        return SMP_OK;
+    smp_view in = {0}, by = {0}, out = {0}, got = {0};
+    smp_step_run run = {0};
+    digest found = {{0}};
+    smp_code code = c->cpu ? SMP_OK : smp_cpu_open(c->request->threads, NULL, &c->cpu, err);
+    if (!code)
+        code = bring_home(c->device, &contest->in, &in, err);
+    if (!code)
+        code = bring_home(c->device, &contest->by, &by, err);
+    if (!code && !reduces)
+        code = bring_home(c->device, &contest->out, &got, err);
+    if (!code && !reduces) {
+        out = got;
+        out.data = smp_alloc_raw((size_t)(got.rows * got.stride));
+        code = out.data ? SMP_OK : smp_fail_memory(err, "a picture", (uint64_t)(got.rows * got.stride));
+    }
+    if (!code)
+        code = smp_step_open(&run, c->cpu, step, &contest->run->work, smp_step_variant(step, NULL), err);
+    if (!code)
+        code = smp_step_scratch(&run, in.rows, err);
+    if (!code)
+        code = smp_step_launch(&run, &in, reduces ? &in : &out, &by, err);
+    if (!code && reduces) {
+        code = make_digest(contest, &run, &found, err);
+        if (!code)
+            compare_digests(&found, want, to->wrong, sizeof to->wrong);
+    } else if (!code) {
+        compare_home(&out, &got, to->wrong, sizeof to->wrong);
+    }
+    digest_free(&found);
+    smp_step_close(&run);
+    smp_free(in.data);
+    smp_free(by.data);
+    smp_free(out.data);
+    smp_free(got.data);
     return code;
 }
 
@@ -258,7 +332,7 @@ smp_code smp_contest_check(smp_contest *contest, smp_error *err)
     uint64_t clipped = 0;
     smp_code code = smp_step_clipped(contest->run, &clipped, err);
     if (!code)
-        code = reduces ? make_digest(contest, &want, err) : pieces_open(&contest->out, &p, err);
+        code = reduces ? make_digest(contest, contest->run, &want, err) : pieces_open(&contest->out, &p, err);
     for (size_t i = 0; !code && i < report->variant_count; i++) {
         smp_compare_variant *to = &report->variants[i];
         const smp_variant *variant = smp_variant_find(list, to->name);
@@ -277,6 +351,8 @@ smp_code smp_contest_check(smp_contest *contest, smp_error *err)
             code = SMP_OK;
             continue;
         }
+        if (!code && i == 0 && !to->wrong[0])
+            code = check_definition(contest, &want, to, err);
         to->check = to->wrong[0] ? SMP_CHECK_WRONG : SMP_CHECK_RIGHT;
     }
     digest_free(&want);

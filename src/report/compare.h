@@ -121,7 +121,7 @@ bool smp_compare_any_disagreement(const smp_compare *compare);
 
 /* The terminal's table, at most SMP_TEXT_WIDTH columns; what its columns mean; every sample; a line a variant; a page.
  */
-void smp_compare_table(FILE *to, const smp_compare *compare, bool color);
+void smp_compare_table(FILE *to, const smp_compare *compare, bool sites, bool color); /* sites: a line an access, too */
 void smp_compare_explain(FILE *to);
 void smp_compare_json(FILE *to, const smp_compare *compare);
 void smp_compare_csv(FILE *to, const smp_compare *compare);

@@ -150,7 +150,25 @@ static void put_count(FILE *to, const char *name, smp_count_kind kind, const smp
     fprintf(to, "%s\n", conflicts ? paint->off : "");
 }
 
-static void put_counts_block(FILE *to, const smp_compare_step *step, const smp_paint *paint)
+/* The places in its kernels that access shared memory (operation, bytes a lane), under a variant's counts. */
+static void put_sites(FILE *to, const smp_compare_variant *variant, const smp_paint *paint)
+{
+    for (size_t i = 0; i < variant->site_count; i++) {
+        const smp_compare_site *site = &variant->sites[i];
+        uint64_t conflicts = site->count.wavefronts - site->count.ideal;
+        char text[160];
+        snprintf(text, sizeof text, "%s %s %d", site->where, smp_shared_op_name(site->op), site->width);
+        fprintf(to, "   %s", paint->dim);
+        smp_text_column(to, text, NAME + SOURCE + COUNT + 3);
+        put_number(to, COUNT, "%.0f", (double)site->count.wavefronts, true);
+        put_number(to, COUNT, "%.0f", (double)site->count.ideal, true);
+        put_number(to, COUNT, "%.0f", (double)conflicts, true);
+        put_number(to, WAYS, "%.2f", smp_compare_ways(&site->count), true);
+        fprintf(to, "%s\n", paint->off);
+    }
+}
+
+static void put_counts_block(FILE *to, const smp_compare_step *step, bool sites, const smp_paint *paint)
 {
     bool some = false;
     for (size_t i = 0; i < step->variant_count; i++)
@@ -167,13 +185,16 @@ static void put_counts_block(FILE *to, const smp_compare_step *step, const smp_p
     put_cell(to, "conflicts", COUNT);
     put_cell(to, "n-way", WAYS);
     fprintf(to, "%s\n", paint->off);
-    for (size_t i = 0; i < step->variant_count; i++)
+    for (size_t i = 0; i < step->variant_count; i++) {
+        const smp_compare_variant *variant = &step->variants[i];
         for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
-            const smp_compare_variant *variant = &step->variants[i];
             const smp_compare_count *count = &variant->counts[kind];
             if (count->known || (kind == SMP_COUNT_MODEL && count->why[0]))
                 put_count(to, kind == SMP_COUNT_MODEL ? variant->name : "", (smp_count_kind)kind, count, paint);
         }
+        if (sites)
+            put_sites(to, variant, paint);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ the rest */
@@ -228,7 +249,8 @@ static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_
     }
 }
 
-static void put_step(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
+static void put_step(FILE *to, const smp_compare *compare, const smp_compare_step *step, bool sites,
+                     const smp_paint *paint)
 {
     char size[24], types[128];
     megabytes(size, sizeof size, (double)step->bytes);
@@ -244,16 +266,16 @@ static void put_step(FILE *to, const smp_compare *compare, const smp_compare_ste
     }
     fprintf(to, "%s%s%s\n", paint->dim, types, paint->off);
     put_times_block(to, compare, step, paint);
-    put_counts_block(to, step, paint);
+    put_counts_block(to, step, sites, paint);
     put_remarks(to, compare, step, paint);
 }
 
-void smp_compare_table(FILE *to, const smp_compare *compare, bool color)
+void smp_compare_table(FILE *to, const smp_compare *compare, bool sites, bool color)
 {
     smp_paint paint = smp_paint_for(color);
     put_head(to, compare, &paint);
     for (size_t i = 0; i < compare->step_count; i++)
-        put_step(to, compare, &compare->steps[i], &paint);
+        put_step(to, compare, &compare->steps[i], sites, &paint);
     if (!compare->step_count)
         fputs("nothing to compare\n", to);
 }

@@ -170,6 +170,22 @@ static void a_transpose_shows_what_padding_does(void **state)
     gpu_job_free(&job);
 }
 
+/* The emulator, as a GPU would be: every variant has the bytes of naive, and naive those of the CPU. */
+static void on_another_device_naive_is_held_against_the_cpu(void **state)
+{
+    (void)state;
+    const gpu_case c = {.lines = {"gaussian 1.5px", "equalize", "stats", "transpose"},
+                        .in = case_shape(61, 45, 3, SMP_U8)};
+    gpu_job job = gpu_job_make(&c);
+    smp_compare found = compare_on(&job, gpu_simt(), (smp_compare_request){.repeat = 1, .times = true});
+    for (size_t i = 0; i < found.step_count; i++)
+        for (size_t k = 0; k < found.steps[i].variant_count; k++)
+            assert_string_equal(found.steps[i].variants[k].wrong, "");
+    smp_compare_free(&found);
+    gpu_job_free(&job);
+    gpu_simt_reset();
+}
+
 static void stages_and_variants_can_be_chosen(void **state)
 {
     (void)state;
@@ -270,12 +286,32 @@ static void a_wrong_variant_is_reported_and_not_timed(void **state)
     char *text;
     size_t size;
     FILE *to = open_memstream(&text, &size);
-    smp_compare_table(to, &found, false);
+    smp_compare_table(to, &found, true, false);
     assert_int_equal(fclose(to), 0);
     assert_non_null(strstr(text, "WRONG"));
     assert_non_null(strstr(text, "x 5, y 7"));
     free(text);
     smp_compare_free(&found);
+}
+
+static void a_device_that_differs_from_the_cpu_is_wrong(void **state)
+{
+    (void)state;
+    const gpu_case c = {.lines = {"invert"}, .in = case_shape(33, 20, 1, SMP_U8)};
+    gpu_job job = gpu_job_make(&c);
+    smp_stage stage = *job.plan->steps[1].stage;
+    smp_variant variants[2] = {stage.variants[0]};
+    real_kernel = variants[0].launches[0].cpu.fn[SMP_ISA_BASE];
+    for (int i = 0; i < SMP_ISAS; i++)
+        variants[0].launches[0].cpu.fn[i] = is_off_by_one;
+    stage.variants = variants;
+    job.plan->steps[1].stage = &stage;
+    smp_compare found = compare_on(&job, gpu_simt(), (smp_compare_request){.repeat = 1, .times = true});
+    assert_int_equal(found.steps[0].variants[0].check, SMP_CHECK_WRONG);
+    assert_string_equal(found.steps[0].variants[0].wrong, "row 7 is not what the CPU makes of it");
+    smp_compare_free(&found);
+    gpu_job_free(&job);
+    gpu_simt_reset();
 }
 
 static void what_is_not_written_is_wrong_whatever_was_there(void **state)
@@ -340,7 +376,7 @@ static void a_large_picture_is_counted_on_whole_blocks_of_rows(void **state)
     char *text;
     size_t size;
     FILE *to = open_memstream(&text, &size);
-    smp_compare_table(to, &found, false);
+    smp_compare_table(to, &found, true, false);
     assert_int_equal(fclose(to), 0);
     assert_non_null(strstr(text, "counts are of a crop"));
     free(text);
@@ -407,6 +443,8 @@ int main(void)
         cmocka_unit_test(inputs_are_named_by_their_sha256),
         cmocka_unit_test(every_variant_of_every_step_is_checked_timed_and_counted),
         cmocka_unit_test(a_transpose_shows_what_padding_does),
+        cmocka_unit_test(on_another_device_naive_is_held_against_the_cpu),
+        cmocka_unit_test(a_device_that_differs_from_the_cpu_is_wrong),
         cmocka_unit_test(stages_and_variants_can_be_chosen),
         cmocka_unit_test(a_wrong_variant_is_reported_and_not_timed),
         cmocka_unit_test(what_is_not_written_is_wrong_whatever_was_there),
