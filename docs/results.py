@@ -96,7 +96,10 @@ def ladder(name, report):
             text += table(["variant", "ms", "GB/s", "of copy", "of datasheet", "TFLOP/s", "x naive"], rows)
         counted = step.get("counted")
         if counted:
-            text += f"\nWavefronts of {whole(counted['rows'])} of {whole(counted['of_rows'])} rows:\n\n"
+            part = f"{whole(counted['rows'])} of {whole(counted['of_rows'])} rows"
+            if counted.get("columns", 0) < counted.get("of_columns", 0):
+                part = f"the upper left {counted['columns']}x{counted['rows']} of {counted['of_columns']}x{counted['of_rows']}"
+            text += f"\nWavefronts of {part}:\n\n"
             text += table(["variant", "model", "sass", "hw", "ideal", "n-way", "hw - sass"], map(counted_row, step["variants"]))
     return text + agreement(steps)
 
