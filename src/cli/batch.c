@@ -232,7 +232,7 @@ static void show_summary(const batch_run *b, const smp_batch_count *count)
     put_count(agenda->done, "done before", ", ");
     put_count(agenda->kept, "kept as they were", ", ");
     put_count(agenda->others, "of other shards", ", ");
-    put_count(agenda->found.left_out, "not tried (no pictures or sounds by their names)", ", ");
+    put_count(agenda->found.left_out, "passed over by their names", ", ");
     fprintf(stderr, "; %.2f s", past);
     if (count->done && past > 0)
         fprintf(stderr, ", %.4g files/s", (double)count->done / past);
@@ -296,7 +296,7 @@ static smp_code run_program(const batch_settings *settings, const smp_program *p
     smp_agenda_request ask = {
         .given = settings->many.inputs.items,
         .given_count = settings->many.inputs.count,
-        .walk = smp_many_walk(&settings->many),
+        .walk = smp_many_walk(&settings->many, program),
         .folder = settings->folder,
         .pattern = settings->pattern,
         .program = program,
@@ -342,8 +342,8 @@ const smp_command smp_command_batch = {
     .about =
         "Several files are read, computed and written at once; outputs are the same bytes that run writes. A file that "
         "cannot be read or written is listed at the end, the others are done, and the exit status is 1. In folders, hidden "
-        "files are left out, and files that are no pictures or sounds by their names (notes, scripts, pipelines); every "
-        "other file is tried, whatever it is called.\n"
+        "files are left out, files that are something else by their names (notes, scripts, pipelines; sounds where "
+        "the pipeline says kind image); every other file is tried, whatever it is called.\n"
         "Before the first byte is written: no two inputs may have one output, no output may be an input or lie in an "
         "input folder, and no output may exist (--resume, --skip-existing and --force say what to do with those that "
         "do).\n"

@@ -20,13 +20,14 @@ const smp_option smp_many_options[] = {
     {0},
 };
 
-smp_walk_options smp_many_walk(const smp_many_settings *settings)
+smp_walk_options smp_many_walk(const smp_many_settings *settings, const smp_program *program)
 {
     return (smp_walk_options){.recursive = settings->recursive,
                               .include = settings->include.items,
                               .include_count = settings->include.count,
                               .exclude = settings->exclude.items,
-                              .exclude_count = settings->exclude.count};
+                              .exclude_count = settings->exclude.count,
+                              .kind = program->kind};
 }
 
 smp_code smp_many_check(const smp_many_settings *settings, const smp_found_list *found, smp_error *err)

@@ -117,7 +117,7 @@ static smp_code measure_files(const measure_settings *settings, const smp_found_
 static smp_code run_program(const measure_settings *settings, const smp_program *program, smp_diags *diags,
                             smp_error *err)
 {
-    smp_walk_options walk = smp_many_walk(&settings->many);
+    smp_walk_options walk = smp_many_walk(&settings->many, program);
     smp_found_list found = {0};
     walk.standard_input = true;
     smp_code code = check_program(program, err);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "io/media.h"
 
 typedef struct walk {
     const smp_walk_options *options;
@@ -40,6 +41,12 @@ static bool other_by_name(const char *name)
         if (strcasecmp(dot + 1, extensions[i]) == 0)
             return true;
     return false;
+}
+
+static bool other_kind(const char *name, smp_kind wanted)
+{
+    smp_kind kind = smp_writer_kind(name);
+    return wanted != SMP_KIND_NONE && kind != SMP_KIND_NONE && !(kind & wanted);
 }
 
 /* Takes over both texts. */
@@ -113,7 +120,7 @@ static smp_code consider(walk *w, char *path, char *name, const struct stat *sta
     bool wanted = S_ISREG(status->st_mode);
     if (wanted && o->include_count)
         wanted = fits_one(name, o->include, o->include_count);
-    else if (wanted && other_by_name(name)) {
+    else if (wanted && (other_by_name(name) || other_kind(name, o->kind))) {
         wanted = false;
         w->list->left_out++;
     }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "stages/stage.h"
 
 typedef struct smp_walk_options {
     bool recursive; /* folders in folders too; links to folders are not followed */
@@ -14,6 +15,7 @@ typedef struct smp_walk_options {
                                                     the folder given; upper and lower case are the same */
     size_t include_count, exclude_count;
     bool standard_input; /* - is a file, not a mistake */
+    smp_kind kind;       /* what is wanted: sounds in a folder are left out when it is pictures; none: everything */
 } smp_walk_options;
 
 typedef struct smp_found {
@@ -28,13 +30,13 @@ typedef struct smp_found {
 typedef struct smp_found_list {
     smp_found *items;
     size_t count, capacity;
-    size_t left_out;   /* files of folders that are no pictures or sounds by their names */
+    size_t left_out;   /* files of folders that are something else by their names */
     size_t folders;    /* of folders given that were not entered, not being recursive */
 } smp_found_list;
 
 /* In the order given; what lies in a folder in the order of its bytes, so that every run and every shard sees the same.
- * Of a folder, hidden files are left out, and without `include` those whose extension is in other_files.def. A file that
- * cannot be found is on the list all the same: who opens it says why it cannot. */
+ * Of a folder, hidden files are left out, and without `include` those that their extension says to be of another kind, or
+ * that is in other_files.def. A file that cannot be found is on the list all the same: who opens it says why it cannot. */
 smp_code smp_walk(const char *const *given, size_t count, const smp_walk_options *options, smp_found_list *list,
                   smp_error *err);
 void smp_found_free(smp_found_list *list);

@@ -66,14 +66,14 @@ class Batch(BatchCase):
         self.write("samples/text.txt", "these are words\n")
         media = {p.name for p in SAMPLES.iterdir() if p.suffix in (".png", ".jpg")}
         pipe = PIPELINES / "blur.pipe"
-        done = self.smp("batch", pipe, "samples/", "-o", "out/", "--include", "*.png", "--include", "*.jpg", "--include", "*.txt", status=1)
+        done = self.smp("batch", pipe, "samples/", "-o", "out/", status=1)
         self.assertEqual(set(self.outputs()), media)
         self.assertIn("2 of", done.stderr)
         self.assertIn("samples/truncated.png: ", done.stderr)
         self.assertIn("samples/text.txt: ", done.stderr)
         self.assertNotIn("quickstart", done.stderr)
         before = {name: (self.folder / "out" / name).stat().st_mtime_ns for name in media}
-        again = self.smp("batch", pipe, "samples/", "-o", "out/", "--resume", "--include", "*.png", "--include", "*.jpg", "--include", "*.txt", status=1)
+        again = self.smp("batch", pipe, "samples/", "-o", "out/", "--resume", status=1)
         self.assertIn(f"{len(media)} done before", again.stderr)
         self.assertEqual(before, {name: (self.folder / "out" / name).stat().st_mtime_ns for name in media})
 
@@ -82,10 +82,19 @@ class Batch(BatchCase):
         for name in ("README.md", "make.sh", "old.json", ".hidden.png"):
             self.write(f"in/{name}", "x")
         done = self.batch("in", "-o", "out")
-        self.assertIn("3 not tried", done.stderr)
+        self.assertIn("3 passed over", done.stderr)
         self.write("in/words.txt", "x")
         self.assertIn("1 of 1 file failed", self.batch("in", "-o", "out", "--resume", status=1).stderr)
         self.batch("in/README.md", "-o", "out", status=1)  # given by name it is tried
+
+    def test_a_pipeline_for_pictures_passes_sounds_over(self):
+        self.pictures(["a.png"])
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "in")
+        pipe = self.write("p.pipe", "kind image\ninvert\n")
+        self.assertIn("1 passed over", self.smp("batch", pipe, "in", "-o", "out").stderr)
+        self.assertIn("in/chirp.wav", self.smp("batch", pipe, "in/chirp.wav", "-o", "out", status=1).stderr)
+        self.smp("batch", "-e", "add 0%", "in", "-o", "both")
+        self.assertEqual(list(self.outputs("both")), ["a.png", "chirp.wav"])
 
     def test_a_picture_with_a_wrong_name_is_read(self):
         self.pictures(["a.png"])
