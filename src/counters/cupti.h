@@ -69,8 +69,8 @@ void cupti_claim(void *owner, void (*let_go)(void *owner));
 
 /* ------------------------------------------------------------------------------------------------ metrics */
 
-/* SASS metrics in two groups of three, each counted in a pass of its own: wavefronts and executed instructions; then which
- * operation an instruction is. Asynchronous copies are no instructions of shared memory to CUPTI: only the second counts them. */
+/* SASS metrics. Each is counted for each instruction; which of the last three is not 0 tells the operation, none of them
+ * an atomic. Asynchronous copies are no instructions of shared memory to CUPTI, their wavefronts are. */
 enum {
     CUPTI_SASS_WAVEFRONTS,
     CUPTI_SASS_IDEAL,
@@ -81,6 +81,11 @@ enum {
     CUPTI_SASS_METRICS
 };
 extern const char *const cupti_sass_names[CUPTI_SASS_METRICS];
+
+/* SASS metrics are configured from their first use to the end of the process, or until this takes them away for good: where
+ * the range profiler cannot be had beside them. */
+bool cupti_sass_configured(void);
+void cupti_sass_give_up(const cupti_api *api);
 
 /* Metrics of the range profiler: three for each of loads, stores, atomics. */
 enum { CUPTI_RANGE_INSTRUCTIONS, CUPTI_RANGE_WAVEFRONTS, CUPTI_RANGE_CONFLICTS, CUPTI_RANGE_EACH };
@@ -113,6 +118,9 @@ smp_code cupti_check_names(const cupti_api *api, cupti_names **out, size_t *coun
 
 /* Counts kernels whose counts are known. wrong gets what the source counted first that they do not do, or "". */
 smp_code cupti_proof(smp_count_source *source, char *wrong, size_t size, smp_error *err);
+
+/* Loads these kernels by launching each once. */
+smp_code cupti_proof_load(smp_device *device, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ lines */
 

@@ -55,14 +55,20 @@ static smp_bank_cost expected(int i, bench_pattern *p)
     return smp_bank_cost_of(&access, SMP_BANKS_CC5);
 }
 
-static smp_code prove_one(smp_count_source *source, proof_work *work, int i, char *wrong, size_t size, smp_error *err)
+static void set_case(proof_work *work, int i, smp_bank_cost *cost)
 {
     bench_pattern p;
-    smp_counts counts = {.kind = source->kind};
-    smp_bank_cost cost = expected(i, &p);
+    *cost = expected(i, &p);
     memcpy(work->plan.kernel, &p, sizeof p);
     work->plan.kernel_size = sizeof p;
     work->launch = &proofs[i].launch;
+}
+
+static smp_code prove_one(smp_count_source *source, proof_work *work, int i, char *wrong, size_t size, smp_error *err)
+{
+    smp_counts counts = {.kind = source->kind};
+    smp_bank_cost cost;
+    set_case(work, i, &cost);
     smp_code code = source->measure(source, launch_proof, work, &counts, err);
     const smp_shared_count *got = &counts.ops[proofs[i].op];
     const uint64_t wavefronts = (uint64_t)(INSTRUCTIONS * cost.wavefronts), ideal = (uint64_t)(INSTRUCTIONS * cost.ideal);
@@ -74,21 +80,47 @@ static smp_code prove_one(smp_count_source *source, proof_work *work, int i, cha
     return code;
 }
 
-smp_code cupti_proof(smp_count_source *source, char *wrong, size_t size, smp_error *err)
+static smp_code open_work(smp_device *device, proof_work **out, smp_error *err)
 {
-    smp_device *device = source->device;
-    wrong[0] = '\0';
     proof_work *work = smp_alloc(sizeof *work);
+    *out = work;
     if (!work)
         return smp_fail_memory(err, "a launch", sizeof *work);
     work->device = device;
     work->io.out = (smp_view){.width = 1, .height = 1, .rows = 1, .channels = 1, .format = SMP_F32, .stride = 64};
     work->io.in = work->io.out;
-    smp_code code = device->ops->alloc(device, BLOCKS * sizeof(uint64_t), &work->io.result, err);
+    return device->ops->alloc(device, BLOCKS * sizeof(uint64_t), &work->io.result, err);
+}
+
+static void close_work(proof_work *work)
+{
+    if (work && work->io.result)
+        work->device->ops->free(work->device, work->io.result);
+    smp_free(work);
+}
+
+smp_code cupti_proof(smp_count_source *source, char *wrong, size_t size, smp_error *err)
+{
+    proof_work *work;
+    wrong[0] = '\0';
+    smp_code code = open_work(source->device, &work, err);
     for (int i = 0; !code && !wrong[0] && i < PROOFS; i++)
         code = prove_one(source, work, i, wrong, size, err);
-    if (work->io.result)
-        device->ops->free(device, work->io.result);
-    smp_free(work);
+    close_work(work);
+    return code;
+}
+
+smp_code cupti_proof_load(smp_device *device, smp_error *err)
+{
+    proof_work *work;
+    smp_bank_cost cost;
+    smp_code code = open_work(device, &work, err);
+    for (int i = 0; !code && i < PROOFS; i++) {
+        set_case(work, i, &cost);
+        code = launch_proof(work, err);
+    }
+    if (!code)
+        code = device->ops->sync(device, err);
+    close_work(work);
     return code;
 }

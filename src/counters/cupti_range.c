@@ -17,6 +17,7 @@ typedef struct range_source {
     CUpti_RangeProfiler_Object *profiler; /* null: not enabled */
     uint8_t *data;
     size_t data_size;
+    bool refused; /* the user may not count */
 } range_source;
 
 static void let_go(void *owner)
@@ -109,7 +110,10 @@ static smp_code one_pass(range_source *range, smp_count_work *work, void *contex
     smp_code code = device->ops->sync(device, err);
     if (code)
         return code;
-    CUPTI_TRY(api, cuptiRangeProfilerStart, (&start));
+    CUptiResult began = api->cuptiRangeProfilerStart(&start);
+    range->refused = began == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+    if (began != CUPTI_SUCCESS)
+        return cupti_fail(api, "cuptiRangeProfilerStart", began, err);
     started = true;
     CUPTI_TRY(api, cuptiRangeProfilerPushRange, (&push));
     pushed = true;
@@ -161,11 +165,8 @@ fail:
     return code;
 }
 
-static smp_code measure(smp_count_source *source, smp_count_work *work, void *context, smp_counts *counts,
-                        smp_error *err)
+static smp_code all_passes(range_source *range, smp_count_work *work, void *context, double *values, smp_error *err)
 {
-    range_source *range = (range_source *)source;
-    double values[CUPTI_RANGE_METRICS];
     smp_code code = prepare(range, err);
     bool done = false;
     for (int pass = 0; !code && !done && pass < MAX_PASSES; pass++)
@@ -174,6 +175,20 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
         code = smp_fail(err, SMP_E_DEVICE, "counters cannot be read: CUPTI wants more than %d passes", MAX_PASSES);
     if (!code)
         code = evaluate(range, values, err);
+    return code;
+}
+
+static smp_code measure(smp_count_source *source, smp_count_work *work, void *context, smp_counts *counts,
+                        smp_error *err)
+{
+    range_source *range = (range_source *)source;
+    double values[CUPTI_RANGE_METRICS];
+    smp_code code = all_passes(range, work, context, values, err);
+    if (code == SMP_E_DEVICE && !range->refused && cupti_sass_configured()) { /* not beside SASS metrics, then */
+        let_go(range);
+        cupti_sass_give_up(range->target.api);
+        code = all_passes(range, work, context, values, err);
+    }
     for (int op = 0; !code && op < CUPTI_RANGE_OPS; op++) {
         const double *v = values + op * CUPTI_RANGE_EACH;
         uint64_t whole[CUPTI_RANGE_EACH];
@@ -213,6 +228,11 @@ smp_code smp_count_open_hw(smp_device *device, smp_count_source **out, smp_error
                                  CUPTI_RANGE_METRICS, &range->config, err);
     if (!code)
         code = enable(range, err);
+    if (code == SMP_E_DEVICE && range->config.host && cupti_sass_configured()) {
+        let_go(range);
+        cupti_sass_give_up(range->target.api);
+        code = enable(range, err);
+    }
     if (code) {
         cupti_claim(NULL, NULL);
         let_go(range);

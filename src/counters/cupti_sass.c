@@ -2,10 +2,12 @@
  * and those that it would take without conflicts. Exact and the same on every run; slow, since every instruction that
  * counts is patched.
  *
- * A measurement runs the work twice: once for wavefronts, once to tell loads, stores, atomics and asynchronous copies apart
- * (with all six metrics at once CUPTI 13.0 adds the ideal to the wavefronts). How CUPTI likes to be driven is not the same
- * everywhere either, and wrong counts come without an error: the ways are tried on kernels whose counts are known
- * (cupti_proof.c), and the first that is right is used. */
+ * What was learned of CUPTI 13.0 on an H100: metrics can be configured once in a process (a second cuptiSassMetricsSetConfig
+ * says OUT_OF_MEMORY, also after UnsetConfig); a kernel that was counted before Disable may not be counted after the
+ * next Enable; kernels that are loaded later may not be counted at all; a record is one metric of one instruction. So
+ * metrics are configured once and stay enabled while nobody else wants the device's counters, and work with kernels
+ * that were not loaded before is refused. Wrong counts come without an error: the source proves itself on kernels whose counts
+ * are known (cupti_proof.c), and is not to be had when it fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,34 +15,33 @@
 #include "base/alloc.h"
 #include "counters/cupti.h"
 
-enum { GROUPS = 2, EACH = CUPTI_SASS_METRICS / GROUPS };
-
+/* Ways of driving CUPTI, tried in order. subtract: what was flushed before is counted again. */
 typedef struct way {
     const char *name;
-    bool configure_each, stay_enabled; /* configured anew for every pass; or never switched off */
+    bool each, subtract; /* enabled for each measurement alone */
     uint8_t lazy;
 } way;
 static const way ways[] = {
-    {"enabled for each pass", false, false, 1},
-    {"configured for each pass", true, false, 1},
-    {"configured for each pass, all kernels patched", true, false, 0},
-    {"always enabled", false, true, 1},
-    {"always enabled, all kernels patched", false, true, 0},
+    {"enabled throughout", false, false, 1},
+    {"enabled throughout, counts add up", false, true, 1},
+    {"enabled each time", true, false, 1},
+    {"enabled each time, all kernels patched", true, false, 0},
 };
-static int good_way = -1; /* of this process */
 
-typedef struct group { /* metrics that are counted in one pass */
-    uint64_t id[EACH];
-    CUpti_SassMetrics_Config config[EACH];
-    size_t count;
-} group;
+/* The process's one configuration. */
+static struct {
+    bool configured, enabled, given_up;
+    bool was_disabled; /* since the last proof */
+    int way;           /* -1: none was proved */
+    CUcontext context;
+    uint32_t device;
+    uint64_t id[CUPTI_SASS_METRICS]; /* UINT64_MAX: the chip has no such metric */
+    size_t metrics, kernels; /* kernels: that were loaded before */
+} session = {.way = -1};
 
 typedef struct sass_source {
     smp_count_source base;
     cupti_target target;
-    group groups[GROUPS];
-    int way, configured; /* the group that is, -1: none */
-    bool enabled;
     cupti_lines *lines;
 } sass_source;
 
@@ -53,262 +54,297 @@ static int trace_level(void)
 
 /* ------------------------------------------------------------------------------------------------ on and off */
 
-static smp_code disable(sass_source *sass, smp_error *err)
+static smp_code disable(const cupti_api *api, smp_error *err)
 {
     CUpti_SassMetricsDisable_Params off = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
-                                           .ctx = sass->target.handles.context};
+                                           .ctx = session.context};
     smp_code code = SMP_OK;
-    if (!sass->enabled)
+    if (!session.enabled)
         return SMP_OK;
-    sass->enabled = false;
-    CUPTI_TRY(sass->target.api, cuptiSassMetricsDisable, (&off));
+    session.enabled = false;
+    session.was_disabled = true;
+    CUPTI_TRY(api, cuptiSassMetricsDisable, (&off));
 fail:
     return code;
 }
 
-static smp_code unset(sass_source *sass, smp_error *err)
+void cupti_sass_give_up(const cupti_api *api)
 {
     CUpti_SassMetricsUnsetConfig_Params none = {.structSize = CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE,
-                                                .deviceIndex = (uint32_t)sass->base.device->info.index};
-    smp_code code = disable(sass, err);
-    if (sass->configured < 0)
-        return code;
-    sass->configured = -1;
-    CUPTI_TRY(sass->target.api, cuptiSassMetricsUnsetConfig, (&none));
-fail:
-    return code;
+                                                .deviceIndex = session.device};
+    (void)disable(api, NULL);
+    if (session.configured)
+        (void)api->cuptiSassMetricsUnsetConfig(&none);
+    session.given_up |= session.configured;
+    session.configured = false;
+}
+
+bool cupti_sass_configured(void)
+{
+    return session.configured;
 }
 
 static void let_go(void *owner)
 {
-    (void)unset(owner, NULL);
+    (void)disable(((sass_source *)owner)->target.api, NULL);
 }
 
-static smp_code enable(sass_source *sass, int which, smp_error *err)
+static smp_code configure(sass_source *sass, smp_error *err)
 {
-    const cupti_api *api = sass->target.api;
-    group *g = &sass->groups[which];
-    CUpti_SassMetricsSetConfig_Params set = {.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE,
-                                             .numOfMetricConfig = g->count,
-                                             .pConfigs = g->config,
-                                             .deviceIndex = (uint32_t)sass->base.device->info.index};
-    CUpti_SassMetricsEnable_Params on = {.structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE,
-                                         .ctx = sass->target.handles.context,
-                                         .enableLazyPatching = ways[sass->way].lazy};
     smp_code code = SMP_OK;
+    const cupti_api *api = sass->target.api;
+    CUpti_SassMetrics_Config config[CUPTI_SASS_METRICS];
+    if (session.given_up || (session.configured && session.context != sass->target.handles.context)) {
+        smp_fail(err, SMP_E_DEVICE, "SASS metrics can be configured once in a process: that was done and is over");
+        return smp_hint(err, "count in a process of its own: fewer steps (--stages), or one device");
+    }
+    if (session.configured)
+        return SMP_OK;
+    session.context = sass->target.handles.context;
+    session.device = (uint32_t)sass->base.device->info.index;
+    session.metrics = 0;
+    for (int m = 0; m < CUPTI_SASS_METRICS; m++) {
+        CUpti_SassMetrics_GetProperties_Params get = {.structSize = CUpti_SassMetrics_GetProperties_Params_STRUCT_SIZE,
+                                                      .pChipName = sass->target.chip,
+                                                      .pMetricName = cupti_sass_names[m]};
+        session.id[m] = UINT64_MAX;
+        if (m != CUPTI_SASS_ASYNC)
+            CUPTI_TRY(api, cuptiSassMetricsGetProperties, (&get));
+        else if (api->cuptiSassMetricsGetProperties(&get) != CUPTI_SUCCESS)
+            continue; /* asynchronous copies came with Ampere */
+        session.id[m] = get.metric.metricId;
+        config[session.metrics++] = (CUpti_SassMetrics_Config){
+            .metricId = get.metric.metricId, .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
+    }
+    CUpti_SassMetricsSetConfig_Params set = {.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE,
+                                             .numOfMetricConfig = session.metrics,
+                                             .pConfigs = config,
+                                             .deviceIndex = session.device};
+    CUPTI_TRY(api, cuptiSassMetricsSetConfig, (&set));
+    session.configured = true;
+    session.kernels = smp_cuda_kernel_count(sass->base.device);
+fail:
+    return code;
+}
+
+static smp_code enable(sass_source *sass, smp_error *err)
+{
+    CUpti_SassMetricsEnable_Params on = {.structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE,
+                                         .ctx = session.context,
+                                         .enableLazyPatching = ways[session.way].lazy};
     cupti_claim(sass, let_go);
-    if (sass->configured != which) {
-        code = unset(sass, err);
-        if (code)
-            return code;
-        CUPTI_TRY(api, cuptiSassMetricsSetConfig, (&set));
-        sass->configured = which;
-    }
-    if (!sass->enabled) {
-        CUPTI_TRY(api, cuptiSassMetricsEnable, (&on));
-        sass->enabled = true;
-    }
+    smp_code code = configure(sass, err);
+    if (code || session.enabled)
+        return code;
+    CUPTI_TRY(sass->target.api, cuptiSassMetricsEnable, (&on));
+    session.enabled = true;
 fail:
     return code;
 }
 
 /* ------------------------------------------------------------------------------------------------ records */
 
-typedef struct fetched { /* what CUPTI gave of one pass */
-    CUpti_SassMetrics_Data *records;
-    CUpti_SassMetrics_InstanceValue *all;
-    char (*names)[96]; /* of functions: CUPTI's own texts may go when it is disabled */
-    size_t count, values; /* records; values of each */
-} fetched;
+/* One instruction of a kernel, its metrics. */
+typedef struct instruction {
+    char kernel[96]; /* CUPTI's own text may go when it is disabled */
+    uint32_t pc;
+    uint64_t value[CUPTI_SASS_METRICS];
+} instruction;
 
-static void fetched_free(fetched *got)
+typedef struct instructions {
+    instruction *items;
+    size_t count, capacity;
+} instructions;
+
+/* Records of one instruction mostly follow each other metric by metric, or instruction by instruction. */
+static instruction *instruction_at(instructions *all, const char *kernel, uint32_t pc)
 {
-    smp_free(got->records);
-    smp_free(got->names);
-    smp_free(got->all);
-    *got = (fetched){.count = 0};
+    for (size_t i = all->count; i-- > 0;)
+        if (all->items[i].pc == pc && !strncmp(all->items[i].kernel, kernel, sizeof all->items[i].kernel - 1))
+            return &all->items[i];
+    return NULL;
 }
 
-static void trace_records(const fetched *got, size_t instances)
+static smp_code add_record(instructions *all, const CUpti_SassMetrics_Data *record, size_t values, smp_error *err)
 {
-    fprintf(stderr, "sass: %zu instructions, %zu instances\n", got->count, instances);
-    for (size_t i = 0; i < got->count && i < 8; i++) {
-        fprintf(stderr, "  %s+0x%x:", got->names[i], got->records[i].pcOffset);
-        for (size_t k = 0; k < got->values; k++)
-            if (got->records[i].pInstanceValues[k].metricId != UINT64_MAX)
-                fprintf(stderr, " %llx=%llu", (unsigned long long)got->records[i].pInstanceValues[k].metricId,
-                        (unsigned long long)got->records[i].pInstanceValues[k].value);
+    const char *kernel = record->functionName ? record->functionName : "?";
+    uint64_t any = 0;
+    for (size_t i = 0; i < values; i++)
+        any |= record->pInstanceValues[i].metricId != UINT64_MAX ? record->pInstanceValues[i].value : 0;
+    if (!any)
+        return SMP_OK; /* most: of kernels that did not run this time */
+    instruction *at = instruction_at(all, kernel, record->pcOffset);
+    if (!at) {
+        if (!smp_grow(&all->items, &all->capacity, all->count + 1, sizeof *all->items))
+            return smp_fail_memory(err, "counted instructions", sizeof *all->items);
+        at = &all->items[all->count++];
+        *at = (instruction){.pc = record->pcOffset};
+        snprintf(at->kernel, sizeof at->kernel, "%s", kernel);
+    }
+    for (size_t i = 0; i < values; i++)
+        for (int m = 0; m < CUPTI_SASS_METRICS; m++)
+            if (session.id[m] != UINT64_MAX && record->pInstanceValues[i].metricId == session.id[m])
+                at->value[m] += record->pInstanceValues[i].value;
+    return SMP_OK;
+}
+
+static void trace_instructions(const instructions *all, size_t records, size_t instances)
+{
+    fprintf(stderr, "sass: %zu records, %zu instances, %zu instructions\n", records, instances, all->count);
+    for (size_t i = 0; i < all->count && i < 12; i++) {
+        fprintf(stderr, "  %s+0x%x:", all->items[i].kernel, all->items[i].pc);
+        for (int m = 0; m < CUPTI_SASS_METRICS; m++)
+            fprintf(stderr, " %llu", (unsigned long long)all->items[i].value[m]);
         fputc('\n', stderr);
     }
 }
 
-/* Fetches what launches did since the last time; count 0: no instruction was watched. */
-static smp_code fetch(sass_source *sass, const group *g, fetched *got, smp_error *err)
+/* Fetches what launches did since the last time. */
+static smp_code fetch(sass_source *sass, instructions *all, smp_error *err)
 {
     smp_code code = SMP_OK;
     const cupti_api *api = sass->target.api;
+    CUpti_SassMetrics_Data *records = NULL;
+    CUpti_SassMetrics_InstanceValue *room = NULL;
     CUpti_SassMetricsGetDataProperties_Params have = {
-        .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, .ctx = sass->target.handles.context};
+        .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, .ctx = session.context};
     CUPTI_TRY(api, cuptiSassMetricsGetDataProperties, (&have));
     size_t count = have.numOfPatchedInstructionRecords;
-    /* CUPTI documents a value for each instance "of each metric"; whichever way it counts, this is enough. */
-    size_t values = have.numOfInstances * g->count;
-    if (!count || !values) {
-        if (trace_level() > 1)
-            fprintf(stderr, "sass: %zu instructions, %zu instances\n", count, have.numOfInstances);
-        return SMP_OK;
+    size_t values = have.numOfInstances * session.metrics; /* enough however CUPTI counts instances */
+    if (count && values) {
+        records = smp_alloc_array(count, sizeof *records);
+        room = smp_alloc_array(count * values, sizeof *room);
+        if (!records || !room) {
+            code = smp_fail_memory(err, "counted instructions", count * values * sizeof *room);
+            goto fail;
+        }
+        for (size_t i = 0; i < count * values; i++)
+            room[i].metricId = UINT64_MAX;
+        for (size_t i = 0; i < count; i++) {
+            records[i].structSize = sizeof *records;
+            records[i].pInstanceValues = room + i * values;
+        }
+        CUpti_SassMetricsFlushData_Params flush = {.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
+                                                   .ctx = session.context,
+                                                   .numOfPatchedInstructionRecords = count,
+                                                   .numOfInstances = have.numOfInstances,
+                                                   .pMetricsData = records};
+        CUPTI_TRY(api, cuptiSassMetricsFlushData, (&flush));
+        for (size_t i = 0; !code && i < count; i++)
+            code = add_record(all, &records[i], values, err);
     }
-    got->values = values;
-    got->records = smp_alloc_array(count, sizeof *got->records);
-    got->names = smp_alloc_array(count, sizeof *got->names);
-    got->all = smp_alloc_array(count * values, sizeof *got->all);
-    if (!got->records || !got->names || !got->all)
-        return smp_fail_memory(err, "counted instructions", count * values * sizeof *got->all);
-    for (size_t i = 0; i < count * values; i++)
-        got->all[i].metricId = UINT64_MAX;
-    for (size_t i = 0; i < count; i++) {
-        got->records[i].structSize = sizeof *got->records;
-        got->records[i].pInstanceValues = got->all + i * values;
-    }
-    CUpti_SassMetricsFlushData_Params flush = {.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
-                                               .ctx = sass->target.handles.context,
-                                               .numOfPatchedInstructionRecords = count,
-                                               .numOfInstances = have.numOfInstances,
-                                               .pMetricsData = got->records};
-    CUPTI_TRY(api, cuptiSassMetricsFlushData, (&flush));
-    got->count = count;
-    for (size_t i = 0; i < count; i++)
-        snprintf(got->names[i], sizeof got->names[i], "%s",
-                 got->records[i].functionName ? got->records[i].functionName : "?");
     if (trace_level() > 1)
-        trace_records(got, have.numOfInstances);
+        trace_instructions(all, count, have.numOfInstances);
 fail:
+    smp_free(records);
+    smp_free(room);
     return code;
 }
 
-/* The metrics of a group for one record. */
-static void sum_record(const fetched *got, size_t index, const group *g, uint64_t sum[EACH])
+static void subtract(instructions *from, instructions *what)
 {
-    memset(sum, 0, EACH * sizeof *sum);
-    for (size_t i = 0; i < got->values; i++)
-        for (int m = 0; m < EACH; m++)
-            if (g->id[m] != UINT64_MAX && got->records[index].pInstanceValues[i].metricId == g->id[m])
-                sum[m] += got->records[index].pInstanceValues[i].value;
+    for (size_t i = 0; i < what->count; i++) {
+        instruction *at = instruction_at(from, what->items[i].kernel, what->items[i].pc);
+        for (int m = 0; at && m < CUPTI_SASS_METRICS; m++)
+            at->value[m] -= at->value[m] < what->items[i].value[m] ? at->value[m] : what->items[i].value[m];
+    }
 }
 
-/* Which operation an instruction is, by the second pass. Atomics are what is none of the others. */
-static smp_shared_op op_of(const fetched *told, const group *g, const char *kernel, uint32_t pc, uint64_t *async)
+static smp_code add_instruction(sass_source *sass, const instruction *at, smp_counts *counts, smp_error *err)
 {
-    static const smp_shared_op ops[EACH] = {SMP_SHARED_LOAD, SMP_SHARED_STORE, SMP_SHARED_ASYNC};
-    for (size_t i = 0; i < told->count; i++) {
-        uint64_t sum[EACH];
-        if (told->records[i].pcOffset != pc || strcmp(told->names[i], kernel) != 0)
-            continue;
-        sum_record(told, i, g, sum);
-        for (int m = 0; m < EACH; m++)
-            if (sum[m]) {
-                *async = ops[m] == SMP_SHARED_ASYNC ? sum[m] : 0;
-                return ops[m];
-            }
-    }
-    return SMP_SHARED_ATOMIC;
-}
-
-static smp_code add_records(sass_source *sass, const fetched *counted, const fetched *told, smp_counts *counts,
-                            smp_error *err)
-{
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < counted->count; i++) {
-        uint64_t sum[EACH], async = 0;
-        char where[96];
-        const char *kernel = counted->names[i];
-        uint32_t pc = counted->records[i].pcOffset;
-        sum_record(counted, i, &sass->groups[0], sum);
-        if (!sum[CUPTI_SASS_WAVEFRONTS] && !sum[CUPTI_SASS_INSTRUCTIONS])
-            continue; /* never executed */
-        smp_shared_op op = op_of(told, &sass->groups[1], kernel, pc, &async);
-        smp_shared_count count = {async ? async : sum[CUPTI_SASS_INSTRUCTIONS], sum[CUPTI_SASS_WAVEFRONTS],
-                                  sum[CUPTI_SASS_IDEAL]};
-        if (sass->base.want_sites)
-            cupti_line_of(&sass->target, &sass->lines, kernel, pc, where, sizeof where);
-        code = smp_counts_add(counts, kernel, sass->base.want_sites ? where : NULL, op, &count, err);
-    }
-    return code;
+    const uint64_t *v = at->value;
+    char where[96];
+    smp_shared_op op = v[CUPTI_SASS_LOADS]    ? SMP_SHARED_LOAD
+                       : v[CUPTI_SASS_STORES] ? SMP_SHARED_STORE
+                       : v[CUPTI_SASS_ASYNC]  ? SMP_SHARED_ASYNC
+                                              : SMP_SHARED_ATOMIC;
+    smp_shared_count count = {op == SMP_SHARED_ASYNC ? v[CUPTI_SASS_ASYNC] : v[CUPTI_SASS_INSTRUCTIONS],
+                              v[CUPTI_SASS_WAVEFRONTS], v[CUPTI_SASS_IDEAL]};
+    if (!count.instructions && !count.wavefronts)
+        return SMP_OK; /* never executed, or no access of shared memory */
+    if (sass->base.want_sites)
+        cupti_line_of(&sass->target, &sass->lines, at->kernel, at->pc, where, sizeof where);
+    return smp_counts_add(counts, at->kernel, sass->base.want_sites ? where : NULL, op, &count, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ measuring */
-
-static smp_code one_pass(sass_source *sass, int which, smp_count_work *work, void *context, fetched *got,
-                         smp_error *err)
-{
-    smp_device *device = sass->base.device;
-    smp_code code = device->ops->sync(device, err);
-    if (!code)
-        code = enable(sass, which, err);
-    if (!code && ways[sass->way].stay_enabled) { /* what is left of others' launches */
-        fetched stale = {.count = 0};
-        code = fetch(sass, &sass->groups[which], &stale, err);
-        fetched_free(&stale);
-    }
-    if (!code)
-        code = work(context, err);
-    if (!code)
-        code = device->ops->sync(device, err);
-    if (!code)
-        code = fetch(sass, &sass->groups[which], got, err);
-    if (code)
-        (void)unset(sass, NULL); /* whatever state it is in, the next begins anew */
-    else if (ways[sass->way].configure_each)
-        code = unset(sass, err);
-    else if (!ways[sass->way].stay_enabled)
-        code = disable(sass, err);
-    return code;
-}
 
 static smp_code measure(smp_count_source *source, smp_count_work *work, void *context, smp_counts *counts,
                         smp_error *err)
 {
     sass_source *sass = (sass_source *)source;
-    fetched counted = {.count = 0}, told = {.count = 0};
-    smp_code code = one_pass(sass, 0, work, context, &counted, err);
-    if (!code && counted.count)
-        code = one_pass(sass, 1, work, context, &told, err);
-    if (!code && source->want_sites)
-        code = unset(sass, err); /* looking up lines loads modules */
+    const way *how = &ways[session.way];
+    instructions before = {.count = 0}, all = {.count = 0};
+    smp_code code = source->device->ops->sync(source->device, err);
     if (!code)
-        code = add_records(sass, &counted, &told, counts, err);
-    fetched_free(&counted);
-    fetched_free(&told);
+        code = enable(sass, err);
+    if (!code && !how->each)
+        code = fetch(sass, &before, err); /* what others launched meanwhile */
+    if (!code)
+        code = work(context, err);
+    if (!code)
+        code = source->device->ops->sync(source->device, err);
+    if (!code && smp_cuda_kernel_count(source->device) > session.kernels) {
+        smp_fail(err, SMP_E_DEVICE, "SASS metrics count only kernels that were loaded before they were configured");
+        code = smp_hint(err, "the modelled counts need none of this");
+    }
+    if (!code)
+        code = fetch(sass, &all, err);
+    if (how->each || code) {
+        smp_code off = disable(sass->target.api, code ? NULL : err);
+        code = code ? code : off;
+    }
+    if (!code && how->subtract)
+        subtract(&all, &before);
+    for (size_t i = 0; !code && i < all.count; i++)
+        code = add_instruction(sass, &all.items[i], counts, err);
+    smp_free(before.items);
+    smp_free(all.items);
     return code;
 }
 
-/* Finds the way that counts right, once a process. The emulator passing for a GPU (tests) has none. */
-static smp_code find_way(sass_source *sass, smp_error *err)
+/* Finds the way that counts right, and proves it again after others had the counters. The emulator passing for a GPU
+ * (tests) cannot be proved. */
+static smp_code prove(sass_source *sass, smp_error *err)
 {
-    char last[160] = "";
-    sass->way = good_way < 0 ? 0 : good_way;
-    if (good_way >= 0 || sass->target.handles.driver->emulated)
-        return SMP_OK;
-    for (int w = 0; w < (int)(sizeof ways / sizeof ways[0]); w++) {
-        char wrong[160];
-        sass->way = w;
+    const int count = (int)(sizeof ways / sizeof ways[0]), known = session.way;
+    char first[160] = "";
+    session.way = known < 0 ? 0 : known;
+    if (sass->target.handles.driver->emulated || (known >= 0 && !session.was_disabled))
+        return configure(sass, err);
+    if (known < 0) {
+        smp_code code = cupti_proof_load(sass->base.device, err);
+        if (code) {
+            session.way = known;
+            return code;
+        }
+    }
+    for (int w = session.way; w < (known < 0 ? count : known + 1); w++) {
+        char wrong[160] = "";
+        session.way = w;
         smp_code code = cupti_proof(&sass->base, wrong, sizeof wrong, err);
         if (code == SMP_E_DEVICE && err)
             snprintf(wrong, sizeof wrong, "%.159s", err->message);
-        else if (code)
+        else if (code) {
+            session.way = known;
             return code;
-        (void)unset(sass, NULL);
+        }
         if (trace_level() > 0)
             fprintf(stderr, "sass %s: %s\n", ways[w].name, code || wrong[0] ? wrong : "right");
         if (!code && !wrong[0]) {
-            good_way = w;
+            session.was_disabled = false;
             return SMP_OK;
         }
-        if (!last[0])
-            memcpy(last, wrong, sizeof last);
+        if (code || w > 0) /* counts that add up show only where it stays enabled */
+            (void)disable(sass->target.api, NULL);
+        if (!first[0])
+            memcpy(first, wrong, sizeof first);
+        if (!session.configured)
+            break;
     }
-    smp_fail(err, SMP_E_DEVICE, "SASS metrics of this CUPTI count wrong: %s", last);
-    return smp_hint(err, "SMP_TRACE_COUNTERS=1 shows what was tried; another version of CUPTI may do better (SMP_CUPTI)");
+    session.way = known;
+    smp_fail(err, SMP_E_DEVICE, "SASS metrics of this CUPTI count wrong%s: %s", known < 0 ? "" : " a second time", first);
+    return smp_hint(err, "SMP_TRACE_COUNTERS=1 shows what was tried; the modelled counts need none of this");
 }
 
 static void close_source(smp_count_source *source)
@@ -322,41 +358,15 @@ static void close_source(smp_count_source *source)
     smp_free(sass);
 }
 
-/* Asks for the metrics' identities. */
-static smp_code name_metrics(sass_source *sass, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    const cupti_api *api = sass->target.api;
-    for (int m = 0; m < CUPTI_SASS_METRICS; m++) {
-        group *g = &sass->groups[m / EACH];
-        CUpti_SassMetrics_GetProperties_Params get = {.structSize = CUpti_SassMetrics_GetProperties_Params_STRUCT_SIZE,
-                                                      .pChipName = sass->target.chip,
-                                                      .pMetricName = cupti_sass_names[m]};
-        g->id[m % EACH] = UINT64_MAX;
-        if (m != CUPTI_SASS_ASYNC)
-            CUPTI_TRY(api, cuptiSassMetricsGetProperties, (&get));
-        else if (api->cuptiSassMetricsGetProperties(&get) != CUPTI_SUCCESS)
-            continue; /* asynchronous copies came with Ampere */
-        g->id[m % EACH] = get.metric.metricId;
-        g->config[g->count++] = (CUpti_SassMetrics_Config){
-            .metricId = get.metric.metricId, .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
-    }
-fail:
-    return code;
-}
-
 smp_code smp_count_open_sass(smp_device *device, smp_count_source **out, smp_error *err)
 {
     sass_source *sass = smp_alloc(sizeof *sass);
     if (!sass)
         return smp_fail_memory(err, "a source of counts", sizeof *sass);
     sass->base = (smp_count_source){.kind = SMP_COUNT_SASS, .device = device, .measure = measure, .close = close_source};
-    sass->configured = -1;
     smp_code code = cupti_target_open(device, CUPTI_PROFILER_SASS_METRICS, &sass->target, err);
     if (!code)
-        code = name_metrics(sass, err);
-    if (!code)
-        code = find_way(sass, err);
+        code = prove(sass, err);
     if (!code) {
         *out = &sass->base;
         return SMP_OK;

@@ -134,6 +134,11 @@ smp_cuda_handles smp_cuda_handles_of(smp_device *device)
     return (smp_cuda_handles){gpu->driver, gpu->context, gpu->device};
 }
 
+size_t smp_cuda_kernel_count(smp_device *device)
+{
+    return ((const cuda_device *)device)->function_count;
+}
+
 smp_code cuda_enter(cuda_device *gpu, smp_error *err)
 {
     smp_code code = SMP_OK;

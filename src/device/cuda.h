@@ -37,6 +37,9 @@ typedef struct smp_cuda_handles {
 } smp_cuda_handles;
 smp_cuda_handles smp_cuda_handles_of(smp_device *device);
 
+/* How many kernels have been launched, or asked about, so far: they stay loaded. */
+size_t smp_cuda_kernel_count(smp_device *device);
+
 /* One copy of size bytes and the time that it took on the device, by events; waits for it. Host memory is pinned
  * (smp_cuda_pinned_alloc), device memory from the device's alloc. */
 typedef enum smp_cuda_way { SMP_CUDA_WITHIN, SMP_CUDA_UP, SMP_CUDA_DOWN } smp_cuda_way;

@@ -17,10 +17,11 @@
 enum { RECORDS = 4, PASSES = 2 };
 
 static struct {
-    bool initialised, sass_set, sass_on, flushed, range_on, range_set, started, pushed, decoded;
-    int pass;
+    bool initialised, sass_set, sass_on, range_on, range_set, started, pushed, decoded;
+    int pass, flushes;
     size_t metrics;
-    uint64_t metric[3];
+    uint64_t metric[5];
+    bool sass_was_set;
 } now;
 
 static char function[32];
@@ -152,7 +153,9 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
 CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *p)
 {
     SIZED(CUpti_RangeProfiler_Enable_Params);
-    WANT(now.initialised && !now.range_on && !now.sass_set && p->ctx);
+    WANT(now.initialised && !now.range_on && !now.sass_on && p->ctx);
+    if (goes_wrong("beside") && now.sass_set)
+        return CUPTI_ERROR_INVALID_OPERATION;
     now.range_on = true;
     p->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)&now;
     return CUPTI_SUCCESS;
@@ -281,7 +284,10 @@ CUptiResult cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params
 CUptiResult cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params *p)
 {
     SIZED(CUpti_SassMetricsSetConfig_Params);
-    WANT(now.initialised && !now.sass_set && !now.range_on && p->numOfMetricConfig && p->numOfMetricConfig <= 3);
+    WANT(now.initialised && !now.range_on && p->numOfMetricConfig == 5);
+    if (now.sass_was_set) /* as CUPTI 13.0 on an H100 */
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    now.sass_was_set = true;
     now.metrics = p->numOfMetricConfig;
     for (size_t i = 0; i < now.metrics; i++)
         now.metric[i] = p->pConfigs[i].metricId;
@@ -304,7 +310,7 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *p)
     if (goes_wrong("start"))
         return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     now.sass_on = true;
-    now.flushed = false;
+    now.flushes = 0;
     return CUPTI_SUCCESS;
 }
 
@@ -321,8 +327,8 @@ CUptiResult cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties
 {
     SIZED(CUpti_SassMetricsGetDataProperties_Params);
     WANT(now.sass_on);
-    p->numOfPatchedInstructionRecords = RECORDS;
-    p->numOfInstances = now.metrics;
+    p->numOfPatchedInstructionRecords = RECORDS * now.metrics;
+    p->numOfInstances = 1;
     return CUPTI_SUCCESS;
 }
 
@@ -332,17 +338,17 @@ CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *p)
     static const uint64_t values[RECORDS][5] = {
         {192, 64, 64, 64, 0}, {10, 10, 10, 0, 10}, {7, 6, 5, 0, 0}, {0, 0, 0, 0, 0}};
     SIZED(CUpti_SassMetricsFlushData_Params);
-    WANT(now.sass_on && !now.flushed && p->numOfPatchedInstructionRecords == RECORDS);
-    now.flushed = true;
-    for (int r = 0; r < RECORDS; r++) {
-        CUpti_SassMetrics_Data *record = &p->pMetricsData[r];
+    WANT(now.sass_on && p->numOfPatchedInstructionRecords == RECORDS * now.metrics && p->numOfInstances == 1);
+    bool fresh = now.flushes++ % 2; /* the first flush of a measurement finds nothing new */
+    for (size_t k = 0; k < RECORDS * now.metrics; k++) { /* a record is one metric of one instruction */
+        size_t r = k / now.metrics, m = k % now.metrics;
+        CUpti_SassMetrics_Data *record = &p->pMetricsData[k];
         if (record->structSize != sizeof *record)
             return CUPTI_ERROR_INVALID_PARAMETER;
         record->functionName = strcpy(function, "some_kernel_f32_f32");
         record->pcOffset = (uint32_t)(16 * r + 16);
-        for (size_t m = 0; m < now.metrics; m++)
-            record->pInstanceValues[m] = (CUpti_SassMetrics_InstanceValue){.metricId = now.metric[m],
-                                                                           .value = values[r][now.metric[m] - 1]};
+        record->pInstanceValues[0] = (CUpti_SassMetrics_InstanceValue){
+            .metricId = now.metric[m], .value = fresh ? values[r][now.metric[m] - 1] : 0};
     }
     return CUPTI_SUCCESS;
 }

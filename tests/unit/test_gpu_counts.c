@@ -1,6 +1,6 @@
 /* What shared-memory accesses cost, every stage and variant: the model against a GPU. With SMP_TEST_DEVICE=cuda (or
- * cuda:N) the GPU's own counts (sass) must be the emulator's, wavefront for wavefront; skipped (77) where the GPU cannot
- * be asked. Without, the emulator is its own judge: counts must not depend on the order of threads.
+ * cuda:N) the GPU's own counts (sass) must be the emulator's, wavefront for wavefront; skipped where the GPU cannot be
+ * asked. Without, the emulator is its own judge: counts must not depend on the order of threads.
  *
  * SMP_COUNTS_SECONDS bounds the time: stages come first, then formats and channels. SMP_COUNTS_SITES=N shows the sites of
  * the first N runs that use shared memory. */
@@ -25,7 +25,7 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 static struct state {
     smp_device *gpu, *emulator;
     smp_count_source *measured, *model;
-    bool real;
+    bool real, loading;
     long runs, differ, none, shown;
     double until, measured_seconds, model_seconds;
 } state;
@@ -88,9 +88,16 @@ static void explain(const input *c, const work *w, const char *what)
 
 static void check_variant(const input *c, const smp_plan *plan, const picture *in, const char *variant)
 {
-    const work w = {plan, in, variant, NULL};
+    work w = {plan, in, variant, NULL};
     smp_counts model, measured;
     char text[200];
+    if (state.loading) {
+        smp_error err;
+        w.device = state.gpu;
+        if (run_work(&w, &err))
+            fail_msg("%s: %s", variant, err.message);
+        return;
+    }
     double start = smp_now();
     gpu_set_order(0);
     count_work(state.model, state.emulator, &w, false, &model);
@@ -162,6 +169,8 @@ static void the_model_is_right_for_every_variant(void **given)
 {
     (void)given;
     int done = 0;
+    if (state.real && !state.measured)
+        skip();
     for (; done < (state.real ? KINDS : 2) && smp_now() < state.until; done++) {
         if (!state.real) {
             state.gpu = state.emulator = gpu_simt();
@@ -183,13 +192,33 @@ static void the_model_is_right_for_every_variant(void **given)
     assert_int_equal(state.differ, 0);
 }
 
-/* 77: the GPU cannot be asked. */
+/* SASS metrics count kernels that were loaded before: everything runs once. */
+static void load_kernels(void **given)
+{
+    (void)given;
+    state.loading = true;
+    for (int kind = 0; state.real && kind < KINDS; kind++)
+        check_kind(kind);
+    state.loading = false;
+}
+
+static int open_source(void **given)
+{
+    smp_error err = {0};
+    (void)given;
+    if (!state.real)
+        return 0;
+    if (smp_count_open(SMP_COUNT_SASS, state.gpu, &state.measured, &err))
+        print_message("skipped: %s (%s)\n", err.message, err.hint);
+    return 0;
+}
+
+/* 77: there is no GPU. */
 static int open_gpu(const char *spec)
 {
     smp_error err = {0};
     smp_device_request ask = {.spec = spec};
-    if (smp_device_open(&ask, &state.gpu, NULL, 0, &err) ||
-        smp_count_open(SMP_COUNT_SASS, state.gpu, &state.measured, &err)) {
+    if (smp_device_open(&ask, &state.gpu, NULL, 0, &err)) {
         print_message("skipped: %s (%s)\n", err.message, err.hint);
         return 77;
     }
@@ -211,7 +240,10 @@ int main(void)
     int status = state.real ? open_gpu(spec) : 0;
     if (status)
         return status;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_model_is_right_for_every_variant)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(load_kernels),
+        cmocka_unit_test_setup(the_model_is_right_for_every_variant, open_source),
+    };
     status = cmocka_run_group_tests(tests, NULL, NULL);
     if (state.real) {
         smp_count_close(state.measured);
