@@ -423,7 +423,7 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
                         [SMP_OUT] = gpu_view(out, 3 * shift % 4, 2 * padding, &memory[1]),
                         [SMP_SCRATCH] = gpu_view(&scratch, 0, 1, &memory[2])};
     if (by && by->memory) {
-        second = case_rows(by, top, bottom);
+        second = case_rows(by, top, plan->access == SMP_WHOLE || plan->whole ? c->by->height : bottom);
         io.by = gpu_view(&second, shift, 3 * padding, &memory[3]);
     }
     const smp_view by_view = io.by;

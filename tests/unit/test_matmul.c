@@ -119,6 +119,26 @@ static void every_gpu_variant_gives_the_same_bits(void **state)
         }
 }
 
+static void rows_may_lie_anywhere(void **state)
+{
+    (void)state;
+    static const int64_t rows[][3] = {{130, 33, 131}, {131, 20, 258}};
+    for (int i = 0; i < 4; i++) {
+        const int side = i % 2, channels = i < 2 ? 1 : 3;
+        const smp_shape l = matrix(rows[i / 2][0], rows[i / 2][1], channels, SMP_F32);
+        const smp_shape r = matrix(rows[i / 2][1], rows[i / 2][2], channels, SMP_F32);
+        const kernel_case c = {.stage = &smp_stage_matmul,
+                               .params = &(params){.with = {.is_tap = true}, .side = side},
+                               .in = side == LEFT ? r : l,
+                               .in_storage = SMP_F32,
+                               .out_storage = SMP_F32,
+                               .by = side == LEFT ? &l : &r,
+                               .values = CASE_REALS,
+                               .seed = (uint64_t)i};
+        gpu_views_check(&c);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------ shared memory */
 
 static void padding_takes_the_conflicts_of_a_stored_column_away(void **state)
@@ -200,6 +220,7 @@ int main(void)
         cmocka_unit_test(zeros_are_positive_and_nan_is_one),
         cmocka_unit_test(every_instruction_set_gives_the_same_bits),
         cmocka_unit_test(every_gpu_variant_gives_the_same_bits),
+        cmocka_unit_test(rows_may_lie_anywhere),
         cmocka_unit_test(padding_takes_the_conflicts_of_a_stored_column_away),
         cmocka_unit_test(the_product_has_the_rows_of_the_left_and_the_columns_of_the_right),
         cmocka_unit_test(what_does_not_fit_is_told_with_both_sizes),
