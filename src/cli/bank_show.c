@@ -547,6 +547,17 @@ static void suggestions_json(smp_json *json, const smp_bank_study *study)
     smp_json_end(json, ']');
 }
 
+/* Whose word the numbers are. */
+static const char *source_text(const smp_bank_study *study)
+{
+    if (study->rules != SMP_BANKS_CC5)
+        return "CUDA C Programming Guide 4.2, appendix F";
+    return strcmp(study->capability, "9.0")
+               ? "the rules measured on 9.0, which the CUDA C++ Programming Guide gives all devices "
+                 "from 5.x on"
+               : "measured on an H100 (9.0)";
+}
+
 static void study_json(smp_json *json, const smp_bank_study *study)
 {
     smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
@@ -560,8 +571,7 @@ static void study_json(smp_json *json, const smp_bank_study *study)
     smp_json_string(json, "op", study->op);
     smp_json_integer(json, "width", study->access.width);
     smp_json_string(json, "compute_capability", study->capability);
-    smp_json_string(json, "source",
-                    study->rules == SMP_BANKS_CC5 ? "measured on an H100 (9.0)" : "CUDA guide 4.2, appendix F");
+    smp_json_string(json, "source", source_text(study));
     smp_json_integer(json, "banks", geometry.banks);
     smp_json_integer(json, "bank_bytes", geometry.bank_bytes);
     smp_json_string(json, "active_mask", mask);
