@@ -101,6 +101,14 @@ static int expected(parser *p, const char *what)
     return NONE;
 }
 
+/* A walk without its array. */
+static int misplaced_walk(parser *p, size_t start, size_t end, const char *name)
+{
+    smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, span_of(p, start, end), "a %s of what?", name);
+    smp_diag_fix(p->diags, diag, "write the array first: [32][32] %s", name);
+    return NONE;
+}
+
 static int unknown_name(parser *p, size_t start, size_t end)
 {
     const char *words[COUNT(names) + COUNT(functions) + COUNT(walks) + COUNT(types)];
@@ -114,6 +122,9 @@ static int unknown_name(parser *p, size_t start, size_t end)
         words[count++] = walks[i].name;
     for (size_t i = 0; i < COUNT(types); i++)
         words[count++] = types[i].name;
+    for (size_t i = 0; i < COUNT(walks); i++)
+        if (strlen(walks[i].name) == end - start && !memcmp(p->text + start, walks[i].name, end - start))
+            return misplaced_walk(p, start, end, walks[i].name);
     const char *near = smp_nearest(p->text + start, end - start, words, count);
     smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, span_of(p, start, end), "unknown name '%s'",
                                    smp_shown(shown, p->text + start, end - start));

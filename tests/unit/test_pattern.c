@@ -261,6 +261,10 @@ static void mistakes_have_a_place_and_a_cure(void **state)
     refuse("[1024][1024] row", 1, "larger than 1 MiB");
     refuse("[1][1][1][1][1][0][0][0][0][tid]", 25, "at most 4 dimensions");
     refuse("[32][33 column", 9, "an operator or ']'");
+    refuse("row", 1, "write the array first: [32][32] row");
+    refuse("tid + column", 7, "a column of what?");
+    refuse("tile[threadIdx.y][threadIdx.x]", 6, "sizes come first");
+    refuse("[32,32] column", 4, "unexpected ','");
     refuse("float3 tid", 1, "write tid*3");
     refuse("tid; rm -rf /", 6, "unexpected 'rm'");
     refuse("tid\xc3\xaf", 4, "unexpected '\xc3\xaf'");
