@@ -37,9 +37,23 @@ struct smp_no_params {
 /* A kernel with the uniform signature, exported under its own name: SMP_KERNEL(name, type, io, p) { body }. */
 #define SMP_KERNEL(name, type, io, p)                                                                                  \
     extern "C" __global__ void name(const __grid_constant__ smp_io io, const __grid_constant__ type p)
-/* The same with the most threads a block has and the fewest blocks that an SM should hold. */
+/* Threads and blocks that an SM holds (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"). */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
+#define SMP_SM_THREADS 2048
+#define SMP_SM_BLOCKS 32
+#elif __CUDA_ARCH__ >= 860
+#define SMP_SM_THREADS 1536
+#define SMP_SM_BLOCKS (__CUDA_ARCH__ >= 890 ? 24 : 16)
+#else
+#define SMP_SM_THREADS 1024
+#define SMP_SM_BLOCKS 16
+#endif
+#define SMP_FEWER(a, b) ((a) < (b) ? (a) : (b))
+/* The same with the most threads a block has and the fewest blocks that an SM should hold: as many as it can, where that
+ * is fewer. */
 #define SMP_KERNEL_BOUNDS(threads, blocks, name, type, io, p)                                                          \
-    extern "C" __global__ void __launch_bounds__(threads, blocks)                                                      \
+    extern "C" __global__ void __launch_bounds__(                                                                      \
+        threads, SMP_FEWER(SMP_FEWER((blocks), SMP_SM_BLOCKS), SMP_SM_THREADS / (threads)))                            \
         name(const __grid_constant__ smp_io io, const __grid_constant__ type p)
 
 /* A block's shared memory: `s` is a T. T is plain data without constructors; give names to types with commas. */
