@@ -360,6 +360,9 @@ static void close_source(smp_count_source *source)
 
 smp_code smp_count_open_sass(smp_device *device, smp_count_source **out, smp_error *err)
 {
+    const char *without = getenv("SMP_WITHOUT_SASS");
+    if (without && *without && strcmp(without, "0") != 0)
+        return smp_fail(err, SMP_E_DEVICE, "SASS metrics are switched off by SMP_WITHOUT_SASS");
     sass_source *sass = smp_alloc(sizeof *sass);
     if (!sass)
         return smp_fail_memory(err, "a source of counts", sizeof *sass);
