@@ -187,6 +187,9 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
                 smp_diag_note(b->diags, diag, "a value without a name is '%s' of stage '%s'", row->name, stage->name);
             return true;
         }
+    if (row->type == SMP_T_MATRIX && argument.value.kind == SMP_VALUE_STRING &&
+        !smp_load_numbers(b, scope, &argument.value))
+        return false;
     smp_check check = {.diags = b->diags, .arena = arena};
     smp_bound bound = smp_value_bind(&check, row, &argument.value, &argument.field);
     argument.later = bound == SMP_BOUND_LATER;

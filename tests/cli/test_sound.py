@@ -59,6 +59,20 @@ class Sound(CliCase):
                 self.assertEqual(first.setdefault(name, data), data, name)
             time.sleep(1.1 if not again else 0)
 
+    def test_taps_and_matrices_come_from_text_files(self):
+        self.write("taps.txt", "# a filter\n0.25, 0.5\t0.25   # done\n")
+        self.smp("run", "-e", 'fir "taps.txt"', SAMPLES / "chirp.wav", "a.wav")
+        self.smp("run", "-e", "fir [0.25 0.5 0.25]", SAMPLES / "chirp.wav", "b.wav")
+        self.assertEqual((self.folder / "a.wav").read_bytes(), (self.folder / "b.wav").read_bytes())
+        self.write("column.txt", "1\n2\n3\n")
+        self.smp("run", "-e", 'convolve "column.txt"', SAMPLES / "camera.png", "a.npy")
+        self.smp("run", "-e", "convolve [1; 2; 3]", SAMPLES / "camera.png", "b.npy")
+        self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
+        for text, message in (("1 2\n3\n", "row 2 of 'taps' has 1 value, but row 1 has 2"), ("1 2x\n", "bad.txt:1:3: error: '2x' is no number"), ("# none\n", "'bad.txt' has 0 numbers")):
+            self.write("bad.txt", text)
+            self.assertIn(message, self.smp("run", "-e", 'fir "bad.txt"', SAMPLES / "chirp.wav", "c.wav", status=2).stderr)
+        self.assertIn("cannot read 'missing.txt'", self.smp("run", "-e", 'fir "missing.txt"', SAMPLES / "chirp.wav", "c.wav", status=2).stderr)
+
     def test_clipping_is_said_and_counted(self):
         done = self.smp("run", "-e", "gain 40dB", SAMPLES / "chirp.wav", "out.wav")
         self.assertRegex(done.stderr, r"warning: out.wav: \d+ samples were beyond full scale")
