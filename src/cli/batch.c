@@ -342,13 +342,16 @@ const smp_command smp_command_batch = {
     .about =
         "Several files are read, computed and written at once; outputs are the same bytes that run writes. A file that "
         "cannot be read or written is listed at the end, the others are done, and the exit status is 1. In folders, hidden "
-        "files are left out, files that are something else by their names (notes, scripts, pipelines; sounds where "
-        "the pipeline says kind image); every other file is tried, whatever it is called.\n"
+        "files are passed over, and files that are something else by their names (notes, scripts, pipelines; sounds "
+        "where the pipeline says kind image); every other file is tried, whatever it is called.\n"
         "Before the first byte is written: no two inputs may have one output, no output may be an input or lie in an "
         "input folder, and no output may exist (--resume, --skip-existing and --force say what to do with those that "
         "do).\n"
         "The first Ctrl-C finishes the files in flight; the second stops. After either, or a kill, --resume does the "
-        "rest. Files that a pipeline saves get the output's name in front: cat-edges.png.",
+        "rest. Files that a pipeline saves get the output's name in front: cat-edges.png.\n"
+        "--device cuda is every GPU of the machine, cuda:0,2 some of them, several files in flight on each. --threads bounds "
+        "the processors that compute in all, --max-memory the memory of all files at once: one that finds too little "
+        "waits until it is alone.",
     .settings_size = sizeof(batch_settings),
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,

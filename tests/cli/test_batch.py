@@ -254,6 +254,30 @@ class Batch(BatchCase):
         done = self.smp(*transpose, "-o", "three", "--max-memory", "4M", status=1)
         self.assertIn("--max-memory", done.stderr)
 
+    def peak(self, *arguments):
+        """Peak resident bytes, polled from /proc."""
+        process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stderr=subprocess.PIPE)
+        peak = 0
+        while process.poll() is None:
+            try:
+                with open(f"/proc/{process.pid}/status") as status:
+                    peak = max([peak] + [int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")])
+            except (FileNotFoundError, ProcessLookupError):
+                break
+            time.sleep(0.002)
+        self.assertEqual(process.wait(), 0, process.communicate()[1])
+        return peak
+
+    def test_memory_does_not_grow_with_the_number_of_files(self):
+        rows = [bytes((x * 7 + y * y) & 255 for x in range(600)) for y in range(150)]
+        (self.folder / "in").mkdir()
+        for i in range(300):
+            self.write(f"in/p{i:03}.png", png_bytes(rows[i % 50 :], 200))
+        how = ("-e", "gaussian 2px", "--device", "cpu", "--threads", "2")
+        few = self.peak("batch", *how, "in", "-o", "few", "--include", "p00*")
+        many = self.peak("batch", *how, "in", "-o", "many")
+        self.assertLessEqual(many, 1.3 * few, f"{few} bytes for 10 files, {many} for 300")
+
     def test_no_progress_without_a_terminal(self):
         self.pictures(["a.png"])
         self.assertRegex(self.batch("in", "-o", "out").stderr, r"^smempipe: 1 file done; [0-9.]+ s, [0-9.e+]+ files/s\n$")
