@@ -82,6 +82,24 @@ static smp_code zeroed(smp_device *device, size_t size, void **out, smp_error *e
     return code ? code : device->ops->zero(device, *out, size, err); /* every page is there before it is timed */
 }
 
+enum { SUM_STRIDE = 8 }; /* read leaves a sum a row */
+
+size_t smp_ceiling_sums(size_t size)
+{
+    return (size / (size_t)row_bytes + 1) * SUM_STRIDE;
+}
+
+smp_code smp_ceiling_touch(smp_device *device, void *buffer, size_t size, void *sums, smp_error *err)
+{
+    const smp_variant *read = &streams[SMP_STREAM_READ];
+    int64_t rows = (int64_t)size / row_bytes;
+    smp_io io = {.in = rows_view(buffer, row_bytes, rows), .out = rows_view(sums, SUM_STRIDE, rows)};
+    smp_node_plan plan = {.result = SMP_RESULT_NONE};
+    smp_cost cost = {0};
+    smp_code code = device->ops->launch(device, read, &read->launches[0], &io, &plan, &cost, err);
+    return code ? code : device->ops->sync(device, err); /* cost is on this stack */
+}
+
 static bool enough(const smp_rate *rate, double began)
 {
     return rate->count == SMP_RATE_SAMPLES || (rate->count >= MIN_SAMPLES && smp_now() - began > sample_seconds);
@@ -91,7 +109,7 @@ smp_code smp_ceiling_stream(smp_device *device, smp_stream_op op, size_t size, s
 {
     *rate = (smp_rate){0};
     size = chosen_size(device, size);
-    int64_t rows = (int64_t)size / row_bytes, sum_stride = 8; /* read leaves a sum a row */
+    int64_t rows = (int64_t)size / row_bytes;
     void *in = NULL, *out = NULL;
     smp_node_plan *plan = smp_alloc(sizeof *plan);
     if (!plan)
@@ -99,8 +117,8 @@ smp_code smp_ceiling_stream(smp_device *device, smp_stream_op op, size_t size, s
     bool reads = op == SMP_STREAM_READ;
     smp_code code = op == SMP_STREAM_WRITE ? SMP_OK : zeroed(device, size, &in, err);
     if (!code)
-        code = zeroed(device, reads ? (size_t)(rows * sum_stride) : size, &out, err);
-    smp_io io = {.in = rows_view(in, row_bytes, rows), .out = rows_view(out, reads ? sum_stride : row_bytes, rows)};
+        code = zeroed(device, reads ? smp_ceiling_sums(size) : size, &out, err);
+    smp_io io = {.in = rows_view(in, row_bytes, rows), .out = rows_view(out, reads ? SUM_STRIDE : row_bytes, rows)};
     double began = smp_now();
     for (int pass = 0; !code && !enough(rate, began); pass++) {
         smp_cost cost = {0};

@@ -15,6 +15,11 @@ smp_code smp_ceiling_copy(smp_device *device, size_t size, smp_rate *rate, smp_e
 typedef enum smp_stream_op { SMP_STREAM_COPY, SMP_STREAM_READ, SMP_STREAM_WRITE, SMP_STREAM_OPS } smp_stream_op;
 smp_code smp_ceiling_stream(smp_device *device, smp_stream_op op, size_t size, smp_rate *rate, smp_error *err);
 
+/* Reads `size` bytes at `buffer`, device memory of the caller, as the stream above does, and waits: what lies in the
+ * caches afterwards is this, unchanged. sums: smp_ceiling_sums(size) bytes of device memory. */
+smp_code smp_ceiling_touch(smp_device *device, void *buffer, size_t size, void *sums, smp_error *err);
+size_t smp_ceiling_sums(size_t size);
+
 /* Host to device (up) or device to host: over the bus from and to pinned memory, or, staged, from and to ordinary memory
  * as a run does it. Devices that share the host's memory have none: bytes 0. */
 smp_code smp_ceiling_link(smp_device *device, bool up, bool staged, size_t size, smp_rate *rate, smp_error *err);

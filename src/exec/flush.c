@@ -1,12 +1,15 @@
 /* Emptying caches: see flush.h. */
 #include "exec/flush.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "exec/ceilings.h"
 
 struct smp_flush {
     smp_device *device;
-    void *buffer; /* null where single lines can be put out */
+    void *buffer, *sums; /* null where single lines can be put out */
     size_t size;
 };
 
@@ -30,19 +33,24 @@ static void put_out(const smp_view *view)
 
 smp_code smp_flush_open(smp_device *device, smp_flush **out, smp_error *err)
 {
-    enum { LEAST = 32 << 20, MOST = 256 << 20 };
+    enum { LEAST = 4 << 20, MOST = 512 << 20, TIMES = 4 }; /* a cache's sets do not take turns exactly */
     *out = NULL;
     smp_flush *flush = smp_alloc(sizeof *flush);
     if (!flush)
         return smp_fail_memory(err, "a buffer", sizeof *flush);
     flush->device = device;
-    if (!device->host_memory || !by_lines) {
-        flush->size = (size_t)smp_clamp_i64(2 * device->info.cache, LEAST, MOST);
-        smp_code code = device->ops->alloc(device, flush->size, &flush->buffer, err);
-        if (code) {
-            smp_free(flush);
-            return code;
-        }
+    smp_code code = SMP_OK;
+    if (strcmp(device->info.kind, "simt") != 0 && (!device->host_memory || !by_lines)) {
+        flush->size = (size_t)smp_clamp_i64(TIMES * device->info.cache, LEAST, MOST);
+        code = device->ops->alloc(device, flush->size, &flush->buffer, err);
+        if (!code)
+            code = device->ops->zero(device, flush->buffer, flush->size, err);
+        if (!code)
+            code = device->ops->alloc(device, smp_ceiling_sums(flush->size), &flush->sums, err);
+    }
+    if (code) {
+        smp_flush_close(flush);
+        return code;
     }
     *out = flush;
     return SMP_OK;
@@ -54,6 +62,8 @@ void smp_flush_close(smp_flush *flush)
         return;
     if (flush->buffer)
         flush->device->ops->free(flush->device, flush->buffer);
+    if (flush->sums)
+        flush->device->ops->free(flush->device, flush->sums);
     smp_free(flush);
 }
 
@@ -61,8 +71,8 @@ smp_code smp_flush_views(smp_flush *flush, const smp_view *const *views, size_t 
 {
     smp_code code = SMP_OK;
     if (flush->buffer)
-        code = flush->device->ops->zero(flush->device, flush->buffer, flush->size, err);
-    else
+        code = smp_ceiling_touch(flush->device, flush->buffer, flush->size, flush->sums, err);
+    else if (by_lines && flush->device->host_memory)
         for (size_t i = 0; i < count; i++)
             if (views[i]->data)
                 put_out(views[i]);

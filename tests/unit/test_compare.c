@@ -4,6 +4,7 @@
 
 #include "exec/compare.h"
 #include "exec/compare_file.h"
+#include "exec/flush.h"
 #include "report/samples.h"
 #include "report/text.h"
 
@@ -356,6 +357,25 @@ static void sampling_goes_on_within_the_time_limit(void **state)
     smp_compare_free(&found);
 }
 
+/* With the emulator standing in for a GPU, which has caches to be emptied: a buffer is read, and given back. */
+static void a_gpus_caches_are_emptied_by_reading(void **state)
+{
+    (void)state;
+    smp_device *gpu = gpu_simt();
+    smp_device_info info = gpu->info;
+    smp_flush *flush;
+    smp_error err = {0};
+    uint64_t before = smp_alloc_live();
+    gpu->info.cache = 1 << 20;
+    snprintf(gpu->info.kind, sizeof gpu->info.kind, "cuda");
+    assert_int_equal(smp_flush_open(gpu, &flush, &err), SMP_OK);
+    assert_true(smp_alloc_live() >= before + (4 << 20));
+    assert_int_equal(smp_flush_views(flush, NULL, 0, &err), SMP_OK);
+    smp_flush_close(flush);
+    gpu->info = info;
+    gpu_simt_reset();
+}
+
 /* ------------------------------------------------------------------------------------------------ crops */
 
 static void a_large_picture_is_counted_on_whole_blocks_of_rows(void **state)
@@ -451,6 +471,7 @@ int main(void)
         cmocka_unit_test(a_wrong_reduction_is_found),
         cmocka_unit_test(a_slow_variant_is_slower),
         cmocka_unit_test(sampling_goes_on_within_the_time_limit),
+        cmocka_unit_test(a_gpus_caches_are_emptied_by_reading),
         cmocka_unit_test(out_of_memory_anywhere_is_an_error_and_leaks_nothing),
         cmocka_unit_test(a_large_matrix_product_is_counted_on_a_corner),
         cmocka_unit_test(a_large_picture_is_counted_on_whole_blocks_of_rows),
