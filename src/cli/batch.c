@@ -16,6 +16,7 @@ typedef struct batch_settings {
     bool skip_existing, resume, dry_run, strip;
     int on_error; /* index into continue, stop */
     int64_t png_level, jpeg_quality;
+    int samples;
 } batch_settings;
 
 static const char *const on_error_words[] = {"continue", "stop", NULL};
@@ -46,6 +47,9 @@ static const smp_option options[] = {
      .max = 9, .help = "PNG compression, 0 (large) to 9 (small, slow)", .flags = SMP_O_SILENT},
     {"jpeg-quality", 0, SMP_O_INT, offsetof(batch_settings, jpeg_quality), .fallback = "0", .argument = "N", .min = 1,
      .max = 100, .help = "JPEG quality, 1 to 100", .flags = SMP_O_SILENT},
+    {"samples", 0, SMP_O_CHOICE, offsetof(batch_settings, samples), .fallback = "keep", .argument = "KIND",
+     .choices = smp_cli_sample_words,
+     .help = "kind of sample in sounds that are written: bits of PCM, float or double; keep: as in the input"},
     {0},
 };
 
@@ -108,6 +112,7 @@ static smp_hash work_hash(const batch_settings *settings, const smp_diags *diags
     smp_hash_add(&hash, &settings->strip, sizeof settings->strip);
     smp_hash_add(&hash, &settings->png_level, sizeof settings->png_level);
     smp_hash_add(&hash, &settings->jpeg_quality, sizeof settings->jpeg_quality);
+    smp_hash_add(&hash, &settings->samples, sizeof settings->samples);
     return hash;
 }
 
@@ -257,6 +262,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     request.context = b;
     request.write.strip = s->strip;
     request.write.lazy_folder = true;
+    request.write.sound_type = smp_cli_sample_type(s->samples);
     if (s->png_level >= 0)
         request.write.png_level = (int)s->png_level;
     if (s->jpeg_quality > 0)

@@ -16,6 +16,7 @@ typedef struct run_settings {
     const char *report; /* null: none, "": table on stderr, else a file */
     bool strip, counters;
     int64_t png_level, jpeg_quality;
+    int samples;
 } run_settings;
 
 static const smp_option options[] = {
@@ -29,6 +30,9 @@ static const smp_option options[] = {
      .max = 9, .help = "PNG compression, 0 (large) to 9 (small, slow)", .flags = SMP_O_SILENT},
     {"jpeg-quality", 0, SMP_O_INT, offsetof(run_settings, jpeg_quality), .fallback = "0", .argument = "N", .min = 1,
      .max = 100, .help = "JPEG quality, 1 to 100", .flags = SMP_O_SILENT},
+    {"samples", 0, SMP_O_CHOICE, offsetof(run_settings, samples), .fallback = "keep", .argument = "KIND",
+     .choices = smp_cli_sample_words,
+     .help = "kind of sample in sounds that are written: bits of PCM, float or double; keep: as in the input"},
     {0},
 };
 
@@ -145,6 +149,7 @@ static smp_code run_program(const run_settings *settings, const smp_program *pro
     };
     request.write.force = common->force;
     request.write.strip = settings->strip;
+    request.write.sound_type = smp_cli_sample_type(settings->samples);
     if (settings->png_level >= 0)
         request.write.png_level = (int)settings->png_level;
     if (settings->jpeg_quality > 0)

@@ -366,6 +366,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     writer->options = options ? *options : smp_write_options_default();
     if (meta)
         writer->sound = meta->sound;
+    if (writer->options.sound_type)
+        writer->sound.type = writer->options.sound_type;
     code = find_writer(path, shape->kind, &writer->format, &writer->extension, err);
     if (code == SMP_OK)
         code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);

@@ -83,6 +83,7 @@ typedef struct smp_write_options {
     int png_level;    /* 0 fastest .. 9 smallest; -1: default */
     int threads;      /* that compress; 0: one a core */
     int jpeg_quality; /* 1..100; 0: default */
+    int sound_type;   /* an smp_sound_type; 0: as the input's */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
     bool lazy_folder; /* the caller will sync the folder (smp_sync_folder): for many files in one */

@@ -73,6 +73,17 @@ class Sound(CliCase):
             self.assertIn(message, self.smp("run", "-e", 'fir "bad.txt"', SAMPLES / "chirp.wav", "c.wav", status=2).stderr)
         self.assertIn("cannot read 'missing.txt'", self.smp("run", "-e", 'fir "missing.txt"', SAMPLES / "chirp.wav", "c.wav", status=2).stderr)
 
+    def test_the_kind_of_sample_is_kept_or_chosen(self):
+        for options, target, kind in (
+            ((), "a.wav", "24-bit PCM"),
+            (("--strip",), "b.aiff", "24-bit PCM"),
+            (("--samples", "16"), "c.wav", "16-bit PCM"),
+            (("--samples", "float"), "d.wav", "32-bit float"),
+            (("--samples", "16"), "e.flac", "16-bit PCM"),
+        ):
+            self.smp("run", *options, "-e", "gain -3dB", SAMPLES / "field.flac", target)
+            self.assertIn(kind, self.smp("info", target).stdout)
+
     def test_clipping_is_said_and_counted(self):
         done = self.smp("run", "-e", "gain 40dB", SAMPLES / "chirp.wav", "out.wav")
         self.assertRegex(done.stderr, r"warning: out.wav: \d+ samples were beyond full scale")
