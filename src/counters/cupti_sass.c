@@ -89,6 +89,13 @@ static void let_go(void *owner)
     (void)disable(((sass_source *)owner)->target.api, NULL);
 }
 
+static void end_session(void)
+{
+    const cupti_api *api;
+    if (cupti_load(&api, NULL) == SMP_OK)
+        cupti_sass_give_up(api);
+}
+
 static smp_code configure(sass_source *sass, smp_error *err)
 {
     smp_code code = SMP_OK;
@@ -122,6 +129,7 @@ static smp_code configure(sass_source *sass, smp_error *err)
                                              .deviceIndex = session.device};
     CUPTI_TRY(api, cuptiSassMetricsSetConfig, (&set));
     session.configured = true;
+    smp_cuda_before_close(sass->base.device, end_session);
     session.kernels = smp_cuda_kernel_count(sass->base.device);
 fail:
     return code;

@@ -134,6 +134,11 @@ smp_cuda_handles smp_cuda_handles_of(smp_device *device)
     return (smp_cuda_handles){gpu->driver, gpu->context, gpu->device};
 }
 
+void smp_cuda_before_close(smp_device *device, void (*fn)(void))
+{
+    ((cuda_device *)device)->before_close = fn;
+}
+
 size_t smp_cuda_kernel_count(smp_device *device)
 {
     return ((const cuda_device *)device)->function_count;
@@ -212,6 +217,8 @@ static void cuda_close(smp_device *device)
         (void)smp_cuCtxSetCurrent(gpu->driver, gpu->context);
         if (gpu->stream)
             (void)smp_cuStreamSynchronize(gpu->driver, gpu->stream);
+        if (gpu->before_close)
+            gpu->before_close();
         for (unsigned i = 0; i < CUDA_TIMINGS; i++) {
             if (gpu->timings[i].start)
                 (void)smp_cuEventDestroy(gpu->driver, gpu->timings[i].start);

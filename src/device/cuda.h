@@ -37,6 +37,9 @@ typedef struct smp_cuda_handles {
 } smp_cuda_handles;
 smp_cuda_handles smp_cuda_handles_of(smp_device *device);
 
+/* Has fn called when the device closes, while its context is still there: a profiler lets go. One a device. */
+void smp_cuda_before_close(smp_device *device, void (*fn)(void));
+
 /* How many kernels have been launched, or asked about, so far: they stay loaded. */
 size_t smp_cuda_kernel_count(smp_device *device);
 

@@ -46,6 +46,7 @@ typedef struct cuda_device {
     CUdevice device;
     CUcontext context; /* null until retained */
     CUstream stream;
+    void (*before_close)(void); /* null: nobody */
     cuda_block *blocks;
     size_t block_count, block_capacity;
     cuda_stage in[CUDA_STAGES], out[CUDA_STAGES];
