@@ -255,21 +255,15 @@ template <typename T> SMP_DEVICE void histogram_private(const smp_io &io, const 
     tally.finish(io, p);
 }
 
-/* Two blocks of 1024 threads an SM where it holds 2048 threads. */
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200))
-#define HISTOGRAM_BLOCKS 2
-#else
-#define HISTOGRAM_BLOCKS 1
-#endif
-SMP_KERNEL_BOUNDS(1024, HISTOGRAM_BLOCKS, histogram_private_u8_u8, smp_histogram_params, io, p)
+SMP_KERNEL_BOUNDS(1024, 2, histogram_private_u8_u8, smp_histogram_params, io, p)
 {
     histogram_private<uint8_t>(io, p);
 }
-SMP_KERNEL_BOUNDS(1024, HISTOGRAM_BLOCKS, histogram_private_u16_u16, smp_histogram_params, io, p)
+SMP_KERNEL_BOUNDS(1024, 2, histogram_private_u16_u16, smp_histogram_params, io, p)
 {
     histogram_private<uint16_t>(io, p);
 }
-SMP_KERNEL_BOUNDS(1024, HISTOGRAM_BLOCKS, histogram_private_f32_f32, smp_histogram_params, io, p)
+SMP_KERNEL_BOUNDS(1024, 2, histogram_private_f32_f32, smp_histogram_params, io, p)
 {
     histogram_private<float>(io, p);
 }

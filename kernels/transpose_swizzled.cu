@@ -12,21 +12,12 @@
 
 typedef smp_pack<uint32_t, 4> turn_word; /* one access of 16 bytes */
 
-/* Threads that an SM holds: launch bounds must not ask for more. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
-enum { SM_THREADS = 2048 };
-#elif __CUDA_ARCH__ == 750
-enum { SM_THREADS = 1024 };
-#else
-enum { SM_THREADS = 1536 };
-#endif
-
 template <int PX> struct turn_shape;
 #define TURN_SHAPE(px, cell, cells_across, cells_down, block, resident)                                                \
     template <> struct turn_shape<px> {                                                                                \
         static constexpr int side = cell, across = cells_across, down = cells_down;                                    \
         static constexpr int threads = block, granule = SMP_TURN_GRANULE(px);                                          \
-        static constexpr int blocks = block * resident < SM_THREADS ? resident : SM_THREADS / block;                   \
+        static constexpr int blocks = resident;                                                                        \
         static constexpr int columns = side * across, rows = side * down;                                              \
     };
 SMP_TURN_SHAPES(TURN_SHAPE)
