@@ -275,6 +275,7 @@ smp_code smp_cuda_open(smp_driver *driver, int index, smp_device **out, smp_erro
         {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, &gpu->blocks_per_unit},
         {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, &gpu->registers_per_unit},
         {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, &gpu->shared_reserved},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &gpu->blocks_most},
     };
     for (size_t i = 0; !code && i < sizeof wanted / sizeof *wanted; i++)
         code = attribute(driver, gpu->device, wanted[i].which, wanted[i].value, err);

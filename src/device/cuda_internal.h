@@ -57,7 +57,7 @@ typedef struct cuda_device {
     size_t function_count, function_capacity;
     cuda_timing timings[CUDA_TIMINGS];
     unsigned timing_next;
-    int threads_per_unit, blocks_per_unit, registers_per_unit, shared_reserved;
+    int threads_per_unit, blocks_per_unit, registers_per_unit, shared_reserved, blocks_most;
 } cuda_device;
 
 /* A driver call that must succeed, in a function with `smp_code code`, `smp_error *err` and a label `fail`. */

@@ -74,7 +74,8 @@ static smp_grid asked_grid(const cuda_device *gpu, const smp_launch *launch, con
     smp_grid grid = {.grid = {1, 1, 1},
                      .block = {1, 1, 1},
                      .units = (unsigned)gpu->base.info.units,
-                     .shared_most = (unsigned)gpu->base.info.shared_per_block};
+                     .shared_most = (unsigned)gpu->base.info.shared_per_block,
+                     .blocks_most = (unsigned)gpu->blocks_most};
     (launch->geometry ? launch->geometry : smp_geometry_samples)(io, params, &grid);
     return grid;
 }

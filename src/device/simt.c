@@ -43,12 +43,17 @@ static struct {
     smp_trace *trace;
     smp_simt_order order;
     uint64_t seed;
-    int threads;
+    int threads, blocks;
 } simt;
 
 void smp_simt_set_threads(int threads)
 {
     simt.threads = threads;
+}
+
+void smp_simt_set_blocks(int most)
+{
+    simt.blocks = most;
 }
 
 void smp_simt_set_order(smp_simt_order order, uint64_t seed)
@@ -154,6 +159,9 @@ static CUresult simt_device_attribute(int *value, CUdevice_attribute attribute, 
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *value = SIMT_THREADS;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
+        *value = simt.blocks > 0 ? simt.blocks : 65535;
         break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
         *value = SIMT_STATIC_SHARED;

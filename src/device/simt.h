@@ -19,6 +19,10 @@ smp_driver *smp_driver_simt(void);
 /* Host threads that run blocks, 0: all cores, at most 16. Takes effect when the next context is made. */
 void smp_simt_set_threads(int threads);
 
+/* Blocks that a grid has at most in y and z, 0: a GPU's 65535. Kernels that stride then take turns on small pictures as
+ * they would on huge ones. Takes effect when the next device is opened. */
+void smp_simt_set_blocks(int most);
+
 void smp_simt_set_order(smp_simt_order order, uint64_t seed);
 
 /* From now on launches run the instrumented kernels and add themselves to *trace; null switches back. The caller owns

@@ -15,12 +15,12 @@ static unsigned blocks_for(int64_t items, int64_t each, int64_t most)
 /* n items across, rows down; blocks of 256 threads. */
 static void spread(int64_t n, int64_t rows, smp_grid *grid)
 {
-    int64_t width = 1;
+    int64_t width = 1, most = smp_grid_most(grid);
     while (width < n && width < SMP_BLOCK_THREADS)
         width *= 2;
     int64_t height = SMP_BLOCK_THREADS / width;
     *grid = (smp_grid){
-        .grid = {blocks_for(n, width, SMP_GRID_MOST), blocks_for(rows, height, SMP_GRID_MOST), 1},
+        .grid = {blocks_for(n, width, most), blocks_for(rows, height, most), 1},
         .block = {(unsigned)width, (unsigned)height, 1},
     };
 }
@@ -62,7 +62,7 @@ void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *gr
 {
     int64_t in_row = io->in.width * io->in.channels * smp_sample_size(io->in.format);
     int64_t out_row = io->out.width * io->out.channels * smp_sample_size(io->out.format);
-    int64_t n = io->out.width, rows = io->out.rows;
+    int64_t n = io->out.width, rows = io->out.rows, most = smp_grid_most(grid);
     if (io->in.stride == in_row && io->out.stride == out_row) {
         n *= rows;
         rows = 1;
@@ -70,7 +70,7 @@ void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *gr
     smp_geometry_pixels(io, params, grid);
     if (n > SMP_BLOCK_THREADS / 2 || rows == 1)
         *grid = (smp_grid){
-            .grid = {blocks_for(n, smp_pixel_tile(io), SMP_GRID_MOST), blocks_for(rows, 1, SMP_GRID_MOST), 1},
+            .grid = {blocks_for(n, smp_pixel_tile(io), most), blocks_for(rows, 1, most), 1},
             .block = {SMP_BLOCK_THREADS, 1, 1},
         };
 }
@@ -78,8 +78,8 @@ void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *gr
 void smp_grid_tiles(const smp_io *io, int tile_width, int tile_height, int width, int height, smp_grid *grid)
 {
     *grid = (smp_grid){
-        .grid = {blocks_for(io->out.width, tile_width, INT32_MAX), blocks_for(io->out.rows, tile_height, SMP_GRID_MOST),
-                 1},
+        .grid = {blocks_for(io->out.width, tile_width, INT32_MAX),
+                 blocks_for(io->out.rows, tile_height, smp_grid_most(grid)), 1},
         .block = {(unsigned)width, (unsigned)height, 1},
     };
 }

@@ -6,9 +6,15 @@
 #include "stages/stage.h"
 
 enum {
-    SMP_GRID_MOST = 65535,  /* blocks in y and z; also more than enough in x for kernels that stride */
+    SMP_GRID_MOST = 65535,  /* blocks in y and z, on every GPU */
     SMP_BLOCK_THREADS = 256 /* of the geometries below */
 };
+
+/* Blocks each way for kernels that stride; more than enough in x. Ask before *grid is written. */
+static inline int64_t smp_grid_most(const smp_grid *grid)
+{
+    return grid->blocks_most ? grid->blocks_most : SMP_GRID_MOST;
+}
 
 /* For kernels that stride over the samples of a row (x) and over rows (y): blocks of 256 threads, as wide as the row up
  * to 256, so that narrow pictures and sound use their threads on several rows. */

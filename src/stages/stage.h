@@ -158,6 +158,7 @@ typedef struct smp_grid {
     unsigned shared_bytes; /* dynamic shared memory */
     unsigned units;        /* set before a geometry is asked: the device's SMs */
     unsigned shared_most;  /* the same: bytes of shared memory that a block may have */
+    unsigned blocks_most;  /* the same: blocks that a grid may have in y and z; 0: SMP_GRID_MOST */
 } smp_grid;
 
 /* Grid, block and dynamic shared memory for these views; params is the kernel parameter struct. */

@@ -14,7 +14,7 @@ static void tiles(const smp_io *io, int64_t across, int64_t down, unsigned width
     const int64_t n = io->out.width * io->out.channels;
     *grid = (smp_grid){
         .grid = {(unsigned)smp_clamp_i64((n + across - 1) / across, 1, INT32_MAX),
-                 (unsigned)smp_clamp_i64((io->out.rows + down - 1) / down, 1, SMP_GRID_MOST), 1},
+                 (unsigned)smp_clamp_i64((io->out.rows + down - 1) / down, 1, smp_grid_most(grid)), 1},
         .block = {width, height, 1},
     };
 }

@@ -87,8 +87,9 @@ static void row_geometry(const smp_io *io, int64_t size, smp_grid *grid)
     while (width < words && width < SMP_TURN_THREADS)
         width *= 2;
     int64_t height = SMP_TURN_THREADS / width, rows = height * SMP_TURN_AT_ONCE;
+    int64_t most = smp_grid_most(grid);
     *grid = (smp_grid){.block = {(unsigned)width, (unsigned)height, 1}};
-    set_blocks((words + width - 1) / width, smp_min_i64((io->out.rows + rows - 1) / rows, SMP_GRID_MOST), grid);
+    set_blocks((words + width - 1) / width, smp_min_i64((io->out.rows + rows - 1) / rows, most), grid);
 }
 
 static void swizzled_geometry(const smp_io *io, const void *params, smp_grid *grid)
