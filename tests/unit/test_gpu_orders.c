@@ -1,7 +1,8 @@
 /* Every GPU kernel of every variant of every stage, traced by the emulator in five orders of its threads: the
  * definition's bytes and findings each time, and no races, no reads of what nobody wrote, no accesses outside, no
  * barrier that some threads miss. Made from the descriptors alone: of all inputs (formats, channels, storage on both
- * sides, words, sizes of numbers) those are run that reach a kernel which has not had its share yet.
+ * sides, words, sizes of numbers) those are run that reach a kernel which has not had its share yet: one picture as a
+ * whole on a device whose grids are small, so that blocks take turns as on huge pictures, and one in strips.
  *
  * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
  * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_COUNTS=FILE, to be told what
@@ -10,7 +11,8 @@
 
 #include <dlfcn.h>
 
-static const int64_t sizes[][2] = {{33, 35}, {70, 9}, {5, 67}};
+static const int64_t sizes[][2] = {{33, 35}, {131, 9}, {5, 67}};
+static const int64_t first_size[2] = {20, 130}; /* times itself turned: more than a tile of 128 x 128 */
 static const struct {
     int channels;
     bool alpha;
@@ -66,12 +68,14 @@ static const char *apart_since(const smp_kernel_file *file)
     return NULL;
 }
 
-static void see_kernel(void *more, const planned_kernel *kernel)
+/* least: inputs that the kernel had that had fewest. */
+static void see_kernel(void *least, const planned_kernel *kernel)
 {
     if (!kernel->file)
         fail_msg("%s has no kernel %s", kernel->step->stage->name, kernel->name);
-    if (!state.only || kernel->file == state.only)
-        *(bool *)more |= state.seen[find_kernel(kernel->name)].planned < SHARE;
+    int *had = least, planned = state.seen[find_kernel(kernel->name)].planned;
+    if ((!state.only || kernel->file == state.only) && planned < *had)
+        *had = planned;
 }
 
 static void count_planned(void *context, const planned_kernel *kernel)
@@ -97,6 +101,16 @@ static void count_launches(const smp_trace *trace)
 
 /* ------------------------------------------------------------------------------------------------ runs */
 
+static smp_device *device_of(bool one_block)
+{
+    static smp_device *devices[2]; /* to the end of the program */
+    smp_error err = {0};
+    smp_simt_set_blocks(one_block);
+    if (!devices[one_block] && smp_cuda_open(smp_driver_simt(), 0, &devices[one_block], &err))
+        fail_msg("the emulator: %s", err.message);
+    return devices[one_block];
+}
+
 static void check_order(const input *c, const smp_plan *plan, const picture *in, const char *variant,
                         int64_t strip_rows, int order, const outcome *want)
 {
@@ -104,7 +118,7 @@ static void check_order(const input *c, const smp_plan *plan, const picture *in,
     outcome got = {0};
     gpu_set_order(order);
     smp_simt_set_trace(&trace);
-    run_plan(plan, in, variant, strip_rows, gpu_simt(), &got);
+    run_plan(plan, in, variant, strip_rows, device_of(!strip_rows), &got);
     smp_simt_set_trace(NULL);
     state.runs++;
     if (order == 0)
@@ -126,9 +140,9 @@ static void check_order(const input *c, const smp_plan *plan, const picture *in,
 
 static void check_variant(const input *c, const smp_plan *plan, const char *variant, const picture *in, outcome *want)
 {
-    bool more = false;
-    each_kernel(plan, variant, see_kernel, &more);
-    if (!more)
+    int least = SHARE;
+    each_kernel(plan, variant, see_kernel, &least);
+    if (least == SHARE)
         return;
     if (!want->out.memory) {
         run_plan(plan, in, "naive", 0, gpu_reference(), want);
@@ -136,7 +150,7 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
     }
     each_kernel(plan, variant, count_planned, NULL);
     for (int order = 0; order < GPU_ORDERS; order++)
-        check_order(c, plan, in, variant, c->seed % 2 ? 7 : 0, order, want);
+        check_order(c, plan, in, variant, least ? 7 : 0, order, want);
 }
 
 static void check_input(const input *c)
@@ -160,7 +174,8 @@ static void check_input(const input *c)
 
 /* ------------------------------------------------------------------------------------------------ inputs */
 
-/* Every format, channel count and mode with every level of one word; the others and the size go round. */
+/* Every format, channel count and mode with every level of one word; the others and the size go round. f32 of one
+ * channel comes first: what is special for matrices is there. */
 static void check_subject(const subject *s)
 {
     static unsigned round;
@@ -168,11 +183,12 @@ static void check_subject(const subject *s)
     for (int k = 0; k < s->word_count; k++)
         turns = turns > word_levels(s->words[k]) ? turns : word_levels(s->words[k]);
     for (int i = 0; i < turns * SHAPES && state.wanting; i++, round++) {
-        int levels[MAX_WORDS], at = i * STRIDE % SHAPES, pixel = at / SMP_FORMATS % PIXELS;
+        int levels[MAX_WORDS], at = (SMP_F32 + i * STRIDE) % SHAPES, pixel = at / SMP_FORMATS % PIXELS;
         for (int k = 0; k < s->word_count; k++)
             levels[k] = (i / SHAPES + i * (k + 1)) % word_levels(s->words[k]);
-        smp_shape shape = subject_shape(s->stage, sizes[round % SIZES][0], sizes[round % SIZES][1],
-                                        pixels[pixel].channels, pixels[pixel].alpha, (smp_format)(at % SMP_FORMATS));
+        const int64_t *size = i ? sizes[round % SIZES] : first_size;
+        smp_shape shape = subject_shape(s->stage, size[0], size[1], pixels[pixel].channels, pixels[pixel].alpha,
+                                        (smp_format)(at % SMP_FORMATS));
         input c = input_make(s, levels, &shape, at / SMP_FORMATS / PIXELS, round + 1);
         check_input(&c);
     }
@@ -250,6 +266,7 @@ static int take_kernels(void)
     for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
         for (const smp_simt_kernel *kernel = **file->plain; kernel; kernel = kernel->next)
             state.wanting += state.only ? file == state.only : !apart_since(file);
+    smp_simt_set_threads(state.only ? 1 : 2); /* a device's size, so always the same; mutants are tried side by side */
     if (!library || !state.only)
         return 0;
     char symbol[128];
@@ -261,7 +278,6 @@ static int take_kernels(void)
         return print_error("%s\n", dlerror()), 2;
     smp_kernel_files_extra(mutant);
     state.only = mutant;
-    smp_simt_set_threads(1); /* mutants are tried side by side */
     return 0;
 }
 
