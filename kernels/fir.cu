@@ -9,10 +9,10 @@
 
 #include "smp_kernel.h"
 
-/* Sample of frame y, wherever it lies. */
+/* Sample of frame y; 0 outside of the sound, and of the strip: a tile reaches past what its results want. */
 SMP_DEVICE float fir_at(const smp_view &in, int64_t y, int channel)
 {
-    return y >= 0 && y < in.height ? smp_in<float>(in, y)[channel] : 0.f;
+    return y >= in.y0 && y < in.y0 + in.rows ? smp_in<float>(in, y)[channel] : 0.f;
 }
 
 /* ---------------------------------------------------------------------------------------------- naive */
