@@ -99,8 +99,8 @@ static smp_code check_settings(const batch_settings *settings, smp_error *err)
     return code ? code : check_report(settings, err);
 }
 
-/* All that decides what outputs look like: the texts of the pipeline, settings, options, the version. */
-static smp_hash work_hash(const batch_settings *settings, const smp_diags *diags)
+/* All that decides what outputs look like: the texts of the pipeline, pictures in it, settings, options, the version. */
+static smp_hash work_hash(const batch_settings *settings, const smp_program *program, const smp_diags *diags)
 {
     smp_hash hash = smp_hash_start();
     const smp_strings *set = &settings->many.plan.base.settings;
@@ -109,6 +109,15 @@ static smp_hash work_hash(const batch_settings *settings, const smp_diags *diags
         smp_hash_text(&hash, diags->sources[i].text);
     for (size_t i = 0; i < set->count; i++)
         smp_hash_text(&hash, set->items[i]);
+    for (size_t i = 0; i < program->file_count; i++) { /* pictures that it names, as they are now */
+        struct stat status;
+        smp_hash_text(&hash, program->files[i].path);
+        if (stat(program->files[i].path, &status) == 0) {
+            smp_hash_add(&hash, &status.st_size, sizeof status.st_size);
+            smp_hash_add(&hash, &status.st_mtim.tv_sec, sizeof status.st_mtim.tv_sec);
+            smp_hash_add(&hash, &status.st_mtim.tv_nsec, sizeof status.st_mtim.tv_nsec);
+        }
+    }
     smp_hash_add(&hash, &settings->strip, sizeof settings->strip);
     smp_hash_add(&hash, &settings->png_level, sizeof settings->png_level);
     smp_hash_add(&hash, &settings->jpeg_quality, sizeof settings->jpeg_quality);
@@ -223,7 +232,7 @@ static void put_count(size_t count, const char *what, const char *gap)
         fprintf(stderr, "%s%zu %s", gap, count, what);
 }
 
-static void show_summary(const batch_run *b, const smp_batch_count *count)
+static void show_summary(batch_run *b, const smp_batch_count *count)
 {
     const smp_agenda *agenda = &b->agenda;
     const smp_common *common = &b->settings->many.plan.base.common;
@@ -306,7 +315,7 @@ static smp_code run_program(const batch_settings *settings, const smp_program *p
         .folder = settings->folder,
         .pattern = settings->pattern,
         .program = program,
-        .work = work_hash(settings, diags),
+        .work = work_hash(settings, program, diags),
         .force = settings->many.plan.base.common.force,
         .resume = settings->resume,
         .skip_existing = settings->skip_existing,

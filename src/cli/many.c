@@ -1,6 +1,7 @@
 /* What batch and measure share: see many.h. */
 #include "cli/many.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -95,10 +96,18 @@ void smp_failures_add(smp_failures *failures, const char *input, const smp_error
         failures->lines[failures->kept++] = line;
 }
 
-void smp_failures_show(const smp_failures *failures, const smp_common *common, size_t files)
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* In the order of names, whatever ended first. */
+void smp_failures_show(smp_failures *failures, const smp_common *common, size_t files)
 {
     if (!failures->count)
         return;
+    if (failures->kept)
+        qsort(failures->lines, failures->kept, sizeof *failures->lines, by_text);
     smp_paint paint = smp_paint_for(smp_cli_color(common, STDERR_FILENO));
     fprintf(stderr, "%ssmempipe: %s%serror:%s %zu of %zu file%s failed:\n", paint.bold, paint.off, paint.red, paint.off,
             failures->count, files, files == 1 ? "" : "s");

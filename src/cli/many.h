@@ -41,7 +41,7 @@ typedef struct smp_failures {
 } smp_failures;
 
 void smp_failures_add(smp_failures *failures, const char *input, const smp_error *err);
-void smp_failures_show(const smp_failures *failures, const smp_common *common, size_t files);
+void smp_failures_show(smp_failures *failures, const smp_common *common, size_t files);
 void smp_failures_free(smp_failures *failures);
 
 #endif

@@ -364,6 +364,15 @@ class Resume(BatchCase):
         self.smp("batch", "p.pipe", "in", "-o", "set", "--set", "s=2px", "--resume")
         self.smp("batch", "p.pipe", "in", "-o", "set", "--set", "s=3px", "--resume", status=4)
 
+    def test_another_picture_in_the_pipeline_is_other_work(self):
+        self.pictures(["a.png"])
+        self.small_png("dark.png")
+        pipe = self.write("p.pipe", 'subtract by="dark.png"\n')
+        self.smp("batch", pipe, "in", "-o", "out")
+        self.smp("batch", pipe, "in", "-o", "out", "--resume")
+        self.write("dark.png", png_bytes([bytes(33 * 3)] * 21, 33))
+        self.assertIn("another pipeline", self.smp("batch", pipe, "in", "-o", "out", "--resume", status=4).stderr)
+
     def test_it_does_not_matter_how_the_folder_is_written(self):
         self.pictures(["a.png"])
         self.batch("in", "-o", "out")
