@@ -51,38 +51,48 @@ static int dimensions(const unsigned size[3])
     return size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;
 }
 
-static void put_size(FILE *to, const char *name, const unsigned size[3])
+/* "4x2", "300". */
+static const char *size_text(char *text, size_t size, const unsigned of[3])
 {
-    fprintf(to, "%s %u", name, size[0]);
-    for (int i = 1; i < dimensions(size); i++)
-        fprintf(to, "x%u", size[i]);
+    static const char *const forms[] = {"%u", "%ux%u", "%ux%ux%u"};
+    snprintf(text, size, forms[dimensions(of) - 1], of[0], of[1], of[2]);
+    return text;
 }
 
-/* What each launch of a strip takes on a GPU, and what keeps more blocks from an SM. */
+/* What a launch of a strip takes on a GPU, and what keeps more blocks from an SM. */
+static void put_launch(FILE *to, const smp_explain_launch *launch, const smp_paint *paint)
+{
+    const smp_cuda_launch_info *info = &launch->info;
+    int64_t shared = info->static_shared + (int64_t)info->grid.shared_bytes;
+    char text[500], grid[40], block[40], bytes[24];
+    int used = 0;
+#define SAY(...) used += used < (int)sizeof text ? snprintf(text + used, sizeof text - (size_t)used, __VA_ARGS__) : 0
+    SAY("%s: grid %s, block %s", launch->kernel, size_text(grid, sizeof grid, info->grid.grid),
+        size_text(block, sizeof block, info->grid.block));
+    if (info->registers)
+        SAY(", %d registers", info->registers);
+    if (info->compiled_for)
+        SAY(" (sm_%d)", info->compiled_for);
+    if (info->local_bytes)
+        SAY(", %d bytes of local memory", info->local_bytes);
+    smp_text_bytes(bytes, sizeof bytes, (double)shared);
+    if (shared)
+        SAY(", %s of shared memory", bytes);
+    SAY(", %d block%s on an SM, occupancy %.0f%%, limited by %s", info->blocks_per_unit,
+        info->blocks_per_unit == 1 ? "" : "s", 100 * info->occupancy, info->limit);
+#undef SAY
+    fprintf(to, "%*s%s", STEP_AT, "", paint->dim);
+    smp_text_wrap(to, text, STEP_AT, STEP_AT + 2);
+    fputs(paint->off, to);
+}
+
 static void put_launches(FILE *to, const smp_explanation *e, int index, const smp_paint *paint)
 {
     const smp_explain_step *shown = &e->steps[index];
-    char bytes[24];
     if (!e->device->host_memory && shown->variant && !shown->launch_count)
         fprintf(to, "%*s%sthis variant has no kernel for GPUs%s\n", STEP_AT, "", paint->yellow, paint->off);
-    for (int i = 0; i < shown->launch_count; i++) {
-        const smp_cuda_launch_info *info = &shown->launches[i].info;
-        fprintf(to, "%*s%s%s: ", STEP_AT, "", paint->dim, shown->launches[i].kernel);
-        put_size(to, "grid", info->grid.grid);
-        put_size(to, ", block", info->grid.block);
-        if (info->registers)
-            fprintf(to, ", %d registers", info->registers);
-        if (info->compiled_for)
-            fprintf(to, " (sm_%d)", info->compiled_for);
-        if (info->local_bytes)
-            fprintf(to, ", %d bytes of local memory", info->local_bytes);
-        smp_text_bytes(bytes, sizeof bytes, (double)info->static_shared + (double)info->grid.shared_bytes);
-        if (info->static_shared || info->grid.shared_bytes)
-            fprintf(to, ", %s of shared memory", bytes);
-        fprintf(to, ",\n%*s%d block%s on an SM, occupancy %.0f%%, limited by %s%s\n", STEP_AT + 2, "",
-                info->blocks_per_unit, info->blocks_per_unit == 1 ? "" : "s", 100 * info->occupancy, info->limit,
-                paint->off);
-    }
+    for (int i = 0; i < shown->launch_count; i++)
+        put_launch(to, &shown->launches[i], paint);
 }
 
 static void put_step(FILE *to, const smp_explanation *e, int index, const smp_paint *paint)
