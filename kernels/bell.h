@@ -148,11 +148,11 @@ SMP_BELL_CONSTANT int smp_bell_bytes_lane(int radius)
 /* Output rows of a band: with the halo they are whole groups of rows. */
 SMP_BELL_CONSTANT int smp_bell_bytes_band(int radius)
 {
-    return (radius <= 2 ? 24 : radius <= 4 ? 64 : 160) - 2 * radius;
+    return (radius <= 2 ? 24 : radius <= 4 ? 64 : 184) - 2 * radius;
 }
 SMP_BELL_CONSTANT int smp_bell_reals_band(int radius)
 {
-    return (radius <= 2 ? 32 : radius <= 8 ? 64 : 152) - 2 * radius;
+    return (radius <= 2 ? 24 : radius <= 8 ? 64 : 152) - 2 * radius;
 }
 
 #endif

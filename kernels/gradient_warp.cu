@@ -25,77 +25,6 @@ SMP_DEVICE float gradient_root(float v)
 #endif
 }
 
-/* Marches down: row(words) gets every row's window of PACKS 16-byte packs, the lane's own in the middle, from the row
- * above the band on; and says, from the third row on, what to store: put(y, out). */
-template <typename T, int C> struct gradient_walk {
-    static constexpr int V = 16 / (int)sizeof(T), ROWS = SMP_GRADIENT_WARP_ROWS, STAGES = 3;
-    typedef strip_loader<T, C, 32 * V, V, ROWS, STAGES> loader_type;
-    typedef typename loader_type::rows_type rows_type;
-};
-
-template <typename T, int C, typename ROW>
-SMP_DEVICE void gradient_march(const smp_io &io, const smp_gradient &g, typename gradient_walk<T, C>::rows_type &s,
-                               ROW &row)
-{
-    typedef gradient_walk<T, C> walk;
-    typedef typename walk::loader_type loader_type;
-    typedef smp_pack<unsigned, 4> pack;
-    constexpr int V = walk::V, ROWS = walk::ROWS, STAGES = walk::STAGES;
-    const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane, n = (int)stencil_samples(io.out);
-    const int band = smp_band_of(io.out.rows, (int)gridDim.y);
-    const loader_type loader(s, io.in, x0, C, g.edge);
-    const bool full = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0 && x + V <= n;
-    const T *const window = reinterpret_cast<const T *>(s.v) + V * lane;
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * band; top < end; top += (int64_t)gridDim.y * band) {
-        const int made = end - top < band ? (int)(end - top) : band, need = made + 2;
-        const int groups = (need + ROWS - 1) / ROWS;
-        int stage = 0, next = 0, done = -2; /* the output row that is complete */
-        T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * io.out.stride) + x;
-        row.begin();
-#pragma unroll 1
-        for (int k = 1 - STAGES; k < groups; k++) { /* the first turns only load ahead */
-            if (k >= 0)
-                smp_copy_wait<STAGES - 2>();
-            __syncwarp();
-            const int ahead = k + STAGES - 1;
-            if (ahead < groups)
-                loader.load(next, top - 1 + ahead * ROWS, need - ahead * ROWS);
-            smp_copy_commit();
-            next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
-            if (k < 0)
-                continue;
-#pragma unroll 2
-            for (int q = 0; q < ROWS; q++) {
-                unsigned words[12];
-#pragma unroll
-                for (int i = 0; i < 3; i++) {
-                    const pack p = *reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH + i * V);
-#pragma unroll
-                    for (int j = 0; j < 4; j++)
-                        words[4 * i + j] = p.v[j];
-                }
-                const pack result = row(words);
-                if ((unsigned)done < (unsigned)made) {
-                    row.count(x < n ? n - x : 0);
-                    if (full)
-                        *reinterpret_cast<pack *>(out) = result;
-                    else
-#pragma unroll
-                        for (int i = 0; i < V; i++)
-                            if (x + i < n)
-                                out[i] = ROW::sample(result, i);
-                }
-                out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
-                done++;
-            }
-            stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
-        }
-        smp_copy_wait<0>();
-        __syncwarp();
-    }
-}
-
 /* ---------------------------------------------------------------------------------------------- bytes */
 
 template <int C> struct gradient_bytes {
@@ -122,7 +51,7 @@ template <int C> struct gradient_bytes {
     {
         return __uint_as_float(__byte_perm(biased, 0x4b000000, high ? 0x7432 : 0x7410)) - (8388608.f + 1024.f);
     }
-    SMP_MEMBER smp_pack<unsigned, 4> operator()(const unsigned *words)
+    SMP_MEMBER strip_pack operator()(const unsigned *words)
     {
         constexpr int LEFT = 8 - (C + 1) / 2, SPAN = 8 + 2 * ((C + 1) / 2); /* pairs of the window that are wanted */
         unsigned e[SPAN], odd[SPAN];
@@ -132,7 +61,7 @@ template <int C> struct gradient_bytes {
 #pragma unroll
         for (int k = 0; k + 1 < SPAN; k++) /* samples 2k + 1 and 2k + 2 */
             odd[k] = C % 2 ? __byte_perm(e[k], e[k + 1], 0x5432) : 0;
-        smp_pack<unsigned, 4> result;
+        strip_pack result;
 #pragma unroll
         for (int k = 0; k < PAIRS; k++) {
             const unsigned middle = e[k + (C + 1) / 2];
@@ -171,17 +100,18 @@ template <int C> struct gradient_bytes {
             for (int k = 0; k < PAIRS; k++)
                 clipped += (unsigned)(2 * k < n && (pairs[k] & 0xff00)) + (unsigned)(2 * k + 1 < n && pairs[k] >> 24);
     }
-    static SMP_MEMBER uint8_t sample(const smp_pack<unsigned, 4> &p, int i) { return (uint8_t)(p.v[i / 4] >> 8 * (i & 3)); }
+    static SMP_MEMBER uint8_t sample(const strip_pack &p, int i) { return (uint8_t)(p.v[i / 4] >> 8 * (i & 3)); }
 };
 
 template <int C> SMP_DEVICE void gradient_warp_bytes(const smp_io &io, const smp_gradient &g)
 {
-    typedef typename gradient_walk<uint8_t, C>::rows_type rows_type;
+    typedef strip_walk<uint8_t, C, 1, SMP_GRADIENT_WARP_ROWS> walk;
+    typedef typename walk::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     gradient_bytes<C> row;
     row.clipped = 0;
     row.counts = io.clipped != nullptr;
-    gradient_march<uint8_t, C>(io, g, s, row);
+    strip_march<walk, 3>(io, g.edge, 1, C, s, row);
     smp_count_clipped(io, row.clipped);
 }
 
@@ -195,7 +125,7 @@ template <int C> struct gradient_reals {
         for (int i = 0; i < 4 + 2 * C; i++)
             a[i] = b[i] = 0.f;
     }
-    SMP_MEMBER smp_pack<unsigned, 4> operator()(const unsigned *words)
+    SMP_MEMBER strip_pack operator()(const unsigned *words)
     {
         float smooth[4 + 2 * C], slope[4 + 2 * C];
 #pragma unroll
@@ -206,7 +136,7 @@ template <int C> struct gradient_reals {
             a[i] = b[i];
             b[i] = c;
         }
-        smp_pack<unsigned, 4> result;
+        strip_pack result;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const float x = smp_sobel_x(smooth[i], smooth[i + 2 * C]);
@@ -216,15 +146,16 @@ template <int C> struct gradient_reals {
         return result;
     }
     SMP_MEMBER void count(int) {}
-    static SMP_MEMBER float sample(const smp_pack<unsigned, 4> &p, int i) { return __uint_as_float(p.v[i]); }
+    static SMP_MEMBER float sample(const strip_pack &p, int i) { return __uint_as_float(p.v[i]); }
 };
 
 template <int C> SMP_DEVICE void gradient_warp_reals(const smp_io &io, const smp_gradient &g)
 {
-    typedef typename gradient_walk<float, C>::rows_type rows_type;
+    typedef strip_walk<float, C, 1, SMP_GRADIENT_WARP_ROWS> walk;
+    typedef typename walk::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     gradient_reals<C> row;
-    gradient_march<float, C>(io, g, s, row);
+    strip_march<walk, 3>(io, g.edge, 1, C, s, row);
 }
 
 #define GRADIENT_WARP(C)                                                                                               \

@@ -159,6 +159,12 @@ template <> struct smp_sample<float> {
 };
 template <typename T> SMP_DEVICE T smp_rounded(float v)
 {
+#ifdef __CUDACC__
+    if (smp_sample<T>::format != SMP_F32) { /* fmaxf takes NaN to 0; the sum's low bits are the integer */
+        const float white = smp_sample<T>::format == SMP_U8 ? 255.f : 65535.f;
+        return (T)__float_as_uint(fminf(fmaxf(v, 0.f), white) + 8388608.f);
+    }
+#endif
     if (smp_sample<T>::format == SMP_U8)
         return (T)smp_to_u8(v);
     if (smp_sample<T>::format == SMP_U16)

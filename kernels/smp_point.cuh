@@ -76,9 +76,9 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_each
 
 /* As many samples at a time as make 16 bytes on the wider side, in one access each; rows that do not start on such a
  * boundary, and what is left at their end, sample by sample. Any geometry does. fn: an input sample and its channel (0
- * unless by_channel) to an output sample. */
-template <typename IN, typename OUT, typename FN>
-SMP_DEVICE void smp_point_stream(const smp_io &io, bool by_channel, const FN &fn)
+ * unless BY_CHANNEL) to an output sample. */
+template <typename IN, typename OUT, bool BY_CHANNEL, typename FN>
+SMP_DEVICE void smp_point_stream_by(const smp_io &io, const FN &fn)
 {
     constexpr int N = 16 / (int)(sizeof(IN) > sizeof(OUT) ? sizeof(IN) : sizeof(OUT));
     typedef smp_pack<IN, N> in_pack;
@@ -94,17 +94,26 @@ SMP_DEVICE void smp_point_stream(const smp_io &io, bool by_channel, const FN &fn
         for (int64_t k = first; k < packs; k += step) {
             const in_pack from = reinterpret_cast<const in_pack *>(in)[k];
             out_pack to;
-            int channel = by_channel ? smp_point_channel(io, k * N) : 0;
+            int channel = BY_CHANNEL ? smp_point_channel(io, k * N) : 0;
 #pragma unroll
             for (int j = 0; j < N; j++) {
                 to.v[j] = fn(from.v[j], channel);
-                channel = channel + 1 < io.in.channels && by_channel ? channel + 1 : 0;
+                channel = BY_CHANNEL && channel + 1 < io.in.channels ? channel + 1 : 0;
             }
             reinterpret_cast<out_pack *>(out)[k] = to;
         }
         for (int64_t i = packs * N + first; i < n; i += step)
-            out[i] = fn(in[i], by_channel ? smp_point_channel(io, i) : 0);
+            out[i] = fn(in[i], BY_CHANNEL ? smp_point_channel(io, i) : 0);
     }
+}
+/* Which channel a sample is of costs as much as a cheap operation: known not to matter, nothing of that is left. */
+template <typename IN, typename OUT, typename FN>
+SMP_DEVICE void smp_point_stream(const smp_io &io, bool by_channel, const FN &fn)
+{
+    if (by_channel)
+        smp_point_stream_by<IN, OUT, true>(io, fn);
+    else
+        smp_point_stream_by<IN, OUT, false>(io, fn);
 }
 
 /* tiled: packs of 16 bytes, computed. */

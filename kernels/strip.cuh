@@ -149,4 +149,80 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     }
 };
 
+/* ---------------------------------------------------------------------------------------------- marching */
+
+/* A lane makes 16 bytes of every output row, V samples, from PACKS such packs on either side beside its own. */
+typedef smp_pack<unsigned, 4> strip_pack;
+template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS> struct strip_walk {
+    typedef T sample;
+    static constexpr int C = CHANNELS, V = 16 / (int)sizeof(T), PACKS = SIDE_PACKS, ROWS = GROUP_ROWS, STAGES = 3;
+    typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
+    typedef typename loader_type::rows_type rows_type;
+};
+
+/* Marches down the block's strip, band by band, for stencils of TALL rows, `up` of them above; beside: samples that they
+ * reach to a side. After row.begin(), row(words) gets the window of each row in turn and says what the output row that it
+ * completes is; row.count(n) is called when that is stored, n samples of it; ROW::sample(pack, i) is one of them. */
+template <typename WALK, int TALL, typename ROW>
+SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
+{
+    typedef typename WALK::sample T;
+    typedef typename WALK::loader_type loader_type;
+    constexpr int V = WALK::V, ROWS = WALK::ROWS, STAGES = WALK::STAGES, PACKS = WALK::PACKS;
+    const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
+    const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
+    const loader_type loader(s, io.in, x0, beside, edge);
+    const bool full = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0 && x + V <= n;
+    const T *const window = reinterpret_cast<const T *>(s.v) + V * lane;
+    const int64_t end = io.out.y0 + io.out.rows;
+    for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * band; top < end; top += (int64_t)gridDim.y * band) {
+        const int made = end - top < band ? (int)(end - top) : band, need = made + TALL - 1;
+        const int groups = (need + ROWS - 1) / ROWS;
+        int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
+        T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) + x;
+        row.begin();
+#pragma unroll 1
+        for (int k = 1 - STAGES; k < groups; k++) { /* the first turns only load ahead */
+            if (k >= 0)
+                smp_copy_wait<STAGES - 2>();
+            __syncwarp();
+            const int ahead = k + STAGES - 1;
+            if (ahead < groups)
+                loader.load(next, top - up + ahead * ROWS, need - ahead * ROWS);
+            smp_copy_commit();
+            next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
+            if (k < 0)
+                continue;
+#pragma unroll(TALL > 3 ? 1 : 2)
+            for (int q = 0; q < ROWS; q++) {
+                unsigned words[4 * (2 * PACKS + 1)];
+#pragma unroll
+                for (int i = 0; i < 2 * PACKS + 1; i++) {
+                    const strip_pack p =
+                        *reinterpret_cast<const strip_pack *>(window + stage + q * loader_type::PITCH + i * V);
+#pragma unroll
+                    for (int j = 0; j < 4; j++)
+                        words[4 * i + j] = p.v[j];
+                }
+                const strip_pack result = row(words);
+                if ((unsigned)done < (unsigned)made) {
+                    row.count(x < n ? n - x : 0);
+                    if (full)
+                        *reinterpret_cast<strip_pack *>(out) = result;
+                    else
+#pragma unroll
+                        for (int i = 0; i < V; i++)
+                            if (x + i < n)
+                                out[i] = ROW::sample(result, i);
+                }
+                out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
+                done++;
+            }
+            stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
+        }
+        smp_copy_wait<0>();
+        __syncwarp();
+    }
+}
+
 #endif

@@ -27,11 +27,16 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_taps_scratch(kernel, io->in.channels);
 }
 
-/* Few weights travel with the parameters. */
+/* Small squares have kernels of their own; few weights travel with the parameters. */
 static const char *tiled(const smp_io *io, const void *kernel)
 {
+#define WARP(K) {"taps_warp" #K "_1", NULL, "taps_warp" #K "_3", "taps_warp" #K "_4"}
+    static const char *const warp[3][4] = {WARP(3), WARP(5), WARP(7)};
+#undef WARP
     const smp_taps *taps = kernel;
-    (void)io;
+    const int side = smp_taps_warp(taps, io);
+    if (side)
+        return warp[side / 2 - 1][io->in.channels - 1];
     return taps->rows * taps->cols <= SMP_TAPS_INLINE ? "taps_tiled" : "taps_tiled_table";
 }
 

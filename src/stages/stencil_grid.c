@@ -63,6 +63,10 @@ void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
 {
     const int channels = io->in.channels;
+    if (smp_taps_warp(params, io)) {
+        bands(io, 512 / smp_sample_size(io->in.format), SMP_TAPS_WARP_BAND, 32, grid);
+        return;
+    }
     tiles(io, SMP_TAPS_ACROSS, SMP_TAPS_DOWN, 32, SMP_TAPS_DOWN / 4, grid);
     grid->shared_bytes = (unsigned)(smp_taps_batch(params, channels) * smp_taps_line(params, channels) * 4);
 }

@@ -10,7 +10,7 @@
 #include "pipe/plan.h"
 #include "pipe/program.h"
 
-enum { MAX_WORDS = 3, MAX_SUBJECTS = 3, MAX_NAMES = 12, TEXT = 2048, NUMBERS = 4, LENGTHS = NUMBERS + 16 };
+enum { MAX_WORDS = 3, MAX_SUBJECTS = 3, MAX_NAMES = 12, TEXT = 2048, NUMBERS = 4, SIDES = 5, LENGTHS = NUMBERS + 16 };
 
 /* One pipeline: a stage's example, or its bare name, with words for its enumerations. */
 typedef struct subject {
@@ -29,6 +29,8 @@ CASE_FN int word_levels(const smp_param *param)
         return 2;
     if (param->type == SMP_T_FLOAT && param->unit == SMP_UNIT_PX)
         return LENGTHS;
+    if (param->type == SMP_T_MATRIX)
+        return SIDES;
     if (param->type != SMP_T_ENUM)
         return NUMBERS;
     int count = 0;
@@ -41,7 +43,7 @@ CASE_FN int word_levels(const smp_param *param)
  * matrices of ones. */
 CASE_FN const char *number_text(const smp_param *param, int level)
 {
-    static const int numbers[NUMBERS] = {1, 3, 9, 33}, sides[NUMBERS] = {1, 3, 5, 16};
+    static const int numbers[NUMBERS] = {1, 3, 9, 33}, sides[SIDES] = {1, 3, 5, 7, 16};
     static char text[TEXT];
     size_t used = 0;
     if (param->type == SMP_T_MATRIX) {
