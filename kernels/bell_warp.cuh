@@ -63,6 +63,26 @@ template <int R> struct bell_format<float, R> {
     static SMP_MEMBER float sample(const pack &p, int i) { return __uint_as_float(p.v[i]); }
 };
 
+/* Words FIRST .. LAST of a row of packs: those of pack i. What is not wanted is not loaded, which nvcc would see to anyhow:
+ * said here, traces count the accesses that a GPU makes. */
+template <int FIRST, int LAST, int N> SMP_DEVICE void bell_words(unsigned *words, int i, const smp_pack<unsigned, N> *from)
+{
+    typedef smp_pack<unsigned, 2> half;
+    const int first = FIRST > i * N ? FIRST - i * N : 0, last = LAST < i * N + N - 1 ? LAST - i * N : N - 1;
+    unsigned *to = words + i * N;
+    if (first == last) {
+        to[first] = reinterpret_cast<const unsigned *>(from)[first];
+    } else if (N == 4 && (first >= 2 || last < 2)) {
+        const half h = reinterpret_cast<const half *>(from)[first / 2];
+        to[first / 2 * 2] = h.v[0], to[first / 2 * 2 + 1] = h.v[1];
+    } else {
+        const smp_pack<unsigned, N> p = *from;
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            to[j] = p.v[j];
+    }
+}
+
 /* The kernel for radius R and C channels of T in and out; geometry: smp_geometry_bell_warp. */
 template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g)
 {
@@ -72,6 +92,7 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
     constexpr int PIECE = 16 / (int)sizeof(T), WORDS = (int)sizeof(pack) / 4;
     constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */
     constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE, LEFT = PACKS * V - REACH;
+    constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + 2 * REACH - 1) * (int)sizeof(T) / 4;
     typedef strip_loader<T, C, 32 * V, SIDE, ROWS, STAGES> loader_type;
     typedef typename loader_type::rows_type rows_type;
     SMP_SMEM(rows_type, s);
@@ -112,15 +133,12 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
                 continue;
 #pragma unroll 2
             for (int q = 0; q < ROWS; q++) {
-                unsigned words[(2 * PACKS + 1) * WORDS];
+                unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];
 #pragma unroll
-                for (int i = 0; i < 2 * PACKS + 1; i++) {
-                    const pack p = *reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH + i * V);
-#pragma unroll
-                    for (int j = 0; j < WORDS; j++)
-                        words[i * WORDS + j] = p.v[j];
-                }
+                for (int i = 0; i < 2 * PACKS + 1; i++)
+                    bell_words<FIRST, LAST>(words, i,
+                                            reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH) + i);
 #pragma unroll
                 for (int c = 0; c < C && c < V; c++) { /* one channel after the other: fewer values are alive */
                     constexpr int VALUES = (V + C - 1) / C + 2 * R;
