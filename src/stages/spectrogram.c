@@ -23,7 +23,7 @@ static const char *const colors[] = {"fire", "gray", "none", NULL};
 static const smp_param table[] = {
     {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_NONE, 16, 8192, "1024",
      "samples of a frame, an even number: more tell frequencies apart, fewer tell moments apart", NULL, 0},
-    {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 1 << 20, "256",
+    {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 100000, "256",
      "samples from a frame to the next: a column of the picture each", NULL, 0},
     {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "how a frame fades at its ends",
      windows, 0},

@@ -18,7 +18,7 @@ CHAINS = (
 
 def stages():
     listing = json.loads(command("stages", "--json").stdout)
-    return [s for s in listing if s["domain"] != "sound"]
+    return [s for s in listing if s["domain"] != "audio"]
 
 
 def variants():
