@@ -124,7 +124,7 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
         made.limits = &run->limits;
         code = smp_compare_plan(&made, &in, out, err);
     }
-    if (!code && request->times)
+    if (!code && request->times && out->step_count)
         code = measure_copy(run->device, out, err);
     out->input = run->input;
     smp_shape_text(&media->shape, media->shape.format, out->input_type, sizeof out->input_type);
