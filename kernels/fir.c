@@ -156,40 +156,62 @@ SMP_INLINE void gather(float *restrict plane, const smp_view *in, int c, int64_t
         const char *row = (const char *)smp_row(in, y + i) + c * (int64_t)sizeof(float);
         const int64_t step = in->stride / (int64_t)sizeof(float);
         const float *from = (const float *)(const void *)row;
-        int64_t n = end - i;
-        if (step == 2) /* stereo, end to end: a constant step is vectorised */
+        float *restrict to = plane + i;
+        const int64_t n = end - i;
+        switch (step) { /* a constant step is vectorised */
+        case 1:
+            memcpy(to, from, (size_t)n * sizeof(float));
+            break;
+        case 2:
             for (int64_t q = 0; q < n; q++)
-                plane[i + q] = from[2 * q];
-        else
+                to[q] = from[2 * q];
+            break;
+        default:
             for (int64_t q = 0; q < n; q++)
-                plane[i + q] = from[step * q];
+                to[q] = from[step * q];
+            break;
+        }
         i = end;
     }
     for (; i < count; i++)
         plane[i] = 0.f;
 }
 
-SMP_INLINE void scatter(const smp_view *out, int c, int64_t y, int64_t count, const float *restrict plane)
+/* Planes of results to frames y .. y+count-1. channels is a constant in the usual cases. */
+SMP_INLINE void join_end_to_end(float *restrict to, const float *restrict planes, int64_t count, const int channels)
 {
-    float *to = (float *)(void *)((char *)smp_row(out, y) + c * (int64_t)sizeof(float));
-    const int64_t step = out->stride / (int64_t)sizeof(float);
     for (int64_t i = 0; i < count; i++)
-        to[step * i] = smp_one_nan(plane[i]);
+        for (int c = 0; c < channels; c++)
+            to[i * channels + c] = smp_one_nan(planes[c * SMP_FIR_PLANE + i]);
+}
+
+SMP_INLINE void join(const smp_view *out, int64_t y, int64_t count, const float *planes)
+{
+    const int channels = out->channels;
+    float *to = smp_row(out, y);
+    if (out->stride == channels * (int64_t)sizeof(float) && channels == 1)
+        join_end_to_end(to, planes, count, 1);
+    else if (out->stride == channels * (int64_t)sizeof(float) && channels == 2)
+        join_end_to_end(to, planes, count, 2);
+    else
+        for (int64_t i = 0; i < count; i++, to = (float *)(void *)((char *)to + out->stride))
+            for (int c = 0; c < channels; c++)
+                to[c] = smp_one_nan(planes[c * SMP_FIR_PLANE + i]);
 }
 
 SMP_CPU_KERNEL(fir_tiled)
 {
     const smp_fir *p = params;
     const float *k = io->table;
-    float *results = scratch, *plane = results + SMP_FIR_CHUNK + SMP_FIR_SLACK;
+    float *results = scratch, *plane = results + io->in.channels * SMP_FIR_PLANE;
     for (int64_t y = y0; y < y1; y += SMP_FIR_CHUNK) {
         const int64_t n = y1 - y < SMP_FIR_CHUNK ? y1 - y : SMP_FIR_CHUNK;
         for (int c = 0; c < io->in.channels; c++) {
             gather(plane, &io->in, c, y - p->before, n + p->taps - 1);
             memset(plane + n + p->taps - 1, 0, SMP_FIR_SLACK * sizeof(float));
             for (int64_t i = 0; i < n; i += FRAMES)
-                one_run(results + i, plane + i, k, p->taps);
-            scatter(&io->out, c, y, n, results);
+                one_run(results + c * SMP_FIR_PLANE + i, plane + i, k, p->taps);
         }
+        join(&io->out, y, n, results);
     }
 }

@@ -46,10 +46,11 @@ SMP_FN int smp_fir_group(int have, int j)
     return have > j ? (have - j + SMP_FIR_APART - 1) / SMP_FIR_APART : 0;
 }
 
-/* CPU scratch: a plane of samples and one of results. */
-SMP_FN size_t smp_fir_scratch(const smp_fir *p)
+/* CPU scratch: a plane of results a channel, and one of samples. */
+enum { SMP_FIR_PLANE = SMP_FIR_CHUNK + SMP_FIR_SLACK };
+SMP_FN size_t smp_fir_scratch(const smp_fir *p, int channels)
 {
-    return ((size_t)(2 * SMP_FIR_CHUNK + p->taps) + 2 * SMP_FIR_SLACK) * sizeof(float);
+    return ((size_t)(channels + 1) * SMP_FIR_PLANE + (size_t)p->taps) * sizeof(float);
 }
 
 #ifdef __cplusplus

@@ -17,8 +17,7 @@ const char *const smp_window_names[] = {"kaiser", "hann", "hamming", "blackman",
 
 static size_t scratch(const smp_io *io, const void *params)
 {
-    (void)io;
-    return smp_fir_scratch(params);
+    return smp_fir_scratch(params, io->in.channels);
 }
 
 static void blocks(const smp_io *io, int frames, int threads, smp_grid *grid)
