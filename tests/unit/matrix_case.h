@@ -10,6 +10,7 @@
 #include "pipe/plan.h"
 #include "pipe/program.h"
 
+enum { SOUND_FRAMES = 2100 /* at most: more than two of the largest tiles; strips of a few frames are many launches */ };
 enum { MAX_WORDS = 3, MAX_SUBJECTS = 3, MAX_NAMES = 12, TEXT = 2048, NUMBERS = 4, SIDES = 5, LENGTHS = NUMBERS + 16 };
 
 /* One pipeline: a stage's example, or its bare name, with words for its enumerations. */
@@ -167,7 +168,7 @@ CASE_FN int subjects_of(const smp_stage *stage, subject subjects[MAX_SUBJECTS])
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-/* A picture for the stage, or, for stages of sound, as many samples of f32. */
+/* A picture for the stage, or, for stages of sound, as many frames of f32 up to SOUND_FRAMES. */
 CASE_FN smp_shape subject_shape(const smp_stage *stage, int64_t width, int64_t height, int channels, bool alpha,
                                 smp_format format)
 {
@@ -180,7 +181,7 @@ CASE_FN smp_shape subject_shape(const smp_stage *stage, int64_t width, int64_t h
                            .format = format};
     return (smp_shape){.kind = SMP_AUDIO,
                        .width = 1,
-                       .height = width * height,
+                       .height = width * height < SOUND_FRAMES ? width * height : SOUND_FRAMES,
                        .channels = channels,
                        .format = SMP_F32,
                        .rate = 48000};
