@@ -16,8 +16,8 @@ struct mix_op {
         for (int c = 1; c < C; c++)
             alpha = c == last ? v[c] : alpha;
 #pragma unroll
-        for (int r = 0; r < SMP_MAX_CHANNELS; r++)
-            if (r < mix.rows + mix.keep_alpha)
+        for (int r = 0; r < PUT::most; r++)
+            if (PUT::most == 1 || r < mix.rows + mix.keep_alpha)
                 put(r, r < mix.rows ? smp_mix_row(&mix, r, v, 1, white, C) : alpha);
     }
 };
@@ -30,6 +30,6 @@ SMP_KERNEL_FORMATS(mix_naive, smp_mix)
 
 template <typename IN, typename OUT> SMP_DEVICE void mix_tiled(const smp_io &io, const smp_mix &p)
 {
-    smp_pixel_tiles<IN, OUT>(io, mix_op{p, io.in.channels - 1, io.in.white});
+    smp_pixel_tiles<IN, OUT, true>(io, mix_op{p, io.in.channels - 1, io.in.white});
 }
 SMP_KERNEL_FORMATS(mix_tiled, smp_mix)

@@ -15,9 +15,11 @@
 #include "smp_pixel.h"
 #include "smp_point.cuh"
 
-/* A pixel's results: rounded once, clipped samples counted. Channel numbers should be constants after unrolling. */
-template <typename OUT> struct smp_pixel_put {
-    OUT v[SMP_MAX_CHANNELS];
+/* A pixel's results, at most MOST: rounded once, clipped samples counted. Channel numbers should be constants after
+ * unrolling. */
+template <typename OUT, int MOST = SMP_MAX_CHANNELS> struct smp_pixel_put {
+    static constexpr int most = MOST;
+    OUT v[MOST];
     bool counts;
     unsigned clipped;
     SMP_MEMBER void operator()(int channel, float value)
@@ -91,7 +93,43 @@ struct smp_pixel_sides {
     uint4 in[SMP_PIXEL_TILE / 16], out[SMP_PIXEL_TILE / 16];
 };
 
-template <int C, typename IN, typename OUT, typename OP>
+/* Pixels of three bytes, four at a time, which are three words; into TO bytes a pixel, TO words. What is left at the end of
+ * a tile is returned: the first pixel of it. */
+template <int TO, typename OP>
+SMP_DEVICE int smp_pixel_words(const smp_io &io, smp_pixel_sides &s, int n, unsigned *clipped, const OP &op)
+{
+    const unsigned *const in = reinterpret_cast<const unsigned *>(s.in);
+    unsigned *const out = reinterpret_cast<unsigned *>(s.out);
+    smp_pixel_put<uint8_t, TO> put = {};
+    put.counts = io.clipped != nullptr;
+    for (int i = (int)threadIdx.x; i < n / 4; i += (int)blockDim.x) {
+        unsigned from[3], to[TO];
+#pragma unroll
+        for (int k = 0; k < 3; k++)
+            from[k] = in[3 * i + k];
+#pragma unroll
+        for (int k = 0; k < TO; k++)
+            to[k] = 0;
+#pragma unroll
+        for (int pixel = 0; pixel < 4; pixel++) {
+            float v[3];
+#pragma unroll
+            for (int c = 0; c < 3; c++)
+                v[c] = smp_value((uint8_t)(from[(3 * pixel + c) / 4] >> (3 * pixel + c) % 4 * 8));
+            op.template operator()<3>(v, put);
+#pragma unroll
+            for (int c = 0; c < TO; c++)
+                to[(TO * pixel + c) / 4] |= (unsigned)put.v[c] << (TO * pixel + c) % 4 * 8;
+        }
+#pragma unroll
+        for (int k = 0; k < TO; k++)
+            out[TO * i + k] = to[k];
+    }
+    *clipped += put.clipped;
+    return n / 4 * 4;
+}
+
+template <int C, bool WORDS, typename IN, typename OUT, typename OP>
 SMP_DEVICE void smp_pixel_rows(const smp_io &io, smp_pixel_sides &s, smp_pixel_put<OUT> &put, const OP &op)
 {
     const smp_span span = smp_span_of<IN, OUT>(io);
@@ -103,7 +141,14 @@ SMP_DEVICE void smp_pixel_rows(const smp_io &io, smp_pixel_sides &s, smp_pixel_p
             const int n = (int)(span.n - x < tile ? span.n - x : tile);
             smp_pixel_copy(in, smp_in<IN>(io.in, io.out.y0 + row) + x * io.in.channels, (int64_t)n * io.in.channels);
             __syncthreads();
-            for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x)
+            int done = 0;
+            if constexpr (WORDS && C == 3 && sizeof(IN) == 1 && sizeof(OUT) == 1) {
+                if (io.out.channels == 1)
+                    done = smp_pixel_words<1>(io, s, n, &put.clipped, op);
+                else if (io.out.channels == 3)
+                    done = smp_pixel_words<3>(io, s, n, &put.clipped, op);
+            }
+            for (int i = done + (int)threadIdx.x; i < n; i += (int)blockDim.x)
                 smp_pixel_one<C, true>(io, in + i * io.in.channels, out + i * io.out.channels, put, op);
             __syncthreads();
             smp_pixel_copy(smp_out<OUT>(io.out, io.out.y0 + row) + x * io.out.channels, out,
@@ -114,8 +159,10 @@ SMP_DEVICE void smp_pixel_rows(const smp_io &io, smp_pixel_sides &s, smp_pixel_p
 /* tiled: a block brings a piece of a row into shared memory and takes the results out of it in accesses of 16 bytes,
  * whatever the size of a pixel. A pixel of four channels is one access; three bytes or three floats apart, lanes meet
  * no bank twice, six bytes apart (3 channels of 16 bits) they meet some: two wavefronts; other even numbers of channels
- * have more. Blocks have one row of threads; with several the picture is narrow, and goes pixel by pixel. */
-template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
+ * have more. WORDS: of three bytes a pixel, four pixels a thread, which reads and writes words; the operation heeds
+ * PUT::most, the output's channels, or is small for eight. Blocks have one row of threads; with several the picture is narrow, and goes pixel by pixel. */
+template <typename IN, typename OUT, bool WORDS = false, typename OP>
+SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
 {
     SMP_SMEM(smp_pixel_sides, s);
     smp_pixel_put<OUT> put = smp_pixel_put_to<OUT>(io);
@@ -124,11 +171,11 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_pixel_tile
         return;
     }
     if (io.in.channels == 3)
-        smp_pixel_rows<3, IN, OUT>(io, s, put, op);
+        smp_pixel_rows<3, WORDS, IN, OUT>(io, s, put, op);
     else if (io.in.channels == 4)
-        smp_pixel_rows<4, IN, OUT>(io, s, put, op);
+        smp_pixel_rows<4, WORDS, IN, OUT>(io, s, put, op);
     else
-        smp_pixel_rows<SMP_MAX_CHANNELS, IN, OUT>(io, s, put, op);
+        smp_pixel_rows<SMP_MAX_CHANNELS, WORDS, IN, OUT>(io, s, put, op);
     smp_count_clipped_together(io, put.clipped);
 }
 
