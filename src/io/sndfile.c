@@ -76,6 +76,31 @@ static smp_code check_flac(smp_reader *reader, smp_error *err)
     return code;
 }
 
+/* A stream's last page says that it is the last. The library takes a file that was cut for a shorter one. */
+static smp_code check_last_page(smp_source *source, smp_error *err)
+{
+    enum { FLAGS_AT = 5, LAST = 4, SEGMENTS_AT = 26, HEADER = 27, MOST = HEADER + 255 + 255 * 255 };
+    const size_t have = (size_t)smp_min_u64(source->size, MOST);
+    uint8_t *end = smp_alloc_raw(have);
+    bool whole = false;
+    if (!end)
+        return smp_fail_memory(err, "a page", have);
+    if (smp_sound_look(source, source->size - have, end, have))
+        for (size_t at = 0; at + HEADER <= have && !whole; at++) {
+            if (memcmp(end + at, "OggS", 4) != 0 || !(end[at + FLAGS_AT] & LAST) || at + HEADER + end[at + SEGMENTS_AT] > have)
+                continue;
+            size_t size = HEADER + (size_t)end[at + SEGMENTS_AT];
+            for (size_t i = 0; i < end[at + SEGMENTS_AT]; i++)
+                size += end[at + HEADER + i];
+            whole = at + size <= have; /* tags of other programs may follow */
+        }
+    smp_free(end);
+    if (whole)
+        return SMP_OK;
+    smp_fail(err, SMP_E_DECODE, "the OGG is truncated: its last page is not the end of the stream");
+    return smp_hint(err, "copy or download it again; nothing was written");
+}
+
 /* The first packet of the stream; its length is only known to the library, which looks at the last page. */
 static smp_code check_ogg(smp_reader *reader, smp_error *err)
 {
@@ -84,6 +109,9 @@ static smp_code check_ogg(smp_reader *reader, smp_error *err)
     const size_t have = (size_t)smp_min_u64(source->size, sizeof b);
     if (!smp_sound_look(source, 0, b, have))
         return smp_source_ended(source, err);
+    smp_code code = check_last_page(source, err);
+    if (code != SMP_OK)
+        return code;
     const uint8_t *packet = b + 27 + b[26];
     if (packet[0] == 1)
         return smp_sound_header(reader, 1, packet[11], smp_get_le(packet + 12, 4), SMP_SOUND_VORBIS, err);

@@ -282,6 +282,10 @@ static void truncated_sounds_are_errors(void **context)
     (void)context;
     smp_error err = {0};
     picture p = make_sound(300, 2, 48000);
+#ifdef SMP_TEST_SNDFILE
+    assert_ok(write_sound("a.ogg", &p, SMP_SOUND_S16, NULL, false, &err));
+    assert_truncations_fail(in_folder("a.ogg"), 97);
+#endif
     for (int f = 0; f < FILES; f++) {
         assert_ok(write_sound(files[f], &p, SMP_SOUND_S16, NULL, false, &err));
         assert_truncations_fail(in_folder(files[f]), 7);
