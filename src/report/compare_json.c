@@ -227,7 +227,7 @@ static void put_text(FILE *to, const char *text)
     for (; *text; text++) {
         if (*text == '"')
             fputc('"', to);
-        fputc(*text, to);
+        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, to); /* it may be read on a terminal */
     }
     if (quoted)
         fputc('"', to);

@@ -223,8 +223,11 @@ static void put_head(FILE *to, const smp_compare *compare, const smp_paint *pain
         fprintf(to, "counts: of the GPU kernels, for %s\n", compare->counter_device);
     for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
         if (compare->source_note[kind][0]) {
+            char note[sizeof compare->source_note[kind]] = "";
             fprintf(to, "no %s counts: ", smp_count_kind_name((smp_count_kind)kind));
-            smp_text_wrap(to, compare->source_note[kind], 16, 2);
+            for (size_t i = 0; i + 1 < sizeof note && compare->source_note[kind][i]; i++)
+                note[i] = (unsigned char)compare->source_note[kind][i] < 0x20 ? '?' : compare->source_note[kind][i];
+            smp_text_wrap(to, note, 16, 2);
         }
 }
 
@@ -244,8 +247,10 @@ static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_
         if (variant->counts[SMP_COUNT_MODEL].faults)
             fprintf(to, "  %s%s: the trace saw %llu mistakes (races, uninitialised reads)%s\n", paint->red,
                     variant->name, (unsigned long long)variant->counts[SMP_COUNT_MODEL].faults, paint->off);
-        if (sass->known && sass->why[0])
-            fprintf(to, "  %s%s: model and sass disagree: %s%s\n", paint->red, variant->name, sass->why, paint->off);
+        if (sass->known && sass->why[0]) {
+            fprintf(to, "  %s%s: model and sass disagree%s\n    ", paint->red, variant->name, paint->off);
+            smp_text_wrap(to, sass->why, 4, 4);
+        }
     }
 }
 

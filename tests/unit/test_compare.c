@@ -425,6 +425,120 @@ static void a_large_matrix_product_is_counted_on_a_corner(void **state)
     gpu_job_free(&job);
 }
 
+/* ------------------------------------------------------------------------------------------------ outputs */
+
+/* A result with everything that is awkward: names of strangers, huge numbers, no times, a missing source. */
+static void fill_awkward(smp_compare *c)
+{
+    static smp_compare_variant variants[4];
+    static double samples[] = {1e-9, 2e-9, 3e-9}, slow[] = {4e3, 5e3, 6e3};
+    static smp_compare_site site = {.kernel = "k", .where = "<a>&\"b\".cu:1", .width = 16};
+    static smp_compare_step step;
+    memset(variants, 0, sizeof variants);
+    for (int lane = 0; lane < SMP_WARP; lane++)
+        site.example.offset[lane] = (uint32_t)(lane * 128);
+    site.example.active = UINT32_MAX;
+    site.example.width = 4;
+    site.count = (smp_shared_count){9, 99999999999, 9};
+    variants[0] = (smp_compare_variant){.name = "naive", .help = "<b>", .check = SMP_CHECK_RIGHT, .samples = samples};
+    variants[1] =
+        (smp_compare_variant){.name = "a_very_long_name_of_a_variant", .check = SMP_CHECK_RIGHT, .samples = slow};
+    for (int i = 0; i < 2; i++) {
+        variants[i].sample_count = 3;
+        assert_true(smp_spread_of(variants[i].samples, 3, &variants[i].time));
+    }
+    variants[1].verdict = SMP_VERDICT_SLOWER;
+    variants[1].counts[SMP_COUNT_MODEL] = (smp_compare_count){.known = true, .total = {9, 99999999999, 9}, .faults = 3};
+    variants[1].counts[SMP_COUNT_SASS] = (smp_compare_count){.known = true, .total = {9, 9, 9}};
+    snprintf(variants[1].counts[SMP_COUNT_SASS].why, 200, "load: model has 99999999999 wavefronts, sass 9");
+    variants[1].sites = &site;
+    variants[1].site_count = 1;
+    variants[2] = (smp_compare_variant){.name = "wrong", .check = SMP_CHECK_WRONG};
+    memset(variants[2].wrong, 'w', sizeof variants[2].wrong - 1);
+    variants[3] = (smp_compare_variant){.name = "absent"};
+    memset(variants[3].why, '\033', sizeof variants[3].why - 1);
+    step = (smp_compare_step){.stage = "stage",
+                              .number = 99,
+                              .node = -1,
+                              .bytes = UINT64_MAX,
+                              .pixels = 1,
+                              .ops = 1e30,
+                              .height = INT64_MAX,
+                              .width = 5,
+                              .count_rows = 64,
+                              .count_columns = 5,
+                              .timed_out = true,
+                              .variants = variants,
+                              .variant_count = 4};
+    memset(step.label, 'x', sizeof step.label - 1);
+    memcpy(step.label, "\033[31m<script>\xff", 15);
+    snprintf(step.type_in, sizeof step.type_in, "u8x3 9999999x9999999 in f32");
+    snprintf(step.type_out, sizeof step.type_out, "u8x3 9999999x9999999 in f32");
+    *c = (smp_compare){.pipe = "a,\"b\n.pipe", .input = "\033[2J<i>", .copy_gbs = 1e6, .steps = &step, .step_count = 1};
+    snprintf(c->device.kind, sizeof c->device.kind, "cuda");
+    snprintf(c->source_note[SMP_COUNT_HW], sizeof c->source_note[SMP_COUNT_HW],
+             "no \033 rights, and a sentence that is long "
+             "enough to go on in a second line of the table because it names a remedy");
+}
+
+static char *render(void (*print)(FILE *, const smp_compare *), const smp_compare *c)
+{
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    if (print)
+        print(to, c);
+    else
+        smp_compare_table(to, c, true, false);
+    assert_int_equal(fclose(to), 0);
+    assert_null(strchr(text, '\033')); /* nothing drives a terminal */
+    return text;
+}
+
+static void awkward_results_stay_inside_the_table(void **state)
+{
+    (void)state;
+    smp_compare c;
+    fill_awkward(&c);
+    char *text = render(NULL, &c);
+    assert_non_null(strstr(text, "WRONG"));
+    assert_non_null(strstr(text, "model and sass disagree"));
+    assert_non_null(strstr(text, "3 mistakes"));
+    assert_non_null(strstr(text, "fewer samples than asked for"));
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        if (smp_text_columns(line) > SMP_TEXT_WIDTH)
+            fail_msg("%zu columns: %s", smp_text_columns(line), line);
+    free(text);
+    assert_true(smp_compare_any_disagreement(&c));
+}
+
+static void awkward_results_stay_text_in_files(void **state)
+{
+    (void)state;
+    smp_compare c;
+    fill_awkward(&c);
+    char *json = render(smp_compare_json, &c), *csv = render(smp_compare_csv, &c), *html = render(smp_compare_html, &c);
+    assert_non_null(strstr(json, "\"pipeline\": \"a,\\\"b\\n.pipe\""));
+    assert_non_null(strstr(json, "\"samples_seconds\": [4000, 5000, 6000]"));
+    assert_null(strstr(html, "<script>"));
+    assert_null(strstr(html, "<i>"));
+    assert_non_null(strstr(html, "&lt;a&gt;&amp;&quot;b&quot;.cu:1"));
+    int lines = 0, commas = 0, here = 0; /* as many cells in every line */
+    for (size_t i = 0; csv[i]; i++) {
+        here += csv[i] == ',';
+        if (csv[i] != '\n')
+            continue;
+        commas = lines++ ? commas : here;
+        assert_int_equal(here, commas);
+        here = 0;
+    }
+    assert_int_equal(lines, 5);
+    free(json);
+    free(csv);
+    free(html);
+}
+
 /* ------------------------------------------------------------------------------------------------ failures */
 
 static void out_of_memory_anywhere_is_an_error_and_leaks_nothing(void **state)
@@ -471,6 +585,8 @@ int main(void)
         cmocka_unit_test(a_wrong_reduction_is_found),
         cmocka_unit_test(a_slow_variant_is_slower),
         cmocka_unit_test(sampling_goes_on_within_the_time_limit),
+        cmocka_unit_test(awkward_results_stay_inside_the_table),
+        cmocka_unit_test(awkward_results_stay_text_in_files),
         cmocka_unit_test(a_gpus_caches_are_emptied_by_reading),
         cmocka_unit_test(out_of_memory_anywhere_is_an_error_and_leaks_nothing),
         cmocka_unit_test(a_large_matrix_product_is_counted_on_a_corner),
