@@ -278,6 +278,30 @@ class Batch(BatchCase):
         many = self.peak("batch", *how, "in", "-o", "many")
         self.assertLessEqual(many, 1.3 * few, f"{few} bytes for 10 files, {many} for 300")
 
+    def test_a_terminal_sees_progress_with_rate_and_time_left(self):
+        self.pictures([f"p{i:02}.png" for i in range(60)], width=200, height=130)
+        ours, theirs = os.openpty()
+        slow = [PROGRAM, "batch", "-e", "gaussian 8px", "--variant", "naive", "--jobs", "1", "in", "-o", "out"]
+        process = subprocess.Popen(slow, cwd=self.folder, stderr=theirs)
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                got = os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not got:
+                break
+            seen += got
+        os.close(ours)
+        self.assertEqual(process.wait(), 0)
+        self.assertRegex(seen.decode(), r"\r  \d+ of 60 files \[#*\.*\] +\d+ %  [0-9.]+ files/s  [0-9.]+ s left")
+
+    def test_the_samples_series(self):
+        """The README's example."""
+        self.smp("batch", PIPELINES / "sharpen.pipe", SAMPLES / "series", "-o", "sharp", "--name", "{stem}.png")
+        self.assertEqual(list(self.outputs("sharp")), [f"focus-{i}.png" for i in range(1, 6)] + ["gray.png"])
+
     def test_no_progress_without_a_terminal(self):
         self.pictures(["a.png"])
         self.assertRegex(self.batch("in", "-o", "out").stderr, r"^smempipe: 1 file done; [0-9.]+ s, [0-9.e+]+ files/s\n$")
