@@ -47,6 +47,7 @@ SMP_DEVICE int strip_border(int i, int n, int channels, int edge)
 /* C: channels, or 0 when they are not constant. Border values are zero. */
 template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_loader {
     typedef strip_rows<IN, ACROSS, SIDE, ROWS, STAGES> rows_type;
+    static_assert(sizeof(IN) == 1 || sizeof(IN) == 4, "bytes or floats");
     static constexpr int PIECE = rows_type::PIECE, PITCH = rows_type::PITCH, GROUP = rows_type::GROUP;
     static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
     static constexpr int HALO = 2 * SIDE / PIECE;                     /* pieces of a row's halo */
@@ -94,15 +95,28 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
             if ((uintptr_t)line % 16 == 0 && at >= 0 && at + PIECE <= n)
                 return line + at;
 #pragma unroll 1
-            for (int q = 0; q < 4; q++, at += PIECE / 4) {
-                word[0] = word[1], word[1] = word[2], word[2] = word[3], word[3] = 0;
+            for (int q = 0; q < PIECE; q += 4) { /* four loads under way */
+                int place[4];
+                unsigned code[4];
 #pragma unroll
-                for (int k = 0; k < PIECE / 4; k++) {
-                    const int i = strip_border(at + k, n, C ? C : in.channels, edge);
-                    if (i >= 0 && sizeof(IN) == 4)
-                        word[3] = reinterpret_cast<const unsigned *>(line)[i];
-                    else if (i >= 0)
-                        word[3] |= (unsigned)line[i] << 8 * (int)sizeof(IN) * k;
+                for (int k = 0; k < 4; k++)
+                    place[k] = strip_border(at + q + k, n, C ? C : in.channels, edge);
+#pragma unroll
+                for (int k = 0; k < 4; k++) {
+                    const IN v = line[place[k] < 0 ? 0 : place[k]];
+                    if (sizeof(IN) == 4)
+                        code[k] = __float_as_uint((float)v);
+                    else
+                        code[k] = (unsigned)v;
+                    code[k] = place[k] < 0 ? 0 : code[k];
+                }
+                if (sizeof(IN) == 4) {
+#pragma unroll
+                    for (int k = 0; k < 4; k++)
+                        word[k] = code[k];
+                } else {
+                    word[0] = word[1], word[1] = word[2], word[2] = word[3];
+                    word[3] = code[0] | code[1] << 8 | code[2] << 16 | code[3] << 24;
                 }
             }
         }
