@@ -10,8 +10,10 @@
 #include "pipe/plan.h"
 #include "pipe/program.h"
 
-enum { SOUND_FRAMES = 2100 /* at most: more than two of the largest tiles; strips of a few frames are many launches */ };
-enum { MAX_WORDS = 3, MAX_SUBJECTS = 3, MAX_NAMES = 12, TEXT = 2048, NUMBERS = 4, SIDES = 5, LENGTHS = NUMBERS + 16 };
+enum {
+    SOUND_FRAMES = 2100 /* at most: more than two of the largest tiles; strips of a few frames are many launches */
+};
+enum { MAX_WORDS = 3, MAX_SUBJECTS = 3, MAX_NAMES = 12, TEXT = 2048, NUMBERS = 5, SIDES = 6, LENGTHS = NUMBERS + 16 };
 
 /* One pipeline: a stage's example, or its bare name, with words for its enumerations. */
 typedef struct subject {
@@ -41,19 +43,21 @@ CASE_FN int word_levels(const smp_param *param)
 }
 
 /* Numbers that small and large kernels have, lengths in steps of a quarter too, so that four of them are every radius;
- * matrices of ones. */
+ * matrices and, last, a list of ones. */
 CASE_FN const char *number_text(const smp_param *param, int level)
 {
-    static const int numbers[NUMBERS] = {1, 3, 9, 33}, sides[SIDES] = {1, 3, 5, 7, 16};
+    static const int numbers[NUMBERS] = {1, 3, 9, 33, 301}, rows[SIDES] = {1, 3, 5, 7, 16, 1};
+    static const int columns[SIDES] = {1, 3, 5, 7, 16, 301}, most = 33; /* most: of what is no count */
     static char text[TEXT];
     size_t used = 0;
     if (param->type == SMP_T_MATRIX) {
-        for (int i = 0; i < sides[level] * sides[level]; i++)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s1", !i ? "[" : i % sides[level] ? " " : ";");
+        for (int i = 0; i < rows[level] * columns[level]; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s1", !i ? "[" : i % columns[level] ? " " : ";");
         snprintf(text + used, sizeof text - used, "]");
         return text;
     }
     double number = level < NUMBERS ? numbers[level] : (level - NUMBERS + 1) / 4.;
+    number = param->type == SMP_T_FLOAT && number > most ? most : number;
     if (param->min < param->max) {
         number = number < param->min ? param->min : number;
         number = number > param->max ? param->max : number;

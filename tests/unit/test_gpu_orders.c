@@ -2,7 +2,8 @@
  * definition's bytes and findings each time, and no races, no reads of what nobody wrote, no accesses outside, no
  * barrier that some threads miss. Made from the descriptors alone: of all inputs (formats, channels, storage on both
  * sides, words, sizes of numbers) those are run that reach a kernel which has not had its share yet: one picture as a
- * whole on a device whose grids are small, so that blocks take turns as on huge pictures, and one in strips.
+ * whole on a device whose grids are small, so that blocks take turns as on huge pictures, and one in strips; and, where
+ * a stage takes numbers, one with a large number.
  *
  * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
  * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_COUNTS=FILE, to be told what
@@ -31,6 +32,7 @@ static struct state {
     const smp_kernel_file *only; /* SMP_TEST_KERNELS */
     FILE *counts;                /* SMP_TEST_COUNTS */
     bool failed;
+    int share;   /* inputs for each kernel at present */
     int wanting; /* kernels that have not had their share */
     long planned, inputs, runs;
     struct {
@@ -140,9 +142,9 @@ static void check_order(const input *c, const smp_plan *plan, const picture *in,
 
 static void check_variant(const input *c, const smp_plan *plan, const char *variant, const picture *in, outcome *want)
 {
-    int least = SHARE;
+    int least = state.share;
     each_kernel(plan, variant, see_kernel, &least);
-    if (least == SHARE)
+    if (least == state.share)
         return;
     if (!want->out.memory) {
         run_plan(plan, in, "naive", 0, gpu_reference(), want);
@@ -150,14 +152,16 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
     }
     each_kernel(plan, variant, count_planned, NULL);
     for (int order = 0; order < GPU_ORDERS; order++)
-        check_order(c, plan, in, variant, least ? 7 : 0, order, want);
+        check_order(c, plan, in, variant, least == 1 ? 7 : 0, order, want);
 }
 
-static void check_input(const input *c)
+/* False when the stage refuses it. */
+static bool check_input(const input *c)
 {
     smp_program *program = input_parse(c);
     smp_plan *plan = NULL;
-    if (program && plan_lines(program, &c->shape, c->mode == PLAIN, &plan)) {
+    const bool makes_sense = program && plan_lines(program, &c->shape, c->mode == PLAIN, &plan);
+    if (makes_sense) {
         const char *names[MAX_NAMES];
         int count = variant_names(c->subject->stage, names);
         picture in = input_picture(c);
@@ -170,6 +174,7 @@ static void check_input(const input *c)
     }
     smp_plan_free(plan);
     smp_program_free(program);
+    return makes_sense;
 }
 
 /* ------------------------------------------------------------------------------------------------ inputs */
@@ -194,6 +199,22 @@ static void check_subject(const subject *s)
     }
 }
 
+/* The last word is a number: as large as the stage takes it. */
+static void check_largest(const subject *s)
+{
+    smp_shape shape = subject_shape(s->stage, first_size[0], first_size[1], 1, false, SMP_F32);
+    bool done = false;
+    state.share = SHARE + 1;
+    const int last = s->words[s->word_count - 1]->type == SMP_T_MATRIX ? SIDES - 1 : NUMBERS - 1;
+    for (int level = last; level >= last - 1 && !done; level--) {
+        int levels[MAX_WORDS] = {0};
+        levels[s->word_count - 1] = level;
+        input c = input_make(s, levels, &shape, AS_PLANNED, 1);
+        done = check_input(&c);
+    }
+    state.share = SHARE;
+}
+
 /* Whether kernels may depend on the parameter beyond the words. */
 static bool is_size(const smp_param *p)
 {
@@ -215,8 +236,10 @@ static void check_stage(void **given)
         subject s = subjects[0];
         int last = s.word_count < MAX_WORDS ? s.word_count++ : MAX_WORDS - 1;
         s.words[last] = p;
-        if (is_size(p))
-            check_subject(&s);
+        if (!is_size(p))
+            continue;
+        check_subject(&s);
+        check_largest(&s);
     }
     gpu_set_order(0);
     state.failed = false;
@@ -286,6 +309,7 @@ int main(void)
     size_t count = smp_stage_count();
     struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
     int status = tests ? take_kernels() : 2;
+    state.share = SHARE;
     if (status)
         return status;
     for (size_t i = 0; i < count; i++) {
