@@ -107,8 +107,8 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
         across[k] = format::across(g, k);
         down[k] = format::down(g, k);
     }
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * band; top < end; top += (int64_t)gridDim.y * band) {
+    const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
+    if (top < end) {
         const int made = end - top < band ? (int)(end - top) : band, need = made + 2 * R;
         const int groups = (need + ROWS - 1) / ROWS;
         float sum[2 * R][V];
@@ -176,8 +176,6 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
             }
             stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
         }
-        smp_copy_wait<0>();
-        __syncwarp();
     }
 }
 

@@ -37,12 +37,11 @@ SMP_FN int64_t smp_stencil_reach(int64_t near, int64_t far, int edge)
     return (edge == SMP_REFLECT || edge == SMP_MIRROR) && far > near ? far : near;
 }
 
-/* GPU: rows of a band, when `bands` blocks share `rows`. Kernels that march down bands take the geometry's number of
- * them, which makes small pictures' bands lower. */
+/* GPU: rows of a band, when `bands` blocks share `rows`: a block has one band, or none. Kernels that march down bands take
+ * the geometry's number of them, which makes small pictures' bands lower. */
 SMP_FN int smp_band_of(int64_t rows, int bands)
 {
-    const int64_t band = (rows + bands - 1) / bands;
-    return band < 1 << 20 ? (int)band : 1 << 20;
+    return (int)((rows + bands - 1) / bands);
 }
 
 enum {

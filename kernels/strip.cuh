@@ -188,8 +188,8 @@ SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, type
     const loader_type loader(s, io.in, x0, beside, edge);
     const bool full = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0 && x + V <= n;
     const T *const window = reinterpret_cast<const T *>(s.v) + V * lane;
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * band; top < end; top += (int64_t)gridDim.y * band) {
+    const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
+    if (top < end) {
         const int made = end - top < band ? (int)(end - top) : band, need = made + TALL - 1;
         const int groups = (need + ROWS - 1) / ROWS;
         int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
@@ -234,8 +234,6 @@ SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, type
             }
             stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
         }
-        smp_copy_wait<0>();
-        __syncwarp();
     }
 }
 
