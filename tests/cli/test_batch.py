@@ -279,7 +279,7 @@ class Batch(BatchCase):
         self.assertLessEqual(many, 1.3 * few, f"{few} bytes for 10 files, {many} for 300")
 
     def test_a_terminal_sees_progress_with_rate_and_time_left(self):
-        self.pictures([f"p{i:02}.png" for i in range(60)], width=200, height=130)
+        self.pictures([f"p{i:02}.png" for i in range(120)], width=200, height=130)
         ours, theirs = os.openpty()
         slow = [PROGRAM, "batch", "-e", "gaussian 8px", "--variant", "naive", "--jobs", "1", "in", "-o", "out"]
         process = subprocess.Popen(slow, cwd=self.folder, stderr=theirs)
@@ -295,7 +295,7 @@ class Batch(BatchCase):
             seen += got
         os.close(ours)
         self.assertEqual(process.wait(), 0)
-        self.assertRegex(seen.decode(), r"\r  \d+ of 60 files \[#*\.*\] +\d+ %  [0-9.]+ files/s  [0-9.]+ s left")
+        self.assertRegex(seen.decode(), r"\r  \d+ of 120 files \[#*\.*\] +\d+ %  [0-9.]+ files/s  [0-9.]+ s left")
 
     def test_the_samples_series(self):
         """The README's example."""
