@@ -109,25 +109,23 @@ SMP_FN uint32_t smp_bell_shared(int radius, int channels, int sample_size)
     return (uint32_t)(2 * SMP_BELL_STEP * line + smp_bell_ring(radius) * threads * 16);
 }
 
-/* GPU: the kernels of bell_warp.cuh, one warp a strip: u8 into u8, f32 into f32, with 1, 3 or 4 channels. In bytes, taps
- * of weight zero change nothing: radius 1 runs as 2. */
+/* GPU: the kernels of bell_warp.cuh, one warp a strip: u8 into u8, f32 into f32, with 1, 3 or 4 channels. In bytes,
+ * taps of weight zero change nothing: radius 1 runs as 2. */
 enum {
     SMP_BELL_BYTES_RADIUS = 8,
-    SMP_BELL_BYTES_ROWS = 8,       /* rows that arrive together */
-    SMP_BELL_REALS_RADIUS = 8,     /* with 3 or 4 channels, .. */
+    SMP_BELL_BYTES_ROWS = 8,      /* rows that arrive together */
+    SMP_BELL_REALS_RADIUS = 8,    /* with 3 or 4 channels, .. */
     SMP_BELL_REALS_RADIUS_1 = 15, /* and with one */
     SMP_BELL_REALS_ROWS = 4,
     SMP_BELL_REALS_LANE = 4 /* samples that a lane makes of a row */
 };
 
-/* The radius of the kernel for this launch, or 0: none. Outside the picture these kernels know zero, but no other value,
- * and places in a row have 32 bits. */
+/* The radius of the kernel for this launch, or 0: none. Outside the picture these kernels know zero, but no other
+ * value, and places in a row have 32 bits. */
 SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
 {
     const int channels = io->in.channels, bytes = io->in.format == SMP_U8, radius = g->radius;
-    const int most = bytes           ? SMP_BELL_BYTES_RADIUS
-                     : channels == 1 ? SMP_BELL_REALS_RADIUS_1
-                                     : SMP_BELL_REALS_RADIUS;
+    const int most = bytes ? SMP_BELL_BYTES_RADIUS : channels == 1 ? SMP_BELL_REALS_RADIUS_1 : SMP_BELL_REALS_RADIUS;
     if (io->in.format != io->out.format || io->in.format == SMP_U16 || radius > most ||
         (g->edge == SMP_CONSTANT && g->fill != 0.f) || io->in.width * channels > 1 << 30 ||
         (channels != 1 && channels != 3 && channels != 4))

@@ -3,14 +3,13 @@
  *
  * Against the fused kernel of bell_fused.cuh:
  *   - no block barrier: the warps of an SM drift apart, and one's loads hide behind another's arithmetic;
- *   - the column pass has no ring in shared memory: each lane keeps 2r sums for each of its samples, and a new row turns
- *     sum j into fma(weight, row, sum j + 1), which needs no moves and is the definition's order, top to bottom;
+ *   - the column pass has no ring in shared memory: each lane keeps 2r sums for each of its samples, and a new row
+ * turns sum j into fma(weight, row, sum j + 1), which needs no moves and is the definition's order, top to bottom;
  *   - bytes: a byte extended by zeros is a denormal float, byte * 2^-149, which FADD and FFMA take at full speed, and
  *     sums of two are exact. So a conversion is one byte permute; the row weights carry 2^126, the column weights 2^23,
- *     which changes no rounding. Adding 2^23 rounds to nearest, ties to even, and leaves the byte in the low bits: three
- *     permutes pack four. Weighted means of bytes neither clip nor are NaN.
- * Bands are short, because uneven warps at the end of a launch cost more than rows that are filtered twice; rows and halo
- * of a band are whole groups. */
+ *     which changes no rounding. Adding 2^23 rounds to nearest, ties to even, and leaves the byte in the low bits:
+ * three permutes pack four. Weighted means of bytes neither clip nor are NaN. Bands are short, because uneven warps at
+ * the end of a launch cost more than rows that are filtered twice; rows and halo of a band are whole groups. */
 #ifndef SMP_KERNELS_BELL_WARP_CUH
 #define SMP_KERNELS_BELL_WARP_CUH
 
@@ -42,7 +41,10 @@ template <int R> struct bell_format<uint8_t, R> {
         }
         return p;
     }
-    static SMP_MEMBER uint8_t sample(const pack &p, int i) { return (uint8_t)(p.v[i / 4] >> 8 * (i & 3)); }
+    static SMP_MEMBER uint8_t sample(const pack &p, int i)
+    {
+        return (uint8_t)(p.v[i / 4] >> 8 * (i & 3));
+    }
 };
 
 template <int R> struct bell_format<float, R> {
@@ -60,12 +62,16 @@ template <int R> struct bell_format<float, R> {
             p.v[i] = __float_as_uint(v[i]);
         return p;
     }
-    static SMP_MEMBER float sample(const pack &p, int i) { return __uint_as_float(p.v[i]); }
+    static SMP_MEMBER float sample(const pack &p, int i)
+    {
+        return __uint_as_float(p.v[i]);
+    }
 };
 
-/* Words FIRST .. LAST of a row of packs: those of pack i. What is not wanted is not loaded, which nvcc would see to anyhow:
- * said here, traces count the accesses that a GPU makes. */
-template <int FIRST, int LAST, int N> SMP_DEVICE void bell_words(unsigned *words, int i, const smp_pack<unsigned, N> *from)
+/* Words FIRST .. LAST of a row of packs: those of pack i. What is not wanted is not loaded, which nvcc would see to
+ * anyhow: said here, traces count the accesses that a GPU makes. */
+template <int FIRST, int LAST, int N>
+SMP_DEVICE void bell_words(unsigned *words, int i, const smp_pack<unsigned, N> *from)
 {
     typedef smp_pack<unsigned, 2> half;
     const int first = FIRST > i * N ? FIRST - i * N : 0, last = LAST < i * N + N - 1 ? LAST - i * N : N - 1;
@@ -137,8 +143,8 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
                 float done[V];
 #pragma unroll
                 for (int i = 0; i < 2 * PACKS + 1; i++)
-                    bell_words<FIRST, LAST>(words, i,
-                                            reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH) + i);
+                    bell_words<FIRST, LAST>(
+                        words, i, reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH) + i);
 #pragma unroll
                 for (int c = 0; c < C && c < V; c++) { /* one channel after the other: fewer values are alive */
                     constexpr int VALUES = (V + C - 1) / C + 2 * R;

@@ -5,8 +5,12 @@
 
 /* The least warps an SM, for their registers. */
 #define GAUSSIAN_REALS(R, C)                                                                                           \
-    SMP_KERNEL_BOUNDS(32, (R <= 2 ? 28 : R <= 4 ? 20 : R <= 8 ? 14 : 10), gaussian_warp##R##_##C##_f32_f32, smp_bell,  \
-                      io, p)                                                                                           \
+    SMP_KERNEL_BOUNDS(32,                                                                                              \
+                      (R <= 2   ? 28                                                                                   \
+                       : R <= 4 ? 20                                                                                   \
+                       : R <= 8 ? 14                                                                                   \
+                                : 10),                                                                                 \
+                      gaussian_warp##R##_##C##_f32_f32, smp_bell, io, p)                                               \
     {                                                                                                                  \
         bell_march<float, R, C>(io, p);                                                                                \
     }

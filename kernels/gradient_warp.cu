@@ -1,13 +1,13 @@
-/* The magnitude of sobel on GPUs, one warp a strip (strip.cuh), for u8 into u8 and f32 into f32 with 1, 3 or 4 channels, none
- * of them alpha. A lane makes 16 bytes, or 4 floats, of every row that comes by and keeps what the next two rows need.
+/* The magnitude of sobel on GPUs, one warp a strip (strip.cuh), for u8 into u8 and f32 into f32 with 1, 3 or 4
+ * channels, none of them alpha. A lane makes 16 bytes, or 4 floats, of every row that comes by and keeps what the next
+ * two rows need.
  *
- *   bytes  All sums are exact integers, so their order is free: x = d(a) + 2 d(b) + d(c) with d = right - left in a row, y =
- *          s(c) - s(a) with s = left + 2 middle + right. Two samples share a 32-bit register, 16 bits each; as one integer
- *          high * 65536 + low they add and subtract in one instruction, and a bias keeps both parts positive where they are
- *          taken apart. Byte permutes make floats (2^23 + part), and squares, root and rounding are those of the
- *          definition, but for the root: an approximation serves, for roots of integers up to 255.5^2 keep a relative
- *          distance of 1.9e-6 from where rounding changes, and it errs by 2^-22 at most. Clamping and packing are again
- *          two samples an instruction.
+ *   bytes  All sums are exact integers, so their order is free: x = d(a) + 2 d(b) + d(c) with d = right - left in a
+ * row, y = s(c) - s(a) with s = left + 2 middle + right. Two samples share a 32-bit register, 16 bits each; as one
+ * integer high * 65536 + low they add and subtract in one instruction, and a bias keeps both parts positive where they
+ * are taken apart. Byte permutes make floats (2^23 + part), and squares, root and rounding are those of the definition,
+ * but for the root: an approximation serves, for roots of integers up to 255.5^2 keep a relative distance of 1.9e-6
+ * from where rounding changes, and it errs by 2^-22 at most. Clamping and packing are again two samples an instruction.
  *   f32    The definition's own order, each column sum made once a lane. */
 #include "gradient.h"
 
@@ -29,10 +29,10 @@ SMP_DEVICE float gradient_root(float v)
 
 template <int C> struct gradient_bytes {
     static constexpr int PAIRS = 8;
-    static constexpr unsigned BIAS = 0x04000400;           /* |x| and |y| are at most 1020 */
-    unsigned before[PAIRS], above[PAIRS];                  /* d(a) + 2 d(b), d(b) */
-    unsigned smooth_a[PAIRS], smooth_b[PAIRS];             /* s(a), s(b) */
-    unsigned pairs[PAIRS];                                 /* results before they are clamped */
+    static constexpr unsigned BIAS = 0x04000400; /* |x| and |y| are at most 1020 */
+    unsigned before[PAIRS], above[PAIRS];        /* d(a) + 2 d(b), d(b) */
+    unsigned smooth_a[PAIRS], smooth_b[PAIRS];   /* s(a), s(b) */
+    unsigned pairs[PAIRS];                       /* results before they are clamped */
     unsigned clipped;
     bool counts;
 
@@ -82,8 +82,7 @@ template <int C> struct gradient_bytes {
         }
 #pragma unroll
         for (int k = 0; k < PAIRS; k += 2)
-            result.v[k / 2] =
-                __byte_perm(__vminu2(pairs[k], 0x00ff00ff), __vminu2(pairs[k + 1], 0x00ff00ff), 0x6420);
+            result.v[k / 2] = __byte_perm(__vminu2(pairs[k], 0x00ff00ff), __vminu2(pairs[k + 1], 0x00ff00ff), 0x6420);
         return result;
     }
     /* Of the last row; n samples exist from the lane's first on. */
@@ -100,7 +99,10 @@ template <int C> struct gradient_bytes {
             for (int k = 0; k < PAIRS; k++)
                 clipped += (unsigned)(2 * k < n && (pairs[k] & 0xff00)) + (unsigned)(2 * k + 1 < n && pairs[k] >> 24);
     }
-    static SMP_MEMBER uint8_t sample(const strip_pack &p, int i) { return (uint8_t)(p.v[i / 4] >> 8 * (i & 3)); }
+    static SMP_MEMBER uint8_t sample(const strip_pack &p, int i)
+    {
+        return (uint8_t)(p.v[i / 4] >> 8 * (i & 3));
+    }
 };
 
 template <int C> SMP_DEVICE void gradient_warp_bytes(const smp_io &io, const smp_gradient &g)
@@ -146,7 +148,10 @@ template <int C> struct gradient_reals {
         return result;
     }
     SMP_MEMBER void count(int) {}
-    static SMP_MEMBER float sample(const strip_pack &p, int i) { return __uint_as_float(p.v[i]); }
+    static SMP_MEMBER float sample(const strip_pack &p, int i)
+    {
+        return __uint_as_float(p.v[i]);
+    }
 };
 
 template <int C> SMP_DEVICE void gradient_warp_reals(const smp_io &io, const smp_gradient &g)

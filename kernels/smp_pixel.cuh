@@ -93,8 +93,8 @@ struct smp_pixel_sides {
     uint4 in[SMP_PIXEL_TILE / 16], out[SMP_PIXEL_TILE / 16];
 };
 
-/* Pixels of three bytes, four at a time, which are three words; into TO bytes a pixel, TO words. What is left at the end of
- * a tile is returned: the first pixel of it. */
+/* Pixels of three bytes, four at a time, which are three words; into TO bytes a pixel, TO words. What is left at the
+ * end of a tile is returned: the first pixel of it. */
 template <int TO, typename OP>
 SMP_DEVICE int smp_pixel_words(const smp_io &io, smp_pixel_sides &s, int n, unsigned *clipped, const OP &op)
 {
@@ -160,7 +160,8 @@ SMP_DEVICE void smp_pixel_rows(const smp_io &io, smp_pixel_sides &s, smp_pixel_p
  * whatever the size of a pixel. A pixel of four channels is one access; three bytes or three floats apart, lanes meet
  * no bank twice, six bytes apart (3 channels of 16 bits) they meet some: two wavefronts; other even numbers of channels
  * have more. WORDS: of three bytes a pixel, four pixels a thread, which reads and writes words; the operation heeds
- * PUT::most, the output's channels, or is small for eight. Blocks have one row of threads; with several the picture is narrow, and goes pixel by pixel. */
+ * PUT::most, the output's channels, or is small for eight. Blocks have one row of threads; with several the picture is
+ * narrow, and goes pixel by pixel. */
 template <typename IN, typename OUT, bool WORDS = false, typename OP>
 SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
 {

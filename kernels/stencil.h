@@ -5,8 +5,8 @@
  * rows that stays in the first- or second-level cache: `make` brings one picture row into the window (converted, and
  * for separable filters already filtered along the row), `emit` turns window rows into output rows. Window rows have a
  * constant pitch, so that an emitting loop needs one pointer and constant offsets. All arithmetic is on f32 code
- * values, whatever the storage: that alone makes results independent of it. Every NaN that a neighbourhood stage stores,
- * alpha passed through included, is that of smp_one_nan(). */
+ * values, whatever the storage: that alone makes results independent of it. Every NaN that a neighbourhood stage
+ * stores, alpha passed through included, is that of smp_one_nan(). */
 #ifndef SMP_KERNELS_STENCIL_H
 #define SMP_KERNELS_STENCIL_H
 

@@ -123,7 +123,8 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         made = make_uint4(word[0], word[1], word[2], word[3]);
         return nullptr;
     }
-    /* Starts bringing picture rows y .. y + ROWS - 1 into the stage at `offset` samples; of these `needed` are wanted. */
+    /* Starts bringing picture rows y .. y + ROWS - 1 into the stage at `offset` samples; of these `needed` are wanted.
+     */
     SMP_MEMBER void load(int offset, int64_t y, int needed) const
     {
         const int64_t present = y - in.y0;
@@ -174,9 +175,10 @@ template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS> struct strip
     typedef typename loader_type::rows_type rows_type;
 };
 
-/* Marches down the block's strip, band by band, for stencils of TALL rows, `up` of them above; beside: samples that they
- * reach to a side. After row.begin(), row(words) gets the window of each row in turn and says what the output row that it
- * completes is; row.count(n) is called when that is stored, n samples of it; ROW::sample(pack, i) is one of them. */
+/* Marches down the block's strip, band by band, for stencils of TALL rows, `up` of them above; beside: samples that
+ * they reach to a side. After row.begin(), row(words) gets the window of each row in turn and says what the output row
+ * that it completes is; row.count(n) is called when that is stored, n samples of it; ROW::sample(pack, i) is one of
+ * them. */
 template <typename WALK, int TALL, typename ROW>
 SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
 {

@@ -85,12 +85,13 @@ SMP_FN int smp_taps_batch(const smp_taps *t, int channels)
 /* GPU: the kernels of taps_warp.cu, one warp a strip of 512 bytes: rows that arrive together, output rows of a band. */
 enum { SMP_TAPS_WARP_ROWS = 4, SMP_TAPS_WARP_BAND = 32 };
 
-/* The side of the kernel for this launch, or 0: none. Outside the picture they know zero, but no other value; places in a
- * row have 32 bits. */
+/* The side of the kernel for this launch, or 0: none. Outside the picture they know zero, but no other value; places in
+ * a row have 32 bits. */
 SMP_FN int smp_taps_warp(const smp_taps *t, const smp_io *io)
 {
     const int channels = io->in.channels, side = t->rows;
-    const int square = (side == 3 || side == 5 || side == 7) && t->cols == side && t->up == side / 2 && t->left == side / 2;
+    const int square =
+        (side == 3 || side == 5 || side == 7) && t->cols == side && t->up == side / 2 && t->left == side / 2;
     return square && io->in.format == io->out.format && io->in.format != SMP_U16 && !(t->keep_alpha && io->in.alpha) &&
                    (channels == 1 || channels == 3 || channels == 4) && (t->edge != SMP_CONSTANT || t->fill == 0.f) &&
                    io->in.width * channels <= 1 << 30

@@ -1,8 +1,8 @@
-/* convolve and correlate on GPUs with kernels of 3 x 3, 5 x 5 and 7 x 7 weights, one warp a strip (strip.cuh), for u8 into
- * u8 and f32 into f32 with 1, 3 or 4 channels. A lane makes 16 bytes, or 4 floats, of every output row and keeps the sums of
- * the K - 1 rows that are begun: each row that comes by adds its K taps to every one of them, which is the definition's
- * order. Weights are constants that multiplications read in place; K * K of them a sample are most of what is left. A byte
- * becomes a float by one permute (2^23 + byte) and one subtraction, once a lane and row. */
+/* convolve and correlate on GPUs with kernels of 3 x 3, 5 x 5 and 7 x 7 weights, one warp a strip (strip.cuh), for u8
+ * into u8 and f32 into f32 with 1, 3 or 4 channels. A lane makes 16 bytes, or 4 floats, of every output row and keeps
+ * the sums of the K - 1 rows that are begun: each row that comes by adds its K taps to every one of them, which is the
+ * definition's order. Weights are constants that multiplications read in place; K * K of them a sample are most of what
+ * is left. A byte becomes a float by one permute (2^23 + byte) and one subtraction, once a lane and row. */
 #include "taps.h"
 
 #include "strip.cuh"
@@ -17,7 +17,8 @@ template <typename T, int K, int C> struct taps_row {
     unsigned clipped;
 
     SMP_MEMBER taps_row(const smp_io &io, const smp_taps &taps)
-        : t(taps), first(smp_taps_first(&taps, io.in.white)), counts(sizeof(T) == 1 && io.clipped != nullptr), clipped(0)
+        : t(taps), first(smp_taps_first(&taps, io.in.white)), counts(sizeof(T) == 1 && io.clipped != nullptr),
+          clipped(0)
     {
     }
     SMP_MEMBER void begin()

@@ -49,9 +49,12 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const char *fused(const smp_io *io, const void *kernel)
 {
     static const char *const names[] = {"gaussian_fused1", "gaussian_fused2", "gaussian_fused3", "gaussian_fused4"};
-#define WARP(R) {"gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"}
+#define WARP(R)                                                                                                        \
+    {                                                                                                                  \
+        "gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"                                \
+    }
     static const char *const warp[SMP_BELL_REALS_RADIUS_1][SMP_BELL_FUSED_CHANNELS] = {
-        WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7),  WARP(8),
+        WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7), WARP(8),
         WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15)};
 #undef WARP
     const int radius = smp_bell_warp(kernel, io);
@@ -75,15 +78,13 @@ static const smp_variant variants[] = {
                   {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_columns), .cuda = "gaussian_columns"}}},
     {.name = "tiled",
      .help = "CPU: both passes in one walk, rows between them stay in cache; GPU: two launches over tiles with a halo",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled)},
-                  {.from = SMP_IN,
-                   .to = SMP_SCRATCH,
-                   .cuda = "gaussian_rows_tiled",
-                   .geometry = smp_geometry_bell_rows},
-                  {.from = SMP_SCRATCH,
-                   .to = SMP_OUT,
-                   .cuda = "gaussian_columns_tiled",
-                   .geometry = smp_geometry_bell_columns}},
+     .launches =
+         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled)},
+          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .geometry = smp_geometry_bell_rows},
+          {.from = SMP_SCRATCH,
+           .to = SMP_OUT,
+           .cuda = "gaussian_columns_tiled",
+           .geometry = smp_geometry_bell_columns}},
      .scratch = scratch,
      .band = 16},
     {.name = "fused",

@@ -30,7 +30,10 @@ static size_t scratch(const smp_io *io, const void *kernel)
 /* Small squares have kernels of their own; few weights travel with the parameters. */
 static const char *tiled(const smp_io *io, const void *kernel)
 {
-#define WARP(K) {"taps_warp" #K "_1", NULL, "taps_warp" #K "_3", "taps_warp" #K "_4"}
+#define WARP(K)                                                                                                        \
+    {                                                                                                                  \
+        "taps_warp" #K "_1", NULL, "taps_warp" #K "_3", "taps_warp" #K "_4"                                            \
+    }
     static const char *const warp[3][4] = {WARP(3), WARP(5), WARP(7)};
 #undef WARP
     const smp_taps *taps = kernel;

@@ -19,8 +19,8 @@ static void tiles(const smp_io *io, int64_t across, int64_t down, unsigned width
     };
 }
 
-/* The same for kernels that march down a band of rows: bands of up to `most` rows, lower ones where the blocks of a small
- * picture would leave the device's SMs idle. */
+/* The same for kernels that march down a band of rows: bands of up to `most` rows, lower ones where the blocks of a
+ * small picture would leave the device's SMs idle. */
 static void bands(const smp_io *io, int64_t across, int64_t most, unsigned threads, smp_grid *grid)
 {
     enum { WARPS = 8, LEAST = 8 }; /* warps an SM that are worth lower bands; rows */

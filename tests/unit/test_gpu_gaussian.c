@@ -111,8 +111,8 @@ static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
     smp_trace_free(&trace);
 }
 
-/* The marching kernel loads of a 16-byte pack only the part that its taps reach, as nvcc would: lanes still lie 16 bytes
- * apart, so that this conflicts, and takes no more wavefronts than the whole pack. */
+/* The marching kernel loads of a 16-byte pack only the part that its taps reach, as nvcc would: lanes still lie 16
+ * bytes apart, so that this conflicts, and takes no more wavefronts than the whole pack. */
 static void check_sites(const smp_trace_launch *launch)
 {
     enum { PACK = 16, PACK_WAVEFRONTS = 4 };
