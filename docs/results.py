@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes docs/results.md of docs/results/*.json, which tests/gpu_results.py writes on a GPU machine.
+"""Makes docs/results.md of docs/results/*.json, which tests/gpu_results.py writes on a GPU machine, and tests/bench/peers.py
+on one without.
 
     docs/results.py [--check] [FOLDER]      --check: exit 1 when results.md is not what the files make
 
@@ -9,7 +10,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench"]
+ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "peers"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -171,6 +172,29 @@ def bench(report):
     return text
 
 
+def peers(report):
+    """Whole commands, and single stages in memory, beside other programs on a CPU."""
+    text = f"\n## Beside other programs, on a CPU\n\n{report['processor']}, {report['threads']} threads; all in turns in one run of " \
+           "`tests/bench/peers.py`, medians. "
+    text += "; ".join(line for line in report["versions"].values() if line) + ".\n"
+    for job in report.get("jobs", []):
+        ours = job["tools"]["smempipe"]["wall_s"]
+        text += f"\n**{job['job']}, blurred by sigma 2**, {job['input_bytes'] / 1e6:.1f} MB in:\n\n"
+        rows = [(tool, number(one["wall_s"], 3), number(one["wall_s"] / ours, 2), number(one["cpu_s"], 3), number(one["peak_mb"]),
+                 number(one["output_bytes"] / 1e6)) for tool, one in job["tools"].items()]
+        text += table(("", "wall s", "x smempipe", "processor s", "peak MB", "output MB"), rows)
+    if report.get("stages"):
+        text += "\n**One stage in memory**, 6000x4000, beside OpenCV; x is OpenCV's time by ours, with AVX-512 (v4) and AVX2 (v3) code:\n\n"
+        rows = [(one["stage"], number(one["opencv_s"] * 1e3, 2), *(cell for isa in one["ratio"] for cell in (
+                 number(one["smempipe_s"][isa] * 1e3, 2), number(one["ratio"][isa], 2)))) for one in report["stages"]]
+        heads = [cell for isa in report["stages"][0]["ratio"] for cell in (f"{isa} ms", f"{isa} x")]
+        text += table(("stage", "OpenCV ms", *heads), rows)
+    return text
+
+
+MAKERS = {"bench": bench, "peers": peers}
+
+
 def main():
     check = "--check" in sys.argv[1:]
     here = next((pathlib.Path(word) for word in sys.argv[1:] if word != "--check"), HERE)
@@ -183,7 +207,8 @@ def main():
     for machine in sorted(found):
         for name in ORDER:
             if name in found[machine]:
-                text += bench(found[machine][name]) if name == "bench" else ladder(name, found[machine][name])
+                report = found[machine][name]
+                text += MAKERS[name](report) if name in MAKERS else ladder(name, report)
     target = here / "results.md"
     if check:
         if target.read_text() != text:

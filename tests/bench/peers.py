@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Times smempipe beside the other tools that are installed, in alternation, and writes what it measured as JSON.
+
+    tests/bench/peers.py [--program build/release/smempipe] [--json docs/results/cpu-peers.json] [--rounds 7] [--only jobs|stages]
+
+Two tables: whole commands (a picture in, a picture out: wall time, processor time, peak memory, size of the output) beside
+vips, ImageMagick, GraphicsMagick, ffmpeg and OpenCV; and single stages in memory beside OpenCV, with `smempipe compare`.
+Needs Python with NumPy and OpenCV for the pictures (Debian: python3-numpy, python3-opencv). Run it on a quiet machine:
+only ratios within one run mean anything."""
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import cv2
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def photo(height, width, seed=1):
+    """A shipped photo, enlarged, with the noise of a sensor: what filters and deflate meet in practice."""
+    small = cv2.imread(os.path.join(ROOT, "samples", "chelsea.png"))
+    big = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32)
+    noise = np.random.default_rng(seed).normal(0, 3, big.shape).astype(np.float32)
+    return np.clip(big + noise, 0, 255).astype(np.uint8)
+
+
+def make_pictures(folder):
+    big = photo(4000, 6000)
+    tall = np.concatenate([big, big[::-1], big, big[::-1]])
+    cv2.imwrite(f"{folder}/big.png", big)
+    cv2.imwrite(f"{folder}/tall.png", tall)
+    cv2.imwrite(f"{folder}/big.jpg", big, [cv2.IMWRITE_JPEG_QUALITY, 90])
+    cv2.imwrite(f"{folder}/small.png", photo(512, 768))
+    noise = np.random.default_rng(2).integers(0, 256, (4000, 6000, 3), dtype=np.uint16)
+    deep = np.full((4000, 6000, 4), 65535, np.uint16)
+    deep[..., :3] = big.astype(np.uint16) * 256 + noise
+    deep[500:900, 500:2500, 3] = 30000
+    cv2.imwrite(f"{folder}/deep.png", deep)
+
+
+OPENCV = ("import sys, cv2; "
+          "a = cv2.imread(sys.argv[1], cv2.IMREAD_UNCHANGED); "
+          "cv2.imwrite(sys.argv[2], cv2.GaussianBlur(a, (17, 17), 2))")
+
+
+def commands(program, source, out, threads):
+    """Blur by sigma 2, as each tool is used; None: not installed."""
+    has = shutil.which
+    return {
+        "smempipe": [program, "run", "-q", "-f", "--device", "cpu", "--threads", str(threads), "-e", "gaussian 2px", source, out],
+        "vips": has("vips") and ["vips", "gaussblur", source, out, "2"],
+        "ImageMagick": has("convert") and ["convert", source, "-gaussian-blur", "0x2", out],
+        "GraphicsMagick": has("gm") and ["gm", "convert", source, "-gaussian", "0x2", out],
+        "ffmpeg": has("ffmpeg") and ["ffmpeg", "-v", "error", "-y", "-i", source, "-vf", "gblur=sigma=2", out],
+        "OpenCV": [sys.executable, "-c", OPENCV, source, out],
+    }
+
+
+def once(command, out):
+    """Wall and processor seconds, peak memory in MB, output in bytes; None when the command failed."""
+    if os.path.exists(out):
+        os.remove(out)
+    start = time.monotonic()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    wall = time.monotonic() - start
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode or not os.path.exists(out):
+        return None
+    return {"wall_s": wall, "cpu_s": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024,
+            "output_bytes": os.path.getsize(out)}
+
+
+SLOW = ("ImageMagick", "GraphicsMagick")  # tens of seconds each: fewer rounds
+
+JOBS = [
+    ("PNG 6000x4000 RGB, 8 bits", "big.png", ".png", 1.0),
+    ("PNG 6000x16000 RGB, 8 bits", "tall.png", ".png", 0.4),
+    ("PNG 768x512 RGB, 8 bits", "small.png", ".png", 3.0),
+    ("JPEG 6000x4000", "big.jpg", ".jpg", 1.5),
+    ("PNG 6000x4000 RGBA, 16 bits", "deep.png", ".png", 0.4),
+]
+
+
+def measure_jobs(program, folder, rounds, threads):
+    results = []
+    for title, name, extension, weight in JOBS:
+        source, out = f"{folder}/{name}", f"{folder}/out{extension}"
+        samples = {tool: [] for tool, c in commands(program, source, out, threads).items() if c}
+        for turn in range(max(3, round(rounds * weight))):
+            for tool, command in commands(program, source, out, threads).items():
+                if not command or (tool in SLOW and (turn > 1 or "16000" in title)):
+                    continue
+                if turn and len(samples[tool]) < turn and tool not in SLOW:
+                    continue  # it failed before
+                one = once(command, out)
+                if one:
+                    samples[tool].append(one)
+        tools = {}
+        for tool, rows in samples.items():
+            if rows:
+                tools[tool] = {"wall_s": statistics.median(r["wall_s"] for r in rows),
+                               "cpu_s": statistics.median(r["cpu_s"] for r in rows),
+                               "peak_mb": max(r["peak_mb"] for r in rows),
+                               "output_bytes": rows[-1]["output_bytes"],
+                               "samples": rows}
+        results.append({"job": title, "input_bytes": os.path.getsize(source), "tools": tools})
+        line = ", ".join(f"{t} {v['wall_s']:.3f} s" for t, v in tools.items())
+        print(f"{title}: {line}", flush=True)
+    return results
+
+
+# ---------------------------------------------------------------------------------------------- single stages
+
+ISAS = ("v4", "v3")
+
+
+def stage_rows():
+    """(name, statement, array, what OpenCV is asked to do)"""
+    rng = np.random.default_rng(3)
+    u1 = rng.integers(0, 256, (4000, 6000), dtype=np.uint8)
+    u3 = rng.integers(0, 256, (4000, 6000, 3), dtype=np.uint8)
+    f1 = rng.random((4000, 6000), dtype=np.float32)
+    box7 = rng.random((7, 7)).astype(np.float32)
+    kernel = "[" + "; ".join(" ".join(f"{v:.6f}" for v in row) for row in box7) + "]"
+
+    def blur(sigma):
+        size = 2 * int(np.ceil(4 * sigma)) + 1
+        return lambda a: cv2.GaussianBlur(a, (size, size), sigma, borderType=cv2.BORDER_REPLICATE)
+
+    rows = []
+    for label, a in (("u8x1", u1), ("u8x3", u3), ("f32", f1)):
+        rows.append((f"transpose {label}", "transpose", a, cv2.transpose))
+        rows.append((f"rotate 90 {label}", "rotate 90", a, lambda x: cv2.rotate(x, cv2.ROTATE_90_CLOCKWISE)))
+        rows.append((f"flip {label}", "flip horizontal", a, lambda x: cv2.flip(x, 1)))
+        rows.append((f"gaussian 13 taps {label}", "gaussian 1.5px", a, blur(1.5)))
+        rows.append((f"gaussian 17 taps {label}", "gaussian 2px", a, blur(2.0)))
+        rows.append((f"box 5x5 {label}", "box 5px", a, lambda x: cv2.blur(x, (5, 5), borderType=cv2.BORDER_REPLICATE)))
+    rows.append(("general 7x7 u8x1", f"correlate {kernel}", u1, lambda x: cv2.filter2D(x, -1, box7, borderType=cv2.BORDER_REPLICATE)))
+    rows.append(("general 7x7 f32", f"correlate {kernel}", f1, lambda x: cv2.filter2D(x, -1, box7, borderType=cv2.BORDER_REPLICATE)))
+    rows.append(("sobel x u8x1", "sobel x", u1, lambda x: cv2.Sobel(x, cv2.CV_8U, 1, 0, borderType=cv2.BORDER_REPLICATE)))
+    rows.append(("histogram u8x1, random", "histogram", u1, lambda x: cv2.calcHist([x], [0], None, [256], [0, 256])))
+    rows.append(("histogram u8x1, constant", "histogram", np.full_like(u1, 77), lambda x: cv2.calcHist([x], [0], None, [256], [0, 256])))
+    rows.append(("equalize u8x1", "equalize each", u1, cv2.equalizeHist))
+    rows.append(("stats u8x1", "stats", u1, cv2.meanStdDev))
+    rows.append(("stats u8x3", "stats", u3, cv2.meanStdDev))
+    return rows
+
+
+def compare_once(program, statement, source, threads, isa):
+    """Seconds of a stage: its best variant's median, as `smempipe compare` measures it in memory, all steps added."""
+    done = subprocess.run([program, "compare", "--device", "cpu", "--isa", isa, "--threads", str(threads), "--hot", "--repeat", "7",
+                           "--time-limit", "4", "--json", "-", "-e", statement, source], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"compare {statement}: {done.stderr}")
+    total = 0.0
+    for step in json.loads(done.stdout)["steps"]:
+        times = [v["median_seconds"] for v in step["variants"] if v["check"] == "right" and v["median_seconds"]]
+        total += min(times)
+    return total
+
+
+def measure_stages(program, folder, rounds, threads):
+    cv2.setNumThreads(threads)
+    results = []
+    for name, statement, array, theirs in stage_rows():
+        source = f"{folder}/stage.npy"
+        np.save(source, array)
+        ours, others = {isa: [] for isa in ISAS}, []
+        theirs(array)
+        for _ in range(max(2, rounds // 3)):
+            for isa in ISAS:
+                ours[isa].append(compare_once(program, statement, source, threads, isa))
+            times = []
+            for _ in range(9):
+                start = time.perf_counter()
+                theirs(array)
+                times.append(time.perf_counter() - start)
+            others.append(statistics.median(times))
+        other = statistics.median(others)
+        mine = {isa: statistics.median(ours[isa]) for isa in ISAS}
+        results.append({"stage": name, "smempipe_s": mine, "opencv_s": other, "ratio": {isa: other / mine[isa] for isa in ISAS},
+                        "samples": {"smempipe": ours, "opencv": others}})
+        line = ", ".join(f"{isa} {mine[isa] * 1e3:.2f} ms ({other / mine[isa]:.2f} x)" for isa in ISAS)
+        print(f"{name:28} OpenCV {other * 1e3:7.2f} ms, {line}", flush=True)
+    return results
+
+
+# ---------------------------------------------------------------------------------------------- the whole
+
+def first_line(command):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+        return ((done.stdout or done.stderr).strip().splitlines() or [""])[0]
+    except OSError:
+        return None
+
+
+def processor():
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
+
+
+def main():
+    ask = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ask.add_argument("--program", default=os.path.join(ROOT, "build/release/smempipe"))
+    ask.add_argument("--json", default=os.path.join(ROOT, "docs/results/cpu-peers.json"))
+    ask.add_argument("--rounds", type=int, default=7)
+    ask.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    ask.add_argument("--only", choices=("jobs", "stages"))
+    options = ask.parse_args()
+    result = {
+        "program": first_line([options.program, "--version"]),
+        "processor": processor(),
+        "threads": options.threads,
+        "load_before": os.getloadavg()[0],
+        "versions": {"vips": first_line(["vips", "--version"]), "ImageMagick": first_line(["convert", "-version"]),
+                     "GraphicsMagick": first_line(["gm", "version"]), "ffmpeg": first_line(["ffmpeg", "-version"]),
+                     "OpenCV": cv2.__version__},
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        if options.only != "stages":
+            make_pictures(folder)
+            result["jobs"] = measure_jobs(options.program, folder, options.rounds, options.threads)
+        if options.only != "jobs":
+            result["stages"] = measure_stages(options.program, folder, options.rounds, options.threads)
+    os.makedirs(os.path.dirname(os.path.abspath(options.json)), exist_ok=True)
+    with open(options.json, "w") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    print(f"written: {options.json}")
+
+
+if __name__ == "__main__":
+    main()
