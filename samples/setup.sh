@@ -33,9 +33,8 @@ need_for_build() {
     need pkg-config "finds the libraries" has pkg-config
     need zlib1g-dev "inflates and deflates PNG" has_library zlib zlib1g-dev
     need libpng-dev "reads and writes PNG" has_library libpng libpng-dev
-    need libisal-dev "compresses PNG several times as fast as zlib" has_library libisal libisal-dev
     need libjpeg-dev "reads and writes JPEG" has_library libjpeg libjpeg-dev
-    need libisal-dev "deflates PNG several times faster than zlib" has_library libisal libisal-dev
+    need libisal-dev "reads and writes PNG several times as fast as zlib" has_library libisal libisal-dev
     need libsndfile1-dev "reads and writes FLAC and OGG" has_library sndfile libsndfile1-dev
     need libstb-dev "reads BMP, TGA, PNM, PSD and HDR" has_library stb libstb-dev
 }
