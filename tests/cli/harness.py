@@ -5,6 +5,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 import zlib
 
@@ -12,6 +13,7 @@ PROGRAM = os.environ.get("SMEMPIPE", "")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
 PIPELINES = ROOT / "pipelines"
+SANITIZED = os.environ.get("SMP_SANITIZED") == "1"  # the program carries AddressSanitizer
 FULL = os.environ.get("SMP_FULL") == "1"  # the full sizes, minutes instead of seconds
 
 
@@ -84,6 +86,23 @@ class CliCase(unittest.TestCase):
         shown = " ".join(str(a) for a in arguments)
         self.assertIn(done.returncode, wanted, f"exit status of: smempipe {shown}\n{done.stderr}")
         return done
+
+    def peak(self, *arguments):
+        """Peak resident bytes of a run, polled from /proc (getrusage would count this interpreter before the exec)."""
+        if SANITIZED:
+            self.skipTest("AddressSanitizer keeps freed memory: what is resident is not the program's own")
+        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder, stderr=subprocess.PIPE)
+        peak = 0
+        while process.poll() is None:
+            try:
+                with open(f"/proc/{process.pid}/status") as status:
+                    peak = max([peak] + [int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")])
+            except (FileNotFoundError, ProcessLookupError):
+                break
+            time.sleep(0.002)
+        _, errors = process.communicate()
+        self.assertEqual(process.returncode, 0, errors)
+        return peak
 
     def write(self, name, data):
         path = self.folder / name

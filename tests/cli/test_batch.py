@@ -254,20 +254,6 @@ class Batch(BatchCase):
         done = self.smp(*transpose, "-o", "three", "--max-memory", "4M", status=1)
         self.assertIn("--max-memory", done.stderr)
 
-    def peak(self, *arguments):
-        """Peak resident bytes, polled from /proc."""
-        process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stderr=subprocess.PIPE)
-        peak = 0
-        while process.poll() is None:
-            try:
-                with open(f"/proc/{process.pid}/status") as status:
-                    peak = max([peak] + [int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM")])
-            except (FileNotFoundError, ProcessLookupError):
-                break
-            time.sleep(0.002)
-        self.assertEqual(process.wait(), 0, process.communicate()[1])
-        return peak
-
     def test_memory_does_not_grow_with_the_number_of_files(self):
         rows = [bytes((x * 7 + y * y) & 255 for x in range(600)) for y in range(150)]
         (self.folder / "in").mkdir()

@@ -1,33 +1,14 @@
 """Memory is bounded by strips: ten times the height costs at most 1.3 times the memory.
 
 SMP_FULL=1 runs the full size, 6000x4000 against 6000x40000."""
-import subprocess
-import time
 import unittest
 
-from harness import FULL, PIPELINES, PROGRAM, CliCase, big_png
+from harness import FULL, PIPELINES, CliCase, big_png
 
 WIDTH, HEIGHT = (6000, 4000) if FULL else (3000, 2000)
 
 
 class Memory(CliCase):
-    def peak(self, *arguments):
-        """Peak resident bytes of a run, polled from /proc (getrusage would count this interpreter before the exec)."""
-        process = subprocess.Popen([PROGRAM, *map(str, arguments)], cwd=self.folder, stderr=subprocess.PIPE)
-        peak = 0
-        while process.poll() is None:
-            try:
-                with open(f"/proc/{process.pid}/status") as status:
-                    for line in status:
-                        if line.startswith("VmHWM"):
-                            peak = max(peak, int(line.split()[1]) * 1024)
-            except (FileNotFoundError, ProcessLookupError):
-                break
-            time.sleep(0.002)
-        _, errors = process.communicate()
-        self.assertEqual(process.returncode, 0, errors)
-        return peak
-
     def pair(self, *stages):
         how = ("--force", "--threads", "2", "--device", "cpu") # a GPU's driver takes hundreds of MB of its own
         low = self.peak("run", *stages, "low.png", "out.png", *how)
