@@ -124,7 +124,7 @@ ISAS = ("v4", "v3")
 
 
 def stage_rows():
-    """(name, statement, array, what OpenCV is asked to do)"""
+    """(name, statement, array, what OpenCV is asked to do with it and a written array for the result)"""
     rng = np.random.default_rng(3)
     u1 = rng.integers(0, 256, (4000, 6000), dtype=np.uint8)
     u3 = rng.integers(0, 256, (4000, 6000, 3), dtype=np.uint8)
@@ -134,24 +134,30 @@ def stage_rows():
 
     def blur(sigma):
         size = 2 * int(np.ceil(4 * sigma)) + 1
-        return lambda a: cv2.GaussianBlur(a, (size, size), sigma, borderType=cv2.BORDER_REPLICATE)
+        return lambda a, to: cv2.GaussianBlur(a, (size, size), sigma, to, borderType=cv2.BORDER_REPLICATE)
+
+    def count(a, to):
+        return cv2.calcHist([a], [0], None, [256], [0, 256])
+
+    def general(a, to):
+        return cv2.filter2D(a, -1, box7, to, borderType=cv2.BORDER_REPLICATE)
 
     rows = []
     for label, a in (("u8x1", u1), ("u8x3", u3), ("f32", f1)):
         rows.append((f"transpose {label}", "transpose", a, cv2.transpose))
-        rows.append((f"rotate 90 {label}", "rotate 90", a, lambda x: cv2.rotate(x, cv2.ROTATE_90_CLOCKWISE)))
-        rows.append((f"flip {label}", "flip horizontal", a, lambda x: cv2.flip(x, 1)))
+        rows.append((f"rotate 90 {label}", "rotate 90", a, lambda x, to: cv2.rotate(x, cv2.ROTATE_90_CLOCKWISE, to)))
+        rows.append((f"flip {label}", "flip horizontal", a, lambda x, to: cv2.flip(x, 1, to)))
         rows.append((f"gaussian 13 taps {label}", "gaussian 1.5px", a, blur(1.5)))
         rows.append((f"gaussian 17 taps {label}", "gaussian 2px", a, blur(2.0)))
-        rows.append((f"box 5x5 {label}", "box 5px", a, lambda x: cv2.blur(x, (5, 5), borderType=cv2.BORDER_REPLICATE)))
-    rows.append(("general 7x7 u8x1", f"correlate {kernel}", u1, lambda x: cv2.filter2D(x, -1, box7, borderType=cv2.BORDER_REPLICATE)))
-    rows.append(("general 7x7 f32", f"correlate {kernel}", f1, lambda x: cv2.filter2D(x, -1, box7, borderType=cv2.BORDER_REPLICATE)))
-    rows.append(("sobel x u8x1", "sobel x", u1, lambda x: cv2.Sobel(x, cv2.CV_8U, 1, 0, borderType=cv2.BORDER_REPLICATE)))
-    rows.append(("histogram u8x1, random", "histogram", u1, lambda x: cv2.calcHist([x], [0], None, [256], [0, 256])))
-    rows.append(("histogram u8x1, constant", "histogram", np.full_like(u1, 77), lambda x: cv2.calcHist([x], [0], None, [256], [0, 256])))
+        rows.append((f"box 5x5 {label}", "box 5px", a, lambda x, to: cv2.blur(x, (5, 5), to, borderType=cv2.BORDER_REPLICATE)))
+    rows.append(("general 7x7 u8x1", f"correlate {kernel}", u1, general))
+    rows.append(("general 7x7 f32", f"correlate {kernel}", f1, general))
+    rows.append(("sobel x u8x1", "sobel x", u1, lambda x, to: cv2.Sobel(x, cv2.CV_8U, 1, 0, to, borderType=cv2.BORDER_REPLICATE)))
+    rows.append(("histogram u8x1, random", "histogram", u1, count))
+    rows.append(("histogram u8x1, constant", "histogram", np.full_like(u1, 77), count))
     rows.append(("equalize u8x1", "equalize each", u1, cv2.equalizeHist))
-    rows.append(("stats u8x1", "stats", u1, cv2.meanStdDev))
-    rows.append(("stats u8x3", "stats", u3, cv2.meanStdDev))
+    rows.append(("stats u8x1", "stats", u1, lambda x, to: cv2.meanStdDev(x)))
+    rows.append(("stats u8x3", "stats", u3, lambda x, to: cv2.meanStdDev(x)))
     return rows
 
 
@@ -175,14 +181,15 @@ def measure_stages(program, folder, rounds, threads):
         source = f"{folder}/stage.npy"
         np.save(source, array)
         ours, others = {isa: [] for isa in ISAS}, []
-        theirs(array)
+        result = np.ones(array.shape[1::-1] + array.shape[2:] if statement.startswith(("transpose", "rotate")) else array.shape, array.dtype)
+        theirs(array, result)
         for _ in range(max(2, rounds // 3)):
             for isa in ISAS:
                 ours[isa].append(compare_once(program, statement, source, threads, isa))
             times = []
             for _ in range(9):
                 start = time.perf_counter()
-                theirs(array)
+                theirs(array, result)
                 times.append(time.perf_counter() - start)
             others.append(statistics.median(times))
         other = statistics.median(others)
