@@ -3,10 +3,10 @@
  * counts is patched.
  *
  * What was learned of CUPTI 13.0 on an H100: metrics can be configured once in a process (a second cuptiSassMetricsSetConfig
- * says OUT_OF_MEMORY, also after UnsetConfig); a kernel that was counted before Disable may not be counted after the
- * next Enable; kernels that are loaded later may not be counted at all; a record is one metric of one instruction. So
- * metrics are configured once and stay enabled while nobody else wants the device's counters, and work with kernels
- * that were not loaded before is refused. Wrong counts come without an error: the source proves itself on kernels whose counts
+ * says OUT_OF_MEMORY, also after UnsetConfig); where they stay enabled, only the first kernel is counted, and what is tried
+ * later in that process is not counted either; kernels that are loaded later may not be counted at all; a record is one
+ * metric of one instruction. So metrics are configured once, enabled for each measurement alone, and work with kernels that
+ * were not loaded before is refused. Wrong counts come without an error: the source proves itself on kernels whose counts
  * are known (cupti_proof.c), and is not to be had when it fails. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +22,10 @@ typedef struct way {
     uint8_t lazy;
 } way;
 static const way ways[] = {
-    {"enabled throughout", false, false, 1},
-    {"enabled throughout, counts add up", false, true, 1},
     {"enabled each time", true, false, 1},
     {"enabled each time, all kernels patched", true, false, 0},
+    {"enabled throughout", false, false, 1},
+    {"enabled throughout, counts add up", false, true, 1},
 };
 
 /* The process's one configuration. */
@@ -343,7 +343,7 @@ static smp_code prove(sass_source *sass, smp_error *err)
             session.was_disabled = false;
             return SMP_OK;
         }
-        if (code || w > 0) /* counts that add up show only where it stays enabled */
+        if (code || ways[w].each || w + 1 == count) /* counts that add up show only where it stays enabled */
             (void)disable(sass->target.api, NULL);
         if (!first[0])
             memcpy(first, wrong, sizeof first);

@@ -339,7 +339,7 @@ CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *p)
         {192, 64, 64, 64, 0}, {10, 10, 10, 0, 10}, {7, 6, 5, 0, 0}, {0, 0, 0, 0, 0}};
     SIZED(CUpti_SassMetricsFlushData_Params);
     WANT(now.sass_on && p->numOfPatchedInstructionRecords == RECORDS * now.metrics && p->numOfInstances == 1);
-    bool fresh = now.flushes++ % 2; /* the first flush of a measurement finds nothing new */
+    bool fresh = !now.flushes++; /* a second flush finds nothing new */
     for (size_t k = 0; k < RECORDS * now.metrics; k++) { /* a record is one metric of one instruction */
         size_t r = k / now.metrics, m = k % now.metrics;
         CUpti_SassMetrics_Data *record = &p->pMetricsData[k];
