@@ -47,7 +47,7 @@ typedef struct smp_plan_settings {
     const char *variant;
     int isa; /* index into auto, base, v3, v4; see smp_cli_isa */
     int64_t strip_rows;
-    bool plain_storage;
+    bool plain_storage, no_fuse;
 } smp_plan_settings;
 
 extern const smp_option smp_plan_options[];

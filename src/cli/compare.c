@@ -14,7 +14,7 @@ typedef struct compare_settings {
     const char *variants, *stages; /* separated by commas; null: all */
     int64_t repeat;
     double time_limit;
-    bool hot, explain;
+    bool hot, explain, fuse;
     int fail_on; /* index into fail_words */
     const char *json, *csv, *html;
 } compare_settings;
@@ -48,6 +48,8 @@ static const smp_option options[] = {
      .choices = smp_isa_words},
     {"plain-storage", 0, SMP_O_FLAG, offsetof(compare_settings, plan.plain_storage), .flags = SMP_O_ADVANCED,
      .help = "store floats between all stages"},
+    {"fuse", 0, SMP_O_FLAG, offsetof(compare_settings, fuse), .flags = SMP_O_ADVANCED,
+     .help = "compare the steps that run takes: neighbours that work sample by sample are one (else each is compared)"},
     {0},
 };
 
@@ -219,7 +221,8 @@ static smp_code compare_program(const compare_settings *settings, const smp_prog
                            .input = settings->in,
                            .limits = common->limits,
                            .device = device,
-                           .plain_storage = settings->plan.plain_storage};
+                           .plain_storage = settings->plan.plain_storage,
+                           .no_fuse = !settings->fuse};
     smp_progress_begin(&progress, common, settings->in);
     code = smp_compare_file(&run, &request, &found, err);
     smp_progress_end(&progress);

@@ -135,6 +135,23 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
     return code;
 }
 
+/* "(stage ...) + stage ...": what a joined step stands for; null when memory is short. */
+static char *parts_text(const smp_step *step)
+{
+    char *text = smp_strdup("");
+    for (size_t i = 0; text && i < step->part_count; i++) {
+        const smp_part *part = &step->parts[i];
+        const bool inserted = part->node == SMP_NODE_NONE;
+        char *statement = smp_explain_statement(part->stage, part->params), *before = text;
+        text = statement ? smp_asprintf("%s%s%s%s%s", before, i ? " + " : "", inserted ? "(" : "", statement,
+                                        inserted ? ")" : "")
+                         : NULL;
+        smp_free(statement);
+        smp_free(before);
+    }
+    return text;
+}
+
 static smp_code explain_step(smp_explanation *e, int index, const smp_window *window, const char *wanted,
                              smp_error *err)
 {
@@ -146,6 +163,8 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
                                                  : NULL;
     if (!step->stage)
         out->text = smp_strdup("(input)");
+    else if (step->part_count)
+        out->text = parts_text(step);
     else {
         char *statement = smp_explain_statement(step->stage, params);
         bool inserted = step->node == SMP_NODE_NONE,
@@ -230,6 +249,7 @@ static smp_code explain_input(const explain_settings *settings, const smp_progra
         .variant = settings->plan.variant,
         .strip_rows = settings->plan.strip_rows,
         .plain_storage = settings->plan.plain_storage,
+        .no_fuse = settings->plan.no_fuse,
     };
     code = smp_plan_file(&request, &plan, err);
     if (!code) {

@@ -221,6 +221,12 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     smp_json_integer(json, "step", index);
     smp_json_string(json, "text", shown->text);
     smp_json_string(json, "stage", step->stage ? step->stage->name : NULL);
+    if (step->part_count) {
+        smp_json_array(json, "joins");
+        for (size_t i = 0; i < step->part_count; i++)
+            smp_json_string(json, NULL, step->parts[i].stage->name);
+        smp_json_end(json, ']');
+    }
     smp_json_string(json, "job",
                     step->job == SMP_JOB_SOURCE   ? "source"
                     : step->job == SMP_JOB_REDUCE ? "reduce"

@@ -59,6 +59,7 @@ smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_
         .jobs = (int)settings->jobs,
         .strip_rows = settings->plan.strip_rows,
         .plain_storage = settings->plan.plain_storage,
+        .no_fuse = settings->plan.no_fuse,
         .stop = &smp_cli_stopped,
     };
     request.write.force = common->force;

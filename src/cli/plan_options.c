@@ -16,6 +16,9 @@ const smp_option smp_plan_options[] = {
      .max = 1e9, .flags = SMP_O_ADVANCED, .help = "rows of a strip; 0: chosen by size; results do not depend on it"},
     {"plain-storage", 0, SMP_O_FLAG, offsetof(smp_plan_settings, plain_storage), .flags = SMP_O_ADVANCED,
      .help = "store floats between all stages; results do not depend on it"},
+    {"no-fuse", 0, SMP_O_FLAG, offsetof(smp_plan_settings, no_fuse), .flags = SMP_O_ADVANCED,
+     .help = "run every stage by itself, also those that work sample by sample and could be one step with their "
+             "neighbours; results do not depend on it. --variant naive does so too"},
     {0},
 };
 

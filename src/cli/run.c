@@ -144,6 +144,7 @@ static smp_code run_program(const run_settings *settings, const smp_program *pro
         .variant = settings->plan.variant,
         .strip_rows = settings->plan.strip_rows,
         .plain_storage = settings->plan.plain_storage,
+        .no_fuse = settings->plan.no_fuse,
         .progress = smp_progress_step,
         .progress_context = &progress,
     };

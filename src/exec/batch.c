@@ -75,6 +75,7 @@ static smp_code run_once(worker *w, size_t index, smp_device *device, smp_run_ca
         .variant = r->variant,
         .strip_rows = r->strip_rows,
         .plain_storage = r->plain_storage,
+        .no_fuse = r->no_fuse,
         .cache = cache,
         .save_prefix = prefix,
         .tallies = r->tallies,

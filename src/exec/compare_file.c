@@ -113,7 +113,8 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
                             .accepts = run->output ? accepts_file : accepts_all,
                             .probe = smp_file_probe,
                             .probe_context = (void *)(uintptr_t)&run->limits,
-                            .plain_storage = run->plain_storage};
+                            .plain_storage = run->plain_storage,
+                            .fuse = smp_run_fuses(run)};
     code = smp_plan_make(&ask, run->diags, &plan, err);
     if (!code)
         code = read_picture(reader, &media->shape, &in, err);

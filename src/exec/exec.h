@@ -22,6 +22,7 @@ typedef struct smp_run_request {
     const char *variant;     /* for every stage that has it; null: each stage's default */
     int64_t strip_rows;      /* rows a strip; 0: chosen by size. Bytes of the output do not depend on it */
     bool plain_storage;      /* keep f32 between all stages (tests) */
+    bool no_fuse;            /* every stage is a step of its own; so it is with the variant naive, the definition */
     /* Called between strips with rows done of all (may be null); a code other than SMP_OK stops the run. */
     smp_code (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
@@ -40,6 +41,9 @@ void smp_run_cache_close(smp_run_cache *cache); /* before its device; null is al
 /* Runs one file. *report is filled also on failure (as far as it went); the caller frees it. On failure no output is left
  * and what was there before is untouched. */
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err);
+
+/* Whether steps are joined for this request. */
+bool smp_run_fuses(const smp_run_request *request);
 
 /* Plans without running, for explain: reads the header of input only. */
 smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err);

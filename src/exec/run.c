@@ -53,6 +53,11 @@ static void locate_steps(const smp_run_request *request, smp_run_report *report)
     }
 }
 
+bool smp_run_fuses(const smp_run_request *request)
+{
+    return !request->no_fuse && !(request->variant && !strcmp(request->variant, "naive"));
+}
+
 static smp_code make_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
 {
     smp_plan_request ask = {
@@ -64,6 +69,7 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .probe = smp_file_probe,
         .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
+        .fuse = smp_run_fuses(request),
     };
     static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER; /* files at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);

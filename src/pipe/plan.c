@@ -1,5 +1,5 @@
 /* The planner: from program and shapes to steps. See plan.h for what it decides. In order: steps for every node with the
- * conversions that it needs; sinks; what can be left out; storage; phases. */
+ * conversions that it needs; sinks; what can be left out; storage; what can be joined (fuse.h); phases. */
 #include "pipe/plan.h"
 
 #include <stdarg.h>
@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "pipe/fuse.h"
 
 typedef struct planner {
     const smp_plan_request *request;
@@ -341,23 +342,7 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
                 needed[from] = true;
         }
     }
-    int kept = 0;
-    for (int i = 0; i < (int)plan->step_count; i++) {
-        moved[i] = needed[i] ? kept : SMP_STEP_NONE;
-        if (!needed[i]) {
-            smp_free(plan->steps[i].params);
-            smp_free(plan->steps[i].work.table);
-            continue;
-        }
-        smp_step step = plan->steps[i];
-        step.input = step.input >= 0 ? moved[step.input] : step.input;
-        step.by = step.by >= 0 ? moved[step.by] : step.by;
-        step.reduced_by = step.reduced_by >= 0 ? moved[step.reduced_by] : step.reduced_by;
-        plan->steps[kept++] = step;
-    }
-    plan->step_count = (size_t)kept;
-    for (size_t i = 0; i < plan->sink_count; i++)
-        plan->sinks[i].step = moved[plan->sinks[i].step];
+    smp_plan_keep(plan, needed, moved);
 }
 
 /* ---------------------------------------------------------------------------------------------- storage */
@@ -480,8 +465,10 @@ static smp_code finish_plan(planner *p)
     if (code)
         return code;
     find_clipping(p->plan);
+    if (p->request->fuse)
+        code = smp_plan_fuse(p->plan, p->err);
     set_phases(p->plan);
-    return SMP_OK;
+    return code;
 }
 
 smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_plan **out, smp_error *err)
@@ -543,10 +530,8 @@ void smp_plan_free(smp_plan *plan)
 {
     if (!plan)
         return;
-    for (size_t i = 0; i < plan->step_count; i++) {
-        smp_free(plan->steps[i].params);
-        smp_free(plan->steps[i].work.table);
-    }
+    for (size_t i = 0; i < plan->step_count; i++)
+        smp_step_free(&plan->steps[i]);
     smp_free(plan->steps);
     smp_free(plan->sinks);
     smp_free(plan);

@@ -3,7 +3,8 @@
  *   how edges are stored  integers exactly where that cannot change the result (smp_exactness), else f32;
  *   phases             a step belongs to the phase after every step whose whole output it needs; a step whose output is
  *                      needed in a later phase keeps a full frame, every other a window of rows;
- *   windows            rows above and below that consumers need. */
+ *   windows            rows above and below that consumers need;
+ *   joined steps       neighbours that make each sample from that sample alone become one step, on request. */
 #ifndef SMP_PIPE_PLAN_H
 #define SMP_PIPE_PLAN_H
 
@@ -16,6 +17,14 @@ typedef enum smp_step_job {
     SMP_JOB_STAGE,  /* stage->variants make output rows */
     SMP_JOB_REDUCE  /* stage->variants (REDUCE) or ->reducers (ADJUST) add to the result; output aliases the input */
 } smp_step_job;
+
+/* One of several steps that became one. */
+typedef struct smp_part {
+    const smp_stage *stage;
+    void *params; /* owned */
+    int node;     /* as of a step */
+    char label[96];
+} smp_part;
 
 typedef struct smp_step {
     smp_step_job job;
@@ -34,6 +43,8 @@ typedef struct smp_step {
     bool whole_input; /* needs all of its input before it starts */
     int64_t reach_up, reach_down;
     bool premultiplied, linear; /* state of the output's values */
+    smp_part *parts; /* of a joined step: what it stands for, in order; owned */
+    size_t part_count;
 } smp_step;
 
 typedef struct smp_sink {
@@ -68,6 +79,7 @@ typedef struct smp_plan_request {
     smp_probe *probe; /* null: programs that name files cannot be planned */
     void *probe_context;
     bool plain_storage; /* keep every edge in f32 (tests) */
+    bool fuse;          /* join neighbouring steps where that changes no result */
 } smp_plan_request;
 
 /* *out is null on failure; mistakes that belong to a place in the text are diagnostics in diags as well. */

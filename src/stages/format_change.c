@@ -36,4 +36,6 @@ void smp_convert_plan(smp_format format, const smp_shape *in, smp_node_plan *wor
     bool exact = format == in->format || (in->format == SMP_U8 && format == SMP_U16);
     work->exactness = exact ? SMP_INTEGER : SMP_REAL;
     work->ops = 1;
+    work->map = (smp_map_op){
+        .kind = SMP_MAP_CONVERT, .with_alpha = 1, .white = smp_white(in->format), .a = smp_white(format)};
 }

@@ -5,9 +5,10 @@
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)params, (void)in, (void)by, (void)err;
+    (void)params, (void)by, (void)err;
     work->exactness = SMP_INTEGER;
     work->ops = 1;
+    work->map = (smp_map_op){.kind = SMP_MAP_NEGATIVE, .white = smp_white(in->format)};
     return SMP_OK;
 }
 

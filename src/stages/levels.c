@@ -61,6 +61,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     work->ops = k->power == 1.f ? 4 : 40;
     if (p->mode == MANUAL) {
         work->access = SMP_POINT;
+        work->map = (smp_map_op){.kind = k->power == 1.f ? SMP_MAP_LINE : SMP_MAP_POWER,
+                                 .white = k->white,
+                                 .a = k->black[0],
+                                 .b = k->scale[0],
+                                 .c = k->power == 1.f ? k->top : k->power};
         return SMP_OK;
     }
     work->result = SMP_RESULT_COUNTS;

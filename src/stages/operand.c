@@ -56,6 +56,9 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
     if (by && keeps_integers(operation) && by->format == in->format && !by->alpha && opacity == 1)
         work->exactness = SMP_INTEGER;
     work->ops = operation < SMP_MULTIPLY ? 2 : 6;
+    if (!by && operation < SMP_BLEND_NORMAL)
+        work->map = (smp_map_op){
+            .kind = SMP_MAP_NUMBER, .what = (int32_t)operation, .white = (float)white, .a = k->number};
     return SMP_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "smp_cpu.h"
 #include "smp_data.h"
+#include "smp_map.h"
 
 /* ------------------------------------------------------------------------------------------------ parameters */
 
@@ -119,6 +120,7 @@ typedef struct smp_node_plan {
     smp_access access;       /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
+    smp_map_op map; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
     void *table;       /* constants for the device, from smp_alloc; the plan owns and frees it */
@@ -223,6 +225,7 @@ typedef enum smp_role {
     SMP_ROLE_LINEAR,      /* sRGB-encoded to linear light */
     SMP_ROLE_ENCODED,     /* back */
     SMP_ROLE_ORIENT,      /* EXIF orientation 1..8: smp_orient_params */
+    SMP_ROLE_MAP,         /* several operations on single samples: the planner gives it an smp_map as kernel parameters */
     SMP_ROLES
 } smp_role;
 

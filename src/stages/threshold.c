@@ -42,6 +42,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     work->ops = 1;
     if (p->method == FIXED) {
         work->access = SMP_POINT;
+        work->map = (smp_map_op){.kind = SMP_MAP_STEP, .white = k->white, .a = k->level[0]};
         return SMP_OK;
     }
     work->result = SMP_RESULT_COUNTS;

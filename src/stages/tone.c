@@ -24,6 +24,8 @@ smp_code smp_tone_plan(smp_curve curve, const smp_shape *in, smp_node_plan *work
     memcpy(work->kernel, &curve, sizeof curve);
     work->kernel_size = sizeof curve;
     work->ops = 45;
+    work->map = (smp_map_op){
+        .kind = SMP_MAP_CURVE, .what = curve.kind, .white = smp_white(in->format), .a = curve.exponent};
     if (in->format != SMP_U8)
         return SMP_OK;
     float *table = smp_alloc_array(SMP_CURVE_TABLE, sizeof *table);

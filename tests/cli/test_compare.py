@@ -32,6 +32,13 @@ class Compare(CliCase):
             self.assertIn(column, text)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
 
+    def test_stages_are_compared_one_by_one_unless_asked(self):
+        chain = ("-e", "invert", "-e", "levels white=60%", self.small_png(), "--device", "cpu", "--csv", "-", *QUICK)
+        for options, want in (((), ["invert", "levels white=60%"]), (("--fuse",), ["invert + levels white=60%"])):
+            rows = list(csv.DictReader(io.StringIO(self.smp("compare", *chain, *options).stdout)))
+            self.assertEqual(list(dict.fromkeys(row["step"] for row in rows)), want)
+            self.assertEqual({row["check"] for row in rows if row["variant"] != "naive"}, {"right"})
+
     def test_json_keeps_every_sample_and_what_is_needed_to_repeat_it(self):
         self.smp("compare", "-e", "transpose", CHELSEA, "--device", "cpu", "--json", "out.json", "--repeat", "7", "--time-limit", "0", "-q")
         found = json.loads((self.folder / "out.json").read_text())

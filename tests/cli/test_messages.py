@@ -173,6 +173,16 @@ class Messages(CliCase):
             self.assertIn("2px", text)
             self.assertIn("clamp", text, "defaults are filled in")
 
+    def test_joined_steps_are_one_row_with_every_name(self):
+        chain = ("-e", "sobel", "-e", "invert", "-e", "levels white=60%")
+        picture = SAMPLES / "camera.png"
+        self.assertRegex(self.smp("explain", *chain, picture).stdout, r"\n +\d+ .*invert \+ levels")
+        self.assertNotIn(" + ", self.smp("explain", *chain, picture, "--no-fuse").stdout)
+        self.assertNotIn(" + ", self.smp("explain", *chain, picture, "--variant", "naive").stdout)
+        steps = json.loads(self.smp("explain", "--json", *chain, picture).stdout)["steps"]
+        self.assertEqual(steps[-1]["joins"][-2:], ["invert", "levels"])
+        self.assertIn("invert + levels white=60%", self.smp("run", "-v", *chain, picture, "out.png").stderr)
+
     def test_report_names_every_stage(self):
         for option in ("-v", "--report"):
             done = self.smp("run", PIPELINES / "edges.pipe", SAMPLES / "chelsea.png", "out.png", "--force", option)

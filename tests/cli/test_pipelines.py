@@ -55,6 +55,15 @@ class Pipelines(CliCase):
             GOLDEN.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
         self.assertEqual(found, json.loads(GOLDEN.read_text()))
 
+    def test_joined_steps_change_nothing(self):
+        for pipe in sorted(PIPELINES.glob("*.pipe")):
+            if "\nkind audio" not in pipe.read_text():
+                joined, single = (self.result(pipe.stem, "camera.png", *options) for options in ((), ("--no-fuse",)))
+                self.assertTrue(np.array_equal(joined, single), pipe.stem)
+            elif pipe.stem not in (*STEREO_ONLY, *TO_PICTURE):
+                joined, single = (self.sound(pipe.stem, "chirp.wav", *options)[1] for options in ((), ("--no-fuse",)))
+                self.assertTrue(np.array_equal(joined, single), pipe.stem)
+
     # Golden hashes say that nothing changed; these say that what they record is what the pipeline promises.
 
     def test_blur_is_a_gaussian(self):

@@ -13,6 +13,7 @@ CHAINS = (
     ["levels auto clip=1%", "gaussian 1px -> @soft", "from @input", "subtract by=@soft"],
     ["equalize", "box 5px", "transpose", "laplacian"],
     ["gaussian 3px", "threshold method=otsu", "flip vertical"],
+    ["invert", "levels black=20%", "gamma 0.6", "add -5%", "sobel", "multiply 70%", "threshold 30%"],
 )
 
 
@@ -33,7 +34,9 @@ class Sameness(OracleCase):
         isas = ["base"] + [isa for isa in ("v3", "v4") if self.has_isa(isa)]
         yield from (("--isa", isa) for isa in isas)
         yield from (("--isa", isa, "--strip-rows", "7", "--threads", "2") for isa in isas)
+        yield ("--no-fuse",)
         yield ("--plain-storage",)
+        yield ("--plain-storage", "--no-fuse")
         yield ("--plain-storage", "--variant", "naive", "--strip-rows", "1", "--isa", "base")
 
     @staticmethod

@@ -1,0 +1,162 @@
+/* Joining steps: see fuse.h. */
+#include "pipe/fuse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* ---------------------------------------------------------------------------------------------- leaving out */
+
+void smp_step_free(smp_step *step)
+{
+    for (size_t i = 0; i < step->part_count; i++)
+        smp_free(step->parts[i].params);
+    smp_free(step->parts);
+    smp_free(step->params);
+    smp_free(step->work.table);
+}
+
+void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved)
+{
+    int kept = 0;
+    for (int i = 0; i < (int)plan->step_count; i++) {
+        moved[i] = keep[i] ? kept : SMP_STEP_NONE;
+        if (!keep[i]) {
+            smp_step_free(&plan->steps[i]);
+            continue;
+        }
+        smp_step step = plan->steps[i];
+        step.input = step.input >= 0 ? moved[step.input] : step.input;
+        step.by = step.by >= 0 ? moved[step.by] : step.by;
+        step.reduced_by = step.reduced_by >= 0 ? moved[step.reduced_by] : step.reduced_by;
+        plan->steps[kept++] = step;
+    }
+    plan->step_count = (size_t)kept;
+    for (size_t i = 0; i < plan->sink_count; i++)
+        plan->sinks[i].step = moved[plan->sinks[i].step];
+}
+
+/* ---------------------------------------------------------------------------------------------- joining */
+
+/* How many steps and sinks read each step's picture. */
+static void count_uses(const smp_plan *plan, int *uses)
+{
+    memset(uses, 0, plan->step_count * sizeof *uses);
+    for (size_t i = 0; i < plan->step_count; i++) {
+        if (plan->steps[i].input >= 0)
+            uses[plan->steps[i].input]++;
+        if (plan->steps[i].by >= 0)
+            uses[plan->steps[i].by]++;
+    }
+    for (size_t i = 0; i < plan->sink_count; i++)
+        uses[plan->sinks[i].step]++;
+}
+
+/* The program of a step, joined already or not; its length is 0 where it has none. */
+static smp_map program_of(const smp_step *step)
+{
+    smp_map map = {.count = 0};
+    bool one = step->job == SMP_JOB_STAGE && step->by < 0 && step->reduced_by < 0 &&
+               step->in.channels == step->out.channels && step->in.alpha == step->out.alpha;
+    if (step->part_count)
+        memcpy(&map, step->work.kernel, sizeof map);
+    else if (one && step->work.map.kind != SMP_MAP_NONE)
+        map.op[map.count++] = step->work.map;
+    return map;
+}
+
+/* The steps that `step` stands for go to the end of `to`, which has room: itself, or its parts. */
+static void move_parts(smp_step *to, smp_step *step)
+{
+    if (!step->part_count) {
+        smp_part *part = &to->parts[to->part_count++];
+        *part = (smp_part){.stage = step->stage, .params = step->params, .node = step->node};
+        memcpy(part->label, step->label, sizeof part->label);
+        step->params = NULL;
+        return;
+    }
+    for (size_t i = 0; i < step->part_count; i++)
+        to->parts[to->part_count++] = step->parts[i];
+    step->part_count = 0;
+}
+
+/* Kernels go from X to X, from X to f32 and from f32 to X. */
+static bool has_kernel(smp_format from, smp_format to)
+{
+    return from == to || from == SMP_F32 || to == SMP_F32;
+}
+
+/* "levels white=50% + threshold": the parts' labels, or, where they are too long together, their stages. */
+static void join_labels(smp_step *step)
+{
+    size_t size = sizeof step->label, used = size;
+    for (int names = 0; names < 2 && used >= size; names++) {
+        used = 0;
+        for (size_t i = 0; i < step->part_count && used < size; i++) {
+            const smp_part *part = &step->parts[i];
+            const char *text = names ? part->stage->name : part->label;
+            used += (size_t)snprintf(step->label + used, size - used, "%s%s", i ? " + " : "", text);
+        }
+    }
+}
+
+/* Makes step `index` do what its input does and then what it does itself; the input stays behind, empty. */
+static smp_code join(smp_plan *plan, const smp_stage *stage, int index, const smp_map *program, smp_error *err)
+{
+    smp_step *second = &plan->steps[index], *first = &plan->steps[second->input], joined = *second;
+    joined.parts = smp_alloc_array(SMP_MAP_MOST, sizeof *joined.parts);
+    joined.part_count = 0;
+    if (!joined.parts)
+        return smp_fail_memory(err, "the plan", SMP_MAP_MOST * sizeof *joined.parts);
+    move_parts(&joined, first);
+    move_parts(&joined, second);
+    smp_free(second->parts);
+    smp_free(second->work.table);
+    joined.stage = stage;
+    joined.params = NULL;
+    joined.input = first->input;
+    joined.in = first->in;
+    joined.work = (smp_node_plan){.out = second->out,
+                                  .access = SMP_POINT,
+                                  .exactness = second->work.exactness,
+                                  .clips = second->work.clips,
+                                  .kernel_size = sizeof *program,
+                                  .ops = first->work.ops + second->work.ops};
+    memcpy(joined.work.kernel, program, sizeof *program);
+    join_labels(&joined);
+    *second = joined;
+    return SMP_OK;
+}
+
+smp_code smp_plan_fuse(smp_plan *plan, smp_error *err)
+{
+    const smp_stage *stage = smp_stage_with_role(SMP_ROLE_MAP);
+    size_t n = plan->step_count;
+    int *uses = smp_alloc_array(2 * n, sizeof *uses);
+    bool *keep = smp_alloc_array(n, sizeof *keep);
+    smp_code code = uses && keep ? SMP_OK : smp_fail_memory(err, "the plan", n);
+    if (!code && stage) {
+        count_uses(plan, uses);
+        for (size_t i = 0; i < n; i++)
+            keep[i] = true;
+        for (size_t i = 1; !code && i < n; i++) {
+            const int input = plan->steps[i].input;
+            if (input < 0 || uses[input] != 1)
+                continue;
+            smp_map first = program_of(&plan->steps[input]), second = program_of(&plan->steps[i]);
+            if (!first.count || !second.count || first.count + second.count > SMP_MAP_MOST ||
+                !has_kernel(plan->steps[plan->steps[input].input].storage, plan->steps[i].storage))
+                continue;
+            for (int k = 0; k < second.count; k++)
+                first.op[first.count++] = second.op[k];
+            code = join(plan, stage, (int)i, &first, err);
+            keep[input] = code != SMP_OK;
+        }
+        if (!code)
+            smp_plan_keep(plan, keep, uses + n);
+    }
+    smp_free(uses);
+    smp_free(keep);
+    return code;
+}
