@@ -284,14 +284,18 @@ static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, co
     return true;
 }
 
-/* The statement as written, comments and continued lines folded to one blank. */
-static char *make_label(smp_builder *b, smp_span span)
+/* The statement as written, comments and continued lines folded to one blank, parameters' short values in their places:
+ * a report tells what was done. */
+static char *make_label(smp_builder *b, const smp_scope *scope, smp_span span)
 {
+    enum { VALUE_MOST = 32 };
     const char *from = b->diags->sources[span.source].text + span.start;
-    char *label = smp_arena_alloc(&b->owned->arena, span.length + 1);
+    size_t n = 0, room = span.length + 1;
+    for (size_t i = 0; i < span.length; i++)
+        room += from[i] == '$' ? VALUE_MOST : 0;
+    char *label = smp_arena_alloc(&b->owned->arena, room);
     if (!label)
         return NULL;
-    size_t n = 0;
     bool quoted = false, gap = false;
     for (size_t i = 0; i < span.length; i++) {
         char c = from[i];
@@ -308,6 +312,16 @@ static char *make_label(smp_builder *b, smp_span span)
         if (gap && n)
             label[n++] = ' ';
         gap = false;
+        if (!quoted && c == '$') {
+            size_t length;
+            const smp_value *value = smp_scope_value(scope, from + i + 1, span.length - i - 1, &length);
+            if (value && value->length <= VALUE_MOST && (value->kind == SMP_VALUE_NUMBER || value->kind == SMP_VALUE_WORD)) {
+                memcpy(label + n, value->text, value->length);
+                n += value->length;
+                i += length;
+                continue;
+            }
+        }
         if (quoted && c == '\\' && i + 1 < span.length) {
             label[n++] = c;
             c = from[++i];
@@ -351,7 +365,7 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
         return false;
     smp_node node = {.stage = stage, .input = scope->current, .by = SMP_NODE_NONE, .light = scope->light};
     node.span = statement->name_span;
-    node.label = make_label(b, statement->span);
+    node.label = make_label(b, scope, statement->span);
     size_t rows = stage ? param_count(stage) : 0;
     node.arguments = smp_arena_array(&b->owned->arena, rows + 1, sizeof *node.arguments);
     if (!node.label || !node.arguments)

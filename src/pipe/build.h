@@ -106,6 +106,8 @@ typedef struct smp_builder {
 bool smp_resolve(smp_builder *b, smp_scope *scope, const smp_ast_value *from, smp_value *to);
 bool smp_define_tap(smp_builder *b, smp_scope *scope, const char *name, smp_span span);
 bool smp_find_tap(smp_builder *b, smp_scope *scope, const char *name, smp_span span, int *node);
+/* The value of the parameter whose name `text` (size bytes) begins with, and that name's length; null: none. */
+const smp_value *smp_scope_value(const smp_scope *scope, const char *text, size_t size, size_t *length);
 /* What is known of a node's output, or of the input; and noting it where nothing was known. */
 smp_kind smp_kind_of(const smp_builder *b, int node);
 void smp_kind_note(smp_builder *b, int node, smp_kind kind);

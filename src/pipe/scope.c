@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "pipe/build.h"
+#include "pipe/lex.h"
 
 const char *smp_kind_words(smp_kind kind)
 {
@@ -34,6 +35,16 @@ static smp_scope_param *find_param(const smp_scope *scope, const char *name, siz
         if (strlen(scope->params[i].name) == length && !memcmp(scope->params[i].name, name, length))
             return &scope->params[i];
     return NULL;
+}
+
+const smp_value *smp_scope_value(const smp_scope *scope, const char *text, size_t size, size_t *length)
+{
+    size_t n = 0;
+    while (n < size && (smp_is_name(text + n, 1) || (n > 0 && text[n] >= '0' && text[n] <= '9')))
+        n++;
+    const smp_scope_param *param = scope ? find_param(scope, text, n) : NULL;
+    *length = n;
+    return param ? &param->value : NULL;
 }
 
 /* Suggests the nearest of `count` names, which stand in an array of structs. False without memory. */

@@ -65,7 +65,8 @@ static void put_head(FILE *to, const smp_run_report *report, bool counted, const
         put_cell(to, "conflicts", COUNT_COLUMNS);
         put_cell(to, "n-way", WAYS_COLUMNS);
     } else {
-        put_cell(to, "Mpixel/s", RATE_COLUMNS);
+        bool sound = report->step_count && report->steps[0].in.kind == SMP_AUDIO;
+        put_cell(to, sound ? "Mframe/s" : "Mpixel/s", RATE_COLUMNS);
     }
     fprintf(to, "%s\n", paint->off);
 }

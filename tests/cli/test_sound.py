@@ -98,6 +98,12 @@ class Sound(CliCase):
             self.assertIn("truncated", done.stderr)
             self.assertFalse((self.folder / "out.wav").exists())
 
+    def test_a_report_counts_frames_and_shows_values_of_parameters(self):
+        self.write("low.pipe", "param cutoff = 1kHz\nlowpass $cutoff\n")
+        done = self.smp("run", "low.pipe", SAMPLES / "chirp.wav", "out.wav", "--report", "--set", "cutoff=2kHz")
+        self.assertIn("Mframe/s", done.stderr + done.stdout)
+        self.assertIn("  lowpass 2kHz  ", done.stderr + done.stdout)
+
     def test_ten_minutes_stream_in_little_memory(self):
         self.make("long.wav", 600 * 48000)
         taps = "[" + " ".join(["0.004"] * 255) + "]"

@@ -26,7 +26,7 @@ static void the_reference_example_parses(void **state)
     assert_int_equal(p->output, 5);
     static const int inputs[] = {SMP_NODE_INPUT, 0, 1, SMP_NODE_INPUT, 3, 4};
     static const char *const labels[] = {
-        "negate", "filter [0 1 0] taps=3",       "soften sigma={$paper/2} edge=mirror -> @paper",
+        "negate", "filter [0 1 0] taps=3",       "soften sigma={35px/2} edge=mirror -> @paper",
         "negate", "combine by=@paper clip=0.5%", "measure name=page",
     };
     for (size_t i = 0; i < 6; i++) {
