@@ -5,44 +5,56 @@
 #include <string.h>
 #include <zlib.h>
 #ifdef SMP_HAVE_ISAL
+#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 #endif
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/pool.h"
+#include "base/tasks.h"
 #include "io/png_filter.h"
 
 enum {
     BLOCK_BYTES = 512 << 10, /* of rows: loses less than 1 % to the window's new start, and a core stays in its cache */
     STORED_MOST = 65535,     /* bytes of a stored deflate block */
+    SPARE_BLOCKS = 2,        /* beside those being packed: one is filled with rows, one waits to be written */
+    CHUNK_HEAD = 8,          /* length and type */
     STREAM_HEAD = 2,         /* the zlib header in front of the first block */
-    STREAM_TAIL = 6          /* an empty last block and the Adler-32 sum behind the last */
+    STREAM_TAIL = 6,         /* an empty last block and the Adler-32 sum behind the last */
+    CHUNK_TAIL = 4,          /* CRC */
+    DATA_AT = CHUNK_HEAD + STREAM_HEAD,
+    SAMPLE_ROWS = 4,         /* of a block, for trying filters */
+    SAMPLE_PIECES = 4,       /* of a row, when it is long */
+    SAMPLE_BYTES = 16 << 10
 };
 
 typedef struct block {
-    uint8_t *raw;      /* the row before, then the block's rows */
-    uint8_t *filtered; /* a filter byte and a row, each */
-    uint8_t *packed;
-    size_t filtered_size, packed_size;
-    uint32_t adler;
+    uint8_t *above;  /* the row before the first, unfiltered */
+    uint8_t *lines;  /* rows, each behind a byte for its filter; filtered in place */
+    uint8_t *packed; /* room for a chunk's head, then what the rows pack to, then its tail */
     int64_t rows;
-    uint8_t *trial; /* what a filter's sample packs to */
-    void *stream;   /* of the compressor; reused */
-    void *level_buffer;
+    size_t packed_size;
+    uint32_t adler, crc; /* crc: of the chunk as far as it goes without the stream's tail */
 } block;
+
+typedef struct packer { /* what a thread needs */
+    uint8_t *line;      /* a filtered row */
+    uint8_t *sample, *trial; /* filtered pieces of rows, and what they pack to */
+    void *stream;       /* of the compressor; reused */
+    void *level_buffer;
+} packer;
 
 struct smp_png_blocks {
     smp_png_blocks_setup setup;
-    int64_t block_rows, taken; /* rows of a block; rows of the picture so far */
-    size_t packed_room;
-    block *block; /* setup.threads of them */
-    int count;    /* with rows in them */
-    uint8_t *last; /* the newest row, for the next batch's first */
+    int64_t block_rows, taken;     /* rows of a block; rows of the picture so far */
+    int64_t total, filled, fetched; /* blocks: of the picture, given to the tasks, and given out packed */
+    size_t packed_room;            /* for data: behind the heads, before the tails */
+    int room;                      /* blocks that there are */
+    block *block;
+    packer *packer; /* setup.threads of them */
+    uint8_t *last;  /* the newest row, for the next block's first */
     uint32_t adler;
-    bool packed;  /* what is in the blocks; the next put starts afresh */
-    bool started; /* the first batch has been given out */
-    smp_pool *pool;
+    smp_tasks *tasks;
 };
 
 /* ---------------------------------------------------------------------------------------------- deflate */
@@ -59,7 +71,7 @@ static const uint32_t level_buffer_clear[] = {0, ISAL_DEF_LVL1_REQ + BESIDE_TABL
 enum { ISAL_MOST = -1 };
 #endif
 
-static bool open_stream(block *b, int level)
+static bool open_stream(packer *b, int level)
 {
 #ifdef SMP_HAVE_ISAL
     if (level <= ISAL_MOST) {
@@ -72,7 +84,7 @@ static bool open_stream(block *b, int level)
     return z && deflateInit2(z, level > 0 ? level : 1, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) == Z_OK;
 }
 
-static void close_stream(block *b, int level)
+static void close_stream(packer *b, int level)
 {
     if (b->stream && level > ISAL_MOST)
         deflateEnd(b->stream);
@@ -85,7 +97,7 @@ static void close_stream(block *b, int level)
  * igzip_icf_body_h1_gr_bt.asm: the hash of position 1), so that matches, and with them the file's bytes, depend on where
  * memory lies: one block in fifty came out differently. So the first byte is written here, as a stored block of one byte,
  * and igzip goes on with what it believes to be a stream of which it has done a byte. */
-static size_t isal_deflate_to(block *b, int level, uint8_t *to, size_t room, const uint8_t *from, size_t size)
+static size_t isal_deflate_to(packer *b, int level, uint8_t *to, size_t room, const uint8_t *from, size_t size)
 {
     static const uint8_t stored_one[] = {0, 1, 0, 0xfe, 0xff};
     enum { FIRST = sizeof stored_one + 1 };
@@ -114,7 +126,7 @@ static size_t isal_deflate_to(block *b, int level, uint8_t *to, size_t room, con
 #endif
 
 /* Deflates size bytes into to, ending on a byte boundary; 0 when they do not fit into room. */
-static size_t deflate_to(block *b, int level, uint8_t *to, size_t room, const uint8_t *from, size_t size)
+static size_t deflate_to(packer *b, int level, uint8_t *to, size_t room, const uint8_t *from, size_t size)
 {
 #ifdef SMP_HAVE_ISAL
     if (level <= ISAL_MOST)
@@ -148,29 +160,43 @@ static size_t store_to(uint8_t *to, const uint8_t *from, size_t size)
 
 /* ---------------------------------------------------------------------------------------------- filters */
 
-/* Filters `rows` rows of the block from row `first` on into to. */
-static void filter_rows(const smp_png_blocks *p, const block *b, int64_t first, int64_t rows, int filter, uint8_t *to)
+static uint8_t *line_of(const smp_png_blocks *p, const block *b, int64_t y)
 {
-    const int64_t n = p->setup.row_bytes;
-    for (int64_t y = first; y < first + rows; y++, to += n + 1) {
-        to[0] = (uint8_t)filter;
-        smp_png_filter(to + 1, b->raw + (y + 1) * n, b->raw + y * n, n, p->setup.pixel_bytes, filter);
-    }
+    return b->lines + y * (p->setup.row_bytes + 1);
 }
 
-/* The filter for a block: the one whose sample of rows from its middle packs smallest. What compresses best cannot be
- * told from sums of differences: on photographs they choose Paeth, and `up` packs smaller. */
-static int choose_filter(const smp_png_blocks *p, block *b)
+static const uint8_t *row_above(const smp_png_blocks *p, const block *b, int64_t y)
 {
-    enum { SAMPLE = 16 << 10 };
-    int64_t rows = smp_clamp_i64(SAMPLE / (p->setup.row_bytes + 1), 2, b->rows);
-    if (b->rows < 2 * rows)
-        rows = smp_max_i64(1, b->rows / 2);
+    return y ? line_of(p, b, y - 1) + 1 : b->above;
+}
+
+/* Pieces of rows from the block's middle, filtered, as if they were rows; says how many bytes. */
+static size_t take_sample(const smp_png_blocks *p, const packer *k, const block *b, int filter)
+{
+    const int64_t n = p->setup.row_bytes, rows = smp_min_i64(SAMPLE_ROWS, b->rows), first = (b->rows - rows) / 2;
+    const int64_t whole = SAMPLE_BYTES / SAMPLE_ROWS, pixel = p->setup.pixel_bytes;
+    const int64_t pieces = n <= whole ? 1 : SAMPLE_PIECES, length = n <= whole ? n : whole / SAMPLE_PIECES / pixel * pixel;
+    uint8_t *to = k->sample;
+    for (int64_t y = first; y < first + rows; y++) {
+        const uint8_t *row = line_of(p, b, y) + 1, *above = row_above(p, b, y);
+        *to++ = (uint8_t)filter;
+        for (int64_t i = 0; i < pieces; i++, to += length) {
+            const int64_t x = pieces > 1 ? (n - length) / pixel * i / (pieces - 1) * pixel : 0;
+            smp_png_filter(to, row + x, above + x, length, (int)pixel, filter);
+        }
+    }
+    return (size_t)(to - k->sample);
+}
+
+/* The filter for a block: the one whose sample packs smallest. What compresses best cannot be told from sums of
+ * differences: on photographs they choose Paeth, and `up` packs smaller. */
+static int choose_filter(const smp_png_blocks *p, packer *k, const block *b)
+{
     size_t best_size = SIZE_MAX;
     int best = 0;
     for (int filter = 0; filter < SMP_PNG_FILTERS; filter++) {
-        filter_rows(p, b, (b->rows - rows) / 2, rows, filter, b->filtered);
-        size_t size = deflate_to(b, p->setup.level, b->trial, p->packed_room, b->filtered, (size_t)(rows * (p->setup.row_bytes + 1)));
+        size_t taken = take_sample(p, k, b, filter);
+        size_t size = deflate_to(k, p->setup.level, k->trial, 2 * SAMPLE_BYTES, k->sample, taken);
         if (size && size < best_size) {
             best_size = size;
             best = filter;
@@ -179,14 +205,21 @@ static int choose_filter(const smp_png_blocks *p, block *b)
     return best;
 }
 
-static void swap_samples(uint8_t *row, int64_t n)
+/* From below, so that the row above is as it was. */
+static void filter_block(const smp_png_blocks *p, const packer *k, const block *b, int filter)
 {
-    for (int64_t i = 0; i + 1 < n; i += 2) {
-        uint8_t low = row[i];
-        row[i] = row[i + 1];
-        row[i + 1] = low;
+    const int64_t n = p->setup.row_bytes;
+    for (int64_t y = b->rows - 1; y >= 0; y--) {
+        uint8_t *line = line_of(p, b, y);
+        line[0] = (uint8_t)filter;
+        if (filter == SMP_PNG_NONE)
+            continue;
+        smp_png_filter(k->line, line + 1, row_above(p, b, y), n, p->setup.pixel_bytes, filter);
+        memcpy(line + 1, k->line, (size_t)n);
     }
 }
+
+/* ---------------------------------------------------------------------------------------------- chunks */
 
 static uint32_t adler_of(const uint8_t *data, size_t size)
 {
@@ -197,20 +230,91 @@ static uint32_t adler_of(const uint8_t *data, size_t size)
 #endif
 }
 
-static void pack_block(void *context, int part)
+static uint32_t crc_of(uint32_t crc, const uint8_t *data, size_t size)
 {
-    smp_png_blocks *p = context;
-    block *b = &p->block[part];
-    filter_rows(p, b, 0, b->rows, choose_filter(p, b), b->filtered);
-    b->filtered_size = (size_t)(b->rows * (p->setup.row_bytes + 1));
-    uint8_t *to = b->packed + STREAM_HEAD;
-    b->packed_size = deflate_to(b, p->setup.level, to, p->packed_room - STREAM_HEAD - STREAM_TAIL, b->filtered, b->filtered_size);
-    if (!b->packed_size)
-        b->packed_size = store_to(to, b->filtered, b->filtered_size);
-    b->adler = adler_of(b->filtered, b->filtered_size);
+#ifdef SMP_HAVE_ISAL
+    return crc32_gzip_refl(crc, data, size);
+#else
+    return (uint32_t)crc32(crc, data, (uInt)size);
+#endif
 }
 
-/* ---------------------------------------------------------------------------------------------- batches */
+static void put32(uint8_t *to, uint32_t v)
+{
+    to[0] = (uint8_t)(v >> 24), to[1] = (uint8_t)(v >> 16), to[2] = (uint8_t)(v >> 8), to[3] = (uint8_t)v;
+}
+
+/* Where a block's chunk begins: the first one's has room for the stream's head. */
+static uint8_t *chunk_of(const block *b, int64_t number)
+{
+    return b->packed + (number ? STREAM_HEAD : 0);
+}
+
+static void pack_block(void *context, int thread, int64_t number)
+{
+    smp_png_blocks *p = context;
+    packer *k = &p->packer[thread];
+    block *b = &p->block[number % p->room];
+    const size_t size = (size_t)(b->rows * (p->setup.row_bytes + 1));
+    filter_block(p, k, b, choose_filter(p, k, b));
+    uint8_t *data = b->packed + DATA_AT, *chunk = chunk_of(b, number);
+    b->packed_size = deflate_to(k, p->setup.level, data, p->packed_room, b->lines, size);
+    if (!b->packed_size)
+        b->packed_size = store_to(data, b->lines, size);
+    b->adler = adler_of(b->lines, size);
+    if (number == 0) { /* deflate with a window of 32 KB; the second byte makes a multiple of 31 */
+        data[-2] = 0x78;
+        data[-1] = 0x01;
+    }
+    memcpy(chunk + 4, "IDAT", 4);
+    b->crc = crc_of(0, chunk + 4, (size_t)(data + b->packed_size - (chunk + 4)));
+}
+
+const uint8_t *smp_png_blocks_next(smp_png_blocks *p, size_t *size)
+{
+    smp_tasks_await(p->tasks);
+    const int64_t number = p->fetched++;
+    const block *b = &p->block[number % p->room];
+    uint8_t *chunk = chunk_of(b, number), *tail = b->packed + DATA_AT + b->packed_size;
+    uint32_t crc = b->crc;
+    p->adler = (uint32_t)adler32_combine(p->adler, b->adler, (z_off_t)(b->rows * (p->setup.row_bytes + 1)));
+    if (number == p->total - 1) {
+        tail[0] = 3, tail[1] = 0;
+        put32(tail + 2, p->adler);
+        crc = crc_of(crc, tail, STREAM_TAIL);
+        tail += STREAM_TAIL;
+    }
+    put32(chunk, (uint32_t)(tail - (chunk + CHUNK_HEAD)));
+    put32(tail, crc);
+    *size = (size_t)(tail + CHUNK_TAIL - chunk);
+    return chunk;
+}
+
+/* ---------------------------------------------------------------------------------------------- rows */
+
+static bool open_memory(smp_png_blocks *p)
+{
+    const size_t row = (size_t)p->setup.row_bytes, lines = (size_t)p->block_rows * (row + 1);
+    p->block = smp_alloc_array((size_t)p->room, sizeof *p->block);
+    p->packer = smp_alloc_array((size_t)p->setup.threads, sizeof *p->packer);
+    p->last = smp_alloc(row);
+    bool done = p->block && p->packer && p->last;
+    for (int i = 0; done && i < p->room; i++) {
+        block *b = &p->block[i];
+        b->above = smp_alloc_raw(row);
+        b->lines = smp_alloc_raw(lines);
+        b->packed = smp_alloc_raw(DATA_AT + p->packed_room + STREAM_TAIL + CHUNK_TAIL);
+        done = b->above && b->lines && b->packed;
+    }
+    for (int i = 0; done && i < p->setup.threads; i++) {
+        packer *k = &p->packer[i];
+        k->line = smp_alloc_raw(row);
+        k->sample = smp_alloc_raw(SAMPLE_BYTES + SAMPLE_ROWS);
+        k->trial = smp_alloc_raw(2 * SAMPLE_BYTES);
+        done = k->line && k->sample && k->trial && open_stream(k, p->setup.level);
+    }
+    return done;
+}
 
 smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks **out, smp_error *err)
 {
@@ -220,28 +324,18 @@ smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks *
         return smp_fail_memory(err, "PNG", sizeof *p);
     p->setup = *setup;
     p->adler = 1;
-    int64_t line = setup->row_bytes + 1;
+    const int64_t line = setup->row_bytes + 1;
     p->block_rows = smp_clamp_i64(BLOCK_BYTES / line, 1, setup->rows);
-    int64_t blocks = (setup->rows - 1) / p->block_rows + 1;
-    p->setup.threads = (int)smp_clamp_i64(setup->threads, 1, blocks);
-    size_t bytes = (size_t)(p->block_rows * line);
+    p->total = (setup->rows - 1) / p->block_rows + 1;
+    p->setup.threads = (int)smp_clamp_i64(setup->threads, 1, p->total);
+    p->room = (int)smp_min_i64(p->setup.threads > 1 ? p->setup.threads + SPARE_BLOCKS : 1, p->total);
+    const size_t bytes = (size_t)(p->block_rows * line);
     p->packed_room = bytes + bytes / STORED_MOST * 5 + 64;
     smp_code code = line < INT32_MAX / 2 ? SMP_OK : smp_fail(err, SMP_E_WRITE, "rows of %lld bytes are too long for a PNG", (long long)line);
+    if (!code && !open_memory(p))
+        code = smp_fail_memory(err, "PNG", (uint64_t)bytes * 2 * (uint64_t)p->room);
     if (!code)
-        code = smp_pool_open(p->setup.threads, &p->pool, err);
-    p->block = code ? NULL : smp_alloc_array((size_t)p->setup.threads, sizeof *p->block);
-    p->last = code ? NULL : smp_alloc((size_t)setup->row_bytes);
-    bool done = p->block && p->last;
-    for (int i = 0; done && i < p->setup.threads; i++) {
-        block *b = &p->block[i];
-        b->raw = smp_alloc((size_t)((p->block_rows + 1) * setup->row_bytes));
-        b->filtered = smp_alloc_raw(bytes);
-        b->packed = smp_alloc_raw(p->packed_room);
-        b->trial = smp_alloc_raw(p->packed_room);
-        done = b->raw && b->filtered && b->packed && b->trial && open_stream(b, setup->level);
-    }
-    if (!code && !done)
-        code = smp_fail_memory(err, "PNG", (uint64_t)bytes * 4 * (uint64_t)p->setup.threads);
+        code = smp_tasks_open(p->setup.threads, p->room, pack_block, p, &p->tasks, err);
     if (code)
         smp_png_blocks_close(p);
     else
@@ -253,17 +347,21 @@ void smp_png_blocks_close(smp_png_blocks *p)
 {
     if (!p)
         return;
-    for (int i = 0; p->block && i < p->setup.threads; i++) {
-        block *b = &p->block[i];
-        close_stream(b, p->setup.level);
-        smp_free(b->raw);
-        smp_free(b->filtered);
-        smp_free(b->packed);
-        smp_free(b->trial);
+    smp_tasks_close(p->tasks);
+    for (int i = 0; p->block && i < p->room; i++) {
+        smp_free(p->block[i].above);
+        smp_free(p->block[i].lines);
+        smp_free(p->block[i].packed);
+    }
+    for (int i = 0; p->packer && i < p->setup.threads; i++) {
+        close_stream(&p->packer[i], p->setup.level);
+        smp_free(p->packer[i].line);
+        smp_free(p->packer[i].sample);
+        smp_free(p->packer[i].trial);
     }
     smp_free(p->block);
+    smp_free(p->packer);
     smp_free(p->last);
-    smp_pool_close(p->pool);
     smp_free(p);
 }
 
@@ -271,63 +369,27 @@ int64_t smp_png_blocks_put(smp_png_blocks *p, const void *from, int64_t stride, 
 {
     const int64_t n = p->setup.row_bytes;
     int64_t put = 0;
-    if (p->packed) {
-        p->packed = false;
-        p->started = true;
-        p->count = 0;
-    }
-    for (; put < rows && !smp_png_blocks_ready(p); put++) {
-        if (p->count == 0 || p->block[p->count - 1].rows == p->block_rows) {
-            block *fresh = &p->block[p->count++];
-            fresh->rows = 0;
-            memcpy(fresh->raw, p->last, (size_t)n);
-        }
-        block *b = &p->block[p->count - 1];
-        uint8_t *row = b->raw + (b->rows + 1) * n;
+    for (; put < rows && !smp_png_blocks_due(p); put++) {
+        block *b = &p->block[p->filled % p->room];
+        const int64_t at = p->taken % p->block_rows;
+        if (at == 0)
+            memcpy(b->above, p->last, (size_t)n);
+        uint8_t *row = line_of(p, b, at) + 1;
         memcpy(row, (const char *)from + put * stride, (size_t)n);
         if (p->setup.swap)
-            swap_samples(row, n);
-        b->rows++;
+            smp_png_swap(row, n);
         p->taken++;
-        if (b->rows == p->block_rows || p->taken == p->setup.rows)
-            memcpy(p->last, row, (size_t)n);
+        b->rows = at + 1;
+        if (b->rows < p->block_rows && p->taken < p->setup.rows)
+            continue;
+        memcpy(p->last, row, (size_t)n);
+        p->filled++;
+        smp_tasks_begin(p->tasks);
     }
     return put;
 }
 
-bool smp_png_blocks_ready(const smp_png_blocks *p)
+bool smp_png_blocks_due(const smp_png_blocks *p)
 {
-    bool full = p->count == p->setup.threads && p->block[p->count - 1].rows == p->block_rows;
-    return p->count > 0 && (full || p->taken == p->setup.rows);
-}
-
-void smp_png_blocks_pack(smp_png_blocks *p)
-{
-    smp_pool_run(p->pool, p->count, pack_block, p);
-    for (int i = 0; i < p->count; i++) {
-        block *b = &p->block[i];
-        p->adler = (uint32_t)adler32_combine(p->adler, b->adler, (z_off_t)b->filtered_size);
-    }
-    if (!p->started) { /* deflate with a window of 32 KB; the second byte makes a multiple of 31 */
-        p->block[0].packed[0] = 0x78;
-        p->block[0].packed[1] = 0x01;
-    }
-    if (p->taken == p->setup.rows) {
-        block *b = &p->block[p->count - 1];
-        uint8_t *tail = b->packed + STREAM_HEAD + b->packed_size;
-        const uint8_t end[STREAM_TAIL] = {3, 0, (uint8_t)(p->adler >> 24), (uint8_t)(p->adler >> 16), (uint8_t)(p->adler >> 8), (uint8_t)p->adler};
-        memcpy(tail, end, STREAM_TAIL);
-        b->packed_size += STREAM_TAIL;
-    }
-    p->packed = true;
-}
-
-const uint8_t *smp_png_blocks_packed(const smp_png_blocks *p, int index, size_t *size)
-{
-    if (index >= p->count)
-        return NULL;
-    const block *b = &p->block[index];
-    bool first = !p->started && index == 0;
-    *size = b->packed_size + (first ? STREAM_HEAD : 0);
-    return first ? b->packed : b->packed + STREAM_HEAD;
+    return p->filled - p->fetched == p->room || (p->taken == p->setup.rows && p->fetched < p->filled);
 }

@@ -24,15 +24,13 @@ typedef struct smp_png_blocks_setup {
 smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks **out, smp_error *err);
 void smp_png_blocks_close(smp_png_blocks *blocks);
 
-/* Takes in at most `rows` rows; says how many. Fewer than rows: what is there must be packed first. */
+/* Takes in at most `rows` rows; says how many: fewer when chunks are due first. */
 int64_t smp_png_blocks_put(smp_png_blocks *blocks, const void *from, int64_t stride, int64_t rows);
 
-/* True when smp_png_blocks_pack is due: all room is taken, or the picture is complete. */
-bool smp_png_blocks_ready(const smp_png_blocks *blocks);
+/* True when smp_png_blocks_next must be called: all room is taken, or the picture is complete and chunks are left. */
+bool smp_png_blocks_due(const smp_png_blocks *blocks);
 
-/* Filters and compresses what was put in. Then smp_png_blocks_packed gives the data of chunk 0, 1, ... in order, null after
- * the last; valid until the next put. */
-void smp_png_blocks_pack(smp_png_blocks *blocks);
-const uint8_t *smp_png_blocks_packed(const smp_png_blocks *blocks, int index, size_t *size);
+/* The next IDAT chunk, from its length to its CRC; waits until it is packed. Valid until the next put. */
+const uint8_t *smp_png_blocks_next(smp_png_blocks *blocks, size_t *size);
 
 #endif

@@ -4,41 +4,44 @@
 
 #include <string.h>
 
-static int distance(int a, int b)
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE int16_t absolute(int16_t v)
 {
-    return a > b ? a - b : b - a;
+    return (int16_t)(v < 0 ? -v : v);
 }
 
-static void sub(uint8_t *restrict to, const uint8_t *restrict row, int64_t n, int64_t p)
+INLINE void sub(uint8_t *restrict to, const uint8_t *restrict row, int64_t n, int64_t p)
 {
     for (int64_t i = p; i < n; i++)
         to[i] = (uint8_t)(row[i] - row[i - p]);
 }
 
-static void up(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict above, int64_t n)
+INLINE void up(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict above, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         to[i] = (uint8_t)(row[i] - above[i]);
 }
 
-static void average(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict above, int64_t n, int64_t p)
+INLINE void average(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict above, int64_t n, int64_t p)
 {
     for (int64_t i = p; i < n; i++)
         to[i] = (uint8_t)(row[i] - ((row[i - p] + above[i]) >> 1));
 }
 
-static void paeth(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict above, int64_t n, int64_t p)
+/* In 16 bits, so that a vector holds twice as many. */
+INLINE void paeth(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict above, int64_t n, int64_t p)
 {
     for (int64_t i = p; i < n; i++) {
-        int a = row[i - p], b = above[i], c = above[i - p];
-        int pa = distance(b, c), pb = distance(a, c), pc = distance(a + b, 2 * c);
-        int near = pb <= pc ? b : c;
-        near = pa <= pb && pa <= pc ? a : near;
-        to[i] = (uint8_t)(row[i] - near);
+        const int16_t a = row[i - p], b = above[i], c = above[i - p];
+        const int16_t slope = (int16_t)(b - c), diff = (int16_t)(a - c);
+        const int16_t pa = absolute(slope), pb = absolute(diff), pc = absolute((int16_t)(slope + diff));
+        const int16_t near = pb <= pc ? b : c, least = pb <= pc ? pb : pc;
+        to[i] = (uint8_t)(row[i] - (pa <= least ? a : near));
     }
 }
 
-void smp_png_filter(uint8_t *to, const uint8_t *row, const uint8_t *above, int64_t n, int pixel_bytes, int filter)
+INLINE void filter_row(uint8_t *to, const uint8_t *row, const uint8_t *above, int64_t n, int pixel_bytes, int filter)
 {
     int64_t p = pixel_bytes < n ? pixel_bytes : n;
     for (int64_t i = 0; i < p; i++) { /* left of the first pixel are zeros; Paeth then predicts the byte above */
@@ -55,4 +58,49 @@ void smp_png_filter(uint8_t *to, const uint8_t *row, const uint8_t *above, int64
         average(to, row, above, n, p);
     else
         paeth(to, row, above, n, p);
+}
+
+INLINE void swap(uint8_t *row, int64_t n)
+{
+    for (int64_t i = 0; i + 1 < n; i += 2) {
+        uint16_t sample;
+        memcpy(&sample, row + i, sizeof sample);
+        sample = __builtin_bswap16(sample);
+        memcpy(row + i, &sample, sizeof sample);
+    }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void filter_avx2(uint8_t *to, const uint8_t *row, const uint8_t *above, int64_t n, int pixel_bytes,
+                                                        int filter)
+{
+    filter_row(to, row, above, n, pixel_bytes, filter);
+}
+
+__attribute__((target("avx2"))) static void swap_avx2(uint8_t *row, int64_t n)
+{
+    swap(row, n);
+}
+#endif
+
+void smp_png_filter(uint8_t *to, const uint8_t *row, const uint8_t *above, int64_t n, int pixel_bytes, int filter)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        filter_avx2(to, row, above, n, pixel_bytes, filter);
+        return;
+    }
+#endif
+    filter_row(to, row, above, n, pixel_bytes, filter);
+}
+
+void smp_png_swap(uint8_t *row, int64_t n)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        swap_avx2(row, n);
+        return;
+    }
+#endif
+    swap(row, n);
 }

@@ -9,4 +9,7 @@ enum { SMP_PNG_NONE, SMP_PNG_SUB, SMP_PNG_UP, SMP_PNG_AVERAGE, SMP_PNG_PAETH, SM
 /* to[i] = row[i] - prediction, for n bytes of pixels of pixel_bytes; above: the row before (zeros before the first). */
 void smp_png_filter(uint8_t *to, const uint8_t *row, const uint8_t *above, int64_t n, int pixel_bytes, int filter);
 
+/* The two bytes of each 16-bit sample change places, in n bytes. */
+void smp_png_swap(uint8_t *row, int64_t n);
+
 #endif

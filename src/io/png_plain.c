@@ -32,11 +32,13 @@ void smp_png_plain_close(smp_png_plain *plain)
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/format.h"
+#include "io/png_filter.h"
 #include "io/png_unfilter.h"
 
 enum {
-    BATCH_BYTES = 1 << 16, /* rows are inflated together: about so many bytes, and at least .. */
-    BATCH_ROWS = 4,
+    BATCH_BYTES = 1 << 19, /* rows are inflated together: ISA-L copies its window of 32 KB in and out with every call */
+    BATCH_ROWS = 4,        /* at least */
     MOST_CHUNK = 0x7fffffff /* bytes: PNG specification, 5.3 */
 };
 
@@ -47,10 +49,8 @@ struct smp_png_plain {
     uint64_t next;      /* where that is */
     int64_t row_bytes, batch;
     int pixel_bytes, sample_bytes;
-    uint8_t *raw;    /* batch filtered rows, a byte for the filter before each */
-    uint8_t *lines;  /* batch + 1 rows: the first is the row above */
-    int64_t pitch;   /* bytes from line to line */
-    int64_t have, at; /* rows in lines; those that were given */
+    uint8_t *raw;   /* batch filtered rows, a byte for the filter before each */
+    uint8_t *above; /* the newest row, in the file's byte order */
     struct inflate_state inflate;
 };
 
@@ -68,13 +68,12 @@ smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes
     plain->pixel_bytes = pixel_bytes;
     plain->sample_bytes = sample_bytes;
     plain->batch = smp_max_i64(BATCH_ROWS, BATCH_BYTES / (row_bytes + 1));
-    plain->pitch = row_bytes + SMP_UNFILTER_SLACK;
-    size_t raw = (size_t)(plain->batch * (row_bytes + 1) + SMP_UNFILTER_SLACK), lines = (size_t)((plain->batch + 1) * plain->pitch);
+    size_t raw = (size_t)(plain->batch * (row_bytes + 1));
     plain->raw = smp_alloc_raw(raw);
-    plain->lines = smp_alloc(lines); /* zeros are above the first row */
-    if (!plain->raw || !plain->lines) {
+    plain->above = smp_alloc((size_t)row_bytes); /* zeros are above the first row */
+    if (!plain->raw || !plain->above) {
         smp_png_plain_close(plain);
-        return smp_fail_memory(err, "rows of a PNG", raw + lines);
+        return smp_fail_memory(err, "rows of a PNG", raw + (size_t)row_bytes);
     }
     isal_inflate_init(&plain->inflate);
     plain->inflate.crc_flag = ISAL_ZLIB; /* checks header and Adler-32 */
@@ -147,34 +146,18 @@ static bool inflate_bytes(smp_png_plain *plain, uint8_t *to, size_t size)
 
 /* ------------------------------------------------------------------------------------------ rows */
 
-static bool next_batch(smp_png_plain *plain, int64_t rows)
-{
-    rows = smp_min_i64(rows, plain->batch);
-    memcpy(plain->lines, plain->lines + plain->have * plain->pitch, (size_t)plain->row_bytes);
-    plain->have = rows;
-    plain->at = 0;
-    return inflate_bytes(plain, plain->raw, (size_t)(rows * (plain->row_bytes + 1))) &&
-           smp_png_unfilter(plain->lines, plain->pitch, plain->raw, plain->row_bytes, rows, plain->pixel_bytes);
-}
-
-static void give(const smp_png_plain *plain, uint8_t *to, const uint8_t *line)
-{
-    if (plain->sample_bytes == 1) {
-        memcpy(to, line, (size_t)plain->row_bytes);
-        return;
-    }
-    for (int64_t i = 0; i < plain->row_bytes; i += 2) {
-        uint16_t sample = (uint16_t)(line[i] << 8 | line[i + 1]);
-        memcpy(to + i, &sample, sizeof sample);
-    }
-}
-
 bool smp_png_plain_rows(smp_png_plain *plain, void *to, int64_t stride, int64_t rows)
 {
-    for (int64_t y = 0; y < rows; y++, plain->at++) {
-        if (plain->at == plain->have && !next_batch(plain, rows - y))
+    for (int64_t done = 0; done < rows;) {
+        const int64_t n = smp_min_i64(rows - done, plain->batch);
+        uint8_t *at = (uint8_t *)to + done * stride;
+        if (!inflate_bytes(plain, plain->raw, (size_t)(n * (plain->row_bytes + 1))) ||
+            !smp_png_unfilter(at, stride, plain->above, plain->raw, plain->row_bytes, n, plain->pixel_bytes))
             return false;
-        give(plain, (uint8_t *)to + y * stride, plain->lines + (plain->at + 1) * plain->pitch);
+        memcpy(plain->above, at + (n - 1) * stride, (size_t)plain->row_bytes);
+        for (int64_t y = 0; plain->sample_bytes == 2 && smp_little_endian() && y < n; y++)
+            smp_png_swap(at + y * stride, plain->row_bytes);
+        done += n;
     }
     return true;
 }
@@ -203,7 +186,7 @@ void smp_png_plain_close(smp_png_plain *plain)
     if (!plain)
         return;
     smp_free(plain->raw);
-    smp_free(plain->lines);
+    smp_free(plain->above);
     smp_free(plain);
 }
 

@@ -12,26 +12,22 @@ typedef int16_t words8 __attribute__((vector_size(16)));
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* A pixel's bytes as words; B is a constant. What lies behind the pixel comes along where that is quicker. */
-ALWAYS_INLINE words8 load(const uint8_t *from, const int B)
+/* Bytes that are loaded and stored for a pixel of B: what is too much is overwritten by the next pixel. The last pixels of a
+ * row take exactly B. */
+#define LOOSE(B) ((B) <= 4 ? 4 : 8)
+
+/* The first `size` bytes, a constant, as words. */
+ALWAYS_INLINE words8 load(const uint8_t *from, const int size)
 {
     bytes8 bytes = {0};
-    memcpy(&bytes, from, B <= 4 ? 4 : 8);
+    memcpy(&bytes, from, (size_t)size);
     return __builtin_convertvector(bytes, words8);
 }
 
-/* Stores exactly B bytes. */
-ALWAYS_INLINE void store(uint8_t *to, words8 v, const int B)
+ALWAYS_INLINE void store(uint8_t *to, words8 v, const int size)
 {
     const bytes8 bytes = __builtin_convertvector(v, bytes8);
-    memcpy(to, &bytes, (size_t)B);
-}
-
-/* Stores up to 8 bytes: the excess is overwritten by the next pixel, or falls on the line's slack. */
-ALWAYS_INLINE void store_loose(uint8_t *to, words8 v, const int B)
-{
-    const bytes8 bytes = __builtin_convertvector(v, bytes8);
-    memcpy(to, &bytes, B <= 4 ? 4 : 8);
+    memcpy(to, &bytes, (size_t)size);
 }
 
 ALWAYS_INLINE words8 choose(words8 mask, words8 yes, words8 no)
@@ -55,106 +51,160 @@ ALWAYS_INLINE words8 paeth(words8 x, words8 a, words8 b, words8 c)
     return (x + choose((pa <= pb) & (pa <= pc), a, near)) & 255;
 }
 
+/* In bytes: the sums wrap round as they should. */
+ALWAYS_INLINE bytes8 sub_pixel(uint8_t *to, const uint8_t *from, bytes8 left, const int size)
+{
+    bytes8 more = {0};
+    memcpy(&more, from, (size_t)size);
+    left += more;
+    memcpy(to, &left, (size_t)size);
+    return left;
+}
+
+ALWAYS_INLINE words8 average_pixel(uint8_t *to, const uint8_t *above, const uint8_t *from, words8 a, const int size)
+{
+    a = (((a + load(above, size)) >> 1) + load(from, size)) & 255;
+    store(to, a, size);
+    return a;
+}
+
+ALWAYS_INLINE words8 paeth_pixel(uint8_t *to, const uint8_t *above, const uint8_t *from, words8 a, words8 *c, const int size)
+{
+    const words8 b = load(above, size);
+    a = paeth(load(from, size), a, b, *c);
+    *c = b;
+    store(to, a, size);
+    return a;
+}
+
 ALWAYS_INLINE bool row_of(uint8_t *to, const uint8_t *above, const uint8_t *from, int64_t n, int filter, const int B)
 {
     words8 a = {0}, c = {0};
+    bytes8 left = {0};
+    int64_t x = 0;
     switch (filter) {
     case SMP_PNG_NONE:
         memcpy(to, from, (size_t)n);
         return true;
     case SMP_PNG_SUB:
-        for (int64_t x = 0; x < n; x += B) {
-            a = (a + load(from + x, B)) & 255;
-            store_loose(to + x, a, B);
-        }
+        for (; x <= n - LOOSE(B); x += B)
+            left = sub_pixel(to + x, from + x, left, LOOSE(B));
+        for (; x < n; x += B)
+            left = sub_pixel(to + x, from + x, left, B);
         return true;
     case SMP_PNG_UP:
-        for (int64_t x = 0; x < n; x++)
+        for (; x < n; x++)
             to[x] = (uint8_t)(from[x] + above[x]);
         return true;
     case SMP_PNG_AVERAGE:
-        for (int64_t x = 0; x < n; x += B) {
-            a = (((a + load(above + x, B)) >> 1) + load(from + x, B)) & 255;
-            store_loose(to + x, a, B);
-        }
+        for (; x <= n - LOOSE(B); x += B)
+            a = average_pixel(to + x, above + x, from + x, a, LOOSE(B));
+        for (; x < n; x += B)
+            a = average_pixel(to + x, above + x, from + x, a, B);
         return true;
     case SMP_PNG_PAETH:
-        for (int64_t x = 0; x < n; x += B) {
-            const words8 b = load(above + x, B);
-            a = paeth(load(from + x, B), a, b, c);
-            c = b;
-            store_loose(to + x, a, B);
-        }
+        for (; x <= n - LOOSE(B); x += B)
+            a = paeth_pixel(to + x, above + x, from + x, a, &c, LOOSE(B));
+        for (; x < n; x += B)
+            a = paeth_pixel(to + x, above + x, from + x, a, &c, B);
         return true;
     default:
         return false;
     }
 }
 
-/* Four Paeth rows: line 0 is above the first, rows are `step` bytes apart. */
-ALWAYS_INLINE void paeth_four(uint8_t *lines, int64_t pitch, const uint8_t *from, int64_t step, int64_t n, const int B)
+ALWAYS_INLINE void paeth_four(uint8_t *const *line, const uint8_t *from, int64_t n, const int B)
 {
     enum { ROWS = 4 };
+    const int64_t step = n + 1;
     words8 a[ROWS], c[ROWS];
     for (int i = 0; i < ROWS; i++)
         a[i] = c[i] = (words8){0};
     for (int64_t t = 0; t < n + (ROWS - 1) * B; t += B) {
-        if (t < (ROWS - 1) * B || t >= n) { /* not all rows have a pixel */
+        if (t < (ROWS - 1) * B || t > n - LOOSE(B)) { /* not all rows have a pixel, or not all that LOOSE takes */
             for (int i = ROWS - 1; i >= 0; i--) {
                 const int64_t x = t - i * B;
-                if (x < 0 || x >= n)
-                    continue;
-                const words8 b = load(lines + i * pitch + x, B);
-                a[i] = paeth(load(from + i * step + x, B), a[i], b, c[i]);
-                c[i] = b;
-                store(lines + (i + 1) * pitch + x, a[i], B);
+                if (x >= 0 && x < n)
+                    a[i] = paeth_pixel(line[i + 1] + x, line[i] + x, from + i * step + x, a[i], &c[i], B);
             }
             continue;
         }
 #pragma GCC unroll 4
         for (int i = ROWS - 1; i >= 0; i--) { /* from below, so that a[i-1] still is the pixel above */
             const int64_t x = t - i * B;
-            const words8 b = i ? a[i ? i - 1 : 0] : load(lines + x, B);
-            a[i] = paeth(load(from + i * step + x, B), a[i], b, c[i]);
+            const words8 b = i ? a[i ? i - 1 : 0] : load(line[0] + x, LOOSE(B));
+            a[i] = paeth(load(from + i * step + x, LOOSE(B)), a[i], b, c[i]);
             c[i] = b;
-            store(lines + (i + 1) * pitch + x, a[i], B);
+            store(line[i + 1] + x, a[i], B);
         }
     }
 }
 
-ALWAYS_INLINE bool unfilter(uint8_t *lines, int64_t pitch, const uint8_t *from, int64_t n, int64_t rows, const int B)
+ALWAYS_INLINE bool unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t *from, int64_t n, int64_t rows, const int B)
 {
     const int64_t step = n + 1;
     for (int64_t y = 0; y < rows;) {
-        uint8_t *above = lines + y * pitch;
+        uint8_t *row = to + y * pitch;
         const uint8_t *at = from + y * step;
         if (rows - y >= 4 && at[0] == SMP_PNG_PAETH && at[step] == SMP_PNG_PAETH && at[2 * step] == SMP_PNG_PAETH &&
             at[3 * step] == SMP_PNG_PAETH) {
-            paeth_four(above, pitch, at + 1, step, n, B);
+            uint8_t *line[] = {above, row, row + pitch, row + 2 * pitch, row + 3 * pitch};
+#if defined(__x86_64__)
+            if (__builtin_cpu_supports("avx2"))
+                smp_png_paeth_four_avx2(line, at + 1, n, B);
+            else
+#endif
+                smp_png_paeth_four(line, at + 1, n, B);
+            above = row + 3 * pitch;
             y += 4;
             continue;
         }
-        if (!row_of(above + pitch, above, at + 1, n, at[0], B))
+        if (!row_of(row, above, at + 1, n, at[0], B))
             return false;
+        above = row;
         y++;
     }
     return true;
 }
 
-bool smp_png_unfilter(uint8_t *lines, int64_t pitch, const uint8_t *from, int64_t row_bytes, int64_t rows, int pixel_bytes)
+bool smp_png_unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t *from, int64_t row_bytes, int64_t rows, int pixel_bytes)
 {
     switch (pixel_bytes) {
     case 1:
-        return unfilter(lines, pitch, from, row_bytes, rows, 1);
+        return unfilter(to, pitch, above, from, row_bytes, rows, 1);
     case 2:
-        return unfilter(lines, pitch, from, row_bytes, rows, 2);
+        return unfilter(to, pitch, above, from, row_bytes, rows, 2);
     case 3:
-        return unfilter(lines, pitch, from, row_bytes, rows, 3);
+        return unfilter(to, pitch, above, from, row_bytes, rows, 3);
     case 4:
-        return unfilter(lines, pitch, from, row_bytes, rows, 4);
+        return unfilter(to, pitch, above, from, row_bytes, rows, 4);
     case 6:
-        return unfilter(lines, pitch, from, row_bytes, rows, 6);
+        return unfilter(to, pitch, above, from, row_bytes, rows, 6);
     default:
-        return unfilter(lines, pitch, from, row_bytes, rows, 8);
+        return unfilter(to, pitch, above, from, row_bytes, rows, 8);
+    }
+}
+
+void smp_png_paeth_four(uint8_t *const line[5], const uint8_t *from, int64_t row_bytes, int pixel_bytes)
+{
+    switch (pixel_bytes) {
+    case 1:
+        paeth_four(line, from, row_bytes, 1);
+        break;
+    case 2:
+        paeth_four(line, from, row_bytes, 2);
+        break;
+    case 3:
+        paeth_four(line, from, row_bytes, 3);
+        break;
+    case 4:
+        paeth_four(line, from, row_bytes, 4);
+        break;
+    case 6:
+        paeth_four(line, from, row_bytes, 6);
+        break;
+    default:
+        paeth_four(line, from, row_bytes, 8);
+        break;
     }
 }

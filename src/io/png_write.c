@@ -27,8 +27,6 @@ typedef struct png_writer {
     char **latin1; /* texts converted for tEXt; entries may be null */
     size_t text_count;
     smp_png_blocks *blocks;
-    const uint8_t *data; /* a chunk to write */
-    size_t size;
 } png_writer;
 
 static void drain(png_structp png, png_bytep from, size_t size)
@@ -220,12 +218,6 @@ smp_code smp_png_write_open(smp_writer *writer, const smp_meta *meta, smp_error 
     return code ? code : open_blocks(state, err);
 }
 
-static void write_chunk(void *context)
-{
-    png_writer *state = context;
-    png_write_chunk(state->base.png, (png_const_bytep) "IDAT", state->data, state->size);
-}
-
 smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     png_writer *state = writer->state;
@@ -234,11 +226,11 @@ smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride
         int64_t put = smp_png_blocks_put(state->blocks, from, stride, rows);
         from = (const char *)from + put * stride;
         rows -= put;
-        if (!smp_png_blocks_ready(state->blocks))
-            continue;
-        smp_png_blocks_pack(state->blocks);
-        for (int i = 0; !code && (state->data = smp_png_blocks_packed(state->blocks, i, &state->size)); i++)
-            code = smp_png_guard(&state->base, write_chunk, state, err);
+        while (!code && smp_png_blocks_due(state->blocks)) {
+            size_t size;
+            const uint8_t *chunk = smp_png_blocks_next(state->blocks, &size);
+            code = smp_output_write(writer->output, chunk, size, err);
+        }
     }
     return code;
 }
