@@ -89,12 +89,29 @@ SMP_DEVICE void bell_words(unsigned *words, int i, const smp_pack<unsigned, N> *
     }
 }
 
-/* The kernel for radius R and C channels of T in and out; geometry: smp_geometry_bell_warp. */
-template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g)
+/* What becomes of a lane's blurred samples, and of how many of the V there are to store: the pack that is stored. The
+ * samples as they are; one that has SHARP gets the input's samples at that place as well. */
+template <typename T, int R> struct bell_plain {
+    typedef typename bell_format<T, R>::pack pack;
+    static constexpr bool SHARP = false;
+    SMP_MEMBER pack operator()(float *blurred, const pack &, int)
+    {
+#pragma unroll
+        for (int i = 0; i < bell_format<T, R>::V; i++)
+            blurred[i] = bell_format<T, R>::finish(blurred[i]);
+        return bell_format<T, R>::packed(blurred);
+    }
+};
+
+/* The kernel for radius R and C channels of T in and out; geometry: smp_geometry_bell_warp. Rows that are still wanted
+ * when the filter has passed them (SHARP) stay in shared memory for so long. */
+template <typename T, int R, int C, typename FINISH>
+SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
 {
     typedef bell_format<T, R> format;
     typedef typename format::pack pack;
-    constexpr int V = format::V, ROWS = format::ROWS, STAGES = 3, REACH = R * C;
+    constexpr int V = format::V, ROWS = format::ROWS, AHEAD = 2, REACH = R * C;
+    constexpr int STAGES = 1 + AHEAD + (FINISH::SHARP ? (R + ROWS - 1) / ROWS : 0);
     constexpr int PIECE = 16 / (int)sizeof(T), WORDS = (int)sizeof(pack) / 4;
     constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */
     constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE, LEFT = PACKS * V - REACH;
@@ -106,7 +123,7 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     const loader_type loader(s, io.in, x0, REACH, g.edge);
     const bool full = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(pack) == 0 && x + V <= n;
-    const T *const window = reinterpret_cast<const T *>(s.v) + SIDE - PACKS * V + V * lane;
+    const T *const own = reinterpret_cast<const T *>(s.v) + SIDE + V * lane, *const window = own - PACKS * V;
     float across[R + 1], down[R + 1];
 #pragma unroll
     for (int k = 0; k <= R; k++) {
@@ -124,13 +141,14 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
             for (int i = 0; i < V; i++)
                 sum[j][i] = 0.f;
         int stage = 0, next = 0, row = -2 * R; /* the output row that is complete */
+        int late = STAGES * loader_type::GROUP - R * loader_type::PITCH;
         T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) + x;
 #pragma unroll 1
-        for (int k = 1 - STAGES; k < groups; k++) { /* the first turns only load ahead */
+        for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (k >= 0)
-                smp_copy_wait<STAGES - 2>();
+                smp_copy_wait<AHEAD - 1>();
             __syncwarp();
-            const int ahead = k + STAGES - 1;
+            const int ahead = k + AHEAD;
             if (ahead < groups)
                 loader.load(next, top - R + ahead * ROWS, need - ahead * ROWS);
             smp_copy_commit();
@@ -160,7 +178,7 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
 #pragma unroll
                         for (int t = 1; t <= R; t++)
                             v = smp_bell_pair(v, across[t], p[m + R - t], p[m + R + t]);
-                        done[i] = format::finish(smp_bell_tap(sum[0][i], down[R], v));
+                        done[i] = smp_bell_tap(sum[0][i], down[R], v);
 #pragma unroll
                         for (int j = 0; j < 2 * R - 1; j++)
                             sum[j][i] = smp_bell_tap(sum[j + 1][i], down[j < R ? R - 1 - j : j + 1 - R], v);
@@ -168,7 +186,10 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
                     }
                 }
                 if ((unsigned)row < (unsigned)made) {
-                    const pack result = format::packed(done);
+                    pack sharp = {};
+                    if (FINISH::SHARP)
+                        sharp = *reinterpret_cast<const pack *>(own + late);
+                    const pack result = finish(done, sharp, x < n ? n - x : 0);
                     if (full)
                         *reinterpret_cast<pack *>(out) = result;
                     else
@@ -179,10 +200,21 @@ template <typename T, int R, int C> SMP_DEVICE void bell_march(const smp_io &io,
                 }
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
                 row++;
+                if (FINISH::SHARP) {
+                    late += loader_type::PITCH;
+                    late = late == STAGES * loader_type::GROUP ? 0 : late;
+                }
             }
             stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
         }
     }
+}
+
+/* The blur of bell.h stored as it is. */
+template <typename T, int R, int C> SMP_DEVICE void bell_march_plain(const smp_io &io, const smp_bell &g)
+{
+    bell_plain<T, R> finish;
+    bell_march<T, R, C>(io, g, finish);
 }
 
 #endif

@@ -28,6 +28,24 @@ SMP_FN float smp_mix_sample(const smp_mix *mix, int r, const float *v, int64_t s
     return smp_mix_row(mix, r, v, step, white, mix->cols);
 }
 
+/* GPU: mix_gray.cu, a warp takes this many pixels of a row at a time; a block has eight warps. */
+enum { SMP_GRAY_PIECE = 512, SMP_GRAY_WARPS = 8 };
+
+/* Whether it takes this launch: three bytes into one, by weights that cannot clip (they are not negative and add up to
+ * 1 at most, but for rounding) and are far from denormal, so that scaled sums round as plain ones do. */
+SMP_FN int smp_mix_gray(const smp_mix *mix, const smp_io *io)
+{
+    double most = (double)mix->constant[0];
+    int plain = most == 0. || most >= 0x1p-60;
+    for (int c = 0; c < 3; c++) {
+        const double w = (double)mix->weight[0][c];
+        plain = plain && (w == 0. || w >= 0x1p-60);
+        most += w;
+    }
+    return plain && most <= 1 + 1e-6 && mix->rows == 1 && mix->cols == 3 && !mix->keep_alpha && io->in.channels == 3 &&
+           io->in.format == SMP_U8 && io->out.format == SMP_U8;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -1,6 +1,7 @@
 /* sharpen on GPUs: the blur of bell.cuh, whose ladder this is too, and the mask where a blurred sample is finished. The
  * sharp sample is read again there: in the fused kernel from rows that the strip has just passed, which the L2 cache
- * still holds. The row passes of the variants in two launches are those of gaussian. */
+ * still holds. u8 and f32 of small radii have the kernels of sharpen_warp.cuh instead, where it comes out of shared
+ * memory: 22 instructions in the inner loop for each u8 sample of 5 taps. The row passes of the variants in two launches are those of gaussian. */
 #include "sharpen.h"
 
 #include "bell.cuh"

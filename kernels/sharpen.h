@@ -29,6 +29,17 @@ SMP_FN size_t smp_sharpen_scratch(const smp_sharpen *s, int channels)
     return smp_bell_scratch(s->blur.radius, channels);
 }
 
+/* GPU: the kernels of sharpen_warp.cuh take radii as those of bell_warp.cuh, up to 8, and differences whose multiple
+ * fits 16 bits beside a byte. */
+enum { SMP_SHARPEN_WARP_RADIUS = 8, SMP_SHARPEN_WARP_AMOUNT = 100 };
+
+/* The radius of the kernel for this launch, or 0: none. */
+SMP_FN int smp_sharpen_warp(const smp_sharpen *s, const smp_io *io)
+{
+    const int radius = smp_bell_warp(&s->blur, io), alpha = io->in.alpha && io->in.channels != 4;
+    return radius <= SMP_SHARPEN_WARP_RADIUS && !alpha && s->amount <= (float)SMP_SHARPEN_WARP_AMOUNT ? radius : 0;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif

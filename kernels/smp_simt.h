@@ -398,6 +398,15 @@ SMP_DEVICE unsigned __vminu2(unsigned a, unsigned b)
     const unsigned low = (a & 0xffff) < (b & 0xffff) ? a & 0xffff : b & 0xffff;
     return low | ((a >> 16) < (b >> 16) ? a >> 16 : b >> 16) << 16;
 }
+SMP_DEVICE unsigned __vimin_s16x2_relu(unsigned a, unsigned b)
+{
+    unsigned both = 0;
+    for (int shift = 0; shift < 32; shift += 16) {
+        const int x = (int16_t)(a >> shift), y = (int16_t)(b >> shift), least = x < y ? x : y;
+        both |= (unsigned)(least < 0 ? 0 : least) << shift;
+    }
+    return both;
+}
 SMP_DEVICE int __dp4a(int a, int b, int c)
 {
     for (int i = 0; i < 4; i++)

@@ -17,6 +17,17 @@ template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_
     uint4 v[STAGES * GROUP / PIECE];
 };
 
+/* The same value, of which the compiler does not know that it is a constant or a parameter (pictures have no negative
+ * heights): it stays in a register, where loading it again would cost an instruction each time. */
+SMP_DEVICE unsigned strip_kept(const smp_io &io, unsigned v)
+{
+    return v | (unsigned)(io.in.height >> 63);
+}
+SMP_DEVICE float strip_kept(const smp_io &io, float v)
+{
+    return __uint_as_float(strip_kept(io, __float_as_uint(v)));
+}
+
 /* smp_border() for places a few steps outside: it folds, and does not divide, which is slow here. */
 template <typename INT> SMP_DEVICE INT strip_fold(INT i, INT n, int edge)
 {

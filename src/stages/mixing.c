@@ -1,8 +1,33 @@
 /* What the stages that mix a pixel's channels share: one pair of kernels, told the weights. */
 #include <string.h>
 
+#include "base/checked.h"
 #include "stages/geometry.h"
 #include "stages/mixing.h"
+
+static const char *tiled(const smp_io *io, const void *kernel)
+{
+    return smp_mix_gray(kernel, io) ? "mix_gray" : "mix_tiled";
+}
+
+/* mix_gray: warps side by side in a row, or in rows one above the other where rows are short. */
+static void tiles(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    if (!smp_mix_gray(kernel, io)) {
+        smp_geometry_pixel_tiles(io, kernel, grid);
+        return;
+    }
+    const bool joined = io->in.stride == 3 * io->in.width && io->out.stride == io->out.width;
+    const int64_t n = joined ? io->out.width * io->out.rows : io->out.width, rows = joined ? 1 : io->out.rows;
+    const int64_t pieces = (n + SMP_GRAY_PIECE - 1) / SMP_GRAY_PIECE, most = smp_grid_most(grid);
+    int64_t beside = 1;
+    while (beside < SMP_GRAY_WARPS && beside < pieces)
+        beside *= 2;
+    const int64_t above = SMP_GRAY_WARPS / beside;
+    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64((pieces + beside - 1) / beside, 1, INT32_MAX),
+                                (unsigned)smp_clamp_i64((rows + above - 1) / above, 1, most), 1},
+                       .block = {(unsigned)(32 * beside), (unsigned)above, 1}};
+}
 
 const smp_variant smp_mixing_variants[] = {
     {.name = "naive",
@@ -18,7 +43,8 @@ const smp_variant smp_mixing_variants[] = {
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(mix_tiled),
                    .cuda = "mix_tiled",
-                   .geometry = smp_geometry_pixel_tiles}}},
+                   .choose = tiled,
+                   .geometry = tiles}}},
     {0},
 };
 

@@ -56,6 +56,16 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const char *fused(const smp_io *io, const void *kernel)
 {
     static const char *const names[] = {"sharpen_fused1", "sharpen_fused2", "sharpen_fused3", "sharpen_fused4"};
+#define WARP(R)                                                                                                        \
+    {                                                                                                                  \
+        "sharpen_warp" #R "_1", NULL, "sharpen_warp" #R "_3", "sharpen_warp" #R "_4"                                   \
+    }
+    static const char *const warp[SMP_SHARPEN_WARP_RADIUS][SMP_BELL_FUSED_CHANNELS] = {
+        WARP(1), WARP(2), WARP(3), WARP(4), WARP(5), WARP(6), WARP(7), WARP(8)};
+#undef WARP
+    const int radius = smp_sharpen_warp(kernel, io);
+    if (radius)
+        return warp[radius - 1][io->in.channels - 1];
     return smp_choose_bell_fused(io, kernel, names);
 }
 static const char *rows(const smp_io *io, const void *kernel)
@@ -90,7 +100,7 @@ static const smp_variant variants[] = {
                    .cpu = SMP_CPU(sharpen_tiled),
                    .cuda = "sharpen_fused1",
                    .choose = fused,
-                   .geometry = smp_geometry_bell_fused},
+                   .geometry = smp_geometry_sharpen},
                   {.from = SMP_IN,
                    .to = SMP_SCRATCH,
                    .cuda = "gaussian_rows_tiled",

@@ -5,6 +5,7 @@
 #include "bell.h"
 #include "box.h"
 #include "gradient.h"
+#include "sharpen.h"
 #include "stages/geometry.h"
 #include "taps.h"
 
@@ -58,6 +59,14 @@ void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid
         bands(io, 32 * smp_bell_bytes_lane(radius), smp_bell_bytes_band(radius), 32, grid);
     else
         bands(io, 32 * SMP_BELL_REALS_LANE, smp_bell_reals_band(radius), 32, grid);
+}
+
+void smp_geometry_sharpen(const smp_io *io, const void *params, smp_grid *grid)
+{
+    if (smp_sharpen_warp(params, io))
+        smp_geometry_bell_warp(io, params, grid); /* the blur comes first in the parameters */
+    else
+        smp_geometry_bell_fused(io, params, grid);
 }
 
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)

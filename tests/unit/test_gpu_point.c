@@ -160,6 +160,23 @@ static void views_of_any_alignment_and_stride(void **state)
     check_views("multiply", &number, false);
 }
 
+/* Three bytes into one have a kernel for weights that cannot clip: rows of whole and begun pieces, ties, and weights on
+ * both sides of what it takes. */
+static void gray_of_bytes_by_any_weights(void **state)
+{
+    (void)state;
+    static const char *const weights[] = {"gray", "gray [0.25 0.5 0.25]", "gray [0.5 0.5 0.5]", "gray [1 0 0]",
+                                          "gray [1e-25 0.5 0.5]"};
+    static const int64_t sizes[][2] = {{512, 3}, {1100, 5}, {2048, 9}, {15, 40}, {1, 600}};
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            const gpu_case c = {
+                .lines = {weights[i]}, .in = case_shape(sizes[k][0], sizes[k][1], 3, SMP_U8), .seed = i + k};
+            gpu_case_check(&c);
+        }
+    gpu_trace_all("gray");
+}
+
 /* Every pair of formats, and with alpha dropped. */
 static void depths_and_dropped_alpha(void **state)
 {
@@ -290,12 +307,13 @@ static void pixel_tiles_take_few_blocks_and_narrow_pictures_use_all_threads(void
 
 int main(void)
 {
-    enum { LINES = sizeof lines / sizeof lines[0], OTHERS = 10 };
+    enum { LINES = sizeof lines / sizeof lines[0], OTHERS = 11 };
     struct CMUnitTest tests[LINES + OTHERS];
     for (size_t i = 0; i < LINES; i++)
         tests[i] = (struct CMUnitTest){lines[i], check_line, NULL, NULL, (void *)(uintptr_t)lines[i]};
     const struct CMUnitTest others[OTHERS] = {
         cmocka_unit_test(gray_and_matrix),
+        cmocka_unit_test(gray_of_bytes_by_any_weights),
         cmocka_unit_test(levels_found_from_the_picture),
         cmocka_unit_test(arithmetic_takes_every_second_picture),
         cmocka_unit_test(views_of_any_alignment_and_stride),

@@ -48,6 +48,28 @@ static void every_border_size_and_output_does(void **state)
         }
 }
 
+/* Small radii of sharpen have kernels of their own, by channels: pictures of several strips, cut in bands. */
+static void every_small_radius_of_sharpen_has_its_kernel(void **state)
+{
+    (void)state;
+    static const char *const edges[] = {"clamp", "reflect", "mirror", "wrap", "zero", "constant fill=0"};
+    for (int radius = 1; radius <= 8; radius++)
+        for (int channels = 1; channels <= 4; channels += channels == 1 ? 2 : 1)
+            for (int f = 0; f < SMP_FORMATS; f += 2) {
+                char line[96];
+                snprintf(line, sizeof line, "sharpen %g sigma=%gpx threshold=%d%% edge=%s", radius % 3 ? 1.7 : 100.,
+                         radius / 4., radius % 2 ? 3 : 0, edges[(radius + channels + f) % 6]);
+                gpu_case c = {.lines = {line},
+                              .in = case_shape((f ? 150 : 600) / channels + radius, 35, channels, (smp_format)f),
+                              .values = radius % 3 ? CASE_REALS : CASE_ANY,
+                              .seed = (uint64_t)radius};
+                c.in.alpha = channels == 4 && radius % 2;
+                gpu_case_check(&c);
+                c.in.width = 1 + radius / 3, c.in.height = 5;
+                gpu_case_check(&c);
+            }
+}
+
 static void large_kernels_come_in_batches(void **state)
 {
     (void)state;
@@ -140,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant_gives_the_definitions_bytes),
         cmocka_unit_test(every_border_size_and_output_does),
+        cmocka_unit_test(every_small_radius_of_sharpen_has_its_kernel),
         cmocka_unit_test(large_kernels_come_in_batches),
         cmocka_unit_test(every_nan_is_the_same_one),
         cmocka_unit_test(any_alignment_and_window_will_do),
