@@ -1,14 +1,15 @@
-/* The magnitude of sobel on GPUs, one warp a strip (strip.cuh), for u8 into u8 and f32 into f32 with 1, 3 or 4
- * channels, none of them alpha. A lane makes 16 bytes, or 4 floats, of every row that comes by and keeps what the next
+/* sobel on GPUs, one warp a strip (strip.cuh), for u8 into u8 and f32 into f32 with 1, 3 or 4 channels, none of them
+ * alpha: the magnitude, x, or y. A lane makes 16 bytes, or 4 floats, of every row that comes by and keeps what the next
  * two rows need.
  *
  *   bytes  All sums are exact integers, so their order is free: x = d(a) + 2 d(b) + d(c) with d = right - left in a
- * row, y = s(c) - s(a) with s = left + 2 middle + right. Two samples share a 32-bit register, 16 bits each; as one
- * integer high * 65536 + low they add and subtract in one instruction, and a bias keeps both parts positive where they
- * are taken apart. Byte permutes make floats (2^23 + part), and squares, root and rounding are those of the definition,
- * but for the root: an approximation serves, for roots of integers up to 255.5^2 keep a relative distance of 1.9e-6
- * from where rounding changes, and it errs by 2^-22 at most. Clamping and packing are again two samples an instruction.
- *   f32    The definition's own order, each column sum made once a lane. */
+ * row, y = s(c) - s(a) with s = left + 2 middle + right. Two samples share a register as halves in units of 2^-24: a
+ * byte extended by zeros is one (a denormal), integers up to 2048 are exact, and adding and multiplying halves leaves
+ * the integer units, of which an SM has half as many, to the permutes. As bits such a half is the integer itself, with
+ * a sign: x and y are clamped as they are, two samples an instruction. Squares, root and rounding of the magnitude are
+ * those of the definition in f32, but for the root: an approximation serves, for roots of integers up to 255.5^2 keep a
+ * relative distance of 1.9e-6 from where rounding changes, and it errs by 2^-22 at most. Clamping and packing are again
+ * two samples an instruction. f32    The definition's own order, each column sum made once a lane. */
 #include "gradient.h"
 
 #include "strip.cuh"
@@ -27,12 +28,76 @@ SMP_DEVICE float gradient_root(float v)
 
 /* ---------------------------------------------------------------------------------------------- bytes */
 
-template <int C> struct gradient_bytes {
+/* Pairs of halves in units of 2^-24, integers of at most 2047: a + b, a - b, a + 2 b. */
+#ifdef __CUDACC__
+SMP_DEVICE unsigned gradient_plus(unsigned a, unsigned b)
+{
+    unsigned sum;
+    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
+    return sum;
+}
+SMP_DEVICE unsigned gradient_minus(unsigned a, unsigned b)
+{
+    unsigned sum;
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
+    return sum;
+}
+SMP_DEVICE unsigned gradient_twice(unsigned a, unsigned b)
+{
+    unsigned sum;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(b), "r"(0x40004000u), "r"(a));
+    return sum;
+}
+/* The high or the low one of a pair, times 2^-24. */
+SMP_DEVICE float gradient_part(unsigned pair, bool high)
+{
+    float v;
+    if (high)
+        asm("{.reg .f16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, b;}" : "=f"(v) : "r"(pair));
+    else
+        asm("{.reg .f16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, a;}" : "=f"(v) : "r"(pair));
+    return v;
+}
+#else /* the bits of such a half: a sign, and the integer */
+SMP_DEVICE int gradient_integer(unsigned half)
+{
+    return half & 0x8000 ? -(int)(half & 0x7fff) : (int)(half & 0x7fff);
+}
+SMP_DEVICE unsigned gradient_half(int v)
+{
+    return v < 0 ? 0x8000u | (unsigned)-v : (unsigned)v;
+}
+SMP_DEVICE unsigned gradient_sum(unsigned a, unsigned b, int times)
+{
+    const int low = gradient_integer(a & 0xffff) + times * gradient_integer(b & 0xffff);
+    const int high = gradient_integer(a >> 16) + times * gradient_integer(b >> 16);
+    return gradient_half(low) | gradient_half(high) << 16;
+}
+SMP_DEVICE unsigned gradient_plus(unsigned a, unsigned b)
+{
+    return gradient_sum(a, b, 1);
+}
+SMP_DEVICE unsigned gradient_minus(unsigned a, unsigned b)
+{
+    return gradient_sum(a, b, -1);
+}
+SMP_DEVICE unsigned gradient_twice(unsigned a, unsigned b)
+{
+    return gradient_sum(a, b, 2);
+}
+SMP_DEVICE float gradient_part(unsigned pair, bool high)
+{
+    return (float)gradient_integer(high ? pair >> 16 : pair & 0xffff) * 0x1p-24f;
+}
+#endif
+
+/* WHAT: a smp_gradient_output, magnitude, x or y. */
+template <int C, int WHAT> struct gradient_bytes {
     static constexpr int PAIRS = 8;
-    static constexpr unsigned BIAS = 0x04000400; /* |x| and |y| are at most 1020 */
-    unsigned before[PAIRS], above[PAIRS];        /* d(a) + 2 d(b), d(b) */
-    unsigned smooth_a[PAIRS], smooth_b[PAIRS];   /* s(a), s(b) */
-    unsigned pairs[PAIRS];                       /* results before they are clamped */
+    static constexpr bool X = WHAT != SMP_GRADIENT_Y, Y = WHAT != SMP_GRADIENT_X;
+    unsigned before[PAIRS], above[PAIRS];      /* d(a) + 2 d(b), d(b) */
+    unsigned smooth_a[PAIRS], smooth_b[PAIRS]; /* s(a), s(b) */
+    unsigned pairs[PAIRS];                     /* results before they are clamped: integers, of x and y halves */
     unsigned clipped;
     bool counts;
 
@@ -47,9 +112,9 @@ template <int C> struct gradient_bytes {
     {
         return __byte_perm(words[k / 2], 0, k & 1 ? 0x4342 : 0x4140);
     }
-    static SMP_MEMBER float part(unsigned biased, bool high)
+    static SMP_MEMBER unsigned magnitude(float x, float y)
     {
-        return __uint_as_float(__byte_perm(biased, 0x4b000000, high ? 0x7432 : 0x7410)) - (8388608.f + 1024.f);
+        return __float_as_uint(fmaf(gradient_root(fmaf(y, y, x * x)), 16777216.f, 8388608.f));
     }
     SMP_MEMBER strip_pack operator()(const unsigned *words)
     {
@@ -61,29 +126,40 @@ template <int C> struct gradient_bytes {
 #pragma unroll
         for (int k = 0; k + 1 < SPAN; k++) /* samples 2k + 1 and 2k + 2 */
             odd[k] = C % 2 ? __byte_perm(e[k], e[k + 1], 0x5432) : 0;
-        strip_pack result;
 #pragma unroll
         for (int k = 0; k < PAIRS; k++) {
             const unsigned middle = e[k + (C + 1) / 2];
             const unsigned left = C % 2 ? odd[k] : e[k], right = C % 2 ? odd[k + C] : e[k + C];
-            const unsigned d = right - left, smooth = left + right + 2 * middle;
-            const unsigned x = before[k] + d + BIAS, y = smooth - smooth_a[k] + BIAS;
-            before[k] = above[k] + 2 * d;
-            above[k] = d;
-            smooth_a[k] = smooth_b[k];
-            smooth_b[k] = smooth;
-            unsigned bits[2];
-#pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const float px = part(x, h), py = part(y, h);
-                bits[h] = __float_as_uint(gradient_root(fmaf(py, py, px * px)) + 8388608.f);
+            unsigned x = 0, y = 0;
+            if (X) {
+                const unsigned d = gradient_minus(right, left);
+                x = gradient_plus(before[k], d);
+                before[k] = gradient_twice(above[k], d);
+                above[k] = d;
             }
-            pairs[k] = __byte_perm(bits[0], bits[1], 0x5410);
+            if (Y) {
+                const unsigned sum = gradient_twice(gradient_plus(left, right), middle);
+                y = gradient_minus(sum, smooth_a[k]);
+                smooth_a[k] = smooth_b[k];
+                smooth_b[k] = sum;
+            }
+            if (X && Y)
+                pairs[k] = __byte_perm(magnitude(gradient_part(x, false), gradient_part(y, false)),
+                                       magnitude(gradient_part(x, true), gradient_part(y, true)), 0x5410);
+            else
+                pairs[k] = X ? x : y;
         }
+        strip_pack result;
 #pragma unroll
         for (int k = 0; k < PAIRS; k += 2)
-            result.v[k / 2] = __byte_perm(__vminu2(pairs[k], 0x00ff00ff), __vminu2(pairs[k + 1], 0x00ff00ff), 0x6420);
+            result.v[k / 2] = __byte_perm(__vimin_s16x2_relu(pairs[k], 0x00ff00ff),
+                                          __vimin_s16x2_relu(pairs[k + 1], 0x00ff00ff), 0x6420);
         return result;
+    }
+    /* Above 255, or negative; minus zero is neither. */
+    static SMP_MEMBER bool clips(unsigned half)
+    {
+        return half > 255 && half != 0x8000;
     }
     /* Of the last row; n samples exist from the lane's first on. */
     SMP_MEMBER void count(int n)
@@ -97,7 +173,8 @@ template <int C> struct gradient_bytes {
         if (some & 0xff00ff00)
 #pragma unroll
             for (int k = 0; k < PAIRS; k++)
-                clipped += (unsigned)(2 * k < n && (pairs[k] & 0xff00)) + (unsigned)(2 * k + 1 < n && pairs[k] >> 24);
+                clipped += (unsigned)(2 * k < n && clips(pairs[k] & 0xffff)) +
+                           (unsigned)(2 * k + 1 < n && clips(pairs[k] >> 16));
     }
     static SMP_MEMBER uint8_t sample(const strip_pack &p, int i)
     {
@@ -105,12 +182,12 @@ template <int C> struct gradient_bytes {
     }
 };
 
-template <int C> SMP_DEVICE void gradient_warp_bytes(const smp_io &io, const smp_gradient &g)
+template <int C, int WHAT> SMP_DEVICE void gradient_warp_bytes(const smp_io &io, const smp_gradient &g)
 {
     typedef strip_walk<uint8_t, C, 1, SMP_GRADIENT_WARP_ROWS> walk;
     typedef typename walk::rows_type rows_type;
     SMP_SMEM(rows_type, s);
-    gradient_bytes<C> row;
+    gradient_bytes<C, WHAT> row;
     row.clipped = 0;
     row.counts = io.clipped != nullptr;
     strip_march<walk, 3>(io, g.edge, 1, C, s, row);
@@ -119,7 +196,7 @@ template <int C> SMP_DEVICE void gradient_warp_bytes(const smp_io &io, const smp
 
 /* ---------------------------------------------------------------------------------------------- f32 */
 
-template <int C> struct gradient_reals {
+template <int C, int WHAT> struct gradient_reals {
     float a[4 + 2 * C], b[4 + 2 * C]; /* the rows above and at, from C samples before the lane's own on */
     SMP_MEMBER void begin()
     {
@@ -143,7 +220,8 @@ template <int C> struct gradient_reals {
         for (int i = 0; i < 4; i++) {
             const float x = smp_sobel_x(smooth[i], smooth[i + 2 * C]);
             const float y = smp_sobel_y(slope[i], slope[i + C], slope[i + 2 * C]);
-            result.v[i] = __float_as_uint(smp_one_nan(smp_sobel_magnitude(x, y)));
+            const float v = WHAT == SMP_GRADIENT_X ? x : WHAT == SMP_GRADIENT_Y ? y : smp_sobel_magnitude(x, y);
+            result.v[i] = __float_as_uint(smp_one_nan(v));
         }
         return result;
     }
@@ -154,24 +232,26 @@ template <int C> struct gradient_reals {
     }
 };
 
-template <int C> SMP_DEVICE void gradient_warp_reals(const smp_io &io, const smp_gradient &g)
+template <int C, int WHAT> SMP_DEVICE void gradient_warp_reals(const smp_io &io, const smp_gradient &g)
 {
     typedef strip_walk<float, C, 1, SMP_GRADIENT_WARP_ROWS> walk;
     typedef typename walk::rows_type rows_type;
     SMP_SMEM(rows_type, s);
-    gradient_reals<C> row;
+    gradient_reals<C, WHAT> row;
     strip_march<walk, 3>(io, g.edge, 1, C, s, row);
 }
 
-#define GRADIENT_WARP(C)                                                                                               \
-    SMP_KERNEL_BOUNDS(32, 16, gradient_warp##C##_u8_u8, smp_gradient, io, p)                                           \
+#define GRADIENT_WARP(NAME, WHAT, C)                                                                                   \
+    SMP_KERNEL_BOUNDS(32, 20, NAME##C##_u8_u8, smp_gradient, io, p)                                                    \
     {                                                                                                                  \
-        gradient_warp_bytes<C>(io, p);                                                                                 \
+        gradient_warp_bytes<C, WHAT>(io, p);                                                                           \
     }                                                                                                                  \
-    SMP_KERNEL_BOUNDS(32, 24, gradient_warp##C##_f32_f32, smp_gradient, io, p)                                         \
+    SMP_KERNEL_BOUNDS(32, 24, NAME##C##_f32_f32, smp_gradient, io, p)                                                  \
     {                                                                                                                  \
-        gradient_warp_reals<C>(io, p);                                                                                 \
+        gradient_warp_reals<C, WHAT>(io, p);                                                                           \
     }
-GRADIENT_WARP(1)
-GRADIENT_WARP(3)
-GRADIENT_WARP(4)
+#define GRADIENT_WARP_ALL(NAME, WHAT)                                                                                  \
+    GRADIENT_WARP(NAME, WHAT, 1) GRADIENT_WARP(NAME, WHAT, 3) GRADIENT_WARP(NAME, WHAT, 4)
+GRADIENT_WARP_ALL(gradient_warp, SMP_GRADIENT_MAGNITUDE)
+GRADIENT_WARP_ALL(gradient_warp_x, SMP_GRADIENT_X)
+GRADIENT_WARP_ALL(gradient_warp_y, SMP_GRADIENT_Y)

@@ -116,10 +116,13 @@ const char *smp_choose_gradient(const smp_io *io, const void *params)
 {
     static const char *const names[SMP_GRADIENT_TEMPLATES + 1] = {
         "gradient_tiled0", "gradient_tiled1", "gradient_tiled2", "gradient_tiled3", "gradient_tiled4"};
-    static const char *const warp[SMP_GRADIENT_TEMPLATES] = {"gradient_warp1", NULL, "gradient_warp3",
-                                                             "gradient_warp4"};
+    static const char *const warp[SMP_GRADIENT_Y + 1][SMP_GRADIENT_TEMPLATES] = {
+        {"gradient_warp1", NULL, "gradient_warp3", "gradient_warp4"},
+        {"gradient_warp_x1", NULL, "gradient_warp_x3", "gradient_warp_x4"},
+        {"gradient_warp_y1", NULL, "gradient_warp_y3", "gradient_warp_y4"}};
+    const smp_gradient *g = params;
     if (smp_gradient_warp(params, io))
-        return warp[io->in.channels - 1];
+        return warp[g->output][io->in.channels - 1];
     return names[io->in.channels <= SMP_GRADIENT_TEMPLATES ? io->in.channels : 0];
 }
 

@@ -70,6 +70,25 @@ static void every_small_radius_of_sharpen_has_its_kernel(void **state)
             }
 }
 
+/* Every output of sobel has kernels of its own for 1, 3 and 4 channels. */
+static void every_output_of_sobel_has_its_kernel(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"sobel edge=mirror", "sobel x edge=reflect", "sobel y edge=wrap"};
+    for (int i = 0; i < 3; i++)
+        for (int channels = 1; channels <= 4; channels++)
+            for (int f = 0; f < SMP_FORMATS; f += 2) {
+                gpu_case c = {.lines = {lines[i]},
+                              .in = case_shape((f ? 150 : 600) / channels, 35, channels, (smp_format)f),
+                              .values = i ? CASE_REALS : CASE_CODES,
+                              .seed = (uint64_t)(i + channels)};
+                gpu_case_check(&c);
+                c.in.alpha = channels == 4;
+                c.in.width = 2, c.in.height = 3;
+                gpu_case_check(&c);
+            }
+}
+
 static void large_kernels_come_in_batches(void **state)
 {
     (void)state;
@@ -163,6 +182,7 @@ int main(void)
         cmocka_unit_test(every_variant_gives_the_definitions_bytes),
         cmocka_unit_test(every_border_size_and_output_does),
         cmocka_unit_test(every_small_radius_of_sharpen_has_its_kernel),
+        cmocka_unit_test(every_output_of_sobel_has_its_kernel),
         cmocka_unit_test(large_kernels_come_in_batches),
         cmocka_unit_test(every_nan_is_the_same_one),
         cmocka_unit_test(any_alignment_and_window_will_do),
