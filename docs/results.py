@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes docs/results.md of docs/results/*.json, which tests/gpu_results.py writes on a GPU machine, and tests/bench/peers.py
+"""Makes docs/results.md of docs/results/*.json, which tests/gpu_all.sh writes on a GPU machine, and tests/bench/peers.py
 on one without.
 
     docs/results.py [--check] [FOLDER]      --check: exit 1 when results.md is not what the files make
@@ -19,7 +19,7 @@ SOURCES = ("model", "sass", "hw")
 HEAD = """# Results
 
 Made by `docs/results.py` from the JSON files in [results](results), which hold every sample and the environment;
-`tests/gpu_results.py PROGRAM` on a machine with a GPU writes them anew. What passed there: [h100-gpu-tests.txt](results/h100-gpu-tests.txt).
+`tests/gpu_all.sh BUILD OUT` on a machine with a GPU writes them anew. What passed there: [h100-gpu-tests.txt](results/h100-gpu-tests.txt).
 
 Times are medians of runs with the L2 cache emptied between, variants in turns; GB/s counts each input byte read once and
 each output byte written once. Wavefronts are shared memory's, of the rows that were counted; n-way is wavefronts by ideal.
@@ -192,7 +192,61 @@ def peers(report):
     return text
 
 
-MAKERS = {"bench": bench, "peers": peers}
+def bar_cell(bar, decided):
+    reached = "" if bar["reached"] is None else f"{bar['reached']:.2f}"
+    wanted = bar["bar"].replace("at least ", "").replace("at most ", "<= ")
+    return (reached, wanted, ("yes" if bar["met"] else "**no**") if decided(bar) else "")
+
+
+def gpu_peers(report):
+    """Kernels beside NVIDIA's libraries, as tests/bench/gpu_peers measures them, set against the bars."""
+    environment = report["environment"]
+    rows = report["rows"]
+    clocks = [row["sm_clock_high_mhz"] for row in rows if row.get("sm_clock_high_mhz")]
+    said = [environment["device_name"], f"driver {environment['driver']}" if environment.get("driver") else "",
+            environment.get("toolkit") or "", f"SM at up to {max(clocks):.0f} MHz" if clocks else ""]
+    said += [f"{title} {environment[key]}" for key, title in (("npp", "NPP"), ("cublas", "cuBLAS"), ("cub", "CUB")) if environment.get(key)]
+    text = f"\n## Bars, and beside NVIDIA's libraries\n\n{', '.join(word for word in said if word)}; one run of `tests/bench/gpu_peers`, " \
+           "all on the same buffers in turns. Shares are of a copy or a pure read of the same run; x is a library's time by ours, both " \
+           "with the clearing of their results. Ragged is the cost of a sample in an awkward size by that in a round one, its rows at " \
+           "multiples of 64 bytes, or end to end.\n"
+
+    def decided(bar):
+        return bar["reached"] is not None
+
+    bars = [bar for row in rows for bar in row["bars"] if decided(bar)]
+    if bars:
+        text += f"\n{sum(bar['met'] for bar in bars)} of {len(bars)} bars are met.\n"
+    groups = list(dict.fromkeys(row["group"] for row in rows))
+    for group in groups:
+        lines = []
+        for row in rows:
+            if row["group"] != group:
+                continue
+            if row["check"] != "right":
+                lines.append([row["row"], row["input"], row["check"], *[""] * 7])
+                continue
+            first, *others = row["bars"] or [{"reached": None, "bar": "", "met": False}]
+            peers_ = "; ".join(f"{peer['times_as_fast']:.2f} x {peer['name']}" for peer in row["peers"] if peer["times_as_fast"])
+            ragged = row.get("ragged") or {}
+            cost = [number(ragged.get(key), 2) for key in ("cost", "cost_end_to_end")]
+            copied = row["gb_per_second"] / row["copy_gb_per_second"] if row["copy_gb_per_second"] else None
+            lines.append([row["row"], row["input"].split()[-1] if "frames" not in row["input"] else row["input"].split(" ", 1)[1],
+                          number(row["kernels"]["median_seconds"] * 1e3, 3), number(row["gb_per_second"], 0), share(copied),
+                          *bar_cell(first, decided), peers_, " / ".join(cost) if any(cost) else ""])
+            lines += [["", "", "", "", "", *bar_cell(bar, decided), "", ""] for bar in others]
+        text += f"\n### {group[0].upper()}{group[1:]}\n\n"
+        text += table(["work", "size", "ms", "GB/s", "of copy", "reached", "bar", "met", "beside", "ragged"], lines)
+    if report.get("left_out"):
+        text += f"\nNot measured: {', '.join(report['left_out'])}.\n"
+    return text
+
+
+def peers_of(report):
+    return gpu_peers(report) if "rows" in report else peers(report)
+
+
+MAKERS = {"bench": bench, "peers": peers_of}
 
 
 def main():

@@ -131,7 +131,7 @@ fail:
 smp_cuda_handles smp_cuda_handles_of(smp_device *device)
 {
     const cuda_device *gpu = (const cuda_device *)device;
-    return (smp_cuda_handles){gpu->driver, gpu->context, gpu->device};
+    return (smp_cuda_handles){gpu->driver, gpu->context, gpu->device, gpu->stream};
 }
 
 void smp_cuda_before_close(smp_device *device, void (*fn)(void))

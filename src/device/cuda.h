@@ -29,11 +29,12 @@ typedef struct smp_cuda_launch_info {
 smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
                                   smp_cuda_launch_info *info, smp_error *err);
 
-/* What a profiler needs of a device that smp_cuda_open() made. */
+/* What a profiler, or another library that shall work in turns with it, needs of a device that smp_cuda_open() made. */
 typedef struct smp_cuda_handles {
     smp_driver *driver;
-    CUcontext context;
+    CUcontext context; /* the primary one, which NVIDIA's libraries use too */
     CUdevice device;
+    CUstream stream; /* on which everything is queued */
 } smp_cuda_handles;
 smp_cuda_handles smp_cuda_handles_of(smp_device *device);
 
