@@ -157,7 +157,8 @@ smp_code gpu_check_small(gpu_bench *bench, const gpu_row *row, char *text, size_
     text[0] = '\0';
     smp_code code = device->ops->alloc(device, bytes, &source, err);
     if (!code)
-        code = device->ops->copy_in(device, source, (int64_t)bytes, bench->block, (int64_t)bytes, (int64_t)bytes, 1, err);
+        code =
+            device->ops->copy_in(device, source, (int64_t)bytes, bench->block, (int64_t)bytes, (int64_t)bytes, 1, err);
     for (int tight = 0; !code && !text[0] && tight < 2; tight++) {
         gpu_work cpu = {0};
         code = gpu_work_open(&cpu, bench->cpu, row, row->small, "naive", tight, bench->block, NULL, err);

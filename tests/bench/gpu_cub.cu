@@ -15,7 +15,8 @@ enum { U8, U16, F32 }; /* smp_format */
 
 enum { READ_THREADS = 256, STAYING_THREADS = 1024 };
 
-template <int each> __device__ __forceinline__ unsigned read_words(const uint4 *data, size_t at, size_t step, size_t count)
+template <int each>
+__device__ __forceinline__ unsigned read_words(const uint4 *data, size_t at, size_t step, size_t count)
 {
     unsigned sum = 0;
     uint4 v[each];
@@ -35,7 +36,8 @@ __device__ __forceinline__ void leave(unsigned sum, unsigned *sink)
         *sink = sum;
 }
 
-template <int each> __global__ void __launch_bounds__(READ_THREADS) read_once(const uint4 *data, size_t count, unsigned *sink)
+template <int each>
+__global__ void __launch_bounds__(READ_THREADS) read_once(const uint4 *data, size_t count, unsigned *sink)
 {
     leave(read_words<each>(data, (size_t)blockIdx.x * READ_THREADS * each + threadIdx.x, READ_THREADS, count), sink);
 }
@@ -113,8 +115,9 @@ int differences(const void *a, int64_t a_stride, const void *b, int64_t b_stride
         const int64_t all = row_bytes * rows, piece = 16384, whole = all / piece;
         int error = differences(a, piece, b, piece, piece, whole, count, stream);
         if (error == cudaSuccess && all > whole * piece)
-            error = differences(static_cast<const char *>(a) + whole * piece, piece,
-                                static_cast<const char *>(b) + whole * piece, piece, all - whole * piece, 1, count, stream);
+            error =
+                differences(static_cast<const char *>(a) + whole * piece, piece,
+                            static_cast<const char *>(b) + whole * piece, piece, all - whole * piece, 1, count, stream);
         return error;
     }
     const unsigned blocks = rows < 65536 ? (unsigned)rows : 65536u;
@@ -131,11 +134,13 @@ int sum(void *temp, size_t *temp_size, const void *in, int format, void *out, in
     cudaStream_t queue = static_cast<cudaStream_t>(stream);
     unsigned long long *whole = static_cast<unsigned long long *>(out);
     if (format == U8)
-        return cub::DeviceReduce::Sum(temp, *temp_size, static_cast<const unsigned char *>(in), whole, (int)count, queue);
+        return cub::DeviceReduce::Sum(temp, *temp_size, static_cast<const unsigned char *>(in), whole, (int)count,
+                                      queue);
     if (format == U16)
-        return cub::DeviceReduce::Sum(temp, *temp_size, static_cast<const unsigned short *>(in), whole, (int)count, queue);
-    return cub::DeviceReduce::Sum(temp, *temp_size, static_cast<const float *>(in), static_cast<float *>(out), (int)count,
-                                  queue);
+        return cub::DeviceReduce::Sum(temp, *temp_size, static_cast<const unsigned short *>(in), whole, (int)count,
+                                      queue);
+    return cub::DeviceReduce::Sum(temp, *temp_size, static_cast<const float *>(in), static_cast<float *>(out),
+                                  (int)count, queue);
 }
 
 template <typename Sample>
@@ -151,7 +156,8 @@ int histogram_of(void *temp, size_t *temp_size, const Sample *in, int channels, 
     int *each[3] = {counts, counts + bins, counts + 2 * bins};
     int levels[3] = {bins + 1, bins + 1, bins + 1}, from[3] = {0, 0, 0}, to[3] = {top, top, top};
 #endif
-    return cub::DeviceHistogram::MultiHistogramEven<3, 3>(temp, *temp_size, in, each, levels, from, to, (int)pixels, queue);
+    return cub::DeviceHistogram::MultiHistogramEven<3, 3>(temp, *temp_size, in, each, levels, from, to, (int)pixels,
+                                                          queue);
 }
 
 int histogram(void *temp, size_t *temp_size, const void *in, int format, int channels, int bins, int32_t *counts,
@@ -161,8 +167,8 @@ int histogram(void *temp, size_t *temp_size, const void *in, int format, int cha
     if ((channels != 1 && channels != 3) || format == F32)
         return cudaErrorInvalidValue;
     if (format == U8)
-        return histogram_of(temp, temp_size, static_cast<const unsigned char *>(in), channels, bins, 256, counts, pixels,
-                            queue);
+        return histogram_of(temp, temp_size, static_cast<const unsigned char *>(in), channels, bins, 256, counts,
+                            pixels, queue);
     return histogram_of(temp, temp_size, static_cast<const unsigned short *>(in), channels, bins, 65536, counts, pixels,
                         queue);
 }

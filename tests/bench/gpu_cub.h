@@ -35,7 +35,8 @@ typedef struct gpu_cub {
 #ifdef __CUDACC__
 __attribute__((visibility("default")))
 #endif
-const gpu_cub *gpu_cub_table(void);
+const gpu_cub *
+gpu_cub_table(void);
 
 #ifdef __cplusplus
 }

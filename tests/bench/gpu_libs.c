@@ -33,16 +33,18 @@ enum { NPP_HORIZONTAL_AXIS, NPP_VERTICAL_AXIS, NPP_BOTH_AXES }; /* horizontal: t
 enum { CUBLAS_N, CUBLAS_T };
 
 typedef int npp_turn_fn(const void *in, int in_step, void *out, int out_step, npp_size size, npp_context context);
-typedef int npp_mirror_fn(const void *in, int in_step, void *out, int out_step, npp_size size, int axis, npp_context context);
-typedef int npp_gauss_fn(const void *in, int in_step, npp_size whole, npp_size offset, void *out, int out_step, npp_size size,
-                         int mask, int border, npp_context context);
+typedef int npp_mirror_fn(const void *in, int in_step, void *out, int out_step, npp_size size, int axis,
+                          npp_context context);
+typedef int npp_gauss_fn(const void *in, int in_step, npp_size whole, npp_size offset, void *out, int out_step,
+                         npp_size size, int mask, int border, npp_context context);
 typedef int npp_gauss_advanced_fn(const void *in, int in_step, npp_size whole, npp_size offset, void *out, int out_step,
                                   npp_size size, int taps, const float *kernel, int border, npp_context context);
-typedef int npp_filter_fn(const void *in, int in_step, npp_size whole, npp_size offset, void *out, int out_step, npp_size size,
-                          const float *kernel, npp_size kernel_size, npp_size anchor, int border, npp_context context);
-typedef int npp_sobel_fn(const uint8_t *in, int in_step, npp_size whole, npp_size offset, int16_t *x, int x_step, int16_t *y,
-                         int y_step, int16_t *magnitude, int magnitude_step, float *angle, int angle_step, npp_size size,
-                         int mask, int norm, int border, npp_context context);
+typedef int npp_filter_fn(const void *in, int in_step, npp_size whole, npp_size offset, void *out, int out_step,
+                          npp_size size, const float *kernel, npp_size kernel_size, npp_size anchor, int border,
+                          npp_context context);
+typedef int npp_sobel_fn(const uint8_t *in, int in_step, npp_size whole, npp_size offset, int16_t *x, int x_step,
+                         int16_t *y, int y_step, int16_t *magnitude, int magnitude_step, float *angle, int angle_step,
+                         npp_size size, int mask, int norm, int border, npp_context context);
 typedef int npp_histogram_size_fn(npp_size size, int levels, size_t *bytes, npp_context context);
 typedef int npp_histogram_fn(const uint8_t *in, int in_step, npp_size size, int32_t *counts, int levels, int32_t lower,
                              int32_t upper, uint8_t *scratch, npp_context context);
@@ -55,15 +57,16 @@ typedef int cublas_create_fn(void **handle);
 typedef int cublas_destroy_fn(void *handle);
 typedef int cublas_stream_fn(void *handle, void *stream);
 typedef int cublas_version_fn(void *handle, int *version);
-typedef int cublas_sgemm_fn(void *handle, int a_op, int b_op, int m, int n, int k, const float *alpha, const float *a, int lda,
-                            const float *b, int ldb, const float *beta, float *c, int ldc);
+typedef int cublas_sgemm_fn(void *handle, int a_op, int b_op, int m, int n, int k, const float *alpha, const float *a,
+                            int lda, const float *b, int ldb, const float *beta, float *c, int ldc);
 typedef int cublas_sgeam_fn(void *handle, int a_op, int b_op, int m, int n, const float *alpha, const float *a, int lda,
                             const float *beta, const float *b, int ldb, float *c, int ldc);
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
 typedef enum library_id { NPPC, NPPIDEI, NPPIG, NPPIF, NPPIST, CUBLAS, LIBRARIES } library_id;
-static const char *const library_names[LIBRARIES] = {"libnppc", "libnppidei", "libnppig", "libnppif", "libnppist", "libcublas"};
+static const char *const library_names[LIBRARIES] = {"libnppc",  "libnppidei", "libnppig",
+                                                     "libnppif", "libnppist",  "libcublas"};
 
 struct gpu_libs {
     void *opened[LIBRARIES];
@@ -326,8 +329,8 @@ static bool run_sobel(void *call_)
 {
     gpu_call *call = call_;
     return fine(call, "nppiGradientVectorSobelBorder",
-                AS(npp_sobel_fn, call)(call->in.data, (int)call->in.stride, size_of(&call->in), origin, NULL, 0, NULL, 0,
-                                       call->scratch, (int)call->in.width * 2, NULL, 0, size_of(&call->in),
+                AS(npp_sobel_fn, call)(call->in.data, (int)call->in.stride, size_of(&call->in), origin, NULL, 0, NULL,
+                                       0, call->scratch, (int)call->in.width * 2, NULL, 0, size_of(&call->in),
                                        NPP_MASK_3X3, NPP_NORM_L2, NPP_REPLICATE, call->libs->context));
 }
 
@@ -338,9 +341,9 @@ static bool prepare_npp_histogram(void *call_)
     gpu_call *call = call_;
     size_t bytes = 0;
     call->function = find(call, NPPIST, "nppiHistogramEvenGetBufferSize_8u_C1R_Ctx");
-    if (!call->function || !fine(call, "nppiHistogramEvenGetBufferSize",
-                                 AS(npp_histogram_size_fn, call)(size_of(&call->in), call->row->bins + 1, &bytes,
-                                                                 call->libs->context)))
+    if (!call->function ||
+        !fine(call, "nppiHistogramEvenGetBufferSize",
+              AS(npp_histogram_size_fn, call)(size_of(&call->in), call->row->bins + 1, &bytes, call->libs->context)))
         return false;
     call->function = find(call, NPPIST, "nppiHistogramEven_8u_C1R_Ctx");
     return call->function && fits(call, bytes);
@@ -370,8 +373,8 @@ static bool run_mean(void *call_)
     gpu_call *call = call_;
     double *mean = call->results;
     return fine(call, "nppiMean_StdDev",
-                AS(npp_mean_fn, call)(call->in.data, (int)call->in.stride, size_of(&call->in), call->scratch, mean, mean + 1,
-                                      call->libs->context));
+                AS(npp_mean_fn, call)(call->in.data, (int)call->in.stride, size_of(&call->in), call->scratch, mean,
+                                      mean + 1, call->libs->context));
 }
 
 /* ------------------------------------------------------------------------------------------------ CUB */
@@ -386,8 +389,8 @@ static bool cub_fine(gpu_call *call, const char *what, int error)
 static bool have_cub(gpu_call *call)
 {
     const char *why;
-    if (gpu_libs_cub(call->libs, &why) && call->in.stride != call->in.width * call->in.channels *
-                                                                  smp_sample_size(call->in.format))
+    if (gpu_libs_cub(call->libs, &why) &&
+        call->in.stride != call->in.width * call->in.channels * smp_sample_size(call->in.format))
         why = "its rows must lie end to end";
     else if (call->libs->cub)
         return true;

@@ -1,5 +1,5 @@
-/* NVIDIA's libraries on the work of a row: NPP and cuBLAS, opened with dlopen, and CUB through libgpu_cub.so (gpu_cub.h).
- * Everything here compiles without CUDA; what is missing at run time is said and left out.
+/* NVIDIA's libraries on the work of a row: NPP and cuBLAS, opened with dlopen, and CUB through libgpu_cub.so
+ * (gpu_cub.h). Everything here compiles without CUDA; what is missing at run time is said and left out.
  *
  * Libraries are looked for in the folders of SMP_PEER_LIBS (separated by colons), where the loader looks, and in
  * /usr/local/cuda/lib64. */
@@ -21,16 +21,16 @@ typedef struct gpu_call {
     void *results;    /* device memory for GPU_RESULTS bytes */
     void *scratch;    /* device memory */
     size_t scratch_size;
-    char why[160];    /* after a failure: what is missing, or went wrong */
-    void *function;   /* set by prepare */
-    size_t taken;     /* of scratch */
+    char why[160];  /* after a failure: what is missing, or went wrong */
+    void *function; /* set by prepare */
+    size_t taken;   /* of scratch */
 } gpu_call;
 
 enum { GPU_WEIGHTS = 1024, GPU_RESULTS = 4 << 20 };
 
 typedef struct gpu_peer {
     const char *name;
-    bool picture; /* writes what we write, so that the two can be compared */
+    bool picture;                /* writes what we write, so that the two can be compared */
     bool (*prepare)(void *call); /* through gpu_peer_prepare and gpu_peer_run */
     bool (*run)(void *call);
 } gpu_peer;

@@ -189,7 +189,8 @@ static smp_code queue(contest *c, what which, int index, smp_error *err)
     case COPY:
         return device->ops->copy(device, bench->target, bench->source, c->source_bytes, err);
     case READ:
-        error = bench->cub->read(bench->source, c->source_bytes / 16 * 16, index, bench->results, bench->handles.stream);
+        error =
+            bench->cub->read(bench->source, c->source_bytes / 16 * 16, index, bench->results, bench->handles.stream);
         return error ? smp_fail(err, SMP_E_DEVICE, "reading: %s", bench->cub->error_text(error)) : SMP_OK;
     case OURS:
         code = gpu_work_reset(&c->ours, err);
@@ -246,8 +247,8 @@ double gpu_median(const gpu_samples *samples)
 static bool settled(const gpu_samples *samples)
 {
     smp_spread spread;
-    return !samples->count || (smp_spread_of(samples->seconds, samples->count, &spread) &&
-                               smp_spread_width(&spread) <= close_together);
+    return !samples->count ||
+           (smp_spread_of(samples->seconds, samples->count, &spread) && smp_spread_width(&spread) <= close_together);
 }
 
 /* Notes the clock; true when the round that was just sampled shall be forgotten. */
@@ -292,7 +293,8 @@ static smp_code prepare_peers(contest *c, const gpu_work *plain, smp_error *err)
         *call = (gpu_call){
             .libs = bench->libs,
             .row = c->row,
-            .in = smp_view_of(&source->out, source->storage, ours->frames[0], ours->strides[0], 0, 0, source->out.height),
+            .in =
+                smp_view_of(&source->out, source->storage, ours->frames[0], ours->strides[0], 0, 0, source->out.height),
             .weights = bench->weights,
             .results = bench->results,
             .scratch = bench->scratch,
@@ -302,7 +304,9 @@ static smp_code prepare_peers(contest *c, const gpu_work *plain, smp_error *err)
             call->out = gpu_work_result(ours);
         if (!peer || !bench->libs || !bench->request->with_peers) {
             snprintf(to->why, sizeof to->why, "%s",
-                     !peer ? "unknown" : bench->libs ? "not asked for" : "there is no GPU");
+                     !peer         ? "unknown"
+                     : bench->libs ? "not asked for"
+                                   : "there is no GPU");
             continue;
         }
         if (!gpu_peer_prepare(peer, call)) {
@@ -419,7 +423,8 @@ static smp_code measure(contest *c, smp_error *err)
     if (!code && !right(result->check))
         return SMP_OK;
     if (!code)
-        code = gpu_work_open(&c->ours, bench->device, c->row, c->row->size, NULL, false, bench->source, bench->target, err);
+        code = gpu_work_open(&c->ours, bench->device, c->row, c->row->size, NULL, false, bench->source, bench->target,
+                             err);
     if (!code) {
         gpu_work_variants(&c->ours, result->variants, sizeof result->variants);
         result->bytes = c->ours.bytes;

@@ -1,6 +1,6 @@
-/* Measuring a row: our result against the CPU's definition, ours at full size against the plain kernels on the same GPU,
- * then times by events on one stream: a copy, a read, ours and the peers in turns, on the same buffers, with the L2
- * cache emptied before each sample. */
+/* Measuring a row: our result against the CPU's definition, ours at full size against the plain kernels on the same
+ * GPU, then times by events on one stream: a copy, a read, ours and the peers in turns, on the same buffers, with the
+ * L2 cache emptied before each sample. */
 #ifndef SMP_TESTS_BENCH_GPU_MEASURE_H
 #define SMP_TESTS_BENCH_GPU_MEASURE_H
 
@@ -33,11 +33,11 @@ typedef struct gpu_result {
     char at_size[GPU_TEXT]; /* the same at full size, against naive on the GPU; "" when it could not be compared */
     double bytes, ops;      /* of ours */
     gpu_samples kernels;    /* ours: the seconds in kernels, an event before and after each, as `compare` has them */
-    gpu_samples whole;      /* ours as the peers are taken: from before the first to after the last, clearing results too */
-    gpu_samples copy;       /* of the input by the driver */
+    gpu_samples whole; /* ours as the peers are taken: from before the first to after the last, clearing results too */
+    gpu_samples copy;  /* of the input by the driver */
     gpu_samples read[GPU_READS];
     gpu_peer_result peers[GPU_PEERS];
-    gpu_samples round, ragged, tight; /* kernels of ours: tight is ragged with rows end to end */
+    gpu_samples round, ragged, tight;   /* kernels of ours: tight is ragged with rows end to end */
     double sm_clock_low, sm_clock_high; /* MHz, between samples; 0: unknown */
     int dropped;                        /* samples while the GPU was slowed down */
     double seconds;                     /* that the row took in all */
@@ -55,18 +55,18 @@ typedef struct gpu_bench {
     smp_device *device, *cpu;
     smp_cuda_handles handles;
     CUevent begin, end;
-    gpu_libs *libs;       /* null on the emulator */
-    const gpu_cub *cub;   /* null: not there */
+    gpu_libs *libs;     /* null on the emulator */
+    const gpu_cub *cub; /* null: not there */
     const char *cub_why;
-    smp_flush *flush;     /* where there is no cub */
+    smp_flush *flush;      /* where there is no cub */
     void *source, *target; /* device memory of `size` bytes each */
-    size_t size, filled;  /* bytes of the source that hold the data of `data` */
+    size_t size, filled;   /* bytes of the source that hold the data of `data` */
     const gpu_row *data;
-    void *lines;          /* device: four times the L2 cache, read to empty it */
+    void *lines; /* device: four times the L2 cache, read to empty it */
     size_t lines_size;
     void *weights, *results, *scratch;
     size_t scratch_size;
-    void *block;          /* host: GPU_BLOCK bytes */
+    void *block; /* host: GPU_BLOCK bytes */
     gpu_photo photo;
 } gpu_bench;
 

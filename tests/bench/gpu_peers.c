@@ -1,14 +1,14 @@
-/* gpu_peers: our GPU kernels beside NPP, CUB and cuBLAS, on the same buffers in the same run, set against the bars that the
- * project gives itself. Everything is compared before it is timed.
+/* gpu_peers: our GPU kernels beside NPP, CUB and cuBLAS, on the same buffers in the same run, set against the bars that
+ * the project gives itself. Everything is compared before it is timed.
  *
  *   gpu_peers --json h100-peers.json                 all rows on the first GPU, a few minutes
  *   gpu_peers --only 'histogram*' --only 'stats*'    some of them
  *   gpu_peers --device simt --tiny                   every launch tried on the emulator; no times that mean anything
  *   gpu_peers --list                                 rows, sizes, bars
  *
- * Libraries are opened at run time (gpu_libs.h says where they are looked for); libgpu_cub.so, which nvcc builds (target
- * gpu_cub), lies beside this program. Without it there is no CUB, no pure read and no comparison at full size. Exit status:
- * 0, or 1 when a result was wrong or the run failed; bars that are not met are no failure. */
+ * Libraries are opened at run time (gpu_libs.h says where they are looked for); libgpu_cub.so, which nvcc builds
+ * (target gpu_cub), lies beside this program. Without it there is no CUB, no pure read and no comparison at full size.
+ * Exit status: 0, or 1 when a result was wrong or the run failed; bars that are not met are no failure. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,15 +30,18 @@ typedef struct settings {
 static const smp_option options[] = {
     {"device", 0, SMP_O_STRING, offsetof(settings, request.device), .fallback = "cuda", .argument = "cuda[:N]|simt",
      .help = "where to run"},
-    {"only", 0, SMP_O_LIST, offsetof(settings, only), .argument = "PATTERN", .help = "rows of these names, * and ? as in a shell"},
+    {"only", 0, SMP_O_LIST, offsetof(settings, only), .argument = "PATTERN",
+     .help = "rows of these names, * and ? as in a shell"},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(settings, request.row_seconds), .fallback = "0.8", .argument = "S",
      .help = "seconds for the samples of a row, at most, once there are a few", .min = 0, .max = 1000},
     {"total", 0, SMP_O_NUMBER, offsetof(settings, total_seconds), .fallback = "100000", .argument = "S",
      .help = "no row begins after so many seconds", .min = 0, .max = 100000},
-    {"json", 0, SMP_O_STRING, offsetof(settings, json), .argument = "FILE", .help = "every sample; written anew after each row"},
+    {"json", 0, SMP_O_STRING, offsetof(settings, json), .argument = "FILE",
+     .help = "every sample; written anew after each row"},
     {"photo", 0, SMP_O_STRING, offsetof(settings, request.photo), .argument = "FILE.npy",
      .help = "an array of bytes that rows on a photograph take; else they take slopes with noise"},
-    {"cub", 0, SMP_O_STRING, offsetof(settings, request.cub), .argument = "FILE", .help = "libgpu_cub.so when it lies elsewhere"},
+    {"cub", 0, SMP_O_STRING, offsetof(settings, request.cub), .argument = "FILE",
+     .help = "libgpu_cub.so when it lies elsewhere"},
     {"without-peers", 0, SMP_O_FLAG, offsetof(settings, without_peers), .help = "ours alone"},
     {"tiny", 0, SMP_O_FLAG, offsetof(settings, request.tiny), .help = "sizes of a few thousand samples"},
     {"list", 0, SMP_O_FLAG, offsetof(settings, list), .help = "show the rows and run nothing"},

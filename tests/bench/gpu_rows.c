@@ -67,8 +67,8 @@ static void add_moves(table *t)
         const char *name, *peer;
         double bar;
     } moves[] = {
-        {"transpose", "NPP transpose", 0.94}, {"rotate 90", NULL, 0.94},
-        {"rotate 180", "NPP mirror", 0.98},   {"flip horizontal", "NPP mirror", 0.98},
+        {"transpose", "NPP transpose", 0.94},  {"rotate 90", NULL, 0.94},
+        {"rotate 180", "NPP mirror", 0.98},    {"flip horizontal", "NPP mirror", 0.98},
         {"flip vertical", "NPP mirror", 0.98},
     };
     for (size_t m = 0; m < sizeof moves / sizeof moves[0]; m++)
@@ -118,10 +118,11 @@ static void add_stencils(table *t)
         row->taps = blurs[i].taps;
     }
     /* neither symmetric nor separable */
-    static const char general[] = "convolve [0.011 0.023 0.005 0.031 0.017 0.002 0.029; 0.019 0.007 0.013 0.037 0.003 "
-                                  "0.041 0.006; 0.021 0.043 0.009 0.047 0.014 0.008 0.012; 0.016 0.004 0.053 0.059 0.018 "
-                                  "0.022 0.001; 0.024 0.015 0.026 0.061 0.028 0.027 0.033; 0.010 0.034 0.032 0.020 0.025 "
-                                  "0.030 0.012; 0.006 0.011 0.017 0.009 0.005 0.008 0.007]";
+    static const char general[] =
+        "convolve [0.011 0.023 0.005 0.031 0.017 0.002 0.029; 0.019 0.007 0.013 0.037 0.003 "
+        "0.041 0.006; 0.021 0.043 0.009 0.047 0.014 0.008 0.012; 0.016 0.004 0.053 0.059 0.018 "
+        "0.022 0.001; 0.024 0.015 0.026 0.061 0.028 0.027 0.033; 0.010 0.034 0.032 0.020 0.025 "
+        "0.030 0.012; 0.006 0.011 0.017 0.009 0.005 0.008 0.007]";
     static const struct {
         smp_format format;
         int channels;

@@ -7,13 +7,13 @@
 
 enum { GPU_LINES = 5, GPU_BARS = 2, GPU_PEERS = 3, GPU_ROWS_MOST = 128 };
 
-typedef enum gpu_fill { /* what the input holds */
-    GPU_RANDOM,   /* every code value equally often; f32: 0..1; sound: -1..1 */
-    GPU_CONSTANT, /* one value */
-    GPU_SKEWED,   /* nine of ten samples in sixteen values */
-    GPU_RUNS,     /* runs of 64 equal pixels */
-    GPU_PHOTO,    /* samples of a photograph when one is given, else slopes with noise */
-    GPU_FILLS
+typedef enum gpu_fill {               /* what the input holds */
+                        GPU_RANDOM,   /* every code value equally often; f32: 0..1; sound: -1..1 */
+                        GPU_CONSTANT, /* one value */
+                        GPU_SKEWED,   /* nine of ten samples in sixteen values */
+                        GPU_RUNS,     /* runs of 64 equal pixels */
+                        GPU_PHOTO,    /* samples of a photograph when one is given, else slopes with noise */
+                        GPU_FILLS
 } gpu_fill;
 
 typedef enum gpu_bar_kind {
@@ -36,8 +36,8 @@ typedef struct gpu_size {
 } gpu_size;
 
 typedef struct gpu_row {
-    char name[48]; /* "transpose u8x3"; of a size of its own: "transpose f32x1 8192" */
-    const char *group; /* rows of one group stand together in the report */
+    char name[48];                /* "transpose u8x3"; of a size of its own: "transpose f32x1 8192" */
+    const char *group;            /* rows of one group stand together in the report */
     const char *lines[GPU_LINES]; /* statements, as with -e; the rest null */
     smp_kind kind;
     smp_format format;
@@ -46,13 +46,13 @@ typedef struct gpu_row {
     gpu_size size;   /* that bars are about */
     gpu_size ragged; /* as many samples, nearly, as `round`, in an awkward size: its cost a sample may be 10 % higher */
     gpu_size round;
-    gpu_size small;  /* that the CPU checks */
+    gpu_size small; /* that the CPU checks */
     gpu_bar bars[GPU_BARS];
     const char *peers[GPU_PEERS]; /* names (gpu_libs.h); the rest null */
-    int taps;        /* gaussian, convolve (of a side), fir */
-    int bins;        /* histogram */
-    bool reduces;    /* nothing is written */
-    int64_t strip;   /* rows a launch, 0: all. A chain in strips finds what the stage before made in the L2 cache */
+    int taps;                     /* gaussian, convolve (of a side), fir */
+    int bins;                     /* histogram */
+    bool reduces;                 /* nothing is written */
+    int64_t strip; /* rows a launch, 0: all. A chain in strips finds what the stage before made in the L2 cache */
 } gpu_row;
 
 /* All rows, in the order in which they are measured; static storage. tiny: sizes for the emulator, a few thousand

@@ -29,7 +29,8 @@ static smp_shape shape_of(const gpu_row *row, gpu_size size)
     };
 }
 
-static smp_code make_plan(gpu_work *work, const gpu_row *row, gpu_size size, smp_error *err)
+/* As a run plans it: neighbours are joined, but for the definition. */
+static smp_code make_plan(gpu_work *work, const gpu_row *row, gpu_size size, const char *variant, smp_error *err)
 {
     smp_diags diags = {0};
     size_t count = 0;
@@ -40,7 +41,8 @@ static smp_code make_plan(gpu_work *work, const gpu_row *row, gpu_size size, smp
                                   .input = shape_of(row, size),
                                   .orientation = 1,
                                   .output = "memory",
-                                  .accepts = accepts_all};
+                                  .accepts = accepts_all,
+                                  .fuse = !variant || strcmp(variant, "naive") != 0};
     if (!code)
         code = smp_plan_make(&ask, &diags, &work->plan, err);
     if (code && diags.count)
@@ -117,7 +119,7 @@ smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, g
                        bool tight, void *source, void *target, smp_error *err)
 {
     *work = (gpu_work){.device = device, .strip = row->strip, .target = target};
-    smp_code code = make_plan(work, row, size, err);
+    smp_code code = make_plan(work, row, size, variant, err);
     if (code)
         return code;
     size_t count = work->plan->step_count;
@@ -289,8 +291,8 @@ smp_code gpu_work_found(gpu_work *work, char **text, smp_error *err)
             const smp_finding *f = &run->findings.items[k];
             char *more;
             if (f->list)
-                more = smp_asprintf("%s%s of channel %d: list %016" PRIx64 "\n", *text ? *text : "", f->name, f->channel,
-                                    hash(f->list, f->list_len));
+                more = smp_asprintf("%s%s of channel %d: list %016" PRIx64 "\n", *text ? *text : "", f->name,
+                                    f->channel, hash(f->list, f->list_len));
             else
                 more = smp_asprintf("%s%s of channel %d: %a\n", *text ? *text : "", f->name, f->channel, f->value);
             smp_free(*text);
