@@ -79,7 +79,7 @@ def once(command, out):
             "output_bytes": os.path.getsize(out)}
 
 
-SLOW = ("ImageMagick", "GraphicsMagick")  # tens of seconds each: fewer rounds
+SLOW = ("ImageMagick", "GraphicsMagick")  # tens of seconds each: one round
 
 JOBS = [
     ("PNG 6000x4000 RGB, 8 bits", "big.png", ".png", 1.0),
@@ -97,7 +97,7 @@ def measure_jobs(program, folder, rounds, threads):
         samples = {tool: [] for tool, c in commands(program, source, out, threads).items() if c}
         for turn in range(max(3, round(rounds * weight))):
             for tool, command in commands(program, source, out, threads).items():
-                if not command or (tool in SLOW and (turn > 1 or "16000" in title)):
+                if not command or (tool in SLOW and (turn > 0 or "16000" in title)):
                     continue
                 if turn and len(samples[tool]) < turn and tool not in SLOW:
                     continue  # it failed before
@@ -163,8 +163,8 @@ def stage_rows():
 
 def compare_once(program, statement, source, threads, isa):
     """Seconds of a stage: its best variant's median, as `smempipe compare` measures it in memory, all steps added."""
-    done = subprocess.run([program, "compare", "--device", "cpu", "--isa", isa, "--threads", str(threads), "--hot", "--repeat", "7",
-                           "--time-limit", "4", "--json", "-", "-e", statement, source], capture_output=True, text=True)
+    done = subprocess.run([program, "compare", "--device", "cpu", "--isa", isa, "--threads", str(threads), "--hot", "--repeat", "5",
+                           "--time-limit", "3", "--json", "-", "-e", statement, source], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"compare {statement}: {done.stderr}")
     total = 0.0
