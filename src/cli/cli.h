@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "cli/options.h"
 #include "device/device.h"
+#include "exec/tuned.h"
 #include "io/media.h"
 #include "pipe/program.h"
 
@@ -47,7 +48,7 @@ typedef struct smp_plan_settings {
     const char *variant;
     int isa; /* index into auto, base, v3, v4; see smp_cli_isa */
     int64_t strip_rows;
-    bool plain_storage, no_fuse;
+    bool plain_storage, no_fuse, tuned;
 } smp_plan_settings;
 
 extern const smp_option smp_plan_options[];
@@ -61,6 +62,10 @@ extern const char *const smp_isa_words[];
 
 /* The instruction set asked for, null for the best. */
 const char *smp_cli_isa(const smp_plan_settings *settings);
+
+/* What `tune` found, where --tuned asks for it: *out is then `into`, else null. A file that cannot be used is said in a
+ * warning and is as good as none. Free `into` afterwards. */
+smp_code smp_cli_tuned(const smp_plan_settings *settings, smp_tuned *into, const smp_tuned **out, smp_error *err);
 
 /* A variant that no stage has is SMP_E_USAGE. */
 smp_code smp_cli_check_variant(const smp_plan_settings *settings, smp_error *err);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "exec/step.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -50,15 +51,6 @@ char *smp_explain_statement(const smp_stage *stage, const void *params)
 static int64_t row_bytes(const smp_shape *shape, smp_format storage)
 {
     return shape->width * shape->channels * smp_sample_size((int)storage);
-}
-
-static const smp_variant *variant_of(const smp_step *step, const char *wanted)
-{
-    bool reducer = step->job == SMP_JOB_REDUCE && step->stage->reducers;
-    const smp_variant *list = reducer ? step->stage->reducers : step->stage->variants;
-    const smp_variant *found = wanted ? smp_variant_find(list, wanted) : NULL;
-    size_t count = smp_variant_count(list);
-    return found ? found : count ? &list[count - 1] : NULL;
 }
 
 /* Is this step's output only an output of the pipeline? Its rows then live in that output's stream. */
@@ -129,7 +121,8 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
         to->kernel = smp_launch_kernel(launch, &io, step->work.kernel);
         if (!to->kernel)
             continue;
-        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, &to->info, err);
+        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel,
+                                        smp_launch_knob(&step->work.tuning, variant, launch), &to->info, err);
         out->launch_count += code == SMP_OK;
     }
     return code;
@@ -179,8 +172,10 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
     out->bytes = out->rows * stride + (int64_t)step->work.table_size;
     if (step->job == SMP_JOB_REDUCE)
         out->bytes += (int64_t)step->work.result_size;
-    const smp_variant *variant = step->stage ? variant_of(step, wanted) : NULL;
+    const smp_variant *variant = step->stage ? smp_step_variant(step, wanted) : NULL;
     if (variant) {
+        if (step->work.tuning.variant == variant)
+            smp_tuning_text(&step->work.tuning, out->tuned, sizeof out->tuned);
         out->variant = variant->name;
         out->bytes += scratch_bytes(step, variant, e->strip_rows, !e->device->host_memory);
     }
@@ -233,11 +228,17 @@ static smp_code explain_input(const explain_settings *settings, const smp_progra
     const smp_common *common = &settings->plan.base.common;
     smp_device *device = NULL;
     smp_plan *plan = NULL;
+    smp_tuned known;
+    const smp_tuned *tuned;
     char note[160];
-    smp_code code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, program->node_count, &device,
-                                   note, sizeof note, err);
-    if (code)
+    smp_code code = smp_cli_tuned(&settings->plan, &known, &tuned, err);
+    if (!code)
+        code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, program->node_count, &device, note,
+                              sizeof note, err);
+    if (code) {
+        smp_tuned_free(&known);
         return code;
+    }
     smp_run_request request = {
         .program = program,
         .diags = diags,
@@ -250,6 +251,7 @@ static smp_code explain_input(const explain_settings *settings, const smp_progra
         .strip_rows = settings->plan.strip_rows,
         .plain_storage = settings->plan.plain_storage,
         .no_fuse = settings->plan.no_fuse,
+        .tuned = tuned,
     };
     code = smp_plan_file(&request, &plan, err);
     if (!code) {
@@ -265,6 +267,7 @@ static smp_code explain_input(const explain_settings *settings, const smp_progra
     }
     smp_plan_free(plan);
     smp_device_close(device);
+    smp_tuned_free(&known);
     return code;
 }
 

@@ -13,10 +13,11 @@ static const char *output_path(const smp_explanation *e, const smp_sink *sink)
 }
 
 /* A second line for what few steps have: another input than the step before, a second picture, reach. */
-static void put_remarks(FILE *to, const smp_plan *plan, int index, const smp_paint *paint)
+static void put_remarks(FILE *to, const smp_explanation *e, int index, const smp_paint *paint)
 {
+    const smp_plan *plan = e->plan;
     const smp_step *step = &plan->steps[index];
-    char text[240] = "";
+    char text[340] = "";
     size_t used = 0;
 #define REMARK(...)                                                                                                    \
     do {                                                                                                               \
@@ -41,6 +42,8 @@ static void put_remarks(FILE *to, const smp_plan *plan, int index, const smp_pai
         REMARK("; linear light");
     if (step->premultiplied)
         REMARK("; premultiplied");
+    if (e->steps[index].tuned[0])
+        REMARK("; tuned: %s", e->steps[index].tuned);
 #undef REMARK
     if (text[0])
         fprintf(to, "%*s%s%s%s\n", STEP_AT, "", paint->dim, text + 2, paint->off);
@@ -123,7 +126,7 @@ static void put_step(FILE *to, const smp_explanation *e, int index, const smp_pa
     smp_text_column(to, bytes, -SIZE_COLUMNS);
     fputs("  ", to);
     fprintf(to, "%s\n", shown->variant ? shown->variant : "-");
-    put_remarks(to, e->plan, index, paint);
+    put_remarks(to, e, index, paint);
     put_launches(to, e, index, paint);
 }
 
@@ -175,8 +178,8 @@ void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
         fprintf(to, ": %s, from step %d\n", type, sink->step);
     }
     smp_text_bytes(size, sizeof size, (double)e->stream_bytes);
-    fprintf(to, "strips of up to %lld rows; %s of rows wait between codecs and steps\n", (long long)e->strip_rows,
-            size);
+    fprintf(to, "strips of up to %lld rows%s; %s of rows wait between codecs and steps\n", (long long)e->strip_rows,
+            plan->strip_rows && plan->strip_rows == e->strip_rows ? " (tuned)" : "", size);
     smp_text_bytes(size, sizeof size, (double)e->bytes);
     smp_text_bytes(most, sizeof most, (double)e->limit);
     fprintf(to, "memory about %s, codecs not counted (the limit is %s)\n", size, most);
@@ -251,6 +254,7 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     smp_json_integer(json, "rows_kept", shown->rows);
     smp_json_integer(json, "memory_bytes", shown->bytes);
     smp_json_string(json, "variant", shown->variant);
+    smp_json_string(json, "tuned", shown->tuned[0] ? shown->tuned : NULL);
     smp_json_bool(json, "linear_light", step->linear);
     smp_json_bool(json, "premultiplied", step->premultiplied);
     if (!e->device->host_memory && step->stage) {

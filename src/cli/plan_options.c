@@ -7,6 +7,8 @@
 const char *const smp_isa_words[] = {"auto", "base", "v3", "v4", NULL};
 
 const smp_option smp_plan_options[] = {
+    {"tuned", 0, SMP_O_FLAG, offsetof(smp_plan_settings, tuned),
+     .help = "run as `smempipe tune` found to be fastest on this device; results do not depend on it"},
     {"variant", 0, SMP_O_STRING, offsetof(smp_plan_settings, variant), .argument = "VARIANT", .flags = SMP_O_ADVANCED,
      .help = "run this variant of every stage that has it (naive, tiled, ...); results do not depend on it"},
     {"isa", 0, SMP_O_CHOICE, offsetof(smp_plan_settings, isa), .fallback = "auto", .argument = "SET",
@@ -25,6 +27,20 @@ const smp_option smp_plan_options[] = {
 const char *smp_cli_isa(const smp_plan_settings *settings)
 {
     return settings->isa ? smp_isa_words[settings->isa] : NULL;
+}
+
+smp_code smp_cli_tuned(const smp_plan_settings *settings, smp_tuned *into, const smp_tuned **out, smp_error *err)
+{
+    char note[400] = "";
+    *into = (smp_tuned){.entries = NULL};
+    *out = NULL;
+    if (!settings->tuned)
+        return SMP_OK;
+    smp_code code = smp_tuned_load(into, note, sizeof note, err);
+    if (note[0])
+        smp_cli_warning(&settings->base.common, "%s", note);
+    *out = into;
+    return code;
 }
 
 /* Adds the variants' names that are not yet in names; true when one of them is `wanted`. */

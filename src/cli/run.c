@@ -127,12 +127,18 @@ static smp_code run_program(const run_settings *settings, const smp_program *pro
     smp_run_report report = {0};
     smp_error report_err = {0};
     smp_device *device = NULL;
+    smp_tuned known;
+    const smp_tuned *tuned;
     smp_progress progress;
     char note[160];
-    smp_code code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, program->node_count, &device,
-                                   note, sizeof note, err);
-    if (code)
+    smp_code code = smp_cli_tuned(&settings->plan, &known, &tuned, err);
+    if (!code)
+        code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, program->node_count, &device, note,
+                              sizeof note, err);
+    if (code) {
+        smp_tuned_free(&known);
         return code;
+    }
     smp_run_request request = {
         .program = program,
         .diags = diags,
@@ -147,6 +153,7 @@ static smp_code run_program(const run_settings *settings, const smp_program *pro
         .no_fuse = settings->plan.no_fuse,
         .progress = smp_progress_step,
         .progress_context = &progress,
+        .tuned = tuned,
     };
     request.write.force = common->force;
     request.write.strip = settings->strip;
@@ -176,6 +183,7 @@ static smp_code run_program(const run_settings *settings, const smp_program *pro
                         (unsigned long long)report.output_clipped, report.output_clipped == 1 ? " was" : "s were");
     smp_run_report_free(&report);
     smp_device_close(device);
+    smp_tuned_free(&known);
     return code;
 }
 

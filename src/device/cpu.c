@@ -170,6 +170,7 @@ typedef struct bands {
     smp_cpu_fn *kernel;
     const smp_io *io;
     const smp_node_plan *plan;
+    int threads;
     int64_t unit;
     bool counts;  /* threads add to their own copies */
     char *result; /* else: what they share */
@@ -181,7 +182,7 @@ static void run_band(void *context, int part)
     worker *w = &b->cpu->workers[part];
     smp_io own = *b->io;
     int64_t from, to;
-    band(&b->io->out, b->unit, part, b->cpu->threads, &from, &to);
+    band(&b->io->out, b->unit, part, b->threads, &from, &to);
     own.clipped = b->io->clipped ? &w->clipped : NULL;
     own.result = b->counts ? w->counts : b->result;
     if (from < to)
@@ -198,6 +199,9 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     if (reduces && !smp_result_part(plan, launch, &result_at, &result_size, &counts))
         return SMP_OK;
     char *result = reduces ? (char *)io->result + result_at : NULL;
+    const smp_tuning *tuning = &plan->tuning;
+    const bool fewer = tuning->variant == variant && tuning->threads > 0 && tuning->threads < cpu->threads;
+    const int threads = fewer ? tuning->threads : cpu->threads;
     int64_t unit = smp_max_i64(1, variant->band);
     if (reduces && !counts)
         unit = smp_max_i64(unit, smp_leaf_rows(io->in.width));
@@ -205,9 +209,9 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     if (code)
         return code;
     double start = smp_now();
-    bands launched = {cpu, kernel, io, plan, unit, counts, result};
-    smp_pool_run(cpu->pool, cpu->threads, run_band, &launched);
-    for (int i = 0; i < cpu->threads; i++) {
+    bands launched = {cpu, kernel, io, plan, threads, unit, counts, result};
+    smp_pool_run(cpu->pool, threads, run_band, &launched);
+    for (int i = 0; i < threads; i++) {
         const uint64_t *part = cpu->workers[i].counts;
         for (size_t k = 0; counts && k < result_size / sizeof *part; k++)
             ((uint64_t *)(void *)result)[k] += part[k];

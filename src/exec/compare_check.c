@@ -169,12 +169,14 @@ static smp_code poison_result(smp_contest *contest, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ variants */
 
-/* Whether two variants make the same launches here: as `fused` and `tiled` do on a CPU. */
-static bool same_launches(const smp_contest *contest, const smp_variant *a, const smp_variant *b)
+bool smp_contest_same(const smp_contest *contest, const smp_variant *a, const smp_variant *b)
 {
     bool gpu = !contest->c->device->host_memory, some = false;
     const void *params = contest->run->work.kernel;
+    const smp_variant *tuned = contest->run->work.tuning.variant;
     int i = 0, k = 0;
+    if (tuned == a || tuned == b)
+        return false;
     for (;; i++, k++) {
         const smp_launch *x = NULL, *y = NULL;
         const char *names[2] = {"", ""};
@@ -210,7 +212,7 @@ static void find_same(smp_contest *contest, size_t index)
     const smp_variant *own = smp_variant_find(list, to->name);
     for (size_t i = 0; i < index && !to->same_as; i++) {
         const smp_compare_variant *earlier = &contest->report->variants[i];
-        if (!earlier->same_as && same_launches(contest, smp_variant_find(list, earlier->name), own))
+        if (!earlier->same_as && smp_contest_same(contest, smp_variant_find(list, earlier->name), own))
             to->same_as = earlier->name;
     }
 }
@@ -302,7 +304,7 @@ static smp_code check_definition(smp_contest *contest, const digest *want, smp_c
         code = out.data ? SMP_OK : smp_fail_memory(err, "a picture", (uint64_t)(got.rows * got.stride));
     }
     if (!code)
-        code = smp_step_open(&run, c->cpu, step, &contest->run->work, smp_step_variant(step, NULL), err);
+        code = smp_step_open(&run, c->cpu, step, &contest->run->work, smp_step_default(step), err);
     if (!code)
         code = smp_step_scratch(&run, in.rows, err);
     if (!code)
@@ -323,40 +325,69 @@ static smp_code check_definition(smp_contest *contest, const digest *want, smp_c
     return code;
 }
 
+/* ------------------------------------------------------------------------------------------------ the referee */
+
+struct smp_referee {
+    pieces pieces;
+    digest want;
+    uint64_t clipped;
+};
+
+smp_code smp_referee_open(smp_contest *contest, smp_referee **out, smp_error *err)
+{
+    smp_referee *referee = *out = smp_alloc(sizeof *referee);
+    if (!referee)
+        return smp_fail_memory(err, "a comparison", sizeof *referee);
+    smp_code code = smp_step_clipped(contest->run, &referee->clipped, err);
+    if (!code && contest->step->job == SMP_JOB_REDUCE)
+        return make_digest(contest, contest->run, &referee->want, err);
+    return code ? code : pieces_open(&contest->out, &referee->pieces, err);
+}
+
+void smp_referee_close(smp_referee *referee)
+{
+    if (referee) {
+        digest_free(&referee->want);
+        pieces_close(&referee->pieces);
+    }
+    smp_free(referee);
+}
+
+smp_code smp_referee_judge(smp_referee *referee, smp_contest *contest, smp_compare_variant *to, smp_error *err)
+{
+    const smp_variant *variant = smp_contest_take(contest, to);
+    bool gpu = !contest->c->device->host_memory, naive = variant == smp_step_variants(contest->step);
+    if (!smp_variant_runs(variant, gpu)) {
+        snprintf(to->why, sizeof to->why, "%s", gpu ? "it has no GPU kernel" : "GPU only");
+        return SMP_OK;
+    }
+    smp_code code = contest->step->job == SMP_JOB_REDUCE
+                        ? check_reduction(contest, variant, &referee->want, to, err)
+                        : check_picture(contest, variant, &referee->pieces, referee->clipped, to, err);
+    if (code == SMP_E_DEVICE && !naive) { /* no kernel for these formats, or too much shared memory: said, not fatal */
+        snprintf(to->why, sizeof to->why, "%.150s", err ? err->message : "cannot be launched");
+        return SMP_OK;
+    }
+    to->check = to->wrong[0] ? SMP_CHECK_WRONG : SMP_CHECK_RIGHT;
+    return code;
+}
+
 smp_code smp_contest_check(smp_contest *contest, smp_error *err)
 {
-    const smp_variant *list = smp_step_variants(contest->step);
-    bool reduces = contest->step->job == SMP_JOB_REDUCE, gpu = !contest->c->device->host_memory;
     smp_compare_step *report = contest->report;
-    pieces p = {0};
-    digest want = {{0}};
-    uint64_t clipped = 0;
-    smp_code code = smp_step_clipped(contest->run, &clipped, err);
-    if (!code)
-        code = reduces ? make_digest(contest, contest->run, &want, err) : pieces_open(&contest->out, &p, err);
+    smp_referee *referee;
+    smp_code code = smp_referee_open(contest, &referee, err);
     for (size_t i = 0; !code && i < report->variant_count; i++) {
         smp_compare_variant *to = &report->variants[i];
-        const smp_variant *variant = smp_variant_find(list, to->name);
-        if (!smp_variant_runs(variant, gpu)) {
-            snprintf(to->why, sizeof to->why, "%s", gpu ? "it has no GPU kernel" : "GPU only");
-            continue;
-        }
         find_same(contest, i);
         if (to->same_as)
             continue;
-        code = reduces ? check_reduction(contest, variant, &want, to, err)
-                       : check_picture(contest, variant, &p, clipped, to, err);
-        if (code == SMP_E_DEVICE &&
-            i > 0) { /* no kernel for these formats, or too much shared memory: said, not fatal */
-            snprintf(to->why, sizeof to->why, "%.150s", err ? err->message : "cannot be launched");
-            code = SMP_OK;
-            continue;
+        code = smp_referee_judge(referee, contest, to, err);
+        if (!code && i == 0 && to->check == SMP_CHECK_RIGHT) {
+            code = check_definition(contest, &referee->want, to, err);
+            to->check = to->wrong[0] ? SMP_CHECK_WRONG : SMP_CHECK_RIGHT;
         }
-        if (!code && i == 0 && !to->wrong[0])
-            code = check_definition(contest, &want, to, err);
-        to->check = to->wrong[0] ? SMP_CHECK_WRONG : SMP_CHECK_RIGHT;
     }
-    digest_free(&want);
-    pieces_close(&p);
+    smp_referee_close(referee);
     return code;
 }

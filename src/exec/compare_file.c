@@ -91,21 +91,13 @@ static void locate(const smp_run_request *run, smp_compare *out)
     }
 }
 
-smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request *request, smp_compare *out,
-                          smp_error *err)
+smp_code smp_whole_input_open(const smp_run_request *run, smp_whole_input *out, smp_error *err)
 {
-    *out = (smp_compare){.input = run->input, .device = run->device->info, .threads = run->device->info.units};
-    smp_reader *reader = NULL;
-    smp_plan *plan = NULL;
-    smp_view in = {0};
-    char hash[65];
-    smp_device_info host;
-    smp_code code = hash_file(run->input, hash, err);
-    if (!code)
-        code = smp_reader_open(run->input, &run->limits, &reader, err);
+    *out = (smp_whole_input){.reader = NULL};
+    smp_code code = smp_reader_open(run->input, &run->limits, &out->reader, err);
     if (code)
         return code;
-    const smp_media *media = smp_reader_media(reader);
+    const smp_media *media = smp_reader_media(out->reader);
     smp_plan_request ask = {.program = run->program,
                             .input = media->shape,
                             .orientation = media->orientation,
@@ -115,27 +107,49 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
                             .probe_context = (void *)(uintptr_t)&run->limits,
                             .plain_storage = run->plain_storage,
                             .fuse = smp_run_fuses(run)};
-    code = smp_plan_make(&ask, run->diags, &plan, err);
+    code = smp_plan_make(&ask, run->diags, &out->plan, err);
     if (!code)
-        code = read_picture(reader, &media->shape, &in, err);
+        smp_tuned_apply(run->tuned, run->device, out->plan);
+    return code ? code : read_picture(out->reader, &media->shape, &out->view, err);
+}
+
+void smp_whole_input_close(smp_whole_input *input)
+{
+    smp_free(input->view.data);
+    smp_plan_free(input->plan);
+    smp_reader_close(input->reader);
+    *input = (smp_whole_input){.reader = NULL};
+}
+
+smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request *request, smp_compare *out,
+                          smp_error *err)
+{
+    *out = (smp_compare){.input = run->input, .device = run->device->info, .threads = run->device->info.units};
+    smp_whole_input input = {.reader = NULL};
+    char hash[65];
+    smp_device_info host;
+    smp_code code = hash_file(run->input, hash, err);
+    if (!code)
+        code = smp_whole_input_open(run, &input, err);
     if (!code) {
         smp_compare_request made = *request;
-        made.plan = plan;
+        made.plan = input.plan;
         made.device = run->device;
         made.limits = &run->limits;
-        code = smp_compare_plan(&made, &in, out, err);
+        code = smp_compare_plan(&made, &input.view, out, err);
     }
     if (!code && request->times && out->step_count)
         code = measure_copy(run->device, out, err);
     out->input = run->input;
-    smp_shape_text(&media->shape, media->shape.format, out->input_type, sizeof out->input_type);
+    if (input.reader) {
+        const smp_shape *shape = &smp_reader_media(input.reader)->shape;
+        smp_shape_text(shape, shape->format, out->input_type, sizeof out->input_type);
+    }
     memcpy(out->input_hash, hash, sizeof out->input_hash);
     smp_cpu_info(&host);
     snprintf(out->host, sizeof out->host, "%s", host.name);
     locate(run, out);
-    smp_free(in.data);
-    smp_plan_free(plan);
-    smp_reader_close(reader);
+    smp_whole_input_close(&input);
     return code;
 }
 

@@ -71,10 +71,16 @@ const smp_variant *smp_step_variants(const smp_step *step)
     return step->job == SMP_JOB_REDUCE && step->stage->reducers ? step->stage->reducers : step->stage->variants;
 }
 
+const smp_variant *smp_step_default(const smp_step *step)
+{
+    const smp_variant *list = smp_step_variants(step);
+    return &list[smp_variant_count(list) - 1];
+}
+
 const smp_variant *smp_step_variant(const smp_step *step, const char *wanted)
 {
-    const smp_variant *list = smp_step_variants(step), *found = wanted ? smp_variant_find(list, wanted) : NULL;
-    return found ? found : &list[smp_variant_count(list) - 1];
+    const smp_variant *found = wanted ? smp_variant_find(smp_step_variants(step), wanted) : step->work.tuning.variant;
+    return found ? found : smp_step_default(step);
 }
 
 bool smp_variant_runs(const smp_variant *variant, bool gpu)

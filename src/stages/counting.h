@@ -11,6 +11,9 @@ void smp_geometry_count_each(const smp_io *io, const void *params, smp_grid *gri
 void smp_geometry_count_tiled(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_count_private(const smp_io *io, const void *params, smp_grid *grid);
 
+/* Blocks an SM: the knob of the last two. */
+extern const smp_knob smp_knob_count_blocks;
+
 /* The variants of a stage that counts and does nothing else; reducers of those that adjust a picture by its counts. */
 extern const smp_variant smp_count_variants[];
 

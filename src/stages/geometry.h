@@ -20,18 +20,21 @@ static inline int64_t smp_grid_most(const smp_grid *grid)
  * to 256, so that narrow pictures and sound use their threads on several rows. */
 void smp_geometry_samples(const smp_io *io, const void *params, smp_grid *grid);
 
+/* Blocks an SM at most, of kernels that stride: the knob of the three geometries that follow. */
+extern const smp_knob smp_knob_blocks;
+
 /* For kernels with 256 threads that take 16 bytes each in turn, rows that lie end to end joined (smp_point_packs). */
 void smp_geometry_packs(const smp_io *io, const void *params, smp_grid *grid);
 
 /* The same with fewer blocks, for kernels whose blocks first make a table (smp_point_tables). */
 void smp_geometry_tables(const smp_io *io, const void *params, smp_grid *grid);
 
-/* As smp_geometry_samples, for kernels that stride over the pixels of a row (smp_pixel_each). */
-void smp_geometry_pixels(const smp_io *io, const void *params, smp_grid *grid);
-
 /* Blocks of 256 threads in one row over pieces of rows that fit shared memory (smp_pixel_tiles), rows that lie end to
  * end joined; for narrow pictures as smp_geometry_pixels. */
 void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *grid);
+
+/* As smp_geometry_samples, for kernels that stride over the pixels of a row (smp_pixel_each). */
+void smp_geometry_pixels(const smp_io *io, const void *params, smp_grid *grid);
 
 /* Blocks of width x height threads over tiles of tile_width x tile_height pixels of the output. For a stage's own
  * geometry function; dynamic shared memory is set by it afterwards. */

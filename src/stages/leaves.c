@@ -12,6 +12,12 @@ static void leaf_grid(const smp_io *io, bool apart, int threads, int block, smp_
 
 enum { NAIVE_BLOCK = 64 /* threads */ };
 
+const smp_knob smp_knob_leaf_blocks = {.name = "leaf_blocks",
+                                       .help = "blocks an SM at most; a warp then takes several leaves",
+                                       .min = 1,
+                                       .max = 1024,
+                                       .values = {2, 4, 8, 16, 32, 64}};
+
 void smp_geometry_leaf_naive(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
@@ -27,11 +33,11 @@ void smp_geometry_leaf_tree(const smp_io *io, const void *params, smp_grid *grid
 void smp_geometry_leaf_shuffle(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
-    const unsigned resident = (grid->units ? grid->units : 1) * SMP_STATS_RESIDENT;
+    const unsigned knob = grid->knob, resident = (grid->units ? grid->units : 1) * (knob ? knob : SMP_STATS_RESIDENT);
     leaf_grid(io, io->in.channels > SMP_STATS_TOGETHER, SMP_LANES, SMP_STATS_SHUFFLE, grid);
     /* Where a lane converts to double, warps take several leaves and begin the next while they end one; bytes and words are
      * added so much faster that blocks that come and go do as well. */
-    if (io->in.format == SMP_F32 && grid->grid[0] > resident)
+    if ((knob || io->in.format == SMP_F32) && grid->grid[0] > resident)
         grid->grid[0] = resident;
 }
 
@@ -55,7 +61,8 @@ const smp_variant smp_leaf_variants[] = {
      .scratch = leaf_scratch},
     {.name = "shuffle",
      .help = "on GPUs lanes add through registers, 16-byte loads: no shared memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_leaf_shuffle, false}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_leaf_shuffle, false,
+                   .knob = &smp_knob_leaf_blocks}},
      .scratch = leaf_scratch},
     {0},
 };

@@ -44,7 +44,8 @@ const smp_variant smp_mixing_variants[] = {
                    .cpu = SMP_CPU(mix_tiled),
                    .cuda = "mix_tiled",
                    .choose = tiled,
-                   .geometry = tiles}}},
+                   .geometry = tiles,
+                   .knob = &smp_knob_blocks}}},
     {0},
 };
 

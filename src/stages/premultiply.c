@@ -25,7 +25,8 @@ static const smp_variant variants[] = {
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(premultiply_tiled),
                    .cuda = "premultiply_tiled",
-                   .geometry = smp_geometry_pixel_tiles}}},
+                   .geometry = smp_geometry_pixel_tiles,
+                   .knob = &smp_knob_blocks}}},
     {0},
 };
 

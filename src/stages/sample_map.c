@@ -49,7 +49,8 @@ static const smp_variant variants[] = {
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(sample_map_tiled),
                    .cuda = "sample_map_tiled",
-                   .geometry = smp_geometry_tables}}},
+                   .geometry = smp_geometry_tables,
+                   .knob = &smp_knob_blocks}}},
     {0},
 };
 

@@ -20,14 +20,21 @@ static void tiles(const smp_io *io, int64_t across, int64_t down, unsigned width
     };
 }
 
+const smp_knob smp_knob_band = {.name = "band",
+                                .help = "output rows that a block marches down",
+                                .min = 4,
+                                .max = 512,
+                                .values = {8, 12, 16, 24, 32, 48, 64, 128}};
+
 /* The same for kernels that march down a band of rows: bands of up to `most` rows, lower ones where the blocks of a
- * small picture would leave the device's SMs idle. */
+ * small picture would leave the device's SMs idle; or as tall as the knob says. */
 static void bands(const smp_io *io, int64_t across, int64_t most, unsigned threads, smp_grid *grid)
 {
     enum { WARPS = 8, LEAST = 8 }; /* warps an SM that are worth lower bands; rows */
     const int64_t n = io->out.width * io->out.channels, wanted = (int64_t)grid->units * WARPS / (threads / 32);
     const int64_t even = wanted ? io->out.rows * ((n + across - 1) / across) / wanted : most;
-    tiles(io, across, smp_clamp_i64(even, most < LEAST ? most : LEAST, most), threads, 1, grid);
+    const int64_t band = grid->knob ? grid->knob : smp_clamp_i64(even, most < LEAST ? most : LEAST, most);
+    tiles(io, across, band, threads, 1, grid);
 }
 
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid)

@@ -15,7 +15,8 @@ const smp_variant smp_tone_variants[] = {
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(curve_tiled),
                    .cuda = "curve_tiled",
-                   .geometry = smp_geometry_tables}}},
+                   .geometry = smp_geometry_tables,
+                   .knob = &smp_knob_blocks}}},
     {0},
 };
 

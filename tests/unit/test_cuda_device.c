@@ -173,7 +173,7 @@ static void explain_is_told_what_a_launch_takes(void **state)
     smp_cuda_launch_info info;
     smp_error err;
     assert_int_equal(
-        smp_cuda_launch_describe(device, &smp_stage_invert.variants[0].launches[0], &io, NULL, &info, &err), SMP_OK);
+        smp_cuda_launch_describe(device, &smp_stage_invert.variants[0].launches[0], &io, NULL, 0, &info, &err), SMP_OK);
     assert_int_equal(info.grid.block[0], 256);
     assert_int_equal(info.grid.grid[0], 4);
     assert_int_equal(info.grid.grid[1], 500);
