@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "base/checked.h"
 
@@ -18,6 +21,21 @@ static _Atomic bool limit_hit;
 typedef struct header {
     uint64_t size;
 } header;
+
+/* Asks for large pages where a block is a picture. Tiles run down columns, every row of which is another small page;
+ * looking those up took 10 to 30 % of a blur. Smaller blocks (strips) have few pages, and would only grow. */
+static void ask_for_large_pages(char *block, size_t size)
+{
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    enum { PICTURE = 8 << 20, PAGE = 1 << 16 }; /* bytes; a multiple of every system's page */
+    uintptr_t from = ((uintptr_t)block + PAGE - 1) & ~(uintptr_t)(PAGE - 1),
+              to = ((uintptr_t)block + size) & ~(uintptr_t)(PAGE - 1);
+    if (size >= PICTURE)
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE); /* a system without them may refuse */
+#else
+    (void)block, (void)size;
+#endif
+}
 
 void *smp_alloc_raw(size_t size)
 {
@@ -40,6 +58,7 @@ void *smp_alloc_raw(size_t size)
         atomic_fetch_sub(&live, total);
         return NULL;
     }
+    ask_for_large_pages(block, total);
     uint64_t seen = atomic_load(&peak);
     while (now > seen && !atomic_compare_exchange_weak(&peak, &seen, now))
         ;
