@@ -15,14 +15,20 @@ enum { U8, U16, F32 }; /* smp_format */
 
 enum { READ_THREADS = 256, STAYING_THREADS = 1024 };
 
-template <int each>
+/* streaming: lines that are read are the first to leave the cache; otherwise they drive others out. */
+template <int each, bool streaming>
 __device__ __forceinline__ unsigned read_words(const uint4 *data, size_t at, size_t step, size_t count)
 {
     unsigned sum = 0;
     uint4 v[each];
+    if (at + (each - 1) * step < count) { /* without conditions all loads are under way at once */
 #pragma unroll
-    for (int k = 0; k < each; k++)
-        v[k] = at + k * step < count ? __ldcs(data + at + k * step) : make_uint4(0, 0, 0, 0);
+        for (int k = 0; k < each; k++)
+            v[k] = streaming ? __ldcs(data + at + k * step) : data[at + k * step];
+    } else {
+        for (int k = 0; k < each; k++)
+            v[k] = at + k * step < count ? data[at + k * step] : make_uint4(0, 0, 0, 0);
+    }
 #pragma unroll
     for (int k = 0; k < each; k++)
         sum += v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
@@ -39,7 +45,8 @@ __device__ __forceinline__ void leave(unsigned sum, unsigned *sink)
 template <int each>
 __global__ void __launch_bounds__(READ_THREADS) read_once(const uint4 *data, size_t count, unsigned *sink)
 {
-    leave(read_words<each>(data, (size_t)blockIdx.x * READ_THREADS * each + threadIdx.x, READ_THREADS, count), sink);
+    leave(read_words<each, false>(data, (size_t)blockIdx.x * READ_THREADS * each + threadIdx.x, READ_THREADS, count),
+          sink);
 }
 
 __global__ void __launch_bounds__(STAYING_THREADS) read_staying(const uint4 *data, size_t count, unsigned *sink)
@@ -47,7 +54,7 @@ __global__ void __launch_bounds__(STAYING_THREADS) read_staying(const uint4 *dat
     const size_t step = STAYING_THREADS, turn = (size_t)gridDim.x * step * 4;
     unsigned sum = 0;
     for (size_t at = (size_t)blockIdx.x * step * 4 + threadIdx.x; at < count; at += turn)
-        sum += read_words<4>(data, at, step, count);
+        sum += read_words<4, true>(data, at, step, count);
     leave(sum, sink);
 }
 

@@ -19,7 +19,8 @@ typedef struct gpu_cub {
     int version;   /* CUB_VERSION: 300001 is 3.0.1 */
     const char *(*error_text)(int error);
     /* Reads `size` bytes at data, both multiples of 16; way 0: 16 KB a block, as many blocks as it takes; 1: 32 KB a
-     * block; 2: blocks that stay, one wave of them. sink: 4 bytes. */
+     * block; 2: blocks that stay, one wave of them, and what they read is the first to leave the L2 cache. sink: 4
+     * bytes. */
     int (*read)(const void *data, size_t size, int way, void *sink, void *stream);
     /* Adds to *count how many bytes of the rows differ. */
     int (*differences)(const void *a, int64_t a_stride, const void *b, int64_t b_stride, int64_t row_bytes,
