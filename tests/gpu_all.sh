@@ -2,8 +2,10 @@
 # Everything that only a machine with an NVIDIA GPU can tell, in parts, the most important first: whatever time there is
 # yields whole parts. Wants what tests/gpu_pack.sh packed, or a build folder; python3 for the ladders; no cmake.
 #
-#   tests/gpu_all.sh BUILD OUT [--seconds N] [--name h100] [--device cuda:N] [--small]
+#   tests/gpu_all.sh BUILD OUT [--seconds N] [--only PART]... [--name h100] [--device cuda:N] [--small]
 #
+# Parts in their order: matrix device (gpu.sh), peers (tests/bench/gpu_peers), pipelines, then the ladders of gpu_results.py
+# transpose histogram stencil5 stencil15 matmul reduction bench, then counts memcheck initcheck synccheck racecheck (gpu.sh).
 # Leaves in OUT (nothing else, so that few files come back), each written anew as soon as there is more:
 #   NAME-gpu-tests.txt   what passed, a line a part
 #   NAME-peers.json      every row of tests/bench/gpu_peers; NAME-peers.txt: what it printed
@@ -17,10 +19,11 @@ set -u
 usage() { sed -n '5p' "$0" | cut -c5- >&2; exit 2; }
 
 here=$(cd "$(dirname "$0")/.." && pwd) || exit 2
-build= out= seconds=570 name=h100 device=cuda small=
+build= out= seconds=570 only= name=h100 device=cuda small=
 while [ $# -gt 0 ]; do
     case $1 in
     --seconds) [ $# -gt 1 ] || usage; seconds=$2; shift ;;
+    --only) [ $# -gt 1 ] || usage; only="$only $2"; shift ;;
     --name) [ $# -gt 1 ] || usage; name=$2; shift ;;
     --device) [ $# -gt 1 ] || usage; device=$2; shift ;;
     --small) small=yes ;;
@@ -45,6 +48,11 @@ tests=$out/$name-gpu-tests.txt
 say() { echo "$1" | tee -a "$out/log.txt"; }
 left() { echo $((seconds - $(date +%s) + begun)); }
 
+wanted() {
+    case "$only " in *" $1 "* | " ") return 0 ;; esac
+    return 1
+}
+
 # limited SECONDS COMMAND...: runs it for so long at most, and no longer than there is; 124: not within it, 125: no time.
 limited() {
     limit=$1; shift
@@ -56,6 +64,7 @@ limited() {
 # check SECONDS PART: a part of gpu.sh; its line goes to the summary.
 check() {
     most=$1; part=$2
+    wanted "$part" || return 0
     say "== gpu.sh, part $part [$(left) s left]"
     rm -f "$work/part"
     limited "$most" sh "$here/tests/gpu.sh" "$build" --part "$part" --device "$device" --log "$work/part" > "$work/said" 2>&1
@@ -84,6 +93,7 @@ photograph() {
 
 peers() {
     most=$1
+    wanted peers || return 0
     say "== gpu_peers [$(left) s left]"
     [ -x "$build/tests/gpu_peers" ] || { say "gpu_peers is not there"; failed=1; return; }
     if command -v python3 > /dev/null; then
@@ -107,6 +117,7 @@ print(":".join(path for folder in sorted(folders) for path in sorted(glob.glob(f
 # ladder SECONDS NAME: one of gpu_results.py; two tries of 40 s each at most are its own.
 ladder() {
     most=$1; which=$2
+    wanted "$which" || return 0
     say "== gpu_results.py, $which [$(left) s left]"
     command -v python3 > /dev/null || { say "there is no python3"; failed=1; return; }
     mkdir -p "$work/results"

@@ -91,6 +91,25 @@ class GpuPeers(CliCase):
                      "Not measured: transpose u8x1."):
             self.assertIn(text, page)
 
+    def test_all_that_a_gpu_machine_can_tell(self):
+        """tests/gpu_all.sh: a part that runs, parts that there is no time for."""
+        def run_all(out, *words):
+            return subprocess.run(["sh", str(ROOT / "tests/gpu_all.sh"), str(BENCH.parents[1]), str(out), "--device", "simt", "--small",
+                                   "--name", "here", *words], text=True, capture_output=True, timeout=200)
+
+        done = run_all(self.folder / "late", "--seconds", "1")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        said = (self.folder / "late" / "here-gpu-tests.txt").read_text()
+        for part in ("matrix", "device", "pipelines", "counts", "racecheck"):
+            self.assertIn(f"{part} NOT RUN: no time was left", said)
+        out = self.folder / "out"
+        done = run_all(out, "--only", "reduction", *(() if SANITIZED else ("--only", "peers")))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("here-reduction.json", subprocess.run(["tar", "-tzf", str(out / "results.tgz")], text=True, capture_output=True).stdout)
+        if not SANITIZED:
+            self.assertTrue(json.loads((out / "here-peers.json").read_text())["environment"]["photo_given"])
+            self.assertIn("0 wrong, 0 left out", (out / "here-peers.txt").read_text())
+
 
 if __name__ == "__main__":
     unittest.main()
