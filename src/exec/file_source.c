@@ -66,7 +66,7 @@ void smp_file_source_close(smp_file_source *source)
 
 int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows)
 {
-    enum { SLOT_BYTES = 1 << 20 };
+    enum { SLOT_BYTES = 1 << 19 };
     int64_t row = shape->width * shape->channels * smp_sample_size((int)shape->format);
     return smp_max_i64(1, smp_min_i64(strip_rows, smp_max_i64(1, SLOT_BYTES / row)));
 }

@@ -7,15 +7,17 @@
 #include "base/checked.h"
 #include "base/clock.h"
 
-enum { SLOTS = 3 };
+/* Of a reader, small and enough to decode ahead; of a writer, as high as strips: one is filled, one is emptied. */
+enum { READ_SLOTS = 3, WRITE_SLOTS = 2, SLOTS = READ_SLOTS };
 
 struct smp_stream {
     smp_reader *reader; /* one of the two */
     smp_writer *writer;
     int64_t height, slot_rows, stride;
     unsigned char *slot[SLOTS];
+    int slots;             /* of which there are so many */
     int64_t filled[SLOTS]; /* rows in the slot */
-    int64_t made, used;    /* slots produced and consumed so far; slot number modulo SLOTS */
+    int64_t made, used;    /* slots produced and consumed so far; slot number modulo slots */
     int64_t at;            /* rows of the current slot that the computing thread has taken or put */
     int64_t total;         /* rows that the computing thread has taken or put */
     bool ended;            /* the producer makes no more */
@@ -39,7 +41,7 @@ static void announce(smp_stream *s, int64_t *counter)
 static bool wait_free(smp_stream *s)
 {
     pthread_mutex_lock(&s->lock);
-    while (s->made - s->used >= SLOTS && !s->stop)
+    while (s->made - s->used >= s->slots && !s->stop)
         pthread_cond_wait(&s->changed, &s->lock);
     bool go = !s->stop;
     pthread_mutex_unlock(&s->lock);
@@ -70,7 +72,7 @@ static void *read_all(void *context)
     smp_stream *s = context;
     smp_code code = SMP_OK;
     for (int64_t y = 0; y < s->height && !code && wait_free(s);) {
-        int slot = (int)(s->made % SLOTS);
+        int slot = (int)(s->made % s->slots);
         int64_t rows = smp_min_i64(s->slot_rows, s->height - y);
         double start = smp_now();
         code = smp_reader_rows(s->reader, s->slot[slot], s->stride, rows, &s->error);
@@ -90,7 +92,7 @@ static void *write_all(void *context)
     smp_stream *s = context;
     smp_code code = SMP_OK;
     while (!code && wait_filled(s)) {
-        int slot = (int)(s->used % SLOTS);
+        int slot = (int)(s->used % s->slots);
         double start = smp_now();
         code = smp_writer_rows(s->writer, s->slot[slot], s->stride, s->filled[slot], &s->error);
         s->busy += smp_now() - start;
@@ -128,7 +130,8 @@ static smp_code start(smp_reader *reader, smp_writer *writer, const smp_shape *s
         free_stream(s);
         return smp_fail_memory(err, "strips of rows", UINT64_MAX);
     }
-    for (int i = 0; i < SLOTS; i++)
+    s->slots = reader ? READ_SLOTS : WRITE_SLOTS;
+    for (int i = 0; i < s->slots; i++)
         if (!(s->slot[i] = smp_alloc_raw(bytes))) {
             free_stream(s);
             return smp_fail_memory(err, "strips of rows", bytes);
@@ -164,7 +167,7 @@ smp_code smp_stream_take(smp_stream *s, int64_t want, const void **rows, int64_t
             *err = s->error;
         return s->error.code ? s->error.code : smp_fail(err, SMP_E_PROCESS, "rows are asked for past the picture's end");
     }
-    int slot = (int)(s->used % SLOTS);
+    int slot = (int)(s->used % s->slots);
     *rows = s->slot[slot] + s->at * s->stride;
     *count = smp_min_i64(want, s->filled[slot] - s->at);
     return SMP_OK;
@@ -174,7 +177,7 @@ void smp_stream_took(smp_stream *s, int64_t count)
 {
     s->at += count;
     s->total += count;
-    if (s->at == s->filled[s->used % SLOTS]) {
+    if (s->at == s->filled[s->used % s->slots]) {
         s->at = 0;
         announce(s, &s->used);
     }
@@ -182,7 +185,7 @@ void smp_stream_took(smp_stream *s, int64_t count)
 
 static void pass_on(smp_stream *s)
 {
-    s->filled[s->made % SLOTS] = s->at;
+    s->filled[s->made % s->slots] = s->at;
     s->at = 0;
     announce(s, &s->made);
 }
@@ -198,7 +201,7 @@ smp_code smp_stream_room(smp_stream *s, int64_t want, int64_t together, void **r
             *err = s->error;
         return s->error.code ? s->error.code : smp_fail(err, SMP_E_PROCESS, "the writer has stopped");
     }
-    *rows = s->slot[s->made % SLOTS] + s->at * s->stride;
+    *rows = s->slot[s->made % s->slots] + s->at * s->stride;
     *count = smp_min_i64(want, s->slot_rows - s->at);
     return SMP_OK;
 }
