@@ -17,13 +17,18 @@ static const char layout[] = "smempipe tuned 1"; /* changes when the file's layo
 
 /* ------------------------------------------------------------------------------------------------ where it lies */
 
-/* XDG Base Directory Specification 0.8: a relative path is no path. Null without a folder, or memory. */
-static char *file_path(void)
+/* XDG Base Directory Specification 0.8: a relative path is no path. *path null without a folder. */
+static smp_code find_path(char **path, smp_error *err)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    *path = NULL;
     if (cache && cache[0] == '/')
-        return smp_asprintf("%s/smempipe/tuned.json", cache);
-    return home && home[0] == '/' ? smp_asprintf("%s/.cache/smempipe/tuned.json", home) : NULL;
+        *path = smp_asprintf("%s/smempipe/tuned.json", cache);
+    else if (home && home[0] == '/')
+        *path = smp_asprintf("%s/.cache/smempipe/tuned.json", home);
+    else
+        return SMP_OK;
+    return *path ? SMP_OK : smp_fail_memory(err, "a path", strlen(cache && cache[0] == '/' ? cache : home));
 }
 
 /* The folder of a path and those above it, for their owner alone where they are new. */
@@ -154,9 +159,12 @@ static smp_code take_entries(smp_tuned *tuned, const smp_json_document *json, ch
 
 smp_code smp_tuned_load(smp_tuned *tuned, char *note, size_t size, smp_error *err)
 {
-    *tuned = (smp_tuned){.path = file_path()};
+    *tuned = (smp_tuned){.path = NULL};
     note[0] = '\0';
     size_t length;
+    smp_code code = find_path(&tuned->path, err);
+    if (code)
+        return code;
     char *text = tuned->path ? read_all(tuned->path, &length) : NULL;
     if (!text) {
         if (tuned->path && errno == ENOMEM)
@@ -167,7 +175,7 @@ smp_code smp_tuned_load(smp_tuned *tuned, char *note, size_t size, smp_error *er
     }
     smp_json_document json;
     smp_error why = {.code = SMP_OK};
-    smp_code code = smp_json_read(text, length, &json, &why);
+    code = smp_json_read(text, length, &json, &why);
     if (code == SMP_E_DECODE) {
         snprintf(note, size, "%s: %.80s; ignored: `smempipe tune` makes a new one", tuned->path, why.message);
         code = SMP_OK;

@@ -464,6 +464,72 @@ static void a_search_on_a_gpu_tries_launch_shapes(void **state)
     smp_tuned_free(&tuned);
 }
 
+/* ------------------------------------------------------------------------------------------------ memory */
+
+static smp_code use_what_is_kept(smp_plan *plan, smp_error *err)
+{
+    char note[400];
+    smp_tuned tuned;
+    smp_output *output = NULL;
+    smp_code code = smp_tuned_load(&tuned, note, sizeof note, err);
+    smp_tuned_apply(&tuned, gpu_simt(), plan);
+    if (!code)
+        code = smp_tuned_begin(&tuned, &output, err);
+    if (!code)
+        code = smp_tuned_commit(&tuned, output, err);
+    smp_tuned_free(&tuned);
+    return code;
+}
+
+static void running_out_of_memory_over_the_file_leaks_nothing(void **state)
+{
+    (void)state;
+    size_t size;
+    free(good_file(&size));
+    gpu_job job = blur_job();
+    smp_error err = {0};
+    uint64_t live = smp_alloc_live(), nth = 0;
+    smp_code code;
+    do {
+        smp_alloc_fail_at(++nth);
+        code = use_what_is_kept(job.plan, &err);
+        smp_alloc_fail_at(0);
+        assert_true(code == SMP_OK || code == SMP_E_MEMORY);
+        assert_int_equal(smp_alloc_live(), live);
+    } while (code);
+    assert_true(nth > 10);
+    gpu_job_free(&job);
+}
+
+/* Any of the allocations of a search, more and more of them apart. */
+static void running_out_of_memory_in_a_search_leaks_nothing(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"gaussian 1px", "equalize"};
+    smp_program *program = parse_lines(lines, 2);
+    smp_run_request run = {.program = program, .input = picture_file(), .limits = smp_limits_default(), .device = two_threads()};
+    const smp_tune_request request = {.run = &run, .time_limit = 0.01, .repeat = 5, .threads = 1};
+    smp_code code = SMP_E_MEMORY;
+    uint64_t live = 0;
+    for (uint64_t nth = 0; code; nth += 1 + nth / 10) {
+        smp_tuned tuned = {.entries = NULL};
+        smp_tune_report report;
+        smp_error err = {0};
+        smp_alloc_fail_at(nth);
+        code = smp_tune_file(&request, &tuned, &report, &err);
+        smp_alloc_fail_at(0);
+        smp_tune_report_free(&report);
+        smp_tuned_free(&tuned);
+        assert_true(code == SMP_OK || code == SMP_E_MEMORY);
+        if (nth) /* the first run, of which none failed, had threads take what they keep */
+            assert_int_equal(smp_alloc_live(), live);
+        else
+            code = SMP_E_MEMORY;
+        live = smp_alloc_live();
+    }
+    smp_program_free(program);
+}
+
 /* ------------------------------------------------------------------------------------------------ the folder */
 
 static int open_folder(void **state)
@@ -498,6 +564,8 @@ int main(void)
         cmocka_unit_test(a_folder_that_cannot_be_made_is_an_error),
         cmocka_unit_test(a_search_goes_over_variants_threads_and_strips),
         cmocka_unit_test(a_search_on_a_gpu_tries_launch_shapes),
+        cmocka_unit_test(running_out_of_memory_over_the_file_leaks_nothing),
+        cmocka_unit_test(running_out_of_memory_in_a_search_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }
