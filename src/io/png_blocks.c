@@ -45,7 +45,6 @@ typedef struct block {
 } block;
 
 typedef struct packer { /* what a thread needs */
-    uint8_t *line;      /* a filtered row */
     uint8_t *sample, *trial; /* filtered pieces of rows, and what they pack to */
     void *stream;       /* of the compressor; reused */
     void *level_buffer;
@@ -245,16 +244,13 @@ static method choose_method(const smp_png_blocks *p, packer *k, const block *b)
 }
 
 /* From below, so that the row above is as it was. */
-static void filter_block(const smp_png_blocks *p, const packer *k, const block *b, int filter)
+static void filter_block(const smp_png_blocks *p, const block *b, int filter)
 {
-    const int64_t n = p->setup.row_bytes;
     for (int64_t y = b->rows - 1; y >= 0; y--) {
         uint8_t *line = line_of(p, b, y);
         line[0] = (uint8_t)filter;
-        if (filter == SMP_PNG_NONE)
-            continue;
-        smp_png_filter(k->line, line + 1, row_above(p, b, y), n, p->setup.pixel_bytes, filter);
-        memcpy(line + 1, k->line, (size_t)n);
+        if (filter != SMP_PNG_NONE)
+            smp_png_filter(line + 1, line + 1, row_above(p, b, y), p->setup.row_bytes, p->setup.pixel_bytes, filter);
     }
 }
 
@@ -296,7 +292,7 @@ static void pack_block(void *context, int thread, int64_t number)
     block *b = &p->block[number % p->room];
     const size_t size = (size_t)(b->rows * (p->setup.row_bytes + 1));
     const method how = choose_method(p, k, b);
-    filter_block(p, k, b, how.filter);
+    filter_block(p, b, how.filter);
     uint8_t *data = b->packed + DATA_AT, *chunk = chunk_of(b, number);
     b->packed_size = how.matches ? deflate_to(k, p->setup.level, data, p->packed_room, b->lines, size)
                                  : smp_png_runs_pack(data, p->packed_room, b->lines, size);
@@ -349,10 +345,9 @@ static bool open_memory(smp_png_blocks *p)
     }
     for (int i = 0; done && i < p->setup.threads; i++) {
         packer *k = &p->packer[i];
-        k->line = smp_alloc_raw(row);
         k->sample = smp_alloc_raw(SAMPLE_BYTES + SAMPLE_ROWS);
         k->trial = smp_alloc_raw(2 * SAMPLE_BYTES);
-        done = k->line && k->sample && k->trial && open_stream(k, p->setup.level);
+        done = k->sample && k->trial && open_stream(k, p->setup.level);
     }
     return done;
 }
@@ -396,7 +391,6 @@ void smp_png_blocks_close(smp_png_blocks *p)
     }
     for (int i = 0; p->packer && i < p->setup.threads; i++) {
         close_stream(&p->packer[i], p->setup.level);
-        smp_free(p->packer[i].line);
         smp_free(p->packer[i].sample);
         smp_free(p->packer[i].trial);
     }
