@@ -212,7 +212,7 @@ static void add_arithmetic(table *t)
 {
     for (int64_t side = 4096; side <= 8192; side *= 2) {
         gpu_row *row = add(t, "matmul", "matmul", "matmul with=@input", SMP_F32, 1);
-        char text[16];
+        char text[24];
         snprintf(text, sizeof text, "%lld", (long long)side);
         append(row, text);
         int64_t n = t->tiny ? side / 64 : side;
