@@ -241,7 +241,9 @@ static smp_code descend(search *s, double share, smp_error *err)
     bool changed = true;
     for (int pass = 0; !code && changed && pass < PASSES; pass++) {
         changed = false;
-        for (int which = VARIANTS; !code && which < COORDINATES && smp_now() < s->until; which++) {
+        for (int which = VARIANTS; !code && which < COORDINATES; which++) {
+            if (smp_now() >= s->until && (pass > 0 || which > VARIANTS)) /* variants are tried in any case */
+                break;
             smp_tuning list[CANDIDATES] = {s->best};
             size_t count = which == VARIANTS  ? add_variants(s, list, 1)
                            : which == THREADS ? add_threads(s, list, 1)

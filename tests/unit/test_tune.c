@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "exec/step.h"
 #include "exec/tune_work.h"
 #include "exec/tuned.h"
@@ -455,13 +456,122 @@ static void a_search_on_a_gpu_tries_launch_shapes(void **state)
     (void)state;
     static const char *const lines[] = {"sobel", NULL};
     smp_tuned tuned = {.entries = NULL};
-    smp_tune_report report = search(lines, gpu_simt(), picture_file(), 0.5, &tuned);
+    smp_tune_report report = search(lines, gpu_simt(), picture_file(), 2, &tuned);
     bool some = false;
     for (size_t k = 0; k < report.rows[0].try_count; k++)
         some = some || strstr(report.rows[0].tries[k].text, "band ");
     assert_true(some || report.rows[0].changed); /* where another variant won first, it may have no knob */
     smp_tune_report_free(&report);
     smp_tuned_free(&tuned);
+}
+
+/* ------------------------------------------------------------------------------------------------ what is chosen */
+
+static smp_cpu_fn *real_kernel;
+
+static void takes_its_time(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+{
+    double until = smp_now() + 1e-3;
+    real_kernel(io, params, scratch, y0, y1);
+    while (smp_now() < until)
+        continue;
+}
+
+static void is_quick(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+{
+    real_kernel(io, params, scratch, y0, y1);
+}
+
+static void is_quick_and_wrong(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+{
+    real_kernel(io, params, scratch, y0, y1);
+    if (y0 <= 7 && y1 > 7)
+        ((unsigned char *)smp_row(&io->out, 7))[5]++;
+}
+
+static void set_kernel(smp_variant *variant, const char *name, smp_cpu_fn *fn)
+{
+    variant->name = name;
+    for (int i = 0; i < SMP_ISAS; i++)
+        variant->launches[0].cpu.fn[i] = fn;
+}
+
+/* A stage whose naive and default variants take a millisecond, and another between them; how a search over it ends. */
+static void search_injected(smp_cpu_fn *fn, smp_tune_report *report, smp_tuning *choice, int64_t *strip_rows)
+{
+    static smp_variant variants[4];
+    static smp_stage stage;
+    static const gpu_case c = {.lines = {"invert"}, .in = {.kind = SMP_IMAGE, .width = 33, .height = 20, .channels = 1}};
+    gpu_job job = gpu_job_make(&c);
+    smp_tuning choices[4] = {{.variant = NULL}};
+    smp_error err = {0};
+    smp_compare found;
+    stage = *job.plan->steps[1].stage;
+    real_kernel = stage.variants[0].launches[0].cpu.fn[SMP_ISA_BASE];
+    memset(variants, 0, sizeof variants);
+    for (int i = 0; i < 3; i++)
+        variants[i] = stage.variants[0];
+    set_kernel(&variants[0], "naive", takes_its_time);
+    set_kernel(&variants[1], "other", fn);
+    set_kernel(&variants[2], "default", takes_its_time);
+    stage.variants = variants;
+    job.plan->steps[1].stage = &stage;
+    assert_true(job.plan->step_count <= 4);
+    *report = (smp_tune_report){.rows = smp_alloc_array(4, sizeof *report->rows)};
+    smp_run_request run = {.limits = smp_limits_default()};
+    const smp_tune_request request = {.run = &run, .time_limit = 0.3, .repeat = 10, .threads = 1};
+    smp_tuner tuner = {.request = &request,
+                       .device = gpu_reference(),
+                       .plan = job.plan,
+                       .choices = choices,
+                       .report = report,
+                       .strip_rows = 8,
+                       .step_budget = 0.3,
+                       .steps_left = 1};
+    const smp_compare_request compare = {.plan = job.plan,
+                                         .device = gpu_reference(),
+                                         .repeat = 10,
+                                         .hot = true,
+                                         .times = true,
+                                         .contest = smp_tune_step,
+                                         .contest_context = &tuner};
+    if (smp_compare_plan(&compare, &job.in.view, &found, &err) ||
+        smp_tune_whole(&tuner, &job.in.view, strip_rows, &err))
+        fail_msg("%s", err.message);
+    smp_compare_free(&found);
+    *choice = choices[1];
+    gpu_job_free(&job);
+}
+
+static void what_is_faster_is_chosen(void **state)
+{
+    (void)state;
+    smp_tune_report report;
+    smp_tuning choice;
+    int64_t strip_rows;
+    search_injected(is_quick, &report, &choice, &strip_rows);
+    assert_string_equal(report.rows[0].chosen, "other");
+    assert_string_equal(choice.variant->name, "other");
+    assert_true(report.rows[0].changed && report.rows[0].after.median < report.rows[0].before.median);
+    assert_int_equal(try_of(&report.rows[0], "other")->verdict, SMP_VERDICT_FASTER);
+    assert_null(try_of(&report.rows[0], "naive")); /* the default's launches */
+    assert_true(report.rows[1].changed && report.rows[1].after.median < report.rows[1].before.median);
+    assert_false(report.discarded);
+    smp_tune_report_free(&report);
+}
+
+static void what_is_faster_and_wrong_is_not(void **state)
+{
+    (void)state;
+    smp_tune_report report;
+    smp_tuning choice;
+    int64_t strip_rows;
+    search_injected(is_quick_and_wrong, &report, &choice, &strip_rows);
+    assert_null(choice.variant);
+    assert_false(report.rows[0].changed);
+    assert_string_equal(report.rows[0].chosen, "as it is");
+    assert_non_null(strstr(try_of(&report.rows[0], "other")->why, "WRONG: at x 5, y 7"));
+    smp_tune_report_free(&report);
 }
 
 /* ------------------------------------------------------------------------------------------------ memory */
@@ -564,6 +674,8 @@ int main(void)
         cmocka_unit_test(a_folder_that_cannot_be_made_is_an_error),
         cmocka_unit_test(a_search_goes_over_variants_threads_and_strips),
         cmocka_unit_test(a_search_on_a_gpu_tries_launch_shapes),
+        cmocka_unit_test(what_is_faster_is_chosen),
+        cmocka_unit_test(what_is_faster_and_wrong_is_not),
         cmocka_unit_test(running_out_of_memory_over_the_file_leaks_nothing),
         cmocka_unit_test(running_out_of_memory_in_a_search_leaks_nothing),
     };
