@@ -1,4 +1,5 @@
-/* Bytes through a table a channel, on the CPU: one load and one store for eight look-ups. */
+/* Bytes through a table a channel, on the CPU: one load and one store for eight look-ups; through one table, where
+ * there are vectors of 32 bytes or more, by shuffles of sixteen bytes. */
 #ifndef SMP_KERNELS_BYTE_TABLE_H
 #define SMP_KERNELS_BYTE_TABLE_H
 
@@ -7,6 +8,65 @@
 #include "smp_cpu.h"
 
 #ifdef SMP_ISA
+
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#define LOOK_VECTOR        __m512i
+#define LOOK_STEP(v)       _mm512_broadcast_i32x4(v)
+#define LOOK_ALL(byte)     _mm512_set1_epi8(byte)
+#define LOOK_SHUFFLE(t, i) _mm512_shuffle_epi8(t, i)
+#define LOOK_MINUS(a, b)   _mm512_subs_epi8(a, b)
+#elif defined(__AVX2__)
+#include <immintrin.h>
+#define LOOK_VECTOR        __m256i
+#define LOOK_STEP(v)       _mm256_broadcastsi128_si256(v)
+#define LOOK_ALL(byte)     _mm256_set1_epi8(byte)
+#define LOOK_SHUFFLE(t, i) _mm256_shuffle_epi8(t, i)
+#define LOOK_MINUS(a, b)   _mm256_subs_epi8(a, b)
+#endif
+
+#ifdef LOOK_VECTOR
+/* As many of n bytes as whole vectors hold; their number is returned.
+ *
+ * A byte shuffle looks up 16 entries by the low half of an index, and gives 0 where the index is negative. Let a
+ * sixteenth r of the table hold its difference (exclusive or) from the one before: looking v - 16 r up in it for r = 0,
+ * 1, ... and joining what was found adds up to the entry of v, since from some r on the index is negative. Indices have
+ * seven bits, so that each half of the table begins anew, and bytes of the other half are negative in it from the
+ * start. */
+SMP_INLINE int64_t smp_look_up_vectors(uint8_t *restrict to, const uint8_t *restrict from, int64_t n,
+                                       const uint8_t *table)
+{
+    enum { STEPS = 8, ENTRIES = 16, WIDE = sizeof(LOOK_VECTOR) };
+    LOOK_VECTOR low[STEPS], high[STEPS];
+    uint8_t own[2][ENTRIES];
+    if (n < 8 * WIDE)
+        return 0;
+    for (int r = 0; r < STEPS; r++) {
+        for (int half = 0; half < 2; half++)
+            for (int i = 0; i < ENTRIES; i++) {
+                const uint8_t *entry = table + (half * STEPS + r) * ENTRIES + i;
+                own[half][i] = (uint8_t)(r > 0 ? entry[0] ^ entry[-ENTRIES] : entry[0]);
+            }
+        low[r] = LOOK_STEP(_mm_loadu_si128((const __m128i_u *)(const void *)own[0]));
+        high[r] = LOOK_STEP(_mm_loadu_si128((const __m128i_u *)(const void *)own[1]));
+    }
+    const LOOK_VECTOR sixteen = LOOK_ALL(ENTRIES), top = LOOK_ALL(-128);
+    int64_t i = 0;
+    for (; i + WIDE <= n; i += WIDE) {
+        LOOK_VECTOR v;
+        memcpy(&v, from + i, sizeof v);
+        LOOK_VECTOR below = v, above = v ^ top, found = LOOK_SHUFFLE(low[0], below) ^ LOOK_SHUFFLE(high[0], above);
+#pragma GCC unroll 8
+        for (int r = 1; r < STEPS; r++) {
+            below = LOOK_MINUS(below, sixteen);
+            above = LOOK_MINUS(above, sixteen);
+            found ^= LOOK_SHUFFLE(low[r], below) ^ LOOK_SHUFFLE(high[r], above);
+        }
+        memcpy(to + i, &found, sizeof found);
+    }
+    return i;
+}
+#endif
 
 /* One byte of v from its channel's table, at its place in the word. The empty statement keeps the value in a general
  * register: gcc otherwise packs some of the bytes into vectors, through memory, at five times the cost. */
@@ -23,6 +83,10 @@ SMP_INLINE void smp_look_up_as(uint8_t *restrict to, const uint8_t *restrict fro
 {
     const int words = channels == 3 ? 3 : 1; /* eight-byte words of a block that holds whole pixels */
     int64_t i = 0;
+#ifdef LOOK_VECTOR
+    if (channels == 1)
+        i = smp_look_up_vectors(to, from, n, table[0]);
+#endif
     for (; i + 8 * words <= n; i += 8 * words) {
 #pragma GCC unroll 3
         for (int word = 0; word < words; word++) {

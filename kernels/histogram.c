@@ -2,7 +2,9 @@
  *   naive  sample by sample into the result: the definition. Equal neighbours wait for each other's store.
  *   tiled  several tables of 32-bit counters, neighbours in different ones, so that runs of one value do not serialise;
  *          bytes are fetched eight a load, other samples turned into bin numbers by a vectorised loop first. Histograms
- *          too large for several tables in the first-level cache are counted directly.
+ *          too large for several tables in the first-level cache are counted directly. Many bytes of one plane are
+ *          counted two at a time: a table of pairs in bytes, which nearly fits the first-level cache, passes what it
+ *          cannot hold on to a table of words.
  * Counting is bound by one increment a cycle or less, not by memory. */
 #include <string.h>
 
@@ -34,13 +36,43 @@ typedef struct tally {
     uint32_t *tables;
     int64_t pitch;
     int32_t bins, planes;
-    int32_t codes;   /* counters hold code values, to be put into bins when emptied */
-    int64_t pending; /* pixels */
+    int32_t codes;    /* counters hold code values, to be put into bins when emptied */
+    int32_t in_pairs; /* bytes are counted by pairs of neighbours */
+    int64_t pending;  /* pixels */
 } tally;
+
+/* Counters of pairs of bytes, and how often each of them began anew; they lie after the tables. */
+SMP_INLINE uint32_t *pair_wraps(const tally *t)
+{
+    return t->tables + smp_tally_tables(1) * t->pitch;
+}
+SMP_INLINE uint8_t *pair_counts(const tally *t)
+{
+    return (uint8_t *)(pair_wraps(t) + SMP_TALLY_PAIRS);
+}
+
+/* Moves what pairs hold into the tables of single bytes. */
+static void empty_pairs(tally *t)
+{
+    uint32_t *restrict wraps = pair_wraps(t), *restrict low = t->tables, *restrict high = t->tables + t->pitch;
+    uint8_t *restrict pairs = pair_counts(t);
+    for (int32_t i = 0; i < 256; i++) {
+        uint32_t sum = 0;
+        for (int32_t k = 0; k < 256; k++) {
+            const uint32_t count = (wraps[i * 256 + k] << 8) + pairs[i * 256 + k];
+            low[k] += count;
+            sum += count;
+        }
+        high[i] += sum;
+    }
+    memset(wraps, 0, SMP_TALLY_PAIRS * (sizeof *wraps + sizeof *pairs));
+}
 
 static void tally_empty(tally *t, const smp_io *io, const smp_histogram_params *p)
 {
     uint64_t *counts = io->result;
+    if (t->in_pairs)
+        empty_pairs(t);
     for (int32_t k = 0; k < smp_tally_tables(t->planes); k++)
         for (int32_t i = 0; i <= t->bins; i++) {
             int32_t bin = t->codes ? i < t->bins ? smp_histogram_bin((float)i, io->in.white, p) : p->bins : i;
@@ -50,10 +82,17 @@ static void tally_empty(tally *t, const smp_io *io, const smp_histogram_params *
     t->pending = 0;
 }
 
-static void tally_start(tally *t, void *scratch, int32_t bins, int32_t planes, int32_t codes)
+static void tally_start(tally *t, void *scratch, int32_t bins, int32_t planes, int32_t codes, int32_t in_pairs)
 {
-    *t = (tally){.tables = scratch, .pitch = bins + 1 + SMP_TALLY_PAD, .bins = bins, .planes = planes, .codes = codes};
+    *t = (tally){.tables = scratch,
+                 .pitch = bins + 1 + SMP_TALLY_PAD,
+                 .bins = bins,
+                 .planes = planes,
+                 .codes = codes,
+                 .in_pairs = in_pairs};
     memset(t->tables, 0, (size_t)(smp_tally_tables(planes) * t->pitch) * sizeof *t->tables);
+    if (in_pairs)
+        memset(pair_wraps(t), 0, SMP_TALLY_PAIRS * (sizeof(uint32_t) + sizeof(uint8_t)));
 }
 
 /* n bytes, a multiple of `channels`, beginning with channel 0. channels is a constant after inlining: blocks of
@@ -74,6 +113,31 @@ SMP_INLINE void count_bytes_of(uint32_t *restrict tables, int64_t pitch, const u
     }
     for (int k = 0; i < n; i++, k++)
         tables[k % smp_tally_tables(channels) * pitch + p[i]]++;
+}
+
+/* The same for one plane, by pairs of neighbours: half as many increments. A run of equal bytes, whose increments would
+ * wait for each other, takes a table apart. */
+static void count_pairs(tally *t, const uint8_t *restrict p, int64_t n)
+{
+    uint32_t *restrict wraps = pair_wraps(t), *restrict runs = t->tables;
+    uint8_t *restrict pairs = pair_counts(t);
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t v;
+        memcpy(&v, p + i, sizeof v);
+        if (v == (v >> 8 | v << 56)) {
+            runs[(uint8_t)v] += 8;
+            continue;
+        }
+#pragma GCC unroll 4
+        for (int k = 0; k < 4; k++) {
+            const uint16_t pair = (uint16_t)(v >> (16 * k));
+            if (__builtin_expect(++pairs[pair] == 0, 0))
+                wraps[pair]++;
+        }
+    }
+    for (; i < n; i++)
+        runs[p[i]]++;
 }
 
 static void count_bytes(tally *t, const uint8_t *p, int64_t n)
@@ -151,10 +215,11 @@ SMP_CPU_KERNEL(histogram_tiled)
     const smp_histogram_params *p = params;
     const smp_view *in = &io->in;
     const int64_t pixel_bytes = in->channels * smp_sample_size(in->format);
-    const int bytes = in->format == SMP_U8 && !p->colours, tables = bytes || p->bins <= SMP_TALLY_MAX_BINS;
+    const int bytes = smp_histogram_by_code(p, in->format), tables = bytes || p->bins <= SMP_TALLY_MAX_BINS;
+    const int in_pairs = bytes && in->channels == 1 && in->width * (y1 - y0) >= SMP_TALLY_PAIRS_FROM;
     tally t;
     if (tables)
-        tally_start(&t, scratch, bytes ? 256 : p->bins, smp_histogram_planes(p, in->channels), bytes);
+        tally_start(&t, scratch, bytes ? 256 : p->bins, smp_histogram_planes(p, in->channels), bytes, in_pairs);
     /* Rows that follow each other without a gap are one long row: sound, above all. */
     const int joined = in->stride == in->width * pixel_bytes;
     const int64_t width = joined ? in->width * (y1 - y0) : in->width, step = bytes ? ROUND / SMP_MAX_CHANNELS : CHUNK;
@@ -164,7 +229,9 @@ SMP_CPU_KERNEL(histogram_tiled)
             const uint8_t *from = (const uint8_t *)smp_row(in, y) + x * pixel_bytes;
             if (tables && t.pending + n > ROUND)
                 tally_empty(&t, io, p);
-            if (bytes)
+            if (in_pairs)
+                count_pairs(&t, from, n);
+            else if (bytes)
                 count_bytes(&t, from, n * in->channels);
             else
                 count_pixels(tables ? &t : NULL, io, p, from, n);

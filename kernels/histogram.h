@@ -73,15 +73,23 @@ SMP_FN float smp_histogram_luma(const float *pixel, const smp_histogram_params *
 
 /* The tiled CPU kernel keeps several tables of 32-bit counters, so that equal neighbours count in different ones. */
 enum {
-    SMP_TALLY_SPREAD = 8,      /* neighbouring samples that count in different tables, at least */
-    SMP_TALLY_MAX_BINS = 1024, /* the most bins for which that many tables are kept */
-    SMP_TALLY_PAD = 16         /* entries between tables, so that they start in different cache sets */
+    SMP_TALLY_SPREAD = 8,          /* neighbouring samples that count in different tables, at least */
+    SMP_TALLY_MAX_BINS = 1024,     /* the most bins for which that many tables are kept */
+    SMP_TALLY_PAD = 16,            /* entries between tables, so that they start in different cache sets */
+    SMP_TALLY_PAIRS = 65536,       /* pairs of bytes */
+    SMP_TALLY_PAIRS_FROM = 1 << 19 /* pixels of a call from which counting pairs repays emptying them */
 };
 
 /* Tables for `planes` histograms: a multiple of planes. */
 SMP_FN int32_t smp_tally_tables(int32_t planes)
 {
     return planes * ((SMP_TALLY_SPREAD + planes - 1) / planes);
+}
+
+/* Bytes are counted by code value and put into bins at the end, all else by bin. */
+SMP_FN int32_t smp_histogram_by_code(const smp_histogram_params *p, int32_t format)
+{
+    return format == SMP_U8 && !p->colours;
 }
 
 /* smp_variant.scratch of the tiled kernel; params begins with smp_histogram_params. */
@@ -92,14 +100,12 @@ static inline size_t smp_histogram_scratch(const smp_io *io, const void *params)
     if (io->in.format == SMP_U8 && bins < 256)
         bins = 256;
     int32_t tables = smp_tally_tables(smp_histogram_planes(p, io->in.channels));
-    return (size_t)tables * (size_t)(bins + 1 + SMP_TALLY_PAD) * sizeof(uint32_t);
+    size_t pairs = smp_histogram_by_code(p, io->in.format) && io->in.channels == 1 ? SMP_TALLY_PAIRS : 0;
+    return (size_t)tables * (size_t)(bins + 1 + SMP_TALLY_PAD) * sizeof(uint32_t) +
+           pairs * (sizeof(uint32_t) + sizeof(uint8_t));
 }
 
-/* Counters that GPU kernels keep: bytes are counted by code value and put into bins at the end, all else by bin. */
-SMP_FN int32_t smp_histogram_by_code(const smp_histogram_params *p, int32_t format)
-{
-    return format == SMP_U8 && !p->colours;
-}
+/* Counters that GPU kernels keep. */
 SMP_FN int32_t smp_histogram_counters(const smp_histogram_params *p, int32_t format, int32_t channels)
 {
     return smp_histogram_by_code(p, format) ? 256 * channels : smp_histogram_planes(p, channels) * (p->bins + 1);

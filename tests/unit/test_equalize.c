@@ -41,6 +41,10 @@ static void every_variant_gives_the_same_bytes(void **state)
                              .values = CASE_ANY};
             kernel_case_check(&c);
         }
+    for (int channels = 1; channels <= 4; channels++) { /* rows of bytes long enough for vectors, and not whole ones */
+        kernel_case c = {.stage = &smp_stage_equalize, .params = &each, .in = case_shape(1283, 5, channels, SMP_U8)};
+        kernel_case_check(&c);
+    }
 }
 
 static void each_channel_as_opencv_does(void **state)

@@ -52,6 +52,33 @@ static void nan_and_infinity_do_not_disturb(void **state)
     }
 }
 
+/* Enough bytes that the tiled kernel counts them by pairs: noise, one value only, and two in turn. */
+static void large_pictures_of_bytes_are_counted_whole(void **state)
+{
+    (void)state;
+    kernel_case c = {
+        .stage = &smp_stage_histogram, .params = &(params){.bins = 256}, .in = case_shape(1021, 700, 1, SMP_U8)};
+    picture in = picture_make(&c.in, SMP_U8);
+    picture_fill(&in, 1, CASE_CODES);
+    for (int64_t y = 200; y < 500; y++)
+        for (int64_t x = 0; x < 1021; x++)
+            picture_set(&in, x, y, 0, y < 350 ? 77.f : x & 1 ? 255.f : 0.f);
+    smp_node_plan plan = case_plan(&c);
+    uint64_t *naive = case_result(&plan), *tiled = case_result(&plan);
+    case_run(&c, &plan, &smp_stage_histogram.variants[0], SMP_ISA_BASE, &in, NULL, NULL, naive, 0, 1);
+    for (smp_isa isa = SMP_ISA_BASE; isa < SMP_ISAS; isa++) {
+        if (!case_has_isa(isa))
+            continue;
+        memset(tiled, 0, plan.result_size);
+        case_run(&c, &plan, &smp_stage_histogram.variants[1], isa, &in, NULL, NULL, tiled, 0, 1);
+        assert_memory_equal(naive, tiled, plan.result_size);
+    }
+    free(naive);
+    free(tiled);
+    picture_free(&in);
+    case_plan_free(&plan);
+}
+
 static void bins_of_code_values_are_exact(void **state)
 {
     (void)state;
@@ -159,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_variant_gives_the_same_counts),
         cmocka_unit_test(nan_and_infinity_do_not_disturb),
+        cmocka_unit_test(large_pictures_of_bytes_are_counted_whole),
         cmocka_unit_test(bins_of_code_values_are_exact),
         cmocka_unit_test(fractions_count_as_the_code_value_a_file_would_hold),
         cmocka_unit_test(float_pictures_are_binned_over_full_scale),
