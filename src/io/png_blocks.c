@@ -84,7 +84,7 @@ static bool open_stream(packer *b, int level)
 #ifdef SMP_HAVE_ISAL
     if (level <= ISAL_MOST) {
         b->stream = smp_alloc(sizeof(struct isal_zstream));
-        b->level_buffer = smp_alloc(level_buffer_size[level] + 1);
+        b->level_buffer = smp_alloc_raw(level_buffer_size[level]); /* what must be zero is cleared for each stream */
         return b->stream && b->level_buffer;
     }
 #endif
