@@ -23,6 +23,7 @@
 
 enum {
     BUFFER = 1 << 17, /* bytes gathered before a write(2) */
+    PORTION = 1 << 20, /* bytes after which the disk is asked to begin */
     SLOTS = 256,      /* temporary files at once: far more than threads that write */
     TRIES = 100       /* random names before giving up */
 };
@@ -42,6 +43,7 @@ struct smp_output {
     int failed; /* errno of the first failed write */
     bool lazy_folder;
     double *seconds; /* gets what system calls take; may be null */
+    uint64_t written, begun; /* bytes; those that the disk was asked to take */
     size_t used;
     uint8_t buffer[BUFFER];
 };
@@ -132,6 +134,17 @@ static void add_time(const smp_output *output, double start)
         *output->seconds += smp_now() - start;
 }
 
+/* Has the disk begin with what was written, so that commit does not wait for all of it. Only a wish: commit checks. */
+static void begin_writing(smp_output *output)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    if (output->target && output->written - output->begun >= PORTION) {
+        (void)sync_file_range(output->fd, (off_t)output->begun, (off_t)(output->written - output->begun), SYNC_FILE_RANGE_WRITE);
+        output->begun = output->written;
+    }
+#endif
+}
+
 static smp_code write_all(smp_output *output, const uint8_t *data, size_t size, smp_error *err)
 {
     double start = smp_now();
@@ -145,7 +158,9 @@ static smp_code write_all(smp_output *output, const uint8_t *data, size_t size, 
         }
         data += wrote;
         size -= (size_t)wrote;
+        output->written += (uint64_t)wrote;
     }
+    begin_writing(output);
     add_time(output, start);
     return output->failed ? fail_write(output->failed, err) : SMP_OK;
 }
@@ -387,6 +402,7 @@ smp_code smp_output_open(const char *path, bool force, const char *const *inputs
     output->seconds = NULL;
     output->lazy_folder = false;
     output->used = 0;
+    output->written = output->begun = 0;
     output->path = smp_strdup(path);
     smp_code code = !output->path            ? smp_fail_memory(err, "a path", strlen(path))
                     : strcmp(path, "-") == 0 ? open_stdout(output, inputs, err)
