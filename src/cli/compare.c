@@ -51,7 +51,7 @@ static const smp_option options[] = {
     {"plain-storage", 0, SMP_O_FLAG, offsetof(compare_settings, plan.plain_storage), .flags = SMP_O_ADVANCED,
      .help = "store floats between all stages"},
     {"fuse", 0, SMP_O_FLAG, offsetof(compare_settings, fuse), .flags = SMP_O_ADVANCED,
-     .help = "compare the steps that run takes: neighbours that work sample by sample are one (else each is compared)"},
+     .help = "compare the steps that run takes: neighbours that it joins are one (else every stage is compared)"},
     {0},
 };
 

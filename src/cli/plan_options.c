@@ -19,8 +19,8 @@ const smp_option smp_plan_options[] = {
     {"plain-storage", 0, SMP_O_FLAG, offsetof(smp_plan_settings, plain_storage), .flags = SMP_O_ADVANCED,
      .help = "store floats between all stages; results do not depend on it"},
     {"no-fuse", 0, SMP_O_FLAG, offsetof(smp_plan_settings, no_fuse), .flags = SMP_O_ADVANCED,
-     .help = "run every stage by itself, also those that work sample by sample and could be one step with their "
-             "neighbours; results do not depend on it. --variant naive does so too"},
+     .help = "run every stage by itself, also those that could be one step with their neighbours, because they work "
+             "sample by sample or one GPU kernel does it all; results do not depend on it. --variant naive does so too"},
     {0},
 };
 

@@ -49,7 +49,7 @@ static smp_code plan_corner(const smp_contest *contest, int64_t side, smp_counte
     smp_shape by = step->by >= 0 ? plan->steps[step->by].out : (smp_shape){0};
     cut(&step->in, side);
     cut(&by, side);
-    if (step->reduced_by >= 0 || !step->stage->plan) {
+    if (step->reduced_by >= 0 || !step->stage->plan || step->part_count) { /* a joined step's plan is not its stage's */
         cut(&step->out, side);
         counted->work = &contest->run->work;
     } else {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "stages/maps.h"
 
 /* ---------------------------------------------------------------------------------------------- leaving out */
 
@@ -101,58 +102,126 @@ static void join_labels(smp_step *step)
     }
 }
 
-/* Makes step `index` do what its input does and then what it does itself; the input stays behind, empty. */
-static smp_code join(smp_plan *plan, const smp_stage *stage, int index, const smp_map *program, smp_error *err)
+/* Makes the last of `count` steps in a row what all of them do, by `stage` with that plan; the others stay behind,
+ * empty. */
+static smp_code join(smp_step *const *row, int count, const smp_stage *stage, const smp_node_plan *work, smp_error *err)
 {
-    smp_step *second = &plan->steps[index], *first = &plan->steps[second->input], joined = *second;
-    joined.parts = smp_alloc_array(SMP_MAP_MOST, sizeof *joined.parts);
+    smp_step joined = *row[count - 1];
+    size_t parts = 0;
+    for (int i = 0; i < count; i++)
+        parts += row[i]->part_count ? row[i]->part_count : 1;
     joined.part_count = 0;
+    joined.parts = smp_alloc_array(parts, sizeof *joined.parts);
     if (!joined.parts)
-        return smp_fail_memory(err, "the plan", SMP_MAP_MOST * sizeof *joined.parts);
-    move_parts(&joined, first);
-    move_parts(&joined, second);
-    smp_free(second->parts);
-    smp_free(second->work.table);
+        return smp_fail_memory(err, "the plan", parts * sizeof *joined.parts);
+    for (int i = 0; i < count; i++)
+        move_parts(&joined, row[i]);
+    smp_free(row[count - 1]->parts);
+    smp_free(row[count - 1]->work.table);
     joined.stage = stage;
     joined.params = NULL;
-    joined.input = first->input;
-    joined.in = first->in;
-    joined.work = (smp_node_plan){.out = second->out,
-                                  .access = SMP_POINT,
-                                  .exactness = second->work.exactness,
-                                  .clips = second->work.clips,
-                                  .kernel_size = sizeof *program,
-                                  .ops = first->work.ops + second->work.ops};
-    memcpy(joined.work.kernel, program, sizeof *program);
+    joined.input = row[0]->input;
+    joined.in = row[0]->in;
+    joined.work = *work;
+    joined.reach_up = work->reach_up;
+    joined.reach_down = work->reach_down;
     join_labels(&joined);
-    *second = joined;
+    *row[count - 1] = joined;
     return SMP_OK;
 }
 
-smp_code smp_plan_fuse(smp_plan *plan, smp_error *err)
+/* ---------------------------------------------------------------------------------------------- single samples */
+
+/* Step `index` joins its input, where both make each sample from that sample alone. */
+static smp_code join_samples(smp_plan *plan, const smp_stage *stage, const int *uses, int index, bool *keep,
+                             smp_error *err)
 {
-    const smp_stage *stage = smp_stage_with_role(SMP_ROLE_MAP);
-    size_t n = plan->step_count;
-    int *uses = smp_alloc_array(2 * n, sizeof *uses);
-    bool *keep = smp_alloc_array(n, sizeof *keep);
-    smp_code code = uses && keep ? SMP_OK : smp_fail_memory(err, "the plan", n);
-    if (!code && stage) {
+    const int input = plan->steps[index].input;
+    if (!stage || input < 0 || uses[input] != 1)
+        return SMP_OK;
+    smp_step *row[] = {&plan->steps[input], &plan->steps[index]};
+    smp_map first = program_of(row[0]), second = program_of(row[1]);
+    if (!first.count || !second.count || first.count + second.count > SMP_MAP_MOST ||
+        !has_kernel(plan->steps[row[0]->input].storage, row[1]->storage))
+        return SMP_OK;
+    for (int k = 0; k < second.count; k++)
+        first.op[first.count++] = second.op[k];
+    smp_map_shorten(&first);
+    smp_node_plan work = {.out = row[1]->out,
+                          .access = SMP_POINT,
+                          .exactness = row[1]->work.exactness,
+                          .clips = row[1]->work.clips,
+                          .family = SMP_FAMILY_MAP,
+                          .kernel_size = sizeof first,
+                          .ops = row[0]->work.ops + row[1]->work.ops};
+    memcpy(work.kernel, &first, sizeof first);
+    smp_code code = join(row, 2, stage, &work, err);
+    keep[input] = code != SMP_OK;
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- kernels for several */
+
+enum { ROW_MOST = 8 }; /* steps that a stage is shown */
+
+/* The steps that follow one another from `first` on, each all that reads the one before. */
+static int row_from(smp_plan *plan, const int *uses, const bool *keep, int first, smp_step **row)
+{
+    int count = 0, at = first;
+    for (int i = first; i < (int)plan->step_count && count < ROW_MOST; i++) {
+        smp_step *step = &plan->steps[i];
+        if (!keep[i] || (i > first && step->input != at))
+            continue;
+        if (step->job != SMP_JOB_STAGE || step->by >= 0 || step->reduced_by >= 0 || (i > first && uses[at] != 1))
+            break;
+        row[count++] = step;
+        at = i;
+    }
+    return count;
+}
+
+/* Lets every stage that stands for several look at the steps from `first` on. */
+static smp_code join_row(smp_plan *plan, const int *uses, int first, bool *keep, smp_error *err)
+{
+    smp_step *row[ROW_MOST];
+    smp_join_step shown[ROW_MOST];
+    const int count = row_from(plan, uses, keep, first, row);
+    for (int i = 0; i < count; i++)
+        shown[i] = (smp_join_step){.work = &row[i]->work,
+                                   .in = &row[i]->in,
+                                   .out = &row[i]->out,
+                                   .from = plan->steps[row[i]->input].storage,
+                                   .to = row[i]->storage};
+    for (size_t s = 0; s < smp_stage_count() && count > 1; s++) {
+        const smp_stage *stage = smp_stage_at(s);
+        smp_node_plan work = {.access = stage->access};
+        const int taken = stage->stands_for ? stage->stands_for(shown, count, &work) : 0;
+        if (taken < 2)
+            continue;
+        smp_code code = join(row, taken, stage, &work, err);
+        for (int i = 0; !code && i + 1 < taken; i++)
+            keep[row[i] - plan->steps] = false;
+        return code;
+    }
+    return SMP_OK;
+}
+
+smp_code smp_plan_fuse(smp_plan *plan, bool gpu, smp_error *err)
+{
+    const smp_stage *samples = smp_stage_with_role(SMP_ROLE_MAP);
+    const int n = (int)plan->step_count;
+    int *uses = smp_alloc_array(2 * (size_t)n, sizeof *uses);
+    bool *keep = smp_alloc_array((size_t)n, sizeof *keep);
+    smp_code code = uses && keep ? SMP_OK : smp_fail_memory(err, "the plan", (size_t)n);
+    if (!code) {
         count_uses(plan, uses);
-        for (size_t i = 0; i < n; i++)
+        for (int i = 0; i < n; i++)
             keep[i] = true;
-        for (size_t i = 1; !code && i < n; i++) {
-            const int input = plan->steps[i].input;
-            if (input < 0 || uses[input] != 1)
-                continue;
-            smp_map first = program_of(&plan->steps[input]), second = program_of(&plan->steps[i]);
-            if (!first.count || !second.count || first.count + second.count > SMP_MAP_MOST ||
-                !has_kernel(plan->steps[plan->steps[input].input].storage, plan->steps[i].storage))
-                continue;
-            for (int k = 0; k < second.count; k++)
-                first.op[first.count++] = second.op[k];
-            code = join(plan, stage, (int)i, &first, err);
-            keep[input] = code != SMP_OK;
-        }
+        for (int i = 1; !code && i < n; i++)
+            code = join_samples(plan, samples, uses, i, keep, err);
+        for (int i = 1; !code && gpu && i < n; i++)
+            if (keep[i] && plan->steps[i].job == SMP_JOB_STAGE)
+                code = join_row(plan, uses, i, keep, err);
         if (!code)
             smp_plan_keep(plan, keep, uses + n);
     }

@@ -466,7 +466,7 @@ static smp_code finish_plan(planner *p)
         return code;
     find_clipping(p->plan);
     if (p->request->fuse)
-        code = smp_plan_fuse(p->plan, p->err);
+        code = smp_plan_fuse(p->plan, p->request->gpu, p->err);
     set_phases(p->plan);
     return code;
 }

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "bell.h"
+#include "blur_slope.h"
 #include "box.h"
 #include "gradient.h"
 #include "sharpen.h"
@@ -95,6 +96,15 @@ void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid)
         bands(io, 512, SMP_GRADIENT_BYTES_BAND, 32, grid);
     else
         bands(io, 128, SMP_GRADIENT_REALS_BAND, 32, grid);
+}
+
+void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const smp_blur_slope *p = params;
+    if (smp_blur_slope_warp(p, io))
+        bands(io, smp_blur_slope_across(p->bell.radius), SMP_BLUR_SLOPE_BAND, 32, grid);
+    else
+        smp_geometry_samples(io, params, grid);
 }
 
 void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid)

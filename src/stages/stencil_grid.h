@@ -16,10 +16,11 @@ void smp_geometry_bell_fused(const smp_io *io, const void *params, smp_grid *gri
 /* The same for stages that have the kernels of bell_warp.cuh, which run where smp_bell_warp() says so. */
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid);
 
-/* smp_sharpen, smp_taps, smp_gradient, smp_box. */
+/* smp_sharpen, smp_taps, smp_gradient, smp_blur_slope, smp_box. */
 void smp_geometry_sharpen(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid);
+void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_box_columns(const smp_io *io, const void *params, smp_grid *grid);
 
