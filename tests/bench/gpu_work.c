@@ -42,7 +42,8 @@ static smp_code make_plan(gpu_work *work, const gpu_row *row, gpu_size size, con
                                   .orientation = 1,
                                   .output = "memory",
                                   .accepts = accepts_all,
-                                  .fuse = !variant || strcmp(variant, "naive") != 0};
+                                  .fuse = !variant || strcmp(variant, "naive") != 0,
+                                  .gpu = true};
     if (!code)
         code = smp_plan_make(&ask, &diags, &work->plan, err);
     if (code && diags.count)

@@ -262,7 +262,7 @@ static void steps_swallow_what_rises_before_them(void **state)
     static const smp_map_op never = {.kind = SMP_MAP_STEP, .white = 255, .a = 255.5f};
     static const smp_map_op always = {.kind = SMP_MAP_STEP, .white = 255, .a = -1};
     static const smp_map_op negative = {.kind = SMP_MAP_NEGATIVE, .white = 255};
-    static const struct {
+    const struct {
         smp_map map;
         int count;
     } cases[] = {
