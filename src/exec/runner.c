@@ -397,7 +397,7 @@ int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t w
     int64_t rows = wanted > 0 ? wanted : smp_max_i64(1, bytes / widest);
     if (wanted <= 0) { /* halo rows are computed again by every thread: keep them a small part of a strip */
         int64_t units = device && device->host_memory ? smp_max_i64(1, device->info.units) : 1;
-        rows = smp_max_i64(rows, smp_min_i64(4 * reach * units, smp_max_i64(1, MOST_BYTES / widest)));
+        rows = smp_max_i64(rows, smp_min_i64(3 * reach * units, smp_max_i64(1, MOST_BYTES / widest)));
         rows = (rows + 7) / 8 * 8;
     }
     return (rows + plan->granule - 1) / plan->granule * plan->granule;
