@@ -68,27 +68,6 @@ template <int R> struct bell_format<float, R> {
     }
 };
 
-/* Words FIRST .. LAST of a row of packs: those of pack i. What is not wanted is not loaded, which nvcc would see to
- * anyhow: said here, traces count the accesses that a GPU makes. */
-template <int FIRST, int LAST, int N>
-SMP_DEVICE void bell_words(unsigned *words, int i, const smp_pack<unsigned, N> *from)
-{
-    typedef smp_pack<unsigned, 2> half;
-    const int first = FIRST > i * N ? FIRST - i * N : 0, last = LAST < i * N + N - 1 ? LAST - i * N : N - 1;
-    unsigned *to = words + i * N;
-    if (first == last) {
-        to[first] = reinterpret_cast<const unsigned *>(from)[first];
-    } else if (N == 4 && (first >= 2 || last < 2)) {
-        const half h = reinterpret_cast<const half *>(from)[first / 2];
-        to[first / 2 * 2] = h.v[0], to[first / 2 * 2 + 1] = h.v[1];
-    } else {
-        const smp_pack<unsigned, N> p = *from;
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            to[j] = p.v[j];
-    }
-}
-
 /* What becomes of a lane's blurred samples, and of how many of the V there are to store: the pack that is stored. The
  * samples as they are; one that has SHARP gets the input's samples at that place as well. */
 template <typename T, int R> struct bell_plain {
@@ -161,7 +140,7 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
                 float done[V];
 #pragma unroll
                 for (int i = 0; i < 2 * PACKS + 1; i++)
-                    bell_words<FIRST, LAST>(
+                    strip_words<FIRST, LAST>(
                         words, i, reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH) + i);
 #pragma unroll
                 for (int c = 0; c < C && c < V; c++) { /* one channel after the other: fewer values are alive */

@@ -1,10 +1,11 @@
-/* box on GPUs, always in two launches with an f32 picture between.
+/* box on GPUs, in two launches with an f32 picture between.
  *   naive  each window is added sample by sample from global memory, in the order that box.h asks for: 2 size reads a
  *          result.
  *   tiled  a line, or a tile of columns, comes into shared memory once; then log2(size) rounds double the length of the
  *          sums that every place holds, a barrier between them, and each thread picks the blocks that its windows
  *          are made of. Quads in the column pass, single words in the row pass: no conflicts. The time grows with
- *          log2(size) and with the halo; windows that do not fit in 48 KB twice are added as naive does. */
+ *          log2(size) and with the halo; windows that do not fit in 48 KB twice are added as naive does.
+ *   fused  bytes and small odd sizes: one launch (box_warp.cu). The others as tiled. */
 #include "box.h"
 
 #include "stencil.cuh"

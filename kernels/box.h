@@ -141,6 +141,39 @@ SMP_FN uint32_t smp_box_column_shared(const smp_box *box)
     return bytes <= SMP_BOX_SHARED ? (uint32_t)bytes : 0;
 }
 
+/* GPU: the kernels of box_warp.cu, one warp a strip of 512 bytes; rows that arrive together. */
+enum { SMP_BOX_WARP_SIZE = 15, SMP_BOX_WARP_ROWS = 4 };
+
+/* Whether they take this launch. Outside the picture they know zero, but no other value; places in a row have 32 bits.
+ */
+SMP_FN int smp_box_warp(const smp_box *box, const smp_io *io)
+{
+    const int channels = io->in.channels;
+    return io->in.format == SMP_U8 && io->out.format == SMP_U8 && box->size % 2 && box->size >= 3 &&
+           box->size <= SMP_BOX_WARP_SIZE && (channels == 1 || channels == 3 || channels == 4) &&
+           (box->edge != SMP_CONSTANT || box->fill == 0.f) && io->in.width * channels <= 1 << 30;
+}
+/* Output rows of a band: with the halo they are whole groups of rows. */
+SMP_FN int smp_box_band(int size)
+{
+    return (size <= 5 ? 32 : size <= 9 ? 64 : 96) - (size - 1);
+}
+
+/* A sum of size * size bytes divided by that, for odd sizes up to SMP_BOX_WARP_SIZE, in the top byte; rounded to
+ * nearest (there are no ties): what storing smp_box_mean() gives. */
+#ifdef __cplusplus
+SMP_FN constexpr uint32_t smp_box_factor(int size)
+#else
+SMP_FN uint32_t smp_box_factor(int size)
+#endif
+{
+    return ((1u << 24) + (uint32_t)(size * size) / 2) / (uint32_t)(size * size);
+}
+SMP_FN uint32_t smp_box_top(uint32_t sum, uint32_t factor)
+{
+    return sum * factor + (1u << 23);
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -177,25 +177,97 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
 
 /* ---------------------------------------------------------------------------------------------- marching */
 
-/* A lane makes 16 bytes of every output row, V samples, from PACKS such packs on either side beside its own. */
+/* Words FIRST .. LAST of a row of packs, those of pack i. What is not wanted is not loaded, which nvcc would see to
+ * anyhow: said here, traces count the accesses that a GPU makes. */
+template <int FIRST, int LAST, int N>
+SMP_DEVICE void strip_words(unsigned *words, int i, const smp_pack<unsigned, N> *from)
+{
+    typedef smp_pack<unsigned, 2> half;
+    const int first = FIRST > i * N ? FIRST - i * N : 0, last = LAST < i * N + N - 1 ? LAST - i * N : N - 1;
+    unsigned *to = words + i * N;
+    if (first == last) {
+        to[first] = reinterpret_cast<const unsigned *>(from)[first];
+    } else if (N == 4 && (first >= 2 || last < 2)) {
+        const half h = reinterpret_cast<const half *>(from)[first / 2];
+        to[first / 2 * 2] = h.v[0], to[first / 2 * 2 + 1] = h.v[1];
+    } else {
+        const smp_pack<unsigned, N> p = *from;
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            to[j] = p.v[j];
+    }
+}
+
+/* A lane makes 16 bytes of every output row, V samples, from PACKS such packs on either side beside its own: of these
+ * words FIRST .. LAST. LATE: how many rows ago a row came that is wanted again, or 0. */
 typedef smp_pack<unsigned, 4> strip_pack;
-template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS> struct strip_walk {
+template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS, int LATE_ROWS = 0, int FIRST_WORD = 0,
+          int LAST_WORD = 8 * SIDE_PACKS + 3>
+struct strip_walk {
     typedef T sample;
-    static constexpr int C = CHANNELS, V = 16 / (int)sizeof(T), PACKS = SIDE_PACKS, ROWS = GROUP_ROWS, STAGES = 3;
+    static constexpr int C = CHANNELS, V = 16 / (int)sizeof(T), PACKS = SIDE_PACKS, ROWS = GROUP_ROWS;
+    static constexpr int LATE = LATE_ROWS, FIRST = FIRST_WORD, LAST = LAST_WORD;
+    static constexpr int AHEAD = 2, STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
     typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
     typedef typename loader_type::rows_type rows_type;
 };
+template <typename WALK> struct strip_window {
+    unsigned words[4 * (2 * WALK::PACKS + 1)];
+    SMP_MEMBER strip_window(const typename WALK::sample *from)
+    {
+#pragma unroll
+        for (int i = 0; i < 2 * WALK::PACKS + 1; i++)
+            if (4 * i + 3 >= WALK::FIRST && 4 * i <= WALK::LAST)
+                strip_words<WALK::FIRST, WALK::LAST>(words, i,
+                                                     reinterpret_cast<const strip_pack *>(from + i * WALK::V));
+    }
+};
+
+/* What a row makes of its window: the output row that it completes. With LATE, the row that leaves comes too, once
+ * there is one, and rows that complete none are spared the rest. */
+template <typename WALK, typename ROW>
+SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK> &window,
+                           const typename WALK::sample *late, int done, int made)
+{
+    if constexpr (WALK::LATE > 0) {
+        if (done > 0) {
+            const strip_window<WALK> gone(late);
+            row.change(window.words, gone.words);
+        } else {
+            row.add(window.words);
+        }
+        if ((unsigned)done < (unsigned)made)
+            result = row();
+    } else {
+        (void)late, (void)done, (void)made;
+        result = row(window.words);
+    }
+}
+
+/* A lane's results, n samples of them. */
+template <typename ROW, typename T> SMP_DEVICE void strip_store(T *out, const strip_pack &result, bool full, int n)
+{
+    constexpr int V = 16 / (int)sizeof(T);
+    if (full)
+        *reinterpret_cast<strip_pack *>(out) = result;
+    else
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            if (i < n)
+                out[i] = ROW::sample(result, i);
+}
 
 /* Marches down the block's strip, band by band, for stencils of TALL rows, `up` of them above; beside: samples that
  * they reach to a side. After row.begin(), row(words) gets the window of each row in turn and says what the output row
  * that it completes is; row.count(n) is called when that is stored, n samples of it; ROW::sample(pack, i) is one of
- * them. */
+ * them. A walk with LATE calls row.add(words), or row.change(words, gone) with the row that came LATE = TALL rows ago,
+ * and row() for the result. */
 template <typename WALK, int TALL, typename ROW>
 SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
 {
     typedef typename WALK::sample T;
     typedef typename WALK::loader_type loader_type;
-    constexpr int V = WALK::V, ROWS = WALK::ROWS, STAGES = WALK::STAGES, PACKS = WALK::PACKS;
+    constexpr int V = WALK::V, ROWS = WALK::ROWS, STAGES = WALK::STAGES, AHEAD = WALK::AHEAD;
     const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     const loader_type loader(s, io.in, x0, beside, edge);
@@ -206,14 +278,15 @@ SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, type
         const int made = end - top < band ? (int)(end - top) : band, need = made + TALL - 1;
         const int groups = (need + ROWS - 1) / ROWS;
         int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
+        int late = STAGES * loader_type::GROUP - WALK::LATE * loader_type::PITCH;
         T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) + x;
         row.begin();
 #pragma unroll 1
-        for (int k = 1 - STAGES; k < groups; k++) { /* the first turns only load ahead */
+        for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (k >= 0)
-                smp_copy_wait<STAGES - 2>();
+                smp_copy_wait<AHEAD - 1>();
             __syncwarp();
-            const int ahead = k + STAGES - 1;
+            const int ahead = k + AHEAD;
             if (ahead < groups)
                 loader.load(next, top - up + ahead * ROWS, need - ahead * ROWS);
             smp_copy_commit();
@@ -222,28 +295,19 @@ SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, type
                 continue;
 #pragma unroll(TALL > 3 ? 1 : 2)
             for (int q = 0; q < ROWS; q++) {
-                unsigned words[4 * (2 * PACKS + 1)];
-#pragma unroll
-                for (int i = 0; i < 2 * PACKS + 1; i++) {
-                    const strip_pack p =
-                        *reinterpret_cast<const strip_pack *>(window + stage + q * loader_type::PITCH + i * V);
-#pragma unroll
-                    for (int j = 0; j < 4; j++)
-                        words[4 * i + j] = p.v[j];
-                }
-                const strip_pack result = row(words);
+                const strip_window<WALK> words(window + stage + q * loader_type::PITCH);
+                strip_pack result;
+                strip_take<WALK>(result, row, words, window + late, done, made);
                 if ((unsigned)done < (unsigned)made) {
                     row.count(x < n ? n - x : 0);
-                    if (full)
-                        *reinterpret_cast<strip_pack *>(out) = result;
-                    else
-#pragma unroll
-                        for (int i = 0; i < V; i++)
-                            if (x + i < n)
-                                out[i] = ROW::sample(result, i);
+                    strip_store<ROW>(out, result, full, n - x);
                 }
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
                 done++;
+                if (WALK::LATE > 0) {
+                    late += loader_type::PITCH;
+                    late = late == STAGES * loader_type::GROUP ? 0 : late;
+                }
             }
             stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
         }

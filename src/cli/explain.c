@@ -65,7 +65,8 @@ static bool only_written(const smp_plan *plan, int index)
 static int64_t scratch_bytes(const smp_step *step, const smp_variant *variant, int64_t strip_rows, bool gpu)
 {
     bool scratch = false;
-    smp_io io = {.in.channels = step->in.channels, .out.channels = step->out.channels};
+    smp_io io = {.in = {.channels = step->in.channels, .format = SMP_FORMATS}, /* as the executor asks */
+                 .out = {.channels = step->out.channels, .format = SMP_FORMATS}};
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
         scratch = scratch || (smp_launch_runs(launch, gpu) && launch->to == SMP_SCRATCH &&
@@ -117,7 +118,11 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
             continue;
         smp_io io = {.in = launch->from == SMP_SCRATCH ? scratch : in,
                      .out = launch->to == SMP_SCRATCH ? scratch : result,
-                     .by = launch->from == SMP_SCRATCH && step->by < 0 ? in : by};
+                     .by = by};
+        if (step->by < 0 && launch->from == SMP_SCRATCH)
+            io.by = in;
+        else if (step->by < 0 && launch->to == SMP_SCRATCH)
+            io.by = result;
         to->kernel = smp_launch_kernel(launch, &io, step->work.kernel);
         if (!to->kernel)
             continue;

@@ -95,7 +95,9 @@ static bool uses_scratch(const smp_step_run *run)
 {
     const smp_step *step = run->step;
     bool gpu = !run->device->host_memory;
-    smp_io io = {.in.channels = step->in.channels, .out.channels = step->out.channels};
+    smp_io io = {
+        .in = {.channels = step->in.channels, .format = SMP_FORMATS}, /* any: kernels of one format need none */
+        .out = {.channels = step->out.channels, .format = SMP_FORMATS}};
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &run->variant->launches[i];
         if (smp_launch_runs(launch, gpu) && launch->to == SMP_SCRATCH &&
@@ -227,7 +229,11 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
         if (!smp_launch_runs(launch, !device->host_memory))
             continue;
         io.in = launch->from == SMP_SCRATCH ? scratch : *in;
-        io.by = launch->from == SMP_SCRATCH && run->step->by < 0 ? *in : *by;
+        io.by = *by;
+        if (run->step->by < 0 && launch->from == SMP_SCRATCH)
+            io.by = *in;
+        else if (run->step->by < 0 && launch->to == SMP_SCRATCH)
+            io.by = *out;
         io.out = launch->to == SMP_SCRATCH ? scratch : *out;
         smp_code code = device->ops->launch(device, run->variant, launch, &io, &run->work, &run->cost, err);
         if (code)

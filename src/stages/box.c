@@ -48,6 +48,32 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_box_scratch(box->size, io->in.channels);
 }
 
+static const char *fused(const smp_io *io, const void *kernel)
+{
+#define WARP(SIZE)                                                                                                     \
+    {                                                                                                                  \
+        "box_warp" #SIZE "_1", NULL, "box_warp" #SIZE "_3", "box_warp" #SIZE "_4"                                      \
+    }
+    static const char *const names[SMP_BOX_WARP_SIZE / 2][4] = {WARP(3),  WARP(5),  WARP(7), WARP(9),
+                                                                WARP(11), WARP(13), WARP(15)};
+#undef WARP
+    const smp_box *box = kernel;
+    return smp_box_warp(box, io) ? names[box->size / 2 - 1][io->in.channels - 1] : NULL;
+}
+/* The two launches are for what that one does not take; each sees one side of the stage as `by`. */
+static const char *rows(const smp_io *io, const void *kernel)
+{
+    smp_io whole = *io;
+    whole.out.format = io->by.data ? io->by.format : io->out.format;
+    return smp_box_warp(kernel, &whole) ? NULL : "box_rows_tiled";
+}
+static const char *columns(const smp_io *io, const void *kernel)
+{
+    smp_io whole = *io;
+    whole.in.format = io->by.data ? io->by.format : io->in.format;
+    return smp_box_warp(kernel, &whole) ? NULL : "box_columns_tiled";
+}
+
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "row sums into an f32 picture, column sums out of it",
@@ -60,6 +86,28 @@ static const smp_variant variants[] = {
          {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(box_tiled)},
           {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "box_rows_tiled", .geometry = smp_geometry_box_rows},
           {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "box_columns_tiled", .geometry = smp_geometry_box_columns}},
+     .scratch = scratch,
+     .band = 16},
+    {.name = "fused",
+     .help =
+         "GPU, 8 bits, odd sizes up to 15: one kernel that marches down strips with running sums; others and CPU as "
+         "tiled",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(box_tiled),
+                   .cuda = "box_warp3_1",
+                   .choose = fused,
+                   .geometry = smp_geometry_box_warp},
+                  {.from = SMP_IN,
+                   .to = SMP_SCRATCH,
+                   .cuda = "box_rows_tiled",
+                   .choose = rows,
+                   .geometry = smp_geometry_box_rows},
+                  {.from = SMP_SCRATCH,
+                   .to = SMP_OUT,
+                   .cuda = "box_columns_tiled",
+                   .choose = columns,
+                   .geometry = smp_geometry_box_columns}},
      .scratch = scratch,
      .band = 16},
     {0},

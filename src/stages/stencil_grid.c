@@ -107,6 +107,12 @@ void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *gri
         smp_geometry_samples(io, params, grid);
 }
 
+void smp_geometry_box_warp(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const smp_box *box = params;
+    bands(io, 512, smp_box_band(box->size), 32, grid);
+}
+
 void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid)
 {
     const unsigned bytes = smp_box_row_shared(params, io->in.channels);

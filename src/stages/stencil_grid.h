@@ -21,6 +21,7 @@ void smp_geometry_sharpen(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *grid);
+void smp_geometry_box_warp(const smp_io *io, const void *params, smp_grid *grid); /* where smp_box_warp() says so */
 void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_box_columns(const smp_io *io, const void *params, smp_grid *grid);
 

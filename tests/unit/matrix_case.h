@@ -30,7 +30,7 @@ CASE_FN int word_levels(const smp_param *param)
 {
     if (param->type == SMP_T_BOOL)
         return 2;
-    if (param->type == SMP_T_FLOAT && param->unit == SMP_UNIT_PX)
+    if ((param->type == SMP_T_FLOAT || param->type == SMP_T_INT) && param->unit == SMP_UNIT_PX)
         return LENGTHS;
     if (param->type == SMP_T_MATRIX)
         return SIDES;
@@ -42,8 +42,8 @@ CASE_FN int word_levels(const smp_param *param)
     return count;
 }
 
-/* Numbers that small and large kernels have, lengths in steps of a quarter too, so that four of them are every radius;
- * matrices and, last, a list of ones. */
+/* Numbers that small and large kernels have, lengths in steps of a quarter too, so that four of them are every radius,
+ * and sizes from 2 on; matrices and, last, a list of ones. */
 CASE_FN const char *number_text(const smp_param *param, int level)
 {
     static const int numbers[NUMBERS] = {1, 3, 9, 33, 301}, rows[SIDES] = {1, 3, 5, 7, 16, 1};
@@ -56,7 +56,9 @@ CASE_FN const char *number_text(const smp_param *param, int level)
         snprintf(text + used, sizeof text - used, "]");
         return text;
     }
-    double number = level < NUMBERS ? numbers[level] : (level - NUMBERS + 1) / 4.;
+    double number = level < NUMBERS            ? numbers[level]
+                    : param->type == SMP_T_INT ? level - NUMBERS + 2
+                                               : (level - NUMBERS + 1) / 4.;
     number = param->type == SMP_T_FLOAT && number > most ? most : number;
     if (param->min < param->max) {
         number = number < param->min ? param->min : number;

@@ -67,6 +67,10 @@ static void integer_means_round_as_float_means_do(void **state)
             assert_int_equal(smp_box_mean_u16((uint16_t)sum, by, size % 2 == 0),
                              smp_to_u8(smp_box_mean((float)sum, size)));
     }
+    for (int32_t size = 3; size <= SMP_BOX_WARP_SIZE; size += 2)
+        for (int32_t sum = 0; sum <= 255 * size * size; sum++)
+            assert_int_equal(smp_box_top((uint32_t)sum, smp_box_factor(size)) >> 24,
+                             smp_to_u8(smp_box_mean((float)sum, size)));
 }
 
 static void size_one_is_left_out(void **state)

@@ -89,6 +89,27 @@ static void every_output_of_sobel_has_its_kernel(void **state)
             }
 }
 
+/* Odd sizes of box have kernels for bytes, by channels: pictures of several strips and bands, and smaller than the
+ * window. */
+static void every_small_odd_size_of_box_has_its_kernel(void **state)
+{
+    (void)state;
+    static const char *const edges[] = {"clamp", "reflect", "mirror", "wrap", "zero", "constant fill=0"};
+    for (int size = 2; size <= 17; size += 1 + (size > 2))
+        for (int channels = 1; channels <= 4; channels++) {
+            char line[64];
+            snprintf(line, sizeof line, "box %dpx edge=%s", size, edges[(size / 2 + channels) % 6]);
+            gpu_case c = {.lines = {line},
+                          .in = case_shape(1050 / channels, 9 + 2 * size, channels, SMP_U8),
+                          .seed = (uint64_t)size};
+            gpu_case_check(&c);
+            c.in.width = 1 + size / 3, c.in.height = 5;
+            gpu_case_check(&c);
+            c.plain = true;
+            gpu_case_check(&c);
+        }
+}
+
 static void large_kernels_come_in_batches(void **state)
 {
     (void)state;
@@ -183,6 +204,7 @@ int main(void)
         cmocka_unit_test(every_border_size_and_output_does),
         cmocka_unit_test(every_small_radius_of_sharpen_has_its_kernel),
         cmocka_unit_test(every_output_of_sobel_has_its_kernel),
+        cmocka_unit_test(every_small_odd_size_of_box_has_its_kernel),
         cmocka_unit_test(large_kernels_come_in_batches),
         cmocka_unit_test(every_nan_is_the_same_one),
         cmocka_unit_test(any_alignment_and_window_will_do),
