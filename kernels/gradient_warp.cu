@@ -1,15 +1,14 @@
 /* sobel on GPUs, one warp a strip (strip.cuh), for u8 into u8 and f32 into f32 with 1, 3 or 4 channels, none of them
  * alpha: the magnitude, x, or y. A lane makes 16 bytes, or 4 floats, of every row that comes by and keeps what the next
- * two rows need.
+ * two rows need. f32 has the definition's own order, each column sum made once a lane.
  *
- *   bytes  All sums are exact integers, so their order is free: x = d(a) + 2 d(b) + d(c) with d = right - left in a
- * row, y = s(c) - s(a) with s = left + 2 middle + right. Two samples share a register as halves in units of 2^-24: a
- * byte extended by zeros is one (a denormal), integers up to 2048 are exact, and adding and multiplying halves leaves
- * the integer units, of which an SM has half as many, to the permutes. As bits such a half is the integer itself, with
- * a sign: x and y are clamped as they are, two samples an instruction. Squares, root and rounding of the magnitude are
+ * Bytes: all sums are exact integers, so their order is free: x = d(a) + 2 d(b) + d(c) with d = right - left in a row,
+ * y = s(c) - s(a) with s = left + 2 middle + right. Two samples share a register as halves in units of 2^-24: a byte
+ * extended by zeros is one (a denormal), integers up to 2048 are exact, and adding and multiplying halves leaves the
+ * integer units, of which an SM has half as many, to the permutes. As bits such a half is the integer itself, with a
+ * sign: x and y are clamped as they are, two samples an instruction. Squares, root and rounding of the magnitude are
  * those of the definition in f32, but for the root: an approximation serves, for roots of integers up to 255.5^2 keep a
- * relative distance of 1.9e-6 from where rounding changes, and it errs by 2^-22 at most. Clamping and packing are again
- * two samples an instruction. f32    The definition's own order, each column sum made once a lane. */
+ * relative distance of 1.9e-6 from where rounding changes, and it errs by 2^-22 at most. */
 #include "gradient.h"
 
 #include "strip.cuh"

@@ -6,7 +6,8 @@
 
 #include "stages/stage.h"
 
-/* Rows that a block marches down: the knob of bell_fused and bell_warp, and of taps and gradient where these march. */
+/* Rows that a block marches down: the knob of bell_fused, bell_warp and box_warp, and of taps and gradient where these
+ * march. */
 extern const smp_knob smp_knob_band;
 
 /* smp_bell, or a struct that begins with one. */
