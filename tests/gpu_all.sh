@@ -12,8 +12,9 @@
 #   results.tgz          NAME-LADDER.json of tests/gpu_results.py: unpack into docs/results, then docs/results.py
 #   log.txt              everything that was said
 # --seconds: when all shall be over, 570 unless given. --small: tiny sizes, to try this script (with --device simt too).
-# BUILD/lib, where there is one, holds shared libraries that the machine may lack. NPP and cuBLAS are looked for in
-# SMP_PEER_LIBS, in this Python's packages and where they are installed. Exit status: 0 when all parts ran and passed.
+# BUILD/lib, where there is one, holds shared libraries that the machine may lack. NPP and cuBLAS are looked for in the
+# folders of SMP_PEER_LIBS, in this Python's packages and where they are installed; a machine without NPP can be given
+# libnppc, libnppidei, libnppig, libnppif and libnppist out of PyPI's nvidia-npp. Exit status: 0 when all parts ran and passed.
 set -u
 
 usage() { sed -n '5p' "$0" | cut -c5- >&2; exit 2; }
