@@ -22,7 +22,7 @@ typedef struct search {
     smp_tune_row *row;
     smp_tuning first, best; /* the default; the best so far */
     double rough, naive;    /* seconds of one run of the best so far; of naive's first */
-    double until;           /* when its time is over */
+    double until, latest;   /* when its time is over, and far over */
 } search;
 
 static bool on_gpu(const search *s)
@@ -73,6 +73,7 @@ static size_t add(smp_tuning *list, size_t count, const smp_tuning *made)
 static smp_code tell_naive(search *s, smp_error *err)
 {
     const smp_variant *naive = smp_step_variants(s->contest->step);
+    s->contest->run->work.tuning = (smp_tuning){.variant = NULL};
     if (naive == s->first.variant || s->naive <= FAR_SLOWER * s->rough || smp_contest_same(s->contest, naive, s->first.variant))
         return SMP_OK;
     smp_tune_try *t = smp_tune_try_add(s->row, naive->name, err);
@@ -242,7 +243,7 @@ static smp_code descend(search *s, double share, smp_error *err)
     for (int pass = 0; !code && changed && pass < PASSES; pass++) {
         changed = false;
         for (int which = VARIANTS; !code && which < COORDINATES; which++) {
-            if (smp_now() >= s->until && (pass > 0 || which > VARIANTS)) /* variants are tried in any case */
+            if (smp_now() >= (pass ? s->until : s->latest)) /* every coordinate is tried once, unless it takes far too long */
                 break;
             smp_tuning list[CANDIDATES] = {s->best};
             size_t count = which == VARIANTS  ? add_variants(s, list, 1)
@@ -296,6 +297,7 @@ smp_code smp_tune_step(void *context, smp_contest *contest, smp_error *err)
     tuner->steps_left--;
     s.best = s.first;
     s.until = now + share * 3 / 4;
+    s.latest = now + 4 * share + 1;
     snprintf(s.row->label, sizeof s.row->label, "%s", contest->step->label);
     s.row->number = contest->index;
     s.row->same_as = find_same(tuner, contest->index);

@@ -129,7 +129,8 @@ static smp_code run_once(whole *w, const candidate *c, double *seconds, smp_erro
     return code;
 }
 
-/* The first run of each: its bytes must be those of the first candidate, which has the defaults throughout. */
+/* The first run of each: its bytes must be those of the first candidate, which has the defaults throughout. Other heights of
+ * strips may take more memory than there is. */
 static smp_code check_all(whole *w, smp_error *err)
 {
     for (int i = 0; i < w->count; i++) {
@@ -137,7 +138,7 @@ static smp_code check_all(whole *w, smp_error *err)
         double seconds;
         smp_error why = {.code = SMP_OK};
         smp_code code = run_once(w, c, &seconds, &why);
-        if (code && i == 0) {
+        if (code && !c->strip_rows) {
             *err = why;
             return code;
         }
