@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "smp_point.h"
+#include "stream.h"
 #include "transpose.h"
 
 SMP_CPU_KERNEL(transpose_naive)
@@ -178,6 +179,20 @@ static void convert_samples(const smp_io *io, char *to, const char *from, int64_
     }
 }
 
+/* Asks for n bytes of each of `rows` rows: tiles jump from row to row, which the hardware does not foresee. */
+SMP_INLINE void prefetch_rows(const char *p, ptrdiff_t stride, int64_t rows, int64_t n)
+{
+    for (int64_t i = 0; i < rows; i++, p += stride)
+        for (int64_t k = 0; k < n; k += STREAM_BYTES)
+            __builtin_prefetch(p + k);
+}
+
+/* Large results of whole words are streamed; smaller pixels take more time than the memory does. */
+SMP_INLINE bool streams_rows(int64_t rows, int64_t width, int64_t px)
+{
+    return px % 4 == 0 && smp_streams(rows * width * px);
+}
+
 /* Output rows y0 .. y1-1 where rows and columns swap. */
 static void swap_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
 {
@@ -185,6 +200,7 @@ static void swap_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
     bool converts = in->format != out->format;
     int px = (int)smp_sample_size(in->format) * in->channels, side = tile_side(px);
     int64_t out_px = smp_sample_size(out->format) * out->channels;
+    const bool streams = !converts && streams_rows(y1 - y0, out->width, px);
     char turned[TILE_BYTES] __attribute__((aligned(64)));
     for (int64_t y = y0; y < y1; y += side)
         for (int64_t x = 0; x < out->width; x += side) {
@@ -197,17 +213,24 @@ static void swap_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
             t.spare = (int)(in->width - 1 - sx < t.rows ? in->width - 1 - sx : t.rows);
             char *first = (char *)smp_row(out, y) + x * out_px;
             ptrdiff_t stride = (ptrdiff_t)out->stride;
-            t.to = converts ? turned : first;
-            t.to_stride = converts ? (ptrdiff_t)t.columns * px : stride;
+            t.to = converts || streams ? turned : first;
+            t.to_stride = converts || streams ? (ptrdiff_t)t.columns * px : stride;
             if (mirror_x) { /* the tile's columns become rows from the last to the first */
                 t.to += (t.rows - 1) * t.to_stride;
                 t.to_stride = -t.to_stride;
             }
+            if (streams && x + side < out->width) /* the tile after this one */
+                prefetch_rows(t.from + side * t.from_stride, t.from_stride,
+                              out->width - x - side < side ? out->width - x - side : side, (int64_t)t.rows * px);
             turn_tile(&t, px);
             for (int i = 0; converts && i < t.rows; i++)
                 convert_samples(io, first + i * stride, turned + (ptrdiff_t)i * t.columns * px,
                                 (int64_t)t.columns * in->channels);
+            for (int i = 0; streams && i < t.rows; i++)
+                smp_stream(first + i * stride, turned + (ptrdiff_t)i * t.columns * px, (int64_t)t.columns * px);
         }
+    if (streams)
+        smp_stream_end();
 }
 
 /* ---------------------------------------------------------------------------------------------- rows that stay rows */
@@ -276,11 +299,12 @@ static void keep_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
     int px = (int)smp_sample_size(in->format) * in->channels;
     int64_t out_px = smp_sample_size(out->format) * out->channels, width = in->width;
     char reversed[TILE_BYTES] __attribute__((aligned(64)));
+    const bool streams = in->format == out->format && mirror_x && streams_rows(y1 - y0, width, px);
     int64_t part = TILE_BYTES / px;
     for (int64_t y = y0; y < y1; y++) {
         char *to = (char *)smp_row(out, y);
         const char *from = (const char *)smp_row(in, mirror_y ? in->height - 1 - y : y);
-        if (in->format == out->format) {
+        if (in->format == out->format && !streams) {
             if (mirror_x)
                 reverse_row(to, from, width, px);
             else
@@ -291,10 +315,15 @@ static void keep_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
             for (int64_t x = 0; x < width; x += part) {
                 int64_t n = width - x < part ? width - x : part;
                 reverse_row(reversed, from + (width - x - n) * px, n, px);
-                convert_samples(io, to + x * out_px, reversed, n * in->channels);
+                if (streams)
+                    smp_stream(to + x * out_px, reversed, n * px);
+                else
+                    convert_samples(io, to + x * out_px, reversed, n * in->channels);
             }
         }
     }
+    if (streams)
+        smp_stream_end();
 }
 
 SMP_CPU_KERNEL(transpose_tiled)

@@ -101,6 +101,32 @@ static void float_samples_keep_every_bit(void **state)
     }
 }
 
+/* Results of 32 MB and more are written past the caches; rows that do not begin with a cache line, too. */
+static void large_pictures_move_too(void **state)
+{
+    (void)state;
+    const smp_stage *stages[] = {&smp_stage_transpose, &smp_stage_flip, &smp_stage_rotate};
+    const void *params[] = {NULL, &horizontal, &by_270};
+    for (int s = 0; s < 3; s++) {
+        const kernel_case c = case_of(stages[s], params[s], 2903, 2901, 1, SMP_F32);
+        picture in = picture_make(&c.in, SMP_F32), want, got;
+        picture_fill(&in, 3, CASE_CODES);
+        kernel_case_naive(&c, &in, NULL, &want);
+        smp_node_plan plan = case_plan(&c);
+        for (smp_isa isa = SMP_ISA_BASE; isa < SMP_ISAS; isa++) {
+            if (!case_has_isa(isa))
+                continue;
+            got = picture_make(&plan.out, SMP_F32);
+            case_run(&c, &plan, &c.stage->variants[1], isa, &in, NULL, &got, NULL, 0, 1);
+            assert_true(picture_equal(&want, &got) && picture_guards_hold(&got));
+            picture_free(&got);
+        }
+        case_plan_free(&plan);
+        picture_free(&want);
+        picture_free(&in);
+    }
+}
+
 static void four_quarter_turns_are_the_identity(void **state)
 {
     (void)state;
@@ -141,6 +167,7 @@ int main(void)
         cmocka_unit_test(every_variant_gives_the_same_bytes),
         cmocka_unit_test(many_channels_move_too),
         cmocka_unit_test(float_samples_keep_every_bit),
+        cmocka_unit_test(large_pictures_move_too),
         cmocka_unit_test(four_quarter_turns_are_the_identity),
         cmocka_unit_test(plans_say_what_needs_the_whole_picture),
     };
