@@ -132,12 +132,18 @@ SMP_INLINE void stencil_prefetch(const void *row, int64_t n, int write)
     }
 }
 
-/* A row that `make` will want a few rows later, and an output row. */
+/* A row that `make` will want a few rows later, and an output row. Rows of floats wait in the second-level cache: sixteen
+ * of them in the first would drive the window out (4 to 8 % of a blur). */
 SMP_INLINE void stencil_prefetch_in(const smp_view *in, const stencil_tile *tile, int64_t y)
 {
     int64_t size = smp_sample_size(in->format), last = in->y0 + in->rows - 1;
     y = y < in->y0 ? in->y0 : y > last ? last : y;
-    stencil_prefetch((const char *)smp_row(in, y) + tile->x0 * in->channels * size, tile->samples * size, 0);
+    const char *row = (const char *)smp_row(in, y) + tile->x0 * in->channels * size;
+    if (in->format != SMP_F32)
+        stencil_prefetch(row, tile->samples * size, 0);
+    else
+        for (int64_t i = 0; i < tile->samples * size; i += 64)
+            __builtin_prefetch(row + i, 0, 2);
 }
 SMP_INLINE void stencil_prefetch_out(const smp_view *out, const stencil_tile *tile, int64_t y)
 {
