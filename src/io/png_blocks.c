@@ -1,6 +1,5 @@
-/* Blocks of a PNG's picture data: see png_blocks.h. Deflate by png_runs.c, which is quickest and for photographs as small as
- * any other; where matches make blocks smaller by ISA-L for the levels that it has (it is several times as fast as zlib
- * for the same size), by zlib for the smaller files and where ISA-L is absent. */
+/* Blocks of a PNG's picture data: see png_blocks.h. Deflate by ISA-L for the levels that it has (it is several times as
+ * fast as zlib for the same size), by zlib for the smaller files and where ISA-L is absent. */
 #include "io/png_blocks.h"
 
 #include <string.h>
@@ -14,13 +13,12 @@
 #include "base/checked.h"
 #include "base/tasks.h"
 #include "io/png_filter.h"
-#include "io/png_runs.h"
 
 enum {
     BLOCK_BYTES = 512 << 10, /* of rows: loses less than 1 % to the window's new start, and a core stays in its cache */
     STORED_MOST = 65535,     /* bytes of a stored deflate block */
     SPARE_BLOCKS = 2,        /* beside those being packed: one is filled with rows, one waits to be written */
-    SPARE_ROOM = 1024,       /* bytes: small blocks may come out larger at first, by the head of their codes */
+    SPARE_ROOM = 64,         /* bytes that streams take beside their data */
     CHUNK_HEAD = 8,          /* length and type */
     STREAM_HEAD = 2,         /* the zlib header in front of the first block */
     STREAM_TAIL = 6,         /* an empty last block and the Adler-32 sum behind the last */
@@ -28,11 +26,7 @@ enum {
     DATA_AT = CHUNK_HEAD + STREAM_HEAD,
     SAMPLE_ROWS = 4,         /* of a block, for trying filters */
     SAMPLE_PIECES = 4,       /* of a row, when it is long */
-    SAMPLE_BYTES = 8 << 10,
-    RUNS_ALONE = 0,          /* the level that looks for nothing else */
-    RUNS_OR_MATCHES = 1,     /* the level that asks the sample */
-    SMALL = 64 << 10,        /* bytes of a block that takes no time whatever is done */
-    WORTH = 2                /* percent that matches must save: they take several times as long */
+    SAMPLE_BYTES = 8 << 10
 };
 
 typedef struct block {
@@ -67,7 +61,7 @@ struct smp_png_blocks {
 
 #ifdef SMP_HAVE_ISAL
 enum { ISAL_MOST = 3 }; /* levels above are zlib's */
-static const uint32_t level_buffer_size[] = {0, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT,
+static const uint32_t level_buffer_size[] = {ISAL_DEF_LVL0_DEFAULT, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT,
                                              ISAL_DEF_LVL3_DEFAULT};
 /* What of it begins a stream with zeros: counts and the hash table; tokens follow, written before they are read. */
 enum { BESIDE_TABLE = 8 << 10 };
@@ -79,17 +73,15 @@ enum { ISAL_MOST = -1 };
 
 static bool open_stream(packer *b, int level)
 {
-    if (level == RUNS_ALONE)
-        return true;
 #ifdef SMP_HAVE_ISAL
     if (level <= ISAL_MOST) {
         b->stream = smp_alloc(sizeof(struct isal_zstream));
-        b->level_buffer = smp_alloc_raw(level_buffer_size[level]); /* what must be zero is cleared for each stream */
+        b->level_buffer = smp_alloc_raw(level_buffer_size[level] + 1); /* what must be zero is cleared for each stream */
         return b->stream && b->level_buffer;
     }
 #endif
     z_stream *z = b->stream = smp_alloc(sizeof *z);
-    return z && deflateInit2(z, level, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) == Z_OK;
+    return z && deflateInit2(z, level > 0 ? level : 1, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) == Z_OK;
 }
 
 static void close_stream(packer *b, int level)
@@ -116,9 +108,10 @@ static size_t isal_deflate_to(packer *b, int level, uint8_t *to, size_t room, co
     to[sizeof stored_one] = from[0];
     isal_deflate_init(z);
     z->level = (uint32_t)level;
-    z->level_buf = b->level_buffer;
-    z->level_buf_size = level_buffer_size[level];
-    memset(b->level_buffer, 0, level_buffer_clear[level]);
+    z->level_buf = level ? b->level_buffer : NULL;
+    z->level_buf_size = level ? level_buffer_size[level] : 0;
+    if (level)
+        memset(b->level_buffer, 0, level_buffer_clear[level]);
     memset(z->internal_state.head, 0, sizeof z->internal_state.head);
     z->internal_state.has_hist = IGZIP_HIST;
     z->total_in = 1;
@@ -200,44 +193,19 @@ static size_t take_sample(const smp_png_blocks *p, const packer *k, const block 
     return (size_t)(to - k->sample);
 }
 
-typedef struct method {
-    int filter;
-    bool matches; /* not only runs of zeros */
-} method;
-
-/* Bytes of a filtered sample with matches. */
-static size_t try_matches(const smp_png_blocks *p, packer *k, const block *b, int filter)
+/* The filter for a block: the one whose sample packs smallest. What compresses best cannot be told from sums of
+ * differences: on photographs they choose Paeth, and `up` packs smaller. (Entropy can tell, but for what repeats; it is
+ * not quicker in the whole.) */
+static int choose_filter(const smp_png_blocks *p, packer *k, const block *b)
 {
-    size_t taken = take_sample(p, k, b, filter);
-    size_t size = deflate_to(k, p->setup.level, k->trial, 2 * SAMPLE_BYTES, k->sample, taken);
-    return size ? size : SIZE_MAX;
-}
-
-/* How a block is packed: as its sample packs smallest. What compresses best cannot be told from sums of differences: on
- * photographs they choose Paeth, and `up` packs smaller. */
-static method choose_method(const smp_png_blocks *p, packer *k, const block *b)
-{
-    const int level = p->setup.level;
-    const bool small = b->rows * (p->setup.row_bytes + 1) <= SMALL;
-    method best = {.matches = level > RUNS_OR_MATCHES || (level == RUNS_OR_MATCHES && small)};
     size_t best_size = SIZE_MAX;
+    int best = 0;
     for (int filter = 0; filter < SMP_PNG_FILTERS; filter++) {
-        size_t size = best.matches ? try_matches(p, k, b, filter) : smp_png_runs_cost(k->sample, take_sample(p, k, b, filter));
-        if (size < best_size) {
+        size_t taken = take_sample(p, k, b, filter);
+        size_t size = deflate_to(k, p->setup.level, k->trial, 2 * SAMPLE_BYTES, k->sample, taken);
+        if (size && size < best_size) {
             best_size = size;
-            best.filter = filter;
-        }
-    }
-    if (level == RUNS_ALONE || best.matches)
-        return best;
-    /* Matches may like another filter: what repeats is seen best as it is. */
-    const int filters[] = {best.filter, SMP_PNG_NONE};
-    size_t worth = best_size - best_size * WORTH / 100;
-    for (int i = 0; i < (best.filter == SMP_PNG_NONE ? 1 : 2); i++) {
-        size_t size = try_matches(p, k, b, filters[i]);
-        if (size < worth) {
-            worth = size;
-            best = (method){.filter = filters[i], .matches = true};
+            best = filter;
         }
     }
     return best;
@@ -291,11 +259,9 @@ static void pack_block(void *context, int thread, int64_t number)
     packer *k = &p->packer[thread];
     block *b = &p->block[number % p->room];
     const size_t size = (size_t)(b->rows * (p->setup.row_bytes + 1));
-    const method how = choose_method(p, k, b);
-    filter_block(p, b, how.filter);
+    filter_block(p, b, choose_filter(p, k, b));
     uint8_t *data = b->packed + DATA_AT, *chunk = chunk_of(b, number);
-    b->packed_size = how.matches ? deflate_to(k, p->setup.level, data, p->packed_room, b->lines, size)
-                                 : smp_png_runs_pack(data, p->packed_room, b->lines, size);
+    b->packed_size = deflate_to(k, p->setup.level, data, p->packed_room, b->lines, size);
     if (!b->packed_size || b->packed_size > stored_size(size))
         b->packed_size = store_to(data, b->lines, size);
     b->adler = adler_of(b->lines, size);
