@@ -72,7 +72,7 @@ class GpuPeers(CliCase):
         done = run("--device", "simt", "--tiny", "--json", out, "--only", "stats f32x1", "--only", "convolve 7x7 u8x1", "--only", "fir*x2")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         report = json.loads(out.read_text())
-        report["environment"].update(device_name="NVIDIA H100", driver="580 (CUDA 13.0)", npp="13.0.3")
+        report["environment"].update(device_name="NVIDIA H100", driver="580 (CUDA 13.0)", toolkit="CUDA 13.0", npp="13.0.3")
         report["left_out"] = ["transpose u8x1"]
         for row in report["rows"]:
             for bar in row["bars"]:
@@ -86,7 +86,7 @@ class GpuPeers(CliCase):
             made = subprocess.run([sys.executable, "-B", str(ROOT / "docs/results.py"), *words, str(self.folder)], text=True, capture_output=True)
             self.assertEqual(made.returncode, 0, made.stderr)
         page = (self.folder / "results.md").read_text()
-        for text in ("NVIDIA H100, driver 580 (CUDA 13.0), NPP 13.0.3", "4 of 5 bars are met",
+        for text in ("NVIDIA H100, driver 580 (CUDA 13.0), CUDA 13.0, NPP 13.0.3", "4 of 5 bars are met",
                      "### Convolve 7x7", "5.50 x NPP filter", "| 5.00 | 4 x NPP filter | yes |", "**no**", "at x 1, y 2: 3, not 4",
                      "Not measured: transpose u8x1."):
             self.assertIn(text, page)

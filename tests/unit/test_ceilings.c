@@ -69,6 +69,7 @@ static void run(smp_device *device, const smp_launch *launch, const unsigned cha
     smp_io io = {.in = view_of(from), .out = view_of(to)};
     assert_int_equal(device->ops->launch(device, &variant, launch, &io, &plan, &cost, &err), SMP_OK);
     assert_int_equal(device->ops->copy_out(device, out, SIZE, to, SIZE, SIZE, 1, &err), SMP_OK);
+    assert_int_equal(device->ops->sync(device, &err), SMP_OK); /* writes cost, which is on this stack */
     device->ops->free(device, from);
     device->ops->free(device, to);
 }
