@@ -69,7 +69,11 @@ class Compare(CliCase):
         # In the emulator a shuffle is a switch between 32 threads: six times slower than naive.
         arguments = ("compare", "-e", "stats", CHELSEA, "--device", "simt", "--variants", "shuffle", *QUICK)
         self.smp(*arguments)
-        done = self.smp(*arguments, "--fail-on", "slower", status=7)
+        for _ in range(5):  # on a busy machine a verdict may be unclear
+            done = self.smp(*arguments, "--fail-on", "slower", status=(0, 7))
+            if done.returncode:
+                break
+        self.assertEqual(done.returncode, 7)
         self.assertIn("slower than naive", done.stderr)
         self.assertIn("slower", done.stdout)
 
