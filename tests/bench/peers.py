@@ -225,7 +225,7 @@ def main():
     ask.add_argument("--json", default=os.path.join(ROOT, "docs/results/cpu-peers.json"))
     ask.add_argument("--rounds", type=int, default=7)
     ask.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    ask.add_argument("--only", choices=("jobs", "stages"))
+    ask.add_argument("--only", choices=("jobs", "stages"), help="measure one table, keep the other")
     options = ask.parse_args()
     result = {
         "program": first_line([options.program, "--version"]),
@@ -236,6 +236,11 @@ def main():
                      "GraphicsMagick": first_line(["gm", "version"]), "ffmpeg": first_line(["ffmpeg", "-version"]),
                      "OpenCV": cv2.__version__},
     }
+    if options.only and os.path.exists(options.json):
+        with open(options.json) as file:
+            before = json.load(file)
+        if all(before.get(key) == result[key] for key in ("processor", "threads", "versions")):
+            result = {**before, **result}  # the other table, of an earlier run here, stays
     with tempfile.TemporaryDirectory() as folder:
         if options.only != "stages":
             make_pictures(folder)
