@@ -174,7 +174,7 @@ def bench(report):
 
 def peers(report):
     """Whole commands, and single stages in memory, beside other programs on a CPU."""
-    text = f"\n## Beside other programs, on a CPU\n\n{report['processor']}, {report['threads']} threads; all in turns in one run of " \
+    text = f"\n## Beside other programs, on a CPU\n\n{report['processor']}, {report['threads']} threads; all in turns, by " \
            "`tests/bench/peers.py`, medians. "
     text += "; ".join(line for line in report["versions"].values() if line) + ".\n"
     for job in report.get("jobs", []):
