@@ -9,6 +9,7 @@ Needs Python with NumPy and OpenCV for the pictures (Debian: python3-numpy, pyth
 only ratios within one run mean anything."""
 import argparse
 import json
+import multiprocessing
 import os
 import platform
 import shutil
@@ -64,19 +65,34 @@ def commands(program, source, out, threads):
     }
 
 
-def once(command, out):
-    """Wall and processor seconds, peak memory in MB, output in bytes; None when the command failed."""
+def watch(pid):
+    """Peak resident MB until the process ends. (getrusage would count this interpreter, which forked it.)"""
+    peak, began = 0.0, time.monotonic()
+    while True:
+        try:
+            with open(f"/proc/{pid}/status") as status:
+                lines = [line for line in status if line.startswith("VmHWM")]
+        except OSError:
+            return peak
+        if not lines:
+            return peak  # it has ended and waits to be waited for
+        peak = max(peak, int(lines[0].split()[1]) / 1024)
+        time.sleep(0.001 if time.monotonic() - began < 0.1 else 0.01)
+
+
+def once(command, out, watched):
+    """Wall and processor seconds and output in bytes, and, where it is watched, peak memory; None when it failed."""
     if os.path.exists(out):
         os.remove(out)
     start = time.monotonic()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    peak = watch(child.pid) if watched else None
     _, status, used = os.wait4(child.pid, 0)
     wall = time.monotonic() - start
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode or not os.path.exists(out):
         return None
-    return {"wall_s": wall, "cpu_s": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024,
-            "output_bytes": os.path.getsize(out)}
+    return {"wall_s": wall, "cpu_s": used.ru_utime + used.ru_stime, "peak_mb": peak, "output_bytes": os.path.getsize(out)}
 
 
 SLOW = ("ImageMagick", "GraphicsMagick")  # tens of seconds each: one round
@@ -101,7 +117,7 @@ def measure_jobs(program, folder, rounds, threads):
                     continue
                 if turn and len(samples[tool]) < turn and tool not in SLOW:
                     continue  # it failed before
-                one = once(command, out)
+                one = once(command, out, watched=turn == 0)
                 if one:
                     samples[tool].append(one)
         tools = {}
@@ -109,7 +125,7 @@ def measure_jobs(program, folder, rounds, threads):
             if rows:
                 tools[tool] = {"wall_s": statistics.median(r["wall_s"] for r in rows),
                                "cpu_s": statistics.median(r["cpu_s"] for r in rows),
-                               "peak_mb": max(r["peak_mb"] for r in rows),
+                               "peak_mb": rows[0]["peak_mb"],
                                "output_bytes": rows[-1]["output_bytes"],
                                "samples": rows}
         results.append({"job": title, "input_bytes": os.path.getsize(source), "tools": tools})
@@ -234,7 +250,7 @@ def main():
         "load_before": os.getloadavg()[0],
         "versions": {"vips": first_line(["vips", "--version"]), "ImageMagick": first_line(["convert", "-version"]),
                      "GraphicsMagick": first_line(["gm", "version"]), "ffmpeg": first_line(["ffmpeg", "-version"]),
-                     "OpenCV": cv2.__version__},
+                     "OpenCV": "OpenCV " + cv2.__version__},
     }
     if options.only and os.path.exists(options.json):
         with open(options.json) as file:
@@ -243,7 +259,9 @@ def main():
             result = {**before, **result}  # the other table, of an earlier run here, stays
     with tempfile.TemporaryDirectory() as folder:
         if options.only != "stages":
-            make_pictures(folder)
+            maker = multiprocessing.Process(target=make_pictures, args=(folder,))  # its memory goes with it
+            maker.start()
+            maker.join()
             result["jobs"] = measure_jobs(options.program, folder, options.rounds, options.threads)
         if options.only != "jobs":
             result["stages"] = measure_stages(options.program, folder, options.rounds, options.threads)
