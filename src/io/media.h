@@ -1,5 +1,5 @@
 /* Pictures and sounds in files, as rows. Readers recognise a format by its content, writers by the name's extension.
- * Readers deliver rows in order, once. Writers write to a temporary file beside the target, which only commit() puts in
+ * Readers deliver rows in order, once. Writers write to a temporary file in the target's folder, which only commit() puts in
  * place, so that a failure at any moment leaves what was there before. */
 #ifndef SMP_IO_MEDIA_H
 #define SMP_IO_MEDIA_H
@@ -112,7 +112,7 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
 /* Samples that the format's integers had to clamp so far (a sound's; pictures are clamped by stages, which count). */
 uint64_t smp_writer_clipped(const smp_writer *writer);
 
-/* Finishes the file, checks every close, fsyncs, renames. Frees the writer whatever happens; on failure nothing is
+/* Finishes the file, checks every close, fsyncs, puts it in place. Frees the writer whatever happens; on failure nothing is
  * left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
 

@@ -1,17 +1,13 @@
-/* Atomic output files: see output.h. Temporary names are kept in a fixed table, so that a signal handler can remove
- * them without touching the heap. */
+/* Atomic output files: see output.h. Where their bytes wait until they are whole is temporary.c's. */
 #include "io/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,24 +16,17 @@
 #include "base/clock.h"
 #include "io/media.h"
 #include "io/source.h"
+#include "io/temporary.h"
 
 enum {
     BUFFER = 1 << 17, /* bytes gathered before a write(2) */
-    PORTION = 1 << 20, /* bytes after which the disk is asked to begin */
-    SLOTS = 256,      /* temporary files at once: far more than threads that write */
-    TRIES = 100       /* random names before giving up */
+    PORTION = 1 << 20 /* bytes after which the disk is asked to begin */
 };
-
-enum { SLOT_FREE, SLOT_TAKEN, SLOT_ARMED };
-static struct slot {
-    atomic_int state;
-    char path[PATH_MAX];
-} slots[SLOTS];
 
 struct smp_output {
     char *path;   /* as the user gave it, for messages */
     char *target; /* what will be replaced; null when written directly */
-    struct slot *slot;
+    smp_temporary temporary;
     int fd;
     bool force;
     int failed; /* errno of the first failed write */
@@ -48,36 +37,13 @@ struct smp_output {
     uint8_t buffer[BUFFER];
 };
 
-static struct slot *take_slot(void)
-{
-    for (int i = 0; i < SLOTS; i++) {
-        int expected = SLOT_FREE;
-        if (atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_TAKEN))
-            return &slots[i];
-    }
-    return NULL;
-}
-
-void smp_output_abort_all(void)
-{
-    int saved = errno;
-    for (int i = 0; i < SLOTS; i++)
-        if (atomic_load(&slots[i].state) == SLOT_ARMED)
-            unlink(slots[i].path);
-    errno = saved;
-}
-
 static void destroy(smp_output *output)
 {
     if (!output)
         return;
     if (output->fd >= 0)
         close(output->fd);
-    if (output->slot) {
-        if (atomic_load(&output->slot->state) == SLOT_ARMED)
-            unlink(output->slot->path);
-        atomic_store(&output->slot->state, SLOT_FREE);
-    }
+    smp_temporary_remove(&output->temporary);
     smp_free(output->path);
     smp_free(output->target);
     smp_free(output);
@@ -251,93 +217,6 @@ static smp_code open_special(smp_output *output, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code fail_create(int number, const char *folder, smp_error *err)
-{
-    char text[128];
-    if (number == ENOENT || number == ENOTDIR) {
-        smp_fail(err, SMP_E_WRITE, "the folder %.300s does not exist", folder);
-        return smp_hint(err, "make it first: mkdir -p '%.280s'", folder);
-    }
-    smp_fail(err, SMP_E_WRITE, "cannot make a file in %.300s: %s", folder, smp_os_error(number, text, sizeof text));
-    if (number == EACCES || number == EPERM || number == EROFS)
-        return smp_hint(err, "you may not write in that folder; choose another");
-    if (number == ENOSPC || number == EDQUOT)
-        return smp_hint(err, "make room on that disk, or write to another");
-    return SMP_E_WRITE;
-}
-
-/* Bytes of target up to and with its last slash, as a folder's name into text. */
-static bool folder_of(const char *target, char *text, size_t size)
-{
-    const char *slash = strrchr(target, '/');
-    size_t length = slash ? (size_t)(slash - target) + 1 : 0;
-    if (length + 3 > size)
-        return false;
-    if (!length)
-        memcpy(text, "./", 3);
-    else {
-        memcpy(text, target, length);
-        text[length] = '\0';
-    }
-    return true;
-}
-
-static uint64_t random_bits(void)
-{
-    uint64_t bits;
-    static atomic_uint_fast64_t calls;
-    if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) == (ssize_t)sizeof bits)
-        return bits;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return ((uint64_t)getpid() << 40) ^ ((uint64_t)now.tv_nsec << 8) ^ atomic_fetch_add(&calls, 1);
-}
-
-/* A temporary file is locked as long as its writer lives, so that what a kill left behind can be told from what another
- * process is writing (smp_output_sweep). False: a sweep was faster than the lock, the file is gone. */
-static bool hold(int fd)
-{
-    struct stat status;
-    while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
-        ;
-    return fstat(fd, &status) != 0 || status.st_nlink > 0;
-}
-
-static smp_code open_temporary(smp_output *output, const struct stat *existing, smp_error *err)
-{
-    char folder[PATH_MAX];
-    if (!folder_of(output->target, folder, sizeof folder))
-        return fail_create(ENAMETOOLONG, output->target, err);
-    struct slot *slot = take_slot();
-    if (!slot)
-        return smp_fail(err, SMP_E_WRITE, "more than %d output files are open at once", SLOTS);
-    output->slot = slot;
-    for (int i = 0; i < TRIES; i++) {
-        int length = snprintf(slot->path, sizeof slot->path, "%s.smempipe-%016llx.tmp", folder,
-                              (unsigned long long)random_bits());
-        if (length < 0 || (size_t)length >= sizeof slot->path)
-            return fail_create(ENAMETOOLONG, folder, err);
-        /* Armed before the file exists: a signal between the two finds nothing to remove, or the file. */
-        atomic_store(&slot->state, SLOT_ARMED);
-        output->fd = open(slot->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (output->fd >= 0 && !hold(output->fd)) {
-            close(output->fd);
-            output->fd = -1;
-            atomic_store(&slot->state, SLOT_TAKEN);
-            continue;
-        }
-        if (output->fd >= 0) {
-            if (existing) /* replacing a private file must not publish it */
-                (void)fchmod(output->fd, existing->st_mode & 0777);
-            return SMP_OK;
-        }
-        atomic_store(&slot->state, SLOT_TAKEN);
-        if (errno != EEXIST && errno != EINTR)
-            return fail_create(errno, folder, err);
-    }
-    return fail_create(EEXIST, folder, err);
-}
-
 static smp_code fail_exists(smp_error *err)
 {
     smp_fail(err, SMP_E_WRITE, "the file exists already");
@@ -385,7 +264,10 @@ static smp_code open_path(smp_output *output, const char *const *inputs, smp_err
     }
     if (!output->target)
         return smp_fail_memory(err, "a path", length);
-    return open_temporary(output, exists ? &status : NULL, err);
+    smp_code code = smp_temporary_open(output->target, &output->temporary, &output->fd, err);
+    if (code == SMP_OK && exists) /* replacing a private file must not publish it */
+        (void)fchmod(output->fd, status.st_mode & 0777);
+    return code;
 }
 
 smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err)
@@ -395,7 +277,7 @@ smp_code smp_output_open(const char *path, bool force, const char *const *inputs
     if (!output)
         return smp_fail_memory(err, "an output buffer", sizeof *output);
     output->target = NULL;
-    output->slot = NULL;
+    output->temporary = (smp_temporary){.slot = NULL};
     output->fd = -1;
     output->force = force;
     output->failed = 0;
@@ -417,27 +299,6 @@ smp_code smp_output_open(const char *path, bool force, const char *const *inputs
 
 /* ------------------------------------------------------------------------------------------------ committing */
 
-/* Puts `from` in place of `to`; without force only where nothing is, decided by the kernel in one step where it can. */
-static int put_in_place(const char *from, const char *to, bool force)
-{
-    if (force)
-        return rename(from, to);
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return -1;
-    if (link(from, to) == 0)
-        return unlink(from);
-    if (errno == EEXIST)
-        return -1;
-    struct stat status; /* a file system without hard links: a look and a rename is the best there is */
-    if (lstat(to, &status) == 0) {
-        errno = EEXIST;
-        return -1;
-    }
-    return rename(from, to);
-}
-
 void smp_sync_folder(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -450,7 +311,7 @@ void smp_sync_folder(const char *folder)
 static void sync_folder(const char *target)
 {
     char folder[PATH_MAX];
-    if (folder_of(target, folder, sizeof folder))
+    if (smp_folder_of(target, folder, sizeof folder))
         smp_sync_folder(folder);
 }
 
@@ -461,22 +322,21 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
     double start = smp_now();
     if (code == SMP_OK && output->target && fsync(output->fd) != 0 && errno != EINVAL && errno != EROFS)
         code = fail_write(errno, err);
-    int held = fcntl(output->fd, F_DUPFD_CLOEXEC, 3); /* keeps the lock until the file is in place */
+    int held = fcntl(output->fd, F_DUPFD_CLOEXEC, 3); /* keeps file and lock until it is in place */
+    if (code == SMP_OK && output->target && held < 0)
+        code = fail_write(errno, err);
     int closed = close(output->fd), number = errno;
     output->fd = -1;
     if (code == SMP_OK && closed != 0 && number != EINTR)
         code = fail_write(number, err);
     if (code == SMP_OK && output->target) {
-        if (put_in_place(output->slot->path, output->target, output->force) != 0) {
+        if (smp_temporary_place(&output->temporary, held, output->target, output->force) != 0) {
             char text[128];
             code = errno == EEXIST ? fail_exists(err)
                                    : smp_fail(err, SMP_E_WRITE, "cannot put the finished file in place: %s",
                                               smp_os_error(errno, text, sizeof text));
-        } else {
-            atomic_store(&output->slot->state, SLOT_TAKEN); /* no longer there to be removed */
-            if (!output->lazy_folder)
-                sync_folder(output->target);
-        }
+        } else if (!output->lazy_folder)
+            sync_folder(output->target);
     }
     if (held >= 0)
         close(held);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "io/output.h"
+#include "io/temporary.h"
 
 static void expect_content(const char *path, const char *text)
 {
@@ -319,6 +320,7 @@ static void a_signal_handler_removes_temporary_files(void **context)
     clear_folder();
     smp_error err = {0};
     smp_output *one, *two;
+    smp_temporary_set_named(true);
     assert_ok(smp_output_open(in_folder("a"), false, NULL, &one, &err));
     assert_ok(smp_output_open(in_folder("b"), false, NULL, &two, &err));
     assert_int_equal(count_files(), 2);
@@ -329,6 +331,7 @@ static void a_signal_handler_removes_temporary_files(void **context)
     assert_ok(put(in_folder("a"), false, NULL, "x", &err)); /* places in the table are free again */
     smp_writer_abort_all();
     assert_int_equal(count_files(), 1);
+    smp_temporary_set_named(false);
 }
 
 /* Reads every format from a pipe, which cannot seek, fed a few bytes at a time. */
@@ -366,32 +369,76 @@ static void pipes_are_read_like_files(void **context)
     }
 }
 
-/* A writer in a process of its own that is killed in the middle. */
-static void a_sweep_removes_what_a_kill_left_and_nothing_else(void **context)
+/* A writer in a process of its own that has begun with "a": kill it. */
+static pid_t begin_writer(bool force)
 {
-    (void)context;
-    clear_folder();
     int ready[2];
+    char byte;
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
     if (!child) {
         smp_output *output;
-        if (smp_output_open(in_folder("a"), false, NULL, &output, NULL) == SMP_OK && write(ready[1], "", 1) == 1)
+        if (smp_output_open(in_folder("a"), force, NULL, &output, NULL) == SMP_OK && write(ready[1], "", 1) == 1)
             pause();
         _exit(1);
     }
-    char byte;
     assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+static void end_writer(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void a_killed_writer_leaves_nothing(void **context)
+{
+    (void)context;
+    clear_folder();
+    int fd = open(in_folder(""), O_WRONLY | O_TMPFILE, 0600);
+    if (fd < 0)
+        skip(); /* this file system has no files without a name */
+    close(fd);
+    end_writer(begin_writer(false));
+    assert_int_equal(count_files(), 0);
+    store(in_folder("a"), "old", 3);
+    end_writer(begin_writer(true));
+    assert_int_equal(count_files(), 1);
+    expect_content(in_folder("a"), "old");
+}
+
+static void a_sweep_removes_what_a_kill_left_and_nothing_else(void **context)
+{
+    (void)context;
+    clear_folder();
+    smp_temporary_set_named(true);
+    pid_t child = begin_writer(false);
     store(in_folder(".smempipe-notes.tmp"), "mine", 4);
     assert_int_equal(smp_output_sweep(in_folder("")), 0); /* in use */
     assert_int_equal(count_files(), 2);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
+    end_writer(child);
     assert_int_equal(smp_output_sweep(in_folder("")), 1);
     assert_int_equal(count_files(), 1);
     expect_content(in_folder(".smempipe-notes.tmp"), "mine");
-    close(ready[0]);
-    close(ready[1]);
+    smp_temporary_set_named(false);
+}
+
+/* Again with files that have a name from the beginning. */
+static void on_file_systems_without_nameless_files_too(void **context)
+{
+    smp_temporary_set_named(true);
+    a_file_appears_at_commit_and_not_before(context);
+    abort_leaves_what_was_there(context);
+    a_new_file_has_the_mode_that_umask_leaves(context);
+    an_existing_file_needs_force(context);
+    a_file_that_appears_meanwhile_is_kept(context);
+    a_link_is_followed_and_stays(context);
+    wrong_targets_are_explained(context);
+    a_failed_write_leaves_the_old_file(context);
+    smp_temporary_set_named(false);
 }
 
 int main(void)
@@ -413,7 +460,9 @@ int main(void)
         cmocka_unit_test(every_error_names_the_file),
         cmocka_unit_test(a_signal_handler_removes_temporary_files),
         cmocka_unit_test(pipes_are_read_like_files),
+        cmocka_unit_test(a_killed_writer_leaves_nothing),
         cmocka_unit_test(a_sweep_removes_what_a_kill_left_and_nothing_else),
+        cmocka_unit_test(on_file_systems_without_nameless_files_too),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
