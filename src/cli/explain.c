@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
+#include "exec/footprint.h"
 #include "exec/step.h"
 #include "report/json.h"
 #include "report/text.h"
@@ -48,66 +48,12 @@ char *smp_explain_statement(const smp_stage *stage, const void *params)
 
 /* ------------------------------------------------------------------------------------------------ with an input */
 
-static int64_t row_bytes(const smp_shape *shape, smp_format storage)
-{
-    return shape->width * shape->channels * smp_sample_size((int)storage);
-}
-
-/* Is this step's output only an output of the pipeline? Its rows then live in that output's stream. */
-static bool only_written(const smp_plan *plan, int index)
-{
-    for (size_t i = 0; i < plan->step_count; i++)
-        if (plan->steps[i].input == index || plan->steps[i].by == index)
-            return false;
-    return !plan->steps[index].frame;
-}
-
-static int64_t scratch_bytes(const smp_step *step, const smp_variant *variant, int64_t strip_rows, bool gpu)
-{
-    bool scratch = false;
-    smp_io io = {.in = {.channels = step->in.channels, .format = SMP_FORMATS}, /* as the executor asks */
-                 .out = {.channels = step->out.channels, .format = SMP_FORMATS}};
-    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
-        const smp_launch *launch = &variant->launches[i];
-        scratch = scratch || (smp_launch_runs(launch, gpu) && launch->to == SMP_SCRATCH &&
-                              (!gpu || smp_launch_kernel(launch, &io, step->work.kernel)));
-    }
-    int64_t height = step->in.height, rows = smp_min_i64(height, strip_rows + step->reach_up + step->reach_down);
-    return scratch ? (step->whole_input ? height : rows) * step->in.width * step->out.channels * 4 : 0;
-}
-
-/* The first rows of a picture as they would lie in device memory, where nothing is read or written. */
-static smp_view view_of(const smp_shape *shape, smp_format storage, int64_t rows)
-{
-    enum { NOWHERE = 1 << 16 }; /* an address aligned as a device's allocations are */
-    return (smp_view){
-        .data = (void *)(uintptr_t)NOWHERE,
-        .stride = (row_bytes(shape, storage) + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN,
-        .width = shape->width,
-        .height = shape->height,
-        .rows = smp_min_i64(rows, shape->height),
-        .channels = shape->channels,
-        .format = (int32_t)storage,
-        .white = smp_white(shape->format),
-        .alpha = shape->alpha,
-    };
-}
-
 /* What the launches of a step take on a GPU, for a strip away from the picture's ends. */
 static smp_code explain_launches(const smp_explanation *e, const smp_step *step, const smp_variant *variant,
                                  smp_explain_step *out, smp_error *err)
 {
-    const smp_step *input = &e->plan->steps[step->input];
-    int64_t reach = step->reach_up + step->reach_down, read = step->whole_input ? INT64_MAX / 2 : e->strip_rows + reach;
-    smp_view in = view_of(&input->out, input->storage, read),
-             result = view_of(&step->out, step->storage, e->strip_rows);
-    smp_view scratch = view_of(&step->in, SMP_F32, read), by = {0};
-    scratch.channels = step->out.channels;
-    scratch.stride = (scratch.width * scratch.channels * 4 + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
-    if (step->job == SMP_JOB_REDUCE)
-        result = in = view_of(&input->out, input->storage, e->strip_rows);
-    if (step->by >= 0)
-        by = view_of(&e->plan->steps[step->by].out, e->plan->steps[step->by].storage, read);
+    smp_view in, result, by;
+    smp_footprint_views(e->plan, step, e->strip_rows, &in, &result, &by);
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
@@ -116,13 +62,7 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
         bool counts;
         if (!smp_launch_runs(launch, true) || !smp_result_part(&step->work, launch, &at, &size, &counts))
             continue;
-        smp_io io = {.in = launch->from == SMP_SCRATCH ? scratch : in,
-                     .out = launch->to == SMP_SCRATCH ? scratch : result,
-                     .by = by};
-        if (step->by < 0 && launch->from == SMP_SCRATCH)
-            io.by = in;
-        else if (step->by < 0 && launch->to == SMP_SCRATCH)
-            io.by = result;
+        smp_io io = smp_step_views(step, launch, &in, &result, &by, SMP_NOWHERE);
         to->kernel = smp_launch_kernel(launch, &io, step->work.kernel);
         if (!to->kernel)
             continue;
@@ -172,36 +112,16 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
     }
     if (!out->text)
         return smp_fail_memory(err, "the plan's text", 256);
-    out->rows = e->device->host_memory && only_written(plan, index) ? 0 : window->rows;
-    int64_t stride = (row_bytes(&step->out, step->storage) + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
-    out->bytes = out->rows * stride + (int64_t)step->work.table_size;
-    if (step->job == SMP_JOB_REDUCE)
-        out->bytes += (int64_t)step->work.result_size;
     const smp_variant *variant = step->stage ? smp_step_variant(step, wanted) : NULL;
+    out->rows = e->device->host_memory && smp_direct_sink(plan, index) >= 0 ? 0 : window->rows;
+    out->bytes = smp_footprint_step(step, variant, !e->device->host_memory, e->strip_rows, out->rows);
     if (variant) {
         if (step->work.tuning.variant == variant)
             smp_tuning_text(&step->work.tuning, out->tuned, sizeof out->tuned);
         out->variant = variant->name;
-        out->bytes += scratch_bytes(step, variant, e->strip_rows, !e->device->host_memory);
     }
     e->bytes += out->bytes;
     return variant && !e->device->host_memory ? explain_launches(e, step, variant, out, err) : SMP_OK;
-}
-
-/* Rows that readers decode ahead and writers have yet to encode: three slots each. */
-static int64_t stream_bytes(const smp_plan *plan, int64_t strip_rows)
-{
-    enum { SLOTS = 3, SLOT_BYTES = 1 << 20 };
-    const smp_step *source = &plan->steps[0];
-    int64_t row = row_bytes(&source->out, source->out.format);
-    int64_t bytes =
-        SLOTS * row *
-        smp_max_i64(1, smp_min_i64(smp_min_i64(strip_rows, source->out.height), row > 0 ? SLOT_BYTES / row : 1));
-    for (size_t i = 0; i < plan->sink_count; i++) {
-        const smp_shape *shape = &plan->sinks[i].shape;
-        bytes += SLOTS * smp_min_i64(strip_rows, shape->height) * row_bytes(shape, shape->format);
-    }
-    return bytes;
 }
 
 static smp_code explain_plan(const explain_settings *settings, smp_explanation *e, smp_error *err)
@@ -210,7 +130,9 @@ static smp_code explain_plan(const explain_settings *settings, smp_explanation *
     smp_window *windows = smp_alloc_array(plan->step_count, sizeof *windows);
     e->steps = smp_alloc_array(plan->step_count, sizeof *e->steps);
     e->strip_rows = smp_strip_rows(plan, e->device, settings->plan.strip_rows);
-    e->bytes = e->stream_bytes = stream_bytes(plan, e->strip_rows);
+    e->stream_bytes = smp_footprint_streams(plan, e->strip_rows);
+    e->thread_bytes = smp_footprint_threads(plan, e->device, settings->plan.variant, e->strip_rows);
+    e->bytes = e->stream_bytes + e->thread_bytes;
     smp_code code = windows && e->steps ? SMP_OK : smp_fail_memory(err, "the plan", plan->step_count * sizeof *windows);
     if (!code)
         code = smp_plan_windows(plan, e->strip_rows, windows, err);

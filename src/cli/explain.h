@@ -27,7 +27,8 @@ typedef struct smp_explanation {
     bool assumed;             /* no output was named: planned for a file that holds every format */
     const smp_plan *plan;
     smp_device *device;
-    int64_t strip_rows, stream_bytes, bytes; /* of rows between codecs and steps; of all */
+    int64_t strip_rows;
+    int64_t stream_bytes, thread_bytes, bytes; /* of rows between codecs and steps; of threads, on a CPU; of all */
     uint64_t limit;
     smp_explain_step *steps; /* plan->step_count of them */
 } smp_explanation;

@@ -280,6 +280,7 @@ void smp_explanation_json(FILE *to, const smp_explanation *e)
     smp_json_integer(json, "passes", plan->phases);
     smp_json_integer(json, "strip_rows", e->strip_rows);
     smp_json_integer(json, "stream_bytes", e->stream_bytes);
+    smp_json_integer(json, "thread_bytes", e->thread_bytes);
     smp_json_integer(json, "memory_bytes", e->bytes);
     smp_json_array(json, "steps");
     for (size_t i = 0; i < plan->step_count; i++)

@@ -20,7 +20,7 @@ smp_code smp_file_source_open(const smp_step *step, const smp_limits *limits, in
                               smp_error *err);
 void smp_file_source_close(smp_file_source *source);
 
-/* Rows that a reader decodes at a time: about 1 MB, so that it runs ahead in small steps. */
+/* Rows that a reader decodes at a time: about 512 KB, so that it runs ahead in small steps. */
 int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows);
 
 #endif

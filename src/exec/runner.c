@@ -40,30 +40,12 @@ static smp_code device_alloc(smp_runner *r, int64_t rows, int64_t stride, void *
     return r->device->ops->alloc(r->device, bytes, out, err);
 }
 
-/* On a device that shares the host's memory, rows that only go to one sink are computed in that sink's own memory. */
-static int direct_sink(const smp_runner *r, int index)
-{
-    int found = -1;
-    if (!r->device->host_memory || r->plan->steps[index].frame || r->plan->steps[index].job == SMP_JOB_SOURCE)
-        return -1;
-    for (size_t i = 0; i < r->plan->step_count; i++)
-        if (r->plan->steps[i].input == index || r->plan->steps[i].by == index)
-            return -1;
-    for (size_t i = 0; i < r->plan->sink_count; i++)
-        if (r->plan->sinks[i].step == index) {
-            if (found >= 0)
-                return -1;
-            found = (int)i;
-        }
-    return found;
-}
-
 static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
     lane *l = &r->lanes[index];
     smp_code code = SMP_OK;
-    l->direct = direct_sink(r, index);
+    l->direct = r->device->host_memory ? smp_direct_sink(r->plan, index) : -1;
     if (window->rows > 0 && l->direct < 0) {
         l->stride = smp_row_stride(&step->out, step->storage);
         l->rows = window->rows;

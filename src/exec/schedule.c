@@ -121,3 +121,20 @@ done:
     smp_free(rows);
     return code;
 }
+
+int smp_direct_sink(const smp_plan *plan, int index)
+{
+    int found = -1;
+    if (plan->steps[index].frame || plan->steps[index].job == SMP_JOB_SOURCE)
+        return -1;
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].input == index || plan->steps[i].by == index)
+            return -1;
+    for (size_t i = 0; i < plan->sink_count; i++)
+        if (plan->sinks[i].step == index) {
+            if (found >= 0)
+                return -1;
+            found = (int)i;
+        }
+    return found;
+}

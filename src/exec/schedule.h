@@ -23,6 +23,10 @@ int64_t smp_strip_count(const smp_plan *plan, int phase, int64_t strip_rows);
 /* Rows of each step (step_count entries) for strip k. Steps of other phases get empty rows. */
 void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_t k, smp_rows *rows);
 
+/* Where host and device share memory, rows that only go to one sink are computed in that sink's own memory: which sink
+ * takes those of a step, or -1. */
+int smp_direct_sink(const smp_plan *plan, int index);
+
 /* Window of each step (step_count entries), over all strips of all phases. */
 smp_code smp_plan_windows(const smp_plan *plan, int64_t strip_rows, smp_window *windows, smp_error *err);
 

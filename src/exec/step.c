@@ -91,17 +91,15 @@ bool smp_variant_runs(const smp_variant *variant, bool gpu)
     return false;
 }
 
-static bool uses_scratch(const smp_step_run *run)
+bool smp_step_uses_scratch(const smp_step *step, const smp_node_plan *work, const smp_variant *variant, bool gpu)
 {
-    const smp_step *step = run->step;
-    bool gpu = !run->device->host_memory;
     smp_io io = {
         .in = {.channels = step->in.channels, .format = SMP_FORMATS}, /* any: kernels of one format need none */
         .out = {.channels = step->out.channels, .format = SMP_FORMATS}};
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
-        const smp_launch *launch = &run->variant->launches[i];
+        const smp_launch *launch = &variant->launches[i];
         if (smp_launch_runs(launch, gpu) && launch->to == SMP_SCRATCH &&
-            (!gpu || smp_launch_kernel(launch, &io, run->work.kernel)))
+            (!gpu || smp_launch_kernel(launch, &io, work->kernel)))
             return true;
     }
     return false;
@@ -156,14 +154,13 @@ smp_code smp_step_scratch(smp_step_run *run, int64_t rows, smp_error *err)
     const smp_step *step = run->step;
     smp_device *device = run->device;
     size_t bytes;
-    if (!uses_scratch(run) || run->scratch_rows >= rows)
+    if (run->scratch_rows >= rows || !smp_step_uses_scratch(step, &run->work, run->variant, !device->host_memory))
         return SMP_OK;
     if (run->scratch)
         device->ops->free(device, run->scratch);
     run->scratch = NULL;
     run->scratch_rows = 0;
-    run->scratch_stride = aligned(step->in.width * step->out.channels * (int64_t)sizeof(float));
-    if (!smp_mul_size((size_t)rows, (size_t)run->scratch_stride, &bytes))
+    if (!smp_mul_size((size_t)rows, (size_t)smp_step_scratch_stride(step), &bytes))
         return smp_fail_memory(err, "a picture", UINT64_MAX);
     smp_code code = device->ops->alloc(device, bytes, &run->scratch, err);
     run->scratch_rows = code ? 0 : rows;
@@ -209,32 +206,42 @@ void smp_step_close(smp_step_run *run)
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-static smp_view scratch_view(const smp_step_run *run, const smp_view *in)
+int64_t smp_step_scratch_stride(const smp_step *step)
 {
-    smp_view view = *in;
-    view.data = run->scratch;
-    view.stride = run->scratch_stride;
-    view.channels = run->step->out.channels;
-    view.format = SMP_F32;
-    return view;
+    return aligned(step->in.width * step->out.channels * (int64_t)sizeof(float));
+}
+
+smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_view *in, const smp_view *out,
+                      const smp_view *by, void *scratch)
+{
+    smp_io io = {.in = *in, .out = *out, .by = *by};
+    smp_view between = *in;
+    between.data = scratch;
+    between.stride = smp_step_scratch_stride(step);
+    between.channels = step->out.channels;
+    between.format = SMP_F32;
+    if (step->by < 0 && launch->from == SMP_SCRATCH)
+        io.by = *in;
+    else if (step->by < 0 && launch->to == SMP_SCRATCH)
+        io.by = *out;
+    if (launch->from == SMP_SCRATCH)
+        io.in = between;
+    if (launch->to == SMP_SCRATCH)
+        io.out = between;
+    return io;
 }
 
 smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *out, const smp_view *by, smp_error *err)
 {
     smp_device *device = run->device;
-    smp_io io = {.table = run->table, .result = run->result, .clipped = run->clipped};
-    smp_view scratch = scratch_view(run, in);
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &run->variant->launches[i];
         if (!smp_launch_runs(launch, !device->host_memory))
             continue;
-        io.in = launch->from == SMP_SCRATCH ? scratch : *in;
-        io.by = *by;
-        if (run->step->by < 0 && launch->from == SMP_SCRATCH)
-            io.by = *in;
-        else if (run->step->by < 0 && launch->to == SMP_SCRATCH)
-            io.by = *out;
-        io.out = launch->to == SMP_SCRATCH ? scratch : *out;
+        smp_io io = smp_step_views(run->step, launch, in, out, by, run->scratch);
+        io.table = run->table;
+        io.result = run->result;
+        io.clipped = run->clipped;
         smp_code code = device->ops->launch(device, run->variant, launch, &io, &run->work, &run->cost, err);
         if (code)
             return code;

@@ -15,7 +15,7 @@ typedef struct smp_step_run {
     void *table, *result;       /* device memory; null: none */
     uint64_t *clipped;          /* device: one counter; null when not counted */
     void *scratch;
-    int64_t scratch_rows, scratch_stride;
+    int64_t scratch_rows;
     smp_findings findings; /* of a finished reduction, */
     bool wants_tally;      /* set by who also wants them in the form that adds up over files: */
     void *tally;           /* this, null where the stage has none */
@@ -42,6 +42,16 @@ const smp_variant *smp_step_variant(const smp_step *step, const char *wanted);
 
 /* Whether a variant has a launch for this kind of device. */
 bool smp_variant_runs(const smp_variant *variant, bool gpu);
+
+/* Whether a variant puts a picture of floats between its launches, and the bytes from a row of it to the next: as wide as
+ * the input, with the output's channels. */
+bool smp_step_uses_scratch(const smp_step *step, const smp_node_plan *work, const smp_variant *variant, bool gpu);
+int64_t smp_step_scratch_stride(const smp_step *step);
+
+/* What a launch sees: the scratch picture, which has the rows of `in`, in place of one of the step's pictures; a step without
+ * a second picture then finds that one as `by`. */
+smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_view *in, const smp_view *out,
+                      const smp_view *by, void *scratch);
 
 /* The rows of an input `height` rows high that a step reads for output rows from .. to-1. */
 void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "exec/step.h"
 
 /* Of a reader, small and enough to decode ahead; of a writer, as high as strips: one is filled, one is emptied. */
 enum { READ_SLOTS = 3, WRITE_SLOTS = 2, SLOTS = READ_SLOTS };
@@ -111,6 +112,13 @@ static void free_stream(smp_stream *s)
     smp_free(s);
 }
 
+int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool reads)
+{
+    int64_t rows = smp_min_i64(slot_rows, shape->height), bytes;
+    bool fits = smp_mul_i64(smp_row_stride(shape, shape->format), rows * (reads ? READ_SLOTS : WRITE_SLOTS), &bytes);
+    return fits ? bytes : INT64_MAX;
+}
+
 static smp_code start(smp_reader *reader, smp_writer *writer, const smp_shape *shape, int64_t slot_rows, smp_stream **out,
                       smp_error *err)
 {
@@ -122,9 +130,7 @@ static smp_code start(smp_reader *reader, smp_writer *writer, const smp_shape *s
     s->writer = writer;
     s->height = shape->height;
     s->slot_rows = smp_min_i64(slot_rows, shape->height);
-    s->stride = shape->width * shape->channels * smp_sample_size((int)shape->format);
-    if (shape->width > 1) /* rows of one pixel lie end to end */
-        s->stride = (s->stride + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
+    s->stride = smp_row_stride(shape, shape->format);
     size_t bytes = 0;
     if (!smp_mul_size((size_t)s->stride, (size_t)s->slot_rows, &bytes)) {
         free_stream(s);

@@ -1,9 +1,10 @@
 """Memory is bounded by strips: ten times the height costs at most 1.3 times the memory.
 
 SMP_FULL=1 runs the full size, 6000x4000 against 6000x40000."""
+import json
 import unittest
 
-from harness import FULL, PIPELINES, CliCase, big_png
+from harness import FULL, PIPELINES, SAMPLES, CliCase, big_png
 
 WIDTH, HEIGHT = (6000, 4000) if FULL else (3000, 2000)
 
@@ -24,6 +25,24 @@ class Memory(CliCase):
             low, high = self.pair(*stages)
             self.assertLessEqual(high, 1.3 * low, stages)
             self.assertLess(high, frame / 2, "as much as half the picture is in memory")
+
+    def test_explain_says_what_a_run_takes(self):
+        """NPY's codec takes nearly nothing, so that all but the program's own 0.3 MB is told."""
+        how = ("--device", "cpu", "--threads", "2")
+        self.smp("run", "-e", "invert", SAMPLES / "chelsea.png", "in.npy")
+        for chain in (("invert",), ("gaussian 9px",), ("box 9", "transpose"), ("stats", "equalize"), ("gray", "histogram"),
+                      ("gaussian 2px -> @b", "from @input", "subtract by=@b"), ('subtract by="in.npy"',),
+                      ("invert", 'save "again.npy"'), ("light linear", "gaussian 1px", "sobel")):
+            stages = [word for stage in chain for word in ("-e", stage)]
+            said = json.loads(self.smp("explain", "--json", *stages, "in.npy", "out.npy", *how).stdout)["memory_bytes"]
+            self.smp("run", "--force", "--report=run.json", *stages, "in.npy", "out.npy", *how)
+            taken = json.loads((self.folder / "run.json").read_text())["peak_bytes"]
+            self.assertLessEqual(said, taken, chain)
+            self.assertLess(taken - said, 600e3, chain)
+
+    def test_explain_knows_that_frames_of_sound_lie_end_to_end(self):
+        told = json.loads(self.smp("explain", "--json", "-e", "lowpass 2kHz", SAMPLES / "speech.flac", "out.wav").stdout)
+        self.assertLess(told["memory_bytes"], 4e6)
 
 
 if __name__ == "__main__":
