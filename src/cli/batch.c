@@ -311,8 +311,9 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     return count.failed ? SMP_E_PROCESS : SMP_OK;
 }
 
-static smp_code run_program(const batch_settings *settings, const smp_program *program, smp_diags *diags, smp_error *err)
+static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
+    const batch_settings *settings = given;
     batch_run b = {.settings = settings, .began = smp_now()};
     smp_agenda_request ask = {
         .given = settings->many.inputs.items,
@@ -343,18 +344,8 @@ static smp_code run_program(const batch_settings *settings, const smp_program *p
 static smp_code batch(void *given, smp_error *err)
 {
     batch_settings *settings = given;
-    smp_diags diags = {0};
-    smp_program *program = NULL;
     smp_code code = check_settings(settings, err);
-    if (code)
-        return code;
-    code = smp_cli_parse(&settings->many.plan.base, settings->many.pipe, &diags, &program, err);
-    if (!code)
-        code = run_program(settings, program, &diags, err);
-    smp_cli_diagnostics(&settings->many.plan.base, &diags, code ? err : NULL);
-    smp_program_free(program);
-    smp_diags_free(&diags);
-    return code;
+    return code ? code : smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
 }
 
 const smp_command smp_command_batch = {

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "cli/options.h"
 #include "device/device.h"
+#include "exec/exec.h"
 #include "exec/tuned.h"
 #include "io/media.h"
 #include "pipe/program.h"
@@ -67,6 +68,20 @@ const char *smp_cli_isa(const smp_plan_settings *settings);
  * warning and is as good as none. Free `into` afterwards. */
 smp_code smp_cli_tuned(const smp_plan_settings *settings, smp_tuned *into, const smp_tuned **out, smp_error *err);
 
+/* What a run over one file needs: the device that is asked for, what `tune` found, and a request with both, the program, the
+ * input, limits and plan options. Outputs and progress are the caller's to fill in. */
+typedef struct smp_cli_job {
+    smp_device *device;
+    smp_tuned known;
+    char note[160]; /* which device was chosen, and why */
+    smp_run_request request;
+} smp_cli_job;
+
+/* *job is to be closed also on failure. */
+smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *program, smp_diags *diags, const char *input,
+                          smp_cli_job *job, smp_error *err);
+void smp_cli_job_close(smp_cli_job *job);
+
 /* A variant that no stage has is SMP_E_USAGE. */
 smp_code smp_cli_check_variant(const smp_plan_settings *settings, smp_error *err);
 
@@ -102,6 +117,9 @@ void smp_cli_stop_gently(void);
 smp_code smp_cli_check_stdin(const char *path, smp_error *err);
 smp_code smp_cli_check_stdout(const char *path, smp_error *err);
 
+/* The same for an input, which cannot come from standard input when the pipeline does (null: -e stages). */
+smp_code smp_cli_check_input(const char *pipe, const char *in, smp_error *err);
+
 /* Opens the device that --device and --threads ask for. For `auto` the work is guessed from the header of the input at
  * path (null, - or unreadable: unknown, taken as none) and the count of stages. */
 smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, size_t stages, smp_device **out,
@@ -116,6 +134,11 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
 /* Prints the diagnostics (warnings alone not with --quiet). When they hold an error, or with --diagnostics=json, err is
  * said with them and cleared. */
 void smp_cli_diagnostics(const smp_pipeline_settings *settings, const smp_diags *diags, smp_error *err);
+
+/* Parses the pipeline, has `work` do its work with it, and prints the diagnostics of both. */
+typedef smp_code smp_cli_work(void *context, const smp_program *program, smp_diags *diags, smp_error *err);
+smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char *path, smp_cli_work *work, void *context,
+                              smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ progress */
 

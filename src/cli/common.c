@@ -136,6 +136,13 @@ smp_code smp_cli_check_stdin(const char *path, smp_error *err)
     return smp_hint(err, "name a file, or send one: smempipe ... - < FILE");
 }
 
+smp_code smp_cli_check_input(const char *pipe, const char *in, smp_error *err)
+{
+    if (pipe && !strcmp(pipe, "-") && !strcmp(in, "-"))
+        return smp_fail(err, SMP_E_USAGE, "the pipeline and the input cannot both come from standard input");
+    return smp_cli_check_stdin(in, err);
+}
+
 smp_code smp_cli_check_stdout(const char *path, smp_error *err)
 {
     if (strcmp(path, "-") != 0 || !isatty(STDOUT_FILENO))

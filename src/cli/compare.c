@@ -187,9 +187,15 @@ static smp_code open_device(const compare_settings *settings, smp_device **devic
     return smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, 0, device, note, size, err);
 }
 
-static smp_code compare_program(const compare_settings *settings, const smp_program *program, smp_diags *diags,
-                                written *files, smp_error *err)
+typedef struct comparison {
+    const compare_settings *settings;
+    written files[OUTPUTS];
+} comparison;
+
+static smp_code compare_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
+    comparison *c = given;
+    const compare_settings *settings = c->settings;
     const smp_common *common = &settings->plan.base.common;
     const char **variants = NULL, **stages = NULL;
     char *variant_text = NULL, *stage_text = NULL, note[160];
@@ -217,7 +223,7 @@ static smp_code compare_program(const compare_settings *settings, const smp_prog
     request.variants = variants;
     request.stages = stages;
     if (!code)
-        code = open_outputs(settings, files, err);
+        code = open_outputs(settings, c->files, err);
     if (!code)
         code = open_device(settings, &device, note, sizeof note, err);
     if (code)
@@ -236,7 +242,7 @@ static smp_code compare_program(const compare_settings *settings, const smp_prog
     found.pipe = settings->pipe;
     snprintf(found.device_note, sizeof found.device_note, "%s", note);
     if (!code)
-        code = show(settings, files, &found, err);
+        code = show(settings, c->files, &found, err);
     if (!code)
         code = verdict(settings, &found, err);
 end:
@@ -253,24 +259,15 @@ end:
 static smp_code compare(void *given, smp_error *err)
 {
     compare_settings *settings = given;
-    written files[OUTPUTS] = {{"json", settings->json, smp_compare_json, NULL},
+    comparison c = {.settings = settings,
+                    .files = {{"json", settings->json, smp_compare_json, NULL},
                               {"csv", settings->csv, smp_compare_csv, NULL},
-                              {"html", settings->html, smp_compare_html, NULL}};
-    smp_diags diags = {0};
-    smp_program *program = NULL;
-    smp_code code = smp_cli_check_stdin(settings->in, err);
-    if (!code && settings->pipe && !strcmp(settings->pipe, "-") && !strcmp(settings->in, "-"))
-        code = smp_fail(err, SMP_E_USAGE, "the pipeline and the input cannot both come from standard input");
-    if (code)
-        return code;
-    code = smp_cli_parse(&settings->plan.base, settings->pipe, &diags, &program, err);
+                              {"html", settings->html, smp_compare_html, NULL}}};
+    smp_code code = smp_cli_check_input(settings->pipe, settings->in, err);
     if (!code)
-        code = compare_program(settings, program, &diags, files, err);
-    smp_cli_diagnostics(&settings->plan.base, &diags, code ? err : NULL);
+        code = smp_cli_with_program(&settings->plan.base, settings->pipe, compare_program, &c, err);
     for (int i = 0; i < OUTPUTS; i++)
-        smp_output_abort(files[i].output);
-    smp_program_free(program);
-    smp_diags_free(&diags);
+        smp_output_abort(c.files[i].output);
     return code;
 }
 

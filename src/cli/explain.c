@@ -152,49 +152,25 @@ static smp_code explain_plan(const explain_settings *settings, smp_explanation *
 static smp_code explain_input(const explain_settings *settings, const smp_program *program, smp_diags *diags,
                               smp_error *err)
 {
-    const smp_common *common = &settings->plan.base.common;
-    smp_device *device = NULL;
     smp_plan *plan = NULL;
-    smp_tuned known;
-    const smp_tuned *tuned;
-    char note[160];
-    smp_code code = smp_cli_tuned(&settings->plan, &known, &tuned, err);
+    smp_cli_job job;
+    smp_code code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
+    job.request.output = settings->out ? settings->out : "any.npy"; /* a format that holds what comes, whatever it is */
     if (!code)
-        code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, program->node_count, &device, note,
-                              sizeof note, err);
-    if (code) {
-        smp_tuned_free(&known);
-        return code;
-    }
-    smp_run_request request = {
-        .program = program,
-        .diags = diags,
-        .input = settings->in,
-        .output = settings->out ? settings->out : "any.npy", /* a format that holds what comes, whatever it is */
-        .limits = common->limits,
-        .write = smp_write_options_default(),
-        .device = device,
-        .variant = settings->plan.variant,
-        .strip_rows = settings->plan.strip_rows,
-        .plain_storage = settings->plan.plain_storage,
-        .no_fuse = settings->plan.no_fuse,
-        .tuned = tuned,
-    };
-    code = smp_plan_file(&request, &plan, err);
+        code = smp_plan_file(&job.request, &plan, err);
     if (!code) {
         smp_explanation explanation = {
             .pipe = settings->pipe ? settings->pipe : "-e",
             .input = settings->in,
             .assumed = !settings->out,
             .plan = plan,
-            .device = device,
-            .limit = common->limits.max_memory,
+            .device = job.device,
+            .limit = job.request.limits.max_memory,
         };
         code = explain_plan(settings, &explanation, err);
     }
     smp_plan_free(plan);
-    smp_device_close(device);
-    smp_tuned_free(&known);
+    smp_cli_job_close(&job);
     return code;
 }
 
@@ -361,22 +337,19 @@ static smp_code explain_program(const explain_settings *settings, const smp_prog
     return SMP_OK;
 }
 
+static smp_code explain_either(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    const explain_settings *settings = given;
+    return settings->in ? explain_input(settings, program, diags, err) : explain_program(settings, program, err);
+}
+
 static smp_code explain(void *given, smp_error *err)
 {
     explain_settings *settings = given;
-    smp_diags diags = {0};
-    smp_program *program = NULL;
     smp_code code = smp_cli_check_variant(&settings->plan, err);
     if (!code && settings->in)
-        code = smp_cli_check_stdin(settings->in, err);
-    if (!code)
-        code = smp_cli_parse(&settings->plan.base, settings->pipe, &diags, &program, err);
-    if (!code)
-        code = settings->in ? explain_input(settings, program, &diags, err) : explain_program(settings, program, err);
-    smp_cli_diagnostics(&settings->plan.base, &diags, code ? err : NULL);
-    smp_program_free(program);
-    smp_diags_free(&diags);
-    return code;
+        code = smp_cli_check_input(settings->pipe, settings->in, err);
+    return code ? code : smp_cli_with_program(&settings->plan.base, settings->pipe, explain_either, settings, err);
 }
 
 const smp_command smp_command_explain = {

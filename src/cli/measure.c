@@ -119,9 +119,9 @@ static smp_code measure_files(const measure_settings *settings, const smp_found_
     return code;
 }
 
-static smp_code run_program(const measure_settings *settings, const smp_program *program, smp_diags *diags,
-                            smp_error *err)
+static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
+    const measure_settings *settings = given;
     smp_walk_options walk = smp_many_walk(&settings->many, program);
     smp_found_list found = {0};
     walk.standard_input = true;
@@ -139,22 +139,14 @@ static smp_code run_program(const measure_settings *settings, const smp_program 
 static smp_code measure(void *given, smp_error *err)
 {
     measure_settings *settings = given;
-    smp_diags diags = {0};
-    smp_program *program = NULL;
     if (settings->json && settings->csv) {
         smp_fail(err, SMP_E_USAGE, "--json and --csv exclude each other");
         return smp_hint(err, "choose one");
     }
     smp_code code = smp_cli_check_variant(&settings->many.plan, err);
-    if (code)
-        return code;
-    code = smp_cli_parse(&settings->many.plan.base, settings->many.pipe, &diags, &program, err);
-    if (!code)
-        code = run_program(settings, program, &diags, err);
-    smp_cli_diagnostics(&settings->many.plan.base, &diags, code ? err : NULL);
-    smp_program_free(program);
-    smp_diags_free(&diags);
-    return code;
+    for (size_t i = 0; !code && i < settings->many.inputs.count; i++)
+        code = smp_cli_check_input(settings->many.pipe, settings->many.inputs.items[i], err);
+    return code ? code : smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
 }
 
 const smp_command smp_command_measure = {

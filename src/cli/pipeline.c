@@ -177,3 +177,17 @@ void smp_cli_diagnostics(const smp_pipeline_settings *settings, const smp_diags 
     if (as_json && err && err->message[0])
         error_json(err);
 }
+
+smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char *path, smp_cli_work *work, void *context,
+                              smp_error *err)
+{
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    smp_code code = smp_cli_parse(settings, path, &diags, &program, err);
+    if (!code)
+        code = work(context, program, &diags, err);
+    smp_cli_diagnostics(settings, &diags, code ? err : NULL);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return code;
+}

@@ -43,6 +43,38 @@ smp_code smp_cli_tuned(const smp_plan_settings *settings, smp_tuned *into, const
     return code;
 }
 
+smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *program, smp_diags *diags, const char *input,
+                          smp_cli_job *job, smp_error *err)
+{
+    const smp_common *common = &settings->base.common;
+    const smp_tuned *tuned;
+    *job = (smp_cli_job){.device = NULL};
+    smp_code code = smp_cli_tuned(settings, &job->known, &tuned, err);
+    if (!code)
+        code = smp_cli_device(common, smp_cli_isa(settings), input, program->node_count, &job->device, job->note,
+                              sizeof job->note, err);
+    job->request = (smp_run_request){
+        .program = program,
+        .diags = diags,
+        .input = input,
+        .limits = common->limits,
+        .write = smp_write_options_default(),
+        .device = job->device,
+        .variant = settings->variant,
+        .strip_rows = settings->strip_rows,
+        .plain_storage = settings->plain_storage,
+        .no_fuse = settings->no_fuse,
+        .tuned = tuned,
+    };
+    return code;
+}
+
+void smp_cli_job_close(smp_cli_job *job)
+{
+    smp_device_close(job->device);
+    smp_tuned_free(&job->known);
+}
+
 /* Adds the variants' names that are not yet in names; true when one of them is `wanted`. */
 static bool collect(const smp_variant *variant, const char *wanted, const char **names, size_t *count, size_t most)
 {

@@ -105,9 +105,7 @@ static smp_code write_report(const run_settings *settings, const smp_run_report 
 
 static smp_code check_arguments(const run_settings *settings, smp_error *err)
 {
-    smp_code code = smp_cli_check_stdin(settings->in, err);
-    if (!code && settings->pipe && !strcmp(settings->pipe, "-") && !strcmp(settings->in, "-"))
-        code = smp_fail(err, SMP_E_USAGE, "the pipeline and the input cannot both come from standard input");
+    smp_code code = smp_cli_check_input(settings->pipe, settings->in, err);
     if (!code)
         code = smp_cli_check_stdout(settings->out, err);
     if (!code)
@@ -121,40 +119,23 @@ static smp_code check_arguments(const run_settings *settings, smp_error *err)
     return code;
 }
 
-static smp_code run_program(const run_settings *settings, const smp_program *program, smp_diags *diags, smp_error *err)
+static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
+    const run_settings *settings = given;
     const smp_common *common = &settings->plan.base.common;
     smp_run_report report = {0};
     smp_error report_err = {0};
-    smp_device *device = NULL;
-    smp_tuned known;
-    const smp_tuned *tuned;
     smp_progress progress;
-    char note[160];
-    smp_code code = smp_cli_tuned(&settings->plan, &known, &tuned, err);
-    if (!code)
-        code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, program->node_count, &device, note,
-                              sizeof note, err);
+    smp_cli_job job;
+    smp_code code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     if (code) {
-        smp_tuned_free(&known);
+        smp_cli_job_close(&job);
         return code;
     }
-    smp_run_request request = {
-        .program = program,
-        .diags = diags,
-        .input = settings->in,
-        .output = settings->out,
-        .limits = common->limits,
-        .write = smp_write_options_default(),
-        .device = device,
-        .variant = settings->plan.variant,
-        .strip_rows = settings->plan.strip_rows,
-        .plain_storage = settings->plan.plain_storage,
-        .no_fuse = settings->plan.no_fuse,
-        .progress = smp_progress_step,
-        .progress_context = &progress,
-        .tuned = tuned,
-    };
+    smp_run_request request = job.request;
+    request.output = settings->out;
+    request.progress = smp_progress_step;
+    request.progress_context = &progress;
     request.write.force = common->force;
     request.write.strip = settings->strip;
     request.write.sound_type = smp_cli_sample_type(settings->samples);
@@ -171,7 +152,7 @@ static smp_code run_program(const run_settings *settings, const smp_program *pro
         smp_progress_end(&progress);
     }
     if (!report.device_note[0])
-        snprintf(report.device_note, sizeof report.device_note, "%s", note);
+        snprintf(report.device_note, sizeof report.device_note, "%s", job.note);
     if (is_file_report(settings) && write_report(settings, &report, &report_err) && !code) {
         code = report_err.code;
         *err = report_err;
@@ -182,26 +163,15 @@ static smp_code run_program(const run_settings *settings, const smp_program *pro
         smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", settings->out,
                         (unsigned long long)report.output_clipped, report.output_clipped == 1 ? " was" : "s were");
     smp_run_report_free(&report);
-    smp_device_close(device);
-    smp_tuned_free(&known);
+    smp_cli_job_close(&job);
     return code;
 }
 
 static smp_code run(void *given, smp_error *err)
 {
     run_settings *settings = given;
-    smp_diags diags = {0};
-    smp_program *program = NULL;
     smp_code code = check_arguments(settings, err);
-    if (code)
-        return code;
-    code = smp_cli_parse(&settings->plan.base, settings->pipe, &diags, &program, err);
-    if (!code)
-        code = run_program(settings, program, &diags, err);
-    smp_cli_diagnostics(&settings->plan.base, &diags, code ? err : NULL);
-    smp_program_free(program);
-    smp_diags_free(&diags);
-    return code;
+    return code ? code : smp_cli_with_program(&settings->plan.base, settings->pipe, run_program, settings, err);
 }
 
 const smp_command smp_command_run = {

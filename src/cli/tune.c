@@ -86,50 +86,49 @@ static smp_code forget(const smp_common *common, const smp_tuned *tuned, smp_err
 
 /* ------------------------------------------------------------------------------------------------ the search */
 
-static smp_code search(const tune_settings *settings, const smp_program *program, smp_diags *diags, smp_tuned *tuned,
-                       smp_error *err)
+typedef struct tuning {
+    const tune_settings *settings;
+    smp_tuned tuned;
+} tuning;
+
+static smp_code search(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
+    tuning *t = given;
+    const tune_settings *settings = t->settings;
     const smp_common *common = &settings->plan.base.common;
     smp_tune_report report = {.rows = NULL};
-    smp_device *device = NULL;
     smp_output *output = NULL;
     smp_progress progress;
-    char note[160];
-    smp_code code = smp_tuned_begin(tuned, &output, err);
+    smp_cli_job job = {.device = NULL};
+    smp_code code = smp_tuned_begin(&t->tuned, &output, err);
     if (!code)
-        code = smp_cli_device(common, smp_cli_isa(&settings->plan), settings->in, program->node_count, &device, note,
-                              sizeof note, err);
+        code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     if (code) {
         smp_output_abort(output);
+        smp_cli_job_close(&job);
         return code;
     }
-    smp_run_request run = {.program = program,
-                           .diags = diags,
-                           .input = settings->in,
-                           .limits = common->limits,
-                           .device = device,
-                           .plain_storage = settings->plan.plain_storage,
-                           .progress = smp_progress_step,
-                           .progress_context = &progress};
-    smp_tune_request request = {.run = &run,
+    job.request.progress = smp_progress_step;
+    job.request.progress_context = &progress;
+    smp_tune_request request = {.run = &job.request,
                                 .time_limit = settings->time_limit,
                                 .repeat = settings->repeat,
                                 .threads = (int)common->threads};
     smp_progress_begin(&progress, common, settings->in);
-    code = smp_tune_file(&request, tuned, &report, err);
+    code = smp_tune_file(&request, &t->tuned, &report, err);
     smp_progress_end(&progress);
     if (!code)
-        code = smp_tuned_commit(tuned, output, err);
+        code = smp_tuned_commit(&t->tuned, output, err);
     else
         smp_output_abort(output);
     if (!code && !common->quiet) {
         smp_tune_table(stdout, &report, common->verbose, smp_cli_color(common, STDOUT_FILENO));
         fputs("kept in ", stdout);
-        smp_text_clean(stdout, tuned->path);
+        smp_text_clean(stdout, t->tuned.path);
         puts(" for run, batch, measure, compare and explain with --tuned");
     }
     smp_tune_report_free(&report);
-    smp_device_close(device);
+    smp_cli_job_close(&job);
     return code;
 }
 
@@ -146,10 +145,8 @@ static smp_code check_arguments(const tune_settings *settings, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "P.pipe is missing");
     else if (!settings->in)
         smp_fail(err, SMP_E_USAGE, "IN is missing");
-    else if (settings->pipe && !strcmp(settings->pipe, "-") && !strcmp(settings->in, "-"))
-        return smp_fail(err, SMP_E_USAGE, "the pipeline and the input cannot both come from standard input");
     else
-        return smp_cli_check_stdin(settings->in, err);
+        return smp_cli_check_input(settings->pipe, settings->in, err);
     return smp_hint(err, "smempipe tune --help shows what it takes");
 }
 
@@ -157,28 +154,20 @@ static smp_code tune(void *given, smp_error *err)
 {
     tune_settings *settings = given;
     const smp_common *common = &settings->plan.base.common;
-    smp_diags diags = {0};
-    smp_program *program = NULL;
-    smp_tuned tuned = {.entries = NULL};
+    tuning t = {.settings = settings};
     char note[400];
     smp_code code = check_arguments(settings, err);
     if (!code)
-        code = smp_tuned_load(&tuned, note, sizeof note, err);
+        code = smp_tuned_load(&t.tuned, note, sizeof note, err);
     if (!code && note[0] && !settings->forget)
         smp_cli_warning(common, "%s", note);
     if (!code && settings->show)
-        show_kept(&tuned);
+        show_kept(&t.tuned);
     else if (!code && settings->forget)
-        code = forget(common, &tuned, err);
-    else if (!code) {
-        code = smp_cli_parse(&settings->plan.base, settings->pipe, &diags, &program, err);
-        if (!code)
-            code = search(settings, program, &diags, &tuned, err);
-        smp_cli_diagnostics(&settings->plan.base, &diags, code ? err : NULL);
-    }
-    smp_tuned_free(&tuned);
-    smp_program_free(program);
-    smp_diags_free(&diags);
+        code = forget(common, &t.tuned, err);
+    else if (!code)
+        code = smp_cli_with_program(&settings->plan.base, settings->pipe, search, &t, err);
+    smp_tuned_free(&t.tuned);
     return code;
 }
 

@@ -69,6 +69,11 @@ class Messages(CliCase):
         done = self.smp("check", *pipes)
         self.assertNotIn("warning", done.stderr)
 
+    def test_pipeline_and_input_are_not_both_standard_input(self):
+        for command in (("run", "-", "-", "out.png"), ("explain", "-", "-"), ("measure", "-", "a.png", "-"), ("compare", "-", "-"), ("tune", "-", "-")):
+            done = self.smp(*command, input="stats\n", status=2)
+            self.assertIn("the pipeline and the input cannot both come from standard input", done.stderr, command)
+
     def test_wrong_command_lines_exit_2(self):
         self.small_png()
         for arguments in (
