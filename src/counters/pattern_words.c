@@ -1,0 +1,144 @@
+/* The words of access patterns, and what is said about those that are none: see pattern_parse.h. */
+#include "counters/pattern_parse.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "pipe/text.h"
+
+/* ------------------------------------------------------------------------------------------------ words */
+
+const smp_pattern_type smp_pattern_types[] = {
+    {"char", 1},    {"uchar", 1},    {"int8_t", 1},        {"uint8_t", 1},  {"bool", 1},     {"u8", 1},
+    {"short", 2},   {"ushort", 2},   {"int16_t", 2},       {"uint16_t", 2}, {"half", 2},     {"__half", 2},
+    {"u16", 2},     {"bfloat16", 2}, {"__nv_bfloat16", 2}, {"int", 4},      {"uint", 4},     {"unsigned", 4},
+    {"int32_t", 4}, {"uint32_t", 4}, {"float", 4},         {"f32", 4},      {"half2", 4},    {"__half2", 4},
+    {"char4", 4},   {"uchar4", 4},   {"short2", 4},        {"ushort2", 4},  {"double", 8},   {"f64", 8},
+    {"int64_t", 8}, {"uint64_t", 8}, {"float2", 8},        {"int2", 8},     {"uint2", 8},    {"short4", 8},
+    {"ushort4", 8}, {"float4", 16},  {"int4", 16},         {"uint4", 16},   {"double2", 16}, {0},
+};
+
+const smp_pattern_name smp_pattern_names[] = {
+    {"tid", SMP_PN_TID, 0},
+    {"lane", SMP_PN_TID, 0},
+    {"threadIdx.x", SMP_PN_TX, 0},
+    {"threadIdx.y", SMP_PN_TY, 0},
+    {"tx", SMP_PN_TX, 0},
+    {"ty", SMP_PN_TY, 0},
+    {"blockDim.x", SMP_PN_BLOCK, 0},
+    {"warpSize", SMP_PN_NUMBER, SMP_WARP},
+    {0},
+};
+
+const smp_pattern_function smp_pattern_functions[] = {
+    {"min", SMP_PN_MIN, 2, 2},   {"max", SMP_PN_MAX, 2, 2},       {"abs", SMP_PN_ABS, 1, 1},
+    {"brev", SMP_PN_BREV, 2, 2}, {"random", SMP_PN_RANDOM, 1, 2}, {0},
+};
+
+const smp_pattern_walk smp_pattern_walks[] = {
+    {"row", SMP_WALK_ROW},
+    {"column", SMP_WALK_COLUMN},
+    {"col", SMP_WALK_COLUMN},
+    {"diagonal", SMP_WALK_DIAGONAL},
+    {"antidiagonal", SMP_WALK_ANTIDIAGONAL},
+    {0},
+};
+
+void smp_pattern_blanks(smp_pattern_parser *p)
+{
+    while (p->at < p->length && strchr(" \t\r\n", p->text[p->at]) && p->text[p->at])
+        p->at++;
+}
+
+static bool name_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+size_t smp_pattern_word_end(const smp_pattern_parser *p)
+{
+    size_t end = p->at;
+    if (end < p->length && (isalpha((unsigned char)p->text[end]) || p->text[end] == '_'))
+        while (end < p->length && name_char(p->text[end]))
+            end++;
+    return end;
+}
+
+bool smp_pattern_is_word(const smp_pattern_parser *p, size_t start, size_t end, const char *word)
+{
+    return strlen(word) == end - start && !memcmp(p->text + start, word, end - start);
+}
+
+/* ------------------------------------------------------------------------------------------------ mistakes */
+
+smp_span smp_pattern_span(const smp_pattern_parser *p, size_t start, size_t end)
+{
+    return (smp_span){p->source, start, end > start ? end - start : 1};
+}
+
+/* The text of a mistake at start..end: one character, number or word, shown safely. */
+size_t smp_pattern_bad_length(const smp_pattern_parser *p, size_t start)
+{
+    size_t end = start;
+    uint32_t code;
+    if (start >= p->length)
+        return 0;
+    while (end < p->length && name_char(p->text[end]))
+        end++;
+    return end > start ? end - start : smp_utf8_decode(p->text + start, p->length - start, &code);
+}
+
+int smp_pattern_expected(smp_pattern_parser *p, const char *what)
+{
+    char shown[SMP_SHOWN];
+    size_t length = smp_pattern_bad_length(p, p->at);
+    smp_diag *diag;
+    if (length)
+        diag = smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, p->at, p->at + length), "unexpected '%s'",
+                             smp_shown(shown, p->text + p->at, length));
+    else
+        diag = smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, p->at, p->at), "the pattern ends too early");
+    smp_diag_fix(p->diags, diag, "here stands %s", what);
+    return SMP_PATTERN_NONE;
+}
+
+/* A walk without its array. */
+static int misplaced_walk(smp_pattern_parser *p, size_t start, size_t end, const char *name)
+{
+    smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, start, end), "a %s of what?", name);
+    smp_diag_fix(p->diags, diag, "write the array first: [32][32] %s", name);
+    return SMP_PATTERN_NONE;
+}
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+enum {
+    MOST_WORDS =
+        COUNT(smp_pattern_names) + COUNT(smp_pattern_functions) + COUNT(smp_pattern_walks) + COUNT(smp_pattern_types)
+};
+
+int smp_pattern_unknown(smp_pattern_parser *p, size_t start, size_t end)
+{
+    const char *words[MOST_WORDS];
+    char shown[SMP_SHOWN];
+    size_t count = 0;
+    for (const smp_pattern_name *name = smp_pattern_names; name->name; name++)
+        words[count++] = name->name;
+    for (const smp_pattern_function *function = smp_pattern_functions; function->name; function++)
+        words[count++] = function->name;
+    for (const smp_pattern_walk *walk = smp_pattern_walks; walk->name; walk++)
+        words[count++] = walk->name;
+    for (const smp_pattern_type *type = smp_pattern_types; type->name; type++)
+        words[count++] = type->name;
+    for (const smp_pattern_walk *walk = smp_pattern_walks; walk->name; walk++)
+        if (smp_pattern_is_word(p, start, end, walk->name))
+            return misplaced_walk(p, start, end, walk->name);
+    const char *near = smp_nearest(p->text + start, end - start, words, count);
+    smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, start, end), "unknown name '%s'",
+                                   smp_shown(shown, p->text + start, end - start));
+    if (near)
+        smp_diag_fix(p->diags, diag, "did you mean '%s'?", near);
+    smp_diag_note(p->diags, diag,
+                  "a pattern knows tid (or lane), threadIdx.x, threadIdx.y, blockDim.x, min, max, abs, "
+                  "brev, random");
+    return SMP_PATTERN_NONE;
+}
