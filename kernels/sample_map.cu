@@ -2,7 +2,7 @@
  *   naive  one sample a thread, always computed.
  *   tiled  16 bytes a thread and access. Bytes are looked up in a table in shared memory that each block makes, so that
  *          the length of the program costs nothing; wider samples, and bytes whose clipping is counted, are computed,
- * an operation at a time behind a branch that all threads take alike. Memory bandwidth is the bound. */
+ *          an operation at a time behind a branch that all threads take alike. Memory bandwidth is the bound. */
 #include "sample_map.h"
 #include "smp_point.cuh"
 

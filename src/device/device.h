@@ -37,8 +37,8 @@ typedef struct smp_device_ops {
     /* Within device memory; never overlapping. */
     smp_code (*copy)(smp_device *device, void *to, const void *from, size_t size, smp_error *err);
     /* Runs one launch of a variant over rows io->out.y0 .. +rows. For reductions io->result is device memory of the whole
-     * result; plan says of which kind. Adds what it cost to *cost, which must stay until
-     * sync: a GPU tells only then. */
+     * result; plan says of which kind. Adds what it cost to *cost, which must stay until sync: a
+     * GPU tells only then. */
     smp_code (*launch)(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io, const smp_node_plan *plan, smp_cost *cost, smp_error *err);
     /* Waits until everything queued is done and reports its errors. */
     smp_code (*sync)(smp_device *device, smp_error *err);

@@ -467,8 +467,10 @@ static smp_code finish_plan(planner *p)
     find_clipping(p->plan);
     if (p->request->fuse)
         code = smp_plan_fuse(p->plan, p->request->gpu, p->err);
+    if (code)
+        return code;
     set_phases(p->plan);
-    return code;
+    return SMP_OK;
 }
 
 smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_plan **out, smp_error *err)

@@ -108,7 +108,7 @@ typedef enum smp_result_kind {
     SMP_RESULT_LEAVES_COUNTS /* both: records, and from plan.counts_at on, counts. A launch works on one: smp_result_part */
 } smp_result_kind;
 
-/* Which kernel parameter struct a step has, for stages that stand for several steps (smp_stage.join). */
+/* Which kernel parameter struct a step has, for stages that stand for several steps (smp_stage.stands_for). */
 typedef enum smp_family {
     SMP_FAMILY_OTHER,
     SMP_FAMILY_MIX,      /* smp_mix */

@@ -48,16 +48,6 @@ static smp_plan *plan_of(smp_program *program, const smp_shape *in, bool plain, 
     return plan;
 }
 
-static smp_shape shape_of(int64_t width, int64_t height, int channels, smp_format format)
-{
-    return (smp_shape){.kind = SMP_IMAGE,
-                       .width = width,
-                       .height = height,
-                       .channels = channels,
-                       .alpha = channels == 4 || channels == 2,
-                       .format = format};
-}
-
 static uint64_t clipped(const outcome *o)
 {
     uint64_t sum = 0;
@@ -119,7 +109,7 @@ static void every_pair_on(smp_device *on, int64_t width, int64_t height)
         for (int k = 0; k < POINTS; k++) {
             const int turn = i * POINTS + k;
             const char *const lines[] = {points[i], points[k]};
-            const smp_shape shape = shape_of(width, height, 1 + turn % CHANNELS, (smp_format)(turn / 4 % SMP_FORMATS));
+            const smp_shape shape = case_shape(width, height, 1 + turn % CHANNELS, (smp_format)(turn / 4 % SMP_FORMATS));
             fewer += same(lines, 2, &shape, turn % 5 ? CASE_REALS : CASE_ANY, turn % 7 == 0, on, NULL, turn % 3);
         }
     assert_true(fewer > POINTS * POINTS / 2);
@@ -164,7 +154,7 @@ static void random_chains(void **state)
         if (!strcmp(lines[count - 1], "light linear")) /* of nothing */
             lines[count - 1] = "gamma 2";
         const smp_shape shape =
-            shape_of(20 + case_random(&seed) % 50, 1 + case_random(&seed) % 20,
+            case_shape(20 + case_random(&seed) % 50, 1 + case_random(&seed) % 20,
                      1 + (int)(case_random(&seed) % CHANNELS), (smp_format)(case_random(&seed) % SMP_FORMATS));
         const bool gpu = chain % 4 == 0;
         fewer += same(lines, count, &shape, chain % 3 ? CASE_REALS : CASE_ANY, chain % 8 == 1, gpu ? simt : cpu,
@@ -199,7 +189,7 @@ static void edges_of_a_blur_on_the_emulator(void **state)
             lines[count++] = "sobel";
             for (int k = 0; k < 2 && after[turn % 5][k]; k++)
                 lines[count++] = after[turn % 5][k];
-            const smp_shape shape = shape_of(sizes[s][0], sizes[s][1], colour ? 3 : 1, SMP_U8);
+            const smp_shape shape = case_shape(sizes[s][0], sizes[s][1], colour ? 3 : 1, SMP_U8);
             const size_t fewer = same(lines, count, &shape, CASE_CODES, false, on, NULL, turn % 2 ? 0 : 7);
             /* A gamma is too much for the kernel, and without it there are no bytes at its end. */
             assert_int_equal(fewer, radius > 8 ? turn % 5 == 1 : turn % 5 == 3 ? 0 : count - 1);
@@ -234,7 +224,7 @@ static void assert_steps(const char *const *lines, size_t count, const smp_shape
 static void neighbours_become_one_step(void **state)
 {
     (void)state;
-    const smp_shape bytes = shape_of(16, 16, 3, SMP_U8), alpha = shape_of(16, 16, 4, SMP_U8);
+    const smp_shape bytes = case_shape(16, 16, 3, SMP_U8), alpha = case_shape(16, 16, 4, SMP_U8);
     STEPS(&bytes, "(input), invert", "invert");
     STEPS(&bytes, "(input), invert + threshold", "invert", "threshold");
     STEPS(&bytes, "(input), levels white=50% + gamma 2 + threshold", "levels white=50%", "gamma 2", "threshold");
@@ -245,7 +235,7 @@ static void neighbours_become_one_step(void **state)
 static void what_others_read_stays(void **state)
 {
     (void)state;
-    const smp_shape bytes = shape_of(16, 16, 3, SMP_U8);
+    const smp_shape bytes = case_shape(16, 16, 3, SMP_U8);
     STEPS(&bytes, "(input), invert, stats, threshold", "invert", "stats", "threshold");
     STEPS(&bytes, "(input), invert -> @a, gamma 2, subtract by=@a", "invert -> @a", "gamma 2", "subtract by=@a");
     STEPS(&bytes, "(input), (measure) levels auto, levels auto, invert", "levels auto", "invert");
@@ -294,7 +284,7 @@ static void steps_swallow_what_rises_before_them(void **state)
 static void long_runs_are_cut(void **state)
 {
     (void)state;
-    const smp_shape bytes = shape_of(16, 16, 1, SMP_U8);
+    const smp_shape bytes = case_shape(16, 16, 1, SMP_U8);
     STEPS(&bytes,
           "(input), invert + invert + invert + invert + invert + invert + invert + invert, levels + levels + levels",
           "invert", "invert", "invert", "invert", "invert", "invert", "invert", "invert",
@@ -306,7 +296,7 @@ static void long_runs_are_cut(void **state)
 static void depths_of_integers_are_not_joined(void **state)
 {
     (void)state;
-    const smp_shape bytes = shape_of(16, 16, 1, SMP_U8);
+    const smp_shape bytes = case_shape(16, 16, 1, SMP_U8);
     STEPS(&bytes, "(input), invert, depth 16bit", "invert", "depth 16bit");
     STEPS(&bytes, "(input), invert + depth float", "invert", "depth float");
 }
@@ -315,8 +305,8 @@ static void depths_of_integers_are_not_joined(void **state)
 static void edges_of_a_blur_are_one_step_on_gpus(void **state)
 {
     (void)state;
-    const smp_shape bytes = shape_of(16, 16, 3, SMP_U8), one = shape_of(16, 16, 1, SMP_U8);
-    const smp_shape alpha = shape_of(16, 16, 4, SMP_U8), words = shape_of(16, 16, 3, SMP_U16);
+    const smp_shape bytes = case_shape(16, 16, 3, SMP_U8), one = case_shape(16, 16, 1, SMP_U8);
+    const smp_shape alpha = case_shape(16, 16, 4, SMP_U8), words = case_shape(16, 16, 3, SMP_U16);
     STEPS(&bytes, "(input), gray, gaussian 1px, sobel, levels + threshold", "gray", "gaussian 1px", "sobel", "levels",
           "threshold");
     STEPS_ON(true, &bytes, "(input), gray + gaussian 1px + sobel + invert + threshold", "gray", "gaussian 1px", "sobel",
