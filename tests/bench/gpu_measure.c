@@ -346,13 +346,16 @@ static smp_code one_round(contest *c, smp_error *err)
     return code;
 }
 
-static void forget_round(gpu_result *result)
+/* Not every peer is sampled in every round, so that what was there before it says what is to go. */
+static void forget_round(gpu_result *result, const gpu_result *before)
 {
-    gpu_samples *all[] = {&result->copy, &result->whole, &result->kernels};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        all[i]->count -= all[i]->count > 0;
+    result->copy.count = before->copy.count;
+    result->whole.count = before->whole.count;
+    result->kernels.count = before->kernels.count;
     for (int way = 0; way < GPU_READS; way++)
-        result->read[way].count -= result->read[way].count > 0;
+        result->read[way].count = before->read[way].count;
+    for (int i = 0; i < GPU_PEERS; i++)
+        result->peers[i].times.count = before->peers[i].times.count;
 }
 
 static smp_code sample_rounds(contest *c, smp_error *err)
@@ -362,9 +365,10 @@ static smp_code sample_rounds(contest *c, smp_error *err)
     smp_code code = SMP_OK;
     double began = smp_now();
     while (!code && result->whole.count < GPU_SAMPLES) {
+        const gpu_result before = *result;
         code = one_round(c, err);
         if (!code && spoilt(c))
-            forget_round(c->result);
+            forget_round(c->result, &before);
         const size_t count = result->whole.count;
         const bool late = smp_now() - began > c->bench->request->row_seconds;
         if (count >= FEW && (late || tiny))
