@@ -1,23 +1,16 @@
 /* A progress bar that people see only when there is time to read it. */
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "report/text.h"
 
 enum { BAR_COLUMNS = 30 };
 static const double patience = 1.0, interval = 0.1; /* seconds before the first bar, and between two */
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 void smp_progress_begin(smp_progress *progress, const smp_common *common, const char *name)
 {
-    *progress = (smp_progress){.name = name, .began = seconds_now()};
+    *progress = (smp_progress){.name = name, .began = smp_now()};
     progress->enabled = !common->quiet && isatty(STDERR_FILENO);
 }
 
@@ -26,7 +19,7 @@ smp_code smp_progress_step(void *context, int64_t done, int64_t total)
     smp_progress *progress = context;
     if (!progress->enabled || total <= 0)
         return SMP_OK;
-    double now = seconds_now(), past = now - progress->began;
+    double now = smp_now(), past = now - progress->began;
     if (past < patience || now - progress->last < interval)
         return SMP_OK;
     progress->last = now;
@@ -47,7 +40,7 @@ smp_code smp_progress_step(void *context, int64_t done, int64_t total)
 
 void smp_progress_files(smp_progress *progress, size_t done, size_t failed, size_t all, double share)
 {
-    double now = seconds_now(), past = now - progress->began;
+    double now = smp_now(), past = now - progress->began;
     if (!progress->enabled || past < patience || now - progress->last < interval)
         return;
     progress->last = now;
