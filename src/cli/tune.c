@@ -123,9 +123,10 @@ static smp_code search(void *given, const smp_program *program, smp_diags *diags
         smp_output_abort(output);
     if (!code && !common->quiet) {
         smp_tune_table(stdout, &report, common->verbose, smp_cli_color(common, STDOUT_FILENO));
-        fputs("kept in ", stdout);
+        bool keeps = smp_tune_report_keeps(&report);
+        fputs(keeps ? "kept in " : "nothing of it is kept in ", stdout);
         smp_text_clean(stdout, t->tuned.path);
-        puts(" for run, batch, measure, compare and explain with --tuned");
+        puts(keeps ? " for run, batch, measure, compare and explain with --tuned" : "");
     }
     smp_tune_report_free(&report);
     smp_cli_job_close(&job);

@@ -16,6 +16,14 @@ void smp_tune_report_free(smp_tune_report *report)
     *report = (smp_tune_report){.rows = NULL};
 }
 
+bool smp_tune_report_keeps(const smp_tune_report *report)
+{
+    bool some = false;
+    for (size_t i = 0; i < report->count; i++)
+        some = some || report->rows[i].changed;
+    return some && !report->discarded;
+}
+
 /* Two blanks and text flush right; "-" where the number is not known. */
 static void put_number(FILE *to, int columns, const char *format, double value, bool known)
 {
@@ -77,15 +85,12 @@ void smp_tune_table(FILE *to, const smp_tune_report *report, bool all, bool colo
     fprintf(to, "  %*s  ", TRIED, "tried");
     smp_text_column(to, "chosen", CHOSEN);
     fprintf(to, "  %*s  %*s  %*s%s\n", TIME, "before ms", TIME, "after ms", FASTER, "faster", paint.off);
-    bool some = false;
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < report->count; i++)
         put_row(to, &report->rows[i], all, &paint);
-        some = some || report->rows[i].changed;
-    }
     fprintf(to, "\n%s", paint.dim);
     if (report->discarded)
         smp_text_wrap(to, "Steps are faster by themselves, but the whole pipeline is slower with them: nothing is kept.", 0, 0);
-    else if (!some)
+    else if (!smp_tune_report_keeps(report))
         smp_text_wrap(to, "Nothing is faster beyond doubt than what runs anyway: the defaults stay.", 0, 0);
     else
         smp_text_wrap(to, "Medians of alternating samples. Chosen is what is faster beyond doubt (95 % confidence, 1 % at the "

@@ -37,6 +37,9 @@ typedef struct smp_tune_report {
 
 void smp_tune_report_free(smp_tune_report *report);
 
+/* Whether anything was found that is worth keeping. */
+bool smp_tune_report_keeps(const smp_tune_report *report);
+
 /* all: every candidate has a line. */
 void smp_tune_table(FILE *to, const smp_tune_report *report, bool all, bool color);
 
