@@ -15,11 +15,12 @@ void smp_footprint_views(const smp_plan *plan, const smp_step *step, int64_t str
 /* Rows between codecs and steps: of the input, of files that steps name, of the outputs. */
 int64_t smp_footprint_streams(const smp_plan *plan, int64_t strip_rows);
 
-/* A step's own: `rows` rows of its output, its table, its result, and the scratch picture of the variant (null: no variant). */
+/* A step's own: `rows` rows of its output, its table, its result, and the scratch picture of the variant (null: no
+ * variant). */
 int64_t smp_footprint_step(const smp_step *step, const smp_variant *variant, bool gpu, int64_t strip_rows,
                            int64_t rows);
 
-/* What the threads of a CPU have for themselves, which serves all steps; 0 on a GPU. wanted: as for smp_step_variant. */
+/* What the threads of a CPU have for themselves, for all steps; 0 on a GPU. wanted: as for smp_step_variant. */
 int64_t smp_footprint_threads(const smp_plan *plan, const smp_device *device, const char *wanted, int64_t strip_rows);
 
 #endif

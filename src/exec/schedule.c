@@ -30,9 +30,10 @@ int64_t smp_strip_count(const smp_plan *plan, int phase, int64_t strip_rows)
     return height ? (height - 1) / strip_rows + 1 : 0;
 }
 
-/* Rows that a driver of this height has when k of `strips` strips are done. Drivers lower than the highest one advance in
- * proportion, in whole granules. */
-static int64_t share(const smp_plan *plan, int64_t height, int64_t highest, int64_t strip_rows, int64_t k, int64_t strips)
+/* Rows that a driver of this height has when k of `strips` strips are done. Drivers lower than the highest one advance
+ * in proportion, in whole granules. */
+static int64_t share(const smp_plan *plan, int64_t height, int64_t highest, int64_t strip_rows, int64_t k,
+                     int64_t strips)
 {
     if (k >= strips)
         return height;

@@ -34,8 +34,8 @@ smp_view smp_view_of(const smp_shape *shape, smp_format storage, void *memory, i
 /* Bytes that must cross memory for the whole step: inputs read once, output written once. */
 uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step);
 
-/* The variants that a step chooses from, ended by a null name; the stage's default; the one of that name, else (or null)
- * the one that was tuned for the device (smp_tuning), else the default. */
+/* The variants that a step chooses from, ended by a null name; the stage's default; the one of that name, else (or
+ * null) the one that was tuned for the device (smp_tuning), else the default. */
 const smp_variant *smp_step_variants(const smp_step *step);
 const smp_variant *smp_step_default(const smp_step *step);
 const smp_variant *smp_step_variant(const smp_step *step, const char *wanted);
@@ -43,13 +43,13 @@ const smp_variant *smp_step_variant(const smp_step *step, const char *wanted);
 /* Whether a variant has a launch for this kind of device. */
 bool smp_variant_runs(const smp_variant *variant, bool gpu);
 
-/* Whether a variant puts a picture of floats between its launches, and the bytes from a row of it to the next: as wide as
- * the input, with the output's channels. */
+/* Whether a variant puts a picture of floats between its launches, and the bytes from a row of it to the next: as wide
+ * as the input, with the output's channels. */
 bool smp_step_uses_scratch(const smp_step *step, const smp_node_plan *work, const smp_variant *variant, bool gpu);
 int64_t smp_step_scratch_stride(const smp_step *step);
 
-/* What a launch sees: the scratch picture, which has the rows of `in`, in place of one of the step's pictures; a step without
- * a second picture then finds that one as `by`. */
+/* What a launch sees: the scratch picture, which has the rows of `in`, in place of one of the step's pictures; a step
+ * without a second picture then finds that one as `by`. */
 smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_view *in, const smp_view *out,
                       const smp_view *by, void *scratch);
 

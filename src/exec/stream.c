@@ -119,8 +119,8 @@ int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool reads)
     return fits ? bytes : INT64_MAX;
 }
 
-static smp_code start(smp_reader *reader, smp_writer *writer, const smp_shape *shape, int64_t slot_rows, smp_stream **out,
-                      smp_error *err)
+static smp_code start(smp_reader *reader, smp_writer *writer, const smp_shape *shape, int64_t slot_rows,
+                      smp_stream **out, smp_error *err)
 {
     *out = NULL;
     smp_stream *s = smp_alloc(sizeof *s);
@@ -159,7 +159,8 @@ smp_code smp_stream_read(smp_reader *reader, int64_t slot_rows, smp_stream **out
     return start(reader, NULL, &smp_reader_media(reader)->shape, slot_rows, out, err);
 }
 
-smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t slot_rows, smp_stream **out, smp_error *err)
+smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t slot_rows, smp_stream **out,
+                          smp_error *err)
 {
     return start(NULL, writer, shape, slot_rows, out, err);
 }
@@ -171,7 +172,8 @@ smp_code smp_stream_take(smp_stream *s, int64_t want, const void **rows, int64_t
     if (!wait_filled(s)) {
         if (s->error.code && err)
             *err = s->error;
-        return s->error.code ? s->error.code : smp_fail(err, SMP_E_PROCESS, "rows are asked for past the picture's end");
+        return s->error.code ? s->error.code
+                             : smp_fail(err, SMP_E_PROCESS, "rows are asked for past the picture's end");
     }
     int slot = (int)(s->used % s->slots);
     *rows = s->slot[slot] + s->at * s->stride;

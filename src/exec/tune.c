@@ -27,7 +27,8 @@ smp_code smp_tune_progress(smp_tuner *tuner, double seconds)
 {
     const smp_run_request *run = tuner->request->run;
     tuner->spent += seconds;
-    return run->progress ? run->progress(run->progress_context, (int64_t)(1e3 * tuner->spent), (int64_t)(1e3 * tuner->request->time_limit))
+    return run->progress ? run->progress(run->progress_context, (int64_t)(1e3 * tuner->spent),
+                                         (int64_t)(1e3 * tuner->request->time_limit))
                          : SMP_OK;
 }
 
@@ -39,7 +40,8 @@ static smp_code keep(const smp_tuner *tuner, smp_tuned *tuned, const char *devic
     char *work = step ? smp_tuned_step_key(tuner->plan, step) : smp_tuned_plan_key(tuner->plan);
     if (!work)
         return smp_fail_memory(err, "what was tuned", 256);
-    smp_tuned_entry entry = {.strip_rows = strip_rows, .before = row->before.median * 1e3, .after = row->after.median * 1e3};
+    smp_tuned_entry entry = {
+        .strip_rows = strip_rows, .before = row->before.median * 1e3, .after = row->after.median * 1e3};
     if (step) {
         entry.stage = step->stage;
         entry.measures = step->job == SMP_JOB_REDUCE && step->stage->reducers;

@@ -1,6 +1,6 @@
-/* One step: coordinate descent over variant, threads and launch shapes, each candidate run strip by strip as a run would,
- * judged against naive, then sampled in turns with the best so far. What is best in the end must win once more, against the
- * default, in samples of their own: of many candidates one looks faster by chance. See tune.h. */
+/* One step: coordinate descent over variant, threads and launch shapes, each candidate run strip by strip as a run
+ * would, judged against naive, then sampled in turns with the best so far. What is best in the end must win once more,
+ * against the default, in samples of their own: of many candidates one looks faster by chance. See tune.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,7 +74,8 @@ static smp_code tell_naive(search *s, smp_error *err)
 {
     const smp_variant *naive = smp_step_variants(s->contest->step);
     s->contest->run->work.tuning = (smp_tuning){.variant = NULL};
-    if (naive == s->first.variant || s->naive <= FAR_SLOWER * s->rough || smp_contest_same(s->contest, naive, s->first.variant))
+    if (naive == s->first.variant || s->naive <= FAR_SLOWER * s->rough ||
+        smp_contest_same(s->contest, naive, s->first.variant))
         return SMP_OK;
     smp_tune_try *t = smp_tune_try_add(s->row, naive->name, err);
     if (!t)
@@ -150,7 +151,8 @@ static smp_code judge(search *s, smp_compare_variant *rows, size_t *count, smp_t
     return code;
 }
 
-static smp_code sample_all(search *s, smp_compare_variant *rows, size_t count, double seconds, bool decide, smp_error *err)
+static smp_code sample_all(search *s, smp_compare_variant *rows, size_t count, double seconds, bool decide,
+                           smp_error *err)
 {
     smp_contest *contest = s->contest;
     smp_compare_step *report = contest->report, own = *report;
@@ -243,7 +245,8 @@ static smp_code descend(search *s, double share, smp_error *err)
     for (int pass = 0; !code && changed && pass < PASSES; pass++) {
         changed = false;
         for (int which = VARIANTS; !code && which < COORDINATES; which++) {
-            if (smp_now() >= (pass ? s->until : s->latest)) /* every coordinate is tried once, unless it takes far too long */
+            /* Every coordinate is tried once, unless it takes far too long. */
+            if (smp_now() >= (pass ? s->until : s->latest))
                 break;
             smp_tuning list[CANDIDATES] = {s->best};
             size_t count = which == VARIANTS  ? add_variants(s, list, 1)

@@ -1,6 +1,6 @@
-/* Whole runs over the picture in memory: how high strips should be, and whether what was chosen for steps makes the pipeline
- * faster. Codecs are not part of it; so that decoding and encoding can go on beside computing, strips stay at most a quarter of
- * the picture. See tune.h. */
+/* Whole runs over the picture in memory: how high strips should be, and whether what was chosen for steps makes the
+ * pipeline faster. Codecs are not part of it; so that decoding and encoding can go on beside computing, strips stay at
+ * most a quarter of the picture. See tune.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -129,8 +129,8 @@ static smp_code run_once(whole *w, const candidate *c, double *seconds, smp_erro
     return code;
 }
 
-/* The first run of each: its bytes must be those of the first candidate, which has the defaults throughout. Other heights of
- * strips may take more memory than there is. */
+/* The first run of each: its bytes must be those of the first candidate, which has the defaults throughout. Other
+ * heights of strips may take more memory than there is. */
 static smp_code check_all(whole *w, smp_error *err)
 {
     for (int i = 0; i < w->count; i++) {
@@ -154,10 +154,13 @@ static smp_code check_all(whole *w, smp_error *err)
 
 static smp_code settle(candidate *c, smp_error *err)
 {
-    return smp_spread_of(c->samples, c->count, &c->time) ? SMP_OK : smp_fail_memory(err, "samples", c->count * sizeof *c->samples);
+    return smp_spread_of(c->samples, c->count, &c->time)
+               ? SMP_OK
+               : smp_fail_memory(err, "samples", c->count * sizeof *c->samples);
 }
 
-/* Samples in turns until the verdicts against `base` are clear (or, of one candidate, there are enough), or the time is over. */
+/* Samples in turns until the verdicts against `base` are clear (or, of one candidate, there are enough), or the time is
+ * over. */
 static smp_code sample_all(whole *w, const bool *wanted, int base, double limit, bool decide, smp_error *err)
 {
     const size_t least = (size_t)w->tuner->request->repeat;
@@ -273,7 +276,8 @@ static smp_code choose_height(whole *w, int base, double seconds, int *chosen, s
 }
 
 /* The defaults against all that was chosen. */
-static smp_code judge_whole(whole *w, int chosen, double seconds, smp_tune_row *row, int64_t *strip_rows, smp_error *err)
+static smp_code judge_whole(whole *w, int chosen, double seconds, smp_tune_row *row, int64_t *strip_rows,
+                            smp_error *err)
 {
     bool wanted[MOST] = {false};
     wanted[0] = wanted[chosen] = true;

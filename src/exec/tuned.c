@@ -18,10 +18,12 @@ char *smp_tuned_device_key(const smp_device *device)
     const smp_device_info *info = &device->info;
     char driver[64];
     if (!strcmp(info->kind, "cpu"))
-        return smp_asprintf("cpu: %s, %s, %d thread%s", info->name, info->isa, info->units, info->units == 1 ? "" : "s");
+        return smp_asprintf("cpu: %s, %s, %d thread%s", info->name, info->isa, info->units,
+                            info->units == 1 ? "" : "s");
     smp_gpu_driver_text((smp_device *)(uintptr_t)device, driver, sizeof driver);
     return smp_asprintf("%s: %s, cc %d.%d, %d SM%s%s%s", info->kind, info->name, info->compute_major,
-                        info->compute_minor, info->units, info->units == 1 ? "" : "s", driver[0] ? ", driver " : "", driver);
+                        info->compute_minor, info->units, info->units == 1 ? "" : "s", driver[0] ? ", driver " : "",
+                        driver);
 }
 
 /* The power of two that is nearest on a scale of factors. */
@@ -62,10 +64,10 @@ char *smp_tuned_plan_key(const smp_plan *plan)
         smp_sha256_end(&state, hash);
         snprintf(list, LONGEST, "%zu steps %s", plan->step_count - 1, hash);
     }
-    char *key = list ? smp_asprintf("strips of %s; %sx%d about %lldx%lld, reach about %lld", list,
-                                    smp_format_name(in->format), in->channels, size_class(in->width),
-                                    size_class(in->height), size_class(reach))
-                     : NULL;
+    char *key =
+        list ? smp_asprintf("strips of %s; %sx%d about %lldx%lld, reach about %lld", list, smp_format_name(in->format),
+                            in->channels, size_class(in->width), size_class(in->height), size_class(reach))
+             : NULL;
     smp_free(list);
     return key;
 }

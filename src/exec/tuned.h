@@ -1,6 +1,6 @@
-/* What `smempipe tune` found, kept in the user's cache folder: which variant, launch shapes and strip height are fastest for
- * work of a kind on a device. Plans take it with smp_tuned_apply(); no byte of any result depends on it. A file that is
- * damaged, or of another version, is as good as none. */
+/* What `smempipe tune` found, kept in the user's cache folder: which variant, launch shapes and strip height are
+ * fastest for work of a kind on a device. Plans take it with smp_tuned_apply(); no byte of any result depends on it. A
+ * file that is damaged, or of another version, is as good as none. */
 #ifndef SMP_EXEC_TUNED_H
 #define SMP_EXEC_TUNED_H
 
@@ -22,24 +22,24 @@ typedef struct smp_tuned {
     char *path; /* of the file; null where there is no cache folder */
 } smp_tuned;
 
-/* Reads the user's file: $XDG_CACHE_HOME/smempipe/tuned.json, or ~/.cache/smempipe/tuned.json. No file: no entries. What is
- * damaged, outdated or nothing that this program knows is left out, and note (size bytes) gets one line about it, "" when all
- * is well. Fails for want of memory alone; free it all the same. */
+/* Reads the user's file: $XDG_CACHE_HOME/smempipe/tuned.json, or ~/.cache/smempipe/tuned.json. No file: no entries.
+ * What is damaged, outdated or nothing that this program knows is left out, and note (size bytes) gets one line about
+ * it, "" when all is well. Fails for want of memory alone; free it all the same. */
 smp_code smp_tuned_load(smp_tuned *tuned, char *note, size_t size, smp_error *err);
 void smp_tuned_free(smp_tuned *tuned);
 
-/* Puts what was tuned for this device into the plan, and nothing where nothing was. tuned may be null. Says how many of its
- * steps, and strips, have something. */
+/* Puts what was tuned for this device into the plan, and nothing where nothing was. tuned may be null. Says how many of
+ * its steps, and strips, have something. */
 size_t smp_tuned_apply(const smp_tuned *tuned, const smp_device *device, smp_plan *plan);
 
-/* What entries are found by: the device with all that makes its times (name, instruction set or compute capability, threads,
- * driver); a step's stage, formats, channels, size (sides to the nearest power of two), reach; a whole plan's stages and
- * size. From smp_alloc; null when memory is exhausted. */
+/* What entries are found by: the device with all that makes its times (name, instruction set or compute capability,
+ * threads, driver); a step's stage, formats, channels, size (sides to the nearest power of two), reach; a whole plan's
+ * stages and size. From smp_alloc; null when memory is exhausted. */
 char *smp_tuned_device_key(const smp_device *device);
 char *smp_tuned_step_key(const smp_plan *plan, const smp_step *step);
 char *smp_tuned_plan_key(const smp_plan *plan);
 
-/* Replaces what is known of that device and work; an entry without variant and strip_rows: by nothing. Keys are copied. */
+/* Replaces what is known of that device and work; an entry without variant and strip_rows: by nothing. Copies keys. */
 smp_code smp_tuned_set(smp_tuned *tuned, const char *device, const char *work, const smp_tuned_entry *entry,
                        smp_error *err);
 

@@ -1,5 +1,5 @@
-/* The file of what was tuned, in the user's cache folder: where it lies, reading it without believing it, replacing it whole.
- * See tuned.h. */
+/* The file of what was tuned, in the user's cache folder: where it lies, reading it without believing it, replacing it
+ * whole. See tuned.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +125,8 @@ static bool read_entry(const smp_json_document *json, const smp_json_value *from
     const smp_variant *list = entry->measures ? known->reducers : known->variants;
     entry->tuning.variant = list ? smp_variant_find(list, variant->text) : NULL;
     entry->tuning.threads = (int)count;
-    return entry->tuning.variant && read_knobs(json, smp_json_member(json, from, "shape", SMP_JSON_OBJECT), &entry->tuning);
+    return entry->tuning.variant &&
+           read_knobs(json, smp_json_member(json, from, "shape", SMP_JSON_OBJECT), &entry->tuning);
 }
 
 static smp_code take_entries(smp_tuned *tuned, const smp_json_document *json, char *note, size_t size, smp_error *err)
@@ -136,7 +137,8 @@ static smp_code take_entries(smp_tuned *tuned, const smp_json_document *json, ch
     const smp_json_value *entries = smp_json_member(json, whole, "entries", SMP_JSON_ARRAY);
     size_t bad = 0;
     if (!written || !version || !entries || strcmp(written->text, layout) != 0) {
-        snprintf(note, size, "%s: not what this smempipe writes; ignored: `smempipe tune` makes a new one", tuned->path);
+        snprintf(note, size, "%s: not what this smempipe writes; ignored: `smempipe tune` makes a new one",
+                 tuned->path);
         return SMP_OK;
     }
     if (strcmp(version->text, SMP_VERSION) != 0) {

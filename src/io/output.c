@@ -31,7 +31,7 @@ struct smp_output {
     bool force;
     int failed; /* errno of the first failed write */
     bool lazy_folder;
-    double *seconds; /* gets what system calls take; may be null */
+    double *seconds;         /* gets what system calls take; may be null */
     uint64_t written, begun; /* bytes; those that the disk was asked to take */
     size_t used;
     uint8_t buffer[BUFFER];
@@ -105,7 +105,8 @@ static void begin_writing(smp_output *output)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
     if (output->target && output->written - output->begun >= PORTION) {
-        (void)sync_file_range(output->fd, (off_t)output->begun, (off_t)(output->written - output->begun), SYNC_FILE_RANGE_WRITE);
+        (void)sync_file_range(output->fd, (off_t)output->begun, (off_t)(output->written - output->begun),
+                              SYNC_FILE_RANGE_WRITE);
         output->begun = output->written;
     }
 #endif
@@ -155,7 +156,8 @@ bool smp_output_seekable(const smp_output *output)
 
 smp_code smp_output_patch(smp_output *output, uint64_t position, const void *data, size_t size, smp_error *err)
 {
-    smp_code code = output->failed ? fail_write(output->failed, err) : write_all(output, output->buffer, output->used, err);
+    smp_code code =
+        output->failed ? fail_write(output->failed, err) : write_all(output, output->buffer, output->used, err);
     output->used = 0;
     for (const uint8_t *from = data; code == SMP_OK && size;) {
         ssize_t wrote = pwrite(output->fd, from, size, (off_t)position);

@@ -1,5 +1,5 @@
-/* A file that appears whole or not at all: bytes go to a temporary file in the target's folder (temporary.h), which commit
- * puts in place. Standard output and special files (/dev/null, named pipes) are written directly. */
+/* A file that appears whole or not at all: bytes go to a temporary file in the target's folder (temporary.h), which
+ * commit puts in place. Standard output and special files (/dev/null, named pipes) are written directly. */
 #ifndef SMP_IO_OUTPUT_H
 #define SMP_IO_OUTPUT_H
 
@@ -16,8 +16,8 @@ typedef struct smp_output smp_output;
  * folder; a block device. A symbolic link to a file is followed, so that the link stays. *out is null on failure. */
 smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err);
 
-/* Adds the seconds that writing, syncing and putting in place take to *seconds until the output is gone (null: to nothing).
- * lazy_folder: commit leaves it to the caller to sync the folder. */
+/* Adds the seconds that writing, syncing and putting in place take to *seconds until the output is gone (null: to
+ * nothing). lazy_folder: commit leaves it to the caller to sync the folder. */
 void smp_output_set(smp_output *output, double *seconds, bool lazy_folder);
 
 /* All of it, or SMP_E_WRITE. */
@@ -29,8 +29,8 @@ bool smp_output_seekable(const smp_output *output);
 /* Writes bytes anew that were written before, size of them from `position` on; smp_output_write goes on at the end. */
 smp_code smp_output_patch(smp_output *output, uint64_t position, const void *data, size_t size, smp_error *err);
 
-/* Writes what is buffered, fsyncs, closes, puts in place, each checked. Frees the output whatever happens; on failure the
- * target is as it was. */
+/* Writes what is buffered, fsyncs, closes, puts in place, each checked. Frees the output whatever happens; on failure
+ * the target is as it was. */
 smp_code smp_output_commit(smp_output *output, smp_error *err);
 
 /* Removes the temporary file and frees; null is allowed. */

@@ -24,8 +24,8 @@ enum {
     STREAM_TAIL = 6,         /* an empty last block and the Adler-32 sum behind the last */
     CHUNK_TAIL = 4,          /* CRC */
     DATA_AT = CHUNK_HEAD + STREAM_HEAD,
-    SAMPLE_ROWS = 4,         /* of a block, for trying filters */
-    SAMPLE_PIECES = 4,       /* of a row, when it is long */
+    SAMPLE_ROWS = 4,   /* of a block, for trying filters */
+    SAMPLE_PIECES = 4, /* of a row, when it is long */
     SAMPLE_BYTES = 8 << 10
 };
 
@@ -38,18 +38,18 @@ typedef struct block {
     uint32_t adler, crc; /* crc: of the chunk as far as it goes without the stream's tail */
 } block;
 
-typedef struct packer { /* what a thread needs */
+typedef struct packer {      /* what a thread needs */
     uint8_t *sample, *trial; /* filtered pieces of rows, and what they pack to */
-    void *stream;       /* of the compressor; reused */
+    void *stream;            /* of the compressor; reused */
     void *level_buffer;
 } packer;
 
 struct smp_png_blocks {
     smp_png_blocks_setup setup;
-    int64_t block_rows, taken;     /* rows of a block; rows of the picture so far */
+    int64_t block_rows, taken;      /* rows of a block; rows of the picture so far */
     int64_t total, filled, fetched; /* blocks: of the picture, given to the tasks, and given out packed */
-    size_t packed_room;            /* for data: behind the heads, before the tails */
-    int room;                      /* blocks that there are */
+    size_t packed_room;             /* for data: behind the heads, before the tails */
+    int room;                       /* blocks that there are */
     block *block;
     packer *packer; /* setup.threads of them */
     uint8_t *last;  /* the newest row, for the next block's first */
@@ -76,7 +76,7 @@ static bool open_stream(packer *b, int level)
 #ifdef SMP_HAVE_ISAL
     if (level <= ISAL_MOST) {
         b->stream = smp_alloc(sizeof(struct isal_zstream));
-        b->level_buffer = smp_alloc_raw(level_buffer_size[level] + 1); /* what must be zero is cleared for each stream */
+        b->level_buffer = smp_alloc_raw(level_buffer_size[level] + 1); /* each stream clears what must be zero */
         return b->stream && b->level_buffer;
     }
 #endif
@@ -94,9 +94,9 @@ static void close_stream(packer *b, int level)
 
 #ifdef SMP_HAVE_ISAL
 /* igzip's assembly for the first byte of a stream takes the stream's own address for data (2.30, write_first_byte of
- * igzip_icf_body_h1_gr_bt.asm: the hash of position 1), so that matches, and with them the file's bytes, depend on where
- * memory lies: one block in fifty came out differently. So the first byte is written here, as a stored block of one byte,
- * and igzip goes on with what it believes to be a stream of which it has done a byte. */
+ * igzip_icf_body_h1_gr_bt.asm: the hash of position 1), so that matches, and with them the file's bytes, depend on
+ * where memory lies: one block in fifty came out differently. So the first byte is written here, as a stored block of
+ * one byte, and igzip goes on with what it believes to be a stream of which it has done a byte. */
 static size_t isal_deflate_to(packer *b, int level, uint8_t *to, size_t room, const uint8_t *from, size_t size)
 {
     static const uint8_t stored_one[] = {0, 1, 0, 0xfe, 0xff};
@@ -180,7 +180,8 @@ static size_t take_sample(const smp_png_blocks *p, const packer *k, const block 
 {
     const int64_t n = p->setup.row_bytes, rows = smp_min_i64(SAMPLE_ROWS, b->rows), first = (b->rows - rows) / 2;
     const int64_t whole = SAMPLE_BYTES / SAMPLE_ROWS, pixel = p->setup.pixel_bytes;
-    const int64_t pieces = n <= whole ? 1 : SAMPLE_PIECES, length = n <= whole ? n : whole / SAMPLE_PIECES / pixel * pixel;
+    const int64_t pieces = n <= whole ? 1 : SAMPLE_PIECES,
+                  length = n <= whole ? n : whole / SAMPLE_PIECES / pixel * pixel;
     uint8_t *to = k->sample;
     for (int64_t y = first; y < first + rows; y++) {
         const uint8_t *row = line_of(p, b, y) + 1, *above = row_above(p, b, y);
@@ -333,7 +334,9 @@ smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks *
     p->room = (int)smp_min_i64(p->setup.threads > 1 ? p->setup.threads + SPARE_BLOCKS : 1, p->total);
     const size_t bytes = (size_t)(p->block_rows * line);
     p->packed_room = stored_size(bytes) + SPARE_ROOM;
-    smp_code code = line < INT32_MAX / 2 ? SMP_OK : smp_fail(err, SMP_E_WRITE, "rows of %lld bytes are too long for a PNG", (long long)line);
+    smp_code code = line < INT32_MAX / 2
+                        ? SMP_OK
+                        : smp_fail(err, SMP_E_WRITE, "rows of %lld bytes are too long for a PNG", (long long)line);
     if (!code && !open_memory(p))
         code = smp_fail_memory(err, "PNG", (uint64_t)bytes * 2 * (uint64_t)p->room);
     if (!code)

@@ -1,6 +1,6 @@
-/* The picture data of a PNG, compressed in blocks of rows on several threads: each block is filtered and deflated on its
- * own and ends on a byte boundary, so that the blocks' outputs, one IDAT chunk each, make one valid stream. Blocks depend
- * on the picture's shape and the level alone: neither strips nor threads change the bytes. */
+/* The picture data of a PNG, compressed in blocks of rows on several threads: each block is filtered and deflated on
+ * its own and ends on a byte boundary, so that the blocks' outputs, one IDAT chunk each, make one valid stream. Blocks
+ * depend on the picture's shape and the level alone: neither strips nor threads change the bytes. */
 #ifndef SMP_IO_PNG_BLOCKS_H
 #define SMP_IO_PNG_BLOCKS_H
 
@@ -15,10 +15,10 @@ typedef struct smp_png_blocks smp_png_blocks;
 typedef struct smp_png_blocks_setup {
     int64_t row_bytes; /* of the picture: samples without a filter byte */
     int64_t rows;
-    int pixel_bytes;   /* 1 to 8 */
-    bool swap;         /* samples are 16-bit and little-endian */
-    int level;         /* 0 fastest .. 9 smallest */
-    int threads;       /* that compress; 1 or more */
+    int pixel_bytes; /* 1 to 8 */
+    bool swap;       /* samples are 16-bit and little-endian */
+    int level;       /* 0 fastest .. 9 smallest */
+    int threads;     /* that compress; 1 or more */
 } smp_png_blocks_setup;
 
 smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks **out, smp_error *err);

@@ -1,5 +1,6 @@
-/* PNG's row filters: the filters look at unfiltered bytes only, so that no byte waits for another. From the row's end to its
- * beginning, so that a row can be filtered where it lies: what a byte is predicted from stands to its left and above. */
+/* PNG's row filters: the filters look at unfiltered bytes only, so that no byte waits for another. From the row's end
+ * to its beginning, so that a row can be filtered where it lies: what a byte is predicted from stands to its left and
+ * above. */
 #include "io/png_filter.h"
 
 #include <string.h>
@@ -46,9 +47,10 @@ INLINE void filter_some(uint8_t *to, const uint8_t *row, const uint8_t *above, i
     else if (filter == SMP_PNG_AVERAGE)
         x -= (a & b) + ((a ^ b) >> 1);
     else {
-        /* The three distances in bytes: |a + b - 2c| is the sum of the others when both lie on one side of c, and so the
-         * largest, else what is between them. */
-        const bytes b_below = (bytes)(b <= c), a_below = (bytes)(a <= c), pa = DISTANCE(b, c, b_below), pb = DISTANCE(a, c, a_below);
+        /* The three distances in bytes: |a + b - 2c| is the sum of the others when both lie on one side of c, and so
+         * the largest, else what is between them. */
+        const bytes b_below = (bytes)(b <= c), a_below = (bytes)(a <= c), pa = DISTANCE(b, c, b_below),
+                    pb = DISTANCE(a, c, a_below);
         const bytes same = ~(a_below ^ b_below), nearer = (bytes)(pa <= pb), pc = DISTANCE(pa, pb, nearer);
         const bytes left = nearer & (same | (bytes)(pa <= pc)), upper = same | (bytes)(pb <= pc);
         x -= (a & left) | (((b & upper) | (c & ~upper)) & ~left);
@@ -62,7 +64,8 @@ INLINE void filter_by(uint8_t *to, const uint8_t *row, const uint8_t *above, int
     for (; x >= p + WIDTH; x -= WIDTH)
         filter_some(to + x - WIDTH, row + x - WIDTH, above + x - WIDTH, p, filter);
     for (; x > 0; x--) /* left of the first pixel are zeros */
-        to[x - 1] = (uint8_t)(row[x - 1] - predict(x > p ? row[x - 1 - p] : 0, above[x - 1], x > p ? above[x - 1 - p] : 0, filter));
+        to[x - 1] = (uint8_t)(row[x - 1] -
+                              predict(x > p ? row[x - 1 - p] : 0, above[x - 1], x > p ? above[x - 1 - p] : 0, filter));
 }
 
 INLINE void filter_row(uint8_t *to, const uint8_t *row, const uint8_t *above, int64_t n, int pixel_bytes, int filter)
@@ -90,8 +93,8 @@ INLINE void swap(uint8_t *row, int64_t n)
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void filter_avx2(uint8_t *to, const uint8_t *row, const uint8_t *above, int64_t n, int pixel_bytes,
-                                                        int filter)
+__attribute__((target("avx2"))) static void filter_avx2(uint8_t *to, const uint8_t *row, const uint8_t *above,
+                                                        int64_t n, int pixel_bytes, int filter)
 {
     filter_row(to, row, above, n, pixel_bytes, filter);
 }

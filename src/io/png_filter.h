@@ -6,8 +6,8 @@
 
 enum { SMP_PNG_NONE, SMP_PNG_SUB, SMP_PNG_UP, SMP_PNG_AVERAGE, SMP_PNG_PAETH, SMP_PNG_FILTERS };
 
-/* to[i] = row[i] - prediction, for n bytes of pixels of pixel_bytes; above: the row before (zeros before the first). to may
- * be row. */
+/* to[i] = row[i] - prediction, for n bytes of pixels of pixel_bytes; above: the row before (zeros before the first). to
+ * may be row. */
 void smp_png_filter(uint8_t *to, const uint8_t *row, const uint8_t *above, int64_t n, int pixel_bytes, int filter);
 
 /* The two bytes of each 16-bit sample change places, in n bytes. */

@@ -12,8 +12,8 @@ typedef int16_t words8 __attribute__((vector_size(16)));
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Bytes that are loaded and stored for a pixel of B: what is too much is overwritten by the next pixel. The last pixels of a
- * row take exactly B. */
+/* Bytes that are loaded and stored for a pixel of B: what is too much is overwritten by the next pixel. The last pixels
+ * of a row take exactly B. */
 #define LOOSE(B) ((B) <= 4 ? 4 : 8)
 
 /* The first `size` bytes, a constant, as words. */
@@ -41,8 +41,8 @@ ALWAYS_INLINE words8 absolute(words8 v)
     return (v ^ sign) - sign;
 }
 
-/* x plus the prediction from left (a), above (b) and above left (c), modulo 256. The next pixel waits for this one through
- * a alone. */
+/* x plus the prediction from left (a), above (b) and above left (c), modulo 256. The next pixel waits for this one
+ * through a alone. */
 ALWAYS_INLINE words8 paeth(words8 x, words8 a, words8 b, words8 c)
 {
     const words8 slope = b - c, diff = a - c;
@@ -68,7 +68,8 @@ ALWAYS_INLINE words8 average_pixel(uint8_t *to, const uint8_t *above, const uint
     return a;
 }
 
-ALWAYS_INLINE words8 paeth_pixel(uint8_t *to, const uint8_t *above, const uint8_t *from, words8 a, words8 *c, const int size)
+ALWAYS_INLINE words8 paeth_pixel(uint8_t *to, const uint8_t *above, const uint8_t *from, words8 a, words8 *c,
+                                 const int size)
 {
     const words8 b = load(above, size);
     a = paeth(load(from, size), a, b, *c);
@@ -140,7 +141,8 @@ ALWAYS_INLINE void paeth_four(uint8_t *const *line, const uint8_t *from, int64_t
     }
 }
 
-ALWAYS_INLINE bool unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t *from, int64_t n, int64_t rows, const int B)
+ALWAYS_INLINE bool unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t *from, int64_t n, int64_t rows,
+                            const int B)
 {
     const int64_t step = n + 1;
     for (int64_t y = 0; y < rows;) {
@@ -167,7 +169,8 @@ ALWAYS_INLINE bool unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const ui
     return true;
 }
 
-bool smp_png_unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t *from, int64_t row_bytes, int64_t rows, int pixel_bytes)
+bool smp_png_unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t *from, int64_t row_bytes, int64_t rows,
+                      int pixel_bytes)
 {
     switch (pixel_bytes) {
     case 1:

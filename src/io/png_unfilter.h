@@ -5,13 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Filtered rows `from`, one behind the other, each a byte that names its filter and row_bytes; pixels of pixel_bytes 1, 2,
- * 3, 4, 6 or 8. Row k goes to to + k * pitch; `above` is the row before the first. Nothing but rows is read or written.
- * False: an unknown filter. */
-bool smp_png_unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t *from, int64_t row_bytes, int64_t rows, int pixel_bytes);
+/* Filtered rows `from`, one behind the other, each a byte that names its filter and row_bytes; pixels of pixel_bytes 1,
+ * 2, 3, 4, 6 or 8. Row k goes to to + k * pitch; `above` is the row before the first. Nothing but rows is read or
+ * written. False: an unknown filter. */
+bool smp_png_unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t *from, int64_t row_bytes, int64_t rows,
+                      int pixel_bytes);
 
-/* Four rows that all are Paeth's: line[0] is the row above the first, row k goes to line[k + 1]; `from` is behind the first
- * row's filter byte. The second one is for processors that have AVX2. */
+/* Four rows that all are Paeth's: line[0] is the row above the first, row k goes to line[k + 1]; `from` is behind the
+ * first row's filter byte. The second one is for processors that have AVX2. */
 void smp_png_paeth_four(uint8_t *const line[5], const uint8_t *from, int64_t row_bytes, int pixel_bytes);
 #if defined(__x86_64__)
 void smp_png_paeth_four_avx2(uint8_t *const line[5], const uint8_t *from, int64_t row_bytes, int pixel_bytes);

@@ -1,6 +1,6 @@
-/* Four Paeth rows at once in registers of 256 bits: see png_unfilter.h. Each row runs LAG pixels behind the row above it,
- * whose results it needs, so that the four chains of instructions become one instruction stream. A lag of two keeps moving
- * a row's result into its neighbour's lane out of the chain. */
+/* Four Paeth rows at once in registers of 256 bits: see png_unfilter.h. Each row runs LAG pixels behind the row above
+ * it, whose results it needs, so that the four chains of instructions become one instruction stream. A lag of two keeps
+ * moving a row's result into its neighbour's lane out of the chain. */
 #include "io/png_unfilter.h"
 
 #if defined(__x86_64__)
@@ -36,14 +36,17 @@ static void edge(const rows *r, int64_t t, int64_t pixels, int bytes)
             one_pixel(r, i, t - LAG * i, bytes);
 }
 
-/* x plus the prediction from left (a), above (b) and above left (c), modulo 256. Only a is waited for: the sums with x stand
- * beside that chain of subtract, add, absolute, minimum, compare and blend. */
+/* x plus the prediction from left (a), above (b) and above left (c), modulo 256. Only a is waited for: the sums with x
+ * stand beside that chain of subtract, add, absolute, minimum, compare and blend. */
 INLINE __m256i paeth(__m256i x, __m256i a, __m256i b, __m256i c)
 {
     const __m256i byte = _mm256_set1_epi16(255), slope = _mm256_sub_epi16(b, c), pa = _mm256_abs_epi16(slope);
-    const __m256i xb = _mm256_and_si256(_mm256_add_epi16(x, b), byte), xc = _mm256_and_si256(_mm256_add_epi16(x, c), byte);
-    const __m256i diff = _mm256_sub_epi16(a, c), pb = _mm256_abs_epi16(diff), pc = _mm256_abs_epi16(_mm256_add_epi16(diff, slope));
-    const __m256i xa = _mm256_and_si256(_mm256_add_epi16(x, a), byte), near = _mm256_blendv_epi8(xb, xc, _mm256_cmpgt_epi16(pb, pc));
+    const __m256i xb = _mm256_and_si256(_mm256_add_epi16(x, b), byte),
+                  xc = _mm256_and_si256(_mm256_add_epi16(x, c), byte);
+    const __m256i diff = _mm256_sub_epi16(a, c), pb = _mm256_abs_epi16(diff),
+                  pc = _mm256_abs_epi16(_mm256_add_epi16(diff, slope));
+    const __m256i xa = _mm256_and_si256(_mm256_add_epi16(x, a), byte),
+                  near = _mm256_blendv_epi8(xb, xc, _mm256_cmpgt_epi16(pb, pc));
     return _mm256_blendv_epi8(xa, near, _mm256_cmpgt_epi16(pa, _mm256_min_epi16(pb, pc)));
 }
 
@@ -62,8 +65,8 @@ INLINE void store4(uint8_t *to, int v)
 /* Pixel t of row 0 in the first quarter, t - LAG of row 1 in the second, and so on. */
 INLINE __m256i four(const uint8_t *const *at, int64_t x, int64_t lag)
 {
-    return _mm256_cvtepu8_epi16(
-        _mm_setr_epi32(load4(at[0] + x), load4(at[1] + x - lag), load4(at[2] + x - 2 * lag), load4(at[3] + x - 3 * lag)));
+    return _mm256_cvtepu8_epi16(_mm_setr_epi32(load4(at[0] + x), load4(at[1] + x - lag), load4(at[2] + x - 2 * lag),
+                                               load4(at[3] + x - 3 * lag)));
 }
 
 /* Pixels of up to 4 bytes: four rows share a register. What a store writes past a pixel is overwritten by the
@@ -130,7 +133,8 @@ INLINE void wide(const rows *r, int64_t n, const int B)
             lines[i] = r->line[i];
         const int64_t lag = LAG * B;
         int64_t x = t * B;
-        __m256i before0 = two(lines + 1, x - 2 * B, lag), last0 = two(lines + 1, x - B, lag), corner0 = two(lines, x - B, lag);
+        __m256i before0 = two(lines + 1, x - 2 * B, lag), last0 = two(lines + 1, x - B, lag),
+                corner0 = two(lines, x - B, lag);
         __m256i before1 = two(lines + 3, x - 2 * B - 2 * lag, lag), last1 = two(lines + 3, x - B - 2 * lag, lag);
         __m256i corner1 = two(lines + 2, x - B - 2 * lag, lag);
         for (; t < whole; t++, x += B) {
@@ -151,7 +155,8 @@ INLINE void wide(const rows *r, int64_t n, const int B)
         edge(r, t, pixels, B);
 }
 
-__attribute__((target("avx2"))) void smp_png_paeth_four_avx2(uint8_t *const line[5], const uint8_t *from, int64_t row_bytes, int pixel_bytes)
+__attribute__((target("avx2"))) void smp_png_paeth_four_avx2(uint8_t *const line[5], const uint8_t *from,
+                                                             int64_t row_bytes, int pixel_bytes)
 {
     rows r;
     memcpy(r.line, line, sizeof r.line);

@@ -94,8 +94,8 @@ static uint64_t random_bits(void)
     return ((uint64_t)getpid() << 40) ^ ((uint64_t)now.tv_nsec << 8) ^ atomic_fetch_add(&calls, 1);
 }
 
-/* Has make(path, fd) put a file where a new name in the folder says; 0, or -1 and errno, as make does. Its slot is armed
- * before there is the file: a signal between the two finds nothing to remove, or the file. */
+/* Has make(path, fd) put a file where a new name in the folder says; 0, or -1 and errno, as make does. Its slot is
+ * armed before there is the file: a signal between the two finds nothing to remove, or the file. */
 static int make_named(smp_temporary *temporary, const char *folder, int (*make)(const char *path, int *fd), int *fd)
 {
     struct smp_temporary_slot *slot = temporary->slot ? temporary->slot : take_slot();
@@ -124,8 +124,8 @@ static int make_named(smp_temporary *temporary, const char *folder, int (*make)(
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-/* A file with a name is locked as long as its writer lives, so that what a kill left behind can be told from what another
- * process is writing (smp_output_sweep). False: a sweep was faster than the lock, the file is gone. */
+/* A file with a name is locked as long as its writer lives, so that what a kill left behind can be told from what
+ * another process is writing (smp_output_sweep). False: a sweep was faster than the lock, the file is gone. */
 static bool hold(int fd)
 {
     struct stat status;
@@ -244,7 +244,8 @@ int smp_temporary_place(smp_temporary *temporary, int fd, const char *target, bo
             return 0;
         if (errno != EEXIST || !force || !smp_folder_of(target, folder, sizeof folder))
             return -1;
-        if (make_named(temporary, folder, name_it, &fd) != 0) /* a link replaces nothing: a moment with a name, then a move */
+        /* A link replaces nothing: a moment with a name, then a move. */
+        if (make_named(temporary, folder, name_it, &fd) != 0)
             return -1;
     }
     if (move(temporary->slot->path, target, force) != 0)

@@ -1,6 +1,6 @@
-/* Where the bytes of an output wait until they are whole: a file in the target's folder that has no name (O_TMPFILE), so that
- * nothing is left of it when its writer is killed; or, where the file system has no such files, one with a name that
- * smp_output_sweep() knows. Internal to io/. */
+/* Where the bytes of an output wait until they are whole: a file in the target's folder that has no name (O_TMPFILE),
+ * so that nothing is left of it when its writer is killed; or, where the file system has no such files, one with a name
+ * that smp_output_sweep() knows. Internal to io/. */
 #ifndef SMP_IO_TEMPORARY_H
 #define SMP_IO_TEMPORARY_H
 
@@ -16,8 +16,8 @@ typedef struct smp_temporary {
 /* *fd is open for writing, -1 on failure. SMP_E_WRITE says what is wrong with the folder. */
 smp_code smp_temporary_open(const char *target, smp_temporary *out, int *fd, smp_error *err);
 
-/* Puts the file, of which fd is a descriptor, in place of the target: in one step of the file system, so that at any time
- * there is the old target or the new one. Without force only where nothing is (EEXIST). 0, or -1 and errno. */
+/* Puts the file, of which fd is a descriptor, in place of the target: in one step of the file system, so that at any
+ * time there is the old target or the new one. Without force only where nothing is (EEXIST). 0, or -1 and errno. */
 int smp_temporary_place(smp_temporary *temporary, int fd, const char *target, bool force);
 
 /* Removes the file where it has a name and was not put in place. */

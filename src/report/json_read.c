@@ -47,7 +47,10 @@ static bool four_digits(reader *r, unsigned *out)
         return false;
     for (int i = 0; i < 4; i++, r->at++) {
         const char c = *r->at;
-        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        const int digit = c >= '0' && c <= '9'   ? c - '0'
+                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                 : -1;
         if (digit < 0)
             return false;
         *out = *out * 16 + (unsigned)digit;
@@ -85,13 +88,18 @@ static bool put_escape(reader *r)
 static size_t sequence(const unsigned char *at, const unsigned char *end)
 {
     const unsigned a = at[0];
-    const size_t length = a < 0x80 ? 1 : a >= 0xc2 && a <= 0xdf ? 2 : a >= 0xe0 && a <= 0xef ? 3 : a >= 0xf0 && a <= 0xf4 ? 4 : 0;
+    const size_t length = a < 0x80                 ? 1
+                          : a >= 0xc2 && a <= 0xdf ? 2
+                          : a >= 0xe0 && a <= 0xef ? 3
+                          : a >= 0xf0 && a <= 0xf4 ? 4
+                                                   : 0;
     if ((size_t)(end - at) < length)
         return 0;
     for (size_t i = 1; i < length; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
-    if ((a == 0xe0 && at[1] < 0xa0) || (a == 0xed && at[1] > 0x9f) || (a == 0xf0 && at[1] < 0x90) || (a == 0xf4 && at[1] > 0x8f))
+    if ((a == 0xe0 && at[1] < 0xa0) || (a == 0xed && at[1] > 0x9f) || (a == 0xf0 && at[1] < 0x90) ||
+        (a == 0xf4 && at[1] > 0x8f))
         return 0;
     return length;
 }

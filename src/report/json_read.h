@@ -1,5 +1,5 @@
-/* Reading JSON (RFC 8259) that this program wrote and anybody may have changed: strict, bounded in size and depth, nothing
- * is guessed. */
+/* Reading JSON (RFC 8259) that this program wrote and anybody may have changed: strict, bounded in size and depth,
+ * nothing is guessed. */
 #ifndef SMP_REPORT_JSON_READ_H
 #define SMP_REPORT_JSON_READ_H
 

@@ -79,7 +79,8 @@ void smp_tune_table(FILE *to, const smp_tune_report *report, bool all, bool colo
     fprintf(to, " (%s)\n%s: ", report->input_type, report->device.kind);
     smp_text_clean(to, report->device.name);
     if (!strcmp(report->device.kind, "cpu"))
-        fprintf(to, ", %s, %d thread%s", report->device.isa, report->device.units, report->device.units == 1 ? "" : "s");
+        fprintf(to, ", %s, %d thread%s", report->device.isa, report->device.units,
+                report->device.units == 1 ? "" : "s");
     fprintf(to, "\n\n%s  #  ", paint.bold);
     smp_text_column(to, "step", LABEL);
     fprintf(to, "  %*s  ", TRIED, "tried");
@@ -89,11 +90,15 @@ void smp_tune_table(FILE *to, const smp_tune_report *report, bool all, bool colo
         put_row(to, &report->rows[i], all, &paint);
     fprintf(to, "\n%s", paint.dim);
     if (report->discarded)
-        smp_text_wrap(to, "Steps are faster by themselves, but the whole pipeline is slower with them: nothing is kept.", 0, 0);
+        smp_text_wrap(
+            to, "Steps are faster by themselves, but the whole pipeline is slower with them: nothing is kept.", 0, 0);
     else if (!smp_tune_report_keeps(report))
         smp_text_wrap(to, "Nothing is faster beyond doubt than what runs anyway: the defaults stay.", 0, 0);
     else
-        smp_text_wrap(to, "Medians of alternating samples. Chosen is what is faster beyond doubt (95 % confidence, 1 % at the "
-                          "least) and has naive's bytes.", 0, 0);
+        smp_text_wrap(
+            to,
+            "Medians of alternating samples. Chosen is what is faster beyond doubt (95 % confidence, 1 % at the "
+            "least) and has naive's bytes.",
+            0, 0);
     fputs(paint.off, to);
 }

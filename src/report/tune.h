@@ -16,11 +16,11 @@ typedef struct smp_tune_try {
 
 typedef struct smp_tune_row { /* a step, or the whole pipeline */
     char label[96], chosen[96];
-    int number;                /* as `explain` numbers steps; 0: the whole pipeline */
-    bool changed;              /* something faster was found */
-    int same_as;               /* the step of the same work whose choice is taken; 0: none */
-    smp_spread before, after;  /* seconds; after: of what was chosen, when changed */
-    smp_tune_try *tries;       /* owned */
+    int number;               /* as `explain` numbers steps; 0: the whole pipeline */
+    bool changed;             /* something faster was found */
+    int same_as;              /* the step of the same work whose choice is taken; 0: none */
+    smp_spread before, after; /* seconds; after: of what was chosen, when changed */
+    smp_tune_try *tries;      /* owned */
     size_t try_count, try_capacity;
 } smp_tune_row;
 
@@ -28,10 +28,10 @@ typedef struct smp_tune_report {
     const char *input;
     char input_type[48];
     smp_device_info device;
-    int64_t strip_rows;   /* the executor's choice */
-    smp_tune_row *rows;   /* steps, then the whole pipeline; owned */
+    int64_t strip_rows; /* the executor's choice */
+    smp_tune_row *rows; /* steps, then the whole pipeline; owned */
     size_t count;
-    bool discarded;       /* steps were faster, but not the whole: nothing is kept */
+    bool discarded; /* steps were faster, but not the whole: nothing is kept */
     double wall_seconds;
 } smp_tune_report;
 

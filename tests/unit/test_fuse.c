@@ -109,7 +109,8 @@ static void every_pair_on(smp_device *on, int64_t width, int64_t height)
         for (int k = 0; k < POINTS; k++) {
             const int turn = i * POINTS + k;
             const char *const lines[] = {points[i], points[k]};
-            const smp_shape shape = case_shape(width, height, 1 + turn % CHANNELS, (smp_format)(turn / 4 % SMP_FORMATS));
+            const smp_shape shape =
+                case_shape(width, height, 1 + turn % CHANNELS, (smp_format)(turn / 4 % SMP_FORMATS));
             fewer += same(lines, 2, &shape, turn % 5 ? CASE_REALS : CASE_ANY, turn % 7 == 0, on, NULL, turn % 3);
         }
     assert_true(fewer > POINTS * POINTS / 2);
@@ -155,7 +156,7 @@ static void random_chains(void **state)
             lines[count - 1] = "gamma 2";
         const smp_shape shape =
             case_shape(20 + case_random(&seed) % 50, 1 + case_random(&seed) % 20,
-                     1 + (int)(case_random(&seed) % CHANNELS), (smp_format)(case_random(&seed) % SMP_FORMATS));
+                       1 + (int)(case_random(&seed) % CHANNELS), (smp_format)(case_random(&seed) % SMP_FORMATS));
         const bool gpu = chain % 4 == 0;
         fewer += same(lines, count, &shape, chain % 3 ? CASE_REALS : CASE_ANY, chain % 8 == 1, gpu ? simt : cpu,
                       chain % 5 == 2 ? "naive" : NULL, chain % 3 ? 0 : 7);

@@ -1,5 +1,5 @@
-/* Launch shapes and threads that stages offer for tuning: declared as they should be, read by the geometries that say so, and
- * never a byte changed. */
+/* Launch shapes and threads that stages offer for tuning: declared as they should be, read by the geometries that say
+ * so, and never a byte changed. */
 #include "tune_fixture.h"
 
 #include "exec/step.h"
@@ -139,9 +139,9 @@ static unsigned blocks_with(const smp_launch *launch, const smp_step *step, unsi
 static void knobs_reach_the_grid(void **state)
 {
     (void)state;
-    static const char *const lines[] = {"invert",    "gaussian 1.5px", "sobel", "histogram", "stats",
-                                        "sharpen",   "threshold 50%",  "multiply 90%",
-                                        "convolve kernel=[1 2 1; 2 4 2; 1 2 1]"};
+    static const char *const lines[] = {"invert",        "gaussian 1.5px", "sobel",
+                                        "histogram",     "stats",          "sharpen",
+                                        "threshold 50%", "multiply 90%",   "convolve kernel=[1 2 1; 2 4 2; 1 2 1]"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         const gpu_case c = {.lines = {lines[i]}, .in = case_shape(3000, 2000, 1, SMP_U8)};
         const char *line[] = {lines[i]};

@@ -5,7 +5,8 @@
 #include "exec/step.h"
 #include "exec/tune_work.h"
 
-static smp_tune_report search(const char *const *lines, smp_device *device, const char *path, double limit, smp_tuned *tuned)
+static smp_tune_report search(const char *const *lines, smp_device *device, const char *path, double limit,
+                              smp_tuned *tuned)
 {
     smp_tune_report report;
     smp_error err = {0};
@@ -95,8 +96,8 @@ static void set_kernel(smp_variant *variant, const char *name, smp_cpu_fn *fn)
 }
 
 /* Searches the first step of the job, then the whole; how it ends. */
-static void search_job(const gpu_job *job, smp_device *device, int64_t rows, smp_tune_report *report, smp_tuning *choice,
-                       int64_t *strip_rows)
+static void search_job(const gpu_job *job, smp_device *device, int64_t rows, smp_tune_report *report,
+                       smp_tuning *choice, int64_t *strip_rows)
 {
     smp_tuning choices[4] = {{.variant = NULL}};
     smp_error err = {0};
@@ -132,7 +133,8 @@ static void search_injected(smp_cpu_fn *fn, smp_tune_report *report, smp_tuning 
 {
     static smp_variant variants[4];
     static smp_stage stage;
-    static const gpu_case c = {.lines = {"invert"}, .in = {.kind = SMP_IMAGE, .width = 33, .height = 20, .channels = 1}};
+    static const gpu_case c = {.lines = {"invert"},
+                               .in = {.kind = SMP_IMAGE, .width = 33, .height = 20, .channels = 1}};
     gpu_job job = gpu_job_make(&c);
     stage = *job.plan->steps[1].stage;
     real_kernel = stage.variants[0].launches[0].cpu.fn[SMP_ISA_BASE];

@@ -45,7 +45,8 @@ static void commit(const smp_tuned *tuned)
 
 static gpu_job blur_job(void)
 {
-    static const gpu_case c = {.lines = {"gaussian 1.5px", "histogram"}, .in = {.kind = SMP_IMAGE, .width = 90, .height = 61, .channels = 3}};
+    static const gpu_case c = {.lines = {"gaussian 1.5px", "histogram"},
+                               .in = {.kind = SMP_IMAGE, .width = 90, .height = 61, .channels = 3}};
     return gpu_job_make(&c);
 }
 
@@ -85,10 +86,12 @@ static void what_is_kept_comes_back_into_plans(void **state)
     assert_ptr_equal(job.plan->steps[1].work.tuning.variant, variant);
     assert_int_equal(job.plan->steps[1].work.tuning.knobs[0], 12);
     assert_null(job.plan->steps[2].work.tuning.variant);
-    assert_int_equal(smp_strip_rows(job.plan, gpu_simt(), 0) / job.plan->granule, (40 + job.plan->granule - 1) / job.plan->granule);
+    assert_int_equal(smp_strip_rows(job.plan, gpu_simt(), 0) / job.plan->granule,
+                     (40 + job.plan->granule - 1) / job.plan->granule);
     assert_ptr_equal(smp_step_variant(&job.plan->steps[1], "naive"), smp_step_variants(&job.plan->steps[1]));
     assert_int_equal(smp_launch_knob(&job.plan->steps[1].work.tuning, smp_step_variants(&job.plan->steps[1]),
-                                     &smp_step_variants(&job.plan->steps[1])->launches[0]), 0);
+                                     &smp_step_variants(&job.plan->steps[1])->launches[0]),
+                     0);
     gpu_job_check(&job, NULL, 0);
     smp_tuned_free(&tuned);
     gpu_job_free(&job);
@@ -171,7 +174,7 @@ static void what_means_nothing_here_is_left_out(void **state)
         size_t left;
         const char *note;
     } rows[] = {
-        {"\"" SMP_VERSION "\"", "\"0.0.9\"", 0, "0.0.9"},          /* of another version */
+        {"\"" SMP_VERSION "\"", "\"0.0.9\"", 0, "0.0.9"},         /* of another version */
         {"smempipe tuned 1", "smempipe tuned 99", 0, "not what"}, /* of another layout */
         {"\"stage\": \"gaussian\"", "\"stage\": \"gausian\"", 1, "1 of its entries"},
         {"\"variant\": \"fused\"", "\"variant\": \"fastest\"", 1, "1 of its entries"},
