@@ -1,8 +1,8 @@
 /* sample_map on the CPU.
  *   naive  sample by sample, operation by operation: the definition, which is what the single stages would do.
  *   tiled  bytes through a table that is made at the start of the call, a plane a channel where there is alpha; all
- * else in blocks in the first-level cache, one vectorised loop an operation. Memory bandwidth is the bound for bytes,
- * arithmetic for long programs on floats. */
+ *          else in blocks in the first-level cache, one vectorised loop an operation. Memory bandwidth is the bound for
+ *          bytes, arithmetic for long programs on floats. */
 #include "sample_map.h"
 
 #include "byte_table.h"

@@ -37,6 +37,9 @@ smp_code smp_many_check(const smp_many_settings *settings, const smp_found_list 
         return SMP_OK;
     smp_fail(err, SMP_E_READ, "there is no file to work on in %.200s%s", settings->inputs.items[0],
              settings->inputs.count > 1 ? " and the others" : "");
+    if (found->left_out)
+        return smp_hint(err, "%zu file%s there %s passed over by name; --include '*' tries all", found->left_out,
+                        found->left_out == 1 ? "" : "s", found->left_out == 1 ? "was" : "were");
     if (found->folders)
         return smp_hint(err, "it has folders: --recursive goes into them");
     if (settings->include.count || settings->exclude.count)
@@ -85,9 +88,21 @@ void smp_many_files_free(smp_batch_file *files)
 
 enum { MOST_SHOWN = 100 };
 
+/* "*.txt", of a file whose name says that it is neither picture nor sound; null where there is no such extension. */
+static char *pattern_of(const char *input)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const char *slash = strrchr(input, '/'), *name = slash ? slash + 1 : input, *dot = strrchr(name, '.');
+    if (!dot || dot == name || !dot[1] || dot[1 + strspn(dot + 1, plain)] || smp_writer_kind(name) != SMP_KIND_NONE)
+        return NULL;
+    return smp_asprintf("*%s", dot);
+}
+
 void smp_failures_add(smp_failures *failures, const char *input, const smp_error *err)
 {
     failures->count++;
+    if (!failures->pattern && err->code == SMP_E_DECODE)
+        failures->pattern = pattern_of(input);
     if (failures->kept == MOST_SHOWN ||
         !smp_grow(&failures->lines, &failures->capacity, failures->kept + 1, sizeof *failures->lines))
         return;
@@ -119,6 +134,8 @@ void smp_failures_show(smp_failures *failures, const smp_common *common, size_t 
     }
     if (failures->count > failures->kept)
         fprintf(stderr, "  and %zu more\n", failures->count - failures->kept);
+    if (failures->pattern)
+        fprintf(stderr, "  = hint: --exclude '%s' passes such files over\n", failures->pattern);
 }
 
 void smp_failures_free(smp_failures *failures)
@@ -126,5 +143,6 @@ void smp_failures_free(smp_failures *failures)
     for (size_t i = 0; i < failures->kept; i++)
         smp_free(failures->lines[i]);
     smp_free(failures->lines);
+    smp_free(failures->pattern);
     *failures = (smp_failures){0};
 }

@@ -36,7 +36,8 @@ void smp_many_files_free(smp_batch_file *files);
 
 /* Failures as they come, shown at the end. */
 typedef struct smp_failures {
-    char **lines; /* "FILE: what is wrong" */
+    char **lines;  /* "FILE: what is wrong" */
+    char *pattern; /* "*.txt": of the first file that is in no format by its name either; null: none */
     size_t kept, capacity, count;
 } smp_failures;
 

@@ -84,8 +84,19 @@ class Batch(BatchCase):
         done = self.batch("in", "-o", "out")
         self.assertIn("3 passed over", done.stderr)
         self.write("in/words.txt", "x")
-        self.assertIn("1 of 1 file failed", self.batch("in", "-o", "out", "--resume", status=1).stderr)
+        done = self.batch("in", "-o", "out", "--resume", status=1)
+        self.assertIn("1 of 1 file failed", done.stderr)
+        self.assertIn("hint: --exclude '*.txt'", done.stderr)
+        self.batch("in", "-o", "out", "--resume", "--exclude", "*.txt")
         self.batch("in/README.md", "-o", "out", status=1)  # given by name it is tried
+
+    def test_a_folder_of_other_files_alone_is_told(self):
+        (self.folder / "in").mkdir()
+        self.write("in/notes.md", "x")
+        done = self.batch("in", "-o", "out", status=3)
+        self.assertIn("there is no file to work on", done.stderr)
+        self.assertIn("1 file there was passed over by name", done.stderr)
+        self.batch("in", "-o", "out", "--include", "*", status=1)  # tried, and no picture
 
     def test_a_pipeline_for_pictures_passes_sounds_over(self):
         self.pictures(["a.png"])
