@@ -96,6 +96,8 @@ static smp_code search(smp_tuner *tuner, const smp_whole_input *input, smp_tuned
     smp_compare_free(&found);
     if (!code)
         code = smp_tune_whole(tuner, &input->view, &strip_rows, err);
+    if (!code)
+        code = smp_tuned_refresh(tuned, err);
     return code ? code : keep_all(tuner, tuned, strip_rows, err);
 }
 

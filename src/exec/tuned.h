@@ -28,6 +28,10 @@ typedef struct smp_tuned {
 smp_code smp_tuned_load(smp_tuned *tuned, char *note, size_t size, smp_error *err);
 void smp_tuned_free(smp_tuned *tuned);
 
+/* The same once more, before something is added that took its time to find: others may have written the file meanwhile. A
+ * path that is null stays so, with its entries. */
+smp_code smp_tuned_refresh(smp_tuned *tuned, smp_error *err);
+
 /* Puts what was tuned for this device into the plan, and nothing where nothing was. tuned may be null. Says how many of
  * its steps, and strips, have something. */
 size_t smp_tuned_apply(const smp_tuned *tuned, const smp_device *device, smp_plan *plan);

@@ -191,6 +191,22 @@ smp_code smp_tuned_load(smp_tuned *tuned, char *note, size_t size, smp_error *er
     return code;
 }
 
+smp_code smp_tuned_refresh(smp_tuned *tuned, smp_error *err)
+{
+    char note[400];
+    smp_tuned fresh;
+    if (!tuned->path)
+        return SMP_OK;
+    smp_code code = smp_tuned_load(&fresh, note, sizeof note, err);
+    if (code) {
+        smp_tuned_free(&fresh);
+        return code;
+    }
+    smp_tuned_free(tuned);
+    *tuned = fresh;
+    return SMP_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------ writing */
 
 static void write_entry(smp_json *json, const smp_tuned_entry *entry)

@@ -3,9 +3,11 @@ import json
 import os
 import pathlib
 import re
+import subprocess
+import time
 import unittest
 
-from harness import PIPELINES, SAMPLES, CliCase
+from harness import PIPELINES, PROGRAM, SAMPLES, CliCase
 
 CHELSEA = SAMPLES / "chelsea.png"  # 451x300, three channels
 QUICK = ("--time-limit", "0.3", "--repeat", "5")
@@ -68,6 +70,16 @@ class Tune(CliCase):
         self.assertIn("nothing was kept", self.smp("tune", "--forget").stdout)
         self.assertIn("nothing is kept in", self.smp("tune", "--show").stdout)
         self.assertEqual(self.files(), ["out.png"])
+
+    def test_what_others_keep_meanwhile_stays(self):
+        self.smp("tune", "--device", "cpu", "-e", "invert", CHELSEA, *QUICK)  # so that there is a folder
+        words = (PROGRAM, "tune", "--device", "cpu", "-e", "gamma 2", CHELSEA, "--time-limit", "1.5")
+        process = subprocess.Popen(list(map(str, words)), cwd=self.folder, env=self.environment, stdout=subprocess.DEVNULL)
+        time.sleep(0.4)
+        self.keep(CPU, {"variant": "naive", "threads": 1}, 40)
+        self.assertEqual(process.wait(60), 0)
+        works = [entry["work"] for entry in json.loads(self.kept.read_text())["entries"]]
+        self.assertEqual(sum("gaussian" in work for work in works), 2, works)
 
     def test_threads_variant_and_strips_reach_the_run(self):
         self.keep(CPU, {"variant": "naive", "threads": 1}, 40)
