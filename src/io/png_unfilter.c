@@ -172,42 +172,16 @@ ALWAYS_INLINE bool unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const ui
 bool smp_png_unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t *from, int64_t row_bytes, int64_t rows,
                       int pixel_bytes)
 {
-    switch (pixel_bytes) {
-    case 1:
-        return unfilter(to, pitch, above, from, row_bytes, rows, 1);
-    case 2:
-        return unfilter(to, pitch, above, from, row_bytes, rows, 2);
-    case 3:
-        return unfilter(to, pitch, above, from, row_bytes, rows, 3);
-    case 4:
-        return unfilter(to, pitch, above, from, row_bytes, rows, 4);
-    case 6:
-        return unfilter(to, pitch, above, from, row_bytes, rows, 6);
-    default:
-        return unfilter(to, pitch, above, from, row_bytes, rows, 8);
-    }
+    bool known;
+#define UNFILTER(B) known = unfilter(to, pitch, above, from, row_bytes, rows, B)
+    SMP_PNG_BY_PIXEL(pixel_bytes, UNFILTER)
+#undef UNFILTER
+    return known;
 }
 
 void smp_png_paeth_four(uint8_t *const line[5], const uint8_t *from, int64_t row_bytes, int pixel_bytes)
 {
-    switch (pixel_bytes) {
-    case 1:
-        paeth_four(line, from, row_bytes, 1);
-        break;
-    case 2:
-        paeth_four(line, from, row_bytes, 2);
-        break;
-    case 3:
-        paeth_four(line, from, row_bytes, 3);
-        break;
-    case 4:
-        paeth_four(line, from, row_bytes, 4);
-        break;
-    case 6:
-        paeth_four(line, from, row_bytes, 6);
-        break;
-    default:
-        paeth_four(line, from, row_bytes, 8);
-        break;
-    }
+#define PAETH(B) paeth_four(line, from, row_bytes, B)
+    SMP_PNG_BY_PIXEL(pixel_bytes, PAETH)
+#undef PAETH
 }

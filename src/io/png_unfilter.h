@@ -18,4 +18,27 @@ void smp_png_paeth_four(uint8_t *const line[5], const uint8_t *from, int64_t row
 void smp_png_paeth_four_avx2(uint8_t *const line[5], const uint8_t *from, int64_t row_bytes, int pixel_bytes);
 #endif
 
+/* CALL(B) for a pixel of so many bytes, B a constant, so that every size gets loops of its own. */
+#define SMP_PNG_BY_PIXEL(bytes, CALL)                                                                                  \
+    switch (bytes) {                                                                                                   \
+    case 1:                                                                                                            \
+        CALL(1);                                                                                                       \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        CALL(2);                                                                                                       \
+        break;                                                                                                         \
+    case 3:                                                                                                            \
+        CALL(3);                                                                                                       \
+        break;                                                                                                         \
+    case 4:                                                                                                            \
+        CALL(4);                                                                                                       \
+        break;                                                                                                         \
+    case 6:                                                                                                            \
+        CALL(6);                                                                                                       \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        CALL(8);                                                                                                       \
+        break;                                                                                                         \
+    }
+
 #endif

@@ -162,26 +162,9 @@ __attribute__((target("avx2"))) void smp_png_paeth_four_avx2(uint8_t *const line
     memcpy(r.line, line, sizeof r.line);
     for (int i = 0; i < ROWS; i++)
         r.from[i] = from + i * (row_bytes + 1);
-    switch (pixel_bytes) {
-    case 1:
-        narrow(&r, row_bytes, 1);
-        break;
-    case 2:
-        narrow(&r, row_bytes, 2);
-        break;
-    case 3:
-        narrow(&r, row_bytes, 3);
-        break;
-    case 4:
-        narrow(&r, row_bytes, 4);
-        break;
-    case 6:
-        wide(&r, row_bytes, 6);
-        break;
-    default:
-        wide(&r, row_bytes, 8);
-        break;
-    }
+#define PAETH(B) ((B) <= 4 ? narrow(&r, row_bytes, B) : wide(&r, row_bytes, B))
+    SMP_PNG_BY_PIXEL(pixel_bytes, PAETH)
+#undef PAETH
 }
 
 #else
