@@ -114,9 +114,10 @@ static void free_stream(smp_stream *s)
 
 int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool reads)
 {
+    const int64_t most = INT64_MAX >> 16; /* more than any memory, and can be added to */
     int64_t rows = smp_min_i64(slot_rows, shape->height), bytes;
     bool fits = smp_mul_i64(smp_row_stride(shape, shape->format), rows * (reads ? READ_SLOTS : WRITE_SLOTS), &bytes);
-    return fits ? bytes : INT64_MAX;
+    return fits ? smp_min_i64(bytes, most) : most;
 }
 
 static smp_code start(smp_reader *reader, smp_writer *writer, const smp_shape *shape, int64_t slot_rows,

@@ -26,7 +26,7 @@ smp_code smp_stream_room(smp_stream *stream, int64_t want, int64_t together, voi
                          smp_error *err);
 void smp_stream_put(smp_stream *stream, int64_t count);
 
-/* Bytes of the slots of a stream of this shape, from a reader or towards a writer. */
+/* Bytes of the slots of a stream of this shape, from a reader or towards a writer; absurd sizes give a large number. */
 int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool reads);
 
 /* Bytes from a row to the next in slots. */
