@@ -1,25 +1,27 @@
 /* transpose and its family on GPUs: eight ways to turn and mirror, one set of kernels. Mirrors cost nothing: they
  * change where a row starts and the sign of its stride.
  *
- *   naive     A sample a thread, in output order. A warp that swaps rows and columns reads 32 rows: 32 sectors of 32
- *             bytes for 128 bytes of f32, and what the caches do not hold until its neighbours come is read again.
- *             Seen in sectors per request; 15 % of the copy's speed.
+ *   naive     A sample a thread, in input order: a warp reads 32 samples side by side, and where rows and columns swap
+ *             writes them to 32 rows: 32 sectors of 32 bytes for 128 bytes of f32, each written in eight pieces. Seen
+ *             in sectors per request; 14 % of the copy's speed.
  *   tiled     32 x 32 pixels go through shared memory, so that both sides move whole rows of the tile. But a column of
- * a tile with 128-byte rows lies in one bank: 32 wavefronts for a warp's read of f32 instead of 1. 55 %. padded    One
- * pixel more a row puts a column's f32 samples on 32 banks: no conflicts, 90 %. Of narrower samples several share a
- * bank's word and some columns still take 2 wavefronts. swizzled  16 bytes at a time on both sides, four or more loads
- * of a thread in flight, 93 to 96 %. A thread holds a cell, as many rows of 16 bytes as that is pixels, and transposes
- * it in registers: 4 x 4 bytes take 8 byte permutes, 2 x 2 halves 2, words none. The cell's new rows are 16-byte words
- * of a tile in shared memory whose word number is XORed with the cell's: 8 lanes that write one column of words, and 8
- * that read along a row, use all 32 banks once. Nothing is padded and nothing conflicts. Pixels of three parts (3, 6
- * and 12 bytes) have cells of 12 bytes a row, which no 16-byte word holds: the tile comes by asynchronous copies, is
- * taken into registers and put back transposed as 4-byte words, rows of cells skewed so that neither conflicts
- * (SMP_TURN_SKEW). Where rows stay rows nothing goes through shared memory: 16 bytes of output are made from the two or
- * three 16-byte words of input that hold their pixels.
+ *             a tile with 128-byte rows lies in one bank: 32 wavefronts for a warp's read of f32 instead of 1. 55 %.
+ *   padded    One pixel more a row puts a column's f32 samples on 32 banks: no conflicts, 90 %. Of narrower samples
+ *             several share a bank's word and some columns still take 2 wavefronts.
+ *   swizzled  16 bytes at a time on both sides, four or more loads of a thread in flight, 94 to 97 %. A thread holds a
+ *             cell, as many rows of 16 bytes as that is pixels, and transposes it in registers: 4 x 4 bytes take 8
+ *             byte permutes, 2 x 2 halves 2, words none. The cell's new rows are 16-byte words of a tile in shared
+ *             memory whose word number is XORed with the cell's: 8 lanes that write one column of words, and 8 that
+ *             read along a row, use all 32 banks once. Nothing is padded and nothing conflicts. Pixels of three parts
+ *             (3, 6 and 12 bytes) have cells of 12 bytes a row, which no 16-byte word holds: the tile comes by
+ *             asynchronous copies, is taken into registers and put back transposed as 4-byte words, rows of cells
+ *             skewed so that neither conflicts (SMP_TURN_SKEW). Where rows stay rows nothing goes through shared
+ *             memory: 16 bytes of output are made from the two or three 16-byte words of input that hold their
+ *             pixels, at the copy's speed.
  *
  * Percentages are of a copy's speed, f32 of 8192 x 8192 pixels on an H100. The swizzled kernels are in
  * transpose_swizzled.cu and transpose_rows.cu, one for each pixel size; sizes that have none (5, 7, 10, 14, 20 bytes
- * and more), pairs of formats, and rows that do not begin at 16-byte boundaries take the padded one. */
+ * and more), pairs of formats, and swaps of rows that do not begin at 16-byte boundaries take the padded one. */
 #include "smp_kernel.h"
 #include "transpose.h"
 
@@ -41,16 +43,18 @@ template <typename T> struct turn_sample<T, T> {
 
 template <typename IN, typename OUT> SMP_DEVICE void transpose_naive(const smp_io &io, const smp_turn &p)
 {
-    const int64_t n = io.out.width * io.out.channels, end = io.out.y0 + io.out.rows;
+    const smp_turn_part part = smp_turn_part_of(&io, p.how);
+    const int64_t channels = io.in.channels, n = part.columns * channels;
     unsigned clipped = 0;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y) {
-        OUT *out = smp_out<OUT>(io.out, y);
+    for (int64_t r = blockIdx.y * blockDim.y + threadIdx.y; r < part.rows; r += gridDim.y * blockDim.y) {
+        const int64_t sy = part.row + r;
+        const IN *in = smp_in<IN>(io.in, sy) + part.column * channels;
         for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
-            const int64_t x = i <= INT32_MAX ? (int64_t)((uint32_t)i / (uint32_t)io.in.channels) : i / io.in.channels;
-            int64_t sx, sy;
-            smp_turn_source(p.how, io.in.width, io.in.height, x, y, &sx, &sy);
-            const IN v = smp_in<IN>(io.in, sy)[sx * io.in.channels + (i - x * io.in.channels)];
-            out[i] = turn_sample<IN, OUT>::of(v, io.clipped != nullptr, &clipped);
+            const int64_t sx = i <= INT32_MAX ? (int64_t)((uint32_t)i / (uint32_t)channels) : i / channels;
+            int64_t x, y;
+            smp_turn_target(p.how, io.in.width, io.in.height, part.column + sx, sy, &x, &y);
+            smp_out<OUT>(io.out, y)[x * channels + (i - sx * channels)] =
+                turn_sample<IN, OUT>::of(in[i], io.clipped != nullptr, &clipped);
         }
     }
     smp_count_clipped(io, clipped);

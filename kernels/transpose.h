@@ -65,6 +65,14 @@ SMP_FN void smp_turn_source(int32_t how, int64_t width, int64_t height, int64_t 
     *sy = how & SMP_TURN_MIRROR_Y ? height - 1 - v : v;
 }
 
+/* Where input pixel (sx, sy) goes: the way back. */
+SMP_FN void smp_turn_target(int32_t how, int64_t width, int64_t height, int64_t sx, int64_t sy, int64_t *x, int64_t *y)
+{
+    int64_t u = how & SMP_TURN_MIRROR_X ? width - 1 - sx : sx, v = how & SMP_TURN_MIRROR_Y ? height - 1 - sy : sy;
+    *x = how & SMP_TURN_SWAP ? v : u;
+    *y = how & SMP_TURN_SWAP ? u : v;
+}
+
 /* The side of a tile in pixels: rows that a thread of the tiled CPU kernel should take are a multiple of it. 64 pixels
  * of one byte are a cache line. */
 enum { SMP_TURN_TILE = 64 };
@@ -123,6 +131,20 @@ SMP_FN int64_t smp_turn_shared(int64_t px, smp_turn_shape s)
     int64_t in = 3 * s.side * s.across, out = 3 * s.side * s.down;
     int64_t rows = s.down * (in + SMP_TURN_SKEW(8, in)), columns = s.across * (out + SMP_TURN_SKEW(4, out));
     return 4 * (rows > columns ? rows : columns);
+}
+
+/* The input's pixels that the output's rows are made of. */
+typedef struct smp_turn_part {
+    int64_t column, columns, row, rows;
+} smp_turn_part;
+
+SMP_FN smp_turn_part smp_turn_part_of(const smp_io *io, int32_t how)
+{
+    const int swap = how & SMP_TURN_SWAP, mirrored = how & (swap ? SMP_TURN_MIRROR_X : SMP_TURN_MIRROR_Y);
+    const int64_t from = io->out.y0, end = from + io->out.rows;
+    const int64_t first = mirrored ? (swap ? io->in.width : io->in.height) - end : from;
+    const smp_turn_part columns = {first, end - from, 0, io->in.height}, rows = {0, io->in.width, first, end - from};
+    return swap ? columns : rows;
 }
 
 /* A stretch of columns, from .. to-1, cut into tiles. Tiles cover body .. body_end-1, which are whole granules counted

@@ -18,6 +18,16 @@ static void set_blocks(int64_t columns, int64_t rows, smp_grid *grid)
     grid->grid[2] = (unsigned)smp_clamp_i64((rows + SMP_GRID_MOST - 1) / SMP_GRID_MOST, 1, SMP_GRID_MOST);
 }
 
+/* A thread a sample of the input. */
+static void naive_geometry(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const smp_turn_part part = smp_turn_part_of(io, ((const smp_turn *)params)->how);
+    smp_io input_order = *io;
+    input_order.out.width = part.columns;
+    input_order.out.rows = part.rows;
+    smp_geometry_samples(&input_order, params, grid);
+}
+
 static void square_tiles(const smp_io *io, int pad, smp_grid *grid)
 {
     int64_t px = smp_sample_size(io->in.format) * io->in.channels;
@@ -123,7 +133,11 @@ static const smp_launch small_tiles = {.from = SMP_IN,
 const smp_variant smp_turn_variants[] = {
     {.name = "naive",
      .help = "pixel by pixel; one side of a transpose touches a cache line for every sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(transpose_naive), .cuda = "transpose_naive"}}},
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(transpose_naive),
+                   .cuda = "transpose_naive",
+                   .geometry = naive_geometry}}},
     {.name = "tiled",
      .help = "square tiles that use whole cache lines on both sides; on GPUs a tile's columns lie in one bank",
      .launches = {{.from = SMP_IN,
