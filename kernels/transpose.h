@@ -166,13 +166,12 @@ SMP_FN smp_turn_stretch smp_turn_cut(int64_t from, int64_t to, int64_t granule, 
 /* The input's columns that the output's rows come from, where rows and columns swap. */
 SMP_FN smp_turn_stretch smp_turn_columns(const smp_io *io, int32_t how, int64_t granule, int64_t tile)
 {
-    int64_t end = io->out.y0 + io->out.rows;
-    int64_t from = how & SMP_TURN_MIRROR_X ? io->in.width - end : io->out.y0;
-    return smp_turn_cut(from, from + io->out.rows, granule, tile);
+    const smp_turn_part part = smp_turn_part_of(io, how);
+    return smp_turn_cut(part.column, part.column + part.columns, granule, tile);
 }
 
-/* Row reversal: a block's threads, and the rows that each of them takes at a time. */
-enum { SMP_TURN_THREADS = 256, SMP_TURN_AT_ONCE = 4 };
+/* Where rows stay rows: a block's threads, and the blocks an SM holds: all that it can. */
+enum { SMP_TURN_THREADS = 256, SMP_TURN_BLOCKS = 8 };
 
 #ifdef __cplusplus
 extern "C" {

@@ -18,6 +18,11 @@ static void set_blocks(int64_t columns, int64_t rows, smp_grid *grid)
     grid->grid[2] = (unsigned)smp_clamp_i64((rows + SMP_GRID_MOST - 1) / SMP_GRID_MOST, 1, SMP_GRID_MOST);
 }
 
+static int64_t pixel_bytes(const smp_io *io)
+{
+    return smp_sample_size(io->in.format) * io->in.channels;
+}
+
 /* A thread a sample of the input. */
 static void naive_geometry(const smp_io *io, const void *params, smp_grid *grid)
 {
@@ -30,7 +35,7 @@ static void naive_geometry(const smp_io *io, const void *params, smp_grid *grid)
 
 static void square_tiles(const smp_io *io, int pad, smp_grid *grid)
 {
-    int64_t px = smp_sample_size(io->in.format) * io->in.channels;
+    int64_t px = pixel_bytes(io);
     *grid = (smp_grid){.block = {SMP_TURN_SIDE, SMP_TURN_ROWS, 1},
                        .shared_bytes = (unsigned)(SMP_TURN_SIDE * (SMP_TURN_SIDE + pad) * px)};
     set_blocks((io->out.width + SMP_TURN_SIDE - 1) / SMP_TURN_SIDE, (io->out.rows + SMP_TURN_SIDE - 1) / SMP_TURN_SIDE,
@@ -49,12 +54,12 @@ static void padded_geometry(const smp_io *io, const void *params, smp_grid *grid
     square_tiles(io, 1, grid);
 }
 
-/* Whether the kernels that move 16 bytes at a time can: rows begin at such boundaries, samples only move. */
-static bool in_words(const smp_io *io)
+/* Whether rows on both sides begin at multiples of so many bytes. */
+static bool begin_at(const smp_io *io, int64_t bytes)
 {
     uintptr_t bits =
         (uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride;
-    return bits % WORD == 0 && io->in.format == io->out.format;
+    return bits % (uintptr_t)bytes == 0;
 }
 
 /* [channels]; which of them each format has depends on the pixel's size. */
@@ -77,35 +82,37 @@ static const char *const reversing[] = {NULL,
                                         NULL,
                                         "transpose_reversed_8"};
 
+/* The kernels that move 16 bytes at a time where they can: samples only move, and pixels lie at multiples of what
+ * divides their size (a view of odd channels may not). */
 static const char *swizzled_kernel(const smp_io *io, const void *params)
 {
-    const smp_turn *turn = params;
-    smp_turn_shape shape = smp_turn_shape_of(smp_sample_size(io->in.format) * io->in.channels);
-    if (!in_words(io))
+    const int32_t how = ((const smp_turn *)params)->how;
+    const int64_t px = pixel_bytes(io);
+    if (io->in.format != io->out.format)
         return "transpose_padded";
-    if (!(turn->how & (SMP_TURN_SWAP | SMP_TURN_MIRROR_X)))
+    if (!(how & (SMP_TURN_SWAP | SMP_TURN_MIRROR_X)))
         return "transpose_rows";
-    if (!shape.side)
+    if (!smp_turn_shape_of(px).side || !begin_at(io, how & SMP_TURN_SWAP ? WORD : px & -px))
         return "transpose_padded";
-    return (turn->how & SMP_TURN_SWAP ? swapping : reversing)[io->in.channels];
+    return (how & SMP_TURN_SWAP ? swapping : reversing)[io->in.channels];
 }
 
 /* Threads over the 16-byte words of a row, and over rows. */
 static void row_geometry(const smp_io *io, int64_t size, smp_grid *grid)
 {
-    int64_t words = (size + WORD - 1) / WORD, width = 1;
+    int64_t before = begin_at(io, WORD) ? 0 : WORD - 1; /* bytes of a row's first word that are not the row's */
+    int64_t words = (size + before + WORD - 1) / WORD, width = 1;
     while (width < words && width < SMP_TURN_THREADS)
         width *= 2;
-    int64_t height = SMP_TURN_THREADS / width, rows = height * SMP_TURN_AT_ONCE;
-    int64_t most = smp_grid_most(grid);
+    int64_t height = SMP_TURN_THREADS / width;
     *grid = (smp_grid){.block = {(unsigned)width, (unsigned)height, 1}};
-    set_blocks((words + width - 1) / width, smp_min_i64((io->out.rows + rows - 1) / rows, most), grid);
+    set_blocks((words + width - 1) / width, (io->out.rows + height - 1) / height, grid);
 }
 
 static void swizzled_geometry(const smp_io *io, const void *params, smp_grid *grid)
 {
     const smp_turn *turn = params;
-    int64_t px = smp_sample_size(io->in.format) * io->in.channels;
+    int64_t px = pixel_bytes(io);
     smp_turn_shape shape = smp_turn_shape_of(px);
     if (strcmp(swizzled_kernel(io, params), "transpose_padded") == 0) {
         padded_geometry(io, params, grid);

@@ -62,12 +62,13 @@ static void whole_tiles_and_ragged_ends_move_together(void **state)
 static void any_alignment_stride_and_window_will_do(void **state)
 {
     (void)state;
+    static const int channels[] = {1, 2, 3, 4, 6, 8};
     smp_format nominal, in, out;
     for (int f = 0; case_formats(f, &nominal, &in, &out); f++)
-        for (int i = 1; i < 8; i += 2) { /* horizontal, vertical, 90, 270 */
+        for (int i = 1; i < 4 * 8; i += 2) { /* horizontal, vertical, 90, 270 */
             const kernel_case c = {.stage = &smp_stage_orient,
-                                   .params = &orientations[i],
-                                   .in = case_shape(45, 37, 1 + (f + i / 2) % 4, nominal),
+                                   .params = &orientations[i % 8],
+                                   .in = case_shape(45, 37, channels[(f + i / 2 + i / 8) % 6], nominal),
                                    .in_storage = in,
                                    .out_storage = out,
                                    .values = in == SMP_F32 ? CASE_REALS : CASE_CODES,
