@@ -84,15 +84,16 @@ enum { SMP_TURN_SIDE = 32, SMP_TURN_ROWS = 8 };
 
 /* swizzled: X(bytes of a pixel, side, across, down, threads, blocks). A cell is side x side pixels whose rows are 16
  * bytes, or 12 where a pixel has three parts; a tile is `across` cells along the input's rows and `down` cells along
- * its columns. Long rows of a tile on both sides decide over speed: 128 to 1024 bytes of input, 256 to 1024 of output.
- * `blocks` of so many threads are to fit an SM's registers, so that some load while others store. */
+ * its columns. Long rows of a tile on both sides decide over speed, 256 to 1024 bytes, and that a warp's load is of few
+ * rows; a cell of 16 bytes a row so lies beside its neighbours for as many lanes as there are. `blocks` of so many
+ * threads are to fit an SM's registers, so that some load while others store: more of them than here are slower. */
 #define SMP_TURN_SHAPES(X)                                                                                             \
-    X(1, 16, 8, 16, 128, 5)                                                                                            \
-    X(2, 8, 32, 16, 512, 2)                                                                                            \
-    X(3, 4, 32, 64, 512, 1)                                                                                            \
-    X(4, 4, 32, 16, 512, 4)                                                                                            \
+    X(1, 16, 16, 16, 256, 2)                                                                                           \
+    X(2, 8, 32, 16, 256, 2)                                                                                            \
+    X(3, 4, 32, 32, 256, 2)                                                                                            \
+    X(4, 4, 16, 16, 256, 4)                                                                                            \
     X(6, 2, 64, 64, 512, 1)                                                                                            \
-    X(8, 2, 32, 32, 512, 3)                                                                                            \
+    X(8, 2, 32, 32, 512, 2)                                                                                            \
     X(12, 1, 64, 64, 512, 2)                                                                                           \
     X(16, 1, 64, 64, 512, 2)
 

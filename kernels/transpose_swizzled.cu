@@ -6,7 +6,9 @@
  * the stage takes the padded kernel where they do not (src/stages/turn.c).
  *
  * A warp's 512 bytes take 4 wavefronts to load and 4 to store; in shared memory 4 + 4, or where pixels have three parts
- * 4 + 4 + 4 + 4. An SM of an H100 has about 38 cycles for them at the copy's speed. Tiles: SMP_TURN_SHAPES. */
+ * 4 + 4 + 4 + 4. An SM of an H100 has about 38 cycles for them at the copy's speed. What is left to gain is in the
+ * order in which memory sees rows: a warp loads pieces of one row or two, and blocks go down a column of tiles, so that
+ * what is written at a time are whole rows. Tiles: SMP_TURN_SHAPES. */
 #include "smp_kernel.h"
 #include "transpose.h"
 
@@ -37,8 +39,8 @@ template <int PX> SMP_DEVICE bool turn_place_of(const smp_io &io, int32_t how, t
     typedef turn_shape<PX> shape;
     const smp_turn_stretch a = smp_turn_columns(&io, how, shape::granule, shape::columns);
     const smp_turn_stretch x = smp_turn_cut(0, io.out.width, shape::granule, shape::rows);
-    const int64_t ka = blockIdx.x, kx = (int64_t)blockIdx.z * gridDim.y + blockIdx.y;
-    if (kx >= x.tiles)
+    const int64_t ka = (int64_t)blockIdx.z * gridDim.y + blockIdx.y, kx = blockIdx.x;
+    if (ka >= a.tiles)
         return false;
     const bool mirror_x = how & SMP_TURN_MIRROR_X, mirror_y = how & SMP_TURN_MIRROR_Y;
     t->a0 = a.body + ka * shape::columns;
@@ -56,21 +58,53 @@ template <int PX> SMP_DEVICE bool turn_place_of(const smp_io &io, int32_t how, t
     return true;
 }
 
-/* Input columns a .. a_end-1 of output columns x .. x_end-1, a pixel a thread; neighbouring threads go along the longer
- * side. */
+/* What a pixel of PX bytes is moved in: as much as divides its size and 4 bytes, and is aligned wherever it starts. */
+template <int PX> struct turn_part {
+    typedef uint32_t type;
+};
+template <> struct turn_part<1> {
+    typedef uint8_t type;
+};
+template <> struct turn_part<2> {
+    typedef uint16_t type;
+};
+template <> struct turn_part<3> {
+    typedef uint8_t type;
+};
+template <> struct turn_part<6> {
+    typedef uint16_t type;
+};
+
+/* Input columns a .. a_end-1 of output columns x .. x_end-1, pixel by pixel: neighbouring threads go along the longer
+ * side, a thread along the other, some pixels at a time so that their loads wait together. */
 template <int PX> SMP_DEVICE void turn_pixels(const turn_place &t, int64_t a, int64_t a_end, int64_t x, int64_t x_end)
 {
-    constexpr int PART = PX & -PX; /* bytes that are aligned wherever a pixel starts */
-    typedef smp_pack<unsigned char, PART> part;
-    const int na = (int)(a_end - a), nx = (int)(x_end - x);
-    const int fast = na > nx ? na : nx;
-    for (int i = (int)threadIdx.x; i < na * nx; i += (int)blockDim.x) {
-        const int slow = i / fast, quick = i - slow * fast;
-        const int64_t at_a = a + (na > nx ? quick : slow), at_x = x + (na > nx ? slow : quick);
-        const part *from = reinterpret_cast<const part *>(t.in + at_x * t.in_step + at_a * PX);
-        part *to = reinterpret_cast<part *>(t.out + at_a * t.out_step + at_x * PX);
-        for (int k = 0; k < PX / PART; k++)
-            to[k] = from[k];
+    typedef typename turn_part<PX>::type part;
+    constexpr int PARTS = PX / (int)sizeof(part), AT_ONCE = PX <= 4 ? 8 : PX <= 8 ? 4 : 2;
+    const bool along_a = a_end - a > x_end - x;
+    const int n = (int)(along_a ? a_end - a : x_end - x), lines = (int)(along_a ? x_end - x : a_end - a);
+    const int64_t line_in = along_a ? t.in_step : PX, line_out = along_a ? PX : t.out_step;
+#pragma unroll 1
+    for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) {
+        const int64_t at_a = a + (along_a ? i : 0), at_x = x + (along_a ? 0 : i);
+        const unsigned char *from = t.in + at_x * t.in_step + at_a * PX;
+        unsigned char *to = t.out + at_a * t.out_step + at_x * PX;
+#pragma unroll 1
+        for (int line = 0; line < lines; line += AT_ONCE) {
+            part v[AT_ONCE][PARTS];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++, from += line_in)
+                if (line + k < lines)
+#pragma unroll
+                    for (int j = 0; j < PARTS; j++)
+                        v[k][j] = reinterpret_cast<const part *>(from)[j];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++, to += line_out)
+                if (line + k < lines)
+#pragma unroll
+                    for (int j = 0; j < PARTS; j++)
+                        reinterpret_cast<part *>(to)[j] = v[k][j];
+        }
     }
 }
 
@@ -86,13 +120,14 @@ template <int PX> SMP_DEVICE void turn_ragged(const turn_place &t)
     }
 }
 
-/* The cell that this thread takes in round k: a warp has 8 across, 4 down. */
-template <int PX> SMP_DEVICE void turn_cell(int k, int *cx, int *cy)
+/* The cell that this thread takes in round k: a warp has WIDE across and 32 / WIDE down. */
+template <int PX, int WIDE> SMP_DEVICE void turn_cell(int k, int *cx, int *cy)
 {
     typedef turn_shape<PX> shape;
+    static_assert(shape::across % WIDE == 0 && 32 % WIDE == 0, "whole warps");
     const int lane = (int)threadIdx.x & 31, warp = ((int)threadIdx.x >> 5) + k * (shape::threads / 32);
-    *cx = warp % (shape::across / 8) * 8 + lane % 8;
-    *cy = warp / (shape::across / 8) * 4 + lane / 8;
+    *cx = warp % (shape::across / WIDE) * WIDE + lane % WIDE;
+    *cy = warp / (shape::across / WIDE) * (32 / WIDE) + lane / WIDE;
 }
 
 /* N rows of 16 bytes, N pixels each: rows become columns. */
@@ -138,7 +173,8 @@ template <int PX> SMP_DEVICE void turn_swizzled(const smp_io &io, int32_t how)
 {
     typedef turn_shape<PX> shape;
     constexpr int N = shape::side, WORDS = shape::down, CELLS = shape::across * shape::down / shape::threads;
-    constexpr int ROUND = shape::threads / WORDS; /* rows that the block stores at a time */
+    constexpr int WIDE = shape::across < 32 ? shape::across : 32; /* long pieces of rows for a load of a warp */
+    constexpr int ROUND = shape::threads / WORDS;                 /* rows that the block stores at a time */
     static_assert(N * PX == 16 && WORDS % 8 == 0 && shape::across % 8 == 0, "the swizzle wants 8 words a row");
     static_assert(shape::threads % WORDS == 0 && shape::columns % ROUND == 0, "whole rounds");
     SMP_SMEM_DYNAMIC(turn_word, tile); /* `columns` rows of WORDS words */
@@ -152,7 +188,7 @@ template <int PX> SMP_DEVICE void turn_swizzled(const smp_io &io, int32_t how)
 #pragma unroll
         for (int k = 0; k < CELLS; k++) {
             int cx, cy;
-            turn_cell<PX>(k, &cx, &cy);
+            turn_cell<PX, WIDE>(k, &cx, &cy);
             cx = min(cx, across - 1); /* other cells of the tile get what nobody will store */
             cy = min(cy, down - 1);
             const unsigned char *from = t.in + (t.x0 + cy * N) * t.in_step + (t.a0 + cx * N) * PX;
@@ -164,7 +200,7 @@ template <int PX> SMP_DEVICE void turn_swizzled(const smp_io &io, int32_t how)
         for (int k = 0; k < CELLS; k++) {
             int cx, cy;
             turn_word o[N];
-            turn_cell<PX>(k, &cx, &cy);
+            turn_cell<PX, WIDE>(k, &cx, &cy);
             turn_words<PX>(v[k], o);
 #pragma unroll
             for (int i = 0; i < N; i++)
@@ -217,6 +253,20 @@ SMP_DEVICE void turn_three(uint32_t (&v)[4][3])
             v[j][k] = o[j][k];
 }
 
+/* 16 bytes to shared memory. LINE 256: what is missing comes to the second-level cache by 256 bytes. */
+template <int LINE> SMP_DEVICE void turn_fetch(uint32_t *to, const unsigned char *from, bool present)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (LINE == 256) {
+        const unsigned shared = (unsigned)__cvta_generic_to_shared(to), size = present ? 16 : 0;
+        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(size)
+                     : "memory");
+        return;
+    }
+#endif
+    smp_copy_async<16>(to, from, present);
+}
+
 /* Pixels of 3, 6 or 12 bytes. */
 template <int PX> SMP_DEVICE void turn_skewed(const smp_io &io, int32_t how)
 {
@@ -225,6 +275,7 @@ template <int PX> SMP_DEVICE void turn_skewed(const smp_io &io, int32_t how)
     constexpr int IN_ROW = 3 * shape::across, OUT_ROW = 3 * shape::down; /* words of 4 bytes */
     constexpr int IN_SKEW = SMP_TURN_SKEW(8, B * IN_ROW), OUT_SKEW = SMP_TURN_SKEW(4, B * OUT_ROW);
     constexpr int IN_WORDS = IN_ROW / 4, OUT_WORDS = OUT_ROW / 4; /* of 16 bytes */
+    constexpr int LINE = IN_WORDS % 16 ? 256 : 0;                 /* every second tile begins within 256 bytes */
     static_assert(B * PX == 12 && IN_WORDS % 8 == 0 && OUT_WORDS % 8 == 0, "8 lanes stay in a row");
     SMP_SMEM_DYNAMIC(uint32_t, s);
     turn_place t;
@@ -239,7 +290,7 @@ template <int PX> SMP_DEVICE void turn_skewed(const smp_io &io, int32_t how)
         for (int k = 0; k < shape::rows * IN_WORDS; k += T) {
             const int i = k + (int)threadIdx.x, r = i / IN_WORDS, c = i % IN_WORDS;
             const bool present = r < t.rows && 4 * c < 3 * across;
-            smp_copy_async<16>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4], from + r * t.in_step + c * 16, present);
+            turn_fetch<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4], from + r * t.in_step + c * 16, present);
         }
         smp_copy_commit();
         smp_copy_wait<0>();
@@ -248,7 +299,7 @@ template <int PX> SMP_DEVICE void turn_skewed(const smp_io &io, int32_t how)
 #pragma unroll
         for (int k = 0; k < CELLS; k++) {
             int cx, cy;
-            turn_cell<PX>(k, &cx, &cy);
+            turn_cell<PX, 8>(k, &cx, &cy);
 #pragma unroll
             for (int i = 0; i < B; i++)
 #pragma unroll
@@ -259,7 +310,7 @@ template <int PX> SMP_DEVICE void turn_skewed(const smp_io &io, int32_t how)
 #pragma unroll
         for (int k = 0; k < CELLS; k++) {
             int cx, cy;
-            turn_cell<PX>(k, &cx, &cy);
+            turn_cell<PX, 8>(k, &cx, &cy);
             turn_three(v[k]);
 #pragma unroll
             for (int i = 0; i < B; i++)

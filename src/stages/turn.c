@@ -124,7 +124,7 @@ static void swizzled_geometry(const smp_io *io, const void *params, smp_grid *gr
         smp_turn_stretch x = smp_turn_cut(0, io->out.width, granule, (int64_t)shape.side * shape.down);
         *grid =
             (smp_grid){.block = {(unsigned)shape.threads, 1, 1}, .shared_bytes = (unsigned)smp_turn_shared(px, shape)};
-        set_blocks(a.tiles, x.tiles, grid);
+        set_blocks(x.tiles, a.tiles, grid);
     }
 }
 
