@@ -116,10 +116,12 @@ static smp_code cpu_copy_rows(smp_device *device, void *to, int64_t to_stride, c
     return SMP_OK;
 }
 
-static smp_code cpu_copy(smp_device *device, void *to, const void *from, size_t size, smp_error *err)
+static smp_code cpu_copy(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows,
+                         smp_error *err)
 {
     (void)device, (void)err;
-    memmove(to, from, size);
+    if (rows > 0)
+        memmove(to, from, (size_t)((rows - 1) * stride + row_bytes));
     return SMP_OK;
 }
 

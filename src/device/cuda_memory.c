@@ -80,13 +80,22 @@ fail:
     return code;
 }
 
-smp_code cuda_copy(smp_device *device, void *to, const void *from, size_t size, smp_error *err)
+smp_code cuda_copy(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows,
+                   smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
+    CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = (CUdeviceptr)(uintptr_t)from,
+                          .srcPitch = (size_t)stride,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = (CUdeviceptr)(uintptr_t)to,
+                          .dstPitch = (size_t)stride,
+                          .WidthInBytes = (size_t)row_bytes,
+                          .Height = (size_t)rows};
     smp_code code = cuda_enter(gpu, err);
-    if (code || !size)
+    if (code || row_bytes <= 0 || rows <= 0)
         return code;
-    CUDA_TRY(gpu, cuMemcpyDtoDAsync, (CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, size, gpu->stream);
+    CUDA_TRY(gpu, cuMemcpy2DAsync, &copy, gpu->stream);
 fail:
     return code;
 }

@@ -34,8 +34,8 @@ typedef struct smp_device_ops {
     /* rows of row_bytes; strides in bytes. */
     smp_code (*copy_in)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t row_bytes, int64_t rows, smp_error *err);
     smp_code (*copy_out)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t row_bytes, int64_t rows, smp_error *err);
-    /* Within device memory; never overlapping. */
-    smp_code (*copy)(smp_device *device, void *to, const void *from, size_t size, smp_error *err);
+    /* Rows of row_bytes within device memory, of one stride; never overlapping. */
+    smp_code (*copy)(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows, smp_error *err);
     /* Runs one launch of a variant over rows io->out.y0 .. +rows. For reductions io->result is device memory of the whole
      * result; plan says of which kind. Adds what it cost to *cost, which must stay until sync: a
      * GPU tells only then. */

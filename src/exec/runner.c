@@ -148,12 +148,13 @@ static smp_view view_of(const smp_runner *r, int index, int64_t first, int64_t c
 static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
     lane *l = &r->lanes[index];
+    const smp_step *step = &r->plan->steps[index];
     if (!l->memory || need->to - l->base <= l->rows)
         return SMP_OK;
     smp_code code = SMP_OK;
     if (l->done > need->keep)
         code = r->device->ops->copy(r->device, l->memory, (char *)l->memory + (need->keep - l->base) * l->stride,
-                                    (size_t)((l->done - need->keep) * l->stride), err);
+                                    l->stride, smp_row_bytes(&step->out, step->storage), l->done - need->keep, err);
     l->base = need->keep;
     return code;
 }
