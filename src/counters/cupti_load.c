@@ -201,8 +201,8 @@ smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_t
         code = check_supported(&supported, err);
     if (code)
         goto fail;
-    if (which != CUPTI_PROFILER_RANGE_PROFILING)
-        return SMP_OK; /* SASS metrics patch code and read no counters of the hardware */
+    /* SASS metrics patch code and read no counters of the hardware, but without this call they count the first kernel alone
+     * (CUPTI 13.0 on an H100). */
     CUPTI_TRY(api, cuptiProfilerGetCounterAvailability, (&available));
     target->availability = smp_alloc(available.counterAvailabilityImageSize);
     if (!target->availability) {

@@ -3,9 +3,9 @@
  * counts is patched.
  *
  * What was learned of CUPTI 13.0 on an H100: metrics can be configured once in a process (a second cuptiSassMetricsSetConfig
- * says OUT_OF_MEMORY, also after UnsetConfig); where they stay enabled, only the first kernel is counted, and what is tried
- * later in that process is not counted either; kernels that are loaded later may not be counted at all; a record is one
- * metric of one instruction. So metrics are configured once, enabled for each measurement alone, and work with kernels that
+ * says OUT_OF_MEMORY, also after UnsetConfig); unless the counters' availability was asked for before (cupti_target_open), only
+ * the first kernel is counted; kernels that are loaded later may not be counted at all; a record is one metric of one
+ * instruction. So metrics are configured once, enabled for each measurement alone, and work with kernels that
  * were not loaded before is refused. Wrong counts come without an error: the source proves itself on kernels whose counts
  * are known (cupti_proof.c), and is not to be had when it fails. */
 #include <stdio.h>
