@@ -30,6 +30,6 @@ done | sort -u | while read -r library; do
     esac
 done
 [ $# -lt 3 ] || cp -L "$3"/*.so* "$work/lib/"
-tar -C "$work" -cf - . | xz -T0 --lzma2=preset=2,dict=192MiB > "$file.part"
+tar -C "$work" -cf - . | xz -T1 --lzma2=preset=2,dict=192MiB > "$file.part"
 mv "$file.part" "$file"
 ls -l "$file"

@@ -5,8 +5,9 @@
  * The GPU is the emulator; with SMP_TEST_DEVICE=cuda (or cuda:N) a real one, and then every input comes once more at a
  * size of many blocks. What is varied beyond the full product above: sizes, the words of enumerations and switches
  * (each edge with each format and channel count), storage between stages, strips of 7 rows and all at once.
- * SMP_MATRIX=reduced takes one input for each format and channel count (sanitizers). Stages or variants without GPU
- * kernels are listed and fail the test; SMP_TEST_ALL_KERNELS=0 lets them pass. */
+ * SMP_MATRIX=reduced takes one input for each format and channel count (sanitizers), SMP_MATRIX_PART=K/N every Nth stage
+ * from the Kth. Stages or variants without GPU kernels are listed and fail the test; SMP_TEST_ALL_KERNELS=0 lets them
+ * pass. */
 #include "gpu_matrix.h"
 
 enum { MISSING = 160 };
@@ -204,14 +205,19 @@ static int close_devices(void **given)
 
 int main(void)
 {
-    size_t count = smp_stage_count();
-    struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
-    for (size_t i = 0; tests && i < count; i++) {
-        const smp_stage *stage = smp_stage_at(i);
-        tests[i] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
+    const char *text = getenv("SMP_MATRIX_PART");
+    size_t part = 0, parts = 1, count = 0;
+    if (text && (sscanf(text, "%zu/%zu", &part, &parts) != 2 || part >= parts)) {
+        fprintf(stderr, "SMP_MATRIX_PART=%s: K/N is wanted, K from 0 to N-1\n", text);
+        return 2;
     }
+    struct CMUnitTest *tests = calloc(smp_stage_count() + 1, sizeof *tests);
     if (!tests)
         return 1;
+    for (size_t i = part; i < smp_stage_count(); i += parts) {
+        const smp_stage *stage = smp_stage_at(i);
+        tests[count++] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
+    }
     tests[count] = (struct CMUnitTest)cmocka_unit_test(every_variant_has_kernels_for_gpus);
     int failed = _cmocka_run_group_tests("GPU matrix", tests, count + 1, open_devices, close_devices);
     free(tests);
