@@ -55,6 +55,7 @@ struct histogram_tally {
     SMP_MEMBER void add(unsigned counter, bool all = false)
     {
         unsigned at = all ? counter : counter - first;
+        smp_together();
         if (all || at < count)
             atomicAdd(own + at * copies, 1u);
     }

@@ -68,9 +68,30 @@ template <typename T, int N> struct alignas(sizeof(T) * N) smp_pack {
     T v[N];
 };
 
+/* For the emulator's traces, nothing on a GPU: lanes of a warp that pass here pass together. Wanted at the head of a loop in
+ * which some lanes leave out an access of shared memory: without it the nth access of each lane would be taken for one
+ * instruction, whichever round it is of. */
+SMP_DEVICE void smp_together() {}
+
 /* Asynchronous copy of BYTES = 4, 8 or 16 from global to shared memory, both aligned to BYTES. It has happened for this
- * thread after smp_copy_wait(), for others after a barrier behind that. present == false stores zeros. */
-template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, bool present = true)
+ * thread after smp_copy_wait(), for others after a barrier behind that. 16 bytes go past the first-level cache. */
+template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from)
+{
+    static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
+#if __CUDA_ARCH__ >= 800
+    unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+    if (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(from), "n"(BYTES) : "memory");
+#else
+    typedef smp_pack<uint32_t, BYTES / 4> pack;
+    *static_cast<pack *>(to) = *static_cast<const pack *>(from);
+#endif
+}
+
+/* The same; present == false stores zeros. Its own function, since the GPU has its own instruction for it. */
+template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, bool present)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
 #if __CUDA_ARCH__ >= 800

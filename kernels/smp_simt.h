@@ -69,7 +69,8 @@ uint64_t smp_simt_atomic64(int op, void *at, uint64_t value, uint64_t expected);
 /* The old value of this thread's last atomic is read: it can no longer be merged by the hardware. */
 void smp_simt_atomic_read(void);
 
-void smp_simt_copy_async(void *to, const void *from, size_t size);
+void smp_simt_together(void);
+void smp_simt_copy_async(void *to, const void *from, size_t size, int fills); /* fills: may store zeros; from null: does */
 void smp_simt_copy_commit(void);
 void smp_simt_copy_wait(int pending);
 
@@ -116,6 +117,11 @@ enum { warpSize = 32 };
 SMP_DEVICE void __syncwarp(unsigned mask = 0xffffffffu)
 {
     smp_simt_exchange(SMP_SIMT_SYNC, mask, 0, 0);
+}
+
+SMP_DEVICE void smp_together()
+{
+    smp_simt_together();
 }
 
 /* Copies of vectors are one access of their size, as on the GPU, whatever the compiler would make of a struct. */
@@ -295,10 +301,15 @@ SMP_DEVICE void __threadfence_block()
 }
 
 /* Asynchronous copies happen at the wait, the last moment that the GPU allows. */
-template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, bool present = true)
+template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
-    smp_simt_copy_async(to, present ? from : nullptr, BYTES);
+    smp_simt_copy_async(to, from, BYTES, 0);
+}
+template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, bool present)
+{
+    static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
+    smp_simt_copy_async(to, present ? from : nullptr, BYTES, 1);
 }
 SMP_DEVICE void smp_copy_commit()
 {

@@ -153,6 +153,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         }
 #pragma unroll 1
         for (int i = 0; i < ROWS + ROWS; i += i < ROWS ? TURN : SIDE_TURN) { /* the second ROWS are the halo's */
+            smp_together();
             const bool middle = i < ROWS;
             const int line = middle ? row + i : side_row + i - ROWS;
             if (!middle && (!side || line >= ROWS))

@@ -168,6 +168,91 @@ static smp_bank_access writers_cc1(const smp_bank_access *access)
     return writers;
 }
 
+/* ------------------------------------------------------------------------------------------------ asynchronous copies */
+
+static uint32_t banks_of(uint32_t address, int width)
+{
+    uint32_t words = (uint32_t)width / SMP_BANK_BYTES, first = address / SMP_BANK_BYTES % SMP_BANKS;
+    return ((UINT32_C(1) << words) - 1) << first; /* aligned to width: never past the last bank */
+}
+
+/* Lanes of a phase of which neither both write one bank nor both read one share a wavefront; words are not merged. What
+ * is counted is not the fewest wavefronts that would do, but the lanes that the worst lane meets, itself among them. */
+static int copy_turns(const phase *p, uint32_t meets[SMP_WARP])
+{
+    const smp_bank_access *access = p->access;
+    const uint32_t taking_part = access->active & ~(p->first ? (UINT32_C(1) << p->first) - 1 : 0);
+    int turns = 0;
+    for (int lane = p->first; lane < p->first + p->count; lane++) {
+        meets[lane] = 0;
+        for (int other = p->first; other < p->first + p->count; other++) {
+            if (!(taking_part >> lane & taking_part >> other & 1))
+                continue;
+            bool read = access->through_l1 >> lane & access->through_l1 >> other & 1;
+            if (banks_of(access->offset[lane], access->width) & banks_of(access->offset[other], access->width) ||
+                (read && banks_of(access->source[lane], access->width) & banks_of(access->source[other], access->width)))
+                meets[lane] |= UINT32_C(1) << other;
+        }
+        turns = lanes_in(meets[lane]) > turns ? lanes_in(meets[lane]) : turns;
+    }
+    return turns;
+}
+
+/* Each lane goes into the first wavefront that has none of those that it meets: there is always one. */
+static void copy_into_turns(const phase *p, const uint32_t meets[SMP_WARP], smp_bank_wavefront *turns)
+{
+    uint32_t lanes[SMP_WARP] = {0};
+    for (int lane = p->first; lane < p->first + p->count; lane++) {
+        int turn = 0;
+        if (!meets[lane])
+            continue;
+        while (lanes[turn] & meets[lane])
+            turn++;
+        lanes[turn] |= UINT32_C(1) << lane;
+        for (uint32_t at = 0; at < (uint32_t)p->access->width; at += SMP_BANK_BYTES) {
+            uint32_t word = (p->access->offset[lane] + at) / SMP_BANK_BYTES;
+            turns[turn].cells[word % SMP_BANKS] = (smp_bank_cell){UINT32_C(1) << lane, word / SMP_BANKS};
+        }
+    }
+}
+
+/* Straight from the second-level cache, data comes and goes in sectors of 32 bytes. One wavefront moves sectors of one
+ * line of 128 bytes to one row of the banks, all by one rotation; sectors of which both halves move, of which the lower
+ * or the upper half moves, and halves that change places go apart. Of lanes that write one place the lowest does. */
+typedef struct sector_move {
+    uint32_t from_line, to_line, rotation, kind;
+} sector_move;
+
+static int sector_turns(const smp_bank_access *access, int turn_of[SMP_WARP])
+{
+    enum { HALF = 16, SECTOR = 32, LINE = 128, BOTH = 2, CROSSED = 4 };
+    sector_move moves[SMP_WARP];
+    int turns = 0;
+    for (int lane = 0; lane < SMP_WARP; lane++) {
+        const uint32_t to = access->offset[lane], from = access->source[lane];
+        bool taken = !(access->active >> lane & 1), whole = false;
+        turn_of[lane] = -1;
+        for (int other = 0; other < SMP_WARP && !taken; other++) {
+            if (!(access->active >> other & 1))
+                continue;
+            taken = other < lane && access->offset[other] == to;
+            whole |= access->offset[other] == (to ^ HALF) && access->source[other] == (from ^ HALF);
+        }
+        if (taken)
+            continue;
+        const uint32_t half = to / HALF % 2, crossed = half != from / HALF % 2;
+        const sector_move move = {from / LINE, to / LINE, (to / SECTOR - from / SECTOR) % (LINE / SECTOR),
+                                  crossed ? CROSSED + half : whole ? BOTH : half};
+        int at = 0;
+        while (at < turns && memcmp(&moves[at], &move, sizeof move) != 0)
+            at++;
+        moves[at] = move;
+        turns += at == turns;
+        turn_of[lane] = at;
+    }
+    return turns;
+}
+
 /* ------------------------------------------------------------------------------------------------ all */
 
 static void begin_turns(smp_bank_schedule *schedule, int phase_at, int turns)
@@ -182,6 +267,15 @@ static void begin_turns(smp_bank_schedule *schedule, int phase_at, int turns)
 static int serve(const phase *p, smp_bank_rules rules, smp_bank_schedule *schedule, int phase_at)
 {
     wants want;
+    if (p->access->op == SMP_BANK_ASYNC) {
+        uint32_t meets[SMP_WARP];
+        int count = copy_turns(p, meets), at = schedule ? schedule->count : 0;
+        if (schedule) {
+            begin_turns(schedule, phase_at, count);
+            copy_into_turns(p, meets, &schedule->wavefronts[at]);
+        }
+        return count;
+    }
     bool one_by_one =
         rules == SMP_BANKS_CC1 ? p->access->op == SMP_BANK_STORE || atomic_turns(p->access) : atomic_turns(p->access);
     int turns = collect(p, !one_by_one, &want), words[CC1_BANKS], first = schedule ? schedule->count : 0;
@@ -207,6 +301,29 @@ static int serve(const phase *p, smp_bank_rules rules, smp_bank_schedule *schedu
     return total;
 }
 
+static smp_bank_cost serve_sectors(const smp_bank_access *access, smp_bank_schedule *schedule)
+{
+    int turn_of[SMP_WARP], bytes = 0, turns = sector_turns(access, turn_of);
+    if (schedule && turns) {
+        schedule->phases = 1;
+        schedule->phase_lanes[0] = access->active;
+        schedule->phase_from[0] = 0;
+        begin_turns(schedule, 0, turns);
+    }
+    for (int lane = 0; lane < SMP_WARP; lane++) {
+        if (turn_of[lane] < 0)
+            continue;
+        bytes += access->width;
+        for (uint32_t at = 0; schedule && at < (uint32_t)access->width; at += SMP_BANK_BYTES) {
+            uint32_t word = (access->offset[lane] + at) / SMP_BANK_BYTES;
+            schedule->wavefronts[turn_of[lane]].cells[word % SMP_BANKS] =
+                (smp_bank_cell){UINT32_C(1) << lane, word / SMP_BANKS};
+        }
+    }
+    int packed = (bytes + 127) / 128;
+    return (smp_bank_cost){turns, packed, turns - packed, packed};
+}
+
 static uint32_t lanes_between(int first, int count)
 {
     return (count >= SMP_WARP ? ~UINT32_C(0) : (UINT32_C(1) << count) - 1) << first;
@@ -214,9 +331,11 @@ static uint32_t lanes_between(int first, int count)
 
 static smp_bank_cost serve_all(const smp_bank_access *given, smp_bank_rules rules, smp_bank_schedule *schedule)
 {
-    smp_bank_cost cost = {0, 0, 0};
+    smp_bank_cost cost = {0, 0, 0, 0};
     smp_bank_access writers;
     const smp_bank_access *access = given;
+    if (given->op == SMP_BANK_ASYNC_L2)
+        return serve_sectors(given, schedule);
     if (rules == SMP_BANKS_CC1 && given->op == SMP_BANK_STORE) {
         writers = writers_cc1(given);
         access = &writers;
@@ -240,6 +359,8 @@ static smp_bank_cost serve_all(const smp_bank_access *given, smp_bank_rules rule
             cost.ideal += access->op == SMP_BANK_ATOMIC_FLOAT ? 2 : 1;
         }
     cost.conflicts = cost.wavefronts - cost.ideal;
+    int packed = (lanes_in(access->active) * (int)(width > SMP_BANK_BYTES ? width : SMP_BANK_BYTES) + 127) / 128;
+    cost.packed = atomic_turns(access) ? cost.ideal : packed < cost.wavefronts ? packed : cost.wavefronts;
     return cost;
 }
 

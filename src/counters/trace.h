@@ -37,6 +37,7 @@ typedef struct smp_trace_site {
     smp_shared_op op;
     int width; /* bytes a lane */
     smp_shared_count count;
+    uint64_t conflicts; /* by bank.h: no more than wavefronts - ideal, which counts missing lanes' room too */
     smp_trace_faults faults;
     smp_bank_access example; /* the instruction with most conflicts, of those the one with most lanes; active 0: none */
     int example_conflicts;

@@ -17,9 +17,11 @@
 #endif
 
 enum { GUARD = 256, GUARD_BYTE = 0xfd, FRESH_BYTE = 0xcd }; /* bytes round a buffer; what new memory holds */
+enum { ALIGNED = 512 }; /* as the driver aligns: traces look at addresses in global memory too */
 
 typedef struct buffer {
-    char *block; /* GUARD bytes, data, GUARD bytes */
+    char *memory; /* as allocated */
+    char *block;  /* inside: GUARD bytes, data, GUARD bytes */
     size_t size;
 } buffer;
 
@@ -33,7 +35,7 @@ static void buffer_release(buffer *one)
 #ifdef SIMT_ASAN
     __asan_unpoison_memory_region(one->block, one->size + 2 * GUARD);
 #endif
-    smp_free(one->block);
+    smp_free(one->memory);
 }
 
 void simt_buffers_close(void)
@@ -123,12 +125,13 @@ CUresult simt_alloc(CUdeviceptr *memory, size_t size)
     size_t whole;
     if (!size)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!smp_add_size(size, 2 * GUARD, &whole) ||
+    if (!smp_add_size(size, 2 * GUARD + ALIGNED, &whole) ||
         !smp_grow(&list.items, &list.capacity, list.count + 1, sizeof *list.items))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    char *block = smp_alloc_raw(whole);
-    if (!block)
+    char *raw = smp_alloc_raw(whole);
+    if (!raw)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    char *block = raw + (ALIGNED - ((uintptr_t)raw + GUARD) % ALIGNED) % ALIGNED;
     memset(block, GUARD_BYTE, GUARD);
     memset(block + GUARD, FRESH_BYTE, size);
     memset(block + GUARD + size, GUARD_BYTE, GUARD);
@@ -138,7 +141,7 @@ CUresult simt_alloc(CUdeviceptr *memory, size_t size)
 #endif
     size_t place = begun_by((uintptr_t)block);
     memmove(list.items + place + 1, list.items + place, (list.count++ - place) * sizeof *list.items);
-    list.items[place] = (buffer){block, size};
+    list.items[place] = (buffer){raw, block, size};
     *memory = (CUdeviceptr)(uintptr_t)(block + GUARD);
     return CUDA_SUCCESS;
 }

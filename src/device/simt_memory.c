@@ -152,7 +152,7 @@ void smp_simt_atomic_read(void)
 /* ------------------------------------------------------------------------------------------------ asynchronous copies
  */
 
-void smp_simt_copy_async(void *to, const void *from, size_t size)
+void smp_simt_copy_async(void *to, const void *from, size_t size, int fills)
 {
     simt_worker *worker = simt_me;
     int n = worker->current;
@@ -166,7 +166,7 @@ void smp_simt_copy_async(void *to, const void *from, size_t size)
         simt_abandon(worker);
     }
     if (worker->launch->trace)
-        simt_trace_copy_issue(worker, to, from, size, pc);
+        simt_trace_copy_issue(worker, to, from, size, fills != 0, pc);
     worker->copies[worker->copy_count++] =
         (simt_copy){.to = to, .from = from, .size = (uint32_t)size, .group = worker->copy_group[n], .pc = pc};
     uint32_t index = (uint32_t)worker->copy_count; /* plus 1 */
@@ -175,6 +175,12 @@ void smp_simt_copy_async(void *to, const void *from, size_t size)
     else
         worker->copy_first[n] = index;
     worker->copy_last[n] = index;
+}
+
+void smp_simt_together(void)
+{
+    if (simt_me->launch->trace)
+        simt_trace_together(simt_me);
 }
 
 void smp_simt_copy_commit(void)

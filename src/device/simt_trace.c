@@ -1,8 +1,8 @@
 /* What the instrumented kernels report. They are compiled with -fsanitize=thread but linked with the callbacks below
  * instead of ThreadSanitizer's, so that every load and store of a kernel arrives here with its size and return address.
  *
- * Conflicts: accesses of one warp at the same site, the nth of each lane since the last barrier, are one warp
- * instruction (reference: counters/bank.h). Mistakes: each shared byte remembers who wrote and who read it since the
+ * Conflicts: accesses of one warp at the same site, the nth of each lane since its warp last came together (at a barrier
+ * of block or warp, or where the kernel says smp_together()), are one warp instruction (reference: counters/bank.h). Mistakes: each shared byte remembers who wrote and who read it since the
  * last barrier; a barrier of the whole warp orders its lanes. */
 #include <string.h>
 #include <sys/mman.h>
@@ -34,20 +34,35 @@ typedef struct instruction {
     uint32_t site, active;
     bool unit, read; /* atomics: adds 1; some lane used the result */
     bool real;
-    uint32_t offset[SIMT_LANES];
+    bool from_l2; /* asynchronous copies: bank.h */
+    uint32_t through_l1;
+    uint32_t offset[SIMT_LANES], source[SIMT_LANES];
 } instruction;
 
-/* The instructions of one site in the present warp and interval, by how many came before. */
+/* When a lane came to a site: the times that its warp had come together before (barriers of the warp, smp_together()),
+ * and the accesses there since. */
+typedef struct moment {
+    uint32_t turn, step, nth;
+} moment;
+
+typedef struct log_item {
+    moment when;
+    uint32_t instruction; /* its index */
+} log_item;
+
+/* The instructions of one site in the present warp and interval, in the order of moments. */
 typedef struct site_log {
-    uint32_t *items; /* indices of instructions */
+    log_item *items;
     size_t count, capacity;
-    uint32_t seen[SIMT_LANES];
+    moment next[SIMT_LANES];  /* of each lane */
+    uint32_t at[SIMT_LANES];  /* no item before this one is later than it */
 } site_log;
 
 struct simt_recorder {
     shadow *words, *bytes; /* WORDS of them; SIMT_ARENA of them */
     uint32_t block, interval;
     uint32_t turn[SIMT_WARPS];
+    uint32_t step[SIMT_LANES]; /* of the present warp: smp_together() since its last barrier of either kind */
     smp_trace_site sites[SITES];
     site_log logs[SITES];
     uint32_t site_count;
@@ -112,6 +127,12 @@ void simt_trace_barrier(simt_worker *worker)
 void simt_trace_warp_sync(simt_worker *worker, int warp)
 {
     worker->recorder->turn[warp]++;
+    memset(worker->recorder->step, 0, sizeof worker->recorder->step);
+}
+
+void simt_trace_together(simt_worker *worker)
+{
+    worker->recorder->step[worker->current % SIMT_LANES]++;
 }
 
 /* ------------------------------------------------------------------------------------------------ sites */
@@ -228,25 +249,41 @@ static void check_bytes(simt_worker *worker, size_t offset, size_t size, simt_ac
 
 /* ------------------------------------------------------------------------------------------------ warp instructions */
 
+static bool later(const moment *a, const moment *b)
+{
+    if (a->turn != b->turn)
+        return a->turn > b->turn;
+    return a->step != b->step ? a->step > b->step : a->nth > b->nth;
+}
+
 /* Adds this lane's address to its warp's instruction at the site. Null when memory is exhausted. */
 static instruction *join(simt_worker *worker, uint32_t site, size_t offset)
 {
     simt_recorder *recorder = worker->recorder;
     site_log *log = &recorder->logs[site];
     int lane = worker->current % SIMT_LANES;
-    uint32_t nth = log->seen[lane]++;
-    if (!log->count && !nth)
+    moment *now = &log->next[lane];
+    const uint32_t turn = recorder->turn[worker->current / SIMT_LANES], step = recorder->step[lane];
+    if (!log->count)
         recorder->touched[recorder->touched_count++] = site;
-    while (log->count <= nth) {
+    if (now->turn != turn || now->step != step)
+        *now = (moment){turn, step, 0};
+    uint32_t at = log->at[lane];
+    while (at < log->count && later(now, &log->items[at].when))
+        at++;
+    log->at[lane] = at;
+    if (at == log->count || later(&log->items[at].when, now)) {
         if (!smp_grow(&recorder->instructions, &recorder->capacity, recorder->count + 1, sizeof(instruction)) ||
             !smp_grow(&log->items, &log->capacity, log->count + 1, sizeof *log->items)) {
             recorder->exhausted = true;
             return NULL;
         }
-        recorder->instructions[recorder->count] = (instruction){.site = site, .unit = true};
-        log->items[log->count++] = (uint32_t)recorder->count++;
+        memmove(log->items + at + 1, log->items + at, (log->count++ - at) * sizeof *log->items);
+        log->items[at] = (log_item){*now, (uint32_t)recorder->count};
+        recorder->instructions[recorder->count++] = (instruction){.site = site, .unit = true};
     }
-    instruction *one = &recorder->instructions[log->items[nth]];
+    now->nth++;
+    instruction *one = &recorder->instructions[log->items[at].instruction];
     one->active |= 1u << lane;
     one->offset[lane] = (uint32_t)offset;
     return one;
@@ -258,7 +295,7 @@ void simt_trace_warp_end(simt_worker *worker)
     for (size_t i = 0; i < recorder->count; i++) {
         const instruction *one = &recorder->instructions[i];
         smp_trace_site *site = &recorder->sites[one->site];
-        smp_bank_access access = {.width = site->width, .active = one->active};
+        smp_bank_access access = {.width = site->width, .active = one->active, .through_l1 = one->through_l1};
         memcpy(access.offset, one->offset, sizeof access.offset);
         switch (site->op) {
         case SMP_SHARED_LOAD:
@@ -266,6 +303,10 @@ void simt_trace_warp_end(simt_worker *worker)
             break;
         case SMP_SHARED_ATOMIC:
             access.op = one->real ? SMP_BANK_ATOMIC_FLOAT : one->unit && !one->read ? SMP_BANK_COUNT : SMP_BANK_ATOMIC;
+            break;
+        case SMP_SHARED_ASYNC:
+            access.op = one->from_l2 ? SMP_BANK_ASYNC_L2 : SMP_BANK_ASYNC;
+            memcpy(access.source, one->source, sizeof access.source);
             break;
         default:
             access.op = SMP_BANK_STORE;
@@ -275,13 +316,16 @@ void simt_trace_warp_end(simt_worker *worker)
         smp_trace_example(site, &access, cost.conflicts);
         site->count.instructions++;
         site->count.wavefronts += (uint64_t)cost.wavefronts;
-        site->count.ideal += (uint64_t)cost.ideal;
+        site->count.ideal += (uint64_t)cost.packed;
+        site->conflicts += (uint64_t)cost.conflicts;
     }
     for (uint32_t i = 0; i < recorder->touched_count; i++) {
         site_log *log = &recorder->logs[recorder->touched[i]];
         log->count = 0;
-        memset(log->seen, 0, sizeof log->seen);
+        memset(log->next, 0, sizeof log->next);
+        memset(log->at, 0, sizeof log->at);
     }
+    memset(recorder->step, 0, sizeof recorder->step);
     recorder->touched_count = 0;
     recorder->count = 0;
     recorder->last_atomic = 0;
@@ -344,11 +388,19 @@ void simt_trace_atomic_read(simt_worker *worker)
         recorder->instructions[recorder->last_atomic - 1].read = true;
 }
 
-void simt_trace_copy_issue(simt_worker *worker, const void *to, const void *from, size_t size, uintptr_t pc)
+void simt_trace_copy_issue(simt_worker *worker, const void *to, const void *from, size_t size, bool fills,
+                           uintptr_t pc)
 {
     if (from && guard_hit(worker->recorder, (uintptr_t)from, size))
         worker->recorder->sites[site_of(worker->recorder, pc, SMP_SHARED_ASYNC, (int)size)].faults.outside++;
-    touch(worker, (uintptr_t)to, size, SIMT_ASYNC, SMP_SHARED_ASYNC, pc, true);
+    instruction *one = touch(worker, (uintptr_t)to, size, SIMT_ASYNC, SMP_SHARED_ASYNC, pc, true);
+    const int lane = worker->current % SIMT_LANES;
+    if (!one)
+        return;
+    one->from_l2 = size == 16 && !fills; /* 16 bytes are copied past the first-level cache: smp_kernel.h */
+    one->source[lane] = (uint32_t)(uintptr_t)from;
+    if (from && size < 16)
+        one->through_l1 |= 1u << lane;
 }
 
 void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, uintptr_t pc)
@@ -373,6 +425,7 @@ static bool add_site(smp_trace_launch *launch, const smp_trace_site *from)
     to->count.instructions += from->count.instructions, all->instructions += from->count.instructions;
     to->count.wavefronts += from->count.wavefronts, all->wavefronts += from->count.wavefronts;
     to->count.ideal += from->count.ideal, all->ideal += from->count.ideal;
+    to->conflicts += from->conflicts;
     to->faults.races += from->faults.races, launch->faults.races += from->faults.races;
     to->faults.uninitialised += from->faults.uninitialised;
     launch->faults.uninitialised += from->faults.uninitialised;

@@ -330,8 +330,9 @@ CASE_FN uint64_t gpu_conflicts(const smp_trace *trace, const char *kernel, smp_s
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < trace->count; i++)
-        if (!strncmp(trace->launches[i].kernel, kernel, strlen(kernel)))
-            sum += trace->launches[i].ops[op].wavefronts - trace->launches[i].ops[op].ideal;
+        for (size_t k = 0; k < trace->launches[i].site_count; k++)
+            if (!strncmp(trace->launches[i].kernel, kernel, strlen(kernel)) && trace->launches[i].sites[k].op == op)
+                sum += trace->launches[i].sites[k].conflicts;
     return sum;
 }
 CASE_FN uint64_t gpu_instructions(const smp_trace *trace, const char *kernel, smp_shared_op op)

@@ -37,6 +37,50 @@ static void measured_patterns_cost_what_the_model_says(void **state)
     assert_int_equal(rows, 576);
 }
 
+/* Asynchronous copies, and what counts as ideal where lanes are missing: as CUPTI's SASS metrics count. */
+static void copies_and_missing_lanes_cost_what_sass_metrics_count(void **state)
+{
+    (void)state;
+    FILE *file = fopen(SMP_SOURCE_DIR "/tests/data/h100_async_patterns.csv", "r");
+    char line[2048];
+    int rows = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        char op[4], pattern[32];
+        int fills, wavefronts, packed, at = 0;
+        unsigned present;
+        smp_bank_access access = {.op = SMP_BANK_LOAD};
+        if (line[0] == '#')
+            continue;
+        assert_int_equal(sscanf(line, "%3[^,],%d,%31[^,],%d,%x,%x,%d,%d,%n", op, &access.width, pattern, &fills,
+                                &access.active, &present, &wavefronts, &packed, &at), 8);
+        char *p = line + at;
+        for (int lane = 0; lane < SMP_WARP; lane++)
+            access.offset[lane] = (uint32_t)strtoul(p, &p, 10);
+        assert_int_equal(*p, ',');
+        p++;
+        if (op[0] == 'c') {
+            for (int lane = 0; lane < SMP_WARP; lane++)
+                access.source[lane] = (uint32_t)strtoul(p, &p, 10);
+            access.op = !fills && op[1] == 'g' ? SMP_BANK_ASYNC_L2 : SMP_BANK_ASYNC;
+            access.through_l1 = op[1] == 'a' ? present : 0;
+        } else if (op[0] == 's') {
+            access.op = SMP_BANK_STORE;
+        }
+        smp_bank_cost cost = smp_bank_cost_of(&access, SMP_BANKS_CC5);
+        if (cost.wavefronts != wavefronts || cost.packed != packed)
+            print_error("%s", line);
+        assert_int_equal(cost.wavefronts, wavefronts);
+        assert_int_equal(cost.packed, packed);
+        smp_bank_schedule schedule;
+        smp_bank_schedule_of(&access, SMP_BANKS_CC5, &schedule);
+        assert_int_equal(schedule.count, wavefronts);
+        rows++;
+    }
+    fclose(file);
+    assert_int_equal(rows, 516);
+}
+
 static smp_bank_access strided(smp_bank_op op, int width, int stride)
 {
     smp_bank_access access = {.op = op, .width = width, .active = 0xffffffffu};
@@ -233,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measured_patterns_cost_what_the_model_says),
+        cmocka_unit_test(copies_and_missing_lanes_cost_what_sass_metrics_count),
         cmocka_unit_test(no_lane_costs_nothing),
         cmocka_unit_test(two_byte_accesses_share_words),
         cmocka_unit_test(strides_of_4_bytes_on_every_device),

@@ -75,7 +75,8 @@ static void explain(const input *c, const work *w, const char *what)
     smp_counts sites;
     print_message("%s%s%s %s %dx%d %s: %s\n", c->text[0], c->count > 1 ? "; " : "", c->count > 1 ? c->text[1] : "",
                   smp_format_name(c->shape.format), c->shape.channels, c->mode, w->variant, what);
-    if (state.differ > DETAILS)
+    const char *more = getenv("SMP_COUNTS_SITES");
+    if (state.differ > (more && atol(more) > DETAILS ? atol(more) : DETAILS))
         return;
     state.shown++;
     count_work(state.model, state.emulator, w, true, &sites);
