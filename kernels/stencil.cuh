@@ -109,11 +109,12 @@ SMP_DEVICE void stencil_bring(float *to, const smp_view &in, int64_t y, int64_t 
             quad = stencil_load4(row + at);
         else if (row) {
 #pragma unroll 1
-            for (int k = 0; k < 4; k++)
-                to[i + k] = stencil_across(row, in, at + k, edge, outside);
-            continue;
+            for (int k = 0; k < 4; k++) { /* shifted in, so that no register is indexed */
+                quad.v[0] = quad.v[1], quad.v[1] = quad.v[2], quad.v[2] = quad.v[3];
+                quad.v[3] = stencil_across(row, in, at + k, edge, outside);
+            }
         }
-        stencil_keep4(to + i, quad);
+        stencil_keep4(to + i, quad); /* one store, whichever way a lane's samples came */
     }
 }
 

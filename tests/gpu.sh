@@ -121,7 +121,7 @@ sanitize() {
     [ "$tool" = memcheck ] && options="--leak-check full"
     # Sanitizers work on the processor mostly: every Nth stage each in a process of its own.
     parts_of=$(nproc 2> /dev/null || echo 1)
-    [ "$parts_of" -le 8 ] || parts_of=8
+    [ "$parts_of" -le 16 ] || parts_of=16
     k=0
     while [ $k -lt "$parts_of" ]; do
         (

@@ -105,7 +105,7 @@ static bool check_input(const input *c, bool at_large)
     state.inputs++;
     const char *names[MAX_NAMES];
     int count = variant_names(c->subject->stage, names);
-    const int64_t strips[] = {0, at_large ? 200 : 7};
+    const int64_t strips[] = {0, at_large ? 200 : state.reduced ? 23 : 7};
     run_plan(plan, &in, names[count - 1], strips[1], state.cpu, &other);
     check_run(c, plan, &in, state.cpu, names[count - 1], 0, &want, &other);
     for (int i = 0; i < count; i++)
