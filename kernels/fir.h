@@ -25,9 +25,9 @@ enum {
     SMP_FIR_CHUNK = 3072,                   /* CPU: frames that are parted into planes at a time */
     SMP_FIR_SLACK = 256,                    /* CPU: zeros behind a plane, for vectors that read past its end */
     SMP_FIR_TILE = 256,                     /* GPU, tiled: frames (and threads) of a block */
-    SMP_FIR_EACH = 8,                       /* GPU, register: frames of a thread, 32 apart */
-    SMP_FIR_WARPS = 4,                      /* GPU, register: of a block; a warp has 32 * SMP_FIR_EACH frames */
-    SMP_FIR_REGISTER = SMP_FIR_WARPS * SMP_FIR_APART * SMP_FIR_EACH /* frames of a block */
+    SMP_FIR_EACH = 32,                      /* GPU, register: frames of a thread, quads 32 apart */
+    SMP_FIR_WARPS = 4,                      /* GPU, register: of a block */
+    SMP_FIR_REGISTER = SMP_FIR_WARPS * 32 * SMP_FIR_EACH /* frames of a block */
 };
 
 typedef struct smp_fir {

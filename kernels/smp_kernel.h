@@ -155,6 +155,16 @@ template <int PENDING> SMP_DEVICE void smp_copy_wait()
     SMP_KERNEL_PAIR_(name, u8, uint8_t, u16, uint16_t, type)                                                           \
     SMP_KERNEL_PAIR_(name, u16, uint16_t, u8, uint8_t, type)
 
+/* nvcc moves no loads from one side of it to the other; every lane must come here. It costs one NOP, and means nothing to
+ * the threads: for kernels bound by arithmetic, whose operations nvcc reorders to hide a latency that other warps hide, so
+ * that an operation's three registers come from one bank. */
+SMP_DEVICE void smp_loads_stay()
+{
+#ifdef __CUDACC__
+    __syncwarp();
+#endif
+}
+
 /* Samples by C type: as code values, and rounded at the store exactly as smp_store() does. */
 SMP_DEVICE float smp_value(uint8_t v)
 {

@@ -37,7 +37,9 @@ static void tiled_geometry(const smp_io *io, const void *params, smp_grid *grid)
 static void register_geometry(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
-    blocks(io, SMP_FIR_REGISTER, SMP_FIR_WARPS * SMP_FIR_APART, grid);
+    const int64_t along = (io->out.rows + SMP_FIR_REGISTER - 1) / SMP_FIR_REGISTER;
+    *grid = (smp_grid){.grid = {(unsigned)io->in.channels, (unsigned)smp_clamp_i64(along, 1, smp_grid_most(grid)), 1},
+                       .block = {SMP_FIR_WARPS * 32, 1, 1}};
 }
 
 const smp_variant smp_filter_variants[] = {
@@ -50,7 +52,7 @@ const smp_variant smp_filter_variants[] = {
      .scratch = scratch,
      .band = SMP_FIR_CHUNK},
     {.name = "register",
-     .help = "eight results a thread, so that a sample read from shared memory serves eight taps (GPU; on a CPU as tiled)",
+     .help = "sixteen results a thread, so that samples read from shared memory serve many taps (GPU; on a CPU as tiled)",
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_tiled), "fir_register", register_geometry}},
      .scratch = scratch,
      .band = SMP_FIR_CHUNK},
