@@ -12,11 +12,12 @@
  *             shared loads, 5 for 4 fmaf.
  *   register  A block makes 128 x 128, a warp 64 x 32 of it, a thread 8 x 8: two by two pieces of 4 x 4, apart from
  *             each other so that the lanes of a warp read 16 bytes side by side, or the same: 4 shared loads of 16
- *             bytes, 8 wavefronts, for 64 fmaf. The next tiles arrive by asynchronous copies while the present ones
- *             are used (two buffers, one barrier for 16 k). A row of L's tile has 132 samples: copies of 4 bytes that
- *             read 8 k of 4 rows of L, whole sectors, store to 32 banks. Bound by fmaf. Costs 33 KiB of shared memory
- *             and 128 registers a thread, so two blocks an SM, and small products leave SMs idle. Integers are
- *             converted on the way, through registers. Seen in: fmaf issued near the peak, no conflicts.
+ *             bytes, 8 wavefronts, for 64 fmaf; they are made a k ahead. The next tiles arrive by asynchronous copies
+ *             while the present ones are used (two buffers, one barrier for 16 k). A row of L's tile has 132 samples:
+ *             copies of 4 bytes that read 8 k of 4 rows of L, whole sectors, store to 32 banks. Bound by fmaf, of which
+ *             one in seven waits because its registers lie in one bank. Costs 33 KiB of shared memory and 128 registers
+ *             a thread, so two blocks an SM, and small products leave SMs idle. Integers are converted on the way,
+ *             through registers. Seen in: fmaf issued near the peak, the stall "dispatch" of Nsight Compute.
  *
  * The register variant is in matmul_register.cu, its tiles in matmul.cuh. */
 #include "matmul.h"

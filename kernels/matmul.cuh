@@ -46,49 +46,74 @@ SMP_DEVICE int matmul_across(int j)
     return j / MATMUL_PIECE * MATMUL_APART + j % MATMUL_PIECE;
 }
 
-/* Sums go on by the k of one pair of tiles. */
-SMP_DEVICE void matmul_multiply(const matmul_tiles &s, int y, int x, float (&sum)[8][8])
+/* What a thread wants of both operands for one k. */
+struct matmul_pieces {
+    smp_pack<float, MATMUL_PIECE> l[2], r[2];
+};
+SMP_DEVICE void matmul_fetch(matmul_pieces &to, const matmul_tiles &s, int k, int y, int x)
 {
     typedef smp_pack<float, MATMUL_PIECE> piece;
 #pragma unroll
-    for (int k = 0; k < MATMUL_DEPTH; k++) {
-        const piece l0 = *reinterpret_cast<const piece *>(&s.l[k][y]);
-        const piece l1 = *reinterpret_cast<const piece *>(&s.l[k][y + MATMUL_DOWN]);
-        const piece r0 = *reinterpret_cast<const piece *>(&s.r[k][x]);
-        const piece r1 = *reinterpret_cast<const piece *>(&s.r[k][x + MATMUL_APART]);
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-#pragma unroll
-            for (int j = 0; j < 8; j++)
-                sum[i][j] = fmaf(i < 4 ? l0.v[i % 4] : l1.v[i % 4], j < 4 ? r0.v[j % 4] : r1.v[j % 4], sum[i][j]);
+    for (int i = 0; i < 2; i++) {
+        to.l[i] = *reinterpret_cast<const piece *>(&s.l[k][y + i * MATMUL_DOWN]);
+        to.r[i] = *reinterpret_cast<const piece *>(&s.r[k][x + i * MATMUL_APART]);
     }
 }
 
+/* Sums go on by one k. Along a row and back along the next: an operation shares a factor with the one before, which the
+ * GPU has at hand. Registers lie in two banks, so that one that reads all three anew waits. */
+SMP_DEVICE void matmul_multiply(const matmul_pieces &p, float (&sum)[8][8])
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int n = 0; n < 8; n++) {
+            const int j = i % 2 ? 7 - n : n;
+            sum[i][j] = fmaf(p.l[i / 4].v[i % 4], p.r[j / 4].v[j % 4], sum[i][j]);
+        }
+}
+
 /* The sums of a thread go on by k .. end - 1. operands.load(tiles, k) puts samples k .. k + DEPTH - 1 of both into the
- * tiles, zeros for k outside, by asynchronous copies or at once; it is called for one step of k after the other. */
+ * tiles, zeros for k outside, by asynchronous copies or at once; it is called for one step of k after the other. While a
+ * thread multiplies, the pieces of the next k come from shared memory, those of the next tiles too. */
 template <typename OPERANDS>
 SMP_DEVICE void matmul_sums(matmul_buffers &s, OPERANDS &operands, int64_t k, int64_t end, float (&sum)[8][8])
 {
     const int y = matmul_y(), x = matmul_x();
     int steps = (int)((end - k + MATMUL_DEPTH - 1) / MATMUL_DEPTH), use = 0, next = SMP_MATMUL_STAGES - 1;
+    if (steps <= 0)
+        return;
 #pragma unroll
     for (int i = 0; i < SMP_MATMUL_STAGES - 1; i++, k += MATMUL_DEPTH) {
         if (k < end)
             operands.load(s.tiles[i], k);
         smp_copy_commit();
     }
+    matmul_pieces pieces[2];
+    smp_copy_wait<SMP_MATMUL_STAGES - 2>();
+    __syncthreads();
+    matmul_fetch(pieces[0], s.tiles[0], 0, y, x);
 #pragma unroll 1
     for (; steps > 0; steps--, k += MATMUL_DEPTH) {
-        smp_copy_wait<SMP_MATMUL_STAGES - 2>();
-        __syncthreads(); /* the present tiles are here for all, and all are done with the ones before */
         if (steps >= SMP_MATMUL_STAGES)
             operands.load(s.tiles[next], k);
         smp_copy_commit();
-        matmul_multiply(s.tiles[use], y, x, sum);
-        use = use + 1 < SMP_MATMUL_STAGES ? use + 1 : 0;
         next = next + 1 < SMP_MATMUL_STAGES ? next + 1 : 0;
+#pragma unroll
+        for (int i = 0; i < MATMUL_DEPTH; i++) {
+            if (i + 1 < MATMUL_DEPTH)
+                matmul_fetch(pieces[(i + 1) % 2], s.tiles[use], i + 1, y, x);
+            else if (steps > 1) {
+                smp_copy_wait<SMP_MATMUL_STAGES - 2>();
+                __syncthreads(); /* the next tiles are here for all, and all are done with the present ones */
+                use = use + 1 < SMP_MATMUL_STAGES ? use + 1 : 0;
+                matmul_fetch(pieces[(i + 1) % 2], s.tiles[use], 0, y, x);
+            }
+            if (i % 2)
+                smp_loads_stay();
+            matmul_multiply(pieces[i % 2], sum);
+        }
     }
-    __syncthreads();
 }
 
 /* A plane of a view as L or R. Copies are of f32 samples; others are converted on the way. */
@@ -97,13 +122,13 @@ struct matmul_plane {
     int64_t stride, width, height;
     int step;   /* bytes from a column to the next */
     int format; /* smp_format */
-    bool words; /* f32 samples side by side, rows at multiples of 16 bytes */
+    bool words; /* f32 samples side by side */
 };
 SMP_DEVICE matmul_plane matmul_plane_of(const smp_view &v, int plane)
 {
     const char *at = static_cast<const char *>(smp_row(&v, 0)) + plane * smp_sample_size(v.format);
     const int step = v.channels * (int)smp_sample_size(v.format);
-    const bool words = v.format == SMP_F32 && v.channels == 1 && ((uintptr_t)v.data | (uintptr_t)v.stride) % 16 == 0;
+    const bool words = v.format == SMP_F32 && v.channels == 1;
     return matmul_plane{at, v.stride, v.width, v.height, step, v.format, words};
 }
 
@@ -121,7 +146,7 @@ struct matmul_planes {
     matmul_plane l, r;
     int64_t y, x;
 
-    /* Whether matmul_inside will do: all 128 x 128 samples lie inside, in words on both sides. */
+    /* Whether matmul_inside will do: all 128 x 128 samples lie inside, f32 side by side. */
     SMP_MEMBER bool inside() const
     {
         return l.words && r.words && y + MATMUL_BLOCK <= l.height && x + MATMUL_BLOCK <= r.width;
@@ -172,31 +197,65 @@ struct matmul_planes {
     }
 };
 
-/* The same where nothing is outside: the addresses of a thread's copies go on step by step. */
+/* The same where nothing is outside but the last k: the addresses of a thread's copies go on step by step. The rare ways
+ * stay loops: unrolled, they take registers from the sums, and then one operation in two meets a bank conflict. */
 struct matmul_inside {
-    const char *l, *r;
-    int64_t l_down, r_down; /* bytes to the next copy of L, 32 rows on, and of R, a row for each warp on */
+    const char *l, *r; /* the first that this thread copies next */
+    int64_t l_stride, r_stride, depth;
+    bool aligned; /* R's rows, to 16 bytes */
 
     SMP_MEMBER matmul_inside(const matmul_planes &p)
         : l(p.l.at + (p.y + threadIdx.x / 8) * p.l.stride + threadIdx.x % 8 * sizeof(float)),
-          r(p.r.at + threadIdx.x / 32 * p.r.stride + (p.x + threadIdx.x % 32 * 4) * sizeof(float)),
-          l_down(p.l.stride * 32), r_down(p.r.stride * MATMUL_WARPS)
+          r(p.r.at + threadIdx.x / 32 * p.r.stride + p.x * (int64_t)sizeof(float)), l_stride(p.l.stride),
+          r_stride(p.r.stride), depth(p.l.width), aligned(((uintptr_t)p.r.at | (uintptr_t)p.r.stride) % 16 == 0)
     {
+        r += threadIdx.x % 32 * (aligned ? 4 : 1) * sizeof(float);
     }
 
-    SMP_MEMBER void load(matmul_tiles &to, int64_t)
+    SMP_MEMBER void load(matmul_tiles &to, int64_t k)
     {
-        const int column = (int)threadIdx.x % 8, row = (int)threadIdx.x / 8;
+        const int column = (int)threadIdx.x % 8, row = (int)threadIdx.x / 8, warp = (int)threadIdx.x / 32,
+                  lane = (int)threadIdx.x % 32;
+        if (k + MATMUL_DEPTH > depth || !aligned) {
+            load_words(to, (int)(depth - k));
+            return;
+        }
         const char *from = l;
 #pragma unroll
-        for (int i = 0; i < MATMUL_BLOCK / 32; i++, from += l_down)
+        for (int i = 0; i < MATMUL_BLOCK; i += 32, from += l_stride * 32)
 #pragma unroll
-            for (int j = 0; j < MATMUL_DEPTH / 8; j++)
-                smp_copy_async<4>(&to.l[column + j * 8][row + i * 32], from + j * 8 * sizeof(float));
+            for (int j = 0; j < MATMUL_DEPTH; j += 8)
+                smp_copy_async<4>(&to.l[column + j][row + i], from + j * sizeof(float));
 #pragma unroll
-        for (int i = 0; i < MATMUL_DEPTH / MATMUL_WARPS; i++, r += r_down)
-            smp_copy_async<16>(&to.r[threadIdx.x / 32 + i * MATMUL_WARPS][threadIdx.x % 32 * 4], r);
+        for (int i = 0; i < MATMUL_DEPTH; i += MATMUL_WARPS)
+            smp_copy_async<16>(&to.r[warp + i][lane * 4], r + i * r_stride);
         l += MATMUL_DEPTH * sizeof(float);
+        r += MATMUL_DEPTH * r_stride;
+    }
+
+    /* The first `left` k by copies of 4 bytes, zeros behind them. */
+    SMP_MEMBER void load_words(matmul_tiles &to, int left)
+    {
+        const int column = (int)threadIdx.x % 8, row = (int)threadIdx.x / 8, warp = (int)threadIdx.x / 32,
+                  lane = (int)threadIdx.x % 32;
+        const char *from = l;
+#pragma unroll 1
+        for (int i = row; i < MATMUL_BLOCK; i += 32, from += l_stride * 32)
+#pragma unroll
+            for (int j = 0; j < MATMUL_DEPTH; j += 8) {
+                const bool present = column + j < left;
+                smp_copy_async<4>(&to.l[column + j][i], present ? from + j * sizeof(float) : l, present);
+            }
+        from = r - (aligned ? lane * 3 * sizeof(float) : 0);
+#pragma unroll 1
+        for (int j = lane; j < MATMUL_BLOCK; j += 32, from += 32 * sizeof(float))
+#pragma unroll
+            for (int i = 0; i < MATMUL_DEPTH; i += MATMUL_WARPS) {
+                const bool present = warp + i < left;
+                smp_copy_async<4>(&to.r[warp + i][j], present ? from + i * r_stride : r, present);
+            }
+        l += MATMUL_DEPTH * sizeof(float);
+        r += MATMUL_DEPTH * r_stride;
     }
 };
 

@@ -15,24 +15,15 @@ SMP_DEVICE void matmul_place(const smp_io &io, int64_t *y, int64_t *x)
     *x = within / rows * MATMUL_BLOCK;
 }
 
-template <typename IN, typename OUT> SMP_DEVICE void matmul_register(const smp_io &io, const smp_matmul_params &p)
+template <typename OUT, typename OPERANDS>
+SMP_DEVICE void matmul_make(const smp_io &io, const smp_matmul_params &p, matmul_buffers &s, const matmul_planes &planes,
+                            OPERANDS operands)
 {
-    SMP_SMEM(matmul_buffers, s);
-    const smp_view &l = *smp_matmul_l(&io, &p), &r = *smp_matmul_r(&io, &p);
-    const int c = (int)blockIdx.z;
-    matmul_planes planes = {matmul_plane_of(l, smp_matmul_plane(&l, c)), matmul_plane_of(r, smp_matmul_plane(&r, c)), 0,
-                            0};
-    matmul_place(io, &planes.y, &planes.x);
     float sum[8][8] = {};
-    int64_t k = 0;
-    if (sizeof(IN) == sizeof(float) && planes.inside()) {
-        matmul_inside inside(planes);
-        k = l.width / MATMUL_DEPTH * MATMUL_DEPTH;
-        matmul_sums(s, inside, 0, k, sum);
-    }
-    matmul_sums(s, planes, k, l.width, sum);
+    matmul_sums(s, operands, 0, planes.l.width, sum);
 
     typedef smp_pack<float, MATMUL_PIECE> piece;
+    const int c = (int)blockIdx.z;
     const bool words = sizeof(OUT) == 4 && io.out.channels == 1 &&
                        ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(piece) == 0;
     const int64_t y0 = planes.y + matmul_y(), x0 = planes.x + matmul_x(), end = io.out.y0 + io.out.rows;
@@ -44,16 +35,13 @@ template <typename IN, typename OUT> SMP_DEVICE void matmul_register(const smp_i
             continue;
         OUT *out = smp_out<OUT>(io.out, y);
 #pragma unroll
-        for (int j = 0; j < 8; j++)
-            sum[i][j] = smp_matmul_value(sum[i][j], p.divisor);
-#pragma unroll
         for (int j = 0; j < 8; j += MATMUL_PIECE) {
             const int64_t x = x0 + matmul_across(j);
-            if (words && x + MATMUL_PIECE <= io.out.width) {
-                piece v;
+            piece v;
 #pragma unroll
-                for (int m = 0; m < MATMUL_PIECE; m++)
-                    v.v[m] = sum[i][j + m];
+            for (int m = 0; m < MATMUL_PIECE; m++)
+                v.v[m] = smp_matmul_value(sum[i][j + m], p.divisor);
+            if (words && x + MATMUL_PIECE <= io.out.width) {
                 *reinterpret_cast<piece *>(out + x) = v;
                 continue;
             }
@@ -61,12 +49,27 @@ template <typename IN, typename OUT> SMP_DEVICE void matmul_register(const smp_i
             for (int m = 0; m < MATMUL_PIECE; m++)
                 if (x + m < io.out.width) {
                     if (io.clipped)
-                        clipped += smp_clipped<OUT>(sum[i][j + m]);
-                    out[(x + m) * io.out.channels + c] = smp_rounded<OUT>(sum[i][j + m]);
+                        clipped += smp_clipped<OUT>(v.v[m]);
+                    out[(x + m) * io.out.channels + c] = smp_rounded<OUT>(v.v[m]);
                 }
         }
     }
     smp_count_clipped(io, clipped);
+}
+
+/* Two loops in code, each with registers of its own for the sums. */
+template <typename IN, typename OUT> SMP_DEVICE void matmul_register(const smp_io &io, const smp_matmul_params &p)
+{
+    SMP_SMEM(matmul_buffers, s);
+    const smp_view &l = *smp_matmul_l(&io, &p), &r = *smp_matmul_r(&io, &p);
+    const int c = (int)blockIdx.z;
+    matmul_planes planes = {matmul_plane_of(l, smp_matmul_plane(&l, c)), matmul_plane_of(r, smp_matmul_plane(&r, c)), 0,
+                            0};
+    matmul_place(io, &planes.y, &planes.x);
+    if (sizeof(IN) == sizeof(float) && planes.inside())
+        matmul_make<OUT>(io, p, s, planes, matmul_inside(planes));
+    else
+        matmul_make<OUT>(io, p, s, planes, planes);
 }
 
 #define MATMUL_REGISTER(in, IN, out, OUT)                                                                              \
