@@ -150,7 +150,7 @@ SMP_BELL_CONSTANT int smp_bell_bytes_band(int radius)
 }
 SMP_BELL_CONSTANT int smp_bell_reals_band(int radius)
 {
-    return (radius <= 2 ? 24 : radius <= 8 ? 64 : 152) - 2 * radius;
+    return (radius <= 2 ? 16 : radius <= 8 ? 64 : 152) - 2 * radius;
 }
 
 #endif

@@ -134,6 +134,10 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
             next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
             if (k < 0)
                 continue;
+            if (loader.unsettled()) {
+                loader.settle(reinterpret_cast<T *>(s.v) + stage);
+                __syncwarp();
+            }
 #pragma unroll 2
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};

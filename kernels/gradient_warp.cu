@@ -8,7 +8,9 @@
  * integer units, of which an SM has half as many, to the permutes. As bits such a half is the integer itself, with a
  * sign: x and y are clamped as they are, two samples an instruction. Squares, root and rounding of the magnitude are
  * those of the definition in f32, but for the root: an approximation serves, for roots of integers up to 255.5^2 keep a
- * relative distance of 1.9e-6 from where rounding changes, and it errs by 2^-22 at most. */
+ * relative distance of 1.9e-6 from where rounding changes, and it errs by 2^-22 at most. What is clipped, in noise most
+ * samples, is counted a pair at a time, and added to the picture's count once a warp: an atomic of every lane to one
+ * address takes six times as long as all the rest. */
 #include "gradient.h"
 
 #include "strip.cuh"
@@ -96,6 +98,7 @@ template <int C, int WHAT> struct gradient_bytes {
     static constexpr bool X = WHAT != SMP_GRADIENT_Y, Y = WHAT != SMP_GRADIENT_X;
     unsigned before[PAIRS], above[PAIRS];      /* d(a) + 2 d(b), d(b) */
     unsigned smooth_a[PAIRS], smooth_b[PAIRS]; /* s(a), s(b) */
+    unsigned x[PAIRS], y[PAIRS];               /* of the last row */
     unsigned pairs[PAIRS];                     /* results before they are clamped: integers, of x and y halves */
     unsigned clipped;
     bool counts;
@@ -115,7 +118,7 @@ template <int C, int WHAT> struct gradient_bytes {
     {
         return __float_as_uint(fmaf(gradient_root(fmaf(y, y, x * x)), 16777216.f, 8388608.f));
     }
-    SMP_MEMBER strip_pack operator()(const unsigned *words)
+    SMP_MEMBER void add(const unsigned *words)
     {
         constexpr int LEFT = 8 - (C + 1) / 2, SPAN = 8 + 2 * ((C + 1) / 2); /* pairs of the window that are wanted */
         unsigned e[SPAN], odd[SPAN];
@@ -129,51 +132,60 @@ template <int C, int WHAT> struct gradient_bytes {
         for (int k = 0; k < PAIRS; k++) {
             const unsigned middle = e[k + (C + 1) / 2];
             const unsigned left = C % 2 ? odd[k] : e[k], right = C % 2 ? odd[k + C] : e[k + C];
-            unsigned x = 0, y = 0;
             if (X) {
                 const unsigned d = gradient_minus(right, left);
-                x = gradient_plus(before[k], d);
+                x[k] = gradient_plus(before[k], d);
                 before[k] = gradient_twice(above[k], d);
                 above[k] = d;
             }
             if (Y) {
                 const unsigned sum = gradient_twice(gradient_plus(left, right), middle);
-                y = gradient_minus(sum, smooth_a[k]);
+                y[k] = gradient_minus(sum, smooth_a[k]);
                 smooth_a[k] = smooth_b[k];
                 smooth_b[k] = sum;
             }
-            if (X && Y)
-                pairs[k] = __byte_perm(magnitude(gradient_part(x, false), gradient_part(y, false)),
-                                       magnitude(gradient_part(x, true), gradient_part(y, true)), 0x5410);
-            else
-                pairs[k] = X ? x : y;
         }
+    }
+    SMP_MEMBER strip_pack operator()()
+    {
         strip_pack result;
+#pragma unroll
+        for (int k = 0; k < PAIRS; k++)
+            if (X && Y)
+                pairs[k] = __byte_perm(magnitude(gradient_part(x[k], false), gradient_part(y[k], false)),
+                                       magnitude(gradient_part(x[k], true), gradient_part(y[k], true)), 0x5410);
+            else
+                pairs[k] = X ? x[k] : y[k];
 #pragma unroll
         for (int k = 0; k < PAIRS; k += 2)
             result.v[k / 2] = __byte_perm(__vimin_s16x2_relu(pairs[k], 0x00ff00ff),
                                           __vimin_s16x2_relu(pairs[k + 1], 0x00ff00ff), 0x6420);
         return result;
     }
-    /* Above 255, or negative; minus zero is neither. */
-    static SMP_MEMBER bool clips(unsigned half)
+    /* 1 for each of a pair that is clipped: above 255, or negative, which has its sign above all others. No half is
+     * minus zero: no sum here is one of two. */
+    static SMP_MEMBER unsigned clips(unsigned pair)
     {
-        return half > 255 && half != 0x8000;
+        if (X && Y)
+            return __viaddmin_s16x2_relu(pair, 0xff01ff01, 0x00010001);
+        return __viaddmin_u16x2(__vmaxu2(pair, 0x00ff00ff), 0xff01ff01, 0x00010001);
     }
     /* Of the last row; n samples exist from the lane's first on. */
     SMP_MEMBER void count(int n)
     {
-        unsigned some = 0;
+        unsigned both = 0;
         if (!counts)
             return;
-#pragma unroll
-        for (int k = 0; k < PAIRS; k++)
-            some |= pairs[k];
-        if (some & 0xff00ff00)
+        if (n >= 2 * PAIRS) {
 #pragma unroll
             for (int k = 0; k < PAIRS; k++)
-                clipped += (unsigned)(2 * k < n && clips(pairs[k] & 0xffff)) +
-                           (unsigned)(2 * k + 1 < n && clips(pairs[k] >> 16));
+                both += clips(pairs[k]);
+        } else {
+#pragma unroll
+            for (int k = 0; k < PAIRS; k++)
+                both += 2 * k + 1 < n ? clips(pairs[k]) : 2 * k < n ? clips(pairs[k]) & 1 : 0;
+        }
+        clipped = __dp4a(both, 0x01010101u, clipped);
     }
     static SMP_MEMBER uint8_t sample(const strip_pack &p, int i)
     {
@@ -190,22 +202,22 @@ template <int C, int WHAT> SMP_DEVICE void gradient_warp_bytes(const smp_io &io,
     row.clipped = 0;
     row.counts = io.clipped != nullptr;
     strip_march<walk, 3>(io, g.edge, 1, C, s, row);
-    smp_count_clipped(io, row.clipped);
+    smp_count_clipped_together(io, row.clipped);
 }
 
 /* ---------------------------------------------------------------------------------------------- f32 */
 
 template <int C, int WHAT> struct gradient_reals {
-    float a[4 + 2 * C], b[4 + 2 * C]; /* the rows above and at, from C samples before the lane's own on */
+    float a[4 + 2 * C], b[4 + 2 * C];          /* the rows above and at, from C samples before the lane's own on */
+    float smooth[4 + 2 * C], slope[4 + 2 * C]; /* of their columns and the last row's */
     SMP_MEMBER void begin()
     {
 #pragma unroll
         for (int i = 0; i < 4 + 2 * C; i++)
             a[i] = b[i] = 0.f;
     }
-    SMP_MEMBER strip_pack operator()(const unsigned *words)
+    SMP_MEMBER void add(const unsigned *words)
     {
-        float smooth[4 + 2 * C], slope[4 + 2 * C];
 #pragma unroll
         for (int i = 0; i < 4 + 2 * C; i++) {
             const float c = __uint_as_float(words[4 - C + i]);
@@ -214,6 +226,9 @@ template <int C, int WHAT> struct gradient_reals {
             a[i] = b[i];
             b[i] = c;
         }
+    }
+    SMP_MEMBER strip_pack operator()()
+    {
         strip_pack result;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -241,7 +256,7 @@ template <int C, int WHAT> SMP_DEVICE void gradient_warp_reals(const smp_io &io,
 }
 
 #define GRADIENT_WARP(NAME, WHAT, C)                                                                                   \
-    SMP_KERNEL_BOUNDS(32, 20, NAME##C##_u8_u8, smp_gradient, io, p)                                                    \
+    SMP_KERNEL_BOUNDS(32, 24, NAME##C##_u8_u8, smp_gradient, io, p)                                                    \
     {                                                                                                                  \
         gradient_warp_bytes<C, WHAT>(io, p);                                                                           \
     }                                                                                                                  \

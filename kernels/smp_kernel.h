@@ -110,6 +110,20 @@ template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, 
 #endif
 }
 
+/* The same of 16 bytes of which only the first `bytes` are read, and may be: zeros follow them. */
+SMP_DEVICE void smp_copy_async_part(void *to, const void *from, int bytes)
+{
+#if __CUDA_ARCH__ >= 800
+    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
+#else
+    unsigned word[4] = {0, 0, 0, 0};
+    for (int i = 0; i < bytes; i++)
+        word[i / 4] |= (unsigned)static_cast<const unsigned char *>(from)[i] << 8 * (i & 3);
+    *static_cast<uint4 *>(to) = make_uint4(word[0], word[1], word[2], word[3]);
+#endif
+}
+
 /* Closes a group of asynchronous copies; waits until at most PENDING groups of this thread are still under way. */
 SMP_DEVICE void smp_copy_commit()
 {
@@ -224,6 +238,16 @@ SMP_DEVICE void smp_count_clipped(const smp_io &io, unsigned count)
 {
     if (io.clipped && count)
         atomicAdd(reinterpret_cast<unsigned long long *>(io.clipped), (unsigned long long)count);
+}
+/* smp_count_clipped() for kernels whose threads all come here: one atomic a warp, for they all go to one address. */
+SMP_DEVICE void smp_count_clipped_together(const smp_io &io, unsigned count)
+{
+    if (!io.clipped)
+        return;
+    for (unsigned distance = 16; distance; distance /= 2)
+        count += __shfl_down_sync(0xffffffffu, count, distance);
+    if ((threadIdx.x + threadIdx.y * blockDim.x) % 32 == 0)
+        smp_count_clipped(io, count);
 }
 
 #endif

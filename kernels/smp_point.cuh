@@ -27,17 +27,6 @@ template <typename IN, typename OUT> SMP_DEVICE smp_span smp_span_of(const smp_i
     return span;
 }
 
-/* smp_count_clipped() for kernels whose threads all come here: one atomic a warp, for they all go to one address. */
-SMP_DEVICE void smp_count_clipped_together(const smp_io &io, unsigned count)
-{
-    if (!io.clipped)
-        return;
-    for (unsigned distance = 16; distance; distance /= 2)
-        count += __shfl_down_sync(0xffffffffu, count, distance);
-    if ((threadIdx.x + threadIdx.y * blockDim.x) % 32 == 0)
-        smp_count_clipped(io, count);
-}
-
 /* Whether the channel of a sample matters. 64-bit remainders are slow. */
 template <typename OP> SMP_DEVICE bool smp_point_by_channel(const smp_io &io)
 {

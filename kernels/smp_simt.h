@@ -70,7 +70,8 @@ uint64_t smp_simt_atomic64(int op, void *at, uint64_t value, uint64_t expected);
 void smp_simt_atomic_read(void);
 
 void smp_simt_together(void);
-void smp_simt_copy_async(void *to, const void *from, size_t size, int fills); /* fills: may store zeros; from null: does */
+/* Zeros follow the first `present` bytes; fills: the instruction is one that may store zeros. */
+void smp_simt_copy_async(void *to, const void *from, size_t size, size_t present, int fills);
 void smp_simt_copy_commit(void);
 void smp_simt_copy_wait(int pending);
 
@@ -304,12 +305,16 @@ SMP_DEVICE void __threadfence_block()
 template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
-    smp_simt_copy_async(to, from, BYTES, 0);
+    smp_simt_copy_async(to, from, BYTES, BYTES, 0);
 }
 template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, bool present)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
-    smp_simt_copy_async(to, present ? from : nullptr, BYTES, 1);
+    smp_simt_copy_async(to, present ? from : nullptr, BYTES, present ? BYTES : 0, 1);
+}
+SMP_DEVICE void smp_copy_async_part(void *to, const void *from, int bytes)
+{
+    smp_simt_copy_async(to, bytes ? from : nullptr, 16, (size_t)bytes, 1);
 }
 SMP_DEVICE void smp_copy_commit()
 {
@@ -417,6 +422,20 @@ SMP_DEVICE unsigned __vimin_s16x2_relu(unsigned a, unsigned b)
         both |= (unsigned)(least < 0 ? 0 : least) << shift;
     }
     return both;
+}
+SMP_DEVICE unsigned __vmaxu2(unsigned a, unsigned b)
+{
+    return a + b - __vminu2(a, b); /* each half is one of the two */
+}
+SMP_DEVICE unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned most)
+{
+    const unsigned low = (a + b) & 0xffff, high = (a >> 16) + (b >> 16);
+    return __vminu2(low | high << 16, most);
+}
+SMP_DEVICE unsigned __viaddmin_s16x2_relu(unsigned a, unsigned b, unsigned most)
+{
+    const unsigned low = (a + b) & 0xffff, high = (a >> 16) + (b >> 16);
+    return __vimin_s16x2_relu(low | high << 16, most);
 }
 SMP_DEVICE int __dp4a(int a, int b, int c)
 {

@@ -2,8 +2,10 @@
  *
  * A block is one warp: no block barrier exists. Rows arrive ROWS at a time, STAGES - 1 of such groups ahead, by
  * asynchronous copies of 16 bytes into the warp's own part of shared memory; each row has SIDE samples of halo on both
- * sides. The common group, whole rows inside the picture, costs three instructions a copy; groups that touch a border,
- * and rows that are not aligned to 16 bytes, go piece by piece through the border rule.
+ * sides. The common group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's
+ * left and right end, what lies outside is made in shared memory from what has arrived (settle), so that they keep up
+ * with the others. Rows that are not aligned to 16 bytes, and the ends of rows that wrap, go sample by sample through
+ * the border rule.
  * Shared accesses: pieces lie side by side in a row, and the pieces of halo of a group fall, by the row's pitch, into
  * different banks too. */
 #ifndef SMP_KERNELS_STRIP_CUH
@@ -66,14 +68,16 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     static_assert(MIDDLE <= 32 && ROWS % TURN == 0 && HALO <= 32, "a row is one copy at most");
     const smp_view &in;
     const int edge, reach; /* samples beside a row's end that are read */
-    const int n;           /* samples of a row */
+    const int n, x0;       /* samples of a row; the strip's first */
     int x, row, side_x, side_row;
-    bool whole, side; /* every piece is aligned and inside; this lane brings a piece of halo */
+    bool whole;  /* every piece is aligned and inside */
+    bool pieces; /* pieces come whole, or as much of them as exists; else by samples */
+    bool side;   /* this lane brings a piece of halo */
     const IN *from, *side_from;
     IN *to, *side_to;
 
-    SMP_MEMBER strip_loader(rows_type &rows, const smp_view &view, int x0, int beside, int border)
-        : in(view), edge(border), reach(beside), n((int)stencil_samples(view))
+    SMP_MEMBER strip_loader(rows_type &rows, const smp_view &view, int start, int beside, int border)
+        : in(view), edge(border), reach(beside), n((int)stencil_samples(view)), x0(start)
     {
         const int lane = (int)threadIdx.x;
         IN *const first = reinterpret_cast<IN *>(rows.v);
@@ -86,14 +90,22 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         side_x = x0 - SIDE + piece * PIECE;
         side_to = first + side_row * PITCH + piece * PIECE;
         const bool aligned = ((uintptr_t)in.data | (uintptr_t)in.stride) % 16 == 0;
-        const bool mine = aligned && x + PIECE <= n && (!side || (side_x >= 0 && side_x + PIECE <= n));
-        whole = __all_sync(0xffffffffu, mine);
+        whole = aligned && x0 >= SIDE && x0 + ACROSS + SIDE <= n;
+        pieces = aligned && (whole || edge != SMP_WRAP);
         from = smp_in<IN>(in, in.y0 + row) + x;
         side_from = smp_in<IN>(in, in.y0 + side_row) + side_x;
     }
     SMP_MEMBER const IN *down(const IN *at, int64_t rows) const
     {
         return reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + rows * in.stride);
+    }
+    /* Starts copying what exists of the piece of picture row y at sample `at`; zeros for the rest. */
+    SMP_MEMBER void copy(IN *place, int64_t y, int at, bool needed) const
+    {
+        y = needed ? strip_fold(y, in.height, edge) : -1;
+        const bool exists = y >= in.y0 && y < in.y0 + in.rows && at >= 0 && at < n;
+        const int count = !exists ? 0 : n - at < PIECE ? n - at : PIECE;
+        smp_copy_async_part(place, exists ? smp_in<IN>(in, y) + at : smp_in<IN>(in, in.y0), count * (int)sizeof(IN));
     }
     /* 16 bytes of picture row y, from sample `at` on; needed: else zeros do. Where to copy them from, or null: they are
      * `made` here. */
@@ -159,9 +171,16 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
             if (!middle && (!side || line >= ROWS))
                 continue;
             IN *const place = (middle ? to + i * PITCH : side_to + (i - ROWS) * PITCH) + offset;
+            if (pieces) {
+                if (middle) /* apart, so that a trace can tell which accesses are one instruction */
+                    copy(place, y + line, x, line < needed);
+                else
+                    copy(place, y + line, side_x, line < needed);
+                continue;
+            }
             uint4 made = make_uint4(0, 0, 0, 0);
             const IN *const source = piece(made, y + line, middle ? x : side_x, line < needed);
-            if (middle) { /* apart, so that a trace can tell which accesses are one instruction */
+            if (middle) {
                 if (source)
                     smp_copy_async<16>(place, source);
                 else
@@ -173,6 +192,30 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
                     *reinterpret_cast<uint4 *>(place) = made;
             }
         }
+    }
+    /* Whether the rows that came need settle() before they are read, and a warp barrier after it. */
+    SMP_MEMBER bool unsettled() const
+    {
+        return pieces && !whole;
+    }
+    /* Makes what the border rule says beside the ends of the ROWS rows at `offset`; they have arrived. */
+    SMP_MEMBER void settle(IN *rows) const
+    {
+#pragma unroll 1
+        for (int j = (int)threadIdx.x; j < reach; j += 32) {
+            if (x0 == 0)
+                settle_sample(rows, -1 - j);
+            settle_sample(rows, n + j);
+        }
+    }
+    /* Sample i of each row, unless it stays zero, or it or what stands for it lies beyond the strip. */
+    SMP_MEMBER void settle_sample(IN *rows, int i) const
+    {
+        const int source = strip_border(i, n, C ? C : in.channels, edge), shift = SIDE - x0;
+        if (source >= 0 && source + shift >= 0 && i + shift < PITCH)
+#pragma unroll
+            for (int q = 0; q < ROWS; q++)
+                rows[q * PITCH + i + shift] = rows[q * PITCH + source + shift];
     }
 };
 
@@ -224,8 +267,8 @@ template <typename WALK> struct strip_window {
     }
 };
 
-/* What a row makes of its window: the output row that it completes. With LATE, the row that leaves comes too, once
- * there is one, and rows that complete none are spared the rest. */
+/* What a row makes of its window: the output row that it completes, if it completes one. With LATE, the row that leaves
+ * comes too, once there is one. */
 template <typename WALK, typename ROW>
 SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK> &window,
                            const typename WALK::sample *late, int done, int made)
@@ -240,8 +283,10 @@ SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK
         if ((unsigned)done < (unsigned)made)
             result = row();
     } else {
-        (void)late, (void)done, (void)made;
-        result = row(window.words);
+        (void)late;
+        row.add(window.words);
+        if ((unsigned)done < (unsigned)made)
+            result = row();
     }
 }
 
@@ -259,10 +304,10 @@ template <typename ROW, typename T> SMP_DEVICE void strip_store(T *out, const st
 }
 
 /* Marches down the block's strip, band by band, for stencils of TALL rows, `up` of them above; beside: samples that
- * they reach to a side. After row.begin(), row(words) gets the window of each row in turn and says what the output row
- * that it completes is; row.count(n) is called when that is stored, n samples of it; ROW::sample(pack, i) is one of
- * them. A walk with LATE calls row.add(words), or row.change(words, gone) with the row that came LATE = TALL rows ago,
- * and row() for the result. */
+ * they reach to a side. After row.begin(), row.add(words) gets the window of each row in turn, and row() says what the
+ * output row that it completes is, if one is; row.count(n) is called when that is stored, n samples of it;
+ * ROW::sample(pack, i) is one of them. A walk with LATE calls row.change(words, gone) in place of add() where a row
+ * came LATE = TALL rows ago. */
 template <typename WALK, int TALL, typename ROW>
 SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
 {
@@ -294,6 +339,10 @@ SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, type
             next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
             if (k < 0)
                 continue;
+            if (loader.unsettled()) {
+                loader.settle(reinterpret_cast<T *>(s.v) + stage);
+                __syncwarp();
+            }
 #pragma unroll(TALL > 3 ? 1 : 2)
             for (int q = 0; q < ROWS; q++) {
                 const strip_window<WALK> words(window + stage + q * loader_type::PITCH);

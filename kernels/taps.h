@@ -83,7 +83,7 @@ SMP_FN int smp_taps_batch(const smp_taps *t, int channels)
 }
 
 /* GPU: the kernels of taps_warp.cu, one warp a strip of 512 bytes: rows that arrive together, output rows of a band. */
-enum { SMP_TAPS_WARP_ROWS = 4, SMP_TAPS_WARP_BAND = 32 };
+enum { SMP_TAPS_WARP_ROWS = 4, SMP_TAPS_WARP_BAND = 66 };
 
 /* The side of the kernel for this launch, or 0: none. Outside the picture they know zero, but no other value; places in
  * a row have 32 bits. */

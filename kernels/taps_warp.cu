@@ -35,7 +35,7 @@ template <typename T, int K, int C> struct taps_row {
             return __uint_as_float(words[at]);
         return __uint_as_float(__byte_perm(words[at / 4], 0x4b000000, 0x7540 | (at & 3))) - 8388608.f;
     }
-    SMP_MEMBER strip_pack operator()(const unsigned *words)
+    SMP_MEMBER void add(const unsigned *words)
     {
 #pragma unroll
         for (int c = 0; c < C && c < V; c++) { /* one channel after the other: fewer values are alive */
@@ -55,13 +55,19 @@ template <typename T, int K, int C> struct taps_row {
                     for (int col = 0; col < K; col++)
                         v = smp_taps_tap(v, t.k[j * K + col], p[m + col]);
                     if (j == K - 1)
-                        done[i] = smp_one_nan(v);
+                        done[i] = v;
                     else
                         sum[j][i] = v;
                 }
             }
         }
+    }
+    SMP_MEMBER strip_pack operator()()
+    {
         strip_pack result;
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            done[i] = smp_one_nan(done[i]);
 #pragma unroll
         for (int i = 0; i < 4; i++)
             if (sizeof(T) == 4) {
@@ -101,7 +107,7 @@ template <typename T, int K, int C> SMP_DEVICE void taps_warp(const smp_io &io, 
     SMP_SMEM(rows_type, s);
     row_type row(io, t);
     strip_march<walk, K>(io, t.edge, K / 2, K / 2 * C, s, row);
-    smp_count_clipped(io, row.clipped);
+    smp_count_clipped_together(io, row.clipped);
 }
 
 #define TAPS_WARP(K, C)                                                                                                \

@@ -71,8 +71,9 @@ typedef struct simt_exchange {
 /* An asynchronous copy that was started: the pool of a worker, chained for each thread. */
 typedef struct simt_copy {
     void *to;
-    const void *from;           /* null: zeros */
-    uint32_t size, group, next; /* next: index + 1 */
+    const void *from;
+    uint32_t size, present; /* zeros after so many bytes */
+    uint32_t group, next;   /* next: index + 1 */
     uintptr_t pc;
 } simt_copy;
 
@@ -175,7 +176,7 @@ void simt_trace_divergent(simt_worker *worker, uintptr_t pc);
 void simt_trace_atomic(simt_worker *worker, const void *at, size_t size, uintptr_t pc, bool unit, bool real);
 void simt_trace_atomic_read(simt_worker *worker);
 /* An asynchronous copy is issued (its instruction is counted) and lands (its bytes are written). */
-void simt_trace_copy_issue(simt_worker *worker, const void *to, const void *from, size_t size, bool fills,
+void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, size_t present, bool fills,
                            uintptr_t pc);
 void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, uintptr_t pc);
 /* Adds what the worker saw to the launch; false when memory is exhausted. */
