@@ -113,7 +113,6 @@ SMP_FN uint32_t smp_bell_shared(int radius, int channels, int sample_size)
  * taps of weight zero change nothing: radius 1 runs as 2. */
 enum {
     SMP_BELL_BYTES_RADIUS = 8,
-    SMP_BELL_BYTES_ROWS = 8,      /* rows that arrive together */
     SMP_BELL_REALS_RADIUS = 8,    /* with 3 or 4 channels, .. */
     SMP_BELL_REALS_RADIUS_1 = 15, /* and with one */
     SMP_BELL_REALS_ROWS = 4,
@@ -146,11 +145,11 @@ SMP_BELL_CONSTANT int smp_bell_bytes_lane(int radius)
 /* Output rows of a band: with the halo they are whole groups of rows. */
 SMP_BELL_CONSTANT int smp_bell_bytes_band(int radius)
 {
-    return (radius <= 2 ? 24 : radius <= 4 ? 64 : 184) - 2 * radius;
+    return (radius <= 2 ? 24 : radius <= 4 ? 64 : 128) - 2 * radius;
 }
 SMP_BELL_CONSTANT int smp_bell_reals_band(int radius)
 {
-    return (radius <= 2 ? 16 : radius <= 8 ? 64 : 152) - 2 * radius;
+    return (radius <= 2 ? 16 : radius <= 8 ? 40 : 152) - 2 * radius;
 }
 
 #endif

@@ -20,7 +20,9 @@
 template <typename T, int R> struct bell_format;
 
 template <int R> struct bell_format<uint8_t, R> {
-    static constexpr int V = smp_bell_bytes_lane(R), ROWS = SMP_BELL_BYTES_ROWS;
+    static constexpr int V = smp_bell_bytes_lane(R);
+    static constexpr int ROWS = R <= 2 ? 4 : 8;   /* that arrive together */
+    static constexpr int UNROLL = R <= 7 ? 4 : 2; /* rows of a turn of the loop: more spill, or do not fit the cache */
     typedef smp_pack<unsigned, V / 4> pack;
     /* Taps beyond the filter's own weigh nothing: sums of bytes do not change by them. */
     static SMP_MEMBER float across(const smp_bell &g, int k) { return k <= g.radius ? g.w[k] * 0x1p126f : 0.f; }
@@ -48,7 +50,7 @@ template <int R> struct bell_format<uint8_t, R> {
 };
 
 template <int R> struct bell_format<float, R> {
-    static constexpr int V = SMP_BELL_REALS_LANE, ROWS = SMP_BELL_REALS_ROWS;
+    static constexpr int V = SMP_BELL_REALS_LANE, ROWS = SMP_BELL_REALS_ROWS, UNROLL = 2;
     typedef smp_pack<unsigned, V> pack;
     static SMP_MEMBER float across(const smp_bell &g, int k) { return g.w[k]; }
     static SMP_MEMBER float down(const smp_bell &g, int k) { return g.w[k]; }
@@ -100,8 +102,10 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
     SMP_SMEM(rows_type, s);
     const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
-    const loader_type loader(s, io.in, x0, REACH, g.edge);
-    const bool full = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(pack) == 0 && x + V <= n;
+    loader_type loader(s, io.in, x0, REACH, g.edge);
+    const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(pack) == 0;
+    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)aligned; /* V + 1: all samples in one access */
+    take = __shfl_sync(0xffffffffu, take, lane);                  /* else nvcc works it out for every row */
     const T *const own = reinterpret_cast<const T *>(s.v) + SIDE + V * lane, *const window = own - PACKS * V;
     float across[R + 1], down[R + 1];
 #pragma unroll
@@ -122,6 +126,7 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
         int stage = 0, next = 0, row = -2 * R; /* the output row that is complete */
         int late = STAGES * loader_type::GROUP - R * loader_type::PITCH;
         T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) + x;
+        loader.begin(top - R, need, groups);
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (k >= 0)
@@ -129,16 +134,16 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
             __syncwarp();
             const int ahead = k + AHEAD;
             if (ahead < groups)
-                loader.load(next, top - R + ahead * ROWS, need - ahead * ROWS);
+                loader.load(next);
             smp_copy_commit();
             next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
             if (k < 0)
                 continue;
-            if (loader.unsettled()) {
+            if (!loader.quick && loader.unsettled()) {
                 loader.settle(reinterpret_cast<T *>(s.v) + stage);
                 __syncwarp();
             }
-#pragma unroll 2
+#pragma unroll(FINISH::SHARP ? 2 : format::UNROLL)
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];
@@ -172,13 +177,13 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
                     pack sharp = {};
                     if (FINISH::SHARP)
                         sharp = *reinterpret_cast<const pack *>(own + late);
-                    const pack result = finish(done, sharp, x < n ? n - x : 0);
-                    if (full)
+                    const pack result = finish(done, sharp, take);
+                    if (take > V)
                         *reinterpret_cast<pack *>(out) = result;
                     else
 #pragma unroll
                         for (int i = 0; i < V; i++)
-                            if (x + i < n)
+                            if (i < take)
                                 out[i] = format::sample(result, i);
                 }
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);

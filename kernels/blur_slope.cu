@@ -25,7 +25,9 @@ template <int V, int C> struct blur_slope_row {
     static constexpr int WORDS = V * C / 4, PACK = V / 4; /* of words that one access loads */
     unsigned word[WORDS];
 
-    /* x: the lane's first pixel, n: the row's; inside: the row is aligned and the warp's pixels all exist. */
+    /* x: the lane's first pixel, n: the row's; inside: the row is aligned and all the lane's pixels exist. In place of
+     * a pixel that does not exist comes the row's first or last one; all loads are under way together, for the strips
+     * at a picture's sides are to keep up with the others. */
     SMP_MEMBER void load(const uint8_t *row, int x, int n, bool inside)
     {
         if (inside) {
@@ -41,17 +43,12 @@ template <int V, int C> struct blur_slope_row {
             return;
         }
 #pragma unroll
-        for (int k = 0; k < WORDS; k++)
+        for (int k = 0; k < WORDS; k++) {
             word[k] = 0;
-#pragma unroll 1
-        for (int i = V - 1; i >= 0; i--) { /* the last first: each moves those before it up */
-            const int at = x + i < 0 ? 0 : x + i < n ? x + i : n - 1;
 #pragma unroll
-            for (int c = C - 1; c >= 0; c--) {
-#pragma unroll
-                for (int k = WORDS - 1; k > 0; k--)
-                    word[k] = word[k] << 8 | word[k - 1] >> 24;
-                word[0] = word[0] << 8 | row[(int64_t)at * C + c];
+            for (int b = 0; b < 4; b++) {
+                const int i = x + (4 * k + b) / C, at = i < 0 ? 0 : i < n ? i : n - 1;
+                word[k] |= (unsigned)row[(int64_t)at * C + (4 * k + b) % C] << 8 * b;
             }
         }
     }
@@ -164,7 +161,8 @@ template <int R, int C> SMP_DEVICE void blur_slope_march(const smp_io &io, const
     if (rest <= 0)
         return;
     const int made = rest < band ? (int)rest : band;
-    const bool inside = ((uintptr_t)io.in.data | (uintptr_t)io.in.stride) % V == 0 && x0 >= 0 && x0 + 32 * V <= n;
+    const bool aligned = ((uintptr_t)io.in.data | (uintptr_t)io.in.stride) % V == 0;
+    const bool inside = x0 >= 0 && x0 + 32 * V <= n, exist = aligned && x >= 0 && x + V <= n;
     const bool mine = lane >= BESIDE && lane < 32 - BESIDE && x < n;
     const bool whole = mine && last >= V - 1 && ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % V == 0;
     unsigned flags = mine ? end_type::MINE | (whole ? end_type::WHOLE : 0) | (io.clipped ? end_type::COUNTS : 0) : 0;
@@ -201,14 +199,14 @@ template <int R, int C> SMP_DEVICE void blur_slope_march(const smp_io &io, const
     for (int i = 0; i < V + 2; i++)
         result.above[i] = result.at[i] = 0.f;
     blur_slope_row<V, C> row, next;
-    next.load(in, x, n, inside);
+    next.load(in, x, n, exist);
 #pragma unroll 1
     for (int k = 0; k < rows; k++) {
         float g[V + 2 * R], below[V + 2];
         row = next;
         in += k >= begin && k < end ? io.in.stride : 0;
         if (k + 1 < rows)
-            next.load(in, x, n, inside);
+            next.load(in, x, n, exist);
 #pragma unroll
         for (int i = 0; i < V; i++)
             g[R + i] = row.gray(i, weight);
@@ -251,7 +249,7 @@ template <int R, int C> SMP_DEVICE void blur_slope_march(const smp_io &io, const
     }
     if (ends)
         result.finish(io, p.map, result.at, flags, last);
-    smp_count_clipped(io, result.clipped);
+    smp_count_clipped_together(io, result.clipped);
 }
 
 #define BLUR_SLOPE(R, C)                                                                                               \

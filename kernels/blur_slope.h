@@ -57,7 +57,7 @@ SMP_FN float smp_blur_slope_at(const smp_view *in, const smp_blur_slope *p, int6
 }
 
 /* GPU: one warp a strip. Lanes at both ends make what the others need beside theirs. */
-enum { SMP_BLUR_SLOPE_RADIUS = 8, SMP_BLUR_SLOPE_BAND = 128 /* rows */ };
+enum { SMP_BLUR_SLOPE_RADIUS = 8, SMP_BLUR_SLOPE_BAND = 90 /* rows */ };
 
 #ifdef __cplusplus
 #define SMP_BLUR_SLOPE_CONSTANT SMP_FN constexpr

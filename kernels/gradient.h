@@ -92,7 +92,7 @@ enum { SMP_GRADIENT_ACROSS = 128, SMP_GRADIENT_DOWN = 32, SMP_GRADIENT_TEMPLATES
 
 /* GPU: the kernels of gradient_warp.cu, one warp a strip of 512 bytes; output rows of a band: with those above and
  * below they are whole groups. */
-enum { SMP_GRADIENT_WARP_ROWS = 4, SMP_GRADIENT_BYTES_BAND = 10, SMP_GRADIENT_REALS_BAND = 30 };
+enum { SMP_GRADIENT_WARP_ROWS = 4, SMP_GRADIENT_BYTES_BAND = 14, SMP_GRADIENT_REALS_BAND = 30 };
 
 /* Whether they take this launch. Outside the picture they know zero, but no other value; places in a row have 32 bits.
  */

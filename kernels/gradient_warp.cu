@@ -96,10 +96,10 @@ SMP_DEVICE float gradient_part(unsigned pair, bool high)
 template <int C, int WHAT> struct gradient_bytes {
     static constexpr int PAIRS = 8;
     static constexpr bool X = WHAT != SMP_GRADIENT_Y, Y = WHAT != SMP_GRADIENT_X;
-    unsigned before[PAIRS], above[PAIRS];      /* d(a) + 2 d(b), d(b) */
-    unsigned smooth_a[PAIRS], smooth_b[PAIRS]; /* s(a), s(b) */
-    unsigned x[PAIRS], y[PAIRS];               /* of the last row */
-    unsigned pairs[PAIRS];                     /* results before they are clamped: integers, of x and y halves */
+    /* Of the last two rows, by turns, so that none moves to another register: d, d + that of the row above, s. */
+    unsigned slope[2][PAIRS], slopes[2][PAIRS], smooth[2][PAIRS];
+    unsigned x[PAIRS], y[PAIRS]; /* of the last row */
+    unsigned pairs[PAIRS];       /* results before they are clamped: integers, of x and y halves */
     unsigned clipped;
     bool counts;
 
@@ -107,7 +107,7 @@ template <int C, int WHAT> struct gradient_bytes {
     {
 #pragma unroll
         for (int k = 0; k < PAIRS; k++)
-            before[k] = above[k] = smooth_a[k] = smooth_b[k] = 0;
+            slope[1][k] = slopes[1][k] = smooth[0][k] = smooth[1][k] = 0;
     }
     /* Samples 2k and 2k + 1 of the window, 16 bits each: k = 8 is the first pair of the lane's own. */
     static SMP_MEMBER unsigned even(const unsigned *words, int k)
@@ -118,7 +118,7 @@ template <int C, int WHAT> struct gradient_bytes {
     {
         return __float_as_uint(fmaf(gradient_root(fmaf(y, y, x * x)), 16777216.f, 8388608.f));
     }
-    SMP_MEMBER void add(const unsigned *words)
+    SMP_MEMBER void add(const unsigned *words, int turn)
     {
         constexpr int LEFT = 8 - (C + 1) / 2, SPAN = 8 + 2 * ((C + 1) / 2); /* pairs of the window that are wanted */
         unsigned e[SPAN], odd[SPAN];
@@ -133,16 +133,14 @@ template <int C, int WHAT> struct gradient_bytes {
             const unsigned middle = e[k + (C + 1) / 2];
             const unsigned left = C % 2 ? odd[k] : e[k], right = C % 2 ? odd[k + C] : e[k + C];
             if (X) {
-                const unsigned d = gradient_minus(right, left);
-                x[k] = gradient_plus(before[k], d);
-                before[k] = gradient_twice(above[k], d);
-                above[k] = d;
+                slope[turn][k] = gradient_minus(right, left);
+                slopes[turn][k] = gradient_plus(slope[0][k], slope[1][k]);
+                x[k] = gradient_plus(slopes[0][k], slopes[1][k]);
             }
             if (Y) {
                 const unsigned sum = gradient_twice(gradient_plus(left, right), middle);
-                y[k] = gradient_minus(sum, smooth_a[k]);
-                smooth_a[k] = smooth_b[k];
-                smooth_b[k] = sum;
+                y[k] = gradient_minus(sum, smooth[turn][k]);
+                smooth[turn][k] = sum;
             }
         }
     }
@@ -176,14 +174,10 @@ template <int C, int WHAT> struct gradient_bytes {
         unsigned both = 0;
         if (!counts)
             return;
-        if (n >= 2 * PAIRS) {
 #pragma unroll
-            for (int k = 0; k < PAIRS; k++)
-                both += clips(pairs[k]);
-        } else {
-#pragma unroll
-            for (int k = 0; k < PAIRS; k++)
-                both += 2 * k + 1 < n ? clips(pairs[k]) : 2 * k < n ? clips(pairs[k]) & 1 : 0;
+        for (int k = 0; k < PAIRS; k++) {
+            const unsigned exist = 2 * k + 1 < n ? 0x00010001 : 2 * k < n ? 1 : 0;
+            both += n >= 2 * PAIRS ? clips(pairs[k]) : clips(pairs[k]) & exist;
         }
         clipped = __dp4a(both, 0x01010101u, clipped);
     }
@@ -195,7 +189,7 @@ template <int C, int WHAT> struct gradient_bytes {
 
 template <int C, int WHAT> SMP_DEVICE void gradient_warp_bytes(const smp_io &io, const smp_gradient &g)
 {
-    typedef strip_walk<uint8_t, C, 1, SMP_GRADIENT_WARP_ROWS> walk;
+    typedef strip_walk<uint8_t, C, 1, SMP_GRADIENT_WARP_ROWS, 0, 0, 11, 4> walk;
     typedef typename walk::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     gradient_bytes<C, WHAT> row;
@@ -216,7 +210,7 @@ template <int C, int WHAT> struct gradient_reals {
         for (int i = 0; i < 4 + 2 * C; i++)
             a[i] = b[i] = 0.f;
     }
-    SMP_MEMBER void add(const unsigned *words)
+    SMP_MEMBER void add(const unsigned *words, int)
     {
 #pragma unroll
         for (int i = 0; i < 4 + 2 * C; i++) {
@@ -256,7 +250,7 @@ template <int C, int WHAT> SMP_DEVICE void gradient_warp_reals(const smp_io &io,
 }
 
 #define GRADIENT_WARP(NAME, WHAT, C)                                                                                   \
-    SMP_KERNEL_BOUNDS(32, 24, NAME##C##_u8_u8, smp_gradient, io, p)                                                    \
+    SMP_KERNEL_BOUNDS(32, 20, NAME##C##_u8_u8, smp_gradient, io, p)                                                    \
     {                                                                                                                  \
         gradient_warp_bytes<C, WHAT>(io, p);                                                                           \
     }                                                                                                                  \

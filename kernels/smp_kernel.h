@@ -110,6 +110,18 @@ template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, 
 #endif
 }
 
+/* Of 16 bytes, and tells the second-level cache that the 256 bytes around them are wanted too: for rows of a picture,
+ * whose pieces several warps read at about the same time. */
+SMP_DEVICE void smp_copy_async_along(void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
+#else
+    smp_copy_async<16>(to, from);
+#endif
+}
+
 /* The same of 16 bytes of which only the first `bytes` are read, and may be: zeros follow them. */
 SMP_DEVICE void smp_copy_async_part(void *to, const void *from, int bytes)
 {

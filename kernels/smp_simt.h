@@ -312,6 +312,10 @@ template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, 
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
     smp_simt_copy_async(to, present ? from : nullptr, BYTES, present ? BYTES : 0, 1);
 }
+SMP_DEVICE void smp_copy_async_along(void *to, const void *from)
+{
+    smp_copy_async<16>(to, from);
+}
 SMP_DEVICE void smp_copy_async_part(void *to, const void *from, int bytes)
 {
     smp_simt_copy_async(to, bytes ? from : nullptr, 16, (size_t)bytes, 1);

@@ -37,11 +37,12 @@ SMP_FN int64_t smp_stencil_reach(int64_t near, int64_t far, int edge)
     return (edge == SMP_REFLECT || edge == SMP_MIRROR) && far > near ? far : near;
 }
 
-/* GPU: rows of a band, when `bands` blocks share `rows`: a block has one band, or none. Kernels that march down bands take
- * the geometry's number of them, which makes small pictures' bands lower. */
+/* GPU: rows of a band, when `bands` blocks share `rows`: a block has one band, or none. Kernels that march down bands
+ * take the geometry's number of them, which makes small pictures' bands lower. */
 SMP_FN int smp_band_of(int64_t rows, int bands)
 {
-    return (int)((rows + bands - 1) / bands);
+    return rows >> 31 ? (int)((rows + bands - 1) / bands)
+                      : (int)(((unsigned)rows + (unsigned)bands - 1) / (unsigned)bands);
 }
 
 enum {
@@ -132,8 +133,8 @@ SMP_INLINE void stencil_prefetch(const void *row, int64_t n, int write)
     }
 }
 
-/* A row that `make` will want a few rows later, and an output row. Rows of floats wait in the second-level cache: sixteen
- * of them in the first would drive the window out (4 to 8 % of a blur). */
+/* A row that `make` will want a few rows later, and an output row. Rows of floats wait in the second-level cache:
+ * sixteen of them in the first would drive the window out (4 to 8 % of a blur). */
 SMP_INLINE void stencil_prefetch_in(const smp_view *in, const stencil_tile *tile, int64_t y)
 {
     int64_t size = smp_sample_size(in->format), last = in->y0 + in->rows - 1;

@@ -70,11 +70,14 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     const int edge, reach; /* samples beside a row's end that are read */
     const int n, x0;       /* samples of a row; the strip's first */
     int x, row, side_x, side_row;
-    bool whole;  /* every piece is aligned and inside */
-    bool pieces; /* pieces come whole, or as much of them as exists; else by samples */
-    bool side;   /* this lane brings a piece of halo */
-    const IN *from, *side_from;
+    bool whole;                 /* every piece is aligned and inside */
+    bool pieces;                /* pieces come whole, or as much of them as exists; else by samples */
+    bool side;                  /* this lane brings a piece of halo */
+    bool quick;                 /* of a band: whole, and its groups of rows all exist */
+    const IN *from, *side_from; /* of the next group, of quick ones */
     IN *to, *side_to;
+    int64_t next; /* of others: the next group's first row, .. */
+    int wanted;   /* .. and how many rows from there on are wanted */
 
     SMP_MEMBER strip_loader(rows_type &rows, const smp_view &view, int start, int beside, int border)
         : in(view), edge(border), reach(beside), n((int)stencil_samples(view)), x0(start)
@@ -92,12 +95,20 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         const bool aligned = ((uintptr_t)in.data | (uintptr_t)in.stride) % 16 == 0;
         whole = aligned && x0 >= SIDE && x0 + ACROSS + SIDE <= n;
         pieces = aligned && (whole || edge != SMP_WRAP);
-        from = smp_in<IN>(in, in.y0 + row) + x;
-        side_from = smp_in<IN>(in, in.y0 + side_row) + side_x;
     }
-    SMP_MEMBER const IN *down(const IN *at, int64_t rows) const
+    /* Before a band: its first row's place in the picture, the rows that it wants, and in how many groups. */
+    SMP_MEMBER void begin(int64_t top, int rows, int groups)
     {
-        return reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + rows * in.stride);
+        const int64_t present = top - in.y0;
+        next = top;
+        wanted = rows;
+        quick = whole && present >= 0 && present + groups * ROWS <= in.rows && in.stride >> 31 == 0;
+        from = smp_in<IN>(in, top + row) + x;
+        side_from = smp_in<IN>(in, top + side_row) + side_x;
+    }
+    SMP_MEMBER const IN *down(const IN *at, unsigned rows) const /* of quick bands: strides have 31 bits */
+    {
+        return reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + (uint64_t)rows * (unsigned)in.stride);
     }
     /* Starts copying what exists of the piece of picture row y at sample `at`; zeros for the rest. */
     SMP_MEMBER void copy(IN *place, int64_t y, int at, bool needed) const
@@ -146,21 +157,20 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         made = make_uint4(word[0], word[1], word[2], word[3]);
         return nullptr;
     }
-    /* Starts bringing picture rows y .. y + ROWS - 1 into the stage at `offset` samples; of these `needed` are wanted.
-     */
-    SMP_MEMBER void load(int offset, int64_t y, int needed) const
+    /* Starts bringing the next ROWS rows into the stage at `offset` samples. */
+    SMP_MEMBER void load(int offset)
     {
-        const int64_t present = y - in.y0;
-        if (whole && present >= 0 && present + ROWS <= in.rows) {
-            const IN *middle = down(from, present), *halo = down(side_from, present);
+        if (quick) {
             if (side)
 #pragma unroll
                 for (int i = 0; i < ROWS; i += SIDE_TURN)
                     if (i + SIDE_TURN <= ROWS || i + side_row < ROWS)
-                        smp_copy_async<16>(side_to + offset + i * PITCH, down(halo, i));
+                        smp_copy_async_along(side_to + offset + i * PITCH, down(side_from, i));
 #pragma unroll
             for (int i = 0; i < ROWS / TURN; i++)
-                smp_copy_async<16>(to + offset + i * TURN * PITCH, down(middle, i * TURN));
+                smp_copy_async_along(to + offset + i * TURN * PITCH, down(from, i * TURN));
+            from = down(from, ROWS);
+            side_from = down(side_from, ROWS);
             return;
         }
 #pragma unroll 1
@@ -173,13 +183,13 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
             IN *const place = (middle ? to + i * PITCH : side_to + (i - ROWS) * PITCH) + offset;
             if (pieces) {
                 if (middle) /* apart, so that a trace can tell which accesses are one instruction */
-                    copy(place, y + line, x, line < needed);
+                    copy(place, next + line, x, line < wanted);
                 else
-                    copy(place, y + line, side_x, line < needed);
+                    copy(place, next + line, side_x, line < wanted);
                 continue;
             }
             uint4 made = make_uint4(0, 0, 0, 0);
-            const IN *const source = piece(made, y + line, middle ? x : side_x, line < needed);
+            const IN *const source = piece(made, next + line, middle ? x : side_x, line < wanted);
             if (middle) {
                 if (source)
                     smp_copy_async<16>(place, source);
@@ -192,6 +202,8 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
                     *reinterpret_cast<uint4 *>(place) = made;
             }
         }
+        next += ROWS;
+        wanted -= ROWS;
     }
     /* Whether the rows that came need settle() before they are read, and a warp barrier after it. */
     SMP_MEMBER bool unsettled() const
@@ -246,11 +258,12 @@ SMP_DEVICE void strip_words(unsigned *words, int i, const smp_pack<unsigned, N> 
  * words FIRST .. LAST. LATE: how many rows ago a row came that is wanted again, or 0. */
 typedef smp_pack<unsigned, 4> strip_pack;
 template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS, int LATE_ROWS = 0, int FIRST_WORD = 0,
-          int LAST_WORD = 8 * SIDE_PACKS + 3>
+          int LAST_WORD = 8 * SIDE_PACKS + 3, int UNROLLED = 2>
 struct strip_walk {
     typedef T sample;
     static constexpr int C = CHANNELS, V = 16 / (int)sizeof(T), PACKS = SIDE_PACKS, ROWS = GROUP_ROWS;
     static constexpr int LATE = LATE_ROWS, FIRST = FIRST_WORD, LAST = LAST_WORD;
+    static constexpr int UNROLL = UNROLLED; /* rows, of short stencils */
     static constexpr int AHEAD = 2, STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
     typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
     typedef typename loader_type::rows_type rows_type;
@@ -271,7 +284,7 @@ template <typename WALK> struct strip_window {
  * comes too, once there is one. */
 template <typename WALK, typename ROW>
 SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK> &window,
-                           const typename WALK::sample *late, int done, int made)
+                           const typename WALK::sample *late, int done, int made, int turn)
 {
     if constexpr (WALK::LATE > 0) {
         if (done > 0) {
@@ -284,23 +297,26 @@ SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK
             result = row();
     } else {
         (void)late;
-        row.add(window.words);
+        row.add(window.words, turn);
         if ((unsigned)done < (unsigned)made)
             result = row();
     }
 }
 
-/* A lane's results, n samples of them. */
-template <typename ROW, typename T> SMP_DEVICE void strip_store(T *out, const strip_pack &result, bool full, int n)
+/* Counts and stores a lane's results: the first `take` of the V samples, or all as one when it is V + 1. */
+template <typename ROW, typename T> SMP_DEVICE void strip_store(ROW &row, T *out, const strip_pack &result, int take)
 {
     constexpr int V = 16 / (int)sizeof(T);
-    if (full)
+    if (take > V) {
+        row.count(V);
         *reinterpret_cast<strip_pack *>(out) = result;
-    else
+    } else {
+        row.count(take);
 #pragma unroll
         for (int i = 0; i < V; i++)
-            if (i < n)
+            if (i < take)
                 out[i] = ROW::sample(result, i);
+    }
 }
 
 /* Marches down the block's strip, band by band, for stencils of TALL rows, `up` of them above; beside: samples that
@@ -316,8 +332,10 @@ SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, type
     constexpr int V = WALK::V, ROWS = WALK::ROWS, STAGES = WALK::STAGES, AHEAD = WALK::AHEAD;
     const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
-    const loader_type loader(s, io.in, x0, beside, edge);
-    const bool full = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0 && x + V <= n;
+    loader_type loader(s, io.in, x0, beside, edge);
+    const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0;
+    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)aligned;
+    take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
     const T *const window = reinterpret_cast<const T *>(s.v) + V * lane;
     const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
     if (top < end) {
@@ -327,6 +345,7 @@ SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, type
         int late = STAGES * loader_type::GROUP - WALK::LATE * loader_type::PITCH;
         T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) + x;
         row.begin();
+        loader.begin(top - up, need, groups);
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (k >= 0)
@@ -334,23 +353,22 @@ SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, type
             __syncwarp();
             const int ahead = k + AHEAD;
             if (ahead < groups)
-                loader.load(next, top - up + ahead * ROWS, need - ahead * ROWS);
+                loader.load(next);
             smp_copy_commit();
             next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
             if (k < 0)
                 continue;
-            if (loader.unsettled()) {
+            if (!loader.quick && loader.unsettled()) {
                 loader.settle(reinterpret_cast<T *>(s.v) + stage);
                 __syncwarp();
             }
-#pragma unroll(TALL > 3 ? 1 : 2)
+#pragma unroll(TALL > 3 ? 1 : WALK::UNROLL)
             for (int q = 0; q < ROWS; q++) {
                 const strip_window<WALK> words(window + stage + q * loader_type::PITCH);
                 strip_pack result;
-                strip_take<WALK>(result, row, words, window + late, done, made);
+                strip_take<WALK>(result, row, words, window + late, done, made, q & 1);
                 if ((unsigned)done < (unsigned)made) {
-                    row.count(x < n ? n - x : 0);
-                    strip_store<ROW>(out, result, full, n - x);
+                    strip_store(row, out, result, take);
                 }
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
                 done++;

@@ -35,7 +35,7 @@ template <typename T, int K, int C> struct taps_row {
             return __uint_as_float(words[at]);
         return __uint_as_float(__byte_perm(words[at / 4], 0x4b000000, 0x7540 | (at & 3))) - 8388608.f;
     }
-    SMP_MEMBER void add(const unsigned *words)
+    SMP_MEMBER void add(const unsigned *words, int)
     {
 #pragma unroll
         for (int c = 0; c < C && c < V; c++) { /* one channel after the other: fewer values are alive */
