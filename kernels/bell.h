@@ -142,14 +142,15 @@ SMP_BELL_CONSTANT int smp_bell_bytes_lane(int radius)
 {
     return radius <= 2 ? 16 : 8;
 }
-/* Output rows of a band: with the halo they are whole groups of rows. */
+/* Output rows of a band: with the halo they are whole groups of rows. Where memory binds, so few that the L2 keeps what
+ * all warps read and write until the bands below have read it too. */
 SMP_BELL_CONSTANT int smp_bell_bytes_band(int radius)
 {
-    return (radius <= 2 ? 24 : radius <= 4 ? 64 : 128) - 2 * radius;
+    return (radius <= 2 ? 20 : radius == 3 ? 64 : radius == 4 ? 96 : 128) - 2 * radius;
 }
 SMP_BELL_CONSTANT int smp_bell_reals_band(int radius)
 {
-    return (radius <= 2 ? 16 : radius <= 8 ? 40 : 152) - 2 * radius;
+    return (radius <= 3 ? 16 : radius <= 8 ? 4 * radius + 4 : 152) - 2 * radius;
 }
 
 #endif

@@ -170,14 +170,14 @@ void simt_trace_block(simt_worker *worker);    /* a block begins */
 void simt_trace_barrier(simt_worker *worker);  /* all threads pass a barrier */
 void simt_trace_warp_end(simt_worker *worker); /* the warp's lanes have all stopped: count its instructions */
 void simt_trace_warp_sync(simt_worker *worker, int warp); /* all lanes of a warp pass a warp barrier */
-void simt_trace_together(simt_worker *worker);            /* the running lane passes a place that its warp passes together */
+void simt_trace_together(simt_worker *worker); /* the running lane passes a place that its warp passes together */
 void simt_trace_divergent(simt_worker *worker, uintptr_t pc);
 /* unit: an integer atomic that adds 1; real: one on floats. */
 void simt_trace_atomic(simt_worker *worker, const void *at, size_t size, uintptr_t pc, bool unit, bool real);
 void simt_trace_atomic_read(simt_worker *worker);
 /* An asynchronous copy is issued (its instruction is counted) and lands (its bytes are written). */
-void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, size_t present, bool fills,
-                           uintptr_t pc);
+void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, size_t present,
+                           bool fills, uintptr_t pc);
 void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, uintptr_t pc);
 /* Adds what the worker saw to the launch; false when memory is exhausted. */
 bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch);

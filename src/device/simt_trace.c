@@ -1,9 +1,10 @@
 /* What the instrumented kernels report. They are compiled with -fsanitize=thread but linked with the callbacks below
  * instead of ThreadSanitizer's, so that every load and store of a kernel arrives here with its size and return address.
  *
- * Conflicts: accesses of one warp at the same site, the nth of each lane since its warp last came together (at a barrier
- * of block or warp, or where the kernel says smp_together()), are one warp instruction (reference: counters/bank.h). Mistakes: each shared byte remembers who wrote and who read it since the
- * last barrier; a barrier of the whole warp orders its lanes. */
+ * Conflicts: accesses of one warp at the same site, the nth of each lane since its warp last came together (at a
+ * barrier of block or warp, or where the kernel says smp_together()), are one warp instruction (reference:
+ * counters/bank.h). Mistakes: each shared byte remembers who wrote and who read it since the last barrier; a barrier of
+ * the whole warp orders its lanes. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -54,8 +55,8 @@ typedef struct log_item {
 typedef struct site_log {
     log_item *items;
     size_t count, capacity;
-    moment next[SIMT_LANES];  /* of each lane */
-    uint32_t at[SIMT_LANES];  /* no item before this one is later than it */
+    moment next[SIMT_LANES]; /* of each lane */
+    uint32_t at[SIMT_LANES]; /* no item before this one is later than it */
 } site_log;
 
 struct simt_recorder {
@@ -388,8 +389,8 @@ void simt_trace_atomic_read(simt_worker *worker)
         recorder->instructions[recorder->last_atomic - 1].read = true;
 }
 
-void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, size_t present, bool fills,
-                           uintptr_t pc)
+void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, size_t present,
+                           bool fills, uintptr_t pc)
 {
     if (present && guard_hit(worker->recorder, (uintptr_t)from, present))
         worker->recorder->sites[site_of(worker->recorder, pc, SMP_SHARED_ASYNC, (int)size)].faults.outside++;
