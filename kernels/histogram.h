@@ -13,7 +13,11 @@
 
 #include "smp_cpu.h"
 
-enum { SMP_MAX_BINS = 65536 };
+enum {
+    SMP_MAX_BINS = 65536,
+    SMP_HISTOGRAM_THREADS = 1024, /* of a block of the private GPU kernels, */
+    SMP_HISTOGRAM_THREES = 960    /* where there are three channels: a multiple of three */
+};
 
 typedef struct smp_histogram_params {
     int32_t bins;     /* 1..SMP_MAX_BINS */

@@ -6,19 +6,65 @@
 
 #include "smp_kernel.h"
 
+typedef smp_pack<uint32_t, 4> smp_word; /* 16 bytes */
+
+/* Loads of what nobody reads again. once: it leaves the caches first. past: it takes no place in the first-level cache,
+ * and brings what follows into the second. Which is faster was measured (docs/gpu-log.md). */
+SMP_DEVICE smp_word smp_load_once(const smp_word *at)
+{
+#ifdef __CUDACC__
+    const uint4 v = __ldcs(reinterpret_cast<const uint4 *>(at));
+    return {{v.x, v.y, v.z, v.w}};
+#else
+    return *at;
+#endif
+}
+SMP_DEVICE smp_word smp_load_past(const smp_word *at)
+{
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    smp_word v;
+    asm("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(v.v[0]), "=r"(v.v[1]), "=r"(v.v[2]), "=r"(v.v[3])
+        : "l"(at));
+    return v;
+#else
+    return *at;
+#endif
+}
+SMP_DEVICE float smp_load_past(const float *at)
+{
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    float v;
+    asm("ld.global.nc.L1::no_allocate.L2::256B.f32 %0, [%1];" : "=f"(v) : "l"(at));
+    return v;
+#else
+    return *at;
+#endif
+}
+template <typename T> SMP_DEVICE T smp_load_past(const T *at)
+{
+    return *at;
+}
+
 /* The smallest number of 16-byte words that hold whole pixels of C samples of T: three for three channels, else one. */
 template <typename T, int C> struct smp_group {
     static constexpr int word = 16 / (int)sizeof(T); /* samples */
     static constexpr int words = C == 3 ? 3 : 1;
     static constexpr int pixels = words * word / C;
     static_assert(C <= 4, "1 to 4 channels");
-    smp_pack<uint32_t, 4> v[words]; /* as they came: compilers keep bytes apart in a register each */
+    smp_word v[words]; /* as they came: compilers keep bytes apart in a register each */
 
-    SMP_MEMBER void load(const T *at)
+    SMP_MEMBER void load_once(const T *at)
     {
 #pragma unroll
         for (int i = 0; i < words; i++)
-            v[i] = reinterpret_cast<const smp_pack<uint32_t, 4> *>(at)[i];
+            v[i] = smp_load_once(reinterpret_cast<const smp_word *>(at) + i);
+    }
+    SMP_MEMBER void load_past(const T *at)
+    {
+#pragma unroll
+        for (int i = 0; i < words; i++)
+            v[i] = smp_load_past(reinterpret_cast<const smp_word *>(at) + i);
     }
     /* 32 bits of it, and one sample. Indices are constants where loops are unrolled. */
     SMP_MEMBER uint32_t bits(int i) const
@@ -47,44 +93,85 @@ template <typename T, int C> struct smp_group {
     }
 };
 
+/* How the pixels of rows fall into groups that begin at multiples of 16 bytes, and into singles before and behind them.
+ * A row has as many of each as every other, wherever it begins. */
+template <typename T, int C> struct smp_cut {
+    typedef smp_group<T, C> group;
+    uint32_t groups, singles; /* of a row */
+
+    bool shifted; /* rows begin elsewhere than at multiples of 16 bytes */
+
+    SMP_MEMBER void start(const void *first, int64_t stride, uint64_t width, int64_t rows)
+    {
+        constexpr unsigned whole = C % 2 ? 1 : C; /* samples: no pixel of an even number of them lies across 16 bytes */
+        const uintptr_t places = (uintptr_t)first | (rows > 1 ? (uintptr_t)stride : 0);
+        shifted = places % 16 != 0;
+        const unsigned lost = shifted ? group::word / whole - 1 : 0;
+        groups =
+            width < lost || places % (whole * sizeof(T)) ? 0 : (uint32_t)((width - lost) / (unsigned)group::pixels);
+        singles = (uint32_t)(width - (uint64_t)groups * group::pixels);
+    }
+    /* Pixels before the first group of the row at `row`: three pixels times 11 are one more than a multiple of 16, 8
+     * or 4. */
+    SMP_MEMBER uint32_t before(const char *row) const
+    {
+        if (!shifted)
+            return 0;
+        const uint32_t samples = (uint32_t)(-(uintptr_t)row % 16 / sizeof(T));
+        return C % 2 ? samples * (C == 3 ? 11 : 1) % group::word : samples / C;
+    }
+    /* Where single k of that row lies. */
+    SMP_MEMBER const T *single(const char *row, uint32_t k) const
+    {
+        return reinterpret_cast<const T *>(row) + (int64_t)(k < before(row) ? k : k + groups * group::pixels) * C;
+    }
+};
+
 /* Rows of `across` places each, visited from place `first` on in steps of `step`; y and k are the row and the place in
  * it. Fewer than 2^32 rows, and places in a row (smp_walk_fits): 32-bit numbers take half the registers. */
 SMP_DEVICE bool smp_walk_fits(int64_t n)
 {
     return n < UINT32_MAX / 2;
 }
-struct smp_walk {
-    uint32_t y, k, rows, across, step_y, step_k;
+struct smp_step {
+    uint32_t y, k;
 
-    SMP_MEMBER void start(int64_t first, int64_t step, int64_t across_, int64_t rows_)
+    /* n places further; divisions are slow, and rows often longer than a step. */
+    SMP_MEMBER void of(uint32_t n, uint32_t across)
     {
-        across = (uint32_t)across_;
-        rows = (uint32_t)rows_;
-        y = (uint32_t)(first / across_);
-        k = (uint32_t)(first % across_);
-        step_y = (uint32_t)(step / across_);
-        step_k = (uint32_t)(step % across_);
+        y = 0;
+        k = n;
+        if (n >= across) {
+            y = n / across;
+            k = n - y * across;
+        }
     }
-    /* The same by 32-bit divisions, which are quicker. */
-    SMP_MEMBER void start32(uint32_t first, uint32_t step, uint32_t across_, uint32_t rows_)
+};
+struct smp_walk {
+    uint32_t y, k, rows, across;
+    smp_step step;
+
+    SMP_MEMBER void start(uint32_t first, uint32_t every, uint32_t across_, uint32_t rows_)
     {
+        smp_step begin;
         across = across_;
         rows = rows_;
-        y = first / across;
-        k = first % across;
-        step_y = step / across;
-        step_k = step % across;
+        begin.of(first, across);
+        y = begin.y;
+        k = begin.k;
+        step.of(every, across);
     }
     SMP_MEMBER bool more() const { return y < rows; }
-    SMP_MEMBER void next()
+    SMP_MEMBER void go(const smp_step &by)
     {
-        y += step_y;
-        k += step_k;
+        y += by.y;
+        k += by.k;
         if (k >= across) {
             k -= across;
             y++;
         }
     }
+    SMP_MEMBER void next() { go(step); }
 };
 
 #endif

@@ -5,6 +5,12 @@
 #include "smp_kernel.h"
 #include "stats.h"
 
+/* a / b of numbers that are not negative; by 32 bits where they do, for divisions by 64 take longer than a load. */
+SMP_DEVICE int64_t stats_quotient(int64_t a, int64_t b)
+{
+    return (uint64_t)(a | b) >> 32 ? a / b : (int64_t)((uint32_t)a / (uint32_t)b);
+}
+
 /* Leaf number `index` of the launch: `rows` rows of `across` pixels. Rows that lie end to end are one. */
 struct stats_leaf {
     const char *start;
@@ -14,8 +20,14 @@ struct stats_leaf {
 
     SMP_MEMBER bool find(const smp_io &io, int64_t index)
     {
-        const int64_t leaf_rows = smp_leaf_rows(io.in.width), leaves = smp_leaves_across(io.in.width);
-        const int64_t y = io.out.y0 + index / leaves * leaf_rows, x = index % leaves * SMP_LEAF;
+        const int64_t leaves = smp_leaves_across(io.in.width), down = stats_quotient(index, leaves);
+        return find(io, index - down * leaves, down);
+    }
+    /* By its place: leaves to the left of it, leaves above it in the launch. */
+    SMP_MEMBER bool find(const smp_io &io, int64_t left, int64_t above)
+    {
+        const int64_t leaf_rows = io.in.width > SMP_LEAF / 2 ? 1 : smp_leaf_rows(io.in.width);
+        const int64_t y = io.out.y0 + above * leaf_rows, x = left * SMP_LEAF;
         const int64_t below = io.out.y0 + io.out.rows - y, right = io.in.width - x;
         if (below <= 0)
             return false;
@@ -25,7 +37,8 @@ struct stats_leaf {
         rows = (int32_t)(below < leaf_rows ? below : leaf_rows);
         pixels = across * rows;
         start = static_cast<const char *>(smp_row(&io.in, y)) + x * pixel_bytes;
-        records = static_cast<smp_stats_leaf *>(io.result) + (y / leaf_rows * leaves + index % leaves) * io.in.channels;
+        const int64_t number = stats_quotient(y, leaf_rows) * smp_leaves_across(io.in.width) + left;
+        records = static_cast<smp_stats_leaf *>(io.result) + number * io.in.channels;
         if (stride == (int64_t)across * pixel_bytes) {
             across = pixels;
             rows = 1;
@@ -82,6 +95,15 @@ struct stats_sums {
         min = finite && v < min ? v : min;
         max = finite && v > max ? v : max;
         count += finite;
+    }
+    /* The same for a finite v; who calls it counts. Which of 0 and -0 is kept does not show: see smp_stats_close(). */
+    SMP_MEMBER void add_finite(float v, float pivot)
+    {
+        const double d = (double)v - (double)pivot;
+        sum += d;
+        squares += d * d;
+        min = fminf(min, v);
+        max = fmaxf(max, v);
     }
     SMP_MEMBER void join(double sum_, double squares_, float min_, float max_, int32_t count_)
     {

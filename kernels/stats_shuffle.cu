@@ -1,13 +1,14 @@
-/* stats on GPUs, variant shuffle (the others: stats.cu): a warp a leaf, and as many warps as the SMs hold; no shared memory:
- * lanes add through registers.
- * Channels of a leaf are read together, so that every byte is read once; memory bandwidth is the bound.
- *   bytes, words  sums are exact in integers whatever their order: 16-byte loads, of bytes four added an instruction.
- *   floats        each lane adds its own pixels in order, so neighbouring threads must hold neighbouring pixels: four
- *                 bytes a thread, many loads under way. Pixels of two and four channels come in one load. */
+/* stats on GPUs, variant shuffle (the others: stats.cu): a block of one warp a leaf, so that its place in the grid is
+ * the leaf's place in the picture; no shared memory: lanes add through registers. Channels of a leaf are read together,
+ * so that every byte is read once, by loads that leave the caches first. Memory is the bound: what is under way is 2 to
+ * 4 KB a warp, and the instructions before a warp's first load count as much as those behind it (dram__throughput).
+ *   bytes, words  sums are exact in integers whatever their order: 16-byte loads, of bytes four added an instruction,
+ * least and largest of two words. Pixels before and behind the 16-byte words of a row go singly. floats        each
+ * lane adds its own pixels in order, so neighbouring threads must hold neighbouring pixels: four bytes a thread, many
+ * loads under way. Pixels of two and four channels come in one load. A group in which all are finite, as one product a
+ * sample tells, needs no selections. */
 #include "smp_group.cuh"
 #include "stats_leaf.cuh"
-
-enum { STATS_WARPS = SMP_STATS_SHUFFLE / SMP_LANES };
 
 /* ---------------------------------------------------------------------------------------------- shuffle, floats */
 
@@ -35,7 +36,7 @@ template <typename T, int C> struct stats_pixel {
         }
 #pragma unroll
         for (int c = 0; c < C; c++)
-            v[c] = from[c];
+            v[c] = smp_load_past(from + c);
     }
 };
 
@@ -44,126 +45,132 @@ template <typename T, int C> struct stats_lane {
     stats_sums sums[C];
     float pivot[C];
 
+    /* 0 * v is 0 unless v is not finite, so that one multiplication a sample finds out whether all can go the short
+     * way. */
     template <int N> SMP_MEMBER void add(const stats_pixel<T, C> *pixels)
     {
 #pragma unroll
-        for (int k = 0; k < N; k++)
+        for (int c = 0; c < C; c++) {
+            float zero = 0.f;
 #pragma unroll
-            for (int c = 0; c < C; c++)
-                sums[c].add(smp_value(pixels[k].v[c]), pivot[c]);
-    }
-};
-
-/* A warp's work on channels first .. first + C - 1 of leaves of floats, one after the other. Where a leaf's pixels follow
- * each other, a lane's next ones are under way while it adds the last: those of the next leaf too, while the lanes' sums
- * are joined, since otherwise all warps of an SM would leave the memory idle at the same time. */
-template <typename T, int C> struct stats_stream {
-    static constexpr int PIXEL = C * (int)sizeof(T), STEP = PIXEL * SMP_LANES;
-    static constexpr int AT_ONCE = C == 1 ? 8 : C == 2 ? 4 : C == 3 ? 2 : 1;
-    stats_leaf leaf;
-    int first;
-    bool packed, runs;        /* a pixel is one access; pixels follow each other, and are many */
-    const char *at;           /* behind what is under way, for this lane */
-    float begin[C];           /* the leaf's first samples */
-    stats_pixel<T, C> next[AT_ONCE];
-
-    SMP_MEMBER bool start(const smp_io &io, int64_t item, bool apart)
-    {
-        first = apart ? (int)(item % io.in.channels) : 0;
-        if (!leaf.find(io, apart ? item / io.in.channels : item))
-            return false;
-        packed = !apart && ((uintptr_t)leaf.start | (leaf.rows > 1 ? (uintptr_t)leaf.stride : 0)) % 16 == 0;
-        runs = leaf.rows == 1 && leaf.pixel_bytes == PIXEL && leaf.pixels >= AT_ONCE * SMP_LANES;
-        at = leaf.start + (int)threadIdx.x % SMP_LANES * PIXEL;
-        if (runs) {
+            for (int k = 0; k < N; k++)
+                zero = fmaf(smp_value(pixels[k].v[c]), 0.f, zero);
+            if (zero == 0.f) {
 #pragma unroll
-            for (int k = 0; k < AT_ONCE; k++, at += STEP)
-                next[k].load(at, packed);
-        }
-#pragma unroll
-        for (int c = 0; c < C; c++)
-            begin[c] = stats_value<T>(leaf.start, first + c);
-        return true;
-    }
-
-    SMP_MEMBER void add_all(stats_lane<T, C> &own)
-    {
-        int32_t i = (int)threadIdx.x % SMP_LANES;
-        if (runs) {
-            for (i += AT_ONCE * SMP_LANES; i + (AT_ONCE - 1) * SMP_LANES < leaf.pixels; i += AT_ONCE * SMP_LANES) {
-                stats_pixel<T, C> now[AT_ONCE];
-#pragma unroll
-                for (int k = 0; k < AT_ONCE; k++)
-                    now[k] = next[k];
-#pragma unroll
-                for (int k = 0; k < AT_ONCE; k++, at += STEP)
-                    next[k].load(at, packed);
-                own.template add<AT_ONCE>(now);
-            }
-            own.template add<AT_ONCE>(next);
-        }
-        stats_walk walk;
-        walk.start(leaf, i, SMP_LANES);
-        walk.at += first * (int)sizeof(T);
-        constexpr int SEVERAL = C == 1 ? 6 : C == 2 ? 3 : C == 3 ? 2 : 1;
-        for (; i + (SEVERAL - 1) * SMP_LANES < leaf.pixels; i += SEVERAL * SMP_LANES) {
-            stats_pixel<T, C> pixels[SEVERAL];
-#pragma unroll
-            for (int k = 0; k < SEVERAL; k++, walk.next())
-                pixels[k].load(walk.at, packed);
-            own.template add<SEVERAL>(pixels);
-        }
+                for (int k = 0; k < N; k++)
+                    sums[c].add_finite(smp_value(pixels[k].v[c]), pivot[c]);
+                sums[c].count += N;
+            } else {
 #pragma unroll 1
-        for (; i < leaf.pixels; i += SMP_LANES, walk.next()) {
-            stats_pixel<T, C> pixel;
-            pixel.load(walk.at, packed);
-            own.template add<1>(&pixel);
+                for (int k = 0; k < N; k++) {
+                    float v = smp_value(pixels[0].v[c]);
+#pragma unroll
+                    for (int i = 1; i < N; i++)
+                        v = k == i ? smp_value(pixels[i].v[c]) : v;
+                    sums[c].add(v, pivot[c]);
+                }
+            }
         }
     }
 };
 
-/* Items first_item, first_item + step, ...; apart: an item is one channel of a leaf. */
-template <typename T, int C> SMP_DEVICE void stats_stream_all(const smp_io &io, int64_t item, int64_t step, bool apart)
+/* A warp's work on channels first .. first + C - 1 of a leaf, a lane's pixels in order. Where they follow each other,
+ * the next AT_ONCE are under way while it adds the last. */
+template <typename T, int C> SMP_DEVICE void stats_add_leaf(const stats_leaf &leaf, int first, bool packed)
 {
-    stats_stream<T, C> stream;
-    bool there = stream.start(io, item, apart);
-    while (there) {
-        stats_lane<T, C> own;
+    constexpr int PIXEL = C * (int)sizeof(T), STEP = PIXEL * SMP_LANES;
+    constexpr int AT_ONCE = C == 1 ? (sizeof(T) == 4 ? 32 : 8) : C == 2 ? 8 : C == 3 ? 4 : 2;
+    const int lane = (int)threadIdx.x % SMP_LANES;
+    const bool runs = leaf.rows == 1 && leaf.pixel_bytes == PIXEL && leaf.pixels >= AT_ONCE * SMP_LANES;
+    const char *at = leaf.start + lane * PIXEL;
+    stats_pixel<T, C> next[AT_ONCE];
+    stats_lane<T, C> own;
+    int32_t i = lane;
+    if (runs) {
 #pragma unroll
-        for (int c = 0; c < C; c++) {
-            own.sums[c].clear();
-            own.pivot[c] = smp_stats_pivot(stream.begin[c]);
-        }
-        stream.add_all(own);
-        smp_stats_leaf *const records = stream.leaf.records + stream.first;
-        item += step;
-        there = stream.start(io, item, apart);
-#pragma unroll
-        for (int c = 0; c < C; c++) {
-            stats_shuffle_down(own.sums[c]);
-            if (threadIdx.x % SMP_LANES == 0)
-                records[c] = own.sums[c].close(own.pivot[c]);
-        }
+        for (int k = 0; k < AT_ONCE; k++)
+            next[k].load(at + k * STEP, packed);
     }
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        own.sums[c].clear();
+        own.pivot[c] = smp_stats_pivot(stats_value<T>(leaf.start, first + c));
+    }
+    if (runs) {
+        for (i += AT_ONCE * SMP_LANES; i + (AT_ONCE - 1) * SMP_LANES < leaf.pixels; i += AT_ONCE * SMP_LANES) {
+            stats_pixel<T, C> now[AT_ONCE];
+            at += AT_ONCE * STEP;
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++)
+                now[k] = next[k];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++)
+                next[k].load(at + k * STEP, packed);
+            own.template add<AT_ONCE>(now);
+        }
+        own.template add<AT_ONCE>(next);
+    }
+    stats_walk walk;
+    walk.start(leaf, i, SMP_LANES);
+    walk.at += first * (int)sizeof(T);
+    constexpr int SEVERAL = C == 1 ? 6 : C == 2 ? 3 : C == 3 ? 2 : 1;
+    for (; i + (SEVERAL - 1) * SMP_LANES < leaf.pixels; i += SEVERAL * SMP_LANES) {
+        stats_pixel<T, C> pixels[SEVERAL];
+#pragma unroll
+        for (int k = 0; k < SEVERAL; k++, walk.next())
+            pixels[k].load(walk.at, packed);
+        own.template add<SEVERAL>(pixels);
+    }
+#pragma unroll 1
+    for (; i < leaf.pixels; i += SMP_LANES, walk.next()) {
+        stats_pixel<T, C> pixel;
+        pixel.load(walk.at, packed);
+        own.template add<1>(&pixel);
+    }
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        stats_shuffle_down(own.sums[c]);
+        if (lane == 0)
+            leaf.records[first + c] = own.sums[c].close(own.pivot[c]);
+    }
+}
+
+SMP_DEVICE bool stats_aligned(const stats_leaf &leaf)
+{
+    return ((uintptr_t)leaf.start | (leaf.rows > 1 ? (uintptr_t)leaf.stride : 0)) % 16 == 0;
 }
 
 /* ---------------------------------------------------------------------------------------------- shuffle, integers */
 
-/* Smaller and larger of the two 16-bit halves of words. */
-SMP_DEVICE uint32_t stats_min2(uint32_t a, uint32_t b)
+/* Smallest and largest of the two 16-bit halves of three words; the sum of the halves of one and c. */
+SMP_DEVICE uint32_t stats_min2(uint32_t a, uint32_t b, uint32_t c)
 {
-#ifdef __CUDACC__
-    return __vminu2(a, b);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    return __vimin3_u16x2(a, b, c);
+#elif defined(__CUDACC__)
+    return __vminu2(__vminu2(a, b), c);
 #else
-    return min(a & 0xffff0000u, b & 0xffff0000u) | min(a & 0xffffu, b & 0xffffu);
+    return min(min(a & 0xffff0000u, b & 0xffff0000u), c & 0xffff0000u) |
+           min(min(a & 0xffffu, b & 0xffffu), c & 0xffffu);
 #endif
 }
-SMP_DEVICE uint32_t stats_max2(uint32_t a, uint32_t b)
+SMP_DEVICE uint32_t stats_max2(uint32_t a, uint32_t b, uint32_t c)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    return __vimax3_u16x2(a, b, c);
+#elif defined(__CUDACC__)
+    return __vmaxu2(__vmaxu2(a, b), c);
+#else
+    return max(max(a & 0xffff0000u, b & 0xffff0000u), c & 0xffff0000u) |
+           max(max(a & 0xffffu, b & 0xffffu), c & 0xffffu);
+#endif
+}
+SMP_DEVICE uint32_t stats_sum2(uint32_t halves, uint32_t c)
 {
 #ifdef __CUDACC__
-    return __vmaxu2(a, b);
+    return __dp2a_lo(halves, 0x0101u, c);
 #else
-    return max(a & 0xffff0000u, b & 0xffff0000u) | max(a & 0xffffu, b & 0xffffu);
+    return c + (halves & 0xffffu) + (halves >> 16);
 #endif
 }
 
@@ -182,18 +189,29 @@ struct stats_bytes {
     {
         sum += v;
         squares += v * v;
-        least[0] = stats_min2(least[0], v | 0xffff0000u);
-        most[0] = stats_max2(most[0], v);
+        least[0] = stats_min2(least[0], v | 0xffff0000u, ~0u);
+        most[0] = stats_max2(most[0], v, 0);
     }
-    SMP_MEMBER void add_four(uint32_t bytes)
+    /* Four samples each of a and b. */
+    SMP_MEMBER void add_words(uint32_t a, uint32_t b)
     {
-        const uint32_t even = bytes & 0x00ff00ffu;
-        sum = __dp4a(bytes, 0x01010101u, sum);
-        squares = __dp4a(bytes, bytes, squares);
-        least[0] = stats_min2(least[0], even);
-        most[0] = stats_max2(most[0], even);
-        least[1] = stats_min2(least[1], bytes);
-        most[1] = stats_max2(most[1], bytes);
+        const uint32_t even_a = a & 0x00ff00ffu, even_b = b & 0x00ff00ffu;
+        sum = __dp4a(b, 0x01010101u, __dp4a(a, 0x01010101u, sum));
+        squares = __dp4a(b, b, __dp4a(a, a, squares));
+        least[0] = stats_min2(least[0], even_a, even_b);
+        most[0] = stats_max2(most[0], even_a, even_b);
+        least[1] = stats_min2(least[1], a, b);
+        most[1] = stats_max2(most[1], a, b);
+    }
+    SMP_MEMBER void add_word(uint32_t a)
+    {
+        const uint32_t even = a & 0x00ff00ffu;
+        sum = __dp4a(a, 0x01010101u, sum);
+        squares = __dp4a(a, a, squares);
+        least[0] = stats_min2(least[0], even, even);
+        most[0] = stats_max2(most[0], even, even);
+        least[1] = stats_min2(least[1], a, a);
+        most[1] = stats_max2(most[1], a, a);
     }
     SMP_MEMBER uint32_t min_() const
     {
@@ -205,9 +223,10 @@ struct stats_bytes {
     }
 };
 
+/* Sums over 16-bit words. */
 struct stats_words {
     typedef unsigned long long wide;
-    uint32_t sum, least, most;
+    uint32_t sum, least, most; /* the last two in halves */
     wide squares;
 
     SMP_MEMBER void clear()
@@ -220,11 +239,30 @@ struct stats_words {
     {
         sum += v;
         squares += (wide)v * v;
-        least = min(least, v);
-        most = max(most, v);
+        least = stats_min2(least, v | 0xffff0000u, ~0u);
+        most = stats_max2(most, v, 0);
     }
-    SMP_MEMBER uint32_t min_() const { return least; }
-    SMP_MEMBER uint32_t max_() const { return most; }
+    /* Two samples each of a and b. */
+    SMP_MEMBER void add_words(uint32_t a, uint32_t b)
+    {
+        sum = stats_sum2(b, stats_sum2(a, sum));
+        squares += (wide)(a & 0xffffu) * (a & 0xffffu);
+        squares += (wide)(a >> 16) * (a >> 16);
+        squares += (wide)(b & 0xffffu) * (b & 0xffffu);
+        squares += (wide)(b >> 16) * (b >> 16);
+        least = stats_min2(least, a, b);
+        most = stats_max2(most, a, b);
+    }
+    SMP_MEMBER void add_word(uint32_t a)
+    {
+        sum = stats_sum2(a, sum);
+        squares += (wide)(a & 0xffffu) * (a & 0xffffu);
+        squares += (wide)(a >> 16) * (a >> 16);
+        least = stats_min2(least, a, a);
+        most = stats_max2(most, a, a);
+    }
+    SMP_MEMBER uint32_t min_() const { return min(least & 0xffffu, least >> 16); }
+    SMP_MEMBER uint32_t max_() const { return max(most & 0xffffu, most >> 16); }
 };
 
 template <typename T> struct stats_codes;
@@ -235,86 +273,73 @@ template <> struct stats_codes<uint16_t> {
     typedef stats_words sums;
 };
 
-template <int C> SMP_DEVICE void stats_add_group(stats_words *sums, const smp_group<uint16_t, C> &group)
+/* C words of 32 bits, from word i of a group on, are sorted by channel with byte permutes: word c then holds channel c.
+ */
+template <int C> SMP_DEVICE void stats_sort(const smp_group<uint16_t, C> &group, int i, uint32_t *words)
 {
+    const uint32_t a = group.bits(i), b = C > 1 ? group.bits(i + 1) : 0;
+    words[0] = a;
+    if (C == 2) {
+        words[0] = __byte_perm(a, b, 0x5410);
+        words[C - 1] = __byte_perm(a, b, 0x7632);
+    } else if (C == 3) { /* 01 20 12 */
+        const uint32_t c = group.bits(i + C - 1);
+        words[0] = __byte_perm(a, b, 0x7610);
+        words[1] = __byte_perm(a, c, 0x5432);
+        words[C - 1] = __byte_perm(b, c, 0x7610);
+    } else if (C == 4) {
+        const uint32_t c = group.bits(i + C - 2), d = group.bits(i + C - 1);
+        words[0] = __byte_perm(a, c, 0x5410);
+        words[1] = __byte_perm(a, c, 0x7632);
+        words[C - 2] = __byte_perm(b, d, 0x5410);
+        words[C - 1] = __byte_perm(b, d, 0x7632);
+    }
+}
+template <int C> SMP_DEVICE void stats_sort(const smp_group<uint8_t, C> &group, int i, uint32_t *words)
+{
+    const uint32_t a = group.bits(i), b = C > 1 ? group.bits(i + 1) : 0;
+    words[0] = a;
+    if (C == 2) {
+        words[0] = __byte_perm(a, b, 0x6420);
+        words[C - 1] = __byte_perm(a, b, 0x7531);
+    } else if (C == 3) { /* 0120 1201 2012 */
+        const uint32_t c = group.bits(i + C - 1);
+        words[0] = __byte_perm(__byte_perm(a, b, 0x0630), c, 0x5210);
+        words[1] = __byte_perm(__byte_perm(a, b, 0x0741), c, 0x6210);
+        words[C - 1] = __byte_perm(__byte_perm(a, b, 0x0052), c, 0x7410);
+    } else if (C == 4) {
+        const uint32_t c = group.bits(i + C - 2), d = group.bits(i + C - 1);
+        const uint32_t low0 = __byte_perm(a, b, 0x5140), low1 = __byte_perm(c, d, 0x5140);
+        const uint32_t high0 = __byte_perm(a, b, 0x7362), high1 = __byte_perm(c, d, 0x7362);
+        words[0] = __byte_perm(low0, low1, 0x5410);
+        words[1] = __byte_perm(low0, low1, 0x7632);
+        words[C - 2] = __byte_perm(high0, high1, 0x5410);
+        words[C - 1] = __byte_perm(high0, high1, 0x7632);
+    }
+}
+
+/* Two such at a time; of four channels a group has but one. */
+template <int C, typename T, typename SUMS> SMP_DEVICE void stats_add_group(SUMS *sums, const smp_group<T, C> &group)
+{
+    uint32_t first[C], second[C];
 #pragma unroll
-    for (int i = 0; i < group.pixels; i++)
+    for (int i = 0; i < group.words * 4; i += 2 * C) {
+        stats_sort<C>(group, i, first);
+        if (C < 4)
+            stats_sort<C>(group, C < 4 ? i + C : i, second);
 #pragma unroll
         for (int c = 0; c < C; c++)
-            sums[c].add(group.sample(i, c));
-}
-
-/* Four bytes of one channel at a time, brought together by byte permutes. */
-template <int C> SMP_DEVICE void stats_add_group(stats_bytes *sums, const smp_group<uint8_t, C> &group)
-{
-#pragma unroll
-    for (int i = 0; i < group.words * 4; i += C) { /* C words are four pixels */
-        const uint32_t a = group.bits(i);
-        if (C == 1) {
-            sums[0].add_four(a);
-            continue;
-        }
-        const uint32_t b = group.bits(i + 1);
-        if (C == 2) {
-            sums[0].add_four(__byte_perm(a, b, 0x6420));
-            sums[C - 1].add_four(__byte_perm(a, b, 0x7531));
-        } else if (C == 3) { /* 0120 1201 2012 */
-            const uint32_t c = group.bits(i + 2);
-            sums[0].add_four(__byte_perm(__byte_perm(a, b, 0x0630), c, 0x5210));
-            sums[1].add_four(__byte_perm(__byte_perm(a, b, 0x0741), c, 0x6210));
-            sums[C - 1].add_four(__byte_perm(__byte_perm(a, b, 0x0052), c, 0x7410));
-        } else {
-            const uint32_t c = group.bits(i + 2), d = group.bits(i + 3);
-            const uint32_t low0 = __byte_perm(a, b, 0x5140), low1 = __byte_perm(c, d, 0x5140);
-            const uint32_t high0 = __byte_perm(a, b, 0x7362), high1 = __byte_perm(c, d, 0x7362);
-            sums[0].add_four(__byte_perm(low0, low1, 0x5410));
-            sums[1].add_four(__byte_perm(low0, low1, 0x7632));
-            sums[C - 2].add_four(__byte_perm(high0, high1, 0x5410));
-            sums[C - 1].add_four(__byte_perm(high0, high1, 0x7632));
-        }
+            if (C < 4)
+                sums[c].add_words(first[c], second[c]);
+            else
+                sums[c].add_word(first[c]);
     }
 }
 
-/* A warp adds all C channels of a leaf; aligned: its rows begin at multiples of 16 bytes. */
-template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups(const stats_leaf &leaf, bool aligned)
+/* Lane c gets the totals of channel c. */
+template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups_end(const stats_leaf &leaf, const SUMS *sums)
 {
-    typedef smp_group<T, C> group;
-    constexpr int AT_ONCE = C <= 2 ? 4 : C == 3 ? 1 : 2; /* as registers allow */
     const int lane = (int)threadIdx.x % SMP_LANES;
-    SUMS sums[C];
-#pragma unroll
-    for (int c = 0; c < C; c++)
-        sums[c].clear();
-    smp_walk walk;
-    walk.start32((uint32_t)lane, SMP_LANES, (uint32_t)((leaf.across + group::pixels - 1) / group::pixels),
-                 (uint32_t)leaf.rows);
-    while (walk.more()) {
-        group groups[AT_ONCE];
-        unsigned whole = 0; /* a bit each */
-#pragma unroll
-        for (int g = 0; g < AT_ONCE; g++) {
-            if (!walk.more())
-                continue;
-            const T *at = reinterpret_cast<const T *>(leaf.start + walk.y * leaf.stride) + walk.k * (group::pixels * C);
-            const int left = leaf.across - (int)walk.k * group::pixels;
-            if (aligned && left >= group::pixels) {
-                groups[g].load(at);
-                whole |= 1u << g;
-            } else {
-#pragma unroll 1
-                for (int i = 0; i < left && i < group::pixels; i++)
-#pragma unroll
-                    for (int c = 0; c < C; c++)
-                        sums[c].add(at[i * C + c]);
-            }
-            walk.next();
-        }
-#pragma unroll
-        for (int g = 0; g < AT_ONCE; g++)
-            if (whole >> g & 1)
-                stats_add_group<C>(sums, groups[g]);
-    }
-    /* Lane c gets the totals of channel c. */
     uint32_t sum = 0, least = 0, most = 0;
     typename SUMS::wide squares = 0;
 #pragma unroll
@@ -338,50 +363,105 @@ template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups(const s
                                                    (int64_t)sum, (int64_t)squares, (int32_t)least, (int32_t)most);
 }
 
+/* The groups of a leaf's one row: as many loads under way as registers allow. */
+template <typename T, int C, typename SUMS>
+SMP_DEVICE void stats_add_row(const stats_leaf &leaf, const smp_cut<T, C> &cut, SUMS *sums)
+{
+    typedef smp_group<T, C> group;
+    constexpr uint32_t AT_ONCE = C <= 2 ? 8 : C == 3 ? 2 : 4, STEP = AT_ONCE * SMP_LANES;
+    const uint32_t lane = threadIdx.x % SMP_LANES;
+    const T *at = reinterpret_cast<const T *>(leaf.start) + (cut.before(leaf.start) + lane * group::pixels) * C;
+    for (uint32_t k = lane; k < cut.groups; k += STEP, at += STEP * group::pixels * C) {
+        group groups[AT_ONCE];
+#pragma unroll
+        for (uint32_t g = 0; g < AT_ONCE; g++)
+            if (k + g * SMP_LANES < cut.groups)
+                groups[g].load_once(at + g * SMP_LANES * group::pixels * C);
+#pragma unroll
+        for (uint32_t g = 0; g < AT_ONCE; g++)
+            if (k + g * SMP_LANES < cut.groups)
+                stats_add_group<C>(sums, groups[g]);
+    }
+}
+
+/* A warp adds all C channels of a leaf. */
+template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups(const stats_leaf &leaf)
+{
+    const int lane = (int)threadIdx.x % SMP_LANES;
+    SUMS sums[C];
+    smp_cut<T, C> cut;
+    smp_walk walk;
+    cut.start(leaf.start, leaf.stride, leaf.across, leaf.rows);
+#pragma unroll
+    for (int c = 0; c < C; c++)
+        sums[c].clear();
+    if (leaf.rows == 1) {
+        stats_add_row<T, C>(leaf, cut, sums);
+    } else if (cut.groups) {
+        walk.start((uint32_t)lane, SMP_LANES, cut.groups, (uint32_t)leaf.rows);
+        for (; walk.more(); walk.next()) {
+            const char *row = leaf.start + walk.y * leaf.stride;
+            smp_group<T, C> group;
+            group.load_once(reinterpret_cast<const T *>(row) + (cut.before(row) + walk.k * group.pixels) * C);
+            stats_add_group<C>(sums, group);
+        }
+    }
+    if (cut.singles) {
+        walk.start((uint32_t)lane, SMP_LANES, cut.singles, (uint32_t)leaf.rows);
+#pragma unroll 1
+        for (; walk.more(); walk.next()) {
+            const T *at = cut.single(leaf.start + walk.y * leaf.stride, walk.k);
+#pragma unroll
+            for (int c = 0; c < C; c++)
+                sums[c].add(at[c]);
+        }
+    }
+    stats_groups_end<T, C>(leaf, sums);
+}
+
 /* ---------------------------------------------------------------------------------------------- shuffle */
 
-/* Leaves item, item + step, ... in all C channels. */
-template <int C> SMP_DEVICE void stats_channels(const smp_io &io, int64_t item, int64_t step, const float *)
+/* The block's leaves, one below the other, in all C channels. */
+template <int C> SMP_DEVICE void stats_channels(const smp_io &io, const float *)
 {
-    stats_stream_all<float, C>(io, item, step, false);
-}
-template <int C, typename T> SMP_DEVICE void stats_channels(const smp_io &io, int64_t item, int64_t step, const T *)
-{
-    typedef typename stats_codes<T>::sums sums;
     stats_leaf leaf;
-    for (; leaf.find(io, item); item += step) {
-        const bool aligned = ((uintptr_t)leaf.start | (leaf.rows > 1 ? (uintptr_t)leaf.stride : 0)) % 16 == 0;
-        stats_groups<T, C, sums>(leaf, aligned);
-    }
+    for (int64_t above = blockIdx.y; leaf.find(io, blockIdx.x, above); above += gridDim.y)
+        stats_add_leaf<float, C>(leaf, 0, stats_aligned(leaf));
+}
+template <int C, typename T> SMP_DEVICE void stats_channels(const smp_io &io, const T *)
+{
+    stats_leaf leaf;
+    for (int64_t above = blockIdx.y; leaf.find(io, blockIdx.x, above); above += gridDim.y)
+        stats_groups<T, C, typename stats_codes<T>::sums>(leaf);
 }
 
-/* A warp a leaf and then the next; with more than four channels a warp a channel, side by side in a block so that they
- * share what the first-level cache holds. */
+/* A block of one warp a leaf (several, where the grid is lower than the picture); with more than four channels one a
+ * channel, side by side so that they share what the caches hold. */
 template <typename T> SMP_DEVICE void stats_shuffle(const smp_io &io)
 {
-    const int64_t item = (int64_t)blockIdx.x * STATS_WARPS + threadIdx.x / SMP_LANES;
-    const int64_t step = (int64_t)gridDim.x * STATS_WARPS;
     const T *format = nullptr;
+    stats_leaf leaf;
     switch (io.in.channels) {
     case 1:
-        stats_channels<1>(io, item, step, format);
+        stats_channels<1>(io, format);
         break;
     case 2:
-        stats_channels<2>(io, item, step, format);
+        stats_channels<2>(io, format);
         break;
     case 3:
-        stats_channels<3>(io, item, step, format);
+        stats_channels<3>(io, format);
         break;
     case 4:
-        stats_channels<4>(io, item, step, format);
+        stats_channels<4>(io, format);
         break;
     default:
-        stats_stream_all<T, 1>(io, item, step, true);
+        const unsigned left = blockIdx.x / (unsigned)io.in.channels, channel = blockIdx.x % (unsigned)io.in.channels;
+        for (int64_t above = blockIdx.y; leaf.find(io, left, above); above += gridDim.y)
+            stats_add_leaf<T, 1>(leaf, (int)channel, false);
         break;
     }
 }
 
-/* 1024 threads an SM at least. */
 SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, SMP_STATS_RESIDENT, stats_shuffle_u8_u8, smp_no_params, io, p)
 {
     stats_shuffle<uint8_t>(io);
@@ -390,7 +470,7 @@ SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, SMP_STATS_RESIDENT, stats_shuffle_u16_u16, 
 {
     stats_shuffle<uint16_t>(io);
 }
-SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, SMP_STATS_RESIDENT, stats_shuffle_f32_f32, smp_no_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_STATS_SHUFFLE, SMP_STATS_FLOATS, stats_shuffle_f32_f32, smp_no_params, io, p)
 {
     stats_shuffle<float>(io);
 }

@@ -1,6 +1,9 @@
 /* What the stages share that reduce to leaves: see leaves.h. */
 #include "stages/leaves.h"
 
+#include "base/checked.h"
+#include "stages/geometry.h"
+
 /* Leaves of the launch, of every channel by itself when apart, `threads` threads each. */
 static void leaf_grid(const smp_io *io, bool apart, int threads, int block, smp_grid *grid)
 {
@@ -33,12 +36,13 @@ void smp_geometry_leaf_tree(const smp_io *io, const void *params, smp_grid *grid
 void smp_geometry_leaf_shuffle(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
-    const unsigned knob = grid->knob, resident = (grid->units ? grid->units : 1) * (knob ? knob : SMP_STATS_RESIDENT);
-    leaf_grid(io, io->in.channels > SMP_STATS_TOGETHER, SMP_LANES, SMP_STATS_SHUFFLE, grid);
-    /* Where a lane converts to double, warps take several leaves and begin the next while they end one; bytes and words are
-     * added so much faster that blocks that come and go do as well. */
-    if ((knob || io->in.format == SMP_F32) && grid->grid[0] > resident)
-        grid->grid[0] = resident;
+    const int64_t limit = smp_max_i64(1, grid->units) * grid->knob, rows = smp_leaf_rows(io->in.width);
+    const int64_t across =
+        smp_leaves_across(io->in.width) * (io->in.channels > SMP_STATS_TOGETHER ? io->in.channels : 1);
+    int64_t down = smp_min_i64((io->out.rows + rows - 1) / rows, smp_grid_most(grid));
+    if (limit)
+        down = smp_clamp_i64(limit / across, 1, down);
+    *grid = (smp_grid){.grid = {(unsigned)across, (unsigned)down, 1}, .block = {SMP_STATS_SHUFFLE, 1, 1}};
 }
 
 static size_t leaf_scratch(const smp_io *io, const void *params)

@@ -269,8 +269,8 @@ static const smp_variant variants[] = {
      .help = "on GPUs lanes add through registers, 16-byte loads: no shared memory",
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_leaf_shuffle, false,
                    .knob = &smp_knob_leaf_blocks},
-                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_private", smp_geometry_count_private, true,
-                   .knob = &smp_knob_count_blocks}},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_private_any", smp_geometry_count_private, true,
+                   .knob = &smp_knob_count_blocks, .choose = smp_count_private, .smaller = &smp_count_parts}},
      .scratch = smp_stats_scratch},
     {0},
 };
