@@ -37,19 +37,34 @@ struct gradient_three {
     float left[4], middle[4], right[4];
 };
 
-/* C: channels, or 0 when they are not constant. */
-template <int C> SMP_DEVICE gradient_three gradient_read(const float *at, int channels)
+/* The last C samples of the quad before `at`, and the first C of the quad behind: of one or two channels no more is
+ * loaded, which nvcc would see to anyhow; said here, traces count the accesses that a GPU makes. */
+template <int C> SMP_DEVICE void gradient_beside(const float *at, float (&before)[4], float (&after)[4])
+{
+    constexpr int N = C < 3 ? C : 4;
+    typedef smp_pack<float, N> pack;
+    const pack last = *reinterpret_cast<const pack *>(at - N), first = *reinterpret_cast<const pack *>(at + 4);
+#pragma unroll
+    for (int q = 0; q < N; q++) {
+        before[4 - N + q] = last.v[q];
+        after[q] = first.v[q];
+    }
+}
+
+/* C: channels, or 0 when they are not constant. sides: left and right are wanted. */
+template <int C> SMP_DEVICE gradient_three gradient_read(const float *at, int channels, bool sides = true)
 {
     gradient_three three;
     const stencil_quad middle = stencil_load4(at);
     if constexpr (C > 0) {
-        float all[12];
-        const stencil_quad before = stencil_load4(at - 4), after = stencil_load4(at + 4);
+        float all[12], before[4] = {0, 0, 0, 0}, after[4] = {0, 0, 0, 0};
+        if (sides)
+            gradient_beside<C>(at, before, after);
 #pragma unroll
         for (int q = 0; q < 4; q++) {
-            all[q] = before.v[q];
+            all[q] = before[q];
             all[4 + q] = middle.v[q];
-            all[8 + q] = after.v[q];
+            all[8 + q] = after[q];
         }
 #pragma unroll
         for (int q = 0; q < 4; q++) {
@@ -102,11 +117,12 @@ template <typename IN, typename OUT, int C> SMP_DEVICE void gradient_tile_each(c
         if (mine < down && x < stencil_samples(io.out)) {
             const float *at = s.v[mine] + GRADIENT_SIDE + 4 * threadIdx.x;
             constexpr int PITCH = SMP_GRADIENT_ACROSS + 2 * GRADIENT_SIDE;
-            gradient_three a = gradient_read<C>(at, channels), b = gradient_read<C>(at + PITCH, channels);
+            const bool corners = C != 1 || g.output != SMP_LAPLACE_4;
+            gradient_three a = gradient_read<C>(at, channels, corners), b = gradient_read<C>(at + PITCH, channels);
 #pragma unroll
             for (int q = 0; q < 4; q++)
                 if (mine + q < down) {
-                    const gradient_three c = gradient_read<C>(at + (q + 2) * PITCH, channels);
+                    const gradient_three c = gradient_read<C>(at + (q + 2) * PITCH, channels, q < 3 || corners);
                     stencil_put4(io, smp_out<OUT>(io.out, top + mine + q), x,
                                  gradient_quad(a, b, c, g.output, alpha, channel, channels), &clipped);
                     a = b;

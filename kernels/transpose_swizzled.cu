@@ -212,9 +212,8 @@ template <int PX> SMP_DEVICE void turn_swizzled(const smp_io &io, int32_t how)
 #pragma unroll
         for (int k = 0; k < shape::columns; k += ROUND) {
             const int r = first + k;
-            const turn_word word = tile[r * WORDS + (c ^ (r / N & 7))];
             if (r < t.columns && c < down)
-                *reinterpret_cast<turn_word *>(to + k * t.out_step) = word;
+                *reinterpret_cast<turn_word *>(to + k * t.out_step) = tile[r * WORDS + (c ^ (r / N & 7))];
         }
     }
 }
@@ -322,9 +321,9 @@ template <int PX> SMP_DEVICE void turn_skewed(const smp_io &io, int32_t how)
 #pragma unroll
         for (int k = 0; k < shape::columns * OUT_WORDS; k += T) {
             const int i = k + (int)threadIdx.x, r = i / OUT_WORDS, c = i % OUT_WORDS;
-            const turn_word word = *reinterpret_cast<const turn_word *>(&s[r * OUT_ROW + r / B * OUT_SKEW + c * 4]);
             if (r < t.columns && 4 * c < 3 * down)
-                *reinterpret_cast<turn_word *>(to + r * t.out_step + c * 16) = word;
+                *reinterpret_cast<turn_word *>(to + r * t.out_step + c * 16) =
+                    *reinterpret_cast<const turn_word *>(&s[r * OUT_ROW + r / B * OUT_SKEW + c * 4]);
         }
     }
 }

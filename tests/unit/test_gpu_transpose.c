@@ -151,7 +151,8 @@ static void swizzled_tiles_have_no_conflicts(void **state)
         smp_shared_count total = smp_trace_total(&trace);
         assert_ptr_equal(strstr(trace.launches[0].kernel, "transpose_swizzled_"), trace.launches[0].kernel);
         assert_true(total.instructions > 0);
-        assert_int_equal(total.wavefronts, total.ideal);
+        for (int op = 0; op < SMP_SHARED_OPS; op++)
+            assert_int_equal(gpu_conflicts(&trace, "transpose_swizzled_", (smp_shared_op)op), 0);
         smp_trace_free(&trace);
     }
 }
