@@ -189,7 +189,7 @@ template <int C, int WHAT> struct gradient_bytes {
 
 template <int C, int WHAT> SMP_DEVICE void gradient_warp_bytes(const smp_io &io, const smp_gradient &g)
 {
-    typedef strip_walk<uint8_t, C, 1, SMP_GRADIENT_WARP_ROWS, 0, 0, 11, 4> walk;
+    typedef strip_walk<uint8_t, C, 1, SMP_GRADIENT_WARP_ROWS, 0, (16 - C) / 4, (31 + C) / 4, 4> walk;
     typedef typename walk::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     gradient_bytes<C, WHAT> row;
@@ -242,7 +242,7 @@ template <int C, int WHAT> struct gradient_reals {
 
 template <int C, int WHAT> SMP_DEVICE void gradient_warp_reals(const smp_io &io, const smp_gradient &g)
 {
-    typedef strip_walk<float, C, 1, SMP_GRADIENT_WARP_ROWS> walk;
+    typedef strip_walk<float, C, 1, SMP_GRADIENT_WARP_ROWS, 0, 4 - C, 7 + C> walk;
     typedef typename walk::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     gradient_reals<C, WHAT> row;

@@ -10,6 +10,7 @@
 template <typename T, int K, int C> struct taps_row {
     static constexpr int V = 16 / (int)sizeof(T), PACKS = smp_taps_packs(K, C, (int)sizeof(T));
     static constexpr int LEFT = PACKS * V - K / 2 * C; /* samples of the window that are not needed */
+    static constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + (K - 1) * C - 1) * (int)sizeof(T) / 4;
     const smp_taps &t;
     const float first;
     const bool counts;
@@ -102,7 +103,7 @@ template <typename T, int K, int C> struct taps_row {
 template <typename T, int K, int C> SMP_DEVICE void taps_warp(const smp_io &io, const smp_taps &t)
 {
     typedef taps_row<T, K, C> row_type;
-    typedef strip_walk<T, C, row_type::PACKS, SMP_TAPS_WARP_ROWS> walk;
+    typedef strip_walk<T, C, row_type::PACKS, SMP_TAPS_WARP_ROWS, 0, row_type::FIRST, row_type::LAST> walk;
     typedef typename walk::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     row_type row(io, t);

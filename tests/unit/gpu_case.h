@@ -326,6 +326,21 @@ CASE_FN void gpu_trace_all(const char *line)
 
 /* Conflicts (wavefronts beyond those that the width needs) and warp instructions of one operation, summed over the
  * launches of kernels whose names begin so. */
+/* Marching kernels load of a 16-byte pack only the part that their taps reach, as nvcc would: lanes still lie 16 bytes
+ * apart, so that this conflicts, and takes no more wavefronts than the whole pack. Nothing else may conflict, but
+ * asynchronous copies, which depend on where rows lie in global memory. */
+CASE_FN void gpu_packs_check(const smp_trace_launch *launch)
+{
+    enum { PACK = 16, PACK_WAVEFRONTS = 4 };
+    for (size_t i = 0; i < launch->site_count; i++) {
+        const smp_trace_site *site = &launch->sites[i];
+        if (!site->conflicts || site->op == SMP_SHARED_ASYNC)
+            continue;
+        assert_true(site->op == SMP_SHARED_LOAD && site->width < PACK);
+        assert_true(site->count.wavefronts <= PACK_WAVEFRONTS * site->count.instructions);
+    }
+}
+
 CASE_FN uint64_t gpu_conflicts(const smp_trace *trace, const char *kernel, smp_shared_op op)
 {
     uint64_t sum = 0;

@@ -111,19 +111,6 @@ static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
     smp_trace_free(&trace);
 }
 
-/* The marching kernel loads of a 16-byte pack only the part that its taps reach, as nvcc would: lanes still lie 16
- * bytes apart, so that this conflicts, and takes no more wavefronts than the whole pack. */
-static void check_sites(const smp_trace_launch *launch)
-{
-    enum { PACK = 16, PACK_WAVEFRONTS = 4 };
-    for (size_t i = 0; i < launch->site_count; i++) {
-        const smp_trace_site *site = &launch->sites[i];
-        bool part = site->op == SMP_SHARED_LOAD && site->width < PACK;
-        if (site->conflicts && site->op != SMP_SHARED_ASYNC) /* asynchronous: rows lie where they lie in global memory */
-            assert_true(part && site->count.wavefronts <= PACK_WAVEFRONTS * site->count.instructions);
-    }
-}
-
 static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
 {
     (void)state;
@@ -139,7 +126,7 @@ static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
                 if (op != SMP_SHARED_ASYNC && (tiled || op != SMP_SHARED_LOAD))
                     assert_int_equal(gpu_conflicts(&trace, kernel, (smp_shared_op)op), 0);
             for (size_t i = 0; i < trace.count; i++)
-                check_sites(&trace.launches[i]);
+                gpu_packs_check(&trace.launches[i]);
             assert_true(gpu_instructions(&trace, kernel, SMP_SHARED_LOAD) > 0);
             assert_true(tiled || gpu_instructions(&trace, kernel, SMP_SHARED_ASYNC) > 0);
             smp_trace_free(&trace);
