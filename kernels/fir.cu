@@ -137,14 +137,33 @@ SMP_DEVICE int fir_groups(float (&sum)[FIR_ROWS][4], const fir_quad *x, const fi
 
 SMP_DEVICE void fir_block(float (&sum)[FIR_ROWS][4], const fir_quad *x, const fir_quad (*k)[SMP_FIR_APART], int have)
 {
-    int j = fir_groups<8>(sum, x, k, 0, have);
-    j = fir_groups<7>(sum, x, k, j, have);
-    j = fir_groups<6>(sum, x, k, j, have);
-    j = fir_groups<5>(sum, x, k, j, have);
-    j = fir_groups<4>(sum, x, k, j, have);
-    j = fir_groups<3>(sum, x, k, j, have);
-    j = fir_groups<2>(sum, x, k, j, have);
-    fir_groups<1>(sum, x, k, j, have);
+    for (int j = 0; j < SMP_FIR_APART && j < have;)
+        switch (smp_fir_group(have, j)) {
+        case 1:
+            j = fir_groups<1>(sum, x, k, j, have);
+            break;
+        case 2:
+            j = fir_groups<2>(sum, x, k, j, have);
+            break;
+        case 3:
+            j = fir_groups<3>(sum, x, k, j, have);
+            break;
+        case 4:
+            j = fir_groups<4>(sum, x, k, j, have);
+            break;
+        case 5:
+            j = fir_groups<5>(sum, x, k, j, have);
+            break;
+        case 6:
+            j = fir_groups<6>(sum, x, k, j, have);
+            break;
+        case 7:
+            j = fir_groups<7>(sum, x, k, j, have);
+            break;
+        default:
+            j = fir_groups<8>(sum, x, k, j, have);
+            break;
+        }
 }
 
 /* Samples first .. first + FIR_SAMPLES - 1 of a channel, zeros outside of what is present. */

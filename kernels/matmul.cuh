@@ -216,7 +216,7 @@ struct matmul_inside {
     {
         const int column = (int)threadIdx.x % 8, row = (int)threadIdx.x / 8, warp = (int)threadIdx.x / 32,
                   lane = (int)threadIdx.x % 32;
-        if (k + MATMUL_DEPTH > depth || !aligned) {
+        if (k + MATMUL_DEPTH > depth) {
             load_words(to, (int)(depth - k));
             return;
         }
@@ -226,9 +226,17 @@ struct matmul_inside {
 #pragma unroll
             for (int j = 0; j < MATMUL_DEPTH; j += 8)
                 smp_copy_async<4>(&to.l[column + j][row + i], from + j * sizeof(float));
+        if (aligned) {
 #pragma unroll
-        for (int i = 0; i < MATMUL_DEPTH; i += MATMUL_WARPS)
-            smp_copy_async<16>(&to.r[warp + i][lane * 4], r + i * r_stride);
+            for (int i = 0; i < MATMUL_DEPTH; i += MATMUL_WARPS)
+                smp_copy_async<16>(&to.r[warp + i][lane * 4], r + i * r_stride);
+        } else {
+#pragma unroll 1
+            for (int j = 0; j < MATMUL_BLOCK; j += 32)
+#pragma unroll
+                for (int i = 0; i < MATMUL_DEPTH; i += MATMUL_WARPS)
+                    smp_copy_async<4>(&to.r[warp + i][lane + j], r + i * r_stride + j * (int64_t)sizeof(float));
+        }
         l += MATMUL_DEPTH * sizeof(float);
         r += MATMUL_DEPTH * r_stride;
     }
