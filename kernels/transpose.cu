@@ -20,8 +20,8 @@
  *             pixels, at the copy's speed.
  *
  * Percentages are of a copy's speed, f32 of 8192 x 8192 pixels on an H100. The swizzled kernels are in
- * transpose_swizzled.cu and transpose_rows.cu, one for each pixel size; sizes that have none (5, 7, 10, 14, 20 bytes
- * and more), pairs of formats, and swaps of rows that do not begin at 16-byte boundaries take the padded one. */
+ * transpose_swizzled.cu, transpose_skewed.cu and transpose_rows.cu, one for each pixel size; sizes that have none (5,
+ * 7, 10, 14, 20 bytes and more) and pairs of formats take the padded one. */
 #include "smp_kernel.h"
 #include "transpose.h"
 

@@ -129,7 +129,7 @@ SMP_FN int64_t smp_turn_shared(int64_t px, smp_turn_shape s)
 {
     if (px % 3)
         return px * s.side * s.side * s.across * s.down;
-    int64_t in = 3 * s.side * s.across, out = 3 * s.side * s.down;
+    int64_t in = s.side * (3 * s.across + 4), out = 3 * s.side * s.down; /* rows of input that begin within a word */
     int64_t rows = s.down * (in + SMP_TURN_SKEW(8, in)), columns = s.across * (out + SMP_TURN_SKEW(4, out));
     return 4 * (rows > columns ? rows : columns);
 }

@@ -13,8 +13,7 @@
  * them. Words at a row's ends, and those whose input is not whole words, go byte by byte. */
 #include "smp_kernel.h"
 #include "transpose.h"
-
-typedef smp_pack<uint32_t, 4> turn_word; /* one access of 16 bytes */
+#include "turn_word.cuh"
 
 /* What 16 bytes of output at byte b are made of: so many bytes from byte  size - 16 - b - before  of the input row on.
  */
@@ -60,51 +59,6 @@ template <int PX> SMP_DEVICE turn_word reversed(const uint32_t *u, int phase)
     }
     return out;
 }
-
-/* BYTES bytes from `from` on, which is a multiple of UNIT; from..first-1 and last..BYTES-1 are not wanted and not read.
- */
-template <int BYTES, int UNIT> struct turn_bytes {
-    static constexpr int count = BYTES / 4, loads = UNIT == 16 ? BYTES / 16 : (16 - UNIT + BYTES + 15) / 16;
-    const unsigned char *word; /* the first of the words of 16 bytes that hold them */
-    int shift, first, last;    /* bytes before `from` there; the words that are wanted */
-
-    SMP_MEMBER turn_bytes(const unsigned char *from, int first_byte, int last_byte) : shift((int)((uintptr_t)from & 15))
-    {
-        word = from - shift;
-        first = (shift + first_byte) >> 4;
-        last = (shift + last_byte + 15) >> 4;
-    }
-    /* Whether all that is wanted is in words of these bytes alone. */
-    SMP_MEMBER bool within(const unsigned char *row, int64_t size) const
-    {
-        return word + 16 * first >= row && word + 16 * last <= row + size;
-    }
-    SMP_MEMBER void load(uint32_t (&w)[4 * loads + 4]) const
-    {
-#pragma unroll
-        for (int i = 0; i <= loads; i++) {
-            turn_word v;
-            v.v[0] = v.v[1] = v.v[2] = v.v[3] = 0;
-            if (i < loads && i >= first && i < last)
-                v = *reinterpret_cast<const turn_word *>(word + 16 * i);
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                w[4 * i + j] = v.v[j];
-        }
-        if (UNIT <= 8) /* by 8, 4, and 1 to 3 bytes, so that registers need no index at run time */
-#pragma unroll
-            for (int i = 0; i < count + 2; i++)
-                w[i] = shift & 8 ? w[i + 2] : w[i];
-        if (UNIT <= 4)
-#pragma unroll
-            for (int i = 0; i < count + 1; i++)
-                w[i] = shift & 4 ? w[i + 1] : w[i];
-        if (UNIT <= 2)
-#pragma unroll
-            for (int i = 0; i < count; i++)
-                w[i] = __funnelshift_r(w[i], w[i + 1], 8u * ((unsigned)shift & 3));
-    }
-};
 
 /* The output row that is this thread's, and its word there. Of the first and the last word of a row some bytes may be
  * the neighbours'. */

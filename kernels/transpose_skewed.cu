@@ -1,0 +1,156 @@
+/* The swizzled swap of rows and columns on GPUs, of pixels of 3, 6 or 12 bytes; transpose.cu tells how it compares with
+ * the other variants, turn_tile.cuh what a tile is. In shared memory a warp's 512 bytes take 4 + 4 + 4 + 4 wavefronts
+ * beside 4 to store them.
+ *
+ * u8x3 is bound by the order in which memory sees rows: moved without being transposed, the tile is no faster. */
+#include "smp_kernel.h"
+#include "turn_tile.cuh"
+
+/* A cell of pixels in three parts transposed: 1, 2 or 4 rows of as many pixels, 3 words each. */
+SMP_DEVICE void turn_three(uint32_t (&)[1][3]) {}
+SMP_DEVICE void turn_three(uint32_t (&v)[2][3])
+{
+    const uint32_t a1 = v[0][1], a2 = v[0][2], b0 = v[1][0], b1 = v[1][1], b2 = v[1][2];
+    v[0][1] = __byte_perm(a1, b0, 0x5410);
+    v[0][2] = __byte_perm(b0, b1, 0x5432);
+    v[1][0] = __byte_perm(a1, a2, 0x5432);
+    v[1][1] = __byte_perm(a2, b1, 0x7632);
+    v[1][2] = b2;
+}
+SMP_DEVICE void turn_three(uint32_t (&v)[4][3])
+{
+    uint32_t o[4][3];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        uint32_t p[4]; /* pixel j of the four rows, in bytes 0 to 2; of the last column in bytes 1 to 3 */
+#pragma unroll
+        for (int r = 0; r < 4; r++)
+            p[r] = j == 0   ? v[r][0]
+                   : j == 1 ? __byte_perm(v[r][0], v[r][1], 0x0543)
+                   : j == 2 ? __byte_perm(v[r][1], v[r][2], 0x0432)
+                            : v[r][2];
+        o[j][0] = __byte_perm(p[0], p[1], j < 3 ? 0x4210 : 0x5321);
+        o[j][1] = __byte_perm(p[1], p[2], j < 3 ? 0x5421 : 0x6532);
+        o[j][2] = __byte_perm(p[2], p[3], j < 3 ? 0x6542 : 0x7653);
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+        for (int k = 0; k < 3; k++)
+            v[j][k] = o[j][k];
+}
+
+/* 16 bytes to shared memory. LINE 256: what is missing comes to the second-level cache by 256 bytes. */
+template <int LINE> SMP_DEVICE void turn_fetch(uint32_t *to, const unsigned char *from, bool present)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (LINE == 256) {
+        const unsigned shared = (unsigned)__cvta_generic_to_shared(to), size = present ? 16 : 0;
+        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(size)
+                     : "memory");
+        return;
+    }
+#endif
+    smp_copy_async<16>(to, from, present);
+}
+
+/* Pixels of 3, 6 or 12 bytes. */
+template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int32_t how)
+{
+    typedef turn_shape<PX> shape;
+    constexpr int B = shape::side, T = shape::threads, CELLS = shape::across * shape::down / T;
+    constexpr int IN_ROW = 3 * shape::across + (LOOSE ? 4 : 0), OUT_ROW = 3 * shape::down; /* words of 4 bytes */
+    constexpr int IN_SKEW = SMP_TURN_SKEW(8, B * IN_ROW), OUT_SKEW = SMP_TURN_SKEW(4, B * OUT_ROW);
+    constexpr int IN_WORDS = IN_ROW / 4, OUT_WORDS = OUT_ROW / 4; /* of 16 bytes */
+    constexpr int LINE = IN_WORDS % 16 ? 256 : 0;                 /* every second tile begins within 256 bytes */
+    static_assert(B * PX == 12 && (LOOSE || IN_WORDS % 8 == 0) && OUT_WORDS % 8 == 0, "8 lanes stay in a row");
+    SMP_SMEM_DYNAMIC(uint32_t, s);
+    turn_place t;
+    if (!turn_place_of<PX>(io, how, &t))
+        return;
+    if (LOOSE)
+        turn_keep_inside<PX>(&t);
+    turn_ragged<PX, LOOSE>(t);
+    if (t.columns > 0 && t.rows > 0) {
+        const int across = t.columns / B, down = t.rows / B;
+        const unsigned char *from = t.in + t.x0 * t.in_step + t.a0 * PX;
+        unsigned char *to = t.out + t.a0 * t.out_step + t.x0 * PX;
+#pragma unroll
+        for (int k = 0; k < shape::rows * IN_WORDS; k += T) {
+            const int i = k + (int)threadIdx.x, r = i / IN_WORDS, c = i % IN_WORDS;
+            const unsigned char *row = from + r * t.in_step;
+            const int skew = LOOSE ? (int)((uintptr_t)row & 15) : 0;
+            const bool present = r < t.rows && 16 * c < skew + 12 * across;
+            if (!LOOSE || r < shape::rows)
+                turn_fetch<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4], row - skew + c * 16, present);
+        }
+        smp_copy_commit();
+        smp_copy_wait<0>();
+        __syncthreads();
+        uint32_t v[CELLS][B][3];
+#pragma unroll
+        for (int k = 0; k < CELLS; k++) {
+            int cx, cy;
+            turn_cell<PX, 8>(k, &cx, &cy);
+#pragma unroll
+            for (int i = 0; i < B; i++) {
+                const int r = cy * B + i, skew = LOOSE ? (int)((uintptr_t)(from + r * t.in_step) & 15) : 0;
+                const uint32_t *cell = &s[r * IN_ROW + cy * IN_SKEW + cx * 3 + skew / 4];
+#pragma unroll
+                for (int j = 0; j < 3; j++)
+                    v[k][i][j] = cell[j];
+                if constexpr (LOOSE && PX < 12) {
+                    const uint32_t next = cell[3];
+#pragma unroll
+                    for (int j = 0; j < 3; j++)
+                        v[k][i][j] = __funnelshift_r(v[k][i][j], j < 2 ? v[k][i][j + 1] : next, 8u * (skew & 3));
+                }
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < CELLS; k++) {
+            int cx, cy;
+            turn_cell<PX, 8>(k, &cx, &cy);
+            turn_three(v[k]);
+#pragma unroll
+            for (int i = 0; i < B; i++)
+#pragma unroll
+                for (int j = 0; j < 3; j++)
+                    s[(cx * B + i) * OUT_ROW + cx * OUT_SKEW + cy * 3 + j] = v[k][i][j];
+        }
+        __syncthreads();
+        const int words = 3 * down / 4;
+        if constexpr (LOOSE) {
+#pragma unroll 4
+            for (int i = (int)threadIdx.x; i < t.columns * OUT_WORDS; i += T) {
+                const int r = i / OUT_WORDS, c = i % OUT_WORDS;
+                const turn_word *row = reinterpret_cast<const turn_word *>(&s[r * OUT_ROW + r / B * OUT_SKEW]);
+                unsigned char *place = to + r * t.out_step;
+                if (c < words && (c > 0 || (uintptr_t)place % 16 == 0))
+                    turn_store<PX>(place, c, words, row[max(c - 1, 0)], row[c]);
+            }
+            for (int i = (int)threadIdx.x; i < 2 * t.columns; i += T) { /* what fills no word of memory */
+                const int r = i / 2;
+                const turn_word *row = reinterpret_cast<const turn_word *>(&s[r * OUT_ROW + r / B * OUT_SKEW]);
+                const turn_word word = row[i % 2 ? words - 1 : 0];
+                if ((uintptr_t)(to + r * t.out_step) % 16)
+                    turn_store<PX>(to + r * t.out_step, i % 2 ? words : 0, words, word, word);
+            }
+        } else {
+#pragma unroll
+            for (int k = 0; k < shape::columns * OUT_WORDS; k += T) {
+                const int i = k + (int)threadIdx.x, r = i / OUT_WORDS, c = i % OUT_WORDS;
+                if (r < t.columns && c < words)
+                    *reinterpret_cast<turn_word *>(to + r * t.out_step + c * 16) =
+                        *reinterpret_cast<const turn_word *>(&s[r * OUT_ROW + r / B * OUT_SKEW + c * 4]);
+            }
+        }
+    }
+}
+
+TURN_SWIZZLED(3, u8, 3, turn_skewed, true)
+TURN_SWIZZLED(6, u8, 6, turn_skewed, true)
+TURN_SWIZZLED(3, u16, 6, turn_skewed, true)
+TURN_SWIZZLED(6, u16, 12, turn_skewed, true)
+TURN_SWIZZLED(3, f32, 12, turn_skewed, true)

@@ -1,0 +1,170 @@
+/* What the swizzled swaps of rows and columns share on GPUs: a block's tile, its ragged ends, its cells.
+ *
+ * Seen from a thread every swap is a plain transpose: input column a and output column x are counted from the left, and
+ * mirrors decide which rows x and a are. Tiles so begin at 16-byte boundaries of their rows on both sides whatever the
+ * width, and a mirror costs nothing; ragged ends are left to their blocks, pixel by pixel. Where rows of memory do not
+ * begin at 16-byte boundaries (LOOSE), words are shifted as they are loaded and as they are stored; pixels begin at
+ * multiples of what divides their size (src/stages/turn.c). */
+#ifndef SMP_KERNELS_TURN_TILE_CUH
+#define SMP_KERNELS_TURN_TILE_CUH
+
+#include "transpose.h"
+#include "turn_word.cuh"
+
+template <int PX> struct turn_shape;
+#define TURN_SHAPE(px, cell, cells_across, cells_down, block, resident)                                                \
+    template <> struct turn_shape<px> {                                                                                \
+        static constexpr int side = cell, across = cells_across, down = cells_down;                                    \
+        static constexpr int threads = block, granule = SMP_TURN_GRANULE(px);                                          \
+        static constexpr int blocks = resident;                                                                        \
+        static constexpr int columns = side * across, rows = side * down;                                              \
+    };
+SMP_TURN_SHAPES(TURN_SHAPE)
+
+/* A block's tile of a swap: input columns a0 .. a0+columns-1, and output columns (the input's rows) x0 .. x0+rows-1. */
+struct turn_place {
+    int64_t a0, x0;
+    int columns, rows;         /* whole granules; either may be 0 */
+    const unsigned char *in;   /* the start of the input row that output column 0 comes from */
+    unsigned char *out;        /* the start of the output row that input column 0 goes to; it need not be present */
+    int64_t in_step, out_step; /* bytes from there to those of column 1 */
+    bool inside;               /* whether the words of 16 bytes that hold the tile's input are the picture's alone */
+    int64_t a_from, a_to, x_from, x_to; /* with the ragged ends that are this block's */
+};
+
+template <int PX> SMP_DEVICE bool turn_place_of(const smp_io &io, int32_t how, turn_place *t)
+{
+    typedef turn_shape<PX> shape;
+    const smp_turn_stretch a = smp_turn_columns(&io, how, shape::granule, shape::columns);
+    const smp_turn_stretch x = smp_turn_cut(0, io.out.width, shape::granule, shape::rows);
+    const int64_t ka = (int64_t)blockIdx.z * gridDim.y + blockIdx.y, kx = blockIdx.x;
+    if (ka >= a.tiles)
+        return false;
+    const bool mirror_x = how & SMP_TURN_MIRROR_X, mirror_y = how & SMP_TURN_MIRROR_Y;
+    t->a0 = a.body + ka * shape::columns;
+    t->x0 = x.body + kx * shape::rows;
+    t->columns = (int)min((int64_t)shape::columns, a.body_end - t->a0);
+    t->rows = (int)min((int64_t)shape::rows, x.body_end - t->x0);
+    t->in = smp_in<unsigned char>(io.in, mirror_y ? io.in.height - 1 : 0);
+    t->in_step = mirror_y ? -io.in.stride : io.in.stride;
+    t->out = smp_out<unsigned char>(io.out, mirror_x ? io.in.width - 1 : 0);
+    t->out_step = mirror_x ? -io.out.stride : io.out.stride;
+    const unsigned char *first = static_cast<const unsigned char *>(io.in.data);
+    const unsigned char *end = first + (io.in.rows - 1) * io.in.stride + io.in.width * PX;
+    const int64_t row = mirror_y ? io.in.height - t->x0 - t->rows : t->x0; /* the uppermost of the tile's */
+    const unsigned char *top = smp_in<unsigned char>(io.in, row) + t->a0 * PX;
+    t->inside = top - 15 >= first && top + (t->rows - 1) * io.in.stride + t->columns * PX + 15 <= end;
+    t->a_from = ka == 0 ? a.from : t->a0;
+    t->a_to = ka == a.tiles - 1 ? a.to : t->a0 + t->columns;
+    t->x_from = kx == 0 ? x.from : t->x0;
+    t->x_to = kx == x.tiles - 1 ? x.to : t->x0 + t->rows;
+    return true;
+}
+
+/* What a pixel of PX bytes is moved in: as much as divides its size and 4 bytes, and is aligned wherever it starts. */
+template <int PX> struct turn_part {
+    typedef uint32_t type;
+};
+template <> struct turn_part<1> {
+    typedef uint8_t type;
+};
+template <> struct turn_part<2> {
+    typedef uint16_t type;
+};
+template <> struct turn_part<3> {
+    typedef uint8_t type;
+};
+template <> struct turn_part<6> {
+    typedef uint16_t type;
+};
+
+/* Input columns a .. a_end-1 of output columns x .. x_end-1, pixel by pixel: neighbouring threads go along the longer
+ * side, a thread along the other, some pixels at a time so that their loads wait together. */
+template <int PX> SMP_DEVICE void turn_pixels(const turn_place &t, int64_t a, int64_t a_end, int64_t x, int64_t x_end)
+{
+    typedef typename turn_part<PX>::type part;
+    constexpr int PARTS = PX / (int)sizeof(part), AT_ONCE = PX <= 4 ? 8 : PX <= 8 ? 4 : 2;
+    const bool along_a = a_end - a > x_end - x;
+    const int n = (int)(along_a ? a_end - a : x_end - x), lines = (int)(along_a ? x_end - x : a_end - a);
+    const int64_t line_in = along_a ? t.in_step : PX, line_out = along_a ? PX : t.out_step;
+#pragma unroll 1
+    for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) {
+        const int64_t at_a = a + (along_a ? i : 0), at_x = x + (along_a ? 0 : i);
+        const unsigned char *from = t.in + at_x * t.in_step + at_a * PX;
+        unsigned char *to = t.out + at_a * t.out_step + at_x * PX;
+#pragma unroll 1
+        for (int line = 0; line < lines; line += AT_ONCE) {
+            part v[AT_ONCE][PARTS];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++, from += line_in)
+                if (line + k < lines)
+#pragma unroll
+                    for (int j = 0; j < PARTS; j++)
+                        v[k][j] = reinterpret_cast<const part *>(from)[j];
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++, to += line_out)
+                if (line + k < lines)
+#pragma unroll
+                    for (int j = 0; j < PARTS; j++)
+                        reinterpret_cast<part *>(to)[j] = v[k][j];
+        }
+    }
+}
+
+/* What the tile leaves: columns before and behind it, under it the last rows, over it, where LOOSE, the first. */
+template <int PX, bool LOOSE> SMP_DEVICE void turn_ragged(const turn_place &t)
+{
+    const int64_t a_end = t.a0 + t.columns;
+    /* Nearly all blocks. Pixels of 12 bytes lack the registers to ask. */
+    if (PX != 12 && t.a_from == t.a0 && t.a_to == a_end && t.x_from == t.x0 && t.x_to == t.x0 + t.rows)
+        return;
+#pragma unroll 1
+    for (int side = 0; side < (LOOSE ? 4 : 3); side++) {
+        const int64_t a = side == 0 ? t.a_from : side == 1 ? a_end : t.a0;
+        const int64_t to = side == 0 ? t.a0 : side == 1 ? t.a_to : a_end;
+        turn_pixels<PX>(t, a, to, side == 2 ? t.x0 + t.rows : t.x_from, side == 3 ? t.x0 : t.x_to);
+    }
+}
+
+/* Where a word of input would be another's memory in part, the tile leaves its first and last rows to turn_ragged(). */
+template <int PX> SMP_DEVICE void turn_keep_inside(turn_place *t)
+{
+    constexpr int LESS = turn_shape<PX>::granule;
+    if (!t->inside) {
+        t->x0 += min(LESS, t->rows);
+        t->rows = max(t->rows - 2 * LESS, 0);
+    }
+}
+
+/* Whether rows begin at 16-byte boundaries on both sides. */
+SMP_DEVICE bool turn_in_words(const smp_io &io)
+{
+    const uintptr_t bits =
+        (uintptr_t)io.in.data | (uintptr_t)io.in.stride | (uintptr_t)io.out.data | (uintptr_t)io.out.stride;
+    return bits % 16 == 0;
+}
+
+/* The cell that this thread takes in round k: a warp has WIDE across and 32 / WIDE down. */
+template <int PX, int WIDE> SMP_DEVICE void turn_cell(int k, int *cx, int *cy)
+{
+    typedef turn_shape<PX> shape;
+    static_assert(shape::across % WIDE == 0 && 32 % WIDE == 0, "whole warps");
+    const int lane = (int)threadIdx.x & 31, warp = ((int)threadIdx.x >> 5) + k * (shape::threads / 32);
+    *cx = warp % (shape::across / WIDE) * WIDE + lane % WIDE;
+    *cy = warp / (shape::across / WIDE) * (32 / WIDE) + lane / WIDE;
+}
+
+/* transpose_swizzled_CHANNELS_FORMAT_FORMAT; anywhere: also for rows that do not begin at 16-byte boundaries. */
+#define TURN_SWIZZLED(channels, format, px, turn, anywhere)                                                            \
+    SMP_KERNEL_BOUNDS(turn_shape<px>::threads, turn_shape<px>::blocks,                                                 \
+                      transpose_swizzled_##channels##_##format##_##format, smp_turn, io, p)                            \
+    {                                                                                                                  \
+        if constexpr (anywhere)                                                                                        \
+            if (!turn_in_words(io)) {                                                                                  \
+                turn<px, true>(io, p.how);                                                                             \
+                return;                                                                                                \
+            }                                                                                                          \
+        turn<px, false>(io, p.how);                                                                                    \
+    }
+
+#endif

@@ -1,0 +1,102 @@
+/* Words of 16 bytes for the kernels of transpose's family: loaded from any address, stored to any. */
+#ifndef SMP_KERNELS_TURN_WORD_CUH
+#define SMP_KERNELS_TURN_WORD_CUH
+
+#include "smp_kernel.h"
+
+typedef smp_pack<uint32_t, 4> turn_word; /* one access of 16 bytes */
+
+/* The first COUNT words of w after `shift` bytes, 0 to 15 and a multiple of UNIT, are left out; w has more by as much.
+ */
+template <int UNIT, int COUNT, int N> SMP_DEVICE void turn_shift(uint32_t (&w)[N], int shift)
+{
+    static_assert(N >= COUNT + 4, "room for what is shifted");
+    if (UNIT <= 8) /* by 8, 4, and 1 to 3 bytes, so that registers need no index at run time */
+#pragma unroll
+        for (int i = 0; i < COUNT + 2; i++)
+            w[i] = shift & 8 ? w[i + 2] : w[i];
+    if (UNIT <= 4)
+#pragma unroll
+        for (int i = 0; i < COUNT + 1; i++)
+            w[i] = shift & 4 ? w[i + 1] : w[i];
+    if (UNIT <= 2)
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            w[i] = __funnelshift_r(w[i], w[i + 1], 8u * ((unsigned)shift & 3));
+}
+
+/* BYTES bytes from `from` on, which is a multiple of UNIT; from..first-1 and last..BYTES-1 are not wanted and not read.
+ */
+template <int BYTES, int UNIT> struct turn_bytes {
+    static constexpr int count = BYTES / 4, loads = UNIT == 16 ? BYTES / 16 : (16 - UNIT + BYTES + 15) / 16;
+    const unsigned char *word; /* the first of the words of 16 bytes that hold them */
+    int shift, first, last;    /* bytes before `from` there; the words that are wanted */
+
+    SMP_MEMBER turn_bytes(const unsigned char *from, int first_byte, int last_byte) : shift((int)((uintptr_t)from & 15))
+    {
+        word = from - shift;
+        first = (shift + first_byte) >> 4;
+        last = (shift + last_byte + 15) >> 4;
+    }
+    /* Whether all that is wanted is in words of these bytes alone. */
+    SMP_MEMBER bool within(const unsigned char *row, int64_t size) const
+    {
+        return word + 16 * first >= row && word + 16 * last <= row + size;
+    }
+    SMP_MEMBER void load(uint32_t (&w)[4 * loads + 4]) const
+    {
+#pragma unroll
+        for (int i = 0; i <= loads; i++) {
+            turn_word v;
+            v.v[0] = v.v[1] = v.v[2] = v.v[3] = 0;
+            if (i < loads && i >= first && i < last)
+                v = *reinterpret_cast<const turn_word *>(word + 16 * i);
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                w[4 * i + j] = v.v[j];
+        }
+        turn_shift<UNIT, count>(w, shift);
+    }
+};
+
+/* Word c, 0 to `words`, of the memory that a row of so many words of a tile goes to, which may begin within a word:
+ * `here` is the tile's word c, `before` the one before it. */
+template <int PX>
+SMP_DEVICE void turn_store(unsigned char *row, int c, int words, const turn_word &before, const turn_word &here)
+{
+    constexpr int UNIT = PX & -PX;
+    const int skew = (int)((uintptr_t)row & 15), begin = c == 0 ? skew : 0, end = c == words ? skew : 16;
+    unsigned char *to = row - skew + 16 * c;
+    uint32_t w[8];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        w[i] = skew ? before.v[i] : here.v[i], w[4 + i] = here.v[i];
+    turn_shift<UNIT, 4>(w, -skew & 15);
+    if (begin == 0 && end == 16) {
+        turn_word word;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            word.v[i] = w[i];
+        *reinterpret_cast<turn_word *>(to) = word;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (4 * i >= begin && 4 * i + 4 <= end)
+            reinterpret_cast<uint32_t *>(to)[i] = w[i];
+    const int cut = c == 0 ? begin : end, odd = cut & 3;
+    const uint32_t last = cut < 4 ? w[0] : cut < 8 ? w[1] : cut < 12 ? w[2] : w[3]; /* the word with both */
+    if (UNIT < 4 && c == 0) {
+        if (UNIT == 1 && (odd & 1))
+            to[cut] = (unsigned char)(last >> 8 * odd);
+        if (odd == 1 || odd == 2)
+            *reinterpret_cast<uint16_t *>(to + (cut & ~3) + 2) = (uint16_t)(last >> 16);
+    } else if (UNIT < 4) {
+        if (odd & 2)
+            *reinterpret_cast<uint16_t *>(to + (cut & ~3)) = (uint16_t)last;
+        if (UNIT == 1 && (odd & 1))
+            to[cut - 1] = (unsigned char)(last >> 8 * (odd - 1));
+    }
+}
+
+#endif
