@@ -122,20 +122,6 @@ SMP_DEVICE void smp_copy_async_along(void *to, const void *from)
 #endif
 }
 
-/* The same of 16 bytes of which only the first `bytes` are read, and may be: zeros follow them. */
-SMP_DEVICE void smp_copy_async_part(void *to, const void *from, int bytes)
-{
-#if __CUDA_ARCH__ >= 800
-    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
-#else
-    unsigned word[4] = {0, 0, 0, 0};
-    for (int i = 0; i < bytes; i++)
-        word[i / 4] |= (unsigned)static_cast<const unsigned char *>(from)[i] << 8 * (i & 3);
-    *static_cast<uint4 *>(to) = make_uint4(word[0], word[1], word[2], word[3]);
-#endif
-}
-
 /* Closes a group of asynchronous copies; waits until at most PENDING groups of this thread are still under way. */
 SMP_DEVICE void smp_copy_commit()
 {

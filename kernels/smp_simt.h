@@ -316,10 +316,6 @@ SMP_DEVICE void smp_copy_async_along(void *to, const void *from)
 {
     smp_copy_async<16>(to, from);
 }
-SMP_DEVICE void smp_copy_async_part(void *to, const void *from, int bytes)
-{
-    smp_simt_copy_async(to, bytes ? from : nullptr, 16, (size_t)bytes, 1);
-}
 SMP_DEVICE void smp_copy_commit()
 {
     smp_simt_copy_commit();

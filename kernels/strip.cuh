@@ -115,8 +115,29 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     {
         y = needed ? strip_fold(y, in.height, edge) : -1;
         const bool exists = y >= in.y0 && y < in.y0 + in.rows && at >= 0 && at < n;
-        const int count = !exists ? 0 : n - at < PIECE ? n - at : PIECE;
-        smp_copy_async_part(place, exists ? smp_in<IN>(in, y) + at : smp_in<IN>(in, in.y0), count * (int)sizeof(IN));
+        const int bytes = !exists ? 0 : (n - at < PIECE ? n - at : PIECE) * (int)sizeof(IN);
+        if (bytes == 16)
+            smp_copy_async_along(place, smp_in<IN>(in, y) + at);
+        else /* a row's end, or nothing. (cp.async can fill with zeros, but CUPTI counts that at random.) */
+            *reinterpret_cast<uint4 *>(place) = part(
+                reinterpret_cast<const unsigned char *>(exists ? smp_in<IN>(in, y) + at : smp_in<IN>(in, in.y0)), bytes);
+    }
+    /* The first `bytes` of 16 bytes, aligned; zeros follow them. */
+    static SMP_MEMBER uint4 part(const unsigned char *from, int bytes)
+    {
+        unsigned word[4];
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            word[w] = 0;
+            if (4 * w + 4 <= bytes)
+                word[w] = reinterpret_cast<const unsigned *>(from)[w];
+            else
+#pragma unroll
+                for (int b = 0; b < 3; b++)
+                    if (4 * w + b < bytes)
+                        word[w] |= (unsigned)from[4 * w + b] << 8 * b;
+        }
+        return make_uint4(word[0], word[1], word[2], word[3]);
     }
     /* 16 bytes of picture row y, from sample `at` on; needed: else zeros do. Where to copy them from, or null: they are
      * `made` here. */

@@ -40,18 +40,16 @@ SMP_DEVICE void turn_three(uint32_t (&v)[4][3])
             v[j][k] = o[j][k];
 }
 
-/* 16 bytes to shared memory. LINE 256: what is missing comes to the second-level cache by 256 bytes. */
+/* 16 bytes to shared memory, or zeros. LINE 256: what is missing comes to the second-level cache by 256 bytes. (cp.async
+ * can fill with zeros itself, but CUPTI counts that at random.) */
 template <int LINE> SMP_DEVICE void turn_fetch(uint32_t *to, const unsigned char *from, bool present)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if (LINE == 256) {
-        const unsigned shared = (unsigned)__cvta_generic_to_shared(to), size = present ? 16 : 0;
-        asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(size)
-                     : "memory");
-        return;
-    }
-#endif
-    smp_copy_async<16>(to, from, present);
+    if (!present)
+        *reinterpret_cast<uint4 *>(to) = make_uint4(0, 0, 0, 0);
+    else if (LINE == 256)
+        smp_copy_async_along(to, from);
+    else
+        smp_copy_async<16>(to, from);
 }
 
 /* Pixels of 3, 6 or 12 bytes. */
