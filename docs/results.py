@@ -183,6 +183,12 @@ def peers(report):
         rows = [(tool, number(one["wall_s"], 3), number(one["wall_s"] / ours, 2), number(one["cpu_s"], 3), number(one["peak_mb"]),
                  number(one["output_bytes"] / 1e6)) for tool, one in job["tools"].items()]
         text += table(("", "wall s", "x smempipe", "processor s", "peak MB", "output MB"), rows)
+    if report.get("folder"):
+        folder = report["folder"]
+        ours = folder["ways"]["smempipe batch"]["wall_s"]
+        text += f"\n**{folder['pictures']} pictures of {folder['size']}, blurred by sigma 2**:\n\n"
+        text += table(("", "wall s", "x smempipe batch"), [(way, number(one["wall_s"], 2), number(one["wall_s"] / ours, 2))
+                                                         for way, one in folder["ways"].items()])
     if report.get("stages"):
         text += "\n**One stage in memory**, 6000x4000, beside OpenCV; x is OpenCV's time by ours, with AVX-512 (v4) and AVX2 (v3) code:\n\n"
         rows = [(one["stage"], number(one["opencv_s"] * 1e3, 2), *(cell for isa in one["ratio"] for cell in (

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Times smempipe beside the other tools that are installed, in alternation, and writes what it measured as JSON.
 
-    tests/bench/peers.py [--program build/release/smempipe] [--json docs/results/cpu-peers.json] [--rounds 7] [--only jobs|stages]
+    tests/bench/peers.py [--program build/release/smempipe] [--json docs/results/cpu-peers.json] [--rounds 7] [--only jobs|folder|stages]
 
-Two tables: whole commands (a picture in, a picture out: wall time, processor time, peak memory, size of the output) beside
-vips, ImageMagick, GraphicsMagick, ffmpeg and OpenCV; and single stages in memory beside OpenCV, with `smempipe compare`.
+Three tables: whole commands (a picture in, a picture out: wall time, processor time, peak memory, size of the output) beside
+vips, ImageMagick, GraphicsMagick, ffmpeg and OpenCV; a folder of small pictures beside loops over such commands; and single
+stages in memory beside OpenCV, with `smempipe compare`.
 Needs Python with NumPy and OpenCV for the pictures (Debian: python3-numpy, python3-opencv). Run it on a quiet machine:
 only ratios within one run mean anything."""
 import argparse
@@ -95,6 +96,13 @@ def once(command, out, watched):
     return {"wall_s": wall, "cpu_s": used.ru_utime + used.ru_stime, "peak_mb": peak, "output_bytes": os.path.getsize(out)}
 
 
+def apart(make, folder):
+    """Makes pictures in a process whose memory goes with it."""
+    maker = multiprocessing.Process(target=make, args=(folder,))
+    maker.start()
+    maker.join()
+
+
 SLOW = ("ImageMagick", "GraphicsMagick")  # tens of seconds each: one round
 
 JOBS = [
@@ -132,6 +140,47 @@ def measure_jobs(program, folder, rounds, threads):
         line = ", ".join(f"{t} {v['wall_s']:.3f} s" for t, v in tools.items())
         print(f"{title}: {line}", flush=True)
     return results
+
+
+# ---------------------------------------------------------------------------------------------- a folder
+
+PICTURES = 2000
+
+
+def make_folder(folder):
+    os.mkdir(f"{folder}/in")
+    big = photo(1024, 1024)
+    for i in range(PICTURES):
+        y, x = i * 37 % 768, i * 101 % 768
+        cv2.imwrite(f"{folder}/in/p{i:04}.png", big[y : y + 256, x : x + 256])
+
+
+def measure_folder(program, folder, threads):
+    """Every picture of a folder blurred by sigma 2: one command, or a shell's loop."""
+    has = shutil.which
+    how = f"--device cpu --threads {threads} -e 'gaussian 2px'"
+    loop = "for f in in/*.png; do {}; done"
+    ways = {
+        "smempipe batch": f"'{program}' batch -q {how} in -o out",
+        "a loop over smempipe run": loop.format(f"'{program}' run -q {how} $f out/${{f#in/}}"),
+        "a loop over vips gaussblur": has("vips") and loop.format("vips gaussblur $f out/${f#in/} 2"),
+        "mogrify": has("mogrify") and "mogrify -path out -gaussian-blur 0x2 in/*.png",
+    }
+    results = {}
+    for way, command in ways.items():
+        if not command:
+            continue
+        shutil.rmtree(f"{folder}/out", ignore_errors=True)
+        os.mkdir(f"{folder}/out")
+        start = time.monotonic()
+        subprocess.run(["sh", "-c", command], cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        seconds = time.monotonic() - start
+        made = sum(name.endswith(".png") for name in os.listdir(f"{folder}/out"))
+        if made != PICTURES:
+            raise SystemExit(f"{way}: {made} pictures of {PICTURES}")
+        results[way] = {"wall_s": seconds}
+        print(f"{PICTURES} pictures of 256x256, {way}: {seconds:.2f} s", flush=True)
+    return {"pictures": PICTURES, "size": "256x256 RGB", "ways": results}
 
 
 # ---------------------------------------------------------------------------------------------- single stages
@@ -241,7 +290,7 @@ def main():
     ask.add_argument("--json", default=os.path.join(ROOT, "docs/results/cpu-peers.json"))
     ask.add_argument("--rounds", type=int, default=7)
     ask.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    ask.add_argument("--only", choices=("jobs", "stages"), help="measure one table, keep the other")
+    ask.add_argument("--only", choices=("jobs", "folder", "stages"), help="measure one table, keep the others")
     options = ask.parse_args()
     result = {
         "program": first_line([options.program, "--version"]),
@@ -258,12 +307,13 @@ def main():
         if all(before.get(key) == result[key] for key in ("processor", "threads", "versions")):
             result = {**before, **result}  # the other table, of an earlier run here, stays
     with tempfile.TemporaryDirectory() as folder:
-        if options.only != "stages":
-            maker = multiprocessing.Process(target=make_pictures, args=(folder,))  # its memory goes with it
-            maker.start()
-            maker.join()
+        if options.only in (None, "jobs"):
+            apart(make_pictures, folder)
             result["jobs"] = measure_jobs(options.program, folder, options.rounds, options.threads)
-        if options.only != "jobs":
+        if options.only in (None, "folder"):
+            apart(make_folder, folder)
+            result["folder"] = measure_folder(os.path.abspath(options.program), folder, options.threads)
+        if options.only in (None, "stages"):
             result["stages"] = measure_stages(options.program, folder, options.rounds, options.threads)
     os.makedirs(os.path.dirname(os.path.abspath(options.json)), exist_ok=True)
     with open(options.json, "w") as file:
