@@ -37,9 +37,13 @@ SMP_DEVICE void bell_fetch(IN *line, const bell_strip<IN> &strip, const smp_io &
     const bool aligned = (uintptr_t)row % 16 == 0;
     for (int i = (int)(threadIdx.x % 32) * PIECE; i < strip.pitch; i += 32 * PIECE) {
         const int64_t at = strip.x0 - strip.halo + i;
-        if (aligned && at >= 0 && at + PIECE <= strip.n)
-            smp_copy_async<16>(line + i, row + at);
-        else if (at < strip.n + strip.halo)
+        if (aligned && at >= 0 && at + PIECE <= strip.n) {
+            if (sizeof(IN) == 2) { /* whose wavefronts are understood wherever rows lie: bank.h */
+                smp_copy_async<8>(line + i, row + at);
+                smp_copy_async<8>(line + i + PIECE / 2, row + at + PIECE / 2);
+            } else
+                smp_copy_async<16>(line + i, row + at);
+        } else if (at < strip.n + strip.halo)
 #pragma unroll 1
             for (int k = 0; k < PIECE; k++)
                 line[i + k] = (IN)stencil_across(row, io.in, at + k, g.edge, outside);

@@ -87,6 +87,17 @@ struct fir_wide {
     fir_quad k[SMP_FIR_GROUP / 4][SMP_FIR_APART]; /* the first four taps of every group, the last four */
 };
 
+/* The first N samples of a quad: what is not wanted is not loaded, which nvcc would see to anyhow; said here, traces count
+ * the accesses that a GPU makes. */
+template <int N> SMP_DEVICE void fir_part(fir_quad &to, const fir_quad &from)
+{
+    typedef smp_pack<float, N == 3 ? 4 : N> pack;
+    const pack part = *reinterpret_cast<const pack *>(&from);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        to.v[i] = part.v[i];
+}
+
 /* Groups j .. j + 3 of a block of `have` taps: TAPS each; the last one may be missing, unless ALL. x: the quad that the
  * groups' first taps want for the first result. A tap serves all results in a row, so that the GPU reads it once from the
  * registers' banks, and the compiler can let samples and sums lie in different ones. */
@@ -104,12 +115,15 @@ SMP_DEVICE void fir_four_groups(float (&sum)[FIR_ROWS][4], const fir_quad *x, co
     for (int i = 0; i < 4; i++) {
         if (i)
             smp_loads_stay();
-        fir_quad taps[2] = {k[0][j + i]};
-        if (TAPS > 4)
-            taps[1] = k[1][j + i];
+        const bool last = ALL || j + i + (TAPS - 1) * SMP_FIR_APART < have;
+        fir_quad taps[2];
+        if (TAPS > 1 || last)
+            fir_part<(TAPS < 4 ? TAPS : 4)>(taps[0], k[0][j + i]);
+        if (TAPS > 5 || (TAPS == 5 && last))
+            fir_part<(TAPS > 4 ? TAPS - 4 : 4)>(taps[1], k[1][j + i]);
 #pragma unroll
         for (int t = 0; t < TAPS; t++)
-            if (ALL || t < TAPS - 1 || j + i + t * SMP_FIR_APART < have) {
+            if (t < TAPS - 1 || last) {
 #pragma unroll
                 for (int n = 0; n < SMP_FIR_EACH; n++) {
                     const int at = t % 2 ? SMP_FIR_EACH - 1 - n : n, e = at / FIR_ROWS, r = at % FIR_ROWS;

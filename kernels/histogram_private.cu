@@ -6,6 +6,7 @@
  * which it issues 128 a clock and counts 32. parts    for a histogram too large for shared memory (65536 bins): it is
  * cut into gridDim.y parts, each of which reads all, half of it from the second-level cache, and counts its own. What
  * is another's goes into a counter that nobody reads: a branch would cost more. */
+#include "smp_apart.cuh"
 #include "histogram_tally.cuh"
 
 /* Counts every sample of a 16-byte word in its channel's histogram. CODES: by code value. PARTS: the block keeps a part
@@ -160,7 +161,7 @@ template <typename T, int C, typename UNIT, int AT_ONCE, bool AHEAD> struct hist
 #pragma unroll 1
             for (; single.more(); single.next())
                 count.add_single(cut.single(first + single.y * stride, single.k), tally);
-            __syncwarp(); /* for the emulator's traces: some lanes have counted one more than others */
+            smp_in_step(); /* some lanes have counted one more than others */
         }
         while (have) {
             const unsigned there = have;

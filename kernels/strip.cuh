@@ -11,6 +11,7 @@
 #ifndef SMP_KERNELS_STRIP_CUH
 #define SMP_KERNELS_STRIP_CUH
 
+#include "smp_apart.cuh"
 #include "stencil.cuh"
 
 /* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. */
@@ -185,8 +186,11 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
             if (side)
 #pragma unroll
                 for (int i = 0; i < ROWS; i += SIDE_TURN)
-                    if (i + SIDE_TURN <= ROWS || i + side_row < ROWS)
+                    if (i + SIDE_TURN <= ROWS || i + side_row < ROWS) {
+                        if (HALO <= 4) /* with more taps there is no register to spare for it: 31 took twice the time */
+                            smp_apart();
                         smp_copy_async_along(side_to + offset + i * PITCH, down(side_from, i));
+                    }
 #pragma unroll
             for (int i = 0; i < ROWS / TURN; i++)
                 smp_copy_async_along(to + offset + i * TURN * PITCH, down(from, i * TURN));

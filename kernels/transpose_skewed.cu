@@ -3,6 +3,7 @@
  * beside 4 to store them.
  *
  * u8x3 is bound by the order in which memory sees rows: moved without being transposed, the tile is no faster. */
+#include "smp_apart.cuh"
 #include "smp_kernel.h"
 #include "turn_tile.cuh"
 
@@ -40,16 +41,24 @@ SMP_DEVICE void turn_three(uint32_t (&v)[4][3])
             v[j][k] = o[j][k];
 }
 
-/* 16 bytes to shared memory, or zeros. LINE 256: what is missing comes to the second-level cache by 256 bytes. (cp.async
- * can fill with zeros itself, but CUPTI counts that at random.) */
-template <int LINE> SMP_DEVICE void turn_fetch(uint32_t *to, const unsigned char *from, bool present)
+/* 16 bytes to shared memory. LINE 256: what is missing comes to the second-level cache by 256 bytes. */
+template <int LINE> SMP_DEVICE void turn_fetch(uint32_t *to, const unsigned char *from)
 {
-    if (!present)
-        *reinterpret_cast<uint4 *>(to) = make_uint4(0, 0, 0, 0);
-    else if (LINE == 256)
+    if (LINE == 256)
         smp_copy_async_along(to, from);
     else
         smp_copy_async<16>(to, from);
+}
+/* The same, or zeros. (cp.async can fill with zeros itself, but CUPTI counts that at random.) */
+template <int LINE> SMP_DEVICE void turn_fetch_or_zeros(uint32_t *to, const unsigned char *from, bool present)
+{
+    if (!present) {
+        smp_apart();
+        *reinterpret_cast<uint4 *>(to) = make_uint4(0, 0, 0, 0);
+    } else {
+        smp_apart();
+        turn_fetch<LINE>(to, from);
+    }
 }
 
 /* Pixels of 3, 6 or 12 bytes. */
@@ -73,14 +82,23 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
         const int across = t.columns / B, down = t.rows / B;
         const unsigned char *from = t.in + t.x0 * t.in_step + t.a0 * PX;
         unsigned char *to = t.out + t.a0 * t.out_step + t.x0 * PX;
+        if (!LOOSE && t.rows >= shape::rows && across >= shape::across) { /* as most tiles are */
 #pragma unroll
-        for (int k = 0; k < shape::rows * IN_WORDS; k += T) {
-            const int i = k + (int)threadIdx.x, r = i / IN_WORDS, c = i % IN_WORDS;
-            const unsigned char *row = from + r * t.in_step;
-            const int skew = LOOSE ? (int)((uintptr_t)row & 15) : 0;
-            const bool present = r < t.rows && 16 * c < skew + 12 * across;
-            if (!LOOSE || r < shape::rows)
-                turn_fetch<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4], row - skew + c * 16, present);
+            for (int k = 0; k < shape::rows * IN_WORDS; k += T) {
+                const int i = k + (int)threadIdx.x, r = i / IN_WORDS, c = i % IN_WORDS;
+                turn_fetch<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4], from + r * t.in_step + c * 16);
+            }
+        } else {
+#pragma unroll 1
+            for (int k = 0; k < shape::rows * IN_WORDS; k += T) {
+                smp_together();
+                const int i = k + (int)threadIdx.x, r = i / IN_WORDS, c = i % IN_WORDS;
+                const unsigned char *row = from + r * t.in_step;
+                const int skew = LOOSE ? (int)((uintptr_t)row & 15) : 0;
+                const bool present = r < t.rows && 16 * c < skew + 12 * across;
+                if (!LOOSE || r < shape::rows)
+                    turn_fetch_or_zeros<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4], row - skew + c * 16, present);
+            }
         }
         smp_copy_commit();
         smp_copy_wait<0>();
