@@ -99,7 +99,7 @@ class Compare(CliCase):
         self.smp("diff", "out.png", "other.png")  # counting changes nothing
         found = self.smp("run", "--counters", "--report=-", "-e", "gray", "-e", "transpose", "--device", "cpu", CHELSEA, "third.npy").stdout
         shared = json.loads(found)["steps"][1]["shared_memory"]
-        self.assertLess(shared["conflicts"], 0.05 * shared["wavefronts"])  # lanes are missing at the edges
+        self.assertLess(shared["conflicts"], 0.1 * shared["wavefronts"])  # lanes are missing at the edges
         self.assertIn("standard input", self.smp("run", "--counters", "-e", "invert", "-", "fourth.png", status=2, stdin=open(CHELSEA, "rb")).stderr)
 
     def test_a_second_picture_from_a_file_is_read(self):
