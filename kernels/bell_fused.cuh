@@ -35,15 +35,17 @@ SMP_DEVICE void bell_fetch(IN *line, const bell_strip<IN> &strip, const smp_io &
     constexpr int PIECE = 16 / (int)sizeof(IN);
     const IN *row = smp_in<IN>(io.in, y);
     const bool aligned = (uintptr_t)row % 16 == 0;
-    for (int i = (int)(threadIdx.x % 32) * PIECE; i < strip.pitch; i += 32 * PIECE) {
+    for (int first = 0; first < strip.pitch; first += 32 * PIECE) {
+        smp_together();
+        const int i = first + (int)(threadIdx.x % 32) * PIECE;
         const int64_t at = strip.x0 - strip.halo + i;
-        if (aligned && at >= 0 && at + PIECE <= strip.n) {
+        if (i < strip.pitch && aligned && at >= 0 && at + PIECE <= strip.n) {
             if (sizeof(IN) == 2) { /* whose wavefronts are understood wherever rows lie: bank.h */
                 smp_copy_async<8>(line + i, row + at);
                 smp_copy_async<8>(line + i + PIECE / 2, row + at + PIECE / 2);
             } else
                 smp_copy_async<16>(line + i, row + at);
-        } else if (at < strip.n + strip.halo)
+        } else if (i < strip.pitch && at < strip.n + strip.halo)
 #pragma unroll 1
             for (int k = 0; k < PIECE; k++)
                 line[i + k] = (IN)stencil_across(row, io.in, at + k, g.edge, outside);
