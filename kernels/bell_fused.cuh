@@ -40,11 +40,7 @@ SMP_DEVICE void bell_fetch(IN *line, const bell_strip<IN> &strip, const smp_io &
         const int i = first + (int)(threadIdx.x % 32) * PIECE;
         const int64_t at = strip.x0 - strip.halo + i;
         if (i < strip.pitch && aligned && at >= 0 && at + PIECE <= strip.n) {
-            if (sizeof(IN) == 2) { /* whose wavefronts are understood wherever rows lie: bank.h */
-                smp_copy_async<8>(line + i, row + at);
-                smp_copy_async<8>(line + i + PIECE / 2, row + at + PIECE / 2);
-            } else
-                smp_copy_async<16>(line + i, row + at);
+            smp_copy_async<16>(line + i, row + at);
         } else if (i < strip.pitch && at < strip.n + strip.halo)
 #pragma unroll 1
             for (int k = 0; k < PIECE; k++)

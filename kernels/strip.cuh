@@ -2,7 +2,8 @@
  *
  * A block is one warp: no block barrier exists. Rows arrive ROWS at a time, STAGES - 1 of such groups ahead, by
  * asynchronous copies of 16 bytes into the warp's own part of shared memory; each row has SIDE samples of halo on both
- * sides. The common group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's
+ * sides. Lanes for which no piece of halo is left copy another's to where nobody reads: CUPTI counts a copy under a
+ * predicate for lanes too that are switched off, and a branch costs more (docs/gpu-log.md). The common group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's
  * left and right end, what lies outside is made in shared memory from what has arrived (settle), so that they keep up
  * with the others. Rows that are not aligned to 16 bytes, and the ends of rows that wrap, go sample by sample through
  * the border rule.
@@ -11,13 +12,21 @@
 #ifndef SMP_KERNELS_STRIP_CUH
 #define SMP_KERNELS_STRIP_CUH
 
-#include "smp_apart.cuh"
 #include "stencil.cuh"
 
-/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. */
+/* The largest of n, n/2, n/4 .. that is at most `most`. */
+SMP_FN constexpr int strip_halves(int n, int most)
+{
+    return n > most ? strip_halves(n / 2, most) : n;
+}
+
+/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. SPARE: pieces that nobody reads. */
 template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_rows {
     static constexpr int PIECE = 16 / (int)sizeof(IN), PITCH = ACROSS + 2 * SIDE, GROUP = ROWS * PITCH;
-    uint4 v[STAGES * GROUP / PIECE];
+    static constexpr int HALO = 2 * SIDE / PIECE;                   /* pieces of a row's halo */
+    static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO); /* rows of halo a copy */
+    static constexpr int SPARE = 32 - SIDE_TURN * HALO;             /* lanes for which no piece of halo is left */
+    uint4 v[STAGES * GROUP / PIECE + SPARE];
 };
 
 /* The same value, of which the compiler does not know that it is a constant or a parameter (pictures have no negative
@@ -64,8 +73,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     static_assert(sizeof(IN) == 1 || sizeof(IN) == 4, "bytes or floats");
     static constexpr int PIECE = rows_type::PIECE, PITCH = rows_type::PITCH, GROUP = rows_type::GROUP;
     static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
-    static constexpr int HALO = 2 * SIDE / PIECE;                     /* pieces of a row's halo */
-    static constexpr int SIDE_TURN = 32 / HALO < ROWS ? 32 / HALO : ROWS; /* rows of halo a copy */
+    static constexpr int HALO = rows_type::HALO, SIDE_TURN = rows_type::SIDE_TURN, SPARE = rows_type::SPARE;
     static_assert(MIDDLE <= 32 && ROWS % TURN == 0 && HALO <= 32, "a row is one copy at most");
     const smp_view &in;
     const int edge, reach; /* samples beside a row's end that are read */
@@ -73,7 +81,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     int x, row, side_x, side_row;
     bool whole;                 /* every piece is aligned and inside */
     bool pieces;                /* pieces come whole, or as much of them as exists; else by samples */
-    bool side;                  /* this lane brings a piece of halo */
+    int side;                   /* all bits: this lane brings a piece of halo; 0: it copies one more, for nobody */
     bool quick;                 /* of a band: whole, and its groups of rows all exist */
     const IN *from, *side_from; /* of the next group, of quick ones */
     IN *to, *side_to;
@@ -88,11 +96,12 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         row = lane / MIDDLE;
         x = x0 + lane % MIDDLE * PIECE;
         to = first + row * PITCH + SIDE + lane % MIDDLE * PIECE;
-        const int piece = lane % HALO < HALO / 2 ? lane % HALO : lane % HALO + MIDDLE;
-        side = lane < SIDE_TURN * HALO;
-        side_row = lane / HALO;
+        const int spare = lane - SIDE_TURN * HALO, own = spare < 0 ? lane : spare % (SIDE_TURN * HALO);
+        const int piece = own % HALO < HALO / 2 ? own % HALO : own % HALO + MIDDLE;
+        side = SPARE && spare >= 0 ? 0 : -1;
+        side_row = own / HALO;
         side_x = x0 - SIDE + piece * PIECE;
-        side_to = first + side_row * PITCH + piece * PIECE;
+        side_to = first + (side ? side_row * PITCH + piece * PIECE : STAGES * GROUP + spare * PIECE);
         const bool aligned = ((uintptr_t)in.data | (uintptr_t)in.stride) % 16 == 0;
         whole = aligned && x0 >= SIDE && x0 + ACROSS + SIDE <= n;
         pieces = aligned && (whole || edge != SMP_WRAP);
@@ -183,14 +192,9 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     SMP_MEMBER void load(int offset)
     {
         if (quick) {
-            if (side)
 #pragma unroll
-                for (int i = 0; i < ROWS; i += SIDE_TURN)
-                    if (i + SIDE_TURN <= ROWS || i + side_row < ROWS) {
-                        if (HALO <= 4) /* with more taps there is no register to spare for it: 31 took twice the time */
-                            smp_apart();
-                        smp_copy_async_along(side_to + offset + i * PITCH, down(side_from, i));
-                    }
+            for (int i = 0; i < ROWS; i += SIDE_TURN) /* by all lanes: a copy under a predicate would be miscounted */
+                smp_copy_async_along(side_to + (side & (offset + i * PITCH)), down(side_from, i));
 #pragma unroll
             for (int i = 0; i < ROWS / TURN; i++)
                 smp_copy_async_along(to + offset + i * TURN * PITCH, down(from, i * TURN));
@@ -203,7 +207,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
             smp_together();
             const bool middle = i < ROWS;
             const int line = middle ? row + i : side_row + i - ROWS;
-            if (!middle && (!side || line >= ROWS))
+            if (!middle && !side)
                 continue;
             IN *const place = (middle ? to + i * PITCH : side_to + (i - ROWS) * PITCH) + offset;
             if (pieces) {
