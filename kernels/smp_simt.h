@@ -70,8 +70,8 @@ uint64_t smp_simt_atomic64(int op, void *at, uint64_t value, uint64_t expected);
 void smp_simt_atomic_read(void);
 
 void smp_simt_together(void);
-/* Zeros follow the first `present` bytes; fills: the instruction is one that may store zeros. */
-void smp_simt_copy_async(void *to, const void *from, size_t size, size_t present, int fills);
+/* from: null stores zeros; fills: the instruction is one that may do so. */
+void smp_simt_copy_async(void *to, const void *from, size_t size, int fills);
 void smp_simt_copy_commit(void);
 void smp_simt_copy_wait(int pending);
 
@@ -305,12 +305,12 @@ SMP_DEVICE void __threadfence_block()
 template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
-    smp_simt_copy_async(to, from, BYTES, BYTES, 0);
+    smp_simt_copy_async(to, from, BYTES, 0);
 }
 template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, bool present)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
-    smp_simt_copy_async(to, present ? from : nullptr, BYTES, present ? BYTES : 0, 1);
+    smp_simt_copy_async(to, present ? from : nullptr, BYTES, 1);
 }
 SMP_DEVICE void smp_copy_async_along(void *to, const void *from)
 {

@@ -71,9 +71,8 @@ typedef struct simt_exchange {
 /* An asynchronous copy that was started: the pool of a worker, chained for each thread. */
 typedef struct simt_copy {
     void *to;
-    const void *from;
-    uint32_t size, present; /* zeros after so many bytes */
-    uint32_t group, next;   /* next: index + 1 */
+    const void *from;           /* null: zeros */
+    uint32_t size, group, next; /* next: index + 1 */
     uintptr_t pc;
 } simt_copy;
 
@@ -175,9 +174,10 @@ void simt_trace_divergent(simt_worker *worker, uintptr_t pc);
 /* unit: an integer atomic that adds 1; real: one on floats. */
 void simt_trace_atomic(simt_worker *worker, const void *at, size_t size, uintptr_t pc, bool unit, bool real);
 void simt_trace_atomic_read(simt_worker *worker);
-/* An asynchronous copy is issued (its instruction is counted) and lands (its bytes are written). */
-void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, size_t present,
-                           bool fills, uintptr_t pc);
+/* An asynchronous copy is issued (its instruction is counted) and lands (its bytes are written). from: null for zeros.
+ */
+void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, bool fills,
+                           uintptr_t pc);
 void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, uintptr_t pc);
 /* Adds what the worker saw to the launch; false when memory is exhausted. */
 bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch);

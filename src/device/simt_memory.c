@@ -152,12 +152,12 @@ void smp_simt_atomic_read(void)
 /* ------------------------------------------------------------------------------------------------ asynchronous copies
  */
 
-void smp_simt_copy_async(void *to, const void *from, size_t size, size_t present, int fills)
+void smp_simt_copy_async(void *to, const void *from, size_t size, int fills)
 {
     simt_worker *worker = simt_me;
     int n = worker->current;
     uintptr_t pc = (uintptr_t)__builtin_return_address(0);
-    if (((uintptr_t)to | (present ? (uintptr_t)from : 0)) & (size - 1)) {
+    if (((uintptr_t)to | (uintptr_t)from) & (size - 1)) {
         simt_fault(worker->launch, CUDA_ERROR_LAUNCH_FAILED, "a misaligned asynchronous copy of %zu bytes", size);
         simt_abandon(worker);
     }
@@ -166,13 +166,9 @@ void smp_simt_copy_async(void *to, const void *from, size_t size, size_t present
         simt_abandon(worker);
     }
     if (worker->launch->trace)
-        simt_trace_copy_issue(worker, to, size, from, present, fills != 0, pc);
-    worker->copies[worker->copy_count++] = (simt_copy){.to = to,
-                                                       .from = from,
-                                                       .size = (uint32_t)size,
-                                                       .present = (uint32_t)present,
-                                                       .group = worker->copy_group[n],
-                                                       .pc = pc};
+        simt_trace_copy_issue(worker, to, size, from, fills != 0, pc);
+    worker->copies[worker->copy_count++] =
+        (simt_copy){.to = to, .from = from, .size = (uint32_t)size, .group = worker->copy_group[n], .pc = pc};
     uint32_t index = (uint32_t)worker->copy_count; /* plus 1 */
     if (worker->copy_last[n])
         worker->copies[worker->copy_last[n] - 1].next = index;
@@ -200,9 +196,10 @@ void smp_simt_copy_wait(int pending)
         simt_copy *copy = &worker->copies[worker->copy_first[n] - 1];
         if (copy->group + (uint32_t)pending >= worker->copy_group[n])
             break; /* one of the newest groups, or not committed */
-        if (copy->present)
-            memcpy(copy->to, copy->from, copy->present);
-        memset((char *)copy->to + copy->present, 0, copy->size - copy->present);
+        if (copy->from)
+            memcpy(copy->to, copy->from, copy->size);
+        else
+            memset(copy->to, 0, copy->size);
         if (worker->launch->trace)
             simt_trace_copy_land(worker, copy->to, copy->size, copy->pc);
         worker->copy_first[n] = copy->next;

@@ -389,10 +389,9 @@ void simt_trace_atomic_read(simt_worker *worker)
         recorder->instructions[recorder->last_atomic - 1].read = true;
 }
 
-void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, size_t present,
-                           bool fills, uintptr_t pc)
+void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, bool fills, uintptr_t pc)
 {
-    if (present && guard_hit(worker->recorder, (uintptr_t)from, present))
+    if (from && guard_hit(worker->recorder, (uintptr_t)from, size))
         worker->recorder->sites[site_of(worker->recorder, pc, SMP_SHARED_ASYNC, (int)size)].faults.outside++;
     instruction *one = touch(worker, (uintptr_t)to, size, SIMT_ASYNC, SMP_SHARED_ASYNC, pc, true);
     const int lane = worker->current % SIMT_LANES;
