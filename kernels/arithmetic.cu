@@ -63,7 +63,7 @@ template <typename IN, typename OUT> SMP_DEVICE void arithmetic_naive(const smp_
             out[i] = arithmetic_sample<IN, OUT>(io, p, second, in[i], i / io.in.channels, (int)(i % io.in.channels),
                                                 &clipped);
     }
-    smp_count_clipped_together(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FORMATS(arithmetic_naive, smp_arithmetic_params)
 
@@ -209,6 +209,6 @@ template <typename IN, typename OUT> SMP_DEVICE void arithmetic_tiled(const smp_
             out[i] = arithmetic_sample<IN, OUT>(io, p, second, in[i], i / io.in.channels, (int)(i % io.in.channels),
                                                 &clipped);
     }
-    smp_count_clipped_together(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FORMATS(arithmetic_tiled, smp_arithmetic_params)

@@ -201,7 +201,7 @@ SMP_DEVICE void bell_columns_tile(const smp_io &io, const smp_bell &g, const FIN
                 stencil_put4(io, smp_out<OUT>(io.out, y), x, sum[q], &clipped);
             }
     }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 #endif

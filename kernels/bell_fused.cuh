@@ -204,7 +204,7 @@ SMP_DEVICE void bell_fuse(const smp_io &io, const smp_bell &g, const FINISH &fin
             __syncthreads();
         }
     }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 #endif

@@ -249,7 +249,7 @@ template <int R, int C> SMP_DEVICE void blur_slope_march(const smp_io &io, const
     }
     if (ends)
         result.finish(io, p.map, result.at, flags, last);
-    smp_count_clipped_together(io, result.clipped);
+    smp_count_clipped<uint8_t>(io, result.clipped);
 }
 
 #define BLUR_SLOPE(R, C)                                                                                               \

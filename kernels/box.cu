@@ -148,7 +148,7 @@ template <typename OUT> SMP_DEVICE void box_columns_tile(const smp_io &io, const
             }
         __syncthreads();
     }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 template <typename IN, typename OUT> SMP_DEVICE void box_rows_tiled(const smp_io &io, const smp_box &p)

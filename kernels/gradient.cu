@@ -131,7 +131,7 @@ template <typename IN, typename OUT, int C> SMP_DEVICE void gradient_tile_each(c
         }
         __syncthreads();
     }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 #define GRADIENT_TILED(C)                                                                                              \

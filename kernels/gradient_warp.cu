@@ -196,7 +196,7 @@ template <int C, int WHAT> SMP_DEVICE void gradient_warp_bytes(const smp_io &io,
     row.clipped = 0;
     row.counts = io.clipped != nullptr;
     strip_march<walk, 3>(io, g.edge, 1, C, s, row);
-    smp_count_clipped_together(io, row.clipped);
+    smp_count_clipped<uint8_t>(io, row.clipped);
 }
 
 /* ---------------------------------------------------------------------------------------------- f32 */

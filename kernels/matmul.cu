@@ -49,7 +49,7 @@ template <typename IN, typename OUT> SMP_DEVICE void matmul_naive(const smp_io &
                            smp_load(smp_row(&r, k), at, r.format), sum);
             matmul_put<OUT>(io, smp_out<OUT>(io.out, y), i, smp_matmul_value(sum, p.divisor), &clipped);
         }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FORMATS(matmul_naive, smp_matmul_params)
 
@@ -102,7 +102,7 @@ template <typename IN, typename OUT, int PAD> SMP_DEVICE void matmul_tile(const 
             matmul_put<OUT>(io, smp_out<OUT>(io.out, y), x * io.out.channels + c, smp_matmul_value(sum[i], p.divisor),
                             &clipped);
     }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 template <typename IN, typename OUT> SMP_DEVICE void matmul_tiled(const smp_io &io, const smp_matmul_params &p)

@@ -54,7 +54,7 @@ SMP_DEVICE void matmul_make(const smp_io &io, const smp_matmul_params &p, matmul
                 }
         }
     }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 /* Two loops in code, each with registers of its own for the sums. */

@@ -83,7 +83,7 @@ template <typename T, int R, int C> SMP_DEVICE void sharpen_march(const smp_io &
 {
     sharpen_mask<T, R, C> mask(io, p);
     bell_march<T, R, C>(io, p.blur, mask);
-    smp_count_clipped(io, mask.clipped);
+    smp_count_clipped<T>(io, mask.clipped);
 }
 
 #endif

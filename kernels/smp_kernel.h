@@ -225,27 +225,22 @@ template <typename T> SMP_DEVICE T *smp_out(const smp_view &v, int64_t y)
     return static_cast<T *>(smp_row(&v, y));
 }
 
-/* 1 when storing v as OUT counts as clipped. Add up a thread's own, then smp_count_clipped() once. */
+/* 1 when storing v as OUT counts as clipped. Add up a thread's own, then smp_count_clipped<OUT>() once. */
 template <typename OUT> SMP_DEVICE unsigned smp_clipped(float v)
 {
     if (smp_sample<OUT>::format == SMP_F32)
         return 0;
     return (unsigned)smp_clips(v, smp_sample<OUT>::format == SMP_U8 ? 255.f : 65535.f);
 }
-SMP_DEVICE void smp_count_clipped(const smp_io &io, unsigned count)
+/* All lanes of a warp must come here, those without results too: one atomic a warp, for all go to one address. */
+template <typename OUT> SMP_DEVICE void smp_count_clipped(const smp_io &io, unsigned count)
 {
-    if (io.clipped && count)
-        atomicAdd(reinterpret_cast<unsigned long long *>(io.clipped), (unsigned long long)count);
-}
-/* smp_count_clipped() for kernels whose threads all come here: one atomic a warp, for they all go to one address. */
-SMP_DEVICE void smp_count_clipped_together(const smp_io &io, unsigned count)
-{
-    if (!io.clipped)
-        return;
-    for (unsigned distance = 16; distance; distance /= 2)
-        count += __shfl_down_sync(0xffffffffu, count, distance);
-    if ((threadIdx.x + threadIdx.y * blockDim.x) % 32 == 0)
-        smp_count_clipped(io, count);
+    if (smp_sample<OUT>::format != SMP_F32 && io.clipped) {
+        for (unsigned distance = 16; distance; distance /= 2)
+            count += __shfl_down_sync(0xffffffffu, count, distance);
+        if ((threadIdx.x + threadIdx.y * blockDim.x) % 32 == 0 && count)
+            atomicAdd(reinterpret_cast<unsigned long long *>(io.clipped), (unsigned long long)count);
+    }
 }
 
 #endif

@@ -75,7 +75,7 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_pixel_each
         for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width; x += step)
             smp_pixel_one<SMP_MAX_CHANNELS, false>(io, smp_in<IN>(io.in, y) + x * io.in.channels,
                                                    smp_out<OUT>(io.out, y) + x * io.out.channels, put, op);
-    smp_count_clipped_together(io, put.clipped);
+    smp_count_clipped<OUT>(io, put.clipped);
 }
 
 /* n samples by all threads of a block, 16 bytes an access where both sides are aligned. */
@@ -177,7 +177,7 @@ SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
         smp_pixel_rows<4, WORDS, IN, OUT>(io, s, put, op);
     else
         smp_pixel_rows<SMP_MAX_CHANNELS, WORDS, IN, OUT>(io, s, put, op);
-    smp_count_clipped_together(io, put.clipped);
+    smp_count_clipped<OUT>(io, put.clipped);
 }
 
 #endif

@@ -60,7 +60,7 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_each
         for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
             out[i] = smp_point_sample<IN, OUT>(io, in[i], by_channel ? smp_point_channel(io, i) : 0, op, &clipped);
     }
-    smp_count_clipped_together(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 /* As many samples at a time as make 16 bytes on the wider side, in one access each; rows that do not start on such a
@@ -112,7 +112,7 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_pack
     smp_point_stream<IN, OUT>(io, smp_point_by_channel<OP>(io), [&](IN v, int channel) {
         return smp_point_sample<IN, OUT>(io, v, channel, op, &clipped);
     });
-    smp_count_clipped_together(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 /* tiled, for operations that cost more than a look-up: bytes find their result in a table in shared memory, a plane a

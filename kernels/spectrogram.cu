@@ -48,7 +48,7 @@ SMP_DEVICE void spectrogram_naive(const smp_io &io, const smp_spectrogram_params
             }
             spectrogram_put<OUT>(io, p, c, bin, x, re, im, &clipped);
         }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_PAIR_(spectrogram_naive, f32, float, f32, float, smp_spectrogram_params)
 SMP_KERNEL_PAIR_(spectrogram_naive, f32, float, u8, uint8_t, smp_spectrogram_params)
@@ -107,7 +107,7 @@ template <typename OUT> SMP_DEVICE void spectrogram_tiled(const smp_io &io, cons
                 spectrogram_put<OUT>(io, p, c, bin, x, sum[i][j], sum[i][j + 1], &clipped);
         }
     }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, 2, spectrogram_tiled_f32_f32, smp_spectrogram_params, io, p)

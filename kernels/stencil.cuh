@@ -157,7 +157,7 @@ template <typename OUT, typename SAMPLE> SMP_DEVICE void stencil_each(const smp_
     for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
         for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
             stencil_put(io, smp_out<OUT>(io.out, y), i, sample(y, i), &clipped);
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 #endif

@@ -104,7 +104,7 @@ SMP_DEVICE void taps_tile(const smp_io &io, const smp_taps &t, const WEIGHTS &k,
                             &clipped);
             }
     }
-    smp_count_clipped(io, clipped);
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 template <typename IN, typename OUT> SMP_DEVICE void taps_tiled(const smp_io &io, const smp_taps &t)

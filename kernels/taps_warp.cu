@@ -108,7 +108,7 @@ template <typename T, int K, int C> SMP_DEVICE void taps_warp(const smp_io &io, 
     SMP_SMEM(rows_type, s);
     row_type row(io, t);
     strip_march<walk, K>(io, t.edge, K / 2, K / 2 * C, s, row);
-    smp_count_clipped_together(io, row.clipped);
+    smp_count_clipped<T>(io, row.clipped);
 }
 
 #define TAPS_WARP(K, C)                                                                                                \

@@ -29,6 +29,7 @@
 
 /* A sample stored in the output's format; between equal formats its bits move. */
 template <typename IN, typename OUT> struct turn_sample {
+    static constexpr bool CLIPS = true;
     static SMP_MEMBER OUT of(IN v, bool counted, unsigned *clipped)
     {
         const float value = smp_value(v);
@@ -38,6 +39,7 @@ template <typename IN, typename OUT> struct turn_sample {
     }
 };
 template <typename T> struct turn_sample<T, T> {
+    static constexpr bool CLIPS = false;
     static SMP_MEMBER T of(T v, bool, unsigned *) { return v; }
 };
 
@@ -57,7 +59,8 @@ template <typename IN, typename OUT> SMP_DEVICE void transpose_naive(const smp_i
                 turn_sample<IN, OUT>::of(in[i], io.clipped != nullptr, &clipped);
         }
     }
-    smp_count_clipped(io, clipped);
+    if (turn_sample<IN, OUT>::CLIPS)
+        smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FORMATS(transpose_naive, smp_turn)
 
@@ -102,7 +105,8 @@ template <typename IN, typename OUT, int PAD> SMP_DEVICE void turn_tile(const sm
                     turn_sample<IN, OUT>::of(s[from + channel], io.clipped != nullptr, &clipped);
         }
     }
-    smp_count_clipped(io, clipped);
+    if (turn_sample<IN, OUT>::CLIPS)
+        smp_count_clipped<OUT>(io, clipped);
 }
 
 template <typename IN, typename OUT> SMP_DEVICE void transpose_tiled(const smp_io &io, const smp_turn &p)
