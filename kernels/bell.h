@@ -17,6 +17,7 @@ typedef struct smp_bell {
     int32_t radius;
     int32_t edge;             /* smp_edge */
     float fill;               /* of `constant`: a fraction of full scale */
+    int32_t fixed;            /* whole numbers: the definition is bell_fixed.h's, and so is the meaning of w */
     float w[SMP_BELL_INLINE]; /* w[k] for distance k, when radius < SMP_BELL_INLINE */
 } smp_bell;
 
@@ -55,7 +56,7 @@ SMP_FN float smp_bell_row(const smp_view *in, const smp_bell *g, const float *w,
 /* CPU scratch of the tiled walk: a window, a line and four output rows. */
 SMP_FN size_t smp_bell_scratch(int radius, int channels)
 {
-    int64_t reach = 2 * (int64_t)radius;
+    int64_t reach = 2 * (int64_t)radius; /* (what gaussian_fixed.c keeps is smaller) */
     return (smp_stencil_window(reach, smp_stencil_step(reach), STENCIL_PITCH) +
             smp_stencil_line((int64_t)radius * channels) + 4 * STENCIL_PITCH) *
            sizeof(float);

@@ -84,8 +84,8 @@ static void any_alignment_and_window_will_do(void **state)
     for (int i = 0; i < 2; i++) {
         const struct {
             double sigma, truncate, fill;
-            int edge;
-        } p = {sigmas[i], 4, 0, SMP_REFLECT};
+            int edge, arithmetic;
+        } p = {sigmas[i], 4, 0, SMP_REFLECT, 0};
         kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 6};
         assert_true(c.stage->params_size == sizeof p);
         c.in = case_shape(61, 45, 3, SMP_U8);

@@ -1,0 +1,59 @@
+/* The blur by a bell in whole numbers (smp_bell.fixed), for gaussian arithmetic=fixed: 8-bit samples in and out.
+ *
+ * The definition, the same on every device; sums of integers have no order:
+ *   weights       w[0..r] >= 0, whole, w[0] + 2 * (w[1] + .. + w[r]) = 65536
+ *   row pass      S = (sum of w[|k|] * p[x+k] + 128) >> 8             16 bits, 8 of them a fraction
+ *   column pass   out = (sum of w[|i|] * S[y+i] + 2^23) >> 24
+ * Samples that are stored as floats are rounded before, as a store would; results stored as floats are whole. Outside
+ * under `zero` and `constant`: p is that value, rounded, and so S is 256 times it.
+ *
+ * Against real arithmetic: with |d| the sum over all taps of the weights' own rounding errors, in 65536ths (at most 2r:
+ * a half a tap, and what the middle takes), out is off by at most 0.5 (the last rounding) + 1/512 (that of S) + 2 * 255 *
+ * |d| / 65536. For r up to SMP_FIXED_RADIUS that is less than 1.5, and so out is never more than 1 from the float
+ * definition's (bell.h). */
+#ifndef SMP_KERNELS_BELL_FIXED_H
+#define SMP_KERNELS_BELL_FIXED_H
+
+#include "bell.h"
+
+enum { SMP_FIXED_ONE = 65536, SMP_FIXED_RADIUS = SMP_BELL_INLINE - 1 };
+
+/* Weight of distance |k|. */
+SMP_FN uint32_t smp_fixed_weight(const smp_bell *g, int k)
+{
+    return (uint32_t)g->w[k < 0 ? -k : k];
+}
+
+/* A sample of any storage as the code value that it is, or rounds to. */
+SMP_FN uint32_t smp_fixed_code(float v)
+{
+    return smp_to_u8(v);
+}
+
+/* The code value outside the picture under `zero` and `constant`. */
+SMP_FN uint32_t smp_fixed_outside(const smp_bell *g)
+{
+    return smp_fixed_code(smp_outside(g->edge, g->fill, 255.f));
+}
+
+/* Sums that are complete. The largest are 65536 * 255 and 65536 * 65280. */
+SMP_FN uint32_t smp_fixed_row(uint32_t sum)
+{
+    return (sum + 128) >> 8;
+}
+SMP_FN uint32_t smp_fixed_result(uint32_t sum)
+{
+    return (sum + (1u << 23)) >> 24;
+}
+
+/* One value of the row pass, in a row of the picture. */
+SMP_FN uint32_t smp_fixed_row_at(const smp_view *in, const smp_bell *g, int64_t x, int64_t y, int c)
+{
+    const float outside = (float)smp_fixed_outside(g);
+    uint32_t sum = 0;
+    for (int k = -g->radius; k <= g->radius; k++)
+        sum += smp_fixed_weight(g, k) * smp_fixed_code(smp_at_border(in, x + k, y, c, g->edge, outside));
+    return smp_fixed_row(sum);
+}
+
+#endif
