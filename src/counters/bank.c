@@ -181,12 +181,11 @@ static uint32_t banks_of(uint32_t address, int width)
 static int copy_turns(const phase *p, uint32_t meets[SMP_WARP])
 {
     const smp_bank_access *access = p->access;
-    const uint32_t taking_part = access->active & ~(p->first ? (UINT32_C(1) << p->first) - 1 : 0);
     int turns = 0;
     for (int lane = p->first; lane < p->first + p->count; lane++) {
         meets[lane] = 0;
         for (int other = p->first; other < p->first + p->count; other++) {
-            if (!(taking_part >> lane & taking_part >> other & 1))
+            if (!(access->active >> lane & access->active >> other & 1))
                 continue;
             bool read = access->through_l1 >> lane & access->through_l1 >> other & 1;
             if (banks_of(access->offset[lane], access->width) & banks_of(access->offset[other], access->width) ||
