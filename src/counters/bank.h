@@ -1,9 +1,9 @@
 /* The cost of one warp instruction on shared memory: how many wavefronts its 32 addresses need, how many of those are
  * bank conflicts, and which lanes each wavefront serves. Pure arithmetic. Rules for compute capability 5.x and newer
  * were measured on an H100 (576 cases in tests/data/h100_bank_patterns.csv, every one exact; asynchronous copies and
- * `packed`: what CUPTI's SASS metrics count there, tests/data/h100_async_patterns.csv: exact too, but for 41 of 712
- * patterns of SMP_BANK_ASYNC_L2 that scatter their 16 bytes at random); those of older devices
- * follow the CUDA C Programming Guide 4.2, appendix F.3.3 (1.x), F.4.3 (2.x) and F.5.3 (3.x). */
+ * `packed`: what CUPTI's SASS metrics count there, tests/data/h100_async_patterns.csv, whose head tells the patterns,
+ * met in no kernel here, that the rules miss); those of older devices follow the CUDA C Programming Guide 4.2, appendix
+ * F.3.3 (1.x), F.4.3 (2.x) and F.5.3 (3.x). */
 #ifndef SMP_COUNTERS_BANK_H
 #define SMP_COUNTERS_BANK_H
 
