@@ -1,7 +1,8 @@
 /* premultiply and straight on GPUs: each colour meets its pixel's alpha.
  *   naive  one pixel a thread, channel by channel: neighbouring threads are a pixel apart, so that each access wastes
- * part of what it moves. tiled  pieces of rows through shared memory, in and out in accesses of 16 bytes, a pixel of
- * four channels in one. A product and a quotient a sample: memory bandwidth is the bound. */
+ *          part of what it moves.
+ *   tiled  pieces of rows through shared memory, in and out in accesses of 16 bytes, a pixel of four channels in one.
+ *          A product and a quotient a sample: memory bandwidth is the bound. */
 #include "alpha.h"
 #include "smp_pixel.cuh"
 

@@ -5,19 +5,23 @@
  *
  * The ladder:
  *   naive  rows: 2r+1 global reads a sample, through the border rule; columns: the same out of an f32 picture. Bytes
- * moved: the input, 8 a sample for the picture between, the output; and the caches serve 4r+2 reads a sample. tiled the
- * same two launches, but every sample is fetched once a tile into shared memory: rows as lines with a halo; columns as
- * 128 wide tiles whose rows come in batches, each thread adding for four rows and four columns, so that one 16-byte
- * shared read serves 16 multiplications. Any radius: taps beyond a tile come in further batches. fused  one launch. A
- * block owns a strip and marches down it: rows arrive by asynchronous copies while the block works on the four before;
- * the row pass keeps a window of samples in registers and reads 16 bytes at a time; its results go to a ring of rows in
- * shared memory that each thread reads back for its own four columns, so that nothing but input and output touches
- * device memory. Rows of halo are read and filtered twice where strips end: the band is chosen several times as tall.
- * Needs 16 bytes of shared memory a thread and ring row: small radii. Where input and output are both u8, or both f32,
- * and the radius is small, fused means the kernels of bell_warp.cuh, which are the same idea counted in instructions:
- * one warp a strip, no barrier, no ring: 15 instructions in the inner loop for each u8 sample of 5 taps, where the
- * other executes 91 (the counter is instructions executed; docs/gpu-log.md has the figures). Shared accesses are
- * conflict-free in all of them: neighbouring lanes have neighbouring quads, or samples. */
+ *          moved: the input, 8 a sample for the picture between, the output; and the caches serve 4r+2 reads a sample.
+ *   tiled  the same two launches, but every sample is fetched once a tile into shared memory: rows as lines with a
+ *          halo; columns as 128 wide tiles whose rows come in batches, each thread adding for four rows and four
+ *          columns, so that one 16-byte shared read serves 16 multiplications. Any radius: taps beyond a tile come in
+ *          further batches.
+ *   fused  one launch. A block owns a strip and marches down it: rows arrive by asynchronous copies while the block
+ *          works on the four before; the row pass keeps a window of samples in registers and reads 16 bytes at a time;
+ *          its results go to a ring of rows in shared memory that each thread reads back for its own four columns, so
+ *          that nothing but input and output touches device memory. Rows of halo are read and filtered twice where
+ *          strips end: the band is chosen several times as tall. Needs 16 bytes of shared memory a thread and ring
+ *          row: small radii.
+ *
+ * Where input and output are both u8, or both f32, and the radius is small, fused means the kernels of bell_warp.cuh,
+ * which are the same idea counted in instructions: one warp a strip, no barrier, no ring: 15 instructions in the inner
+ * loop for each u8 sample of 5 taps, where the other executes 91 (the counter is instructions executed;
+ * docs/gpu-log.md has the figures). Shared accesses are conflict-free in all of them: neighbouring lanes have
+ * neighbouring quads, or samples. */
 #ifndef SMP_KERNELS_BELL_CUH
 #define SMP_KERNELS_BELL_CUH
 

@@ -1,11 +1,13 @@
-/* histogram on GPUs, variant private (the others: histogram.cu): copies of the block's histogram side by side,
- * h[counter * copies + lane % copies]. With 32 every lane has a bank to itself: no conflict, whatever the picture. 256
- * counters take 32 KB so. Fewer copies where that many do not fit, one where need be. 16 bytes a load, neighbouring
- * blocks in neighbouring places; the first loads are under way while the counters are cleared. The bound is memory: 13
- * samples a clock and SM are what an H100's brings, and a byte takes three instructions (permute, multiply, atomic), of
- * which it issues 128 a clock and counts 32. parts    for a histogram too large for shared memory (65536 bins): it is
- * cut into gridDim.y parts, each of which reads all, half of it from the second-level cache, and counts its own. What
- * is another's goes into a counter that nobody reads: a branch would cost more. */
+/* histogram on GPUs, variant private (the others: histogram.cu).
+ *   copies  of the block's histogram side by side, h[counter * copies + lane % copies]. With 32 every lane has a bank
+ *           to itself: no conflict, whatever the picture. 256 counters take 32 KB so. Fewer copies where that many do
+ *           not fit, one where need be. 16 bytes a load, neighbouring blocks in neighbouring places; the first loads
+ *           are under way while the counters are cleared. The bound is memory: 13 samples a clock and SM are what an
+ *           H100's brings, and a byte takes three instructions (permute, multiply, atomic), of which it issues 128 a
+ *           clock and counts 32.
+ *   parts   for a histogram too large for shared memory (65536 bins): it is cut into gridDim.y parts, each of which
+ *           reads all, half of it from the second-level cache, and counts its own. What is another's goes into a
+ *           counter that nobody reads: a branch would cost more. */
 #include "smp_apart.cuh"
 #include "histogram_tally.cuh"
 

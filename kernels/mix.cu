@@ -1,8 +1,10 @@
 /* Channel mixing on GPUs: gray, matrix.
  *   naive  one pixel a thread, channel by channel: neighbouring threads are a pixel apart, so that each access wastes
- * part of what it moves. tiled  pieces of rows through shared memory, in and out in accesses of 16 bytes; the sums of a
- * pixel in registers. Memory bandwidth is the bound up to about 4 x 4 weights. Gray from three bytes has a kernel of its
- * own in mix_gray.cu: of what this one executes (142 instructions for four pixels) most only parts and joins words. */
+ *          part of what it moves.
+ *   tiled  pieces of rows through shared memory, in and out in accesses of 16 bytes; the sums of a pixel in registers.
+ *          Memory bandwidth is the bound up to about 4 x 4 weights. Gray from three bytes has a kernel of its own in
+ *          mix_gray.cu: of what this one executes (142 instructions for four pixels) most only parts and joins
+ *          words. */
 #include "mix.h"
 #include "smp_pixel.cuh"
 

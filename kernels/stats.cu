@@ -1,10 +1,11 @@
 /* stats on GPUs: one record a leaf (4096 pixels, smp_data.h) and channel; the host folds the records. Within a leaf the
  * order of additions is given: 32 lanes that add their pixels in turn, then pairs of lanes at distance 16, 8, 4, 2, 1.
- *   naive        a thread a leaf and channel, straight from global memory, the lanes' sums in its local memory: threads
- *                read far from each other, so that each access brings 32 bytes for one sample, and most of the GPU
- * idles. interleaved  a warp a leaf and channel, a thread a lane; the lanes' sums are added in shared memory by the
- * textbook's tree with a stride that doubles. The definition's distances halve, so lanes lie in bit-reversed order:
- *                strides of 2, 4, ... 32 doubles conflict 2- to 16-way.
+ *   naive        a thread a leaf and channel, straight from global memory, the lanes' sums in its local memory:
+ *                threads read far from each other, so that each access brings 32 bytes for one sample, and most of the
+ *                GPU idles.
+ *   interleaved  a warp a leaf and channel, a thread a lane; the lanes' sums are added in shared memory by the
+ *                textbook's tree with a stride that doubles. The definition's distances halve, so lanes lie in
+ *                bit-reversed order: strides of 2, 4, ... 32 doubles conflict 2- to 16-way.
  *   tiled        the same with lanes in order: the stride is the distance, neighbours touch neighbours, no conflicts.
  *   shuffle      in stats_shuffle.cu: no shared memory, channels together, wide loads. */
 #include "stats_leaf.cuh"

@@ -3,10 +3,10 @@
  * so that every byte is read once, by loads that leave the caches first. Memory is the bound: what is under way is 2 to
  * 4 KB a warp, and the instructions before a warp's first load count as much as those behind it (dram__throughput).
  *   bytes, words  sums are exact in integers whatever their order: 16-byte loads, of bytes four added an instruction,
- * least and largest of two words. Pixels before and behind the 16-byte words of a row go singly. floats        each
- * lane adds its own pixels in order, so neighbouring threads must hold neighbouring pixels: four bytes a thread, many
- * loads under way. Pixels of two and four channels come in one load. A group in which all are finite, as one product a
- * sample tells, needs no selections. */
+ *                 least and largest of two words. Pixels before and behind the 16-byte words of a row go singly.
+ *   floats        each lane adds its own pixels in order, so neighbouring threads must hold neighbouring pixels: four
+ *                 bytes a thread, many loads under way. Pixels of two and four channels come in one load. A group in
+ *                 which all are finite, as one product a sample tells, needs no selections. */
 #include "smp_group.cuh"
 #include "stats_leaf.cuh"
 
