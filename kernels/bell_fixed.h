@@ -56,4 +56,49 @@ SMP_FN uint32_t smp_fixed_row_at(const smp_view *in, const smp_bell *g, int64_t 
     return smp_fixed_row(sum);
 }
 
+/* GPU: the kernels that make both passes on tensor cores, one warp a strip: sides of up to 8, 24 or 40 samples, which are
+ * SMP_FIXED_STEPS of 32 bytes to a window for 16 results. Their matrices of weights are smp_io.table
+ * (src/stages/fixed_matrices.h). */
+enum {
+    SMP_FIXED_STEPS = 3,
+    SMP_FIXED_WARP_RADIUS = 8,
+    SMP_FIXED_TILE = 16, /* columns, and rows, that a product makes */
+    SMP_FIXED_ACROSS = 4 * SMP_FIXED_TILE
+};
+/* Bytes to the left of a tile that a window of `steps` begins with. */
+#ifdef __cplusplus
+SMP_FN constexpr int smp_fixed_side(int steps)
+#else
+SMP_FN int smp_fixed_side(int steps)
+#endif
+{
+    return 16 * steps - 8;
+}
+/* How many steps; 0: such a kernel does not reach as far. */
+SMP_FN int smp_fixed_steps(const smp_bell *g, int channels)
+{
+    for (int steps = 1; steps <= SMP_FIXED_STEPS && g->radius <= SMP_FIXED_WARP_RADIUS; steps++)
+        if (g->radius * channels <= smp_fixed_side(steps))
+            return steps;
+    return 0;
+}
+/* The same of a launch. Outside the picture these kernels know zero, but no other value, and places in a row have 32
+ * bits. */
+SMP_FN int smp_fixed_warp(const smp_bell *g, const smp_io *io)
+{
+    const int fits = io->in.format == SMP_U8 && io->out.format == SMP_U8 && io->in.width * io->in.channels <= 1 << 30;
+    return fits && (g->edge != SMP_CONSTANT || smp_fixed_outside(g) == 0) ? smp_fixed_steps(g, io->in.channels) : 0;
+}
+/* 32-bit words of the matrices: of the row pass high and low bytes of the weights, each step after the other, then of
+ * the column pass; four registers of 32 lanes each. */
+SMP_FN int smp_fixed_words(int steps)
+{
+    return (2 * steps + 2) * 4 * 32;
+}
+/* Output rows of a band, a multiple of SMP_FIXED_TILE: more where the halo costs more. */
+SMP_FN int smp_fixed_band(int steps)
+{
+    return steps == 1 ? 128 : 256;
+}
+
 #endif

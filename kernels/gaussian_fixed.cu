@@ -1,10 +1,21 @@
 /* gaussian arithmetic=fixed on GPUs (bell_fixed.h has the definition).
  *   naive  two launches, sample by sample: 2r+1 global reads through the border rule each; the picture between holds S,
- * which f32 holds exactly. Any radius, any storage. */
+ * which f32 holds exactly. Any radius, any storage.
+ *   fused  bytes to bytes, radii up to 8. The f32 definition costs two operations a tap and sample, which at 15 taps is
+ * all that an SM can issue; here both passes are products with banded matrices of weights on tensor cores (smp_mma.cuh),
+ * high and low bytes apart:
+ *     row pass     S^T (16 columns x 8 rows) = band (16 x 32) * rows^T: the right operand is plain words of the rows
+ *     column pass  out (16 rows x 8 columns) = band (16 x 32) * S: the row pass's results are its right operand as they
+ * lie in registers, but for the order of bytes, since the 32 rows may be in any order that the band has too.
+ * One warp a strip of 64 bytes, as in bell_warp.cuh; rows arrive 16 at a time (strip.cuh). Nothing between the passes
+ * leaves the registers. Shared accesses are free of conflicts: pitches are odd multiples of 16 bytes. */
 #include "gaussian.h"
 
 #include "bell_fixed.h"
-#include "stencil.cuh"
+#include "smp_mma.cuh"
+#include "strip.cuh"
+
+/* ---------------------------------------------------------------------------------------------- naive */
 
 template <typename IN, typename OUT> SMP_DEVICE void gaussian_fixed_rows(const smp_io &io, const smp_bell &p)
 {
@@ -34,3 +45,196 @@ template <typename IN, typename OUT> SMP_DEVICE void gaussian_fixed_columns(cons
 }
 SMP_KERNEL_PAIR_(gaussian_fixed_columns, f32, float, u8, uint8_t, smp_bell)
 SMP_KERNEL_PAIR_(gaussian_fixed_columns, f32, float, f32, float, smp_bell)
+
+/* ---------------------------------------------------------------------------------------------- fused */
+
+/* Where a warp keeps its rows: an odd number of 16 bytes from one to the next, so that eight of them begin in different
+ * banks. (The loader asks strip_rows for its pitch.) */
+template <int SIDE, int STAGES> struct strip_rows<uint8_t, SMP_FIXED_ACROSS, SIDE, SMP_FIXED_TILE, STAGES> {
+    static constexpr int PIECE = 16, PAD = 16, PITCH = SMP_FIXED_ACROSS + 2 * SIDE + PAD, GROUP = SMP_FIXED_TILE * PITCH;
+    static constexpr int HALO = 2 * SIDE / PIECE, SIDE_TURN = strip_halves(SMP_FIXED_TILE, 32 / HALO);
+    static constexpr int SPARE = 32 - SIDE_TURN * HALO;
+    uint4 v[STAGES * GROUP / PIECE + SPARE];
+};
+
+enum { FIXED_STAGES = 3, FIXED_TILES = SMP_FIXED_ACROSS / SMP_FIXED_TILE };
+
+struct fixed_results { /* 16 rows on their way out */
+    static constexpr int PAD = 16, PITCH = SMP_FIXED_ACROSS + PAD;
+    uint4 v[SMP_FIXED_TILE * PITCH / 16];
+};
+
+/* The weights' matrices: high and low bytes. */
+template <int STEPS> struct fixed_matrices {
+    unsigned across[2][STEPS][4], down[2][4];
+
+    SMP_MEMBER fixed_matrices(const unsigned *table)
+    {
+        const unsigned *from = table + threadIdx.x;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+#pragma unroll
+            for (int s = 0; s < 2 * STEPS; s++)
+                across[s / STEPS][s % STEPS][k] = from[(4 * s + k) * 32];
+            down[0][k] = from[(8 * STEPS + k) * 32];
+            down[1][k] = from[(8 * STEPS + 4 + k) * 32];
+        }
+    }
+};
+
+/* S of 8 rows and a tile's 16 columns, times 256: as smp_mma_u8's d. window: 2 * STEPS words of one of the rows, 16 bytes
+ * apart. */
+template <int STEPS>
+SMP_DEVICE void fixed_across(unsigned (&sum)[4], const fixed_matrices<STEPS> &w, const unsigned *window)
+{
+    unsigned high[4] = {0, 0, 0, 0}, low[4] = {128, 128, 128, 128};
+#pragma unroll
+    for (int s = 0; s < STEPS; s++) {
+        smp_mma_u8(high, w.across[0][s], window[2 * s], window[2 * s + 1]);
+        smp_mma_u8(low, w.across[1][s], window[2 * s], window[2 * s + 1]);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        sum[k] = high[k] * 256 + low[k];
+}
+
+/* 8 columns of S in bytes, right operands of the second product: 16 rows that were there before, or 16 new ones. */
+struct fixed_columns {
+    unsigned high, low;
+};
+
+/* 16 rows of 8 columns, the results in the high bytes. */
+template <int STEPS>
+SMP_DEVICE void fixed_down(unsigned (&sum)[4], const fixed_matrices<STEPS> &w, const fixed_columns &before,
+                           const fixed_columns &fresh)
+{
+    unsigned high[4] = {0, 0, 0, 0}, middle[4] = {0, 0, 0, 0};
+    unsigned low[4] = {1u << 23, 1u << 23, 1u << 23, 1u << 23};
+    smp_mma_u8(high, w.down[0], before.high, fresh.high);
+    smp_mma_u8(middle, w.down[0], before.low, fresh.low);
+    smp_mma_u8(low, w.down[1], before.low, fresh.low);
+    smp_mma_u8(middle, w.down[1], before.high, fresh.high);
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        sum[k] = (high[k] * 256 + middle[k]) * 256 + low[k];
+}
+
+SMP_DEVICE unsigned fixed_high_bytes(unsigned a, unsigned b, unsigned c, unsigned d)
+{
+    return __byte_perm(__byte_perm(a, b, 0x0073), __byte_perm(c, d, 0x0073), 0x5410);
+}
+
+/* A tile: 16 rows of S from windows in rows g and g + 8 of the new rows, then 16 rows of results. */
+template <int STEPS>
+SMP_DEVICE void fixed_tile(unsigned char *results, fixed_columns (&before)[2], const fixed_matrices<STEPS> &w,
+                           const unsigned *upper, const unsigned *lower)
+{
+    unsigned one[4], other[4], sum[2][4];
+    fixed_across<STEPS>(one, w, upper);
+    fixed_across<STEPS>(other, w, lower);
+#pragma unroll
+    for (int q = 0; q < 2; q++) { /* low, low, high, high byte of two rows' S; then bytes of four rows */
+        const unsigned a = __byte_perm(one[2 * q], one[2 * q + 1], 0x6251);
+        const unsigned b = __byte_perm(other[2 * q], other[2 * q + 1], 0x6251);
+        const fixed_columns fresh = {__byte_perm(a, b, 0x7632), __byte_perm(a, b, 0x5410)};
+        fixed_down<STEPS>(sum[q], w, before[q], fresh);
+        before[q] = fresh;
+    }
+    *reinterpret_cast<unsigned *>(results) = fixed_high_bytes(sum[0][0], sum[0][1], sum[1][0], sum[1][1]);
+    *reinterpret_cast<unsigned *>(results + 8 * fixed_results::PITCH) =
+        fixed_high_bytes(sum[0][2], sum[0][3], sum[1][2], sum[1][3]);
+}
+
+/* 16 rows of S come from `rows`, where a lane's first word lies; with the 16 before them they give 16 rows of results. */
+template <int STEPS, int PITCH>
+SMP_DEVICE void fixed_group(unsigned char *results, fixed_columns (&before)[FIXED_TILES][2],
+                            const fixed_matrices<STEPS> &w, const unsigned char *rows)
+{
+    constexpr int SHARED = 2 * STEPS - 1; /* words that a window has in common with the next */
+    unsigned upper[FIXED_TILES + SHARED], lower[FIXED_TILES + SHARED]; /* of rows g and g + 8 */
+#pragma unroll
+    for (int j = 0; j < FIXED_TILES + SHARED; j++) {
+        if (j >= SHARED)
+            smp_loads_stay(); /* early loads take 30 registers more */
+        upper[j] = *reinterpret_cast<const unsigned *>(rows + 16 * j);
+        lower[j] = *reinterpret_cast<const unsigned *>(rows + 16 * j + 8 * PITCH);
+        if (j >= SHARED)
+            fixed_tile(results + 16 * (j - SHARED), before[j - SHARED], w, upper + j - SHARED, lower + j - SHARED);
+    }
+}
+
+/* The kernel for windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
+template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
+{
+    typedef strip_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> loader_type;
+    typedef typename loader_type::rows_type rows_type;
+    constexpr int ROWS = SMP_FIXED_TILE, UP = SMP_FIXED_WARP_RADIUS, AHEAD = FIXED_STAGES - 1;
+    constexpr int PITCH = loader_type::PITCH, GROUP = loader_type::GROUP;
+    SMP_SMEM(rows_type, s);
+    SMP_SMEM(fixed_results, made);
+    const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = (int)blockIdx.x * SMP_FIXED_ACROSS;
+    const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
+    const fixed_matrices<STEPS> w(static_cast<const unsigned *>(io.table));
+    loader_type loader(s, io.in, x0, p.radius * io.in.channels, p.edge);
+    unsigned char *const rows = reinterpret_cast<unsigned char *>(s.v);
+    unsigned char *const results = reinterpret_cast<unsigned char *>(made.v);
+    if (loader.unsettled()) /* the pads count as parts of the rows then, and are copied about */
+        for (int i = lane; i < FIXED_STAGES * ROWS; i += 32)
+            *reinterpret_cast<uint4 *>(rows + (i + 1) * PITCH - rows_type::PAD) = make_uint4(0, 0, 0, 0);
+    /* On the way out: lanes 4 to 7 have the row 4 below that of lanes 0 to 3, which lies in other banks. */
+    const int row = lane / 8 + lane / 4 % 2 * 4, x = x0 + 16 * t;
+    const bool whole = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0 && x + 16 <= n;
+    const int take = x >= n ? 0 : x + 16 > n ? n - x : 16;
+    const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
+    if (top < end) {
+        const int height = end - top < band ? (int)(end - top) : band, groups = (height + ROWS - 1) / ROWS + 1;
+        fixed_columns before[FIXED_TILES][2] = {};
+        int stage = 0, next = 0, left = height + ROWS - row; /* rows to store from this lane's on */
+        unsigned char *out = static_cast<unsigned char *>(smp_row(&io.out, top)) + (row - ROWS) * io.out.stride + x;
+        loader.begin(top - UP, height + UP + p.radius, groups);
+#pragma unroll 1
+        for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
+            if (k >= 0)
+                smp_copy_wait<AHEAD - 1>();
+            __syncwarp();
+            if (k + AHEAD < groups)
+                loader.load(next);
+            smp_copy_commit();
+            next = next == (FIXED_STAGES - 1) * GROUP ? 0 : next + GROUP;
+            if (k < 0)
+                continue;
+            if (!loader.quick && loader.unsettled()) {
+                loader.settle(rows + stage);
+                __syncwarp();
+            }
+            fixed_group<STEPS, PITCH>(results + g * fixed_results::PITCH + 4 * t, before, w,
+                                      rows + stage + g * PITCH + 16 * STEPS - smp_fixed_side(STEPS) + 4 * t);
+            __syncwarp();
+#pragma unroll
+            for (int i = 0; i < ROWS; i += 8) {
+                const unsigned char *from = results + (row + i) * fixed_results::PITCH + 16 * t;
+                unsigned char *to = out + i * io.out.stride;
+                if (k == 0 || left <= i)
+                    continue;
+                if (whole)
+                    *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
+                else
+#pragma unroll 1
+                    for (int b = 0; b < take; b++)
+                        to[b] = from[b];
+            }
+            out += ROWS * io.out.stride;
+            left -= ROWS;
+            stage = stage == (FIXED_STAGES - 1) * GROUP ? 0 : stage + GROUP;
+        }
+    }
+}
+
+#define GAUSSIAN_FIXED(STEPS, WARPS)                                                                                   \
+    SMP_KERNEL_BOUNDS(32, WARPS, gaussian_fixed_warp##STEPS##_u8_u8, smp_bell, io, p)                                  \
+    {                                                                                                                  \
+        fixed_march<STEPS>(io, p);                                                                                     \
+    }
+GAUSSIAN_FIXED(1, 16)
+GAUSSIAN_FIXED(2, 16)
+GAUSSIAN_FIXED(3, 16)

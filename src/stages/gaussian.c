@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "stages/bell_weights.h"
+#include "stages/fixed_matrices.h"
 #include "stages/stencil_grid.h"
 
 typedef struct gaussian_params {
@@ -46,6 +48,21 @@ static smp_code check_fixed(const smp_shape *in, smp_error *err)
     return SMP_OK;
 }
 
+/* What tensor cores multiply by, where a kernel is for them. */
+static smp_code plan_matrices(const smp_bell *bell, int channels, smp_node_plan *work, smp_error *err)
+{
+    const int steps = smp_fixed_steps(bell, channels);
+    const size_t size = (size_t)smp_fixed_words(steps) * sizeof(uint32_t);
+    if (!steps || work->nothing)
+        return SMP_OK;
+    work->table = smp_alloc(size);
+    if (!work->table)
+        return smp_fail_memory(err, "filter weights", size);
+    work->table_size = size;
+    smp_fixed_matrices(bell, channels, steps, work->table);
+    return SMP_OK;
+}
+
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     const gaussian_params *p = given;
@@ -59,6 +76,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     smp_code code = fixed ? check_fixed(in, err) : SMP_OK;
     if (!code)
         code = (fixed ? smp_bell_plan_fixed : smp_bell_plan)(p->sigma, p->truncate, p->edge, p->fill, &bell, work, err);
+    if (!code && fixed)
+        code = plan_matrices(&bell, in->channels, work, err);
     if (code)
         return code;
     memcpy(work->kernel, &bell, sizeof bell);
@@ -86,24 +105,34 @@ static const char *fused(const smp_io *io, const void *kernel)
         WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7), WARP(8),
         WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15)};
 #undef WARP
+    static const char *const fixed[SMP_FIXED_STEPS + 1] = {NULL, "gaussian_fixed_warp1", "gaussian_fixed_warp2",
+                                                           "gaussian_fixed_warp3"};
     const smp_bell *bell = kernel;
     if (bell->fixed)
-        return NULL;
+        return fixed[smp_fixed_warp(bell, io)];
     const int radius = smp_bell_warp(bell, io);
     if (radius)
         return warp[radius - 1][io->in.channels - 1];
     return smp_choose_bell_fused(io, kernel, names);
 }
-/* Where one kernel does not make both passes. */
+/* Where one kernel does not make both passes. Each launch sees one side of the stage as `by`. */
 static const char *rows(const smp_io *io, const void *kernel)
 {
     const smp_bell *bell = kernel;
-    return bell->fixed ? "gaussian_fixed_rows" : smp_choose_bell_two(io, kernel, "gaussian_rows_tiled");
+    smp_io whole = *io;
+    whole.out.format = io->by.data ? io->by.format : io->out.format;
+    if (bell->fixed)
+        return smp_fixed_warp(bell, &whole) ? NULL : "gaussian_fixed_rows";
+    return smp_choose_bell_two(io, kernel, "gaussian_rows_tiled");
 }
 static const char *columns(const smp_io *io, const void *kernel)
 {
     const smp_bell *bell = kernel;
-    return bell->fixed ? "gaussian_fixed_columns" : smp_choose_bell_two(io, kernel, "gaussian_columns_tiled");
+    smp_io whole = *io;
+    whole.in.format = io->by.data ? io->by.format : io->in.format;
+    if (bell->fixed)
+        return smp_fixed_warp(bell, &whole) ? NULL : "gaussian_fixed_columns";
+    return smp_choose_bell_two(io, kernel, "gaussian_columns_tiled");
 }
 
 /* By the arithmetic alone. */
@@ -167,7 +196,8 @@ static const smp_variant variants[] = {
      .scratch = scratch,
      .band = 16},
     {.name = "fused",
-     .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px run as tiled",
+     .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px run as tiled "
+             "(arithmetic=fixed: above 8 px; below on tensor cores)",
      .launches = {{.from = SMP_IN,
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(gaussian_tiled),

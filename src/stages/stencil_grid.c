@@ -2,7 +2,7 @@
 #include "stages/stencil_grid.h"
 
 #include "base/checked.h"
-#include "bell.h"
+#include "bell_fixed.h"
 #include "blur_slope.h"
 #include "box.h"
 #include "gradient.h"
@@ -60,8 +60,11 @@ void smp_geometry_bell_fused(const smp_io *io, const void *params, smp_grid *gri
 
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
 {
-    const int radius = smp_bell_warp(params, io);
-    if (!radius)
+    const smp_bell *bell = params;
+    const int radius = smp_bell_warp(bell, io);
+    if (bell->fixed)
+        bands(io, SMP_FIXED_ACROSS, smp_fixed_band(smp_fixed_steps(bell, io->in.channels)), 32, grid);
+    else if (!radius)
         smp_geometry_bell_fused(io, params, grid);
     else if (io->in.format == SMP_U8)
         bands(io, 32 * smp_bell_bytes_lane(radius), smp_bell_bytes_band(radius), 32, grid);
