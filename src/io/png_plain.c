@@ -39,6 +39,7 @@ void smp_png_plain_close(smp_png_plain *plain)
 enum {
     BATCH_BYTES = 1 << 19, /* rows are inflated together: ISA-L copies its window of 32 KB in and out with every call */
     BATCH_ROWS = 4,        /* at least */
+    PORTION = 1 << 20,     /* bytes: ISA-L counts what it is asked for in 32 bits, and a batch of wide rows may be more */
     MOST_CHUNK = 0x7fffffff /* bytes: PNG specification, 5.3 */
 };
 
@@ -131,8 +132,12 @@ static bool inflate_bytes(smp_png_plain *plain, uint8_t *to, size_t size)
 {
     struct inflate_state *z = &plain->inflate;
     z->next_out = to;
-    z->avail_out = (uint32_t)size;
-    while (z->avail_out) {
+    z->avail_out = 0;
+    while (z->avail_out || size) {
+        if (z->avail_out == 0) {
+            z->avail_out = (uint32_t)(size < PORTION ? size : PORTION);
+            size -= z->avail_out;
+        }
         if (z->block_state == ISAL_BLOCK_FINISH)
             return false;
         const uint32_t in = z->avail_in, out = z->avail_out;

@@ -9,7 +9,7 @@
 #include "io/png_unfilter.h"
 
 typedef struct bytes {
-    uint8_t data[1 << 20];
+    uint8_t data[4 << 20];
     size_t size;
 } bytes;
 
@@ -171,6 +171,15 @@ static void windows_levels_and_chunks_of_any_size_are_read(void **context)
         }
 }
 
+static void rows_of_more_than_inflate_is_asked_for_at_a_time_are_whole(void **context)
+{
+    (void)context;
+    static bytes file;
+    kind k = {PNG_COLOR_TYPE_RGB, 8, 600000, 2, PNG_FILTER_NONE, 0, 1, 0};
+    compose(&file, &k);
+    assert_alike(&file, 2, "a whole file", 0);
+}
+
 /* ------------------------------------------------------------------------------------------ damage */
 
 static uint32_t be32(const uint8_t *at)
@@ -312,6 +321,7 @@ int main(void)
         cmocka_unit_test(four_paeth_rows_come_out_alike_by_both_ways),
         cmocka_unit_test(every_filter_of_every_plain_kind_is_undone),
         cmocka_unit_test(windows_levels_and_chunks_of_any_size_are_read),
+        cmocka_unit_test(rows_of_more_than_inflate_is_asked_for_at_a_time_are_whole),
         cmocka_unit_test(damaged_data_behind_right_checksums_is_judged_alike),
         cmocka_unit_test(too_little_and_too_much_data_are_judged_alike),
         cmocka_unit_test(truncation_and_changed_bytes_are_judged_alike),
