@@ -109,7 +109,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
                          const smp_write_options *options, smp_writer **out, smp_error *err);
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
 
-/* Samples that the format's integers had to clamp so far (a sound's; pictures are clamped by stages, which count). */
+/* Samples that had to be changed so far, to fit integers or to be finite (a sound's; pictures are clamped by stages, which
+ * count). */
 uint64_t smp_writer_clipped(const smp_writer *writer);
 
 /* Finishes the file, checks every close, fsyncs, puts it in place. Frees the writer whatever happens; on failure nothing is

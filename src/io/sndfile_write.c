@@ -3,6 +3,7 @@
 
 #ifdef SMP_HAVE_SNDFILE
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -132,6 +133,15 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     return s->code;
 }
 
+/* Vorbis codes blocks of samples together: one that is not finite would silence all of its block. */
+static float finite_sample(float v, uint64_t *clipped)
+{
+    if (isfinite(v))
+        return v;
+    ++*clipped;
+    return isnan(v) ? 0.f : copysignf(1.f, v);
+}
+
 /* Gathers frames in the library's order and as its integers. */
 static void gather(smp_writer *writer, const smp_sndfile *s, const char *from, int64_t stride, int64_t rows)
 {
@@ -142,7 +152,7 @@ static void gather(smp_writer *writer, const smp_sndfile *s, const char *from, i
         for (int c = 0; c < channels; c++) {
             const int64_t to = i * channels + (s->order ? s->order[c] : c);
             if (s->real)
-                s->buffer[to] = frame[c];
+                s->buffer[to] = finite_sample(frame[c], &writer->clipped);
             else
                 codes[to] = (int32_t)((uint32_t)smp_sound_round(frame[c], s->bits, &writer->clipped) << (32 - s->bits));
         }

@@ -131,6 +131,42 @@ static void writers_count_what_they_clip(void **context)
     }
 }
 
+#ifdef SMP_TEST_SNDFILE
+/* Vorbis codes blocks of samples together: one NaN would leave all of its block silent. */
+static void samples_that_are_not_finite_silence_no_others_in_an_ogg(void **context)
+{
+    (void)context;
+    enum { FRAMES = 8000, NOT_FINITE = 3 };
+    static const int at[NOT_FINITE] = {2000, 4000, 6000};
+    static const float values[NOT_FINITE] = {NAN, INFINITY, -INFINITY};
+    smp_error err = {0};
+    picture p = make_sound(FRAMES, 1, 44100), q;
+    float *samples = (float *)(void *)p.data;
+    for (int i = 0; i < FRAMES; i++)
+        samples[i] = 0.5f * sinf((float)i * 0.1f);
+    for (int i = 0; i < NOT_FINITE; i++)
+        samples[at[i]] = values[i];
+    smp_writer *writer;
+    smp_write_options options = smp_write_options_default();
+    options.force = true;
+    assert_ok(smp_writer_open(in_folder("n.ogg"), &p.shape, NULL, &options, &writer, &err));
+    assert_ok(smp_writer_rows(writer, p.data, (int64_t)p.row, FRAMES, &err));
+    assert_int_equal(smp_writer_clipped(writer), NOT_FINITE);
+    assert_ok(smp_writer_commit(writer, &err));
+    assert_ok(read_picture(in_folder("n.ogg"), &q, &err));
+    const float *back = (const float *)(const void *)q.data;
+    for (int i = 0; i < NOT_FINITE; i++)
+        for (int part = at[i] - 320; part < at[i] + 320; part += 64) { /* 64 frames are about a period */
+            double power = 0;
+            for (int k = 0; k < 64; k++)
+                power += (double)back[part + k] * (double)back[part + k] / 64;
+            assert_true(power > 0.06);
+        }
+    free_picture(&p);
+    free_picture(&q);
+}
+#endif
+
 static void tags_are_kept(void **context)
 {
     (void)context;
@@ -371,6 +407,9 @@ int main(void)
         cmocka_unit_test(kind_of_sample_is_kept_even_without_metadata),
         cmocka_unit_test(rounding_is_to_nearest_and_clipping_is_counted),
         cmocka_unit_test(writers_count_what_they_clip),
+#ifdef SMP_TEST_SNDFILE
+        cmocka_unit_test(samples_that_are_not_finite_silence_no_others_in_an_ogg),
+#endif
         cmocka_unit_test(tags_are_kept),
         cmocka_unit_test(speakers_and_rf64_are_kept),
         cmocka_unit_test(same_bytes_every_time),
