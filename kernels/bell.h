@@ -117,7 +117,8 @@ enum {
     SMP_BELL_REALS_RADIUS = 8,    /* with 3 or 4 channels, .. */
     SMP_BELL_REALS_RADIUS_1 = 15, /* and with one */
     SMP_BELL_REALS_ROWS = 4,
-    SMP_BELL_REALS_LANE = 4 /* samples that a lane makes of a row */
+    SMP_BELL_REALS_LANE = 4, /* samples that a lane makes of a row, .. */
+    SMP_BELL_BYTES_LANE = 8  /* .. of bytes */
 };
 
 /* The radius of the kernel for this launch, or 0: none. Outside the picture these kernels know zero, but no other
@@ -138,16 +139,11 @@ SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
 #else
 #define SMP_BELL_CONSTANT SMP_FN
 #endif
-/* Samples that a lane makes of a row of bytes. */
-SMP_BELL_CONSTANT int smp_bell_bytes_lane(int radius)
-{
-    return radius <= 2 ? 16 : 8;
-}
 /* Output rows of a band: with the halo they are whole groups of rows. Where memory binds, so few that the L2 keeps what
  * all warps read and write until the bands below have read it too. */
 SMP_BELL_CONSTANT int smp_bell_bytes_band(int radius)
 {
-    return (radius <= 2 ? 20 : radius == 3 ? 64 : radius == 4 ? 96 : 128) - 2 * radius;
+    return (radius <= 2 ? 32 : radius == 3 ? 64 : radius == 4 ? 96 : 128) - 2 * radius;
 }
 SMP_BELL_CONSTANT int smp_bell_reals_band(int radius)
 {

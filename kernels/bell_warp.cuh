@@ -20,8 +20,8 @@
 template <typename T, int R> struct bell_format;
 
 template <int R> struct bell_format<uint8_t, R> {
-    static constexpr int V = smp_bell_bytes_lane(R);
-    static constexpr int ROWS = R <= 2 ? 4 : 8;   /* that arrive together */
+    static constexpr int V = SMP_BELL_BYTES_LANE;
+    static constexpr int ROWS = 8;                /* that arrive together */
     static constexpr int UNROLL = R <= 7 ? 4 : 2; /* rows of a turn of the loop: more spill, or do not fit the cache */
     typedef smp_pack<unsigned, V / 4> pack;
     /* Taps beyond the filter's own weigh nothing: sums of bytes do not change by them. */

@@ -67,7 +67,7 @@ void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid
     else if (!radius)
         smp_geometry_bell_fused(io, params, grid);
     else if (io->in.format == SMP_U8)
-        bands(io, 32 * smp_bell_bytes_lane(radius), smp_bell_bytes_band(radius), 32, grid);
+        bands(io, 32 * SMP_BELL_BYTES_LANE, smp_bell_bytes_band(radius), 32, grid);
     else
         bands(io, 32 * SMP_BELL_REALS_LANE, smp_bell_reals_band(radius), 32, grid);
 }
