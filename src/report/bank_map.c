@@ -1,8 +1,6 @@
 /* Maps of banks: see bank_map.h. */
 #include "report/bank_map.h"
 
-#include <string.h>
-
 #include "report/text.h"
 
 char *smp_bank_lanes_text(char *text, size_t size, uint32_t lanes, const char *separator)
@@ -96,34 +94,6 @@ void smp_bank_map_text(FILE *to, const smp_bank_access *access, smp_bank_rules r
 enum { TITLE_TENTHS = 82, SUBTITLE_TENTHS = 69 }; /* of a pixel: a character at 13 and 11 px, with some to spare */
 enum { CELL = 18, LINE = 18, LEFT = 44, TITLE = 22, HEAD = 20, PHASE = 18, FOOT = 18, EDGE = 2 };
 
-/* At most `columns` characters. */
-static void put_xml(FILE *to, const char *text, size_t columns)
-{
-    for (size_t column = 0; *text; text++) {
-        column += (*text & 0xc0) != 0x80;
-        if (column > columns) {
-            fputs("\xe2\x80\xa6", to); /* an ellipsis */
-            return;
-        }
-        switch (*text) {
-        case '&':
-            fputs("&amp;", to);
-            break;
-        case '<':
-            fputs("&lt;", to);
-            break;
-        case '>':
-            fputs("&gt;", to);
-            break;
-        case '"':
-            fputs("&quot;", to);
-            break;
-        default:
-            fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, to);
-        }
-    }
-}
-
 const char *smp_bank_map_css(void)
 {
     return "svg.bank-map{max-width:100%;height:auto;font:11px ui-monospace,Menlo,Consolas,monospace}\n"
@@ -180,7 +150,7 @@ static int put_heading(FILE *to, const char *class, const char *text, int column
     if (!text)
         return 0;
     fprintf(to, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, EDGE, y + TITLE - 8);
-    put_xml(to, text, (size_t)columns);
+    smp_text_xml_column(to, text, (size_t)columns);
     fputs("</text>\n", to);
     return TITLE;
 }
@@ -202,10 +172,10 @@ void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules ru
 
     fprintf(to, "<svg class=\"bank-map\"%s viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"",
             options->file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", width, height, width, height);
-    put_xml(to, options->title ? options->title : "which lanes each bank serves, wavefront by wavefront", SIZE_MAX);
+    smp_text_xml(to, options->title ? options->title : "which lanes each bank serves, wavefront by wavefront");
     if (options->subtitle) {
         fputs(": ", to);
-        put_xml(to, options->subtitle, SIZE_MAX);
+        smp_text_xml(to, options->subtitle);
     }
     fputs("\">\n", to);
     if (options->file)

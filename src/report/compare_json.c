@@ -1,10 +1,10 @@
 /* The comparison for programs: every sample and all that a reader needs to repeat it, as JSON; a line a variant, as
  * CSV. */
 #include <math.h>
-#include <string.h>
 
 #include "report/compare.h"
 #include "report/json.h"
+#include "report/text.h"
 
 static double or_null(double value)
 {
@@ -216,23 +216,6 @@ void smp_compare_json(FILE *to, const smp_compare *compare)
 
 /* ------------------------------------------------------------------------------------------------ CSV */
 
-/* Quoted where RFC 4180 asks for it. A cell that a spreadsheet would take for a formula gets a blank before it. */
-static void put_text(FILE *to, const char *text)
-{
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    if (quoted)
-        fputc('"', to);
-    if (text[0] && strchr("=+-@", text[0]))
-        fputc(' ', to);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', to);
-        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, to); /* it may be read on a terminal */
-    }
-    if (quoted)
-        fputc('"', to);
-}
-
 static void put_value(FILE *to, double value)
 {
     if (isfinite(value))
@@ -247,7 +230,7 @@ static void put_row(FILE *to, const smp_compare *compare, const smp_compare_step
     static const char *const checks[] = {"", "right", "WRONG"};
     bool timed = variant->sample_count > 0;
     fprintf(to, "%d,", step->number);
-    put_text(to, step->label);
+    smp_text_csv(to, step->label);
     fprintf(to, ",%s,%s,%s,%zu", step->stage, variant->name, checks[variant->check], variant->sample_count);
     put_value(to, timed ? variant->time.median : NAN);
     put_value(to, timed ? variant->time.low : NAN);

@@ -2,29 +2,15 @@
 #include "report/measure.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "report/text.h"
 
 /* ------------------------------------------------------------------------------------------------ CSV */
 
-/* RFC 4180: quotes where there is a comma, a quote or a line end. A cell that a spreadsheet would take for a formula gets
- * a blank before it: names of files are anybody's. */
-static void put_field(FILE *to, const char *text, char end)
+static void put_field(FILE *to, const char *text)
 {
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    if (quoted)
-        fputc('"', to);
-    if (text[0] && strchr("=+-@", text[0]))
-        fputc(' ', to);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', to);
-        fputc(*text, to);
-    }
-    if (quoted)
-        fputc('"', to);
-    fputc(end, to);
+    smp_text_csv(to, text);
+    fputc(',', to);
 }
 
 static void put_row(FILE *to, const char *const *names, const smp_finding *item, size_t bin)
@@ -32,11 +18,11 @@ static void put_row(FILE *to, const char *const *names, const smp_finding *item,
     char number[SMP_NUMBER_TEXT] = "";
     double value = item->list ? item->list[bin] : item->value;
     for (int i = 0; i < 4; i++)
-        put_field(to, names[i], ',');
+        put_field(to, names[i]);
     if (item->channel >= 0)
         fprintf(to, "%d", item->channel);
     fputc(',', to);
-    put_field(to, item->name, ',');
+    put_field(to, item->name);
     if (item->list)
         fprintf(to, "%zu", bin);
     if (isfinite(value))

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define ELLIPSIS "\xe2\x80\xa6"
+
 /* The next character: its bytes, and whether they may be shown as they are. C1 controls (U+0080..9F) may not. */
 static size_t next_character(const char *text, bool *clean)
 {
@@ -50,11 +52,15 @@ void smp_text_clean(FILE *to, const char *text)
     put_clean(to, text, SIZE_MAX);
 }
 
-void smp_text_xml(FILE *to, const char *text)
+void smp_text_xml_column(FILE *to, const char *text, size_t columns)
 {
-    while (*text) {
-        bool clean;
-        size_t length = next_character(text, &clean);
+    bool clean;
+    for (size_t length; *text; text += length) {
+        length = next_character(text, &clean);
+        if (columns-- == 0) {
+            fputs(ELLIPSIS, to);
+            return;
+        }
         if (!clean)
             fputc('?', to);
         else if (*text == '&')
@@ -67,8 +73,33 @@ void smp_text_xml(FILE *to, const char *text)
             fputs("&quot;", to);
         else
             fwrite(text, 1, length, to);
-        text += length;
     }
+}
+
+void smp_text_xml(FILE *to, const char *text)
+{
+    smp_text_xml_column(to, text, SIZE_MAX);
+}
+
+void smp_text_csv(FILE *to, const char *text)
+{
+    const bool quoted = strpbrk(text, ",\"") != NULL;
+    bool clean;
+    if (quoted)
+        fputc('"', to);
+    if (text[0] && strchr("=+-@", text[0]))
+        fputc(' ', to);
+    for (size_t length; *text; text += length) {
+        length = next_character(text, &clean);
+        if (*text == '"')
+            fputc('"', to);
+        if (clean)
+            fwrite(text, 1, length, to);
+        else
+            fputc('?', to);
+    }
+    if (quoted)
+        fputc('"', to);
 }
 
 static void put_blanks(FILE *to, size_t count)
@@ -82,7 +113,7 @@ void smp_text_column(FILE *to, const char *text, int columns)
     size_t want = (size_t)(columns < 0 ? -columns : columns), have = smp_text_columns(text);
     if (have > want && want > 0) {
         put_clean(to, text, want - 1);
-        fputs("\xe2\x80\xa6", to); /* an ellipsis */
+        fputs(ELLIPSIS, to);
         return;
     }
     if (columns < 0)

@@ -20,6 +20,13 @@ void smp_text_clean(FILE *to, const char *text);
 /* The same for XML and HTML: escaped, in content and between double quotes. */
 void smp_text_xml(FILE *to, const char *text);
 
+/* The same, cut to `columns` with an ellipsis. */
+void smp_text_xml_column(FILE *to, const char *text, size_t columns);
+
+/* The same as a cell of CSV (RFC 4180): quoted where that must be. What a spreadsheet would take for a formula gets a
+ * blank before it. */
+void smp_text_csv(FILE *to, const char *text);
+
 /* smp_text_clean, cut to `columns` with an ellipsis or filled with blanks (negative: blanks first). */
 void smp_text_column(FILE *to, const char *text, int columns);
 

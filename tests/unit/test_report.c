@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "pipe/program.h"
+#include "report/measure.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -213,6 +214,30 @@ static void paragraphs_wrap_at_the_width(void **state)
     free(text);
 }
 
+/* Names of files are anybody's. */
+static void csv_of_measurements_can_drive_neither_a_terminal_nor_a_spreadsheet(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {{"a,b \"c\".png", "\"a,b \"\"c\"\".png\","},
+                                           {"=1+1.png", " =1+1.png,"},
+                                           {"red \033[31m\nnew \xc2\x9b line\x80.png", "red ?[31m?new ? line?.png,"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *text = NULL;
+        size_t length = 0;
+        smp_run_report report;
+        fill(&report);
+        report.input = names[i][0];
+        FILE *to = open_memstream(&text, &length);
+        assert_non_null(to);
+        smp_measure_output output = {.to = to, .format = SMP_MEASURE_CSV};
+        smp_measure_file(&output, &report);
+        assert_int_equal(fclose(to), 0);
+        assert_memory_equal(text, names[i][1], strlen(names[i][1]));
+        free(text);
+        smp_run_report_free(&report);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +245,7 @@ int main(void)
         cmocka_unit_test(colour_only_when_asked),       cmocka_unit_test(json_holds_the_same_numbers),
         cmocka_unit_test(a_failed_run_says_so),         cmocka_unit_test(an_empty_report_prints),
         cmocka_unit_test(paragraphs_wrap_at_the_width),
+        cmocka_unit_test(csv_of_measurements_can_drive_neither_a_terminal_nor_a_spreadsheet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
