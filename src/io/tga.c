@@ -35,10 +35,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (head[1] && (head[3] || head[4]))
         return smp_fail(err, SMP_E_DECODE, "the TGA has a palette that does not begin at 0, which is not read");
     smp_stb_request request = {.format = SMP_U8};
-    int type = head[2] & ~RUNS, bits = head[16];
+    int type = head[2] & ~RUNS, bits = head[16], colour_bits = type == PALETTE ? head[7] : bits;
     /* A fourth byte that the header does not call alpha is padding, and often zero. */
     if (!(head[17] & ALPHA_BITS))
-        request.channels = type == COLOUR && bits == 32 ? 3 : type == GRAY && bits == 16 ? 1 : 0;
+        request.channels = type != GRAY && colour_bits == 32 ? 3 : type == GRAY && bits == 16 ? 1 : 0;
     reader->media.bits = type != PALETTE && (bits == 15 || (bits == 16 && type == COLOUR)) ? 5 : 8;
     snprintf(reader->media.detail, sizeof reader->media.detail, "%d bits a pixel%s%s", bits,
              type == PALETTE ? ", palette" : "", head[2] & RUNS ? ", runs" : "");

@@ -172,6 +172,16 @@ static void an_hdr_that_ends_in_empty_runs_is_an_error(void **context)
     assert_int_equal(read_memory(file, sizeof file - 1, &p, &err), SMP_E_DECODE);
 }
 
+/* Whether the fourth byte is alpha is what the header's last byte says: here, of the colours of a palette. */
+static void padding_in_a_palette_of_a_tga_is_no_alpha(void **context)
+{
+    (void)context;
+    uint8_t file[] = {0, 1, 1, 0, 0, 2, 0, 32, 0, 0, 0, 0, 2, 0, 1, 0, 8, 0x20, 1, 2, 3, 0, 4, 5, 6, 0, 1, 0};
+    expect_bytes((const char *)file, sizeof file, "\6\5\4\3\2\1", 6, SMP_U8);
+    file[17] |= 8;
+    expect_bytes((const char *)file, sizeof file, "\6\5\4\0\3\2\1\0", 8, SMP_U8);
+}
+
 static size_t compose_psd(uint8_t *file, int channels, int bits, int coding)
 {
     static const uint8_t head[] = {'8', 'B', 'P', 'S', 0, 1, 0, 0, 0, 0, 0, 0, 0,
@@ -328,6 +338,7 @@ int main(void)
         cmocka_unit_test(faulty_pnm_is_refused),
         cmocka_unit_test(hdr_gives_linear_floats),
         cmocka_unit_test(an_hdr_that_ends_in_empty_runs_is_an_error),
+        cmocka_unit_test(padding_in_a_palette_of_a_tga_is_no_alpha),
         cmocka_unit_test(psd_gives_its_merged_picture),
         cmocka_unit_test(every_truncation_is_an_error),
         cmocka_unit_test(tiny_files_with_giant_sizes_are_refused),
