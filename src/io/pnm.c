@@ -34,17 +34,23 @@ static int next_byte(smp_source *source)
     return smp_source_read(source, &c, 1) == 1 ? c : NO_BYTE;
 }
 
+/* The next byte, or that which ends the comment that begins there. */
+static int next_uncommented(smp_source *source)
+{
+    int c = next_byte(source);
+    if (c == '#')
+        while (c != '\n' && c != '\r' && c != NO_BYTE)
+            c = next_byte(source);
+    return c;
+}
+
 /* The byte after white space and comments. */
 static int next_solid(smp_source *source)
 {
-    for (;;) {
-        int c = next_byte(source);
-        if (c == '#')
-            while (c != '\n' && c != '\r' && c != NO_BYTE)
-                c = next_byte(source);
-        else if (!is_space(c))
-            return c;
-    }
+    int c = next_uncommented(source);
+    while (is_space(c))
+        c = next_uncommented(source);
+    return c;
 }
 
 static smp_code fail_header(const smp_source *source, int c, smp_error *err)
@@ -52,13 +58,13 @@ static smp_code fail_header(const smp_source *source, int c, smp_error *err)
     return c == NO_BYTE ? smp_source_ended(source, err) : smp_fail(err, SMP_E_DECODE, "the PNM's header is damaged");
 }
 
-/* A number and the one byte that follows it, which must be white space. */
+/* A number and what follows it: one byte of white space, or a comment. */
 static smp_code read_number(smp_source *source, int64_t most, int64_t *value, smp_error *err)
 {
     int c = next_solid(source);
     if (c < '0' || c > '9')
         return fail_header(source, c, err);
-    for (*value = 0; c >= '0' && c <= '9'; c = next_byte(source)) {
+    for (*value = 0; c >= '0' && c <= '9'; c = next_uncommented(source)) {
         *value = *value * 10 + (c - '0');
         if (*value > most)
             return smp_fail(err, SMP_E_DECODE, "the PNM is damaged: a number is larger than %lld", (long long)most);

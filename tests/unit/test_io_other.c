@@ -110,6 +110,8 @@ static void every_pnm_variant_is_read(void **context)
     const uint16_t scaled[] = {0, 65535, 32800}; /* 512 of 1023, to nearest */
     expect_bytes(FILE_OF("P5 3 1 1023\n\0\0\3\377\2\0"), scaled, 6, SMP_U16);
     expect_bytes(FILE_OF("P6#x\n1 1 255 abc\n"), "abc", 3, SMP_U8);
+    expect_bytes(FILE_OF("P5 2#wide\n1 255#the last\nab"), "ab", 2, SMP_U8);
+    expect_bytes(FILE_OF("P2 2 1 15 0#first\n15"), "\0\377", 2, SMP_U8);
     expect_bytes(FILE_OF("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\nab"), "ab", 2,
                  SMP_U8);
 }
