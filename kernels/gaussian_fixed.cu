@@ -181,8 +181,9 @@ template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bel
     if (loader.unsettled()) /* the pads count as parts of the rows then, and are copied about */
         for (int i = lane; i < FIXED_STAGES * ROWS; i += 32)
             *reinterpret_cast<uint4 *>(rows + (i + 1) * PITCH - rows_type::PAD) = make_uint4(0, 0, 0, 0);
-    /* On the way out: lanes 4 to 7 have the row 4 below that of lanes 0 to 3, which lies in other banks. */
-    const int row = lane / 8 + lane / 4 % 2 * 4, x = x0 + 16 * t;
+    /* On the way out, a tile's 16 bytes a lane. Eight lanes have one row, or two that lie in different banks. */
+    constexpr int TURN = 32 / FIXED_TILES;
+    const int row = lane / 8 + lane % 8 / FIXED_TILES * 4, tile = lane % FIXED_TILES, x = x0 + 16 * tile;
     const bool whole = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0 && x + 16 <= n;
     const int take = x >= n ? 0 : x + 16 > n ? n - x : 16;
     const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
@@ -211,8 +212,8 @@ template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bel
                                       rows + stage + g * PITCH + 16 * STEPS - smp_fixed_side(STEPS) + 4 * t);
             __syncwarp();
 #pragma unroll
-            for (int i = 0; i < ROWS; i += 8) {
-                const unsigned char *from = results + (row + i) * fixed_results::PITCH + 16 * t;
+            for (int i = 0; i < ROWS; i += TURN) {
+                const unsigned char *from = results + (row + i) * fixed_results::PITCH + 16 * tile;
                 unsigned char *to = out + i * io.out.stride;
                 if (k == 0 || left <= i)
                     continue;
