@@ -100,7 +100,7 @@ static void add_stencils(table *t)
         int taps;
         smp_format format;
         int channels;
-        double bar; /* of copy; 0: for information */
+        double bar;
         const char *peer;
     } blurs[] = {
         {"gaussian 5 taps", "gaussian 0.5px", 5, SMP_U8, 1, 0.85, "NPP gauss"},
@@ -109,16 +109,15 @@ static void add_stencils(table *t)
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_U8, 1, 0.55, "NPP gauss"},
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_U8, 3, 0.55, "NPP gauss"},
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_F32, 1, 0.75, "NPP gauss"},
-        {"gaussian 5 taps fixed", "gaussian 0.5px arithmetic=fixed", 5, SMP_U8, 1, 0, "NPP gauss"},
-        {"gaussian 5 taps fixed", "gaussian 0.5px arithmetic=fixed", 5, SMP_U8, 3, 0, "NPP gauss"},
+        {"gaussian 5 taps fixed", "gaussian 0.5px arithmetic=fixed", 5, SMP_U8, 1, 0.55, "NPP gauss"},
+        {"gaussian 5 taps fixed", "gaussian 0.5px arithmetic=fixed", 5, SMP_U8, 3, 0.55, "NPP gauss"},
         {"gaussian 15 taps fixed", "gaussian 1.75px arithmetic=fixed", 15, SMP_U8, 1, 0.55, "NPP gauss"},
         {"gaussian 15 taps fixed", "gaussian 1.75px arithmetic=fixed", 15, SMP_U8, 3, 0.55, "NPP gauss"},
         {"gaussian 31 taps", "gaussian 3.75px", 31, SMP_F32, 1, 0.60, "NPP gauss advanced"},
     };
     for (size_t i = 0; i < sizeof blurs / sizeof blurs[0]; i++) {
         gpu_row *row = add(t, "gaussian", blurs[i].name, blurs[i].line, blurs[i].format, blurs[i].channels);
-        if (blurs[i].bar > 0)
-            row->bars[0] = of_copy(blurs[i].bar);
+        row->bars[0] = of_copy(blurs[i].bar);
         row->peers[0] = blurs[i].peer;
         row->taps = blurs[i].taps;
     }
