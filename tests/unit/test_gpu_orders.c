@@ -179,18 +179,20 @@ static bool check_input(const input *c)
 
 /* ------------------------------------------------------------------------------------------------ inputs */
 
-/* Every format, channel count and mode with every level of one word; the others and the size go round. f32 of one
- * channel comes first: what is special for matrices is there. */
+/* Every format, channel count and mode; with each, the levels of all words meet as far as TURNS allow, the last word's
+ * fastest. The size goes round. f32 of one channel comes first: what is special for matrices is there. */
 static void check_subject(const subject *s)
 {
+    enum { TURNS = 40 };
     static unsigned round;
     int turns = 1;
     for (int k = 0; k < s->word_count; k++)
-        turns = turns > word_levels(s->words[k]) ? turns : word_levels(s->words[k]);
+        turns *= word_levels(s->words[k]);
+    turns = turns < TURNS ? turns : TURNS;
     for (int i = 0; i < turns * SHAPES && state.wanting; i++, round++) {
         int levels[MAX_WORDS], at = (SMP_F32 + i * STRIDE) % SHAPES, pixel = at / SMP_FORMATS % PIXELS;
-        for (int k = 0; k < s->word_count; k++)
-            levels[k] = (i / SHAPES + i * (k + 1)) % word_levels(s->words[k]);
+        for (int k = s->word_count - 1, turn = i / SHAPES; k >= 0; turn /= word_levels(s->words[k--]))
+            levels[k] = (turn + i * (k + 1)) % word_levels(s->words[k]);
         const int64_t *size = i ? sizes[round % SIZES] : first_size;
         smp_shape shape = subject_shape(s->stage, size[0], size[1], pixels[pixel].channels, pixels[pixel].alpha,
                                         (smp_format)(at % SMP_FORMATS));
