@@ -54,7 +54,7 @@ template <int SIDE, int STAGES> struct strip_rows<uint8_t, SMP_FIXED_ACROSS, SID
     static constexpr int PIECE = 16, PAD = 16, PITCH = SMP_FIXED_ACROSS + 2 * SIDE + PAD, GROUP = SMP_FIXED_TILE * PITCH;
     static constexpr int HALO = 2 * SIDE / PIECE, SIDE_TURN = strip_halves(SMP_FIXED_TILE, 32 / HALO);
     static constexpr int SPARE = 32 - SIDE_TURN * HALO;
-    uint4 v[STAGES * GROUP / PIECE + SPARE];
+    uint4 v[STAGES * GROUP / PIECE + SPARE * (SMP_FIXED_TILE / SIDE_TURN)];
 };
 
 enum { FIXED_STAGES = 3, FIXED_TILES = SMP_FIXED_ACROSS / SMP_FIXED_TILE };

@@ -3,10 +3,10 @@
  * A block is one warp: no block barrier exists. Rows arrive ROWS at a time, STAGES - 1 of such groups ahead, by
  * asynchronous copies of 16 bytes into the warp's own part of shared memory; each row has SIDE samples of halo on both
  * sides. Lanes for which no piece of halo is left copy another's to where nobody reads: CUPTI counts a copy under a
- * predicate for lanes too that are switched off, and a branch costs more (docs/gpu-log.md). The common group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's
- * left and right end, what lies outside is made in shared memory from what has arrived (settle), so that they keep up
- * with the others. Rows that are not aligned to 16 bytes, and the ends of rows that wrap, go sample by sample through
- * the border rule.
+ * predicate for lanes too that are switched off, and a branch costs more (docs/gpu-log.md). The common group, whole rows
+ * inside the picture, costs three instructions a copy. In strips at the picture's left and right end, what lies outside
+ * is made in shared memory from what has arrived (settle), so that they keep up with the others. Rows that are not
+ * aligned to 16 bytes, and the ends of rows that wrap, go sample by sample through the border rule.
  * Shared accesses: pieces lie side by side in a row, and the pieces of halo of a group fall, by the row's pitch, into
  * different banks too. */
 #ifndef SMP_KERNELS_STRIP_CUH
@@ -26,7 +26,7 @@ template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_
     static constexpr int HALO = 2 * SIDE / PIECE;                   /* pieces of a row's halo */
     static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO); /* rows of halo a copy */
     static constexpr int SPARE = 32 - SIDE_TURN * HALO;             /* lanes for which no piece of halo is left */
-    uint4 v[STAGES * GROUP / PIECE + SPARE];
+    uint4 v[STAGES * GROUP / PIECE + SPARE * (ROWS / SIDE_TURN)];
 };
 
 /* The same value, of which the compiler does not know that it is a constant or a parameter (pictures have no negative
@@ -81,7 +81,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     int x, row, side_x, side_row;
     bool whole;                 /* every piece is aligned and inside */
     bool pieces;                /* pieces come whole, or as much of them as exists; else by samples */
-    int side;                   /* all bits: this lane brings a piece of halo; 0: it copies one more, for nobody */
+    bool side;                  /* this lane brings a piece of halo; else it copies one more, for nobody */
     bool quick;                 /* of a band: whole, and its groups of rows all exist */
     const IN *from, *side_from; /* of the next group, of quick ones */
     IN *to, *side_to;
@@ -98,7 +98,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         to = first + row * PITCH + SIDE + lane % MIDDLE * PIECE;
         const int spare = lane - SIDE_TURN * HALO, own = spare < 0 ? lane : spare % (SIDE_TURN * HALO);
         const int piece = own % HALO < HALO / 2 ? own % HALO : own % HALO + MIDDLE;
-        side = SPARE && spare >= 0 ? 0 : -1;
+        side = !SPARE || spare < 0;
         side_row = own / HALO;
         side_x = x0 - SIDE + piece * PIECE;
         side_to = first + (side ? side_row * PITCH + piece * PIECE : STAGES * GROUP + spare * PIECE);
@@ -194,7 +194,8 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         if (quick) {
 #pragma unroll
             for (int i = 0; i < ROWS; i += SIDE_TURN) /* by all lanes: a copy under a predicate would be miscounted */
-                smp_copy_async_along(side_to + (side & (offset + i * PITCH)), down(side_from, i));
+                smp_copy_async_along(side_to + (side ? offset + i * PITCH : i / SIDE_TURN * SPARE * PIECE),
+                                     down(side_from, i));
 #pragma unroll
             for (int i = 0; i < ROWS / TURN; i++)
                 smp_copy_async_along(to + offset + i * TURN * PITCH, down(from, i * TURN));

@@ -134,10 +134,12 @@ sanitize() {
     wait
     status=0 k=0
     while [ $k -lt "$parts_of" ]; do
-        cat "$work/$tool.$k"
         own=$(cat "$work/$tool.status.$k" 2> /dev/null || echo 1)
         grep -q 'SUMMARY: 0' "$work/$tool.$k" || [ "$own" -ne 0 ] || own=1
-        [ "$own" -eq 0 ] || status=$own
+        if [ "$own" -ne 0 ]; then # shown, when the part has failed, are its last lines
+            status=$own
+            grep -h '^=========\|FAILED\|error:' "$work/$tool.$k" | head -n 30
+        fi
         k=$((k + 1))
     done
     grep -h 'SUMMARY' "$work/$tool".[0-9]* | sed 's/^=* *//' | sort | uniq -c | sed 's/^ *\([0-9]*\) /\1 x /' | tr '\n' ' ' > "$work/detail"
