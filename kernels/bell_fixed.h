@@ -63,7 +63,7 @@ enum {
     SMP_FIXED_STEPS = 3,
     SMP_FIXED_WARP_RADIUS = 8,
     SMP_FIXED_TILE = 16, /* columns, and rows, that a product makes */
-    SMP_FIXED_ACROSS = 4 * SMP_FIXED_TILE
+    SMP_FIXED_ACROSS = 8 * SMP_FIXED_TILE
 };
 /* Bytes to the left of a tile that a window of `steps` begins with. */
 #ifdef __cplusplus
@@ -95,7 +95,7 @@ SMP_FN int smp_fixed_words(int steps)
 {
     return (2 * steps + 2) * 4 * 32;
 }
-/* Output rows of a band, a multiple of SMP_FIXED_TILE: more where the halo costs more. */
+/* Output rows of a band, a multiple of SMP_FIXED_TILE; measured. A band takes 16 rows more. */
 SMP_FN int smp_fixed_band(int steps)
 {
     return steps == 1 ? 128 : 256;

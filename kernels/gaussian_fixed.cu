@@ -7,7 +7,7 @@
  *     row pass     S^T (16 columns x 8 rows) = band (16 x 32) * rows^T: the right operand is plain words of the rows
  *     column pass  out (16 rows x 8 columns) = band (16 x 32) * S: the row pass's results are its right operand as they
  * lie in registers, but for the order of bytes, since the 32 rows may be in any order that the band has too.
- * One warp a strip of 64 bytes, as in bell_warp.cuh; rows arrive 16 at a time (strip.cuh). Nothing between the passes
+ * One warp a strip of 128 bytes, as in bell_warp.cuh; rows arrive 16 at a time (strip.cuh). Nothing between the passes
  * leaves the registers. Shared accesses are free of conflicts: pitches are odd multiples of 16 bytes. */
 #include "gaussian.h"
 
@@ -57,7 +57,7 @@ template <int SIDE, int STAGES> struct strip_rows<uint8_t, SMP_FIXED_ACROSS, SID
     uint4 v[STAGES * GROUP / PIECE + SPARE * (SMP_FIXED_TILE / SIDE_TURN)];
 };
 
-enum { FIXED_STAGES = 3, FIXED_TILES = SMP_FIXED_ACROSS / SMP_FIXED_TILE };
+enum { FIXED_STAGES = 2, FIXED_TILES = SMP_FIXED_ACROSS / SMP_FIXED_TILE };
 
 struct fixed_results { /* 16 rows on their way out */
     static constexpr int PAD = 16, PITCH = SMP_FIXED_ACROSS + PAD;
@@ -231,11 +231,12 @@ template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bel
     }
 }
 
-#define GAUSSIAN_FIXED(STEPS, WARPS)                                                                                   \
-    SMP_KERNEL_BOUNDS(32, WARPS, gaussian_fixed_warp##STEPS##_u8_u8, smp_bell, io, p)                                  \
+/* 12 warps an SM have 168 registers each; 16 with 128 spill. */
+#define GAUSSIAN_FIXED(STEPS)                                                                                          \
+    SMP_KERNEL_BOUNDS(32, 12, gaussian_fixed_warp##STEPS##_u8_u8, smp_bell, io, p)                                     \
     {                                                                                                                  \
         fixed_march<STEPS>(io, p);                                                                                     \
     }
-GAUSSIAN_FIXED(1, 16)
-GAUSSIAN_FIXED(2, 16)
-GAUSSIAN_FIXED(3, 16)
+GAUSSIAN_FIXED(1)
+GAUSSIAN_FIXED(2)
+GAUSSIAN_FIXED(3)
