@@ -1,12 +1,15 @@
 /* gaussian arithmetic=fixed on GPUs (bell_fixed.h has the definition).
- *   naive  two launches, sample by sample: 2r+1 global reads through the border rule each; the picture between holds S,
+ *
+ * naive: two launches, sample by sample: 2r+1 global reads through the border rule each; the picture between holds S,
  * which f32 holds exactly. Any radius, any storage.
- *   fused  bytes to bytes, radii up to 8. The f32 definition costs two operations a tap and sample, which at 15 taps is
- * all that an SM can issue; here both passes are products with banded matrices of weights on tensor cores (smp_mma.cuh),
- * high and low bytes apart:
- *     row pass     S^T (16 columns x 8 rows) = band (16 x 32) * rows^T: the right operand is plain words of the rows
- *     column pass  out (16 rows x 8 columns) = band (16 x 32) * S: the row pass's results are its right operand as they
- * lie in registers, but for the order of bytes, since the 32 rows may be in any order that the band has too.
+ *
+ * fused: bytes to bytes, radii up to 8. The f32 definition costs two operations a tap and sample, which at 15 taps is
+ * all that an SM can issue; here both passes are products with banded matrices of weights on tensor cores
+ * (smp_mma.cuh), high and low bytes apart.
+ *   - Row pass: S^T (16 columns x 8 rows) = band (16 x 32) * rows^T. The right operand is plain words of the rows.
+ *   - Column pass: out (16 rows x 8 columns) = band (16 x 32) * S. The row pass's results are its right operand as they
+ *     lie in registers, but for the order of bytes, since the 32 rows may be in any order that the band has too.
+ *
  * One warp a strip of 128 bytes, as in bell_warp.cuh; rows arrive 16 at a time (strip.cuh). Nothing between the passes
  * leaves the registers. Shared accesses are free of conflicts: pitches are odd multiples of 16 bytes. */
 #include "gaussian.h"
@@ -51,10 +54,10 @@ SMP_KERNEL_PAIR_(gaussian_fixed_columns, f32, float, f32, float, smp_bell)
 /* Where a warp keeps its rows: an odd number of 16 bytes from one to the next, so that eight of them begin in different
  * banks. (The loader asks strip_rows for its pitch.) */
 template <int SIDE, int STAGES> struct strip_rows<uint8_t, SMP_FIXED_ACROSS, SIDE, SMP_FIXED_TILE, STAGES> {
-    static constexpr int PIECE = 16, PAD = 16, PITCH = SMP_FIXED_ACROSS + 2 * SIDE + PAD, GROUP = SMP_FIXED_TILE * PITCH;
-    static constexpr int HALO = 2 * SIDE / PIECE, SIDE_TURN = strip_halves(SMP_FIXED_TILE, 32 / HALO);
-    static constexpr int SPARE = 32 - SIDE_TURN * HALO;
-    uint4 v[STAGES * GROUP / PIECE + SPARE * (SMP_FIXED_TILE / SIDE_TURN)];
+    static constexpr int PIECE = 16, PAD = 16, HALO = 2 * SIDE / PIECE;
+    static constexpr int SIDE_TURN = strip_halves(SMP_FIXED_TILE, 32 / HALO), BESIDE = 32 / SIDE_TURN;
+    static constexpr int PITCH = SMP_FIXED_ACROSS + BESIDE * PIECE + PAD, GROUP = SMP_FIXED_TILE * PITCH;
+    uint4 v[STAGES * GROUP / PIECE];
 };
 
 enum { FIXED_STAGES = 2, FIXED_TILES = SMP_FIXED_ACROSS / SMP_FIXED_TILE };
@@ -82,8 +85,8 @@ template <int STEPS> struct fixed_matrices {
     }
 };
 
-/* S of 8 rows and a tile's 16 columns, times 256: as smp_mma_u8's d. window: 2 * STEPS words of one of the rows, 16 bytes
- * apart. */
+/* S of 8 rows and a tile's 16 columns, times 256: as smp_mma_u8's d. window: 2 * STEPS words of one of the rows, 16
+ * bytes apart. */
 template <int STEPS>
 SMP_DEVICE void fixed_across(unsigned (&sum)[4], const fixed_matrices<STEPS> &w, const unsigned *window)
 {
@@ -145,7 +148,8 @@ SMP_DEVICE void fixed_tile(unsigned char *results, fixed_columns (&before)[2], c
         fixed_high_bytes(sum[0][2], sum[0][3], sum[1][2], sum[1][3]);
 }
 
-/* 16 rows of S come from `rows`, where a lane's first word lies; with the 16 before them they give 16 rows of results. */
+/* 16 rows of S come from `rows`, where a lane's first word lies; with the 16 before them they give 16 rows of results.
+ */
 template <int STEPS, int PITCH>
 SMP_DEVICE void fixed_group(unsigned char *results, fixed_columns (&before)[FIXED_TILES][2],
                             const fixed_matrices<STEPS> &w, const unsigned char *rows)
@@ -178,9 +182,6 @@ template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bel
     loader_type loader(s, io.in, x0, p.radius * io.in.channels, p.edge);
     unsigned char *const rows = reinterpret_cast<unsigned char *>(s.v);
     unsigned char *const results = reinterpret_cast<unsigned char *>(made.v);
-    if (loader.unsettled()) /* the pads count as parts of the rows then, and are copied about */
-        for (int i = lane; i < FIXED_STAGES * ROWS; i += 32)
-            *reinterpret_cast<uint4 *>(rows + (i + 1) * PITCH - rows_type::PAD) = make_uint4(0, 0, 0, 0);
     /* On the way out, a tile's 16 bytes a lane. Eight lanes have one row, or two that lie in different banks. */
     constexpr int TURN = 32 / FIXED_TILES;
     const int row = lane / 8 + lane % 8 / FIXED_TILES * 4, tile = lane % FIXED_TILES, x = x0 + 16 * tile;

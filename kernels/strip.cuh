@@ -2,12 +2,12 @@
  *
  * A block is one warp: no block barrier exists. Rows arrive ROWS at a time, STAGES - 1 of such groups ahead, by
  * asynchronous copies of 16 bytes into the warp's own part of shared memory; each row has SIDE samples of halo on both
- * sides. Lanes for which no piece of halo is left copy another's to where nobody reads: CUPTI counts a copy under a
- * predicate for lanes too that are switched off, and a branch costs more (docs/gpu-log.md). The common group, whole rows
- * inside the picture, costs three instructions a copy. In strips at the picture's left and right end, what lies outside
- * is made in shared memory from what has arrived (settle), so that they keep up with the others. Rows that are not
- * aligned to 16 bytes, and the ends of rows that wrap, go sample by sample through the border rule.
- * Shared accesses: pieces lie side by side in a row, and the pieces of halo of a group fall, by the row's pitch, into
+ * sides. Lanes for which no piece of halo is left copy another's to the row's end, where nobody reads: CUPTI counts a
+ * copy under a predicate for lanes too that are switched off, and a branch costs more (docs/gpu-log.md). The common
+ * group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's left and right end,
+ * what lies outside is made in shared memory from what has arrived (settle), so that they keep up with the others. Rows
+ * that are not aligned to 16 bytes, and the ends of rows that wrap, go sample by sample through the border rule. Shared
+ * accesses: pieces lie side by side in a row, and the pieces of halo of a group fall, by the row's pitch, into
  * different banks too. */
 #ifndef SMP_KERNELS_STRIP_CUH
 #define SMP_KERNELS_STRIP_CUH
@@ -20,13 +20,13 @@ SMP_FN constexpr int strip_halves(int n, int most)
     return n > most ? strip_halves(n / 2, most) : n;
 }
 
-/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. SPARE: pieces that nobody reads. */
+/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. */
 template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_rows {
-    static constexpr int PIECE = 16 / (int)sizeof(IN), PITCH = ACROSS + 2 * SIDE, GROUP = ROWS * PITCH;
-    static constexpr int HALO = 2 * SIDE / PIECE;                   /* pieces of a row's halo */
-    static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO); /* rows of halo a copy */
-    static constexpr int SPARE = 32 - SIDE_TURN * HALO;             /* lanes for which no piece of halo is left */
-    uint4 v[STAGES * GROUP / PIECE + SPARE * (ROWS / SIDE_TURN)];
+    static constexpr int PIECE = 16 / (int)sizeof(IN), HALO = 2 * SIDE / PIECE; /* pieces of a row's halo */
+    static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO);             /* rows of halo a copy */
+    static constexpr int BESIDE = 32 / SIDE_TURN; /* lanes for a row's halo: the pieces past it are for nobody */
+    static constexpr int PITCH = ACROSS + BESIDE * PIECE, GROUP = ROWS * PITCH;
+    uint4 v[STAGES * GROUP / PIECE];
 };
 
 /* The same value, of which the compiler does not know that it is a constant or a parameter (pictures have no negative
@@ -73,7 +73,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     static_assert(sizeof(IN) == 1 || sizeof(IN) == 4, "bytes or floats");
     static constexpr int PIECE = rows_type::PIECE, PITCH = rows_type::PITCH, GROUP = rows_type::GROUP;
     static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
-    static constexpr int HALO = rows_type::HALO, SIDE_TURN = rows_type::SIDE_TURN, SPARE = rows_type::SPARE;
+    static constexpr int HALO = rows_type::HALO, SIDE_TURN = rows_type::SIDE_TURN, BESIDE = rows_type::BESIDE;
     static_assert(MIDDLE <= 32 && ROWS % TURN == 0 && HALO <= 32, "a row is one copy at most");
     const smp_view &in;
     const int edge, reach; /* samples beside a row's end that are read */
@@ -81,27 +81,26 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     int x, row, side_x, side_row;
     bool whole;                 /* every piece is aligned and inside */
     bool pieces;                /* pieces come whole, or as much of them as exists; else by samples */
-    bool side;                  /* this lane brings a piece of halo; else it copies one more, for nobody */
+    bool side;                  /* this lane brings a piece of halo; else it copies one more, for nobody: load() */
     bool quick;                 /* of a band: whole, and its groups of rows all exist */
     const IN *from, *side_from; /* of the next group, of quick ones */
     IN *to, *side_to;
     int64_t next; /* of others: the next group's first row, .. */
     int wanted;   /* .. and how many rows from there on are wanted */
 
-    SMP_MEMBER strip_loader(rows_type &rows, const smp_view &view, int start, int beside, int border)
-        : in(view), edge(border), reach(beside), n((int)stencil_samples(view)), x0(start)
+    SMP_MEMBER strip_loader(rows_type &rows, const smp_view &view, int start, int far, int border)
+        : in(view), edge(border), reach(far), n((int)stencil_samples(view)), x0(start)
     {
         const int lane = (int)threadIdx.x;
         IN *const first = reinterpret_cast<IN *>(rows.v);
         row = lane / MIDDLE;
         x = x0 + lane % MIDDLE * PIECE;
         to = first + row * PITCH + SIDE + lane % MIDDLE * PIECE;
-        const int spare = lane - SIDE_TURN * HALO, own = spare < 0 ? lane : spare % (SIDE_TURN * HALO);
-        const int piece = own % HALO < HALO / 2 ? own % HALO : own % HALO + MIDDLE;
-        side = !SPARE || spare < 0;
-        side_row = own / HALO;
+        const int beside = lane % BESIDE, piece = beside % HALO < HALO / 2 ? beside % HALO : beside % HALO + MIDDLE;
+        side = beside < HALO;
+        side_row = lane / BESIDE;
         side_x = x0 - SIDE + piece * PIECE;
-        side_to = first + (side ? side_row * PITCH + piece * PIECE : STAGES * GROUP + spare * PIECE);
+        side_to = first + side_row * PITCH + (side ? piece : beside + MIDDLE) * PIECE;
         const bool aligned = ((uintptr_t)in.data | (uintptr_t)in.stride) % 16 == 0;
         whole = aligned && x0 >= SIDE && x0 + ACROSS + SIDE <= n;
         pieces = aligned && (whole || edge != SMP_WRAP);
@@ -129,8 +128,9 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         if (bytes == 16)
             smp_copy_async_along(place, smp_in<IN>(in, y) + at);
         else /* a row's end, or nothing. (cp.async can fill with zeros, but CUPTI counts that at random.) */
-            *reinterpret_cast<uint4 *>(place) = part(
-                reinterpret_cast<const unsigned char *>(exists ? smp_in<IN>(in, y) + at : smp_in<IN>(in, in.y0)), bytes);
+            *reinterpret_cast<uint4 *>(place) =
+                part(reinterpret_cast<const unsigned char *>(exists ? smp_in<IN>(in, y) + at : smp_in<IN>(in, in.y0)),
+                     bytes);
     }
     /* The first `bytes` of 16 bytes, aligned; zeros follow them. */
     static SMP_MEMBER uint4 part(const unsigned char *from, int bytes)
@@ -194,8 +194,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         if (quick) {
 #pragma unroll
             for (int i = 0; i < ROWS; i += SIDE_TURN) /* by all lanes: a copy under a predicate would be miscounted */
-                smp_copy_async_along(side_to + (side ? offset + i * PITCH : i / SIDE_TURN * SPARE * PIECE),
-                                     down(side_from, i));
+                smp_copy_async_along(side_to + offset + i * PITCH, down(side_from, i));
 #pragma unroll
             for (int i = 0; i < ROWS / TURN; i++)
                 smp_copy_async_along(to + offset + i * TURN * PITCH, down(from, i * TURN));
@@ -254,7 +253,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     SMP_MEMBER void settle_sample(IN *rows, int i) const
     {
         const int source = strip_border(i, n, C ? C : in.channels, edge), shift = SIDE - x0;
-        if (source >= 0 && source + shift >= 0 && i + shift < PITCH)
+        if (source >= 0 && source + shift >= 0 && i + shift < ACROSS + 2 * SIDE)
 #pragma unroll
             for (int q = 0; q < ROWS; q++)
                 rows[q * PITCH + i + shift] = rows[q * PITCH + source + shift];
