@@ -119,18 +119,31 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     {
         return reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + (uint64_t)rows * (unsigned)in.stride);
     }
-    /* Starts copying what exists of the piece of picture row y at sample `at`; zeros for the rest. */
-    SMP_MEMBER void copy(IN *place, int64_t y, int at, bool needed) const
+    /* Picture row y, or null: zeros do for it. */
+    SMP_MEMBER const IN *line_of(int64_t y, bool needed) const
     {
         y = needed ? strip_fold(y, in.height, edge) : -1;
-        const bool exists = y >= in.y0 && y < in.y0 + in.rows && at >= 0 && at < n;
-        const int bytes = !exists ? 0 : (n - at < PIECE ? n - at : PIECE) * (int)sizeof(IN);
-        if (bytes == 16)
-            smp_copy_async_along(place, smp_in<IN>(in, y) + at);
-        else /* a row's end, or nothing. (cp.async can fill with zeros, but CUPTI counts that at random.) */
-            *reinterpret_cast<uint4 *>(place) =
-                part(reinterpret_cast<const unsigned char *>(exists ? smp_in<IN>(in, y) + at : smp_in<IN>(in, in.y0)),
-                     bytes);
+        return y >= in.y0 && y < in.y0 + in.rows ? smp_in<IN>(in, y) : nullptr;
+    }
+    /* Starts copying the piece of picture row y at sample `at`, or makes zeros where none is; the piece in which a row
+     * ends is left to copy_end(). (cp.async can fill with zeros, but CUPTI counts that at random.) */
+    SMP_MEMBER void copy(IN *place, int64_t y, int at, bool needed) const
+    {
+        const IN *const line = line_of(y, needed);
+        if (line && at >= 0 && at + PIECE <= n)
+            smp_copy_async_along(place, line + at);
+        else if (!line || at < 0 || at >= n)
+            *reinterpret_cast<uint4 *>(place) = make_uint4(0, 0, 0, 0);
+    }
+    /* Brings the pieces in which the ROWS rows end, if they end inside the strip's: a row a lane, so that all wait for
+     * memory once. rows: where the rows go. */
+    SMP_MEMBER void copy_end(IN *rows) const
+    {
+        const int last = n / PIECE * PIECE, at = last - x0 + SIDE, lane = (int)threadIdx.x;
+        const IN *const line = lane < ROWS ? line_of(next + lane, lane < wanted) : nullptr;
+        if (line && n > last && at >= 0 && at < ACROSS + 2 * SIDE)
+            *reinterpret_cast<uint4 *>(rows + lane * PITCH + at) =
+                part(reinterpret_cast<const unsigned char *>(line + last), (n - last) * (int)sizeof(IN));
     }
     /* The first `bytes` of 16 bytes, aligned; zeros follow them. */
     static SMP_MEMBER uint4 part(const unsigned char *from, int bytes)
@@ -231,6 +244,8 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
                     *reinterpret_cast<uint4 *>(place) = made;
             }
         }
+        if (pieces)
+            copy_end(to - (row * PITCH + SIDE + (int)threadIdx.x % MIDDLE * PIECE) + offset);
         next += ROWS;
         wanted -= ROWS;
     }
