@@ -185,8 +185,8 @@ template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bel
     /* On the way out, a tile's 16 bytes a lane. Eight lanes have one row, or two that lie in different banks. */
     constexpr int TURN = 32 / FIXED_TILES;
     const int row = lane / 8 + lane % 8 / FIXED_TILES * 4, tile = lane % FIXED_TILES, x = x0 + 16 * tile;
-    const bool whole = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0 && x + 16 <= n;
-    const int take = x >= n ? 0 : x + 16 > n ? n - x : 16;
+    const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0, whole = aligned && x + 16 <= n;
+    const int singly = aligned ? (n - x0) / 16 : 0; /* from this tile on, bytes go one by one */
     const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
     if (top < end) {
         const int height = end - top < band ? (int)(end - top) : band, groups = (height + ROWS - 1) / ROWS + 1;
@@ -216,15 +216,13 @@ template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bel
             for (int i = 0; i < ROWS; i += TURN) {
                 const unsigned char *from = results + (row + i) * fixed_results::PITCH + 16 * tile;
                 unsigned char *to = out + i * io.out.stride;
-                if (k == 0 || left <= i)
-                    continue;
-                if (whole)
+                if (whole && k > 0 && left > i)
                     *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
-                else
-#pragma unroll 1
-                    for (int b = 0; b < take; b++)
-                        to[b] = from[b];
             }
+#pragma unroll 1
+            for (int j = singly; j < FIXED_TILES && k > 0; j++) /* a tile: two rows of 16 bytes at a time */
+                for (int r = lane / 16, c = 16 * j + lane % 16; r < ROWS && r < left + row && x0 + c < n; r += 2)
+                    (out - 16 * tile)[(r - row) * io.out.stride + c] = results[r * fixed_results::PITCH + c];
             out += ROWS * io.out.stride;
             left -= ROWS;
             stage = stage == (FIXED_STAGES - 1) * GROUP ? 0 : stage + GROUP;
