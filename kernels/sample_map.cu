@@ -6,18 +6,65 @@
 #include "sample_map.h"
 #include "smp_point.cuh"
 
+/* The operations that take long, called: written out for each sample, they took most of the code. */
+SMP_DEVICE_FAR float sample_map_long(smp_map_op op, float v)
+{
+    return smp_map_apply(&op, v);
+}
+
+/* The program on N samples, an operation after the other. alpha: a bit for each sample that is one of alpha. */
+template <int N> SMP_DEVICE void sample_map_each(const smp_map &map, float (&v)[N], unsigned alpha)
+{
+#pragma unroll 1
+    for (int k = 0; k < map.count; k++) {
+        const smp_map_op &op = map.op[k];
+        const unsigned kept = op.with_alpha ? 0 : alpha;
+        float becomes[N];
+        if (op.kind == SMP_MAP_LINE) {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                becomes[j] = smp_one_nan(smp_levels_line(v[j], op.a, op.b, op.c));
+        } else if (op.kind == SMP_MAP_STEP) {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                becomes[j] = smp_threshold_sample(v[j], op.a, op.white);
+        } else if (op.kind == SMP_MAP_NEGATIVE) {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                becomes[j] = smp_invert(v[j], op.white);
+        } else {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                becomes[j] = sample_map_long(op, v[j]);
+        }
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            v[j] = kept >> j & 1 ? v[j] : becomes[j];
+    }
+}
+
 /* Without alpha the channel of a sample does not matter. */
 struct sample_map_op {
     static constexpr bool by_channel = false, with_alpha = true;
     const smp_map &map;
-    SMP_MEMBER float operator()(float v, int) const { return smp_map_sample(&map, v, 0); }
+    SMP_MEMBER float operator()(float v, int) const
+    {
+        float one[1] = {v};
+        sample_map_each(map, one, 0);
+        return one[0];
+    }
 };
 
 struct sample_map_alpha_op {
     static constexpr bool by_channel = true, with_alpha = true;
     const smp_map &map;
     int alpha;
-    SMP_MEMBER float operator()(float v, int channel) const { return smp_map_sample(&map, v, channel == alpha); }
+    SMP_MEMBER float operator()(float v, int channel) const
+    {
+        float one[1] = {v};
+        sample_map_each(map, one, channel == alpha);
+        return one[0];
+    }
 };
 
 template <typename IN, typename OUT> SMP_DEVICE void sample_map_naive(const smp_io &io, const smp_map &p)
@@ -29,19 +76,45 @@ template <typename IN, typename OUT> SMP_DEVICE void sample_map_naive(const smp_
 }
 SMP_KERNEL_FORMATS(sample_map_naive, smp_map)
 
-template <typename IN, typename OUT, typename OP> SMP_DEVICE void sample_map_by(const smp_io &io, const OP &op)
-{
-    if (io.clipped)
-        smp_point_packs<IN, OUT>(io, op);
-    else
-        smp_point_tables<IN, OUT>(io, op);
-}
+/* Computed in runs (smp_point_runs). */
+template <typename IN, typename OUT> struct sample_map_run {
+    const smp_io &io;
+    const smp_map &map;
+    unsigned &clipped;
+    template <int N> SMP_MEMBER void operator()(const IN (&from)[N], OUT (&to)[N], int64_t i) const
+    {
+        float v[N];
+        unsigned alpha = 0;
+        if (io.in.alpha)
+            for (int j = 0, channel = smp_point_channel(io, i); j < N; j++) {
+                alpha |= (unsigned)(channel == io.in.channels - 1) << j;
+                channel = channel + 1 < io.in.channels ? channel + 1 : 0;
+            }
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            v[j] = smp_value(from[j]);
+        sample_map_each(map, v, alpha);
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            if (io.clipped)
+                clipped += smp_clipped<OUT>(v[j]);
+            to[j] = smp_rounded<OUT>(v[j]);
+        }
+    }
+};
 
 template <typename IN, typename OUT> SMP_DEVICE void sample_map_tiled(const smp_io &io, const smp_map &p)
 {
-    if (io.in.alpha)
-        sample_map_by<IN, OUT>(io, sample_map_alpha_op{p, io.in.channels - 1});
-    else
-        sample_map_by<IN, OUT>(io, sample_map_op{p});
+    if constexpr (sizeof(IN) == 1)
+        if (!io.clipped) {
+            if (io.in.alpha)
+                smp_point_tables<IN, OUT>(io, sample_map_alpha_op{p, io.in.channels - 1});
+            else
+                smp_point_tables<IN, OUT>(io, sample_map_op{p});
+            return;
+        }
+    unsigned clipped = 0;
+    smp_point_runs<IN, OUT>(io, sample_map_run<IN, OUT>{io, p, clipped});
+    smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FORMATS(sample_map_tiled, smp_map)

@@ -29,8 +29,9 @@ struct smp_no_params {
 #ifdef __CUDACC__
 /* ------------------------------------------------------------------------------------------------ GPU */
 
-/* A function of kernels: always inlined. */
+/* A function of kernels: always inlined. Or called, for what few samples need: not in a hot loop. */
 #define SMP_DEVICE static __device__ __forceinline__
+#define SMP_DEVICE_FAR static __device__ __noinline__
 /* The same for a member of a struct. */
 #define SMP_MEMBER __device__ __forceinline__
 

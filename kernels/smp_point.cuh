@@ -64,10 +64,10 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_each
 }
 
 /* As many samples at a time as make 16 bytes on the wider side, in one access each; rows that do not start on such a
- * boundary, and what is left at their end, sample by sample. Any geometry does. fn: an input sample and its channel (0
- * unless BY_CHANNEL) to an output sample. */
-template <typename IN, typename OUT, bool BY_CHANNEL, typename FN>
-SMP_DEVICE void smp_point_stream_by(const smp_io &io, const FN &fn)
+ * boundary, and what is left at their end, one at a time. Any geometry does. FN: a function object with
+ *   template <int N> SMP_MEMBER void operator()(const IN (&from)[N], OUT (&to)[N], int64_t i) const;
+ * i: the place of the first of them in the row. */
+template <typename IN, typename OUT, typename FN> SMP_DEVICE void smp_point_runs(const smp_io &io, const FN &fn)
 {
     constexpr int N = 16 / (int)(sizeof(IN) > sizeof(OUT) ? sizeof(IN) : sizeof(OUT));
     typedef smp_pack<IN, N> in_pack;
@@ -83,26 +83,40 @@ SMP_DEVICE void smp_point_stream_by(const smp_io &io, const FN &fn)
         for (int64_t k = first; k < packs; k += step) {
             const in_pack from = reinterpret_cast<const in_pack *>(in)[k];
             out_pack to;
-            int channel = BY_CHANNEL ? smp_point_channel(io, k * N) : 0;
-#pragma unroll
-            for (int j = 0; j < N; j++) {
-                to.v[j] = fn(from.v[j], channel);
-                channel = BY_CHANNEL && channel + 1 < io.in.channels ? channel + 1 : 0;
-            }
+            fn(from.v, to.v, k * N);
             reinterpret_cast<out_pack *>(out)[k] = to;
         }
-        for (int64_t i = packs * N + first; i < n; i += step)
-            out[i] = fn(in[i], BY_CHANNEL ? smp_point_channel(io, i) : 0);
+        for (int64_t i = packs * N + first; i < n; i += step) {
+            const IN from[1] = {in[i]};
+            OUT to[1];
+            fn(from, to, i);
+            out[i] = to[0];
+        }
     }
 }
+
+/* Sample by sample. fn: an input sample and its channel (0 unless BY_CHANNEL) to an output sample. */
+template <typename IN, typename OUT, bool BY_CHANNEL, typename FN> struct smp_point_singly {
+    const smp_io &io;
+    const FN &fn;
+    template <int N> SMP_MEMBER void operator()(const IN (&from)[N], OUT (&to)[N], int64_t i) const
+    {
+        int channel = BY_CHANNEL ? smp_point_channel(io, i) : 0;
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            to[j] = fn(from[j], channel);
+            channel = BY_CHANNEL && channel + 1 < io.in.channels ? channel + 1 : 0;
+        }
+    }
+};
 /* Which channel a sample is of costs as much as a cheap operation: known not to matter, nothing of that is left. */
 template <typename IN, typename OUT, typename FN>
 SMP_DEVICE void smp_point_stream(const smp_io &io, bool by_channel, const FN &fn)
 {
     if (by_channel)
-        smp_point_stream_by<IN, OUT, true>(io, fn);
+        smp_point_runs<IN, OUT>(io, smp_point_singly<IN, OUT, true, FN>{io, fn});
     else
-        smp_point_stream_by<IN, OUT, false>(io, fn);
+        smp_point_runs<IN, OUT>(io, smp_point_singly<IN, OUT, false, FN>{io, fn});
 }
 
 /* tiled: packs of 16 bytes, computed. */

@@ -83,6 +83,7 @@ void smp_simt_copy_wait(int pending);
 #define SMP_SIMT_INLINE inline __attribute__((always_inline, unused))
 
 #define SMP_DEVICE static SMP_SIMT_INLINE
+#define SMP_DEVICE_FAR static __attribute__((noinline, unused))
 #define SMP_MEMBER SMP_SIMT_INLINE
 #define __device__
 #define __host__
