@@ -144,7 +144,7 @@ struct bell_batch {
 /* Row pass results of picture row y at x .. x+3 (a multiple of 4); columns do not cross the side borders. */
 SMP_DEVICE stencil_quad bell_between(const smp_view &in, int64_t y, int64_t x, int edge, float outside)
 {
-    const int64_t n = stencil_samples(in), inside = smp_border(y, in.height, edge);
+    const int64_t n = stencil_samples(in), inside = stencil_border(y, in.height, edge);
     stencil_quad quad = stencil_quad_of(outside);
     if (inside < 0)
         return quad;

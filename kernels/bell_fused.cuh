@@ -44,7 +44,7 @@ SMP_DEVICE void bell_fetch(IN *line, const bell_strip<IN> &strip, const smp_io &
         } else if (i < strip.pitch && at < strip.n + strip.halo)
 #pragma unroll 1
             for (int k = 0; k < PIECE; k++)
-                line[i + k] = (IN)stencil_across(row, io.in, at + k, g.edge, outside);
+                line[i + k] = (IN)stencil_far_across(row, io.in.width, io.in.channels, at + k, g.edge, outside);
     }
 }
 
@@ -159,16 +159,17 @@ SMP_DEVICE void bell_fuse(const smp_io &io, const smp_bell &g, const FINISH &fin
         auto fetch = [&](int base) {
             IN *lines = strip.lines + base / SMP_BELL_STEP % 2 * SMP_BELL_STEP * strip.pitch;
             for (int q = warp; q < SMP_BELL_STEP; q += warps) {
-                const int64_t y = smp_border(first + base + q, io.in.height, g.edge);
+                const int64_t y = stencil_border(first + base + q, io.in.height, g.edge);
                 if (base + q >= pad && base + q < last && y >= 0)
                     bell_fetch(lines + q * strip.pitch, strip, io, g, y, outside);
             }
             smp_copy_commit();
         };
-        fetch(0);
         int slot = 0; /* of row `base` in the ring */
-        for (int base = 0; base < last; base += SMP_BELL_STEP) {
+        for (int base = -SMP_BELL_STEP; base < last; base += SMP_BELL_STEP) {
             fetch(base + SMP_BELL_STEP);
+            if (base < 0) /* the first rows are on their way */
+                continue;
             smp_copy_wait<1>();
             __syncthreads();
             if (x < strip.n) {
@@ -178,7 +179,7 @@ SMP_DEVICE void bell_fuse(const smp_io &io, const smp_bell &g, const FINISH &fin
                     if (base + q < pad || base + q >= last)
                         continue;
                     stencil_quad m = stencil_quad_of(outside);
-                    if (smp_border(first + base + q, io.in.height, g.edge) >= 0)
+                    if (stencil_border(first + base + q, io.in.height, g.edge) >= 0)
                         m = bell_row4<IN, C>(line, g);
                     strip.ring[(slot + q) * strip.threads + t] = m;
                 }
@@ -188,16 +189,15 @@ SMP_DEVICE void bell_fuse(const smp_io &io, const smp_bell &g, const FINISH &fin
                     const int oldest = slot + pad + SMP_BELL_STEP;
                     bell_column4(sum, strip.ring, oldest < ring_rows ? oldest : oldest - ring_rows, ring_rows,
                                  strip.threads, down - made + 2 * r, g);
+#pragma unroll 1
+                    for (int64_t y = top + made; y < top + made + 4 && y < top + down; y++) {
 #pragma unroll
-                    for (int q = 0; q < 4; q++)
-                        if (made + q < down) {
-                            const int64_t y = top + made + q;
-#pragma unroll
-                            for (int i = 0; i < 4; i++)
-                                if (x + i < strip.n)
-                                    sum[q].v[i] = finish(y, x + i, sum[q].v[i]);
-                            stencil_put4(io, smp_out<OUT>(io.out, y), x, sum[q], &clipped);
-                        }
+                        for (int i = 0; i < 4; i++)
+                            if (x + i < strip.n)
+                                sum[0].v[i] = finish(y, x + i, sum[0].v[i]);
+                        stencil_put4(io, smp_out<OUT>(io.out, y), x, sum[0], &clipped);
+                        sum[0] = sum[1], sum[1] = sum[2], sum[2] = sum[3]; /* so that no register is indexed */
+                    }
                 }
             }
             slot = slot + SMP_BELL_STEP < ring_rows ? slot + SMP_BELL_STEP : 0;

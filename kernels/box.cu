@@ -82,7 +82,7 @@ SMP_DEVICE void box_add4(stencil_quad &to, const stencil_quad &a, const stencil_
 /* Row sums of picture row y at x .. x+3. */
 SMP_DEVICE stencil_quad box_between(const smp_view &in, int64_t y, int64_t x, int edge, float outside)
 {
-    const int64_t n = stencil_samples(in), inside = smp_border(y, in.height, edge);
+    const int64_t n = stencil_samples(in), inside = stencil_border(y, in.height, edge);
     stencil_quad quad = stencil_quad_of(outside);
     if (inside < 0)
         return quad;

@@ -36,21 +36,44 @@ SMP_DEVICE int64_t stencil_samples(const smp_view &v)
     return v.width * v.channels;
 }
 
-/* The pixel of sample i >= 0. 64-bit division is slow. */
+/* The pixel of sample i >= 0. 64-bit division is slow, and long. */
+SMP_DEVICE_FAR int64_t stencil_far_pixel(int64_t i, int channels)
+{
+    return i / channels;
+}
 SMP_DEVICE int64_t stencil_pixel(int64_t i, int channels)
 {
-    return i <= INT32_MAX ? (int64_t)((uint32_t)i / (uint32_t)channels) : i / channels;
+    return i <= INT32_MAX ? (int64_t)((uint32_t)i / (uint32_t)channels) : stencil_far_pixel(i, channels);
 }
 
 /* Sample i of a row, counted from the row's start, wherever it lies; `row` exists. */
 template <typename IN>
+SMP_DEVICE float stencil_across(const IN *row, int64_t width, int channels, int64_t i, int edge, float outside)
+{
+    if (i >= 0 && i < width * channels)
+        return smp_value(row[i]);
+    const int64_t x = i >= 0 ? i / channels : -((channels - 1 - i) / channels), from = smp_border(x, width, edge);
+    return from < 0 ? outside : smp_value(row[from * channels + (i - x * channels)]);
+}
+template <typename IN>
 SMP_DEVICE float stencil_across(const IN *row, const smp_view &in, int64_t i, int edge, float outside)
 {
-    if (i >= 0 && i < stencil_samples(in))
-        return smp_value(row[i]);
-    const int64_t x = i >= 0 ? i / in.channels : -((in.channels - 1 - i) / in.channels);
-    const int64_t from = smp_border(x, in.width, edge);
-    return from < 0 ? outside : smp_value(row[from * in.channels + (i - x * in.channels)]);
+    return stencil_across(row, in.width, in.channels, i, edge, outside);
+}
+
+/* The same and smp_border(), called, where few samples need them. */
+template <typename IN>
+SMP_DEVICE_FAR float stencil_far_across(const IN *row, int64_t width, int channels, int64_t i, int edge, float outside)
+{
+    return stencil_across(row, width, channels, i, edge, outside);
+}
+SMP_DEVICE_FAR int64_t stencil_far_border(int64_t i, int64_t n, int edge)
+{
+    return smp_border(i, n, edge);
+}
+SMP_DEVICE int64_t stencil_border(int64_t i, int64_t n, int edge)
+{
+    return i >= 0 && i < n ? i : stencil_far_border(i, n, edge);
 }
 
 /* Sample i of row y, wherever the row lies. */
@@ -99,7 +122,7 @@ template <typename IN>
 SMP_DEVICE void stencil_bring(float *to, const smp_view &in, int64_t y, int64_t first, int count, int lane, int lanes,
                               int edge, float outside)
 {
-    const int64_t n = stencil_samples(in), inside = smp_border(y, in.height, edge);
+    const int64_t n = stencil_samples(in), inside = stencil_border(y, in.height, edge);
     const IN *row = inside < 0 ? nullptr : smp_in<IN>(in, inside);
     const bool aligned = (uintptr_t)row % (4 * sizeof(IN)) == 0;
     for (int i = 4 * lane; i < count; i += 4 * lanes) {
@@ -111,7 +134,7 @@ SMP_DEVICE void stencil_bring(float *to, const smp_view &in, int64_t y, int64_t 
 #pragma unroll 1
             for (int k = 0; k < 4; k++) { /* shifted in, so that no register is indexed */
                 quad.v[0] = quad.v[1], quad.v[1] = quad.v[2], quad.v[2] = quad.v[3];
-                quad.v[3] = stencil_across(row, in, at + k, edge, outside);
+                quad.v[3] = stencil_far_across(row, in.width, in.channels, at + k, edge, outside);
             }
         }
         stencil_keep4(to + i, quad); /* one store, whichever way a lane's samples came */
@@ -144,9 +167,12 @@ SMP_DEVICE void stencil_put4(const smp_io &io, OUT *row, int64_t i, const stenci
         *reinterpret_cast<pack *>(row + i) = four;
         return;
     }
-    for (int k = 0; k < 4; k++)
-        if (i + k < n)
-            stencil_put(io, row, i + k, quad.v[k], clipped);
+    stencil_quad left = quad;
+#pragma unroll 1
+    for (int64_t at = i; at < i + 4 && at < n; at++) { /* shifted out, so that no register is indexed */
+        stencil_put(io, row, at, left.v[0], clipped);
+        left.v[0] = left.v[1], left.v[1] = left.v[2], left.v[2] = left.v[3];
+    }
 }
 
 /* Calls sample(y, i) for every sample of the output in turn, the naive kernels' walk; it returns the result. */
