@@ -9,6 +9,7 @@
 
 #if defined(__SSE2__)
 #include <immintrin.h>
+#define FIXED_VECTORS /* else plain C */
 #endif
 
 /* ---------------------------------------------------------------------------------------------- naive */
@@ -140,7 +141,7 @@ SMP_INLINE void fixed_load(uint8_t *to, const smp_view *in, const char *row, con
 SMP_INLINE void fixed_across(int16_t *restrict to, const fixed_walk *f, int64_t channels, int64_t n)
 {
     const int r = f->g->radius;
-#if LANES != 16 || defined(__AVX2__)
+#ifdef FIXED_VECTORS
     const lanes16 half = OP(set1_epi32)(128), shift = OP(set1_epi32)(32768);
     for (int64_t x = 0; x < n; x += 2 * LANES) {
         const uint32_t *from = f->pairs + x;
@@ -173,7 +174,7 @@ SMP_INLINE void fixed_across(int16_t *restrict to, const fixed_walk *f, int64_t 
 SMP_INLINE void fixed_down(const fixed_walk *f, const int16_t *m, int64_t n)
 {
     const int r = f->g->radius;
-#if LANES != 16 || defined(__AVX2__)
+#ifdef FIXED_VECTORS
     const lanes16 half = OP(set1_epi32)((int)(0x80000000u + (1u << 23))); /* 65536 * 32768, and for the rounding */
     for (int64_t x = 0; x < n; x += LANES) {
         lanes16 low[4] = {half, half, half, half}, high[4] = {half, half, half, half};
