@@ -3,12 +3,13 @@
 # docs/kernels.md tells how they are written.
 
 set(SMP_CUDA_ARCHS "native" CACHE STRING
-  "GPU architectures: native (of the GPUs that are present, else 75), all (a release), or numbers such as 80;90. PTX of the highest is added")
+  "GPU architectures: native (of the GPUs that are present, else 75 compiled in a hurry), all (a release), or numbers such as 80;90. PTX of the highest is added")
 option(SMP_CUDA "Build GPU kernels when nvcc is found" ON)
 
 # ---------------------------------------------------------------------------------------------- nvcc
 
 set(SMP_NVCC_FLAGS "")
+set(hurried "")
 if(SMP_CUDA)
   find_program(SMP_NVCC nvcc HINTS $ENV{CUDA_PATH}/bin $ENV{CUDA_HOME}/bin /usr/local/cuda/bin /opt/cuda/bin)
 endif()
@@ -40,7 +41,14 @@ if(SMP_CUDA AND SMP_NVCC)
     execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
       OUTPUT_VARIABLE archs RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(failed OR NOT archs MATCHES "^[0-9]+\\.[0-9]")
+      # No GPU will run them here: half as long to compile, where nvcc offers that (12.9), and slower.
       set(archs 75)
+      execute_process(COMMAND ${SMP_NVCC} ${SMP_NVCC_FLAGS} -Ofc mid -std=c++17 -fatbin -o ${probe}.fatbin ${probe}
+        RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+      if(NOT failed)
+        list(APPEND SMP_NVCC_FLAGS -Ofc mid)
+        set(hurried ", compiled in a hurry because there is no GPU here: for one elsewhere say -DSMP_CUDA_ARCHS")
+      endif()
     endif()
     string(REGEX REPLACE "[. ]" "" archs "${archs}")
     string(REGEX REPLACE "[\r\n]+" ";" archs "${archs}")
@@ -72,7 +80,7 @@ if(SMP_CUDA AND SMP_NVCC)
     list(APPEND SMP_NVCC_FLAGS -Werror all-warnings)
   endif()
   string(REPLACE ";" " sm_" shown "${usable}")
-  message(STATUS "GPU kernels: ${SMP_NVCC}, sm_${shown} and PTX")
+  message(STATUS "GPU kernels: ${SMP_NVCC}, sm_${shown} and PTX${hurried}")
 else()
   message(STATUS "GPU kernels: none (no nvcc); --device cuda will say so")
 endif()
@@ -135,7 +143,7 @@ function(smp_kernel_files table)
     add_library(${table}_plain OBJECT ${plain})
     target_link_libraries(${table}_plain PRIVATE smp_flags)
     target_compile_options(${table}_plain PRIVATE ${SMP_KERNEL_CXX_FLAGS} -Wno-unknown-pragmas
-      $<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>) # that one needs the C++ library
+      $<$<CONFIG:Release>:-Og> $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>) # that one needs the C++ library
     add_library(${table}_traced OBJECT ${traced})
     target_link_libraries(${table}_traced PRIVATE smp_traced_flags)
     set(objects $<TARGET_OBJECTS:${table}_plain> $<TARGET_OBJECTS:${table}_traced>)
