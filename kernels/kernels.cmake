@@ -143,7 +143,7 @@ function(smp_kernel_files table)
     add_library(${table}_plain OBJECT ${plain})
     target_link_libraries(${table}_plain PRIVATE smp_flags)
     target_compile_options(${table}_plain PRIVATE ${SMP_KERNEL_CXX_FLAGS} -Wno-unknown-pragmas
-      $<$<CONFIG:Release>:-Og> $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>) # that one needs the C++ library
+      $<$<CONFIG:Release>:-Og> $<$<CONFIG:RelWithDebInfo>:-O1> $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>) # that one needs the C++ library
     add_library(${table}_traced OBJECT ${traced})
     target_link_libraries(${table}_traced PRIVATE smp_traced_flags)
     set(objects $<TARGET_OBJECTS:${table}_plain> $<TARGET_OBJECTS:${table}_traced>)
