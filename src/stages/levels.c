@@ -1,4 +1,6 @@
 /* levels: black point, white point and gamma, given or found from the histogram. */
+#include <math.h>
+
 #include "levels.h"
 #include "stages/counting.h"
 #include "stages/geometry.h"
@@ -49,8 +51,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         smp_fail(err, SMP_E_PIPE, "'levels auto' finds black and white itself");
         return smp_hint(err, "leave out black= and white=, or the word auto");
     }
-    if (p->mode == MANUAL && !(p->black != p->white))
-        return smp_fail(err, SMP_E_PIPE, "black and white must differ");
+    if (p->mode == MANUAL && !(fabs(p->white - p->black) >= 1e-9)) /* else the scale may be infinite */
+        return smp_fail(err, SMP_E_PIPE, "black and white must differ, by a billionth of full scale at least");
     smp_levels_params *k = (smp_levels_params *)(void *)work->kernel;
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
     k->power = p->gamma == 1 ? 1.f : (float)(1 / p->gamma);

@@ -164,6 +164,8 @@ static void contradictions_are_refused(void **state)
     p.mode = MANUAL;
     p.white = 0.1;
     assert_int_equal(smp_stage_levels.plan(&p, &shape, NULL, &plan, &err), SMP_E_PIPE);
+    p.white = p.black + 1e-12; /* an infinite scale, nearly */
+    assert_int_equal(smp_stage_levels.plan(&p, &shape, NULL, &plan, &err), SMP_E_PIPE);
     p.white = 0.2;
     plan.access = SMP_ADJUST;
     assert_int_equal(smp_stage_levels.plan(&p, &shape, NULL, &plan, &err), SMP_OK);
