@@ -199,6 +199,10 @@ class Messages(CliCase):
         report = json.loads((self.folder / "report.json").read_text())
         self.assertIn("sobel", json.dumps(report["steps"]))
 
+    def test_a_picture_lower_than_a_strip_is_a_strip_of_its_own_height(self):
+        done = self.smp("run", "-v", BLUR, SAMPLES / "chelsea.png", "out.png")
+        self.assertIn("1 strip of 300 rows", done.stderr)
+
     def test_success_is_silent(self):
         done = self.smp("run", BLUR, SAMPLES / "chelsea.png", "out.png")
         self.assertEqual((done.stdout, done.stderr), ("", ""))
