@@ -63,6 +63,13 @@ static const char *size_text(char *text, size_t size, const unsigned of[3])
 }
 
 /* What a launch of a strip takes on a GPU, and what keeps more blocks from an SM. */
+/* What is compiled quickly for want of a GPU has other registers than a GPU would see (kernels/kernels.cmake). */
+#ifdef SMP_HURRIED
+#define HURRIED ", compiled in a hurry"
+#else
+#define HURRIED ""
+#endif
+
 static void put_launch(FILE *to, const smp_explain_launch *launch, const smp_paint *paint)
 {
     const smp_cuda_launch_info *info = &launch->info;
@@ -75,7 +82,7 @@ static void put_launch(FILE *to, const smp_explain_launch *launch, const smp_pai
     if (info->registers)
         SAY(", %d registers", info->registers);
     if (info->compiled_for)
-        SAY(" (sm_%d)", info->compiled_for);
+        SAY(" (sm_%d%s)", info->compiled_for, HURRIED);
     if (info->local_bytes)
         SAY(", %d bytes of local memory", info->local_bytes);
     smp_text_bytes(bytes, sizeof bytes, (double)shared);
