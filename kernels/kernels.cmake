@@ -41,7 +41,7 @@ if(SMP_CUDA AND SMP_NVCC)
     execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
       OUTPUT_VARIABLE archs RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(failed OR NOT archs MATCHES "^[0-9]+\\.[0-9]")
-      # No GPU will run them here: half as long to compile, where nvcc offers that (12.9), and slower.
+      # No GPU will run them here: where nvcc offers it, a faster compilation of slower code.
       set(archs 75)
       execute_process(COMMAND ${SMP_NVCC} ${SMP_NVCC_FLAGS} -Ofc mid -std=c++17 -fatbin -o ${probe}.fatbin ${probe}
         RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)

@@ -62,7 +62,6 @@ static const char *size_text(char *text, size_t size, const unsigned of[3])
     return text;
 }
 
-/* What a launch of a strip takes on a GPU, and what keeps more blocks from an SM. */
 /* What is compiled quickly for want of a GPU has other registers than a GPU would see (kernels/kernels.cmake). */
 #ifdef SMP_HURRIED
 #define HURRIED ", compiled in a hurry"
@@ -70,6 +69,7 @@ static const char *size_text(char *text, size_t size, const unsigned of[3])
 #define HURRIED ""
 #endif
 
+/* What a launch of a strip takes on a GPU, and what keeps more blocks from an SM. */
 static void put_launch(FILE *to, const smp_explain_launch *launch, const smp_paint *paint)
 {
     const smp_cuda_launch_info *info = &launch->info;

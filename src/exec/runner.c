@@ -330,8 +330,10 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
     report->steps = smp_alloc_array(plan->step_count, sizeof *report->steps);
     if (!report->steps)
         return smp_fail_memory(err, "the report", plan->step_count * sizeof *report->steps);
-    for (size_t i = 0; i < plan->step_count; i++) /* a picture lower than a strip is one of its own height */
-        report->strip_rows = smp_max_i64(report->strip_rows, smp_min_i64(r->strip_rows, plan->steps[i].out.height));
+    int64_t highest = 0; /* a picture lower than a strip is one of its own height */
+    for (size_t i = 0; i < plan->step_count; i++)
+        highest = smp_max_i64(highest, plan->steps[i].out.height);
+    report->strip_rows = smp_min_i64(r->strip_rows, highest);
     report->strips = r->strips_done;
     report->device_seconds = 0;
     if (!r->device->host_memory) { /* the CPU copies within its own memory */
