@@ -43,26 +43,15 @@ template <int N> SMP_DEVICE void sample_map_each(const smp_map &map, float (&v)[
     }
 }
 
-/* Without alpha the channel of a sample does not matter. */
-struct sample_map_op {
-    static constexpr bool by_channel = false, with_alpha = true;
+/* ALPHA: whether there is one; without it the channel of a sample does not matter. */
+template <bool ALPHA> struct sample_map_op {
+    static constexpr bool by_channel = ALPHA, with_alpha = true;
     const smp_map &map;
-    SMP_MEMBER float operator()(float v, int) const
-    {
-        float one[1] = {v};
-        sample_map_each(map, one, 0);
-        return one[0];
-    }
-};
-
-struct sample_map_alpha_op {
-    static constexpr bool by_channel = true, with_alpha = true;
-    const smp_map &map;
-    int alpha;
+    int alpha; /* the channel that it is */
     SMP_MEMBER float operator()(float v, int channel) const
     {
         float one[1] = {v};
-        sample_map_each(map, one, channel == alpha);
+        sample_map_each(map, one, ALPHA && channel == alpha);
         return one[0];
     }
 };
@@ -70,9 +59,9 @@ struct sample_map_alpha_op {
 template <typename IN, typename OUT> SMP_DEVICE void sample_map_naive(const smp_io &io, const smp_map &p)
 {
     if (io.in.alpha)
-        smp_point_each<IN, OUT>(io, sample_map_alpha_op{p, io.in.channels - 1});
+        smp_point_each<IN, OUT>(io, sample_map_op<true>{p, io.in.channels - 1});
     else
-        smp_point_each<IN, OUT>(io, sample_map_op{p});
+        smp_point_each<IN, OUT>(io, sample_map_op<false>{p, -1});
 }
 SMP_KERNEL_FORMATS(sample_map_naive, smp_map)
 
@@ -95,11 +84,8 @@ template <typename IN, typename OUT> struct sample_map_run {
             v[j] = smp_value(from[j]);
         sample_map_each(map, v, alpha);
 #pragma unroll
-        for (int j = 0; j < N; j++) {
-            if (io.clipped)
-                clipped += smp_clipped<OUT>(v[j]);
-            to[j] = smp_rounded<OUT>(v[j]);
-        }
+        for (int j = 0; j < N; j++)
+            to[j] = smp_point_rounded<OUT>(io, v[j], &clipped);
     }
 };
 
@@ -108,9 +94,9 @@ template <typename IN, typename OUT> SMP_DEVICE void sample_map_tiled(const smp_
     if constexpr (sizeof(IN) == 1)
         if (!io.clipped) {
             if (io.in.alpha)
-                smp_point_tables<IN, OUT>(io, sample_map_alpha_op{p, io.in.channels - 1});
+                smp_point_tables<IN, OUT>(io, sample_map_op<true>{p, io.in.channels - 1});
             else
-                smp_point_tables<IN, OUT>(io, sample_map_op{p});
+                smp_point_tables<IN, OUT>(io, sample_map_op<false>{p, -1});
             return;
         }
     unsigned clipped = 0;

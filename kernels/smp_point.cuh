@@ -37,15 +37,21 @@ SMP_DEVICE int smp_point_channel(const smp_io &io, int64_t i)
     return i <= INT32_MAX ? (int)((uint32_t)i % (uint32_t)io.in.channels) : (int)(i % io.in.channels);
 }
 
+/* A result rounded, and counted when that clips it. */
+template <typename OUT> SMP_DEVICE OUT smp_point_rounded(const smp_io &io, float v, unsigned *clipped)
+{
+    if (io.clipped)
+        *clipped += smp_clipped<OUT>(v);
+    return smp_rounded<OUT>(v);
+}
+
 template <typename IN, typename OUT, typename OP>
 SMP_DEVICE OUT smp_point_sample(const smp_io &io, IN in, int channel, const OP &op, unsigned *clipped)
 {
     float v = smp_value(in);
     if (OP::with_alpha || !(io.in.alpha && channel == io.in.channels - 1))
         v = op(v, channel);
-    if (io.clipped)
-        *clipped += smp_clipped<OUT>(v);
-    return smp_rounded<OUT>(v);
+    return smp_point_rounded<OUT>(io, v, clipped);
 }
 
 /* naive: one sample at a time. */
