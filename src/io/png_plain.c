@@ -39,7 +39,8 @@ void smp_png_plain_close(smp_png_plain *plain)
 enum {
     BATCH_BYTES = 1 << 19, /* rows are inflated together: ISA-L copies its window of 32 KB in and out with every call */
     BATCH_ROWS = 4,        /* at least */
-    PORTION = 1 << 20,     /* bytes: ISA-L counts what it is asked for in 32 bits, and a batch of wide rows may be more */
+    PORTION = 1 << 20,     /* bytes: ISA-L counts in 32 bits, and a batch of wide rows may be more */
+    GATHERED = 1 << 16,    /* bytes of chunks, often of 8 KB each, for the same reason as BATCH_BYTES */
     MOST_CHUNK = 0x7fffffff /* bytes: PNG specification, 5.3 */
 };
 
@@ -50,8 +51,9 @@ struct smp_png_plain {
     uint64_t next;      /* where that is */
     int64_t row_bytes, batch;
     int pixel_bytes, sample_bytes;
-    uint8_t *raw;   /* batch filtered rows, a byte for the filter before each */
-    uint8_t *above; /* the newest row, in the file's byte order */
+    uint8_t *packed; /* GATHERED bytes of chunks */
+    uint8_t *raw;    /* batch filtered rows, a byte for the filter before each */
+    uint8_t *above;  /* the newest row, in the file's byte order */
     struct inflate_state inflate;
 };
 
@@ -71,8 +73,9 @@ smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes
     plain->batch = smp_max_i64(BATCH_ROWS, BATCH_BYTES / (row_bytes + 1));
     size_t raw = (size_t)(plain->batch * (row_bytes + 1));
     plain->raw = smp_alloc_raw(raw);
+    plain->packed = smp_alloc_raw(GATHERED);
     plain->above = smp_alloc((size_t)row_bytes); /* zeros are above the first row */
-    if (!plain->raw || !plain->above) {
+    if (!plain->raw || !plain->packed || !plain->above) {
         smp_png_plain_close(plain);
         return smp_fail_memory(err, "rows of a PNG", raw + (size_t)row_bytes);
     }
@@ -104,28 +107,29 @@ static bool next_chunk(smp_png_plain *plain)
     return plain->left <= MOST_CHUNK;
 }
 
-/* Gives inflate what lies in the source's buffer; false at the end of the chunks, and when they are damaged. */
+/* Gives inflate what the next chunks hold; false at the end of the chunks, and when they are damaged. */
 static bool more_input(smp_png_plain *plain)
 {
-    const uint8_t *at;
-    if (!next_chunk(plain) || plain->over)
-        return false;
-    size_t n = smp_source_peek(plain->source, &at, SMP_SOURCE_BUFFER);
-    n = n < plain->left ? n : plain->left;
-    if (n == 0)
-        return false;
-    plain->crc = crc32_gzip_refl(plain->crc, at, n);
-    (void)smp_source_skip(plain->source, n); /* the bytes stay where they are until the next peek */
-    plain->left -= (uint32_t)n;
-    plain->inflate.next_in = (uint8_t *)(uintptr_t)at;
-    plain->inflate.avail_in = (uint32_t)n;
-    if (!plain->begun) {
-        /* The declared window: zlib refuses what reaches further back, so that ISA-L must not be kinder. */
-        plain->inflate.hist_bits = 8u + (uint32_t)(at[0] >> 4);
-        plain->begun = true;
-        return at[0] >> 4 <= 7;
+    size_t have = 0;
+    while (have < GATHERED && !plain->over) {
+        if (!next_chunk(plain))
+            return false;
+        size_t n = GATHERED - have < plain->left ? GATHERED - have : plain->left;
+        if (smp_source_read(plain->source, plain->packed + have, n) != n)
+            return false;
+        plain->crc = crc32_gzip_refl(plain->crc, plain->packed + have, n);
+        plain->left -= (uint32_t)n;
+        have += n;
     }
-    return true;
+    plain->inflate.next_in = plain->packed;
+    plain->inflate.avail_in = (uint32_t)have;
+    if (!plain->begun && have > 0) {
+        /* The declared window: zlib refuses what reaches further back, so that ISA-L must not be kinder. */
+        plain->inflate.hist_bits = 8u + (uint32_t)(plain->packed[0] >> 4);
+        plain->begun = true;
+        return plain->packed[0] >> 4 <= 7;
+    }
+    return have > 0;
 }
 
 static bool inflate_bytes(smp_png_plain *plain, uint8_t *to, size_t size)
@@ -191,6 +195,7 @@ void smp_png_plain_close(smp_png_plain *plain)
     if (!plain)
         return;
     smp_free(plain->raw);
+    smp_free(plain->packed);
     smp_free(plain->above);
     smp_free(plain);
 }
