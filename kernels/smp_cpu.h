@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
 #include "smp_data.h"
 
 /* params: the stage's kernel parameter struct. scratch: smp_variant.scratch() bytes of this thread, aligned to 64. */
@@ -73,11 +77,26 @@ SMP_INLINE void smp_load_row_as(float *restrict to, const void *restrict from, i
         to[i] = smp_load(from, i, format);
 }
 
+/* Bytes: one instruction widens them to 32 bits; the compiler's loop goes by way of 16 and takes twice as long. */
+SMP_INLINE void smp_load_bytes(float *restrict to, const uint8_t *restrict from, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(to + i, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i_u *)(const void *)(from + i)))));
+#elif defined(__AVX2__)
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(to + i, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i_u *)(const void *)(from + i)))));
+#endif
+    for (; i < n; i++)
+        to[i] = (float)from[i];
+}
+
 /* n samples as code values; `from` points at the first. */
 SMP_INLINE void smp_load_row(float *restrict to, const void *restrict from, int format, int64_t n)
 {
     if (format == SMP_U8)
-        smp_load_row_as(to, from, SMP_U8, n);
+        smp_load_bytes(to, from, n);
     else if (format == SMP_U16)
         smp_load_row_as(to, from, SMP_U16, n);
     else

@@ -194,7 +194,21 @@ SMP_INLINE void stencil_fill(float *row, float v, int64_t n)
  * they are, and the rounded integer is the low part of v + 2^23. */
 SMP_INLINE void stencil_store_inside(void *restrict to, int format, const float *restrict from, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
+    int64_t i = 0;
+#ifdef __AVX2__
+    if (format == SMP_U8) { /* packing works in halves, which the permutation puts in order */
+        const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+        for (; i + 32 <= n; i += 32) {
+            const __m256i a = _mm256_cvtps_epi32(_mm256_loadu_ps(from + i)),
+                          b = _mm256_cvtps_epi32(_mm256_loadu_ps(from + i + 8)),
+                          c = _mm256_cvtps_epi32(_mm256_loadu_ps(from + i + 16)),
+                          d = _mm256_cvtps_epi32(_mm256_loadu_ps(from + i + 24));
+            const __m256i bytes = _mm256_packus_epi16(_mm256_packus_epi32(a, b), _mm256_packus_epi32(c, d));
+            _mm256_storeu_si256((__m256i_u *)(void *)((uint8_t *)to + i), _mm256_permutevar8x32_epi32(bytes, order));
+        }
+    }
+#endif
+    for (; i < n; i++) {
         union {
             float f;
             uint32_t u;
