@@ -53,12 +53,15 @@ SMP_FN float smp_bell_row(const smp_view *in, const smp_bell *g, const float *w,
     return m;
 }
 
-/* CPU scratch of the tiled walk: a window, a line and four output rows. */
+/* CPU: output rows that the column pass of a tile makes at once, at most (bell_at_once()); a step is a multiple. */
+enum { SMP_BELL_AT_ONCE = 8 };
+
+/* CPU scratch of the tiled walk: a window, a line and those output rows. */
 SMP_FN size_t smp_bell_scratch(int radius, int channels)
 {
     int64_t reach = 2 * (int64_t)radius; /* (what gaussian_fixed.c keeps is smaller) */
     return (smp_stencil_window(reach, smp_stencil_step(reach), STENCIL_PITCH) +
-            smp_stencil_line((int64_t)radius * channels) + 4 * STENCIL_PITCH) *
+            smp_stencil_line((int64_t)radius * channels) + SMP_BELL_AT_ONCE * STENCIL_PITCH) *
            sizeof(float);
 }
 

@@ -5,6 +5,9 @@
 #define SMP_KERNELS_BELL_PASSES_H
 
 #include "bell.h"
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 enum { BELL_GROUP = 8 }; /* pairs of taps (row pass) in one unrolled loop; the column pass takes twice as many */
 
@@ -50,6 +53,119 @@ SMP_INLINE void bell_row_first(float *restrict m, const float *in, int64_t step,
     }
 }
 
+#ifdef __AVX512F__
+/* Lanes by .. by+15 of two neighbouring vectors; `by` is a constant after inlining. */
+SMP_INLINE __m512 bell_between(__m512 low, __m512 high, int by)
+{
+    const __m512i a = _mm512_castps_si512(low), b = _mm512_castps_si512(high);
+    switch (by) {
+#define BETWEEN(N)                                                                                                     \
+    case N:                                                                                                            \
+        return _mm512_castsi512_ps(_mm512_alignr_epi32(b, a, N))
+        BETWEEN(1);
+        BETWEEN(2);
+        BETWEEN(3);
+        BETWEEN(4);
+        BETWEEN(5);
+        BETWEEN(6);
+        BETWEEN(7);
+        BETWEEN(8);
+        BETWEEN(9);
+        BETWEEN(10);
+        BETWEEN(11);
+        BETWEEN(12);
+        BETWEEN(13);
+        BETWEEN(14);
+        BETWEEN(15);
+#undef BETWEEN
+    default:
+        return low;
+    }
+}
+
+/* bell_row_first() where `in` begins a cache line and `step` is at most 4. A vector that crosses lines takes as long to
+ * load as three that do not, and a row pass does little else: half of the taps come out of aligned vectors in
+ * registers. */
+SMP_INLINE void bell_row_aligned(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
+{
+    enum { WIDE = 16, MOST = 4 * BELL_GROUP / WIDE };
+    const int sides = (r * (int)step + WIDE - 1) / WIDE;
+    for (int64_t x = 0; x < (n & -STENCIL_LANES); x += WIDE) {
+        __m512 v[2 * MOST + 1];
+#pragma GCC unroll 5
+        for (int i = 0; i <= 2 * sides; i++)
+            v[i] = _mm512_loadu_ps(in + x + (i - sides) * WIDE);
+        __m512 s = _mm512_mul_ps(_mm512_set1_ps(w[0]), v[sides]);
+#pragma GCC unroll 8
+        for (int k = 1; k <= r; k++) {
+            const int at = sides * WIDE - k * (int)step;
+            const __m512 left = bell_between(v[at / WIDE], v[at / WIDE + 1], at % WIDE);
+            const __m512 right = _mm512_loadu_ps(in + x + k * step);
+            s = _mm512_fmadd_ps(_mm512_set1_ps(w[k]), _mm512_add_ps(left, right), s);
+        }
+        _mm512_storeu_ps(m + x, s);
+    }
+}
+#define BELL_ROW(m, in, step, w, n, R)                                                                                 \
+    ((step) <= 4 ? bell_row_aligned(m, in, step, w, n, R) : bell_row_first(m, in, step, w, n, R))
+#elif defined(__AVX2__)
+/* Lanes by .. by+7 of two neighbouring vectors; `by` is a constant after inlining. */
+SMP_INLINE __m256 bell_between(__m256 low, __m256 high, int by)
+{
+    const __m256i a = _mm256_castps_si256(low), b = _mm256_castps_si256(high),
+                  middle = _mm256_permute2x128_si256(a, b, 0x21);
+    switch (by) {
+    case 1:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, a, 4));
+    case 2:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, a, 8));
+    case 3:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, a, 12));
+    case 4:
+        return _mm256_castsi256_ps(middle);
+    case 5:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(b, middle, 4));
+    case 6:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(b, middle, 8));
+    case 7:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(b, middle, 12));
+    default:
+        return low;
+    }
+}
+
+/* The eight samples at a constant distance from p, which begins half a cache line. Here shuffles would be the bound if
+ * they made every tap: those do that lie three between the same two vectors, which the shuffles then share. */
+SMP_INLINE __m256 bell_tap_at(const float *p, int distance, int step)
+{
+    enum { WIDE = 8, BIAS = 4 * BELL_GROUP };
+    const int vector = (distance + BIAS) / WIDE - BIAS / WIDE, by = (distance + BIAS) % WIDE;
+    const int between = step == 3 ? vector == -2 || vector == 1 : step == 1 ? by >= 3 && by <= 5 : by == 4;
+    return between && by
+               ? bell_between(_mm256_loadu_ps(p + vector * WIDE), _mm256_loadu_ps(p + (vector + 1) * WIDE), by)
+               : _mm256_loadu_ps(p + distance);
+}
+
+/* bell_row_first() where `in` begins a cache line and `step` is at most 4; see above. */
+SMP_INLINE void bell_row_aligned(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
+{
+    for (int64_t x = 0; x < (n & -STENCIL_LANES); x += 8) {
+        __m256 s = _mm256_mul_ps(_mm256_set1_ps(w[0]), _mm256_loadu_ps(in + x));
+#pragma GCC unroll 8
+        for (int k = 1; k <= r; k++) {
+            const __m256 left = bell_tap_at(in + x, -k * (int)step, (int)step),
+                         right = bell_tap_at(in + x, k * (int)step, (int)step);
+            s = _mm256_fmadd_ps(_mm256_set1_ps(w[k]), _mm256_add_ps(left, right), s);
+        }
+        _mm256_storeu_ps(m + x, s);
+    }
+}
+#define BELL_ROW(m, in, step, w, n, R)                                                                                 \
+    ((step) <= 4 ? bell_row_aligned(m, in, step, w, n, R) : bell_row_first(m, in, step, w, n, R))
+#else
+#define BELL_ROW bell_row_first
+#endif
+
 /* Row pass, `count` more pairs; the nearest is at distance `from` samples from the middle. */
 SMP_INLINE void bell_row_more(float *restrict m, const float *in, int64_t from, int64_t step, const float *w, int64_t n,
                               int count)
@@ -66,7 +182,7 @@ SMP_INLINE void bell_row_more(float *restrict m, const float *in, int64_t from, 
 
 SMP_INLINE void bell_row_step(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
 {
-#define CALL(R) bell_row_first(m, in, step, w, n, R)
+#define CALL(R) BELL_ROW(m, in, step, w, n, R)
     BELL_BY_COUNT(r < BELL_GROUP ? r : BELL_GROUP, CALL)
 #undef CALL
     for (int k = BELL_GROUP + 1; k <= r; k += BELL_GROUP) {
@@ -97,41 +213,37 @@ static __attribute__((unused)) void bell_across(float *restrict m, const float *
     }
 }
 
-/* Column pass for four output rows at once, so that each loaded row serves four sums. m: the top tap of the first
- * output row; o: four rows. All 2r+1 taps; r is a constant after inlining. */
+/* Output rows that bell_down() makes at once. */
+SMP_INLINE int bell_at_once(int r)
+{
+    return r <= BELL_GROUP ? SMP_BELL_AT_ONCE : 4;
+}
+
+/* Column pass for SMP_BELL_AT_ONCE output rows, so that each loaded row serves as many sums, and as many multiply-adds
+ * are under way. m: the top tap of the first output row; o: the rows. All 2r+1 taps; r is a constant after inlining. */
 SMP_INLINE void bell_column_all(float *restrict o, const float *m, const float *w, int64_t n, int r)
 {
     for (int64_t x = 0; x < (n & -STENCIL_LANES); x++) {
-        float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-#pragma GCC unroll 20
-        for (int j = 0; j < 2 * r + 4; j++) {
+        float s[SMP_BELL_AT_ONCE] = {0};
+#pragma GCC unroll 32
+        for (int j = 0; j < 2 * r + SMP_BELL_AT_ONCE; j++) {
             const float v = m[x + j * STENCIL_PITCH];
-            const int i1 = j - 1, i2 = j - 2, i3 = j - 3;
-            if (j == 0)
-                s0 = smp_bell_first(w[r], v);
-            else if (j <= 2 * r)
-                s0 = smp_bell_tap(s0, w[j < r ? r - j : j - r], v);
-            if (i1 == 0)
-                s1 = smp_bell_first(w[r], v);
-            else if (i1 > 0 && i1 <= 2 * r)
-                s1 = smp_bell_tap(s1, w[i1 < r ? r - i1 : i1 - r], v);
-            if (i2 == 0)
-                s2 = smp_bell_first(w[r], v);
-            else if (i2 > 0 && i2 <= 2 * r)
-                s2 = smp_bell_tap(s2, w[i2 < r ? r - i2 : i2 - r], v);
-            if (i3 == 0)
-                s3 = smp_bell_first(w[r], v);
-            else if (i3 > 0)
-                s3 = smp_bell_tap(s3, w[i3 < r ? r - i3 : i3 - r], v);
+#pragma GCC unroll 8
+            for (int k = 0; k < SMP_BELL_AT_ONCE; k++) {
+                const int i = j - k;
+                if (i == 0)
+                    s[k] = smp_bell_first(w[r], v);
+                else if (i > 0 && i <= 2 * r)
+                    s[k] = smp_bell_tap(s[k], w[i < r ? r - i : i - r], v);
+            }
         }
-        o[x] = s0;
-        o[x + STENCIL_PITCH] = s1;
-        o[x + 2 * STENCIL_PITCH] = s2;
-        o[x + 3 * STENCIL_PITCH] = s3;
+#pragma GCC unroll 8
+        for (int k = 0; k < SMP_BELL_AT_ONCE; k++)
+            o[x + k * STENCIL_PITCH] = s[k];
     }
 }
 
-/* Column pass, 2 * half more taps (a constant) with weights w[0], w[1], ... */
+/* Column pass for four output rows, 2 * half more taps (a constant) with weights w[0], w[1], ... */
 SMP_INLINE void bell_column_more(float *restrict o, const float *m, const float *w, int64_t n, int half)
 {
     const int count = 2 * half;
@@ -156,7 +268,8 @@ SMP_INLINE void bell_column_more(float *restrict o, const float *m, const float 
     }
 }
 
-/* The column pass: four rows of n samples into o (pitch STENCIL_PITCH); m: the window row of the first top tap. */
+/* The column pass: bell_at_once(r) rows of n samples into o (pitch STENCIL_PITCH); m: the window row of the first top
+ * tap. */
 static __attribute__((unused)) void bell_down(float *restrict o, const float *m, const float *w, int64_t n, int r)
 {
     if (r <= BELL_GROUP) {
@@ -185,7 +298,7 @@ typedef struct bell_walk {
     const float *w;
     float outside;
     float *line; /* smp_stencil_line() floats */
-    float *rows; /* four rows of STENCIL_PITCH floats */
+    float *rows; /* SMP_BELL_AT_ONCE rows of STENCIL_PITCH floats */
 } bell_walk;
 
 /* A window row: loaded, then filtered along the row. */
@@ -210,7 +323,8 @@ SMP_INLINE stencil_walk bell_walk_over(const smp_io *io, const smp_bell *g, void
                            .w = smp_bell_weights(g, io->table),
                            .outside = smp_outside(g->edge, g->fill, io->in.white),
                            .rows = window + smp_stencil_window(reach, step, STENCIL_PITCH)};
-    context->line = context->rows + 4 * STENCIL_PITCH;
+    const int64_t halo = (int64_t)g->radius * io->in.channels; /* the first sample behind it begins a cache line */
+    context->line = context->rows + SMP_BELL_AT_ONCE * STENCIL_PITCH + (-halo & (STENCIL_LANES - 1));
     return (stencil_walk){.io = io,
                           .up = g->radius,
                           .down = g->radius,

@@ -1,7 +1,7 @@
 /* gaussian on the CPU.
  *   naive  two launches: gaussian_rows into an f32 picture, gaussian_columns out of it. The definition, sample by
  * sample. tiled  one walk over column tiles: rows pass through a window that stays in cache, row pass on the way in,
- * column pass for four output rows at once on the way out. Nothing is written but the output. Both do 2(2r+1)
+ * column pass for several output rows at once on the way out. Nothing is written but the output. Both do 2(2r+1)
  * operations a sample and pass; past a few taps arithmetic, not memory, is the bound. */
 #include "gaussian.h"
 
@@ -47,9 +47,10 @@ static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
 {
     const bell_walk *g = walk->context;
     const int inside = walk->io->in.format != SMP_F32; /* integer samples stay inside 0..white */
-    for (int64_t i = 0; i < rows; i += 4) {
+    const int64_t most = bell_at_once(g->g->radius);
+    for (int64_t i = 0; i < rows; i += most) {
         bell_down(g->rows, walk->window + i * STENCIL_PITCH, g->w, tile->lanes, g->g->radius);
-        for (int64_t j = 0; j < 4 && i + j < rows; j++) {
+        for (int64_t j = 0; j < most && i + j < rows; j++) {
             stencil_prefetch_out(&walk->io->out, tile, y + i + j + 8);
             stencil_store(walk->io, tile, y + i + j, g->rows + j * STENCIL_PITCH, inside);
         }

@@ -35,9 +35,10 @@ static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
     const smp_sharpen *s = (const smp_sharpen *)(const void *)g->g; /* the blur is its first field */
     const int channels = io->in.channels;
     const float amount = s->amount, threshold = s->threshold * io->in.white;
-    for (int64_t i = 0; i < rows; i += 4) {
+    const int64_t most = bell_at_once(g->g->radius);
+    for (int64_t i = 0; i < rows; i += most) {
         bell_down(g->rows, walk->window + i * STENCIL_PITCH, g->w, tile->lanes, g->g->radius);
-        for (int64_t j = 0; j < 4 && i + j < rows; j++) {
+        for (int64_t j = 0; j < most && i + j < rows; j++) {
             float *restrict o = g->rows + j * STENCIL_PITCH;
             const float *restrict v = g->line;
             stencil_load(g->line, &io->in, y + i + j, tile, 0, 0, SMP_CLAMP, 0);

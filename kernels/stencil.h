@@ -58,10 +58,11 @@ SMP_FN int64_t smp_stencil_tile(int channels)
 }
 
 /* Rows a step: as many as emit() makes from one filling of the window; a multiple of 4. Tall windows take taller steps,
- * so that moving the rows which the next step needs again stays cheap. */
+ * so that moving the rows which the next step needs again stays cheap; windows of low ones fit the first-level cache.
+ */
 SMP_FN int64_t smp_stencil_step(int64_t reach)
 {
-    return reach <= 16 ? 16 : (reach + 3) / 4 * 4;
+    return reach < 12 ? 16 : reach <= 32 ? 32 : (reach + 3) / 4 * 4;
 }
 
 /* Floats in a window for these rows of reach (up and down together). */
