@@ -22,6 +22,7 @@ template <typename T, int R> struct bell_format;
 template <int R> struct bell_format<uint8_t, R> {
     static constexpr int V = SMP_BELL_BYTES_LANE;
     static constexpr int ROWS = 8;                /* that arrive together */
+    static constexpr int AHEAD = 1;               /* groups of them under way: more keep others' rows out of the L2 */
     static constexpr int UNROLL = R <= 7 ? 4 : 2; /* rows of a turn of the loop: more spill, or do not fit the cache */
     typedef smp_pack<unsigned, V / 4> pack;
     /* Taps beyond the filter's own weigh nothing: sums of bytes do not change by them. */
@@ -50,7 +51,7 @@ template <int R> struct bell_format<uint8_t, R> {
 };
 
 template <int R> struct bell_format<float, R> {
-    static constexpr int V = SMP_BELL_REALS_LANE, ROWS = SMP_BELL_REALS_ROWS, UNROLL = 2;
+    static constexpr int V = SMP_BELL_REALS_LANE, ROWS = SMP_BELL_REALS_ROWS, AHEAD = 2, UNROLL = 2;
     typedef smp_pack<unsigned, V> pack;
     static SMP_MEMBER float across(const smp_bell &g, int k) { return g.w[k]; }
     static SMP_MEMBER float down(const smp_bell &g, int k) { return g.w[k]; }
@@ -91,7 +92,7 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
 {
     typedef bell_format<T, R> format;
     typedef typename format::pack pack;
-    constexpr int V = format::V, ROWS = format::ROWS, AHEAD = 2, REACH = R * C;
+    constexpr int V = format::V, ROWS = format::ROWS, AHEAD = format::AHEAD, REACH = R * C;
     constexpr int STAGES = 1 + AHEAD + (FINISH::SHARP ? (R + ROWS - 1) / ROWS : 0);
     constexpr int PIECE = 16 / (int)sizeof(T), WORDS = (int)sizeof(pack) / 4;
     constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */

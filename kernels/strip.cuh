@@ -307,8 +307,9 @@ struct strip_walk {
     typedef T sample;
     static constexpr int C = CHANNELS, V = 16 / (int)sizeof(T), PACKS = SIDE_PACKS, ROWS = GROUP_ROWS;
     static constexpr int LATE = LATE_ROWS, FIRST = FIRST_WORD, LAST = LAST_WORD;
-    static constexpr int UNROLL = UNROLLED; /* rows, of short stencils */
-    static constexpr int AHEAD = 2, STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
+    static constexpr int UNROLL = UNROLLED;    /* rows, of short stencils */
+    static constexpr int AHEAD = LATE ? 1 : 2; /* groups under way: where many rows stay, more leave fewer warps */
+    static constexpr int STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
     typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
     typedef typename loader_type::rows_type rows_type;
 };
