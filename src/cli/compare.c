@@ -34,7 +34,7 @@ static const smp_option options[] = {
     {"tuned", 0, SMP_O_FLAG, offsetof(compare_settings, plan.tuned),
      .help = "variants that `smempipe tune` chose run with the threads and launch shapes that it found"},
     {"hot", 0, SMP_O_FLAG, offsetof(compare_settings, hot),
-     .help = "leave data in the caches between samples (else they are emptied)"},
+     .help = "time with the caches as a run of the same variant leaves them (else they are emptied)"},
     {"fail-on", 0, SMP_O_CHOICE, offsetof(compare_settings, fail_on), .fallback = "wrong", .argument = "WHAT",
      .help = "exit with status 7 when a variant is wrong, or (slower) also when one is slower than naive",
      .choices = fail_words},

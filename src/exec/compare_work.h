@@ -41,6 +41,7 @@ typedef struct smp_contest {
     bool decide;          /* sampled until verdicts are clear, not until medians are known well */
     bool hurry;           /* soon over when the time is, with fewer samples than asked for: report->timed_out */
     smp_compare_step *report;
+    const smp_compare_variant *last; /* that was timed; null: none */
 } smp_contest;
 
 /* The variant that a row of the report stands for; its tuning, where it has one, is the run's from now on. */
