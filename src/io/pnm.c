@@ -342,6 +342,10 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
     for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
         const void *row = (const uint8_t *)from + i * stride;
         uint8_t *at = line;
+        if (shape->format == SMP_U8 && times == 1) {
+            code = smp_output_write(writer->output, row, samples, err);
+            continue;
+        }
         for (size_t k = 0; k < samples; k++)
             for (size_t t = 0; t < times; t++)
                 if (shape->format == SMP_U16) {
