@@ -172,10 +172,15 @@ def bench(report):
     return text
 
 
+# Reports without a time are of before `compare --hot` ran a variant untimed before each of its samples.
+UNDATED = "Its stages were timed half of the time on caches that another variant had left, which counts against smempipe. "
+
+
 def peers(report):
     """Whole commands, and single stages in memory, beside other programs on a CPU."""
     text = f"\n## Beside other programs, on a CPU\n\n{report['processor']}, {report['threads']} threads; all in turns, by " \
            "`tests/bench/peers.py`, medians. "
+    text += UNDATED if report.get("stages") and "time" not in report else ""
     text += "; ".join(line for line in report["versions"].values() if line) + ".\n"
     for job in report.get("jobs", []):
         ours = job["tools"]["smempipe"]["wall_s"]

@@ -294,6 +294,7 @@ def main():
     options = ask.parse_args()
     result = {
         "program": first_line([options.program, "--version"]),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "processor": processor(),
         "threads": options.threads,
         "load_before": os.getloadavg()[0],
