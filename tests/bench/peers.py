@@ -114,7 +114,7 @@ JOBS = [
 ]
 
 
-def measure_jobs(program, folder, rounds, threads):
+def measure_jobs(program, folder, rounds, threads, keep):
     results = []
     for title, name, extension, weight in JOBS:
         source, out = f"{folder}/{name}", f"{folder}/out{extension}"
@@ -139,7 +139,7 @@ def measure_jobs(program, folder, rounds, threads):
         results.append({"job": title, "input_bytes": os.path.getsize(source), "tools": tools})
         line = ", ".join(f"{t} {v['wall_s']:.3f} s" for t, v in tools.items())
         print(f"{title}: {line}", flush=True)
-    return results
+        keep("jobs", results)
 
 
 # ---------------------------------------------------------------------------------------------- a folder
@@ -155,7 +155,7 @@ def make_folder(folder):
         cv2.imwrite(f"{folder}/in/p{i:04}.png", big[y : y + 256, x : x + 256])
 
 
-def measure_folder(program, folder, threads):
+def measure_folder(program, folder, threads, keep):
     """Every picture of a folder blurred by sigma 2: one command, or a shell's loop."""
     has = shutil.which
     how = f"--device cpu --threads {threads} -e 'gaussian 2px'"
@@ -180,12 +180,17 @@ def measure_folder(program, folder, threads):
             raise SystemExit(f"{way}: {made} pictures of {PICTURES}")
         results[way] = {"wall_s": seconds}
         print(f"{PICTURES} pictures of 256x256, {way}: {seconds:.2f} s", flush=True)
-    return {"pictures": PICTURES, "size": "256x256 RGB", "ways": results}
+    keep("folder", {"pictures": PICTURES, "size": "256x256 RGB", "ways": results})
 
 
 # ---------------------------------------------------------------------------------------------- single stages
 
-ISAS = ("v4", "v3")
+
+def isas(program):
+    """Those of v4 and v3 that this processor has."""
+    done = subprocess.run([program, "devices", "--json"], capture_output=True, text=True, check=True)
+    best = next(device["isa"] for device in json.loads(done.stdout)["devices"] if device["kind"] == "cpu")
+    return [isa for isa in ("v4", "v3") if isa <= best]
 
 
 def stage_rows():
@@ -239,17 +244,18 @@ def compare_once(program, statement, source, threads, isa):
     return total
 
 
-def measure_stages(program, folder, rounds, threads):
+def measure_stages(program, folder, rounds, threads, keep):
     cv2.setNumThreads(threads)
+    kinds = isas(program)
     results = []
     for name, statement, array, theirs in stage_rows():
         source = f"{folder}/stage.npy"
         np.save(source, array)
-        ours, others = {isa: [] for isa in ISAS}, []
+        ours, others = {isa: [] for isa in kinds}, []
         result = np.ones(array.shape[1::-1] + array.shape[2:] if statement.startswith(("transpose", "rotate")) else array.shape, array.dtype)
         theirs(array, result)
         for _ in range(max(2, rounds // 3)):
-            for isa in ISAS:
+            for isa in kinds:
                 ours[isa].append(compare_once(program, statement, source, threads, isa))
             times = []
             for _ in range(9):
@@ -258,12 +264,12 @@ def measure_stages(program, folder, rounds, threads):
                 times.append(time.perf_counter() - start)
             others.append(statistics.median(times))
         other = statistics.median(others)
-        mine = {isa: statistics.median(ours[isa]) for isa in ISAS}
-        results.append({"stage": name, "smempipe_s": mine, "opencv_s": other, "ratio": {isa: other / mine[isa] for isa in ISAS},
+        mine = {isa: statistics.median(ours[isa]) for isa in kinds}
+        results.append({"stage": name, "smempipe_s": mine, "opencv_s": other, "ratio": {isa: other / mine[isa] for isa in kinds},
                         "samples": {"smempipe": ours, "opencv": others}})
-        line = ", ".join(f"{isa} {mine[isa] * 1e3:.2f} ms ({other / mine[isa]:.2f} x)" for isa in ISAS)
+        line = ", ".join(f"{isa} {mine[isa] * 1e3:.2f} ms ({other / mine[isa]:.2f} x)" for isa in kinds)
         print(f"{name:28} OpenCV {other * 1e3:7.2f} ms, {line}", flush=True)
-    return results
+        keep("stages", results)
 
 
 # ---------------------------------------------------------------------------------------------- the whole
@@ -277,10 +283,12 @@ def first_line(command):
 
 
 def processor():
+    """Its name, with family and model: virtual machines have short names for several."""
     try:
         with open("/proc/cpuinfo") as file:
-            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
+            first = dict((part.strip() for part in line.split(":", 1)) for line in file.read().split("\n\n")[0].splitlines())
+        return f"{first['model name']} (family {first['cpu family']}, model {first['model']})"
+    except (OSError, KeyError, ValueError):
         return platform.processor()
 
 
@@ -307,19 +315,24 @@ def main():
             before = json.load(file)
         if all(before.get(key) == result[key] for key in ("processor", "threads", "versions")):
             result = {**before, **result}  # the other table, of an earlier run here, stays
+
+    def keep(table, rows):
+        """Written after each row: a run that is cut off has measured what it has."""
+        result[table] = rows
+        with open(options.json, "w") as file:
+            json.dump(result, file, indent=1)
+            file.write("\n")
+
+    os.makedirs(os.path.dirname(os.path.abspath(options.json)), exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         if options.only in (None, "jobs"):
             apart(make_pictures, folder)
-            result["jobs"] = measure_jobs(options.program, folder, options.rounds, options.threads)
+            measure_jobs(options.program, folder, options.rounds, options.threads, keep)
         if options.only in (None, "folder"):
             apart(make_folder, folder)
-            result["folder"] = measure_folder(os.path.abspath(options.program), folder, options.threads)
+            measure_folder(os.path.abspath(options.program), folder, options.threads, keep)
         if options.only in (None, "stages"):
-            result["stages"] = measure_stages(options.program, folder, options.rounds, options.threads)
-    os.makedirs(os.path.dirname(os.path.abspath(options.json)), exist_ok=True)
-    with open(options.json, "w") as file:
-        json.dump(result, file, indent=1)
-        file.write("\n")
+            measure_stages(options.program, folder, options.rounds, options.threads, keep)
     print(f"written: {options.json}")
 
 
