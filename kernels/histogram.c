@@ -3,10 +3,11 @@
  *   tiled  several tables of 32-bit counters, neighbours in different ones, so that runs of one value do not serialise;
  *          bytes are fetched eight a load, other samples turned into bin numbers by a vectorised loop first. Histograms
  *          too large for several tables in the first-level cache are counted directly. Many bytes of one plane are
- *          counted two at a time: a table of pairs in bytes, which nearly fits the first-level cache, passes what it
+ *          counted two at a time where that cache is nearly as large as a table of pairs in bytes, which passes what it
  *          cannot hold on to a table of words.
  * Counting is bound by one increment a cycle or less, not by memory. */
 #include <string.h>
+#include <unistd.h>
 
 #include "histogram.h"
 
@@ -106,6 +107,10 @@ SMP_INLINE void count_bytes_of(uint32_t *restrict tables, int64_t pitch, const u
         for (int word = 0; word < channels; word++) {
             uint64_t v;
             memcpy(&v, p + i + 8 * word, sizeof v);
+            if (channels == 1 && v == (v >> 8 | v << 56)) {
+                tables[(uint8_t)v] += 8;
+                continue;
+            }
 #pragma GCC unroll 8
             for (int k = 0; k < 8; k++)
                 tables[(8 * word + k) % smp_tally_tables(channels) * pitch + (uint8_t)(v >> (8 * k))]++;
@@ -210,13 +215,28 @@ static void count_pixels(tally *t, const smp_io *io, const smp_histogram_params 
     }
 }
 
+/* Whether n bytes of one plane are better counted by pairs. AMD's processors with 32 KB take 2.6 cycles for an increment
+ * of a byte in memory, wherever it lies, and 1.1 for one of a word. */
+static int pays_in_pairs(int64_t n)
+{
+    enum { FITTING = 48 << 10 };
+    if (n < SMP_TALLY_PAIRS_FROM)
+        return 0;
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+    const long cache = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+    return cache <= 0 || cache >= FITTING;
+#else
+    return 1;
+#endif
+}
+
 SMP_CPU_KERNEL(histogram_tiled)
 {
     const smp_histogram_params *p = params;
     const smp_view *in = &io->in;
     const int64_t pixel_bytes = in->channels * smp_sample_size(in->format);
     const int bytes = smp_histogram_by_code(p, in->format), tables = bytes || p->bins <= SMP_TALLY_MAX_BINS;
-    const int in_pairs = bytes && in->channels == 1 && in->width * (y1 - y0) >= SMP_TALLY_PAIRS_FROM;
+    const int in_pairs = bytes && in->channels == 1 && pays_in_pairs(in->width * (y1 - y0));
     tally t;
     if (tables)
         tally_start(&t, scratch, bytes ? 256 : p->bins, smp_histogram_planes(p, in->channels), bytes, in_pairs);
