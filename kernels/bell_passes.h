@@ -83,7 +83,7 @@ SMP_INLINE __m512 bell_between(__m512 low, __m512 high, int by)
     }
 }
 
-/* bell_row_first() where `in` begins a cache line and `step` is at most 4. A vector that crosses lines takes as long to
+/* bell_row_first() where `in` begins a cache line and `step` is a constant up to 4. A vector that crosses lines takes as long to
  * load as three that do not, and a row pass does little else: half of the taps come out of aligned vectors in
  * registers. */
 SMP_INLINE void bell_row_aligned(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
@@ -107,7 +107,7 @@ SMP_INLINE void bell_row_aligned(float *restrict m, const float *in, int64_t ste
     }
 }
 #define BELL_ROW(m, in, step, w, n, R)                                                                                 \
-    ((step) <= 4 ? bell_row_aligned(m, in, step, w, n, R) : bell_row_first(m, in, step, w, n, R))
+    (__builtin_constant_p(step) ? bell_row_aligned(m, in, step, w, n, R) : bell_row_first(m, in, step, w, n, R))
 #elif defined(__AVX2__)
 /* Lanes by .. by+7 of two neighbouring vectors; `by` is a constant after inlining. */
 SMP_INLINE __m256 bell_between(__m256 low, __m256 high, int by)
@@ -135,18 +135,18 @@ SMP_INLINE __m256 bell_between(__m256 low, __m256 high, int by)
 }
 
 /* The eight samples at a constant distance from p, which begins half a cache line. Here shuffles would be the bound if
- * they made every tap: those do that lie three between the same two vectors, which the shuffles then share. */
+ * they made every tap: some do that lie between the same two vectors, which the shuffles then share. */
 SMP_INLINE __m256 bell_tap_at(const float *p, int distance, int step)
 {
     enum { WIDE = 8, BIAS = 4 * BELL_GROUP };
     const int vector = (distance + BIAS) / WIDE - BIAS / WIDE, by = (distance + BIAS) % WIDE;
-    const int between = step == 3 ? vector == -2 || vector == 1 : step == 1 ? by >= 3 && by <= 5 : by == 4;
+    const int between = step == 3 ? vector == -2 || vector == -1 : step == 1 ? by >= 3 && by <= 5 : by == 4;
     return between && by
                ? bell_between(_mm256_loadu_ps(p + vector * WIDE), _mm256_loadu_ps(p + (vector + 1) * WIDE), by)
                : _mm256_loadu_ps(p + distance);
 }
 
-/* bell_row_first() where `in` begins a cache line and `step` is at most 4; see above. */
+/* bell_row_first() where `in` begins a cache line and `step` is a constant; see above. */
 SMP_INLINE void bell_row_aligned(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
 {
     for (int64_t x = 0; x < (n & -STENCIL_LANES); x += 8) {
@@ -161,7 +161,7 @@ SMP_INLINE void bell_row_aligned(float *restrict m, const float *in, int64_t ste
     }
 }
 #define BELL_ROW(m, in, step, w, n, R)                                                                                 \
-    ((step) <= 4 ? bell_row_aligned(m, in, step, w, n, R) : bell_row_first(m, in, step, w, n, R))
+    (__builtin_constant_p(step) ? bell_row_aligned(m, in, step, w, n, R) : bell_row_first(m, in, step, w, n, R))
 #else
 #define BELL_ROW bell_row_first
 #endif
@@ -200,6 +200,9 @@ static __attribute__((unused)) void bell_across(float *restrict m, const float *
     switch (channels) {
     case 1:
         bell_row_step(m, in, 1, w, n, r);
+        break;
+    case 2:
+        bell_row_step(m, in, 2, w, n, r);
         break;
     case 3:
         bell_row_step(m, in, 3, w, n, r);
