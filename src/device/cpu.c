@@ -1,7 +1,8 @@
-/* The CPU as a device: memory is the host's, launches run on a pool of threads, each a band of rows. One of the kernels compiled for
- * base, x86-64-v3 and x86-64-v4 is picked at start. */
+/* The CPU as a device: memory is the host's, launches run on a pool of threads, each a band of rows, or, of large launches, bands
+ * until none is left. One of the kernels compiled for base, x86-64-v3 and x86-64-v4 is picked at start. */
 #include "device/cpu.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,15 +141,6 @@ static smp_code reserve(void **memory, size_t *have, size_t want, smp_error *err
     return SMP_OK;
 }
 
-/* Rows of io->out, cut into one band a thread; bands begin at multiples of `unit` rows of the picture. */
-static void band(const smp_view *out, int64_t unit, int part, int parts, int64_t *from, int64_t *to)
-{
-    int64_t first = out->y0 / unit, last = (out->y0 + out->rows + unit - 1) / unit, units = last - first;
-    int64_t a = (first + units * part / parts) * unit, b = (first + units * (part + 1) / parts) * unit;
-    *from = smp_clamp_i64(a, out->y0, out->y0 + out->rows);
-    *to = smp_clamp_i64(b, out->y0, out->y0 + out->rows);
-}
-
 /* Gives every thread what one launch needs: scratch memory and, for counts, a zeroed copy of the result. */
 static smp_code ready_workers(cpu_device *cpu, size_t scratch, size_t counts, smp_error *err)
 {
@@ -166,7 +158,7 @@ static smp_code ready_workers(cpu_device *cpu, size_t scratch, size_t counts, sm
     return SMP_OK;
 }
 
-/* One launch, as its threads see it. */
+/* One launch, as its threads see it. Bands are whole units: rows of io->out from multiples of `unit` rows of the picture on. */
 typedef struct bands {
     cpu_device *cpu;
     smp_cpu_fn *kernel;
@@ -174,20 +166,58 @@ typedef struct bands {
     const smp_node_plan *plan;
     int threads;
     int64_t unit;
+    int64_t first, units; /* the first unit, and how many */
+    int64_t least;        /* of a band, in units; 0: one band a thread */
+    _Atomic int64_t taken;
     bool counts;  /* threads add to their own copies */
     char *result; /* else: what they share */
 } bands;
 
-static void run_band(void *context, int part)
+enum {
+    SHARED_BYTES = 8 << 20, /* of input and output: less stays in the caches of the threads that made it, in the bands that it had */
+    LEAST_SHARE = 32        /* the smallest band of a thread's share */
+};
+
+/* Rows of any band cost the same, but threads are not equally fast where other programs run. So that none is waited for, bands become
+ * smaller: each is the half of what would be left for every thread. */
+static void share_out(bands *b)
 {
-    const bands *b = context;
+    const smp_view *in = &b->io->in, *out = &b->io->out;
+    b->first = out->y0 / b->unit;
+    b->units = (out->y0 + out->rows + b->unit - 1) / b->unit - b->first;
+    if (b->threads > 1 && in->rows * in->stride + out->rows * out->stride >= SHARED_BYTES)
+        b->least = smp_max_i64(1, b->units / ((int64_t)LEAST_SHARE * b->threads));
+}
+
+/* The next band: false when there is none. */
+static bool take_band(bands *b, int part, bool *begun, int64_t *from, int64_t *to)
+{
+    const smp_view *out = &b->io->out;
+    int64_t at, end;
+    if (!b->least) {
+        at = b->units * part / b->threads;
+        end = *begun ? at : b->units * (part + 1) / b->threads;
+    } else {
+        at = b->taken;
+        do
+            end = smp_min_i64(b->units, at + smp_max_i64(b->least, (b->units - at) / (2 * b->threads)));
+        while (!atomic_compare_exchange_weak(&b->taken, &at, end));
+    }
+    *begun = true;
+    *from = smp_clamp_i64((b->first + at) * b->unit, out->y0, out->y0 + out->rows);
+    *to = smp_clamp_i64((b->first + end) * b->unit, out->y0, out->y0 + out->rows);
+    return *from < *to;
+}
+
+static void run_bands(void *context, int part)
+{
+    bands *b = context;
     worker *w = &b->cpu->workers[part];
     smp_io own = *b->io;
     int64_t from, to;
-    band(&b->io->out, b->unit, part, b->threads, &from, &to);
     own.clipped = b->io->clipped ? &w->clipped : NULL;
     own.result = b->counts ? w->counts : b->result;
-    if (from < to)
+    for (bool begun = false; take_band(b, part, &begun, &from, &to);)
         b->kernel(&own, b->plan->kernel, w->scratch, from, to);
 }
 
@@ -211,8 +241,16 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     if (code)
         return code;
     double start = smp_now();
-    bands launched = {cpu, kernel, io, plan, threads, unit, counts, result};
-    smp_pool_run(cpu->pool, threads, run_band, &launched);
+    bands launched = {.cpu = cpu,
+                      .kernel = kernel,
+                      .io = io,
+                      .plan = plan,
+                      .threads = threads,
+                      .unit = unit,
+                      .counts = counts,
+                      .result = result};
+    share_out(&launched);
+    smp_pool_run(cpu->pool, threads, run_bands, &launched);
     for (int i = 0; i < threads; i++) {
         const uint64_t *part = cpu->workers[i].counts;
         for (size_t k = 0; counts && k < result_size / sizeof *part; k++)
