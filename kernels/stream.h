@@ -22,7 +22,7 @@
 
 enum { STREAM_BYTES = 64, STREAM_FROM = 1 << 25 }; /* of a cache line; of a result from which streaming pays */
 
-/* True when the rows of a call, `bytes` in all, are to be streamed. */
+/* True when the rows of a launch, `bytes` in all, are to be streamed. */
 SMP_INLINE int smp_streams(int64_t bytes)
 {
 #ifdef STREAM_LINE

@@ -200,7 +200,7 @@ static void swap_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
     bool converts = in->format != out->format;
     int px = (int)smp_sample_size(in->format) * in->channels, side = tile_side(px);
     int64_t out_px = smp_sample_size(out->format) * out->channels;
-    const bool streams = !converts && streams_rows(y1 - y0, out->width, px);
+    const bool streams = !converts && streams_rows(out->rows, out->width, px);
     char turned[TILE_BYTES] __attribute__((aligned(64)));
     for (int64_t y = y0; y < y1; y += side)
         for (int64_t x = 0; x < out->width; x += side) {
@@ -299,7 +299,7 @@ static void keep_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
     int px = (int)smp_sample_size(in->format) * in->channels;
     int64_t out_px = smp_sample_size(out->format) * out->channels, width = in->width;
     char reversed[TILE_BYTES] __attribute__((aligned(64)));
-    const bool streams = in->format == out->format && mirror_x && streams_rows(y1 - y0, width, px);
+    const bool streams = in->format == out->format && mirror_x && streams_rows(out->rows, width, px);
     int64_t part = TILE_BYTES / px;
     for (int64_t y = y0; y < y1; y++) {
         char *to = (char *)smp_row(out, y);

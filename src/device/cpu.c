@@ -175,7 +175,8 @@ typedef struct bands {
 
 enum {
     SHARED_BYTES = 8 << 20, /* of input and output: less stays in the caches of the threads that made it, in the bands that it had */
-    LEAST_SHARE = 32        /* the smallest band of a thread's share */
+    LEAST_SHARE = 32,       /* the smallest band of a thread's share, .. */
+    LEAST_COUNTING = 8      /* and where every band begins and empties tables of its own */
 };
 
 /* Rows of any band cost the same, but threads are not equally fast where other programs run. So that none is waited for, bands become
@@ -186,7 +187,7 @@ static void share_out(bands *b)
     b->first = out->y0 / b->unit;
     b->units = (out->y0 + out->rows + b->unit - 1) / b->unit - b->first;
     if (b->threads > 1 && in->rows * in->stride + out->rows * out->stride >= SHARED_BYTES)
-        b->least = smp_max_i64(1, b->units / ((int64_t)LEAST_SHARE * b->threads));
+        b->least = smp_max_i64(1, b->units / ((int64_t)(b->counts ? LEAST_COUNTING : LEAST_SHARE) * b->threads));
 }
 
 /* The next band: false when there is none. */
