@@ -83,9 +83,9 @@ SMP_INLINE __m512 bell_between(__m512 low, __m512 high, int by)
     }
 }
 
-/* bell_row_first() where `in` begins a cache line and `step` is a constant up to 4. A vector that crosses lines takes as long to
- * load as three that do not, and a row pass does little else: half of the taps come out of aligned vectors in
- * registers. */
+/* bell_row_first() where `in` begins a cache line and `step` is a constant up to 4. A vector that crosses lines takes
+ * as long to load as three that do not, and a row pass does little else: half of the taps come out of aligned vectors
+ * in registers. */
 SMP_INLINE void bell_row_aligned(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
 {
     enum { WIDE = 16, MOST = 4 * BELL_GROUP / WIDE };
