@@ -215,7 +215,7 @@ static void count_pixels(tally *t, const smp_io *io, const smp_histogram_params 
     }
 }
 
-/* Whether n bytes of one plane are better counted by pairs. AMD's processors with 32 KB take 2.6 cycles for an
+/* Whether n bytes of one plane are better counted by pairs. A Zen 3, which has 32 KB, takes 2.6 cycles for an
  * increment of a byte in memory, wherever it lies, and 1.1 for one of a word. */
 static int pays_in_pairs(int64_t n)
 {
