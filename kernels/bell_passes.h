@@ -5,9 +5,6 @@
 #define SMP_KERNELS_BELL_PASSES_H
 
 #include "bell.h"
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
 enum { BELL_GROUP = 8 }; /* pairs of taps (row pass) in one unrolled loop; the column pass takes twice as many */
 
@@ -106,8 +103,6 @@ SMP_INLINE void bell_row_aligned(float *restrict m, const float *in, int64_t ste
         _mm512_storeu_ps(m + x, s);
     }
 }
-#define BELL_ROW(m, in, step, w, n, R)                                                                                 \
-    (__builtin_constant_p(step) ? bell_row_aligned(m, in, step, w, n, R) : bell_row_first(m, in, step, w, n, R))
 #elif defined(__AVX2__)
 /* Lanes by .. by+7 of two neighbouring vectors; `by` is a constant after inlining. */
 SMP_INLINE __m256 bell_between(__m256 low, __m256 high, int by)
@@ -160,6 +155,9 @@ SMP_INLINE void bell_row_aligned(float *restrict m, const float *in, int64_t ste
         _mm256_storeu_ps(m + x, s);
     }
 }
+#endif
+
+#ifdef __AVX2__
 #define BELL_ROW(m, in, step, w, n, R)                                                                                 \
     (__builtin_constant_p(step) ? bell_row_aligned(m, in, step, w, n, R) : bell_row_first(m, in, step, w, n, R))
 #else

@@ -215,8 +215,8 @@ static void count_pixels(tally *t, const smp_io *io, const smp_histogram_params 
     }
 }
 
-/* Whether n bytes of one plane are better counted by pairs. A Zen 3, which has 32 KB, takes 2.6 cycles for an
- * increment of a byte in memory, wherever it lies, and 1.1 for one of a word. */
+/* Whether n bytes of one plane are better counted by pairs. A Zen 3, which has 32 KB, increments bytes in memory at
+ * half the rate of words, wherever they lie. */
 static int pays_in_pairs(int64_t n)
 {
     enum { FITTING = 48 << 10 };

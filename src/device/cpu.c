@@ -190,36 +190,38 @@ static void share_out(bands *b)
         b->least = smp_max_i64(1, b->units / ((int64_t)(b->counts ? LEAST_COUNTING : LEAST_SHARE) * b->threads));
 }
 
-/* The next band: false when there is none. */
-static bool take_band(bands *b, int part, bool *begun, int64_t *from, int64_t *to)
+/* The next of many bands, units *at .. *end-1; false when there is none. */
+static bool take_band(bands *b, int64_t *at, int64_t *end)
+{
+    *at = b->taken;
+    do
+        *end = smp_min_i64(b->units, *at + smp_max_i64(b->least, (b->units - *at) / (2 * b->threads)));
+    while (!atomic_compare_exchange_weak(&b->taken, at, *end));
+    return *at < *end;
+}
+
+static void run_band(const bands *b, worker *w, int64_t at, int64_t end)
 {
     const smp_view *out = &b->io->out;
-    int64_t at, end;
-    if (!b->least) {
-        at = b->units * part / b->threads;
-        end = *begun ? at : b->units * (part + 1) / b->threads;
-    } else {
-        at = b->taken;
-        do
-            end = smp_min_i64(b->units, at + smp_max_i64(b->least, (b->units - at) / (2 * b->threads)));
-        while (!atomic_compare_exchange_weak(&b->taken, &at, end));
-    }
-    *begun = true;
-    *from = smp_clamp_i64((b->first + at) * b->unit, out->y0, out->y0 + out->rows);
-    *to = smp_clamp_i64((b->first + end) * b->unit, out->y0, out->y0 + out->rows);
-    return *from < *to;
+    const int64_t from = smp_clamp_i64((b->first + at) * b->unit, out->y0, out->y0 + out->rows),
+                  to = smp_clamp_i64((b->first + end) * b->unit, out->y0, out->y0 + out->rows);
+    smp_io own = *b->io;
+    own.clipped = b->io->clipped ? &w->clipped : NULL;
+    own.result = b->counts ? w->counts : b->result;
+    if (from < to)
+        b->kernel(&own, b->plan->kernel, w->scratch, from, to);
 }
 
 static void run_bands(void *context, int part)
 {
     bands *b = context;
     worker *w = &b->cpu->workers[part];
-    smp_io own = *b->io;
-    int64_t from, to;
-    own.clipped = b->io->clipped ? &w->clipped : NULL;
-    own.result = b->counts ? w->counts : b->result;
-    for (bool begun = false; take_band(b, part, &begun, &from, &to);)
-        b->kernel(&own, b->plan->kernel, w->scratch, from, to);
+    int64_t at, end;
+    if (b->least)
+        while (take_band(b, &at, &end))
+            run_band(b, w, at, end);
+    else
+        run_band(b, w, b->units * part / b->threads, b->units * (part + 1) / b->threads);
 }
 
 static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,

@@ -20,7 +20,7 @@ typedef struct smp_compare_request {
     size_t stage_count;
     int64_t repeat;      /* samples of each variant at least */
     double time_limit;   /* seconds in all: half for times, half for counts */
-    bool hot;            /* caches are not emptied between samples */
+    bool hot;            /* caches are as a run of the same variant leaves them, not emptied */
     bool times, counts;  /* what is wanted */
     bool measured;       /* ask the GPU for counts too (sass, hw), not only the model */
     bool default_only;   /* only the variant that a run would take (and naive, when times are wanted); for `run` */
