@@ -14,7 +14,7 @@
 #define SMP_KERNELS_BELL_WARP_CUH
 
 #include "bell.h"
-#include "strip.cuh"
+#include "strip_march.cuh"
 
 /* What differs between the formats: V samples a lane are `pack`; a window of packs is words. */
 template <typename T, int R> struct bell_format;
@@ -85,29 +85,37 @@ template <typename T, int R> struct bell_plain {
     }
 };
 
-/* The kernel for radius R and C channels of T in and out; geometry: smp_geometry_bell_warp. Rows that are still wanted
- * when the filter has passed them (SHARP) stay in shared memory for so long. */
-template <typename T, int R, int C, typename FINISH>
-SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
+/* Samples, and rows, of a strip. Rows that are still wanted when the filter has passed them (SHARP) stay in shared
+ * memory for so long. */
+template <typename T, int R, int C, bool SHARP> struct bell_strip_shape {
+    typedef bell_format<T, R> format;
+    static constexpr int V = format::V, ROWS = format::ROWS, REACH = R * C, PIECE = 16 / (int)sizeof(T);
+    static constexpr int STAGES = 1 + format::AHEAD + (SHARP ? (R + ROWS - 1) / ROWS : 0);
+    static constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */
+    static constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE;
+    typedef strip_loader<T, C, 32 * V, SIDE, ROWS, STAGES> loader_type;
+    typedef strip_odd_loader<T, C, 32 * V, SIDE, ROWS, STAGES> odd_type;
+    typedef typename loader_type::rows_type rows_type;
+};
+
+template <typename T, int R, int C, typename loader_type, bool ODD, typename FINISH>
+SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finish,
+                              typename bell_strip_shape<T, R, C, FINISH::SHARP>::rows_type &s)
 {
     typedef bell_format<T, R> format;
     typedef typename format::pack pack;
-    constexpr int V = format::V, ROWS = format::ROWS, AHEAD = format::AHEAD, REACH = R * C;
-    constexpr int STAGES = 1 + AHEAD + (FINISH::SHARP ? (R + ROWS - 1) / ROWS : 0);
-    constexpr int PIECE = 16 / (int)sizeof(T), WORDS = (int)sizeof(pack) / 4;
-    constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */
-    constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE, LEFT = PACKS * V - REACH;
+    typedef bell_strip_shape<T, R, C, FINISH::SHARP> shape;
+    constexpr int V = format::V, ROWS = format::ROWS, AHEAD = format::AHEAD, REACH = R * C, STAGES = shape::STAGES;
+    constexpr int WORDS = (int)sizeof(pack) / 4, PACKS = shape::PACKS, SIDE = shape::SIDE, LEFT = PACKS * V - REACH;
     constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + 2 * REACH - 1) * (int)sizeof(T) / 4;
-    typedef strip_loader<T, C, 32 * V, SIDE, ROWS, STAGES> loader_type;
-    typedef typename loader_type::rows_type rows_type;
-    SMP_SMEM(rows_type, s);
     const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     loader_type loader(s, io.in, x0, REACH, g.edge);
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(pack) == 0;
-    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)aligned; /* V + 1: all samples in one access */
-    take = __shfl_sync(0xffffffffu, take, lane);                  /* else nvcc works it out for every row */
-    const T *const own = reinterpret_cast<const T *>(s.v) + SIDE + V * lane, *const window = own - PACKS * V;
+    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD); /* V + 1: all samples in one access */
+    take = __shfl_sync(0xffffffffu, take, lane);                            /* else nvcc works it out for every row */
+    T *const own = reinterpret_cast<T *>(s.v) + SIDE + V * lane;
+    const T *const window = own - PACKS * V;
     float across[R + 1], down[R + 1];
 #pragma unroll
     for (int k = 0; k <= R; k++) {
@@ -140,11 +148,11 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
             next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
             if (k < 0)
                 continue;
-            if (!loader.quick && loader.unsettled()) {
-                loader.settle(reinterpret_cast<T *>(s.v) + stage);
+            if ((ODD || !loader.quick) && loader.unsettled()) {
+                loader.settle(stage);
                 __syncwarp();
             }
-#pragma unroll(FINISH::SHARP ? 2 : format::UNROLL)
+#pragma unroll(ODD &&R > 3 ? 1 : ODD || FINISH::SHARP ? 2 : format::UNROLL)
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];
@@ -174,12 +182,15 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
                         sum[2 * R - 1][i] = smp_bell_first(down[R], v);
                     }
                 }
-                if ((unsigned)row < (unsigned)made) {
+                if (ODD || (unsigned)row < (unsigned)made) { /* what waits in vain is not stored */
                     pack sharp = {};
                     if (FINISH::SHARP)
                         sharp = *reinterpret_cast<const pack *>(own + late);
                     const pack result = finish(done, sharp, take);
-                    if (take > V)
+                    if constexpr (ODD) {
+                        __syncwarp(); /* until others have read this row */
+                        *reinterpret_cast<pack *>(own + stage + q * loader_type::PITCH) = result;
+                    } else if (take > V)
                         *reinterpret_cast<pack *>(out) = result;
                     else
 #pragma unroll
@@ -187,16 +198,37 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
                             if (i < take)
                                 out[i] = format::sample(result, i);
                 }
-                out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
+                if constexpr (!ODD)
+                    out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
                 row++;
                 if (FINISH::SHARP) {
                     late += loader_type::PITCH;
                     late = late == STAGES * loader_type::GROUP ? 0 : late;
                 }
             }
+            if constexpr (ODD) {
+                strip_flush_group<32 * V, ROWS, false, loader_type>(own - V * lane, stage, late, out - V * lane,
+                                                                    io.out.stride, row - ROWS, made, n - x0);
+                out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
+            }
             stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
         }
     }
+}
+
+/* The kernel for radius R and C channels of T in and out; geometry: smp_geometry_bell_warp. */
+template <typename T, int R, int C, typename FINISH>
+SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
+{
+    typedef bell_strip_shape<T, R, C, FINISH::SHARP> shape;
+    typedef typename shape::rows_type rows_type;
+    SMP_SMEM(rows_type, s);
+    if constexpr (strip_has_odd(C) && !FINISH::SHARP)
+        if (!strip_even(io)) {
+            bell_march_by<T, R, C, typename shape::odd_type, true>(io, g, finish, s);
+            return;
+        }
+    bell_march_by<T, R, C, typename shape::loader_type, false>(io, g, finish, s);
 }
 
 /* The blur of bell.h stored as it is. */

@@ -1,4 +1,4 @@
-/* box on GPUs for bytes and odd sizes up to SMP_BOX_WARP_SIZE, one warp a strip (strip.cuh). All sums are integers, so
+/* box on GPUs for bytes and odd sizes up to SMP_BOX_WARP_SIZE, one warp a strip (strip_march.cuh). All sums are integers, so
  * any order of adding gives the definition's value, and they fit 16 bits: two share a register and an instruction. A
  * lane keeps the column sums of its 16 samples and of those that its windows reach; a row that comes adds to them and
  * the row that came `size` rows ago, still in shared memory, is taken away, whatever the size. Row windows of these are
@@ -7,7 +7,7 @@
  * was eight bytes a sample, and no barriers. */
 #include "box.h"
 
-#include "strip.cuh"
+#include "strip_march.cuh"
 
 template <int SIZE, int C> struct box_row {
     static constexpr int BEFORE = SIZE / 2 * C, PACKS = (BEFORE + 15) / 16;

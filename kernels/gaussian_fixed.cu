@@ -16,7 +16,7 @@
 
 #include "bell_fixed.h"
 #include "smp_mma.cuh"
-#include "strip.cuh"
+#include "strip_odd.cuh"
 
 /* ---------------------------------------------------------------------------------------------- naive */
 
@@ -56,8 +56,8 @@ SMP_KERNEL_PAIR_(gaussian_fixed_columns, f32, float, f32, float, smp_bell)
 template <int SIDE, int STAGES> struct strip_rows<uint8_t, SMP_FIXED_ACROSS, SIDE, SMP_FIXED_TILE, STAGES> {
     static constexpr int PIECE = 16, PAD = 16, HALO = 2 * SIDE / PIECE;
     static constexpr int SIDE_TURN = strip_halves(SMP_FIXED_TILE, 32 / HALO), BESIDE = 32 / SIDE_TURN;
-    static constexpr int PITCH = SMP_FIXED_ACROSS + BESIDE * PIECE + PAD, GROUP = SMP_FIXED_TILE * PITCH;
-    uint4 v[STAGES * GROUP / PIECE];
+    static constexpr int PITCH = SMP_FIXED_ACROSS + BESIDE * PIECE + PAD, ODD_PITCH = PITCH;
+    uint4 v[STAGES * SMP_FIXED_TILE * PITCH / PIECE];
 };
 
 enum { FIXED_STAGES = 2, FIXED_TILES = SMP_FIXED_ACROSS / SMP_FIXED_TILE };
@@ -167,15 +167,12 @@ SMP_DEVICE void fixed_group(unsigned char *results, fixed_columns (&before)[FIXE
     }
 }
 
-/* The kernel for windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
-template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
+template <int STEPS, typename loader_type, bool ODD>
+SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
+                               fixed_results &made)
 {
-    typedef strip_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> loader_type;
-    typedef typename loader_type::rows_type rows_type;
     constexpr int ROWS = SMP_FIXED_TILE, UP = SMP_FIXED_WARP_RADIUS, AHEAD = FIXED_STAGES - 1;
     constexpr int PITCH = loader_type::PITCH, GROUP = loader_type::GROUP;
-    SMP_SMEM(rows_type, s);
-    SMP_SMEM(fixed_results, made);
     const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = (int)blockIdx.x * SMP_FIXED_ACROSS;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     const fixed_matrices<STEPS> w(static_cast<const unsigned *>(io.table));
@@ -185,8 +182,8 @@ template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bel
     /* On the way out, a tile's 16 bytes a lane. Eight lanes have one row, or two that lie in different banks. */
     constexpr int TURN = 32 / FIXED_TILES;
     const int row = lane / 8 + lane % 8 / FIXED_TILES * 4, tile = lane % FIXED_TILES, x = x0 + 16 * tile;
-    const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0, whole = aligned && x + 16 <= n;
-    const int singly = aligned ? (n - x0) / 16 : 0; /* from this tile on, bytes go one by one */
+    const bool whole = x + 16 <= n;
+    const int singly = (n - x0) / 16; /* from this tile on, bytes go one by one */
     const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
     if (top < end) {
         const int height = end - top < band ? (int)(end - top) : band, groups = (height + ROWS - 1) / ROWS + 1;
@@ -205,29 +202,49 @@ template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bel
             next = next == (FIXED_STAGES - 1) * GROUP ? 0 : next + GROUP;
             if (k < 0)
                 continue;
-            if (!loader.quick && loader.unsettled()) {
-                loader.settle(rows + stage);
+            if ((ODD || !loader.quick) && loader.unsettled()) {
+                loader.settle(stage);
                 __syncwarp();
             }
             fixed_group<STEPS, PITCH>(results + g * fixed_results::PITCH + 4 * t, before, w,
                                       rows + stage + g * PITCH + 16 * STEPS - smp_fixed_side(STEPS) + 4 * t);
             __syncwarp();
+            if constexpr (ODD) {
+                if (k > 0)
+                    strip_flush<SMP_FIXED_ACROSS, ROWS, fixed_results::PITCH, 0>(
+                        results, 0, out - row * io.out.stride - 16 * tile, io.out.stride, 0, left + row, n - x0);
+            } else {
 #pragma unroll
-            for (int i = 0; i < ROWS; i += TURN) {
-                const unsigned char *from = results + (row + i) * fixed_results::PITCH + 16 * tile;
-                unsigned char *to = out + i * io.out.stride;
-                if (whole && k > 0 && left > i)
-                    *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
-            }
+                for (int i = 0; i < ROWS; i += TURN) {
+                    const unsigned char *from = results + (row + i) * fixed_results::PITCH + 16 * tile;
+                    unsigned char *to = out + i * io.out.stride;
+                    if (whole && k > 0 && left > i)
+                        *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
+                }
 #pragma unroll 1
-            for (int j = singly; j < FIXED_TILES && k > 0; j++) /* a tile: two rows of 16 bytes at a time */
-                for (int r = lane / 16, c = 16 * j + lane % 16; r < ROWS && r < left + row && x0 + c < n; r += 2)
-                    (out - 16 * tile)[(r - row) * io.out.stride + c] = results[r * fixed_results::PITCH + c];
+                for (int j = singly; j < FIXED_TILES && k > 0; j++) /* a tile: two rows of 16 bytes at a time */
+                    for (int r = lane / 16, c = 16 * j + lane % 16; r < ROWS && r < left + row && x0 + c < n; r += 2)
+                        (out - 16 * tile)[(r - row) * io.out.stride + c] = results[r * fixed_results::PITCH + c];
+            }
             out += ROWS * io.out.stride;
             left -= ROWS;
             stage = stage == (FIXED_STAGES - 1) * GROUP ? 0 : stage + GROUP;
         }
     }
+}
+
+/* The kernel for windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
+template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
+{
+    typedef strip_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> loader_type;
+    typedef strip_odd_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> odd_type;
+    typedef typename loader_type::rows_type rows_type;
+    SMP_SMEM(rows_type, s);
+    SMP_SMEM(fixed_results, made);
+    if (strip_even(io))
+        fixed_march_by<STEPS, loader_type, false>(io, p, s, made);
+    else
+        fixed_march_by<STEPS, odd_type, true>(io, p, s, made);
 }
 
 /* 12 warps an SM have 168 registers each; 16 with 128 spill. */

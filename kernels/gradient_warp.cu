@@ -1,4 +1,4 @@
-/* sobel on GPUs, one warp a strip (strip.cuh), for u8 into u8 and f32 into f32 with 1, 3 or 4 channels, none of them
+/* sobel on GPUs, one warp a strip (strip_march.cuh), for u8 into u8 and f32 into f32 with 1, 3 or 4 channels, none of them
  * alpha: the magnitude, x, or y. A lane makes 16 bytes, or 4 floats, of every row that comes by and keeps what the next
  * two rows need. f32 has the definition's own order, each column sum made once a lane.
  *
@@ -13,7 +13,7 @@
  * address takes six times as long as all the rest. */
 #include "gradient.h"
 
-#include "strip.cuh"
+#include "strip_march.cuh"
 
 /* The square root with an error below 2^-22 of it. */
 SMP_DEVICE float gradient_root(float v)

@@ -6,9 +6,9 @@
  * copy under a predicate for lanes too that are switched off, and a branch costs more (docs/gpu-log.md). The common
  * group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's left and right end,
  * what lies outside is made in shared memory from what has arrived (settle), so that they keep up with the others. Rows
- * that are not aligned to 16 bytes, and the ends of rows that wrap, go sample by sample through the border rule. Shared
- * accesses: pieces lie side by side in a row, and the pieces of halo of a group fall, by the row's pitch, into
- * different banks too. */
+ * that are not aligned to 16 bytes have ways of their own (strip_odd.cuh); the ends of rows that wrap go sample by
+ * sample through the border rule. Shared accesses: pieces lie side by side in a row, and the pieces of halo of a group
+ * fall, by the row's pitch, into different banks too. */
 #ifndef SMP_KERNELS_STRIP_CUH
 #define SMP_KERNELS_STRIP_CUH
 
@@ -25,8 +25,9 @@ template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_
     static constexpr int PIECE = 16 / (int)sizeof(IN), HALO = 2 * SIDE / PIECE; /* pieces of a row's halo */
     static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO);             /* rows of halo a copy */
     static constexpr int BESIDE = 32 / SIDE_TURN; /* lanes for a row's halo: the pieces past it are for nobody */
-    static constexpr int PITCH = ACROSS + BESIDE * PIECE, GROUP = ROWS * PITCH;
-    uint4 v[STAGES * GROUP / PIECE];
+    static constexpr int PITCH = ACROSS + BESIDE * PIECE;
+    static constexpr int ODD_PITCH = BESIDE > HALO ? PITCH : PITCH + PIECE; /* where rows have one piece more */
+    uint4 v[STAGES * ROWS * ODD_PITCH / PIECE];
 };
 
 /* The same value, of which the compiler does not know that it is a constant or a parameter (pictures have no negative
@@ -67,11 +68,20 @@ SMP_DEVICE int strip_border(int i, int n, int channels, int edge)
     return from < 0 ? -1 : from * channels + (i - x * channels);
 }
 
+/* Whether all rows, in and out, are aligned to 16 bytes. */
+SMP_DEVICE bool strip_even(const smp_io &io)
+{
+    return ((uintptr_t)io.in.data | (uintptr_t)io.in.stride | (uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 ==
+           0;
+}
+
 /* C: channels, or 0 when they are not constant. Border values are zero. */
-template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_loader {
+template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES,
+          int ROW_PITCH = strip_rows<IN, ACROSS, SIDE, ROWS, STAGES>::PITCH>
+struct strip_loader {
     typedef strip_rows<IN, ACROSS, SIDE, ROWS, STAGES> rows_type;
     static_assert(sizeof(IN) == 1 || sizeof(IN) == 4, "bytes or floats");
-    static constexpr int PIECE = rows_type::PIECE, PITCH = rows_type::PITCH, GROUP = rows_type::GROUP;
+    static constexpr int PIECE = rows_type::PIECE, PITCH = ROW_PITCH, GROUP = ROWS * PITCH, RING = STAGES * GROUP;
     static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
     static constexpr int HALO = rows_type::HALO, SIDE_TURN = rows_type::SIDE_TURN, BESIDE = rows_type::BESIDE;
     static_assert(MIDDLE <= 32 && ROWS % TURN == 0 && HALO <= 32, "a row is one copy at most");
@@ -201,6 +211,11 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         made = make_uint4(word[0], word[1], word[2], word[3]);
         return nullptr;
     }
+    /* Where the stage at `offset` samples begins. */
+    SMP_MEMBER IN *rows_at(int offset) const
+    {
+        return to - (row * PITCH + SIDE + (int)threadIdx.x % MIDDLE * PIECE) + offset;
+    }
     /* Starts bringing the next ROWS rows into the stage at `offset` samples. */
     SMP_MEMBER void load(int offset)
     {
@@ -215,6 +230,15 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
             side_from = down(side_from, ROWS);
             return;
         }
+        load_edge(*this, offset);
+        if (pieces)
+            copy_end(rows_at(offset));
+        next += ROWS;
+        wanted -= ROWS;
+    }
+    /* load() piece by piece, each by loader.copy() or, where that cannot be, by samples. */
+    template <typename LOADER> SMP_MEMBER void load_edge(const LOADER &loader, int offset) const
+    {
 #pragma unroll 1
         for (int i = 0; i < ROWS + ROWS; i += i < ROWS ? TURN : SIDE_TURN) { /* the second ROWS are the halo's */
             smp_together();
@@ -225,9 +249,9 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
             IN *const place = (middle ? to + i * PITCH : side_to + (i - ROWS) * PITCH) + offset;
             if (pieces) {
                 if (middle) /* apart, so that a trace can tell which accesses are one instruction */
-                    copy(place, next + line, x, line < wanted);
+                    loader.copy(place, next + line, x, line < wanted);
                 else
-                    copy(place, next + line, side_x, line < wanted);
+                    loader.copy(place, next + line, side_x, line < wanted);
                 continue;
             }
             uint4 made = make_uint4(0, 0, 0, 0);
@@ -244,10 +268,6 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
                     *reinterpret_cast<uint4 *>(place) = made;
             }
         }
-        if (pieces)
-            copy_end(to - (row * PITCH + SIDE + (int)threadIdx.x % MIDDLE * PIECE) + offset);
-        next += ROWS;
-        wanted -= ROWS;
     }
     /* Whether the rows that came need settle() before they are read, and a warp barrier after it. */
     SMP_MEMBER bool unsettled() const
@@ -255,8 +275,9 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         return pieces && !whole;
     }
     /* Makes what the border rule says beside the ends of the ROWS rows at `offset`; they have arrived. */
-    SMP_MEMBER void settle(IN *rows) const
+    SMP_MEMBER void settle(int offset) const
     {
+        IN *const rows = rows_at(offset);
 #pragma unroll 1
         for (int j = (int)threadIdx.x; j < reach; j += 32) {
             if (x0 == 0)
@@ -274,157 +295,5 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
                 rows[q * PITCH + i + shift] = rows[q * PITCH + source + shift];
     }
 };
-
-/* ---------------------------------------------------------------------------------------------- marching */
-
-/* Words FIRST .. LAST of a row of packs, those of pack i. What is not wanted is not loaded, which nvcc would see to
- * anyhow: said here, traces count the accesses that a GPU makes. */
-template <int FIRST, int LAST, int N>
-SMP_DEVICE void strip_words(unsigned *words, int i, const smp_pack<unsigned, N> *from)
-{
-    typedef smp_pack<unsigned, 2> half;
-    const int first = FIRST > i * N ? FIRST - i * N : 0, last = LAST < i * N + N - 1 ? LAST - i * N : N - 1;
-    unsigned *to = words + i * N;
-    if (first == last) {
-        to[first] = reinterpret_cast<const unsigned *>(from)[first];
-    } else if (N == 4 && (first >= 2 || last < 2)) {
-        const half h = reinterpret_cast<const half *>(from)[first / 2];
-        to[first / 2 * 2] = h.v[0], to[first / 2 * 2 + 1] = h.v[1];
-    } else {
-        const smp_pack<unsigned, N> p = *from;
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            to[j] = p.v[j];
-    }
-}
-
-/* A lane makes 16 bytes of every output row, V samples, from PACKS such packs on either side beside its own: of these
- * words FIRST .. LAST. LATE: how many rows ago a row came that is wanted again, or 0. */
-typedef smp_pack<unsigned, 4> strip_pack;
-template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS, int LATE_ROWS = 0, int FIRST_WORD = 0,
-          int LAST_WORD = 8 * SIDE_PACKS + 3, int UNROLLED = 2>
-struct strip_walk {
-    typedef T sample;
-    static constexpr int C = CHANNELS, V = 16 / (int)sizeof(T), PACKS = SIDE_PACKS, ROWS = GROUP_ROWS;
-    static constexpr int LATE = LATE_ROWS, FIRST = FIRST_WORD, LAST = LAST_WORD;
-    static constexpr int UNROLL = UNROLLED;    /* rows, of short stencils */
-    static constexpr int AHEAD = LATE ? 1 : 2; /* groups under way: where many rows stay, more leave fewer warps */
-    static constexpr int STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
-    typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
-    typedef typename loader_type::rows_type rows_type;
-};
-template <typename WALK> struct strip_window {
-    unsigned words[4 * (2 * WALK::PACKS + 1)];
-    SMP_MEMBER strip_window(const typename WALK::sample *from)
-    {
-#pragma unroll
-        for (int i = 0; i < 2 * WALK::PACKS + 1; i++)
-            if (4 * i + 3 >= WALK::FIRST && 4 * i <= WALK::LAST)
-                strip_words<WALK::FIRST, WALK::LAST>(words, i,
-                                                     reinterpret_cast<const strip_pack *>(from + i * WALK::V));
-    }
-};
-
-/* What a row makes of its window: the output row that it completes, if it completes one. With LATE, the row that leaves
- * comes too, once there is one. */
-template <typename WALK, typename ROW>
-SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK> &window,
-                           const typename WALK::sample *late, int done, int made, int turn)
-{
-    if constexpr (WALK::LATE > 0) {
-        if (done > 0) {
-            const strip_window<WALK> gone(late);
-            row.change(window.words, gone.words);
-        } else {
-            row.add(window.words);
-        }
-        if ((unsigned)done < (unsigned)made)
-            result = row();
-    } else {
-        (void)late;
-        row.add(window.words, turn);
-        if ((unsigned)done < (unsigned)made)
-            result = row();
-    }
-}
-
-/* Counts and stores a lane's results: the first `take` of the V samples, or all as one when it is V + 1. */
-template <typename ROW, typename T> SMP_DEVICE void strip_store(ROW &row, T *out, const strip_pack &result, int take)
-{
-    constexpr int V = 16 / (int)sizeof(T);
-    if (take > V) {
-        row.count(V);
-        *reinterpret_cast<strip_pack *>(out) = result;
-    } else {
-        row.count(take);
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            if (i < take)
-                out[i] = ROW::sample(result, i);
-    }
-}
-
-/* Marches down the block's strip, band by band, for stencils of TALL rows, `up` of them above; beside: samples that
- * they reach to a side. After row.begin(), row.add(words) gets the window of each row in turn, and row() says what the
- * output row that it completes is, if one is; row.count(n) is called when that is stored, n samples of it;
- * ROW::sample(pack, i) is one of them. A walk with LATE calls row.change(words, gone) in place of add() where a row
- * came LATE = TALL rows ago. */
-template <typename WALK, int TALL, typename ROW>
-SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
-{
-    typedef typename WALK::sample T;
-    typedef typename WALK::loader_type loader_type;
-    constexpr int V = WALK::V, ROWS = WALK::ROWS, STAGES = WALK::STAGES, AHEAD = WALK::AHEAD;
-    const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
-    const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
-    loader_type loader(s, io.in, x0, beside, edge);
-    const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0;
-    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)aligned;
-    take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
-    const T *const window = reinterpret_cast<const T *>(s.v) + V * lane;
-    const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
-    if (top < end) {
-        const int made = end - top < band ? (int)(end - top) : band, need = made + TALL - 1;
-        const int groups = (need + ROWS - 1) / ROWS;
-        int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
-        int late = STAGES * loader_type::GROUP - WALK::LATE * loader_type::PITCH;
-        T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) + x;
-        row.begin();
-        loader.begin(top - up, need, groups);
-#pragma unroll 1
-        for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
-            if (k >= 0)
-                smp_copy_wait<AHEAD - 1>();
-            __syncwarp();
-            const int ahead = k + AHEAD;
-            if (ahead < groups)
-                loader.load(next);
-            smp_copy_commit();
-            next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
-            if (k < 0)
-                continue;
-            if (!loader.quick && loader.unsettled()) {
-                loader.settle(reinterpret_cast<T *>(s.v) + stage);
-                __syncwarp();
-            }
-#pragma unroll(TALL > 3 ? 1 : WALK::UNROLL)
-            for (int q = 0; q < ROWS; q++) {
-                const strip_window<WALK> words(window + stage + q * loader_type::PITCH);
-                strip_pack result;
-                strip_take<WALK>(result, row, words, window + late, done, made, q & 1);
-                if ((unsigned)done < (unsigned)made) {
-                    strip_store(row, out, result, take);
-                }
-                out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
-                done++;
-                if (WALK::LATE > 0) {
-                    late += loader_type::PITCH;
-                    late = late == STAGES * loader_type::GROUP ? 0 : late;
-                }
-            }
-            stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
-        }
-    }
-}
 
 #endif

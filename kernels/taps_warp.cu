@@ -1,11 +1,11 @@
-/* convolve and correlate on GPUs with kernels of 3 x 3, 5 x 5 and 7 x 7 weights, one warp a strip (strip.cuh), for u8
+/* convolve and correlate on GPUs with kernels of 3 x 3, 5 x 5 and 7 x 7 weights, one warp a strip (strip_march.cuh), for u8
  * into u8 and f32 into f32 with 1, 3 or 4 channels. A lane makes 16 bytes, or 4 floats, of every output row and keeps
  * the sums of the K - 1 rows that are begun: each row that comes by adds its K taps to every one of them, which is the
  * definition's order. Weights are constants that multiplications read in place; K * K of them a sample are most of what
  * is left. A byte becomes a float by one permute (2^23 + byte) and one subtraction, once a lane and row. */
 #include "taps.h"
 
-#include "strip.cuh"
+#include "strip_march.cuh"
 
 template <typename T, int K, int C> struct taps_row {
     static constexpr int V = 16 / (int)sizeof(T), PACKS = smp_taps_packs(K, C, (int)sizeof(T));

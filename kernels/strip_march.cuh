@@ -1,0 +1,183 @@
+/* One warp's march down its strip, row by row: what stencils have in common that keep what they need of earlier rows in
+ * registers. */
+#ifndef SMP_KERNELS_STRIP_MARCH_CUH
+#define SMP_KERNELS_STRIP_MARCH_CUH
+
+#include "strip_odd.cuh"
+
+/* Words FIRST .. LAST of a row of packs, those of pack i. What is not wanted is not loaded, which nvcc would see to
+ * anyhow: said here, traces count the accesses that a GPU makes. */
+template <int FIRST, int LAST, int N>
+SMP_DEVICE void strip_words(unsigned *words, int i, const smp_pack<unsigned, N> *from)
+{
+    typedef smp_pack<unsigned, 2> half;
+    const int first = FIRST > i * N ? FIRST - i * N : 0, last = LAST < i * N + N - 1 ? LAST - i * N : N - 1;
+    unsigned *to = words + i * N;
+    if (first == last) {
+        to[first] = reinterpret_cast<const unsigned *>(from)[first];
+    } else if (N == 4 && (first >= 2 || last < 2)) {
+        const half h = reinterpret_cast<const half *>(from)[first / 2];
+        to[first / 2 * 2] = h.v[0], to[first / 2 * 2 + 1] = h.v[1];
+    } else {
+        const smp_pack<unsigned, N> p = *from;
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            to[j] = p.v[j];
+    }
+}
+
+/* A lane makes 16 bytes of every output row, V samples, from PACKS such packs on either side beside its own: of these
+ * words FIRST .. LAST. LATE: how many rows ago a row came that is wanted again, or 0. */
+typedef smp_pack<unsigned, 4> strip_pack;
+template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS, int LATE_ROWS = 0, int FIRST_WORD = 0,
+          int LAST_WORD = 8 * SIDE_PACKS + 3, int UNROLLED = 2>
+struct strip_walk {
+    typedef T sample;
+    static constexpr int C = CHANNELS, V = 16 / (int)sizeof(T), PACKS = SIDE_PACKS, ROWS = GROUP_ROWS;
+    static constexpr int LATE = LATE_ROWS, FIRST = FIRST_WORD, LAST = LAST_WORD;
+    static constexpr int UNROLL = UNROLLED;    /* rows, of short stencils */
+    static constexpr int AHEAD = LATE ? 1 : 2; /* groups under way: where many rows stay, more leave fewer warps */
+    static constexpr int STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
+    typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
+    typedef strip_odd_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> odd_type;
+    typedef typename loader_type::rows_type rows_type;
+};
+template <typename WALK> struct strip_window {
+    unsigned words[4 * (2 * WALK::PACKS + 1)];
+    SMP_MEMBER strip_window(const typename WALK::sample *from)
+    {
+#pragma unroll
+        for (int i = 0; i < 2 * WALK::PACKS + 1; i++)
+            if (4 * i + 3 >= WALK::FIRST && 4 * i <= WALK::LAST)
+                strip_words<WALK::FIRST, WALK::LAST>(words, i,
+                                                     reinterpret_cast<const strip_pack *>(from + i * WALK::V));
+    }
+};
+
+/* What a row makes of its window: the output row that it completes, if it completes one. With LATE, the row that leaves
+ * comes too, once there is one. */
+template <typename WALK, typename ROW>
+SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK> &window,
+                           const typename WALK::sample *late, int done, int made, int turn)
+{
+    if constexpr (WALK::LATE > 0) {
+        if (done > 0) {
+            const strip_window<WALK> gone(late);
+            row.change(window.words, gone.words);
+        } else {
+            row.add(window.words);
+        }
+        if ((unsigned)done < (unsigned)made)
+            result = row();
+    } else {
+        (void)late;
+        row.add(window.words, turn);
+        if ((unsigned)done < (unsigned)made)
+            result = row();
+    }
+}
+
+/* Counts and stores a lane's results: the first `take` of the V samples, or all as one when it is V + 1. */
+template <typename ROW, typename T> SMP_DEVICE void strip_store(ROW &row, T *out, const strip_pack &result, int take)
+{
+    constexpr int V = 16 / (int)sizeof(T);
+    if (take > V) {
+        row.count(V);
+        *reinterpret_cast<strip_pack *>(out) = result;
+    } else {
+        row.count(take);
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            if (i < take)
+                out[i] = ROW::sample(result, i);
+    }
+}
+
+/* Marches down the block's strip, band by band, for stencils of TALL rows, `up` of them above; beside: samples that
+ * they reach to a side. After row.begin(), row.add(words) gets the window of each row in turn, and row() says what the
+ * output row that it completes is, if one is; row.count(n) is called when that is stored, n samples of it;
+ * ROW::sample(pack, i) is one of them. A walk with LATE calls row.change(words, gone) in place of add() where a row
+ * came LATE = TALL rows ago. */
+template <typename WALK, int TALL, typename loader_type, bool ODD, typename ROW>
+SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
+{
+    typedef typename WALK::sample T;
+    constexpr int V = WALK::V, ROWS = WALK::ROWS, STAGES = WALK::STAGES, AHEAD = WALK::AHEAD;
+    const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
+    const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
+    loader_type loader(s, io.in, x0, beside, edge);
+    const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0;
+    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD);
+    take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
+    T *const window = reinterpret_cast<T *>(s.v) + V * lane;
+    const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
+    if (top < end) {
+        const int made = end - top < band ? (int)(end - top) : band, need = made + TALL - 1;
+        const int groups = (need + ROWS - 1) / ROWS;
+        int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
+        int late = STAGES * loader_type::GROUP - WALK::LATE * loader_type::PITCH;
+        T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) + x;
+        row.begin();
+        loader.begin(top - up, need, groups);
+#pragma unroll 1
+        for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
+            if (k >= 0)
+                smp_copy_wait<AHEAD - 1>();
+            __syncwarp();
+            const int ahead = k + AHEAD;
+            if (ahead < groups)
+                loader.load(next);
+            smp_copy_commit();
+            next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
+            if (k < 0)
+                continue;
+            if ((ODD || !loader.quick) && loader.unsettled()) {
+                loader.settle(stage);
+                __syncwarp();
+            }
+#pragma unroll(TALL > 3 ? 1 : ODD ? 2 : WALK::UNROLL)
+            for (int q = 0; q < ROWS; q++) {
+                const strip_window<WALK> words(window + stage + q * loader_type::PITCH);
+                strip_pack result;
+                strip_take<WALK>(result, row, words, window + late, done, made, q & 1);
+                if ((unsigned)done < (unsigned)made) {
+                    if constexpr (ODD) {
+                        row.count(take);
+                        __syncwarp(); /* until others have read this row */
+                        *reinterpret_cast<strip_pack *>(window + WALK::PACKS * V +
+                                                        (WALK::LATE > 0 ? late : stage + q * loader_type::PITCH)) =
+                            result;
+                    } else {
+                        strip_store(row, out, result, take);
+                    }
+                }
+                if constexpr (!ODD)
+                    out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
+                done++;
+                if (WALK::LATE > 0) {
+                    late += loader_type::PITCH;
+                    late = late == STAGES * loader_type::GROUP ? 0 : late;
+                }
+            }
+            if constexpr (ODD) {
+                strip_flush_group<32 * V, ROWS, (WALK::LATE > 0), loader_type>(
+                    window - V * lane + WALK::PACKS * V, stage, late, out - V * lane, io.out.stride, done - ROWS, made,
+                    n - x0);
+                out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
+            }
+            stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
+        }
+    }
+}
+template <typename WALK, int TALL, typename ROW>
+SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
+{
+    if constexpr (strip_has_odd(WALK::C))
+        if (!strip_even(io)) {
+            strip_march_by<WALK, TALL, typename WALK::odd_type, true>(io, edge, up, beside, s, row);
+            return;
+        }
+    strip_march_by<WALK, TALL, typename WALK::loader_type, false>(io, edge, up, beside, s, row);
+}
+
+#endif
