@@ -19,7 +19,7 @@ SOURCES = ("model", "sass", "hw")
 HEAD = """# Results
 
 Made by `docs/results.py` from the JSON files in [results](results), which hold every sample and the environment;
-`tests/gpu_all.sh BUILD OUT` on a machine with a GPU writes them anew. What passed there: [h100-gpu-tests.txt](results/h100-gpu-tests.txt).
+`tests/gpu_all.sh BUILD OUT` on a machine with a GPU writes them anew. What passed there, and with which code: %s.
 
 Times are medians of runs with the L2 cache emptied between, variants in turns; GB/s counts each input byte read once and
 each output byte written once. Wavefronts are shared memory's, of the rows that were counted; n-way is wavefronts by ideal.
@@ -195,7 +195,7 @@ def peers(report):
         text += table(("", "wall s", "x smempipe batch"), [(way, number(one["wall_s"], 2), number(one["wall_s"] / ours, 2))
                                                          for way, one in folder["ways"].items()])
     if report.get("stages"):
-        text += "\n**One stage in memory**, 6000x4000, beside OpenCV; x is OpenCV's time by ours, with AVX-512 (v4) and AVX2 (v3) code:\n\n"
+        text += "\n**One stage in memory**, 6000x4000, beside OpenCV's; x is OpenCV's time by ours, with AVX-512 (v4) and AVX2 (v3) code:\n\n"
         rows = [(one["stage"], number(one["opencv_s"] * 1e3, 2), *(cell for isa in one["ratio"] for cell in (
                  number(one["smempipe_s"][isa] * 1e3, 2), number(one["ratio"][isa], 2)))) for one in report["stages"]]
         heads = [cell for isa in report["stages"][0]["ratio"] for cell in (f"{isa} ms", f"{isa} x")]
@@ -221,6 +221,8 @@ def gpu_peers(report):
            "all on the same buffers in turns. Shares are of a copy or a pure read of the same run; x is a library's time by ours, both " \
            "with the clearing of their results. Ragged is the cost of a sample in an awkward size by that in a round one, its rows at " \
            "multiples of 64 bytes, or end to end.\n"
+    if "H100" not in environment["device_name"]:
+        text += "\nThe bars are an H100's: shares of its copy are harder to reach where memory is faster and the SMs are the same.\n"
 
     def decided(bar):
         return bar["reached"] is not None
@@ -268,7 +270,8 @@ def main():
         machine, _, name = path.stem.partition("-")
         if name in ORDER:
             found.setdefault(machine, {})[name] = json.loads(path.read_text())
-    text = HEAD
+    passed = sorted(path.name for path in (here / "results").glob("*-gpu-tests.txt"))
+    text = HEAD % ", ".join(f"[{name}](results/{name})" for name in passed)
     for machine in sorted(found):
         for name in ORDER:
             if name in found[machine]:

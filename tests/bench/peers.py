@@ -9,6 +9,7 @@ stages in memory beside OpenCV, with `smempipe compare`.
 Needs Python with NumPy and OpenCV for the pictures (Debian: python3-numpy, python3-opencv). Run it on a quiet machine:
 only ratios within one run mean anything."""
 import argparse
+import fnmatch
 import json
 import multiprocessing
 import os
@@ -244,11 +245,16 @@ def compare_once(program, statement, source, threads, isa):
     return total
 
 
-def measure_stages(program, folder, rounds, threads, keep):
+def measure_stages(program, folder, rounds, threads, keep, pattern, before):
+    """Rows whose names fit the pattern; of the others, what was measured before."""
     cv2.setNumThreads(threads)
     kinds = isas(program)
-    results = []
+    results = {}
     for name, statement, array, theirs in stage_rows():
+        if not fnmatch.fnmatch(name, pattern):
+            if name in before:
+                results[name] = before[name]
+            continue
         source = f"{folder}/stage.npy"
         np.save(source, array)
         ours, others = {isa: [] for isa in kinds}, []
@@ -265,11 +271,11 @@ def measure_stages(program, folder, rounds, threads, keep):
             others.append(statistics.median(times))
         other = statistics.median(others)
         mine = {isa: statistics.median(ours[isa]) for isa in kinds}
-        results.append({"stage": name, "smempipe_s": mine, "opencv_s": other, "ratio": {isa: other / mine[isa] for isa in kinds},
-                        "samples": {"smempipe": ours, "opencv": others}})
+        results[name] = {"stage": name, "smempipe_s": mine, "opencv_s": other, "ratio": {isa: other / mine[isa] for isa in kinds},
+                         "samples": {"smempipe": ours, "opencv": others}}
         line = ", ".join(f"{isa} {mine[isa] * 1e3:.2f} ms ({other / mine[isa]:.2f} x)" for isa in kinds)
         print(f"{name:28} OpenCV {other * 1e3:7.2f} ms, {line}", flush=True)
-        keep("stages", results)
+        keep("stages", [*results.values(), *(row for other, row in before.items() if other not in results)])
 
 
 # ---------------------------------------------------------------------------------------------- the whole
@@ -299,6 +305,8 @@ def main():
     ask.add_argument("--rounds", type=int, default=7)
     ask.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     ask.add_argument("--only", choices=("jobs", "folder", "stages"), help="measure one table, keep the others")
+    ask.add_argument("--stages", metavar="PATTERN", default="*",
+                     help="with --only stages: measure rows like 'gaussian*', keep the others")
     options = ask.parse_args()
     result = {
         "program": first_line([options.program, "--version"]),
@@ -332,7 +340,8 @@ def main():
             apart(make_folder, folder)
             measure_folder(os.path.abspath(options.program), folder, options.threads, keep)
         if options.only in (None, "stages"):
-            measure_stages(options.program, folder, options.rounds, options.threads, keep)
+            before = {row["stage"]: row for row in result.get("stages", [])} if options.stages != "*" else {}
+            measure_stages(options.program, folder, options.rounds, options.threads, keep, options.stages, before)
     print(f"written: {options.json}")
 
 
