@@ -1,9 +1,9 @@
 /* Every GPU kernel of every variant of every stage, traced by the emulator in five orders of its threads: the
  * definition's bytes and findings each time, and no races, no reads of what nobody wrote, no accesses outside, no
- * barrier that some threads miss. Made from the descriptors alone: of all inputs (formats, channels, storage on both
- * sides, words, sizes of numbers) those are run that reach a kernel which has not had its share yet: one picture as a
- * whole on a device whose grids are small, so that blocks take turns as on huge pictures, and one in strips; and, where
- * a stage takes numbers, one with a large number.
+ * barrier that some threads miss; and once more with rows that begin anywhere. Made from the descriptors alone: of all
+ * inputs (formats, channels, storage on both sides, words, sizes of numbers) those are run that reach a kernel which
+ * has not had its share yet: one picture as a whole on a device whose grids are small, so that blocks take turns as on
+ * huge pictures, and one in strips; and, where a stage takes numbers, one with a large number.
  *
  * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
  * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_COUNTS=FILE, to be told what
@@ -113,18 +113,79 @@ static smp_device *device_of(bool one_block)
     return devices[one_block];
 }
 
-static void check_order(const input *c, const smp_plan *plan, const picture *in, const char *variant,
-                        int64_t strip_rows, int order, const outcome *want)
+static void copy_rows(smp_device *device, const smp_view *to, const smp_view *from)
 {
+    smp_error err;
+    const int64_t row = from->width * from->channels * smp_sample_size(from->format);
+    assert_int_equal(
+        device->ops->copy_in(device, to->data, to->stride, from->data, from->stride, row, from->rows, &err), SMP_OK);
+}
+
+/* The same rows end to end, from an odd place on, in memory of their own. */
+static smp_view loose_rows(smp_device *device, const smp_view *from, void **memory)
+{
+    smp_view v = *from;
+    smp_error err;
+    const int64_t sample = smp_sample_size(v.format), row = v.width * v.channels * sample;
+    *memory = NULL;
+    if (!v.data || v.rows <= 0)
+        return v;
+    v.stride = row;
+    assert_int_equal(device->ops->alloc(device, (size_t)(row * v.rows + sample), memory, &err), SMP_OK);
+    v.data = (char *)*memory + sample;
+    copy_rows(device, &v, from);
+    return v;
+}
+
+/* A device whose launches get their rows so: the executor lays them at multiples of SMP_ALIGN. */
+static const smp_device_ops *aligned_ops;
+static smp_code launch_loose(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
+                             const smp_node_plan *plan, smp_cost *cost, smp_error *err)
+{
+    void *memory[2];
+    smp_io own = *io;
+    own.in = loose_rows(device, &io->in, &memory[0]);
+    own.out = loose_rows(device, &io->out, &memory[1]); /* reductions leave it as it is */
+    smp_code code = aligned_ops->launch(device, variant, launch, &own, plan, cost, err);
+    if (!code)
+        code = aligned_ops->sync(device, err);
+    if (!code && memory[1])
+        copy_rows(device, &io->out, &own.out);
+    for (int i = 0; i < 2; i++)
+        if (memory[i])
+            device->ops->free(device, memory[i]);
+    return code;
+}
+static void set_loose(smp_device *device, bool loose)
+{
+    static smp_device_ops ops;
+    if (loose) {
+        aligned_ops = device->ops;
+        ops = *aligned_ops;
+        ops.launch = launch_loose;
+    }
+    device->ops = loose ? &ops : aligned_ops;
+}
+
+static void check_order(const input *c, const smp_plan *plan, const picture *in, const char *variant,
+                        int64_t strip_rows, int order, bool loose, const outcome *want)
+{
+    smp_device *device = device_of(!strip_rows);
     smp_trace trace = {0};
     outcome got = {0};
     gpu_set_order(order);
     smp_simt_set_trace(&trace);
-    run_plan(plan, in, variant, strip_rows, device_of(!strip_rows), &got);
+    if (loose)
+        set_loose(device, true);
+    run_plan(plan, in, variant, strip_rows, device, &got);
+    if (loose)
+        set_loose(device, false);
     smp_simt_set_trace(NULL);
     state.runs++;
-    if (order == 0)
+    if (order == 0 && !loose)
         count_launches(&trace);
+    if (loose)
+        variant = "rows end to end";
     if (gpu_print_faults(&trace, order))
         input_fail(c, "simt", variant, strip_rows, "the kernel makes mistakes");
     if (!picture_guards_hold(&got.out))
@@ -152,7 +213,8 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
     }
     each_kernel(plan, variant, count_planned, NULL);
     for (int order = 0; order < GPU_ORDERS; order++)
-        check_order(c, plan, in, variant, least == 1 ? 7 : 0, order, want);
+        check_order(c, plan, in, variant, least == 1 ? 7 : 0, order, false, want);
+    check_order(c, plan, in, variant, least == 1 ? 7 : 0, 1, true, want);
 }
 
 /* False when the stage refuses it. */
