@@ -75,7 +75,7 @@ static void any_alignment_and_window_will_do(void **state)
         kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 6, .in_storage = SMP_U8};
         assert_true(c.stage->params_size == sizeof p);
         for (int channels = 1; channels <= 3; channels += 2) {
-            c.in = bytes_shape(channels == 1 ? 131 : 67, 25, channels);
+            c.in = bytes_shape(channels == 1 ? 341 : 131, 57, channels);
             c.out_storage = SMP_U8;
             gpu_views_check(&c);
         }

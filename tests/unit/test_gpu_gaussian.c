@@ -100,6 +100,27 @@ static void any_alignment_and_window_will_do(void **state)
     }
 }
 
+/* Strips that the picture's sides do not touch, in bands that its ends do not touch. */
+static void whole_strips_of_rows_that_begin_anywhere(void **state)
+{
+    (void)state;
+    static const double sigmas[] = {1, 1.75, 3.75}; /* radius 4, 7, 15 */
+    for (int i = 0; i < 3; i++) {
+        const struct {
+            double sigma, truncate, fill;
+            int edge, arithmetic;
+        } p = {sigmas[i], 4, 0, SMP_REFLECT, 0};
+        kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 7};
+        c.in = case_shape(211, 71, 3, SMP_U8);
+        c.in_storage = SMP_U8, c.out_storage = SMP_U8;
+        if (i < 2)
+            gpu_views_check(&c);
+        c.in = case_shape(333, 71, 1, SMP_F32);
+        c.in_storage = SMP_F32, c.out_storage = SMP_F32;
+        gpu_views_check(&c);
+    }
+}
+
 static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
 {
     (void)state;
@@ -143,6 +164,7 @@ int main(void)
         cmocka_unit_test(every_small_radius_has_its_kernel),
         cmocka_unit_test(every_nan_is_the_same_one),
         cmocka_unit_test(any_alignment_and_window_will_do),
+        cmocka_unit_test(whole_strips_of_rows_that_begin_anywhere),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
     };

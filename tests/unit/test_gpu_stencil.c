@@ -155,6 +155,8 @@ static void any_alignment_and_window_will_do(void **state)
         c.in = case_shape(61, 45, 3, SMP_U8);
         c.in_storage = SMP_U8, c.out_storage = SMP_U8;
         gpu_views_check(&c);
+        c.in = case_shape(373, 41, 3, SMP_U8); /* wide enough for a strip that its sides do not touch */
+        gpu_views_check(&c);
         c.in = case_shape(37, 29, 1, SMP_F32);
         c.in_storage = SMP_F32, c.out_storage = SMP_F32;
         gpu_views_check(&c);
