@@ -1,11 +1,13 @@
 /* Strips of rows that begin anywhere, as rows that lie end to end do: what strip.cuh does at multiples of 16 bytes.
  *
- * in: each row comes as the aligned pieces that hold what is wanted of it, one more than of an aligned row, and is
- * moved into place in shared memory when it has arrived (settle): five words for four, shifted by 0 to 3 bytes. out:
- * results take the place of the row that was read for the last time; at the end of their group they leave as the
- *     aligned pieces that they fill (strip_flush), and what is beside those as single samples.
- * Kernels have two marches, since an aligned one pays for registers that only these ways want (docs/gpu-log.md); those
- * of four channels and sharpen's have one, in which such rows go by samples: twice the code is twice nvcc's time. */
+ * In: each row comes as the aligned pieces that hold what is wanted of it, one more than of an aligned row, and is moved
+ * into place in shared memory when it has arrived (settle): five words for four, shifted by 0 to 3 bytes.
+ *
+ * Out: results take the place of the row that was read for the last time; at the end of their group they leave as the
+ * aligned pieces that they fill (strip_flush), and what is beside those as single samples.
+ *
+ * Kernels have two marches, since an aligned one pays for registers that only these ways want (docs/gpu-log.md); those of
+ * four channels and sharpen's have one, in which such rows go by samples: twice the code is twice nvcc's time. */
 #ifndef SMP_KERNELS_STRIP_ODD_CUH
 #define SMP_KERNELS_STRIP_ODD_CUH
 
@@ -18,6 +20,7 @@ SMP_FN constexpr bool strip_has_odd(int channels)
     return channels != 4;
 }
 
+/* Parameters, and what march calls, as strip_loader's. */
 template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES>
 struct strip_odd_loader
     : strip_loader<IN, C, ACROSS, SIDE, ROWS, STAGES, strip_rows<IN, ACROSS, SIDE, ROWS, STAGES>::ODD_PITCH> {
