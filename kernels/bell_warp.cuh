@@ -152,7 +152,7 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                 loader.settle(stage);
                 __syncwarp();
             }
-#pragma unroll(ODD && R > 3 ? 1 : ODD || FINISH::SHARP ? 2 : format::UNROLL)
+#pragma unroll(ODD &&R > 3 ? 1 : ODD || FINISH::SHARP ? 2 : format::UNROLL)
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];

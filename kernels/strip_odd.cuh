@@ -1,13 +1,13 @@
 /* Strips of rows that begin anywhere, as rows that lie end to end do: what strip.cuh does at multiples of 16 bytes.
  *
- * In: each row comes as the aligned pieces that hold what is wanted of it, one more than of an aligned row, and is moved
- * into place in shared memory when it has arrived (settle): five words for four, shifted by 0 to 3 bytes.
+ * In: each row comes as the aligned pieces that hold what is wanted of it, one more than of an aligned row, and is
+ * moved into place in shared memory when it has arrived (settle): five words for four, shifted by 0 to 3 bytes.
  *
  * Out: results take the place of the row that was read for the last time; at the end of their group they leave as the
  * aligned pieces that they fill (strip_flush), and what is beside those as single samples.
  *
- * Kernels have two marches, since an aligned one pays for registers that only these ways want (docs/gpu-log.md); those of
- * four channels and sharpen's have one, in which such rows go by samples: twice the code is twice nvcc's time. */
+ * Kernels have two marches, since an aligned one pays for registers that only these ways want (docs/gpu-log.md); those
+ * of four channels and sharpen's have one, in which such rows go by samples: twice the code is twice nvcc's time. */
 #ifndef SMP_KERNELS_STRIP_ODD_CUH
 #define SMP_KERNELS_STRIP_ODD_CUH
 
