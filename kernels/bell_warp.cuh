@@ -98,22 +98,24 @@ template <typename T, int R, int C, bool SHARP> struct bell_strip_shape {
     typedef typename loader_type::rows_type rows_type;
 };
 
-template <typename T, int R, int C, typename loader_type, bool ODD, typename FINISH>
+template <typename T, int R, int C, typename loader_type, typename FINISH>
 SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finish,
                               typename bell_strip_shape<T, R, C, FINISH::SHARP>::rows_type &s)
 {
     typedef bell_format<T, R> format;
     typedef typename format::pack pack;
     typedef bell_strip_shape<T, R, C, FINISH::SHARP> shape;
-    constexpr int V = format::V, ROWS = format::ROWS, AHEAD = format::AHEAD, REACH = R * C, STAGES = shape::STAGES;
+    constexpr int V = format::V, ROWS = format::ROWS, AHEAD = format::AHEAD, REACH = R * C;
     constexpr int WORDS = (int)sizeof(pack) / 4, PACKS = shape::PACKS, SIDE = shape::SIDE, LEFT = PACKS * V - REACH;
     constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + 2 * REACH - 1) * (int)sizeof(T) / 4;
     const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     loader_type loader(s, io.in, x0, REACH, g.edge);
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(pack) == 0;
-    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD); /* V + 1: all samples in one access */
-    take = __shfl_sync(0xffffffffu, take, lane);                            /* else nvcc works it out for every row */
+    int take = x >= n      ? 0
+               : x + V > n ? n - x
+                           : V + (int)(aligned && !loader_type::ODD); /* V + 1: all samples in one access */
+    take = __shfl_sync(0xffffffffu, take, lane);                      /* else nvcc works it out for every row */
     T *const own = reinterpret_cast<T *>(s.v) + SIDE + V * lane;
     const T *const window = own - PACKS * V;
     float across[R + 1], down[R + 1];
@@ -133,26 +135,14 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
             for (int i = 0; i < V; i++)
                 sum[j][i] = 0.f;
         int stage = 0, next = 0, row = -2 * R; /* the output row that is complete */
-        int late = STAGES * loader_type::GROUP - R * loader_type::PITCH;
+        int late = loader_type::RING - R * loader_type::PITCH;
         T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) + x;
         loader.begin(top - R, need, groups);
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
-            if (k >= 0)
-                smp_copy_wait<AHEAD - 1>();
-            __syncwarp();
-            const int ahead = k + AHEAD;
-            if (ahead < groups)
-                loader.load(next);
-            smp_copy_commit();
-            next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
-            if (k < 0)
+            if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-            if ((ODD || !loader.quick) && loader.unsettled()) {
-                loader.settle(stage);
-                __syncwarp();
-            }
-#pragma unroll(ODD &&R > 3 ? 1 : ODD || FINISH::SHARP ? 2 : format::UNROLL)
+#pragma unroll(loader_type::ODD &&R > 3 ? 1 : loader_type::ODD || FINISH::SHARP ? 2 : format::UNROLL)
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];
@@ -182,12 +172,12 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                         sum[2 * R - 1][i] = smp_bell_first(down[R], v);
                     }
                 }
-                if (ODD || (unsigned)row < (unsigned)made) { /* what waits in vain is not stored */
+                if (loader_type::ODD || (unsigned)row < (unsigned)made) { /* what waits in vain is not stored */
                     pack sharp = {};
                     if (FINISH::SHARP)
                         sharp = *reinterpret_cast<const pack *>(own + late);
                     const pack result = finish(done, sharp, take);
-                    if constexpr (ODD) {
+                    if constexpr (loader_type::ODD) {
                         __syncwarp(); /* until others have read this row */
                         *reinterpret_cast<pack *>(own + stage + q * loader_type::PITCH) = result;
                     } else if (take > V)
@@ -198,20 +188,20 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                             if (i < take)
                                 out[i] = format::sample(result, i);
                 }
-                if constexpr (!ODD)
+                if constexpr (!loader_type::ODD)
                     out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
                 row++;
                 if (FINISH::SHARP) {
                     late += loader_type::PITCH;
-                    late = late == STAGES * loader_type::GROUP ? 0 : late;
+                    late = late == loader_type::RING ? 0 : late;
                 }
             }
-            if constexpr (ODD) {
+            if constexpr (loader_type::ODD) {
                 strip_flush_group<32 * V, ROWS, false, loader_type>(own - V * lane, stage, late, out - V * lane,
                                                                     io.out.stride, row - ROWS, made, n - x0);
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
             }
-            stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
+            stage = strip_next<loader_type>(stage);
         }
     }
 }
@@ -225,10 +215,10 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
     SMP_SMEM(rows_type, s);
     if constexpr (strip_has_odd(C) && !FINISH::SHARP)
         if (!strip_even(io)) {
-            bell_march_by<T, R, C, typename shape::odd_type, true>(io, g, finish, s);
+            bell_march_by<T, R, C, typename shape::odd_type>(io, g, finish, s);
             return;
         }
-    bell_march_by<T, R, C, typename shape::loader_type, false>(io, g, finish, s);
+    bell_march_by<T, R, C, typename shape::loader_type>(io, g, finish, s);
 }
 
 /* The blur of bell.h stored as it is. */

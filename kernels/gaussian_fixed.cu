@@ -167,12 +167,12 @@ SMP_DEVICE void fixed_group(unsigned char *results, fixed_columns (&before)[FIXE
     }
 }
 
-template <int STEPS, typename loader_type, bool ODD>
+template <int STEPS, typename loader_type>
 SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
                                fixed_results &made)
 {
     constexpr int ROWS = SMP_FIXED_TILE, UP = SMP_FIXED_WARP_RADIUS, AHEAD = FIXED_STAGES - 1;
-    constexpr int PITCH = loader_type::PITCH, GROUP = loader_type::GROUP;
+    constexpr int PITCH = loader_type::PITCH;
     const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = (int)blockIdx.x * SMP_FIXED_ACROSS;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     const fixed_matrices<STEPS> w(static_cast<const unsigned *>(io.table));
@@ -193,23 +193,12 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
         loader.begin(top - UP, height + UP + p.radius, groups);
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
-            if (k >= 0)
-                smp_copy_wait<AHEAD - 1>();
-            __syncwarp();
-            if (k + AHEAD < groups)
-                loader.load(next);
-            smp_copy_commit();
-            next = next == (FIXED_STAGES - 1) * GROUP ? 0 : next + GROUP;
-            if (k < 0)
+            if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-            if ((ODD || !loader.quick) && loader.unsettled()) {
-                loader.settle(stage);
-                __syncwarp();
-            }
             fixed_group<STEPS, PITCH>(results + g * fixed_results::PITCH + 4 * t, before, w,
                                       rows + stage + g * PITCH + 16 * STEPS - smp_fixed_side(STEPS) + 4 * t);
             __syncwarp();
-            if constexpr (ODD) {
+            if constexpr (loader_type::ODD) {
                 if (k > 0)
                     strip_flush<SMP_FIXED_ACROSS, ROWS, fixed_results::PITCH, 0>(
                         results, 0, out - row * io.out.stride - 16 * tile, io.out.stride, 0, left + row, n - x0);
@@ -228,7 +217,7 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
             }
             out += ROWS * io.out.stride;
             left -= ROWS;
-            stage = stage == (FIXED_STAGES - 1) * GROUP ? 0 : stage + GROUP;
+            stage = strip_next<loader_type>(stage);
         }
     }
 }
@@ -242,9 +231,9 @@ template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bel
     SMP_SMEM(rows_type, s);
     SMP_SMEM(fixed_results, made);
     if (strip_even(io))
-        fixed_march_by<STEPS, loader_type, false>(io, p, s, made);
+        fixed_march_by<STEPS, loader_type>(io, p, s, made);
     else
-        fixed_march_by<STEPS, odd_type, true>(io, p, s, made);
+        fixed_march_by<STEPS, odd_type>(io, p, s, made);
 }
 
 /* 12 warps an SM have 168 registers each; 16 with 128 spill. */

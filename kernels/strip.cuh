@@ -85,6 +85,7 @@ struct strip_loader {
     static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
     static constexpr int HALO = rows_type::HALO, SIDE_TURN = rows_type::SIDE_TURN, BESIDE = rows_type::BESIDE;
     static_assert(MIDDLE <= 32 && ROWS % TURN == 0 && HALO <= 32, "a row is one copy at most");
+    static constexpr bool ODD = false;
     const smp_view &in;
     const int edge, reach; /* samples beside a row's end that are read */
     const int n, x0;       /* samples of a row; the strip's first */
@@ -153,21 +154,21 @@ struct strip_loader {
         const IN *const line = lane < ROWS ? line_of(next + lane, lane < wanted) : nullptr;
         if (line && n > last && at >= 0 && at < ACROSS + 2 * SIDE)
             *reinterpret_cast<uint4 *>(rows + lane * PITCH + at) =
-                part(reinterpret_cast<const unsigned char *>(line + last), (n - last) * (int)sizeof(IN));
+                part(reinterpret_cast<const unsigned char *>(line + last), 0, (n - last) * (int)sizeof(IN));
     }
-    /* The first `bytes` of 16 bytes, aligned; zeros follow them. */
-    static SMP_MEMBER uint4 part(const unsigned char *from, int bytes)
+    /* Bytes first .. last - 1 of 16 bytes, aligned; zeros beside them. */
+    static SMP_MEMBER uint4 part(const unsigned char *from, int first, int last)
     {
         unsigned word[4];
 #pragma unroll
         for (int w = 0; w < 4; w++) {
             word[w] = 0;
-            if (4 * w + 4 <= bytes)
+            if (4 * w >= first && 4 * w + 4 <= last)
                 word[w] = reinterpret_cast<const unsigned *>(from)[w];
             else
 #pragma unroll
-                for (int b = 0; b < 3; b++)
-                    if (4 * w + b < bytes)
+                for (int b = 0; b < 4; b++)
+                    if (4 * w + b >= first && 4 * w + b < last)
                         word[w] |= (unsigned)from[4 * w + b] << 8 * b;
         }
         return make_uint4(word[0], word[1], word[2], word[3]);
@@ -272,7 +273,7 @@ struct strip_loader {
     /* Whether the rows that came need settle() before they are read, and a warp barrier after it. */
     SMP_MEMBER bool unsettled() const
     {
-        return pieces && !whole;
+        return !quick && pieces && !whole;
     }
     /* Makes what the border rule says beside the ends of the ROWS rows at `offset`; they have arrived. */
     SMP_MEMBER void settle(int offset) const
@@ -295,5 +296,33 @@ struct strip_loader {
                 rows[q * PITCH + i + shift] = rows[q * PITCH + source + shift];
     }
 };
+
+/* The stage behind that at `stage`. */
+template <typename LOADER> SMP_DEVICE int strip_next(int stage)
+{
+    return stage == LOADER::RING - LOADER::GROUP ? 0 : stage + LOADER::GROUP;
+}
+
+/* Turn k of a march through groups: begins to load the one that is AHEAD further, into the stage at `next`, then sees
+ * to it that group k, in the stage at `stage`, is there. False: there is none yet, for the first turns, from -AHEAD on,
+ * only load. */
+template <int AHEAD, typename LOADER>
+SMP_DEVICE bool strip_turn(LOADER &loader, int k, int groups, int stage, int &next)
+{
+    if (k >= 0)
+        smp_copy_wait<AHEAD - 1>();
+    __syncwarp();
+    if (k + AHEAD < groups)
+        loader.load(next);
+    smp_copy_commit();
+    next = strip_next<LOADER>(next);
+    if (k < 0)
+        return false;
+    if (loader.unsettled()) {
+        loader.settle(stage);
+        __syncwarp();
+    }
+    return true;
+}
 
 #endif

@@ -98,16 +98,16 @@ template <typename ROW, typename T> SMP_DEVICE void strip_store(ROW &row, T *out
  * output row that it completes is, if one is; row.count(n) is called when that is stored, n samples of it;
  * ROW::sample(pack, i) is one of them. A walk with LATE calls row.change(words, gone) in place of add() where a row
  * came LATE = TALL rows ago. */
-template <typename WALK, int TALL, typename loader_type, bool ODD, typename ROW>
+template <typename WALK, int TALL, typename loader_type, typename ROW>
 SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
 {
     typedef typename WALK::sample T;
-    constexpr int V = WALK::V, ROWS = WALK::ROWS, STAGES = WALK::STAGES, AHEAD = WALK::AHEAD;
+    constexpr int V = WALK::V, ROWS = WALK::ROWS, AHEAD = WALK::AHEAD;
     const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     loader_type loader(s, io.in, x0, beside, edge);
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0;
-    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD);
+    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !loader_type::ODD);
     take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
     T *const window = reinterpret_cast<T *>(s.v) + V * lane;
     const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
@@ -115,33 +115,21 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
         const int made = end - top < band ? (int)(end - top) : band, need = made + TALL - 1;
         const int groups = (need + ROWS - 1) / ROWS;
         int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
-        int late = STAGES * loader_type::GROUP - WALK::LATE * loader_type::PITCH;
+        int late = loader_type::RING - WALK::LATE * loader_type::PITCH;
         T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) + x;
         row.begin();
         loader.begin(top - up, need, groups);
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
-            if (k >= 0)
-                smp_copy_wait<AHEAD - 1>();
-            __syncwarp();
-            const int ahead = k + AHEAD;
-            if (ahead < groups)
-                loader.load(next);
-            smp_copy_commit();
-            next = next == (STAGES - 1) * loader_type::GROUP ? 0 : next + loader_type::GROUP;
-            if (k < 0)
+            if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-            if ((ODD || !loader.quick) && loader.unsettled()) {
-                loader.settle(stage);
-                __syncwarp();
-            }
-#pragma unroll(TALL > 3 ? 1 : ODD ? 2 : WALK::UNROLL)
+#pragma unroll(TALL > 3 ? 1 : loader_type::ODD ? 2 : WALK::UNROLL)
             for (int q = 0; q < ROWS; q++) {
                 const strip_window<WALK> words(window + stage + q * loader_type::PITCH);
                 strip_pack result;
                 strip_take<WALK>(result, row, words, window + late, done, made, q & 1);
                 if ((unsigned)done < (unsigned)made) {
-                    if constexpr (ODD) {
+                    if constexpr (loader_type::ODD) {
                         row.count(take);
                         __syncwarp(); /* until others have read this row */
                         *reinterpret_cast<strip_pack *>(window + WALK::PACKS * V +
@@ -151,21 +139,21 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
                         strip_store(row, out, result, take);
                     }
                 }
-                if constexpr (!ODD)
+                if constexpr (!loader_type::ODD)
                     out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
                 done++;
                 if (WALK::LATE > 0) {
                     late += loader_type::PITCH;
-                    late = late == STAGES * loader_type::GROUP ? 0 : late;
+                    late = late == loader_type::RING ? 0 : late;
                 }
             }
-            if constexpr (ODD) {
+            if constexpr (loader_type::ODD) {
                 strip_flush_group<32 * V, ROWS, (WALK::LATE > 0), loader_type>(
                     window - V * lane + WALK::PACKS * V, stage, late, out - V * lane, io.out.stride, done - ROWS, made,
                     n - x0);
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
             }
-            stage = stage == (STAGES - 1) * loader_type::GROUP ? 0 : stage + loader_type::GROUP;
+            stage = strip_next<loader_type>(stage);
         }
     }
 }
@@ -174,10 +162,10 @@ SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, type
 {
     if constexpr (strip_has_odd(WALK::C))
         if (!strip_even(io)) {
-            strip_march_by<WALK, TALL, typename WALK::odd_type, true>(io, edge, up, beside, s, row);
+            strip_march_by<WALK, TALL, typename WALK::odd_type>(io, edge, up, beside, s, row);
             return;
         }
-    strip_march_by<WALK, TALL, typename WALK::loader_type, false>(io, edge, up, beside, s, row);
+    strip_march_by<WALK, TALL, typename WALK::loader_type>(io, edge, up, beside, s, row);
 }
 
 #endif

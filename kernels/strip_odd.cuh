@@ -20,17 +20,34 @@ SMP_FN constexpr bool strip_has_odd(int channels)
     return channels != 4;
 }
 
-/* Parameters, and what march calls, as strip_loader's. */
+/* The 16 bytes that begin `shift` bytes after `from`, which is aligned to 16. The last word is read where bytes of it
+ * are wanted: else it may not exist. */
+template <typename T> SMP_DEVICE uint4 strip_after(const T *from, unsigned shift)
+{
+    const unsigned *const words =
+        reinterpret_cast<const unsigned *>(reinterpret_cast<const unsigned char *>(from) + (shift & ~3u));
+    unsigned word[5] = {words[0], words[1], words[2], words[3], 0};
+    if constexpr (sizeof(T) == 1) {
+        if (shift & 3)
+            word[4] = words[4];
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+            word[w] = __funnelshift_r(word[w], word[w + 1], 8 * shift);
+    }
+    return make_uint4(word[0], word[1], word[2], word[3]);
+}
+
+/* Parameters, and what a march calls, as strip_loader's; quick: whole, and its groups of rows all exist. */
 template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES>
 struct strip_odd_loader
     : strip_loader<IN, C, ACROSS, SIDE, ROWS, STAGES, strip_rows<IN, ACROSS, SIDE, ROWS, STAGES>::ODD_PITCH> {
     typedef strip_loader<IN, C, ACROSS, SIDE, ROWS, STAGES, strip_rows<IN, ACROSS, SIDE, ROWS, STAGES>::ODD_PITCH> base;
     typedef typename base::rows_type rows_type;
-    using base::edge, base::from, base::in, base::n, base::next, base::pieces, base::row, base::side, base::side_from,
-        base::side_row, base::side_to, base::side_x, base::to, base::wanted, base::whole, base::x0;
+    using base::edge, base::from, base::in, base::n, base::next, base::pieces, base::quick, base::row, base::side,
+        base::side_from, base::side_row, base::side_to, base::side_x, base::to, base::wanted, base::whole, base::x0;
     using base::PIECE, base::PITCH, base::MIDDLE, base::TURN, base::HALO, base::SIDE_TURN, base::BESIDE;
     static_assert(ROWS <= 16 && SIDE_TURN % TURN == 0, "half a warp brings the ends of a group's rows");
-    bool steady;     /* of a band: whole, and its groups of rows all exist */
+    static constexpr bool ODD = true;
     int64_t settled; /* the first row of the next group to settle */
 
     SMP_MEMBER strip_odd_loader(rows_type &rows, const smp_view &view, int start, int far, int border)
@@ -45,9 +62,7 @@ struct strip_odd_loader
     }
     SMP_MEMBER void begin(int64_t top, int rows, int groups)
     {
-        const int64_t present = top - in.y0;
         base::begin(top, rows, groups);
-        steady = whole && present >= 0 && present + groups * ROWS <= in.rows && in.stride >> 31 == 0;
         settled = top;
     }
     /* How many samples after a multiple of 16 bytes sample `at` of a row lies. */
@@ -82,26 +97,9 @@ struct strip_odd_loader
         const int before = SIDE - x0 + past(line, x0 - SIDE); /* samples from the first piece to the row's first */
         const int at = (before + (end ? n : 0)) & -PIECE, start = at - before; /* of that piece */
         if (at >= 0 && at <= ACROSS + 2 * SIDE && (end ? start < n : start < 0 && start + PIECE <= n))
-            *reinterpret_cast<uint4 *>(rows + lane * PITCH + at) =
-                part(reinterpret_cast<const unsigned char *>(line + start), start < 0 ? -start * (int)sizeof(IN) : 0,
-                     start + PIECE > n ? (n - start) * (int)sizeof(IN) : 16);
-    }
-    /* Bytes first .. last - 1 of 16 bytes, aligned; zeros beside them. */
-    static SMP_MEMBER uint4 part(const unsigned char *from, int first, int last)
-    {
-        unsigned word[4];
-#pragma unroll
-        for (int w = 0; w < 4; w++) {
-            word[w] = 0;
-            if (4 * w >= first && 4 * w + 4 <= last)
-                word[w] = reinterpret_cast<const unsigned *>(from)[w];
-            else
-#pragma unroll
-                for (int b = 0; b < 4; b++)
-                    if (4 * w + b >= first && 4 * w + b < last)
-                        word[w] |= (unsigned)from[4 * w + b] << 8 * b;
-        }
-        return make_uint4(word[0], word[1], word[2], word[3]);
+            *reinterpret_cast<uint4 *>(rows + lane * PITCH + at) = base::part(
+                reinterpret_cast<const unsigned char *>(line + start), start < 0 ? -start * (int)sizeof(IN) : 0,
+                start + PIECE > n ? (n - start) * (int)sizeof(IN) : 16);
     }
     /* The last piece of each row, where no lane of the halo's is left for it. */
     SMP_MEMBER void copy_last(IN *rows) const
@@ -114,7 +112,7 @@ struct strip_odd_loader
     }
     SMP_MEMBER void load(int offset)
     {
-        if (steady) {
+        if (quick) {
 #pragma unroll
             for (int i = 0; i < ROWS; i += SIDE_TURN) /* by all lanes, as for aligned rows */
                 smp_copy_async_along(side_to + offset + i * PITCH, aligned_down(base::down(side_from, i)));
@@ -146,44 +144,30 @@ struct strip_odd_loader
             base::settle(offset);
         }
     }
-    /* The 16 bytes that begin `shift` bytes after `place`. */
-    static SMP_MEMBER uint4 after(const IN *place, int shift)
-    {
-        const unsigned *const words =
-            reinterpret_cast<const unsigned *>(reinterpret_cast<const unsigned char *>(place) + (shift & 12));
-        unsigned word[5] = {words[0], words[1], words[2], words[3], 0};
-        if constexpr (sizeof(IN) == 1) {
-            word[4] = words[4];
-#pragma unroll
-            for (int w = 0; w < 4; w++)
-                word[w] = __funnelshift_r(word[w], word[w + 1], 8u * (unsigned)shift);
-        }
-        return make_uint4(word[0], word[1], word[2], word[3]);
-    }
     /* Each lane moves the pieces that it brought, which want the next lane's too. Halos are read first and stored last.
      */
     SMP_MEMBER void move(int offset)
     {
         const int lane = (int)threadIdx.x;
-        const int64_t y = steady ? settled + lane : strip_fold(settled + lane, in.height, edge);
-        const int shift = (int)(((unsigned)(uintptr_t)in.data + (unsigned)(y - in.y0) * (unsigned)in.stride +
-                                 (unsigned)(x0 - SIDE) * (unsigned)sizeof(IN)) %
-                                16); /* of this lane's row, if it is one */
+        const int64_t y = quick ? settled + lane : strip_fold(settled + lane, in.height, edge);
+        const unsigned shift = ((unsigned)(uintptr_t)in.data + (unsigned)(y - in.y0) * (unsigned)in.stride +
+                                (unsigned)(x0 - SIDE) * (unsigned)sizeof(IN)) %
+                               16; /* of this lane's row, if it is one */
         const bool beside = lane % BESIDE < HALO;
         settled += ROWS;
 #pragma unroll
         for (int j = 0; j < ROWS; j += SIDE_TURN) {
             IN *const halo = side_to + offset + j * PITCH;
-            const int halo_shift = __shfl_sync(0xffffffffu, shift, side_row + j);
+            const unsigned halo_shift = __shfl_sync(0xffffffffu, shift, side_row + j);
             uint4 v = make_uint4(0, 0, 0, 0);
             smp_together();
             if (beside)
-                v = after(halo, halo_shift);
+                v = strip_after(halo, halo_shift);
             smp_together();
 #pragma unroll
             for (int i = j; i < j + SIDE_TURN; i += TURN) {
                 IN *const place = to + offset + i * PITCH;
-                const uint4 moved = after(place, __shfl_sync(0xffffffffu, shift, row + i));
+                const uint4 moved = strip_after(place, __shfl_sync(0xffffffffu, shift, row + i));
                 __syncwarp();
                 *reinterpret_cast<uint4 *>(place) = moved;
             }
@@ -218,18 +202,7 @@ SMP_DEVICE void strip_flush(const T *made, int at, T *out, int64_t stride, int f
         if (RING && at >= RING)
             at -= RING;
         if (q >= first && q < last && i + PIECE <= count) {
-            const unsigned shift = (unsigned)i * (unsigned)sizeof(T);
-            const unsigned *const from =
-                reinterpret_cast<const unsigned *>(reinterpret_cast<const unsigned char *>(made + at) + (shift & ~3u));
-            unsigned word[5] = {from[0], from[1], from[2], from[3], 0};
-            if constexpr (sizeof(T) == 1) {
-                if (shift & 3) /* else it may not exist */
-                    word[4] = from[4];
-#pragma unroll
-                for (int w = 0; w < 4; w++)
-                    word[w] = __funnelshift_r(word[w], word[w + 1], 8 * shift);
-            }
-            *reinterpret_cast<uint4 *>(to + i) = make_uint4(word[0], word[1], word[2], word[3]);
+            *reinterpret_cast<uint4 *>(to + i) = strip_after(made + at, (unsigned)i * (unsigned)sizeof(T));
         }
         to = reinterpret_cast<T *>(reinterpret_cast<char *>(to) + TURN * stride);
         at += TURN * PITCH;

@@ -386,21 +386,30 @@ CASE_FN void gpu_matrix(const char *line)
 
 /* ---------------------------------------------------------------------------------------------- views */
 
-/* A window of rows in device memory: `shift` samples from an aligned address, `padding` samples between rows. */
-CASE_FN smp_view gpu_view(const picture *from, int shift, int padding, void **memory)
+CASE_FN void gpu_copy_rows(smp_device *device, const smp_view *to, const smp_view *from)
 {
-    smp_device *device = gpu_simt();
-    smp_view v = from->view;
     smp_error err;
-    int64_t sample = smp_sample_size(v.format), row = v.width * v.channels * sample;
-    v.stride = row + padding * sample;
-    size_t size = (size_t)(v.stride * v.rows + shift * sample);
+    const int64_t row = from->width * from->channels * smp_sample_size(from->format);
+    assert_int_equal(
+        device->ops->copy_in(device, to->data, to->stride, from->data, from->stride, row, from->rows, &err), SMP_OK);
+}
+
+/* The same rows in memory of their own: `shift` samples from an aligned address, `padding` samples between them. A view
+ * without rows stays as it is. The caller frees *memory. */
+CASE_FN smp_view gpu_view(smp_device *device, const smp_view *from, int shift, int padding, void **memory)
+{
+    smp_view v = *from;
+    smp_error err;
+    const int64_t sample = smp_sample_size(v.format);
+    *memory = NULL;
+    if (!v.data || v.rows <= 0)
+        return v;
+    v.stride = v.width * v.channels * sample + padding * sample;
+    const size_t size = (size_t)(v.stride * v.rows + shift * sample);
     assert_int_equal(device->ops->alloc(device, size, memory, &err), SMP_OK);
     assert_int_equal(device->ops->zero(device, *memory, size, &err), SMP_OK);
     v.data = (char *)*memory + shift * sample;
-    assert_int_equal(device->ops->copy_in(device, v.data, v.stride, smp_row(&from->view, v.y0), from->view.stride, row,
-                                          v.rows, &err),
-                     SMP_OK);
+    gpu_copy_rows(device, &v, from);
     return v;
 }
 
@@ -435,12 +444,12 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
     middle.channels = plan->out.channels;
     picture scratch = picture_window(&middle, SMP_F32, top, bottom - top, 1);
     smp_io io = {.table = gpu_bytes(plan->table, plan->table_size), .clipped = gpu_bytes(&clipped, sizeof clipped)};
-    smp_view views[] = {[SMP_IN] = gpu_view(&window, shift, padding, &memory[0]),
-                        [SMP_OUT] = gpu_view(out, 3 * shift % 4, 2 * padding, &memory[1]),
-                        [SMP_SCRATCH] = gpu_view(&scratch, 0, 1, &memory[2])};
+    smp_view views[] = {[SMP_IN] = gpu_view(device, &window.view, shift, padding, &memory[0]),
+                        [SMP_OUT] = gpu_view(device, &out->view, 3 * shift % 4, 2 * padding, &memory[1]),
+                        [SMP_SCRATCH] = gpu_view(device, &scratch.view, 0, 1, &memory[2])};
     if (by && by->memory) {
         second = case_rows(by, top, plan->access == SMP_WHOLE || plan->whole ? c->by->height : bottom);
-        io.by = gpu_view(&second, shift, 3 * padding, &memory[3]);
+        io.by = gpu_view(device, &second.view, shift, 3 * padding, &memory[3]);
     }
     const smp_view by_view = io.by;
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {

@@ -113,44 +113,21 @@ static smp_device *device_of(bool one_block)
     return devices[one_block];
 }
 
-static void copy_rows(smp_device *device, const smp_view *to, const smp_view *from)
-{
-    smp_error err;
-    const int64_t row = from->width * from->channels * smp_sample_size(from->format);
-    assert_int_equal(
-        device->ops->copy_in(device, to->data, to->stride, from->data, from->stride, row, from->rows, &err), SMP_OK);
-}
-
-/* The same rows end to end, from an odd place on, in memory of their own. */
-static smp_view loose_rows(smp_device *device, const smp_view *from, void **memory)
-{
-    smp_view v = *from;
-    smp_error err;
-    const int64_t sample = smp_sample_size(v.format), row = v.width * v.channels * sample;
-    *memory = NULL;
-    if (!v.data || v.rows <= 0)
-        return v;
-    v.stride = row;
-    assert_int_equal(device->ops->alloc(device, (size_t)(row * v.rows + sample), memory, &err), SMP_OK);
-    v.data = (char *)*memory + sample;
-    copy_rows(device, &v, from);
-    return v;
-}
-
-/* A device whose launches get their rows so: the executor lays them at multiples of SMP_ALIGN. */
+/* A device whose launches get their rows end to end, from an odd place on: the executor lays them at multiples of
+ * SMP_ALIGN. */
 static const smp_device_ops *aligned_ops;
 static smp_code launch_loose(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
                              const smp_node_plan *plan, smp_cost *cost, smp_error *err)
 {
     void *memory[2];
     smp_io own = *io;
-    own.in = loose_rows(device, &io->in, &memory[0]);
-    own.out = loose_rows(device, &io->out, &memory[1]); /* reductions leave it as it is */
+    own.in = gpu_view(device, &io->in, 1, 0, &memory[0]);
+    own.out = gpu_view(device, &io->out, 1, 0, &memory[1]); /* reductions leave it as it is */
     smp_code code = aligned_ops->launch(device, variant, launch, &own, plan, cost, err);
     if (!code)
         code = aligned_ops->sync(device, err);
     if (!code && memory[1])
-        copy_rows(device, &io->out, &own.out);
+        gpu_copy_rows(device, &io->out, &own.out);
     for (int i = 0; i < 2; i++)
         if (memory[i])
             device->ops->free(device, memory[i]);
@@ -184,19 +161,18 @@ static void check_order(const input *c, const smp_plan *plan, const picture *in,
     state.runs++;
     if (order == 0 && !loose)
         count_launches(&trace);
-    if (loose)
-        variant = "rows end to end";
+    const char *device_name = loose ? "simt, rows end to end" : "simt";
     if (gpu_print_faults(&trace, order))
-        input_fail(c, "simt", variant, strip_rows, "the kernel makes mistakes");
+        input_fail(c, device_name, variant, strip_rows, "the kernel makes mistakes");
     if (!picture_guards_hold(&got.out))
-        input_fail(c, "simt", variant, strip_rows, "wrote outside the output");
+        input_fail(c, device_name, variant, strip_rows, "wrote outside the output");
     if (!picture_equal(&got.out, &want->out)) {
         print_error("order %d: ", order);
         gpu_print_difference(&got.out, &want->out);
-        input_fail(c, "simt", variant, strip_rows, "other bytes than the definition");
+        input_fail(c, device_name, variant, strip_rows, "other bytes than the definition");
     }
     if (!same_findings(&got.report, &want->report))
-        input_fail(c, "simt", variant, strip_rows, "other findings than the definition");
+        input_fail(c, device_name, variant, strip_rows, "other findings than the definition");
     outcome_free(&got);
     smp_trace_free(&trace);
 }

@@ -99,7 +99,7 @@ static void *reduce(const kernel_case *c, const smp_node_plan *plan, const smp_v
         int64_t end = y + cut < height ? y + cut : height;
         picture rows = case_rows(in, y, end);
         void *memory = NULL;
-        smp_io io = {.in = gpu_view(&rows, shift, padding, &memory), .result = result};
+        smp_io io = {.in = gpu_view(device, &rows.view, shift, padding, &memory), .result = result};
         io.out = io.in;
         for (int i = 0; i < SMP_MAX_LAUNCHES && variant->launches[i].cuda; i++)
             if (device->ops->launch(device, variant, &variant->launches[i], &io, plan, &cost, &err))
