@@ -1,5 +1,6 @@
 /* Bytes through a table a channel, on the CPU: one load and one store for eight look-ups; through one table, where
- * there are vectors of 32 bytes or more, by shuffles of sixteen bytes. */
+ * there are vectors of 32 bytes or more, by shuffles of sixteen bytes; where the processor has AVX-512's VBMI, which
+ * x86-64-v4 does not demand, by permutations of 128. */
 #ifndef SMP_KERNELS_BYTE_TABLE_H
 #define SMP_KERNELS_BYTE_TABLE_H
 
@@ -68,6 +69,53 @@ SMP_INLINE int64_t smp_look_up_vectors(uint8_t *restrict to, const uint8_t *rest
 }
 #endif
 
+#ifdef __AVX512BW__
+#define LOOK_VBMI __attribute__((target("avx512vbmi")))
+
+/* As many of n bytes as whole vectors of each channel hold; their number is returned. A table is two halves of two
+ * vectors; a permutation looks up the low seven bits of 64 indices in one half. channels: a constant. */
+LOOK_VBMI SMP_INLINE int64_t smp_permute_as(uint8_t *restrict to, const uint8_t *restrict from, int64_t n,
+                                            uint8_t (*table)[256], const int channels)
+{
+    enum { WIDE = sizeof(__m512i), MOST = 4 };
+    __m512i t[MOST][4];
+    uint64_t own[MOST] = {0}; /* the bytes of the block's first vector that are of this channel */
+    for (int c = 0; c < channels; c++) {
+        memcpy(t[c], table[c], sizeof t[c]);
+        for (int k = c; k < WIDE; k += channels)
+            own[c] |= UINT64_C(1) << k;
+    }
+    int64_t i = 0;
+    for (; i + channels * WIDE <= n; i += channels * WIDE)
+#pragma GCC unroll 4
+        for (int w = 0; w < channels; w++) {
+            __m512i v, found;
+            memcpy(&v, from + i + w * WIDE, sizeof v);
+            const __mmask64 high = _mm512_movepi8_mask(v);
+#pragma GCC unroll 4
+            for (int c = 0; c < channels; c++) {
+                const __m512i one = _mm512_mask_blend_epi8(high, _mm512_permutex2var_epi8(t[c][0], v, t[c][1]),
+                                                           _mm512_permutex2var_epi8(t[c][2], v, t[c][3]));
+                /* Byte k of vector w is of channel (64 w + k) % channels. */
+                found = c == 0
+                            ? one
+                            : _mm512_mask_mov_epi8(found, own[(c + w * (channels - WIDE % channels)) % channels], one);
+            }
+            memcpy(to + i + w * WIDE, &found, sizeof found);
+        }
+    return i;
+}
+
+LOOK_VBMI static int64_t smp_permute(uint8_t *restrict to, const uint8_t *restrict from, int64_t n,
+                                     uint8_t (*table)[256], int channels)
+{
+    return channels == 1   ? smp_permute_as(to, from, n, table, 1)
+           : channels == 2 ? smp_permute_as(to, from, n, table, 2)
+           : channels == 3 ? smp_permute_as(to, from, n, table, 3)
+                           : smp_permute_as(to, from, n, table, 4);
+}
+#endif
+
 /* One byte of v from its channel's table, at its place in the word. The empty statement keeps the value in a general
  * register: gcc otherwise packs some of the bytes into vectors, through memory, at five times the cost. */
 SMP_INLINE uint64_t smp_look_up_byte(uint64_t v, const uint8_t *table, int k)
@@ -77,16 +125,28 @@ SMP_INLINE uint64_t smp_look_up_byte(uint64_t v, const uint8_t *table, int k)
     return found << (8 * k);
 }
 
+/* Whole pixels at the start of n bytes, as far as vectors go; returns how many bytes. */
+SMP_INLINE int64_t smp_look_up_wide(uint8_t *restrict to, const uint8_t *restrict from, int64_t n,
+                                    uint8_t (*table)[256], const int channels)
+{
+#ifdef __AVX512BW__
+    if (__builtin_cpu_supports("avx512vbmi"))
+        return smp_permute(to, from, n, table, channels);
+#endif
+#ifdef LOOK_VECTOR
+    if (channels == 1)
+        return smp_look_up_vectors(to, from, n, table[0]);
+#endif
+    (void)to, (void)from, (void)n, (void)table, (void)channels;
+    return 0;
+}
+
 /* channels: 1 to 4, a constant after inlining. */
 SMP_INLINE void smp_look_up_as(uint8_t *restrict to, const uint8_t *restrict from, int64_t n, uint8_t (*table)[256],
                                const int channels)
 {
     const int words = channels == 3 ? 3 : 1; /* eight-byte words of a block that holds whole pixels */
-    int64_t i = 0;
-#ifdef LOOK_VECTOR
-    if (channels == 1)
-        i = smp_look_up_vectors(to, from, n, table[0]);
-#endif
+    int64_t i = smp_look_up_wide(to, from, n, table, channels);
     for (; i + 8 * words <= n; i += 8 * words) {
 #pragma GCC unroll 3
         for (int word = 0; word < words; word++) {
