@@ -94,7 +94,7 @@ template <typename T, int R, int C, bool SHARP> struct bell_strip_shape {
     static constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */
     static constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE;
     typedef strip_loader<T, C, 32 * V, SIDE, ROWS, STAGES> loader_type;
-    typedef strip_odd_loader<T, C, 32 * V, SIDE, ROWS, STAGES> odd_type;
+    typedef typename strip_odd_loader<T, C, 32 * V, SIDE, ROWS, STAGES>::type odd_type;
     typedef typename loader_type::rows_type rows_type;
 };
 

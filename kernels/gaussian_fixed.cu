@@ -16,7 +16,7 @@
 
 #include "bell_fixed.h"
 #include "smp_mma.cuh"
-#include "strip_odd.cuh"
+#include "strip_odd_bytes.cuh"
 
 /* ---------------------------------------------------------------------------------------------- naive */
 
@@ -200,7 +200,7 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
             __syncwarp();
             if constexpr (loader_type::ODD) {
                 if (k > 0)
-                    strip_flush<SMP_FIXED_ACROSS, ROWS, fixed_results::PITCH, 0>(
+                    strip_flush_pieces<SMP_FIXED_ACROSS, ROWS, fixed_results::PITCH, 0>(
                         results, 0, out - row * io.out.stride - 16 * tile, io.out.stride, 0, left + row, n - x0);
             } else {
 #pragma unroll
@@ -226,7 +226,7 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
 template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
 {
     typedef strip_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> loader_type;
-    typedef strip_odd_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> odd_type;
+    typedef strip_pieces_loader<0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> odd_type;
     typedef typename loader_type::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     SMP_SMEM(fixed_results, made);

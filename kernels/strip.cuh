@@ -26,7 +26,8 @@ template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_
     static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO);             /* rows of halo a copy */
     static constexpr int BESIDE = 32 / SIDE_TURN; /* lanes for a row's halo: the pieces past it are for nobody */
     static constexpr int PITCH = ACROSS + BESIDE * PIECE;
-    static constexpr int ODD_PITCH = BESIDE > HALO ? PITCH : PITCH + PIECE; /* where rows have one piece more */
+    /* Bytes that begin anywhere have one piece more. */
+    static constexpr int ODD_PITCH = BESIDE > HALO || sizeof(IN) > 1 ? PITCH : PITCH + PIECE;
     uint4 v[STAGES * ROWS * ODD_PITCH / PIECE];
 };
 

@@ -39,7 +39,7 @@ struct strip_walk {
     static constexpr int AHEAD = LATE ? 1 : 2; /* groups under way: where many rows stay, more leave fewer warps */
     static constexpr int STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
     typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
-    typedef strip_odd_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> odd_type;
+    typedef typename strip_odd_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES>::type odd_type;
     typedef typename loader_type::rows_type rows_type;
 };
 template <typename WALK> struct strip_window {
