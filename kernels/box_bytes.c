@@ -12,6 +12,20 @@ SMP_INLINE void box_mean_bytes(uint8_t *restrict to, const uint16_t *restrict su
         to[x] = smp_box_mean_u16(sum[x], by, even);
 }
 
+/* Means of small boxes straight from column sums: size loads cost less there than passes over lines. size: a constant
+ * after inlining. */
+SMP_INLINE void box_small(uint8_t *restrict to, const uint16_t *restrict column, int64_t channels, int64_t n,
+                          smp_box_divisor by, const int size)
+{
+    for (int64_t x = 0; x < n; x++) {
+        uint16_t sum = column[x];
+#pragma GCC unroll 8
+        for (int k = 1; k < size; k++)
+            sum = (uint16_t)(sum + column[x + k * channels]);
+        to[x] = smp_box_mean_u16(sum, by, size % 2 == 0);
+    }
+}
+
 /* to[x] = a[x] + a[x + by] */
 SMP_INLINE void double_u16(uint16_t *restrict to, const uint16_t *restrict a, int64_t by, int64_t n)
 {
@@ -97,6 +111,21 @@ int SMP_PASTE(box_bytes, SMP_ISA)(const smp_io *io, const smp_box *box, void *sc
             bytes_prefetch(&io->out, &t, y + 4, 1);
             column_sums(column + (t.a - t.first) * channels, in, box, &t, y, y == y0, flat);
             bytes_fold(column, in, &t, box->edge, (uint16_t)(size * outside));
+            switch (size) {
+#define SMALL(SIZE)                                                                                                    \
+    case SIZE:                                                                                                         \
+        box_small(to, column, channels, t.samples, by, SIZE);                                                          \
+        continue
+                SMALL(2);
+                SMALL(3);
+                SMALL(4);
+                SMALL(5);
+                SMALL(6);
+                SMALL(7);
+#undef SMALL
+            default:
+                break;
+            }
             if (size <= SMP_BOX_NARROW) {
                 memcpy(u16, column, (size_t)wanted * sizeof *u16);
                 const uint16_t *sum = across_u16(u16, u16 + line, u16 + 2 * line, box->size, channels, t.samples);
