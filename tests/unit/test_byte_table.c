@@ -22,7 +22,10 @@ CASE_FN void check(look_up_fn *look_up, int channels)
         for (int i = 0; i < 256; i++)
             table[c][i] = next_byte(&random);
     for (int i = 0; i < LONGEST; i++)
-        from[i] = i < 256 * CHANNELS ? (uint8_t)(i / channels) : next_byte(&random);
+        if (i < 256 * CHANNELS)
+            from[i] = (uint8_t)(i / channels);
+        else
+            from[i] = next_byte(&random);
     for (int n = 0; n <= LONGEST - LONGEST % channels; n += channels) {
         for (int i = 0; i < LONGEST; i++)
             to[i] = UNTOUCHED;
