@@ -108,14 +108,13 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
     constexpr int V = format::V, ROWS = format::ROWS, AHEAD = format::AHEAD, REACH = R * C;
     constexpr int WORDS = (int)sizeof(pack) / 4, PACKS = shape::PACKS, SIDE = shape::SIDE, LEFT = PACKS * V - REACH;
     constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + 2 * REACH - 1) * (int)sizeof(T) / 4;
+    constexpr bool ODD = loader_type::ODD;
     const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     loader_type loader(s, io.in, x0, REACH, g.edge);
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(pack) == 0;
-    int take = x >= n      ? 0
-               : x + V > n ? n - x
-                           : V + (int)(aligned && !loader_type::ODD); /* V + 1: all samples in one access */
-    take = __shfl_sync(0xffffffffu, take, lane);                      /* else nvcc works it out for every row */
+    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD); /* V + 1: all samples in one access */
+    take = __shfl_sync(0xffffffffu, take, lane);                            /* else nvcc works it out for every row */
     T *const own = reinterpret_cast<T *>(s.v) + SIDE + V * lane;
     const T *const window = own - PACKS * V;
     float across[R + 1], down[R + 1];
@@ -142,7 +141,7 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-#pragma unroll(loader_type::ODD &&R > 3 ? 1 : loader_type::ODD || FINISH::SHARP ? 2 : format::UNROLL)
+#pragma unroll(ODD &&R > 3 ? 1 : ODD || FINISH::SHARP ? 2 : format::UNROLL)
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];
@@ -172,12 +171,12 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                         sum[2 * R - 1][i] = smp_bell_first(down[R], v);
                     }
                 }
-                if (loader_type::ODD || (unsigned)row < (unsigned)made) { /* what waits in vain is not stored */
+                if (ODD || (unsigned)row < (unsigned)made) { /* what waits in vain is not stored */
                     pack sharp = {};
                     if (FINISH::SHARP)
                         sharp = *reinterpret_cast<const pack *>(own + late);
                     const pack result = finish(done, sharp, take);
-                    if constexpr (loader_type::ODD) {
+                    if constexpr (ODD) {
                         __syncwarp(); /* until others have read this row */
                         *reinterpret_cast<pack *>(own + stage + q * loader_type::PITCH) = result;
                     } else if (take > V)
@@ -188,7 +187,7 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                             if (i < take)
                                 out[i] = format::sample(result, i);
                 }
-                if constexpr (!loader_type::ODD)
+                if constexpr (!ODD)
                     out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
                 row++;
                 if (FINISH::SHARP) {
@@ -196,7 +195,7 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                     late = late == loader_type::RING ? 0 : late;
                 }
             }
-            if constexpr (loader_type::ODD) {
+            if constexpr (ODD) {
                 strip_flush_group<32 * V, ROWS, false, loader_type>(own - V * lane, stage, late, out - V * lane,
                                                                     io.out.stride, row - ROWS, made, n - x0);
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);

@@ -1,6 +1,7 @@
 /* box from bytes to bytes: sums of integers are exact, so any order of adding gives the definition's value. Column sums
- * run down the picture (one row added, one taken away, whatever the size), row windows double as everywhere. Up to size
- * SMP_BOX_NARROW all sums fit 16 bits and the mean is an integer division; above, row windows are f32. */
+ * run down the picture (one row added, one taken away, whatever the size), row windows are added one by one up to size
+ * 7 and double as everywhere above. Up to size SMP_BOX_NARROW all sums fit 16 bits and the mean is an integer division;
+ * above, row windows are f32. */
 #include "box.h"
 #include "stencil_bytes.h"
 
@@ -12,10 +13,10 @@ SMP_INLINE void box_mean_bytes(uint8_t *restrict to, const uint16_t *restrict su
         to[x] = smp_box_mean_u16(sum[x], by, even);
 }
 
-/* Means of small boxes straight from column sums: size loads cost less there than passes over lines. size: a constant
- * after inlining. */
-SMP_INLINE void box_small(uint8_t *restrict to, const uint16_t *restrict column, int64_t channels, int64_t n,
-                          smp_box_divisor by, const int size)
+/* Means straight from column sums: for small boxes, size loads cost less than passes over lines. size: a constant after
+ * inlining. */
+SMP_INLINE void box_small_as(uint8_t *restrict to, const uint16_t *restrict column, int64_t channels, int64_t n,
+                             smp_box_divisor by, const int size)
 {
     for (int64_t x = 0; x < n; x++) {
         uint16_t sum = column[x];
@@ -23,6 +24,34 @@ SMP_INLINE void box_small(uint8_t *restrict to, const uint16_t *restrict column,
         for (int k = 1; k < size; k++)
             sum = (uint16_t)(sum + column[x + k * channels]);
         to[x] = smp_box_mean_u16(sum, by, size % 2 == 0);
+    }
+}
+
+/* 0, with nothing done, where the box is not small. */
+SMP_INLINE int box_small(uint8_t *restrict to, const uint16_t *restrict column, int64_t channels, int64_t n,
+                         smp_box_divisor by, int64_t size)
+{
+    switch (size) {
+    case 2:
+        box_small_as(to, column, channels, n, by, 2);
+        return 1;
+    case 3:
+        box_small_as(to, column, channels, n, by, 3);
+        return 1;
+    case 4:
+        box_small_as(to, column, channels, n, by, 4);
+        return 1;
+    case 5:
+        box_small_as(to, column, channels, n, by, 5);
+        return 1;
+    case 6:
+        box_small_as(to, column, channels, n, by, 6);
+        return 1;
+    case 7:
+        box_small_as(to, column, channels, n, by, 7);
+        return 1;
+    default:
+        return 0;
     }
 }
 
@@ -111,21 +140,8 @@ int SMP_PASTE(box_bytes, SMP_ISA)(const smp_io *io, const smp_box *box, void *sc
             bytes_prefetch(&io->out, &t, y + 4, 1);
             column_sums(column + (t.a - t.first) * channels, in, box, &t, y, y == y0, flat);
             bytes_fold(column, in, &t, box->edge, (uint16_t)(size * outside));
-            switch (size) {
-#define SMALL(SIZE)                                                                                                    \
-    case SIZE:                                                                                                         \
-        box_small(to, column, channels, t.samples, by, SIZE);                                                          \
-        continue
-                SMALL(2);
-                SMALL(3);
-                SMALL(4);
-                SMALL(5);
-                SMALL(6);
-                SMALL(7);
-#undef SMALL
-            default:
-                break;
-            }
+            if (box_small(to, column, channels, t.samples, by, size))
+                continue;
             if (size <= SMP_BOX_NARROW) {
                 memcpy(u16, column, (size_t)wanted * sizeof *u16);
                 const uint16_t *sum = across_u16(u16, u16 + line, u16 + 2 * line, box->size, channels, t.samples);

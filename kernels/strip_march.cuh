@@ -103,11 +103,12 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
 {
     typedef typename WALK::sample T;
     constexpr int V = WALK::V, ROWS = WALK::ROWS, AHEAD = WALK::AHEAD;
+    constexpr bool ODD = loader_type::ODD;
     const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     loader_type loader(s, io.in, x0, beside, edge);
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0;
-    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !loader_type::ODD);
+    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD);
     take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
     T *const window = reinterpret_cast<T *>(s.v) + V * lane;
     const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
@@ -123,13 +124,13 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-#pragma unroll(TALL > 3 ? 1 : loader_type::ODD ? 2 : WALK::UNROLL)
+#pragma unroll(TALL > 3 ? 1 : ODD ? 2 : WALK::UNROLL)
             for (int q = 0; q < ROWS; q++) {
                 const strip_window<WALK> words(window + stage + q * loader_type::PITCH);
                 strip_pack result;
                 strip_take<WALK>(result, row, words, window + late, done, made, q & 1);
                 if ((unsigned)done < (unsigned)made) {
-                    if constexpr (loader_type::ODD) {
+                    if constexpr (ODD) {
                         row.count(take);
                         __syncwarp(); /* until others have read this row */
                         *reinterpret_cast<strip_pack *>(window + WALK::PACKS * V +
@@ -139,7 +140,7 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
                         strip_store(row, out, result, take);
                     }
                 }
-                if constexpr (!loader_type::ODD)
+                if constexpr (!ODD)
                     out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
                 done++;
                 if (WALK::LATE > 0) {
@@ -147,7 +148,7 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
                     late = late == loader_type::RING ? 0 : late;
                 }
             }
-            if constexpr (loader_type::ODD) {
+            if constexpr (ODD) {
                 strip_flush_group<32 * V, ROWS, (WALK::LATE > 0), loader_type>(
                     window - V * lane + WALK::PACKS * V, stage, late, out - V * lane, io.out.stride, done - ROWS, made,
                     n - x0);

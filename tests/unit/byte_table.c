@@ -2,18 +2,20 @@
  * by itself, where a processor takes the fastest that it has. */
 #include "byte_table.h"
 
-int64_t SMP_PASTE(look_up_vectors, SMP_ISA)(uint8_t *to, const uint8_t *from, int64_t n, uint8_t (*table)[256],
+typedef uint8_t table_type[256];
+
+/* channels: 1, as the other way's argument list wants. */
+int64_t SMP_PASTE(look_up_vectors, SMP_ISA)(uint8_t *to, const uint8_t *from, int64_t n, table_type *table,
                                             int channels);
-int64_t SMP_PASTE(look_up_vectors, SMP_ISA)(uint8_t *to, const uint8_t *from, int64_t n, uint8_t (*table)[256],
+int64_t SMP_PASTE(look_up_vectors, SMP_ISA)(uint8_t *to, const uint8_t *from, int64_t n, table_type *table,
                                             int channels)
 {
-    (void)channels;
-    return smp_look_up_vectors(to, from, n, table[0]);
+    return channels == 1 ? smp_look_up_vectors(to, from, n, table[0]) : -1;
 }
 
 #ifdef __AVX512BW__
-int64_t look_up_permuted(uint8_t *to, const uint8_t *from, int64_t n, uint8_t (*table)[256], int channels);
-int64_t look_up_permuted(uint8_t *to, const uint8_t *from, int64_t n, uint8_t (*table)[256], int channels)
+int64_t look_up_permuted(uint8_t *to, const uint8_t *from, int64_t n, table_type *table, int channels);
+int64_t look_up_permuted(uint8_t *to, const uint8_t *from, int64_t n, table_type *table, int channels)
 {
     return smp_permute(to, from, n, table, channels);
 }
