@@ -45,7 +45,8 @@ SMP_INLINE void taps_group(float *restrict o, const float *in, int64_t step, con
     float *restrict o0 = o, *restrict o1 = o + STENCIL_PITCH, *restrict o2 = o + 2 * STENCIL_PITCH,
                     *restrict o3 = o + 3 * STENCIL_PITCH;
     for (int64_t x = 0; x < (lanes & -STENCIL_LANES); x++) {
-        float s0 = o0[x], s1 = o1[x], s2 = o2[x], s3 = o3[x];
+        float s0 = first <= 0 ? o0[x] : 0.f, s1 = first <= 1 && last >= 1 ? o1[x] : 0.f;
+        float s2 = first <= 2 && last >= 2 ? o2[x] : 0.f, s3 = last >= 3 ? o3[x] : 0.f;
 #pragma GCC unroll 8
         for (int i = 0; i < count; i++) {
             const float v = in[x + i * step];
