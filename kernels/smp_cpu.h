@@ -40,7 +40,12 @@ typedef struct smp_cpu_kernel {
 #ifdef SMP_ISA /* set while compiling kernels/NAME.c: base, v3 or v4 */
 #define SMP_CPU_KERNEL(name) \
     void SMP_PASTE(name, SMP_ISA)(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+/* Sanitizers instrument what is written out at each call once more: it takes gcc three times as long. */
+#ifdef __SANITIZE_ADDRESS__
+#define SMP_INLINE static inline __attribute__((unused))
+#else
 #define SMP_INLINE static inline __attribute__((always_inline, unused))
+#endif
 
 /* Calls fn(to, OUT, from, IN, ...) with the two formats as constants, so that one always-inline function becomes a loop
  * for each pair that the planner uses: X to X, X to f32, f32 to X. */
