@@ -37,8 +37,8 @@ smp_code smp_tuned_refresh(smp_tuned *tuned, smp_error *err);
 size_t smp_tuned_apply(const smp_tuned *tuned, const smp_device *device, smp_plan *plan);
 
 /* What entries are found by: the device with all that makes its times (name, instruction set or compute capability,
- * threads, driver); a step's stage, formats, channels, size (sides to the nearest power of two), reach; a whole plan's
- * stages and size. From smp_alloc; null when memory is exhausted. */
+ * threads, driver); a step's stage, words that are not its defaults (arithmetic=fixed), formats, channels, size (sides to
+ * the nearest power of two), reach; a whole plan's stages and size. From smp_alloc; null when memory is exhausted. */
 char *smp_tuned_device_key(const smp_device *device);
 char *smp_tuned_step_key(const smp_plan *plan, const smp_step *step);
 char *smp_tuned_plan_key(const smp_plan *plan);

@@ -97,6 +97,29 @@ static void what_is_kept_comes_back_into_plans(void **state)
     gpu_job_free(&job);
 }
 
+static char *key_of(const char *statement)
+{
+    const gpu_case c = {.lines = {statement}, .in = {.kind = SMP_IMAGE, .width = 90, .height = 61, .channels = 3}};
+    gpu_job job = gpu_job_make(&c);
+    char *key = smp_tuned_step_key(job.plan, &job.plan->steps[1]);
+    assert_non_null(key);
+    gpu_job_free(&job);
+    return key;
+}
+
+static void words_that_choose_other_kernels_are_tuned_apart(void **state)
+{
+    (void)state;
+    char *plain = key_of("gaussian 1.5px"), *same = key_of("gaussian 1.4px arithmetic=float");
+    char *fixed = key_of("gaussian 1.5px arithmetic=fixed");
+    assert_string_equal(plain, same);
+    assert_string_not_equal(plain, fixed);
+    assert_non_null(strstr(fixed, "arithmetic=fixed"));
+    smp_free(plain);
+    smp_free(same);
+    smp_free(fixed);
+}
+
 static void nothing_faster_takes_the_entry_away(void **state)
 {
     (void)state;
@@ -258,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_kept_comes_back_into_plans),
+        cmocka_unit_test(words_that_choose_other_kernels_are_tuned_apart),
         cmocka_unit_test(nothing_faster_takes_the_entry_away),
         cmocka_unit_test(a_damaged_file_is_as_good_as_none),
         cmocka_unit_test(what_means_nothing_here_is_left_out),
