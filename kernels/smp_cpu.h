@@ -40,7 +40,7 @@ typedef struct smp_cpu_kernel {
 #ifdef SMP_ISA /* set while compiling kernels/NAME.c: base, v3 or v4 */
 #define SMP_CPU_KERNEL(name) \
     void SMP_PASTE(name, SMP_ISA)(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
-/* Sanitizers instrument what is written out at each call once more: it takes gcc three times as long. */
+/* Sanitizers would instrument what is written out at each call once more, which takes gcc long. */
 #ifdef __SANITIZE_ADDRESS__
 #define SMP_INLINE static inline __attribute__((unused))
 #else

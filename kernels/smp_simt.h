@@ -81,7 +81,7 @@ void smp_simt_copy_wait(int pending);
 /* ------------------------------------------------------------------------------------------------ what kernels see */
 
 /* Traced kernels are written out at each call, as nvcc does: an access is an instruction, told by where it stands.
- * Elsewhere that only takes gcc three times as long. */
+ * Elsewhere that would only take gcc longer. */
 #ifdef SMP_TRACED
 #define SMP_SIMT_INLINE inline __attribute__((always_inline, unused))
 #else

@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "device/cuda_state.h"
 #include "exec/step.h"
+#include "pipe/text.h"
 
 /* ------------------------------------------------------------------------------------------------ keys */
 
@@ -32,37 +33,31 @@ static long long size_class(int64_t n)
     return n > 0 ? 1LL << lround(log2((double)n)) : 0;
 }
 
-/* " edge=wrap arithmetic=fixed": the words that are not the stage's defaults, since they choose other kernels. To be
- * freed; null: no memory. */
-static char *chosen_words(const smp_step *step)
+/* " edge=wrap arithmetic=fixed": the words that are not the stage's defaults, since they choose other kernels. */
+static void put_words(smp_text *text, const smp_step *step)
 {
-    char *list = smp_strdup("");
-    for (const smp_param *p = step->stage->params; list && step->params && p && p->name; p++) {
+    for (const smp_param *p = step->params ? step->stage->params : NULL; p && p->name; p++) {
+        int choice;
         if (p->type != SMP_T_ENUM)
             continue;
-        const char *word = p->choices[*(const int *)(const void *)((const char *)step->params + p->offset)];
-        if (p->fallback && !strcmp(word, p->fallback))
-            continue;
-        char *longer = smp_asprintf("%s %s=%s", list, p->name, word);
-        smp_free(list);
-        list = longer;
+        memcpy(&choice, (const char *)step->params + p->offset, sizeof choice);
+        if (!p->fallback || strcmp(p->choices[choice], p->fallback))
+            smp_text_print(text, " %s=%s", p->name, p->choices[choice]);
     }
-    return list;
 }
 
 char *smp_tuned_step_key(const smp_plan *plan, const smp_step *step)
 {
     const smp_step *input = &plan->steps[step->input];
-    char *words = chosen_words(step);
-    char *key =
-        words ? smp_asprintf("%s%s%s%s %sx%d to %sx%d, about %lldx%lld, reach about %lld", step->stage->name,
-                             step->job == SMP_JOB_REDUCE && step->stage->reducers ? " (measure)" : "", words,
-                             step->by >= 0 ? " by a picture" : "", smp_format_name(input->storage), input->out.channels,
-                             smp_format_name(step->storage), step->out.channels, size_class(step->out.width),
-                             size_class(step->out.height), size_class(step->reach_up + step->reach_down))
-              : NULL;
-    smp_free(words);
-    return key;
+    smp_text text = {0};
+    smp_text_print(&text, "%s%s", step->stage->name,
+                   step->job == SMP_JOB_REDUCE && step->stage->reducers ? " (measure)" : "");
+    put_words(&text, step);
+    smp_text_print(&text, "%s %sx%d to %sx%d, about %lldx%lld, reach about %lld",
+                   step->by >= 0 ? " by a picture" : "", smp_format_name(input->storage), input->out.channels,
+                   smp_format_name(step->storage), step->out.channels, size_class(step->out.width),
+                   size_class(step->out.height), size_class(step->reach_up + step->reach_down));
+    return smp_text_take(&text);
 }
 
 char *smp_tuned_plan_key(const smp_plan *plan)
