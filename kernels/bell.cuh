@@ -17,11 +17,11 @@
  *          strips end: the band is chosen several times as tall. Needs 16 bytes of shared memory a thread and ring
  *          row: small radii.
  *
- * Where input and output are both u8, or both f32, and the radius is small, fused means the kernels of bell_warp.cuh,
- * which are the same idea counted in instructions: one warp a strip, no barrier, no ring: 15 instructions in the inner
- * loop for each u8 sample of 5 taps, where the other executes 91 (the counter is instructions executed;
- * docs/gpu-log.md has the figures). Shared accesses are conflict-free in all of them: neighbouring lanes have
- * neighbouring quads, or samples. */
+ * Where input and output have the same format and the radius is small, fused means the kernels of bell_warp.cuh (of
+ * gaussian; sharpen has them up to radius 8, for u8 and f32), which are the same idea counted in instructions: one warp
+ * a strip, no barrier, no ring: 15 instructions in the inner loop for each u8 sample of 5 taps, where the other
+ * executes 91 (the counter is instructions executed; docs/gpu-log.md has the figures). Shared accesses are
+ * conflict-free in all of them: neighbouring lanes have neighbouring quads, or samples. */
 #ifndef SMP_KERNELS_BELL_CUH
 #define SMP_KERNELS_BELL_CUH
 

@@ -113,28 +113,24 @@ SMP_FN uint32_t smp_bell_shared(int radius, int channels, int sample_size)
     return (uint32_t)(2 * SMP_BELL_STEP * line + smp_bell_ring(radius) * threads * 16);
 }
 
-/* GPU: the kernels of bell_warp.cuh, one warp a strip: u8 into u8, f32 into f32, with 1, 3 or 4 channels. In bytes,
- * taps of weight zero change nothing: radius 1 runs as 2. */
-enum {
-    SMP_BELL_BYTES_RADIUS = 8,
-    SMP_BELL_REALS_RADIUS = 8,    /* with 3 or 4 channels, .. */
-    SMP_BELL_REALS_RADIUS_1 = 15, /* and with one */
-    SMP_BELL_REALS_ROWS = 4,
-    SMP_BELL_REALS_LANE = 4, /* samples that a lane makes of a row, .. */
-    SMP_BELL_BYTES_LANE = 8  /* .. of bytes */
-};
+/* GPU: the kernels of bell_warp.cuh, one warp a strip, with 1, 3 or 4 channels of the same format in and out. Of whole
+ * numbers, taps of weight zero change nothing: one kernel serves several radii. */
+enum { SMP_BELL_WARP_RADIUS = 16 };
 
 /* The radius of the kernel for this launch, or 0: none. Outside the picture these kernels know zero, but no other
  * value, and places in a row have 32 bits. */
 SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
 {
-    const int channels = io->in.channels, bytes = io->in.format == SMP_U8, radius = g->radius;
-    const int most = bytes ? SMP_BELL_BYTES_RADIUS : channels == 1 ? SMP_BELL_REALS_RADIUS_1 : SMP_BELL_REALS_RADIUS;
-    if (io->in.format != io->out.format || io->in.format == SMP_U16 || radius > most ||
+    const int channels = io->in.channels, radius = g->radius;
+    if (io->in.format != io->out.format || radius > SMP_BELL_WARP_RADIUS ||
         (g->edge == SMP_CONSTANT && g->fill != 0.f) || io->in.width * channels > 1 << 30 ||
         (channels != 1 && channels != 3 && channels != 4))
         return 0;
-    return bytes && radius < 2 ? 2 : radius;
+    if (io->in.format == SMP_U8)
+        return radius <= 2 ? 2 : radius <= 8 ? radius : radius <= 10 ? 10 : radius <= 12 ? 12 : 16;
+    if (io->in.format == SMP_U16)
+        return radius <= 2 ? 2 : radius <= 4 ? 4 : radius <= 8 ? 8 : radius <= 12 ? 12 : 16;
+    return radius;
 }
 
 #ifdef __cplusplus
@@ -142,15 +138,24 @@ SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
 #else
 #define SMP_BELL_CONSTANT SMP_FN
 #endif
+/* Samples that a lane makes of a row: as many as leave their sums in registers. */
+SMP_BELL_CONSTANT int smp_bell_lane(smp_format format, int radius)
+{
+    return format == SMP_F32 || radius > 10 ? 4 : 8;
+}
 /* Output rows of a band: with the halo they are whole groups of rows. Where memory binds, so few that the L2 keeps what
  * all warps read and write until the bands below have read it too. */
-SMP_BELL_CONSTANT int smp_bell_bytes_band(int radius)
+SMP_BELL_CONSTANT int smp_bell_warp_band(smp_format format, int radius)
 {
-    return (radius <= 2 ? 32 : radius == 3 ? 64 : radius == 4 ? 96 : 128) - 2 * radius;
-}
-SMP_BELL_CONSTANT int smp_bell_reals_band(int radius)
-{
-    return (radius <= 3 ? 16 : radius <= 8 ? 4 * radius + 4 : 152) - 2 * radius;
+    return (format == SMP_F32 ? (radius <= 3   ? 16
+                                 : radius <= 8 ? 4 * radius + 4
+                                               : 152)
+            : radius <= 2     ? 32
+            : radius == 3     ? 64
+            : radius == 4     ? 96
+            : radius <= 8     ? 128
+                              : 256) -
+           2 * radius;
 }
 
 #endif

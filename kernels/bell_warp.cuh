@@ -20,7 +20,7 @@
 template <typename T, int R> struct bell_format;
 
 template <int R> struct bell_format<uint8_t, R> {
-    static constexpr int V = SMP_BELL_BYTES_LANE;
+    static constexpr int V = smp_bell_lane(SMP_U8, R);
     static constexpr int ROWS = 8;                /* that arrive together */
     static constexpr int AHEAD = 1;               /* groups of them under way: more keep others' rows out of the L2 */
     static constexpr int UNROLL = R <= 7 ? 4 : 2; /* rows of a turn of the loop: more spill, or do not fit the cache */
@@ -50,8 +50,31 @@ template <int R> struct bell_format<uint8_t, R> {
     }
 };
 
+/* 16 bits as bytes: such numbers are denormal floats too, the weights' powers of two are the same, and so is the number
+ * that rounds; sums of weights are so near 1 that no mean reaches 65535.5. */
+template <int R> struct bell_format<uint16_t, R> : bell_format<uint8_t, R> {
+    static constexpr int V = smp_bell_lane(SMP_U16, R), ROWS = 4, AHEAD = 2, UNROLL = 2;
+    typedef smp_pack<unsigned, V / 2> pack;
+    static SMP_MEMBER float value(const unsigned *words, int at)
+    {
+        return __uint_as_float(at & 1 ? words[at / 2] >> 16 : words[at / 2] & 0xffffu);
+    }
+    static SMP_MEMBER pack packed(const float *v)
+    {
+        pack p;
+#pragma unroll
+        for (int i = 0; i < V / 2; i++)
+            p.v[i] = __byte_perm(__float_as_uint(v[2 * i]), __float_as_uint(v[2 * i + 1]), 0x5410);
+        return p;
+    }
+    static SMP_MEMBER uint16_t sample(const pack &p, int i)
+    {
+        return (uint16_t)(p.v[i / 2] >> 16 * (i & 1));
+    }
+};
+
 template <int R> struct bell_format<float, R> {
-    static constexpr int V = SMP_BELL_REALS_LANE, ROWS = SMP_BELL_REALS_ROWS, AHEAD = 2, UNROLL = 2;
+    static constexpr int V = smp_bell_lane(SMP_F32, R), ROWS = 4, AHEAD = 2, UNROLL = 2;
     typedef smp_pack<unsigned, V> pack;
     static SMP_MEMBER float across(const smp_bell &g, int k) { return g.w[k]; }
     static SMP_MEMBER float down(const smp_bell &g, int k) { return g.w[k]; }
@@ -212,7 +235,7 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
     typedef bell_strip_shape<T, R, C, FINISH::SHARP> shape;
     typedef typename shape::rows_type rows_type;
     SMP_SMEM(rows_type, s);
-    if constexpr (strip_has_odd(C) && !FINISH::SHARP)
+    if constexpr (strip_has_odd<T>(C) && !FINISH::SHARP)
         if (!strip_even(io)) {
             bell_march_by<T, R, C, typename shape::odd_type>(io, g, finish, s);
             return;

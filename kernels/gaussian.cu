@@ -29,13 +29,14 @@ SMP_KERNEL_INTO_F32(gaussian_rows_tiled, smp_bell)
 SMP_KERNEL_FROM_F32(gaussian_columns, smp_bell)
 SMP_KERNEL_FROM_F32(gaussian_columns_tiled, smp_bell)
 
-#define GAUSSIAN_FUSED(C)                                                                                              \
+/* With the same format in and out, most channels have the kernels of bell_warp.cuh: gaussian.c. */
+#define GAUSSIAN_FUSED(C, FORMATS)                                                                                     \
     template <typename IN, typename OUT> SMP_DEVICE void gaussian_fused##C(const smp_io &io, const smp_bell &p)        \
     {                                                                                                                  \
         bell_fuse<IN, OUT, C>(io, p, gaussian_result());                                                               \
     }                                                                                                                  \
-    SMP_KERNEL_FORMATS(gaussian_fused##C, smp_bell)
-GAUSSIAN_FUSED(1)
-GAUSSIAN_FUSED(2)
-GAUSSIAN_FUSED(3)
-GAUSSIAN_FUSED(4)
+    FORMATS(gaussian_fused##C, smp_bell)
+GAUSSIAN_FUSED(1, SMP_KERNEL_CHANGES)
+GAUSSIAN_FUSED(2, SMP_KERNEL_FORMATS)
+GAUSSIAN_FUSED(3, SMP_KERNEL_CHANGES)
+GAUSSIAN_FUSED(4, SMP_KERNEL_CHANGES)

@@ -6,10 +6,11 @@
 /* The least warps an SM, for their registers. */
 #define GAUSSIAN_REALS(R, C)                                                                                           \
     SMP_KERNEL_BOUNDS(32,                                                                                              \
-                      (R <= 2   ? 28                                                                                   \
-                       : R <= 4 ? 20                                                                                   \
-                       : R <= 8 ? 14                                                                                   \
-                                : 10),                                                                                 \
+                      (R <= 2                    ? 28                                                                  \
+                       : R <= 4                  ? 20                                                                  \
+                       : R <= 8                  ? 14                                                                  \
+                       : R <= (C == 1 ? 15 : 12) ? 10                                                                  \
+                                                 : 8),                                                                 \
                       gaussian_warp##R##_##C##_f32_f32, smp_bell, io, p)                                               \
     {                                                                                                                  \
         bell_march_plain<float, R, C>(io, p);                                                                          \
@@ -23,10 +24,11 @@ GAUSSIAN_REALS_ALL(5)
 GAUSSIAN_REALS_ALL(6)
 GAUSSIAN_REALS_ALL(7)
 GAUSSIAN_REALS_ALL(8)
-GAUSSIAN_REALS(9, 1)
-GAUSSIAN_REALS(10, 1)
-GAUSSIAN_REALS(11, 1)
-GAUSSIAN_REALS(12, 1)
-GAUSSIAN_REALS(13, 1)
-GAUSSIAN_REALS(14, 1)
-GAUSSIAN_REALS(15, 1)
+GAUSSIAN_REALS_ALL(9)
+GAUSSIAN_REALS_ALL(10)
+GAUSSIAN_REALS_ALL(11)
+GAUSSIAN_REALS_ALL(12)
+GAUSSIAN_REALS_ALL(13)
+GAUSSIAN_REALS_ALL(14)
+GAUSSIAN_REALS_ALL(15)
+GAUSSIAN_REALS_ALL(16)

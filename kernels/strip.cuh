@@ -81,7 +81,6 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES,
           int ROW_PITCH = strip_rows<IN, ACROSS, SIDE, ROWS, STAGES>::PITCH>
 struct strip_loader {
     typedef strip_rows<IN, ACROSS, SIDE, ROWS, STAGES> rows_type;
-    static_assert(sizeof(IN) == 1 || sizeof(IN) == 4, "bytes or floats");
     static constexpr int PIECE = rows_type::PIECE, PITCH = ROW_PITCH, GROUP = ROWS * PITCH, RING = STAGES * GROUP;
     static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
     static constexpr int HALO = rows_type::HALO, SIDE_TURN = rows_type::SIDE_TURN, BESIDE = rows_type::BESIDE;
@@ -204,6 +203,9 @@ struct strip_loader {
 #pragma unroll
                     for (int k = 0; k < 4; k++)
                         word[k] = code[k];
+                } else if (sizeof(IN) == 2) {
+                    word[0] = word[2], word[1] = word[3];
+                    word[2] = code[0] | code[1] << 16, word[3] = code[2] | code[3] << 16;
                 } else {
                     word[0] = word[1], word[1] = word[2], word[2] = word[3];
                     word[3] = code[0] | code[1] << 8 | code[2] << 16 | code[3] << 24;

@@ -2,17 +2,18 @@
  * (strip_odd_floats.cuh).
  *
  * Kernels have two marches, since an aligned one pays for registers that only these ways want (docs/gpu-log.md); those
- * of four channels and sharpen's have one, in which such rows go by samples: twice the code is twice nvcc's time. */
+ * of four channels, of 16 bits and sharpen's have one, in which such rows go by samples: twice the code is twice nvcc's
+ * time. */
 #ifndef SMP_KERNELS_STRIP_ODD_CUH
 #define SMP_KERNELS_STRIP_ODD_CUH
 
 #include "strip_odd_bytes.cuh"
 #include "strip_odd_floats.cuh"
 
-/* Whether kernels for so many channels have a march for such rows. */
-SMP_FN constexpr bool strip_has_odd(int channels)
+/* Whether kernels for so many channels of T have a march for such rows. */
+template <typename T> SMP_FN constexpr bool strip_has_odd(int channels)
 {
-    return channels != 4;
+    return channels != 4 && sizeof(T) != 2;
 }
 
 /* ::type is their loader, with strip_loader's parameters. */
@@ -24,6 +25,10 @@ struct strip_odd_loader<uint8_t, C, ACROSS, SIDE, ROWS, STAGES> {
 template <int C, int ACROSS, int SIDE, int ROWS, int STAGES>
 struct strip_odd_loader<float, C, ACROSS, SIDE, ROWS, STAGES> {
     typedef strip_words_loader<C, ACROSS, SIDE, ROWS, STAGES> type;
+};
+template <int C, int ACROSS, int SIDE, int ROWS, int STAGES>
+struct strip_odd_loader<uint16_t, C, ACROSS, SIDE, ROWS, STAGES> {
+    typedef void type; /* none */
 };
 
 /* Stores a group of a march's results, of `count` samples each. They lie in the rows of the stage at `stage`, or, where

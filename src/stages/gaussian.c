@@ -94,6 +94,15 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_bell_scratch(bell->radius, io->in.channels);
 }
 
+/* Whether one kernel makes both passes in float. bell_fused.cuh's for one format, in and out, are those of two channels;
+ * what else bell_warp.cuh has no kernel for, which is a constant outside, takes two. */
+static bool in_one(const smp_io *io, const smp_bell *bell)
+{
+    const int channels = io->in.channels;
+    return smp_bell_warp(bell, io) ||
+           (smp_bell_fused(bell, channels) && (io->in.format != io->out.format || channels == 2));
+}
+
 static const char *fused(const smp_io *io, const void *kernel)
 {
     static const char *const names[] = {"gaussian_fused1", "gaussian_fused2", "gaussian_fused3", "gaussian_fused4"};
@@ -101,9 +110,9 @@ static const char *fused(const smp_io *io, const void *kernel)
     {                                                                                                                  \
         "gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"                                \
     }
-    static const char *const warp[SMP_BELL_REALS_RADIUS_1][SMP_BELL_FUSED_CHANNELS] = {
+    static const char *const warp[SMP_BELL_WARP_RADIUS][SMP_BELL_FUSED_CHANNELS] = {
         WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7), WARP(8),
-        WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15)};
+        WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15), WARP(16)};
 #undef WARP
     static const char *const fixed[SMP_FIXED_STEPS + 1] = {NULL, "gaussian_fixed_warp1", "gaussian_fixed_warp2",
                                                            "gaussian_fixed_warp3"};
@@ -113,7 +122,7 @@ static const char *fused(const smp_io *io, const void *kernel)
     const int radius = smp_bell_warp(bell, io);
     if (radius)
         return warp[radius - 1][io->in.channels - 1];
-    return smp_choose_bell_fused(io, kernel, names);
+    return in_one(io, bell) ? names[io->in.channels - 1] : NULL;
 }
 /* Where one kernel does not make both passes. Each launch sees one side of the stage as `by`. */
 static const char *rows(const smp_io *io, const void *kernel)
@@ -123,7 +132,7 @@ static const char *rows(const smp_io *io, const void *kernel)
     whole.out.format = io->by.data ? io->by.format : io->out.format;
     if (bell->fixed)
         return smp_fixed_warp(bell, &whole) ? NULL : "gaussian_fixed_rows";
-    return smp_choose_bell_two(io, kernel, "gaussian_rows_tiled");
+    return in_one(&whole, bell) ? NULL : "gaussian_rows_tiled";
 }
 static const char *columns(const smp_io *io, const void *kernel)
 {
@@ -132,7 +141,7 @@ static const char *columns(const smp_io *io, const void *kernel)
     whole.in.format = io->by.data ? io->by.format : io->in.format;
     if (bell->fixed)
         return smp_fixed_warp(bell, &whole) ? NULL : "gaussian_fixed_columns";
-    return smp_choose_bell_two(io, kernel, "gaussian_columns_tiled");
+    return in_one(&whole, bell) ? NULL : "gaussian_columns_tiled";
 }
 
 /* By the arithmetic alone. */
@@ -196,8 +205,8 @@ static const smp_variant variants[] = {
      .scratch = scratch,
      .band = 16},
     {.name = "fused",
-     .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px run as tiled "
-             "(arithmetic=fixed: above 8 px; below on tensor cores)",
+     .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px, and most with a "
+             "fill outside, run as tiled (arithmetic=fixed: above 8 px; below on tensor cores)",
      .launches = {{.from = SMP_IN,
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(gaussian_tiled),

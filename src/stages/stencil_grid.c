@@ -66,10 +66,8 @@ void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid
         bands(io, SMP_FIXED_ACROSS, smp_fixed_band(smp_fixed_steps(bell, io->in.channels)), 32, grid);
     else if (!radius)
         smp_geometry_bell_fused(io, params, grid);
-    else if (io->in.format == SMP_U8)
-        bands(io, 32 * SMP_BELL_BYTES_LANE, smp_bell_bytes_band(radius), 32, grid);
     else
-        bands(io, 32 * SMP_BELL_REALS_LANE, smp_bell_reals_band(radius), 32, grid);
+        bands(io, 32 * smp_bell_lane(io->in.format, radius), smp_bell_warp_band(io->in.format, radius), 32, grid);
 }
 
 void smp_geometry_sharpen(const smp_io *io, const void *params, smp_grid *grid)

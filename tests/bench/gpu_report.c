@@ -24,7 +24,7 @@ void gpu_report_list(const gpu_row *rows, size_t count)
             printf("%s%s", k ? "; " : " ", bar);
         }
         for (int k = 0; k < GPU_PEERS && row->peers[k]; k++)
-            printf("%s%s", k ? ", " : "; beside ", row->peers[k]);
+            printf("%s%s", k ? ", " : row->bars[0].kind ? "; beside " : " beside ", row->peers[k]);
         putchar('\n');
     }
 }

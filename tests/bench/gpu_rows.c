@@ -114,10 +114,20 @@ static void add_stencils(table *t)
         {"gaussian 15 taps fixed", "gaussian 1.75px arithmetic=fixed", 15, SMP_U8, 1, 0.55, "NPP gauss"},
         {"gaussian 15 taps fixed", "gaussian 1.75px arithmetic=fixed", 15, SMP_U8, 3, 0.55, "NPP gauss"},
         {"gaussian 31 taps", "gaussian 3.75px", 31, SMP_F32, 1, 0.60, "NPP gauss advanced"},
+        /* no bars: what else people blur by, and in which formats */
+        {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_U16, 1, 0, "NPP gauss"},
+        {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_U16, 3, 0, "NPP gauss"},
+        {"gaussian 21 taps", "gaussian 2.5px", 21, SMP_U8, 1, 0, "NPP gauss advanced"},
+        {"gaussian 33 taps", "gaussian 4px", 33, SMP_U8, 1, 0, "NPP gauss advanced"},
+        {"gaussian 33 taps", "gaussian 4px", 33, SMP_U8, 3, 0, "NPP gauss advanced"},
+        {"gaussian 33 taps", "gaussian 4px", 33, SMP_F32, 3, 0, "NPP gauss advanced"},
+        {"gaussian 65 taps", "gaussian 8px", 65, SMP_U8, 1, 0, "NPP gauss advanced"},
+        {"gaussian 65 taps", "gaussian 8px", 65, SMP_F32, 1, 0, "NPP gauss advanced"},
     };
     for (size_t i = 0; i < sizeof blurs / sizeof blurs[0]; i++) {
         gpu_row *row = add(t, "gaussian", blurs[i].name, blurs[i].line, blurs[i].format, blurs[i].channels);
-        row->bars[0] = of_copy(blurs[i].bar);
+        if (blurs[i].bar)
+            row->bars[0] = of_copy(blurs[i].bar);
         row->peers[0] = blurs[i].peer;
         row->taps = blurs[i].taps;
     }

@@ -54,9 +54,12 @@ static void every_small_radius_has_its_kernel(void **state)
 {
     (void)state;
     static const char *const edges[] = {"clamp", "reflect", "mirror", "wrap", "zero", "constant fill=0"};
-    for (int radius = 1; radius <= 16; radius += 1 + (radius > 8))
-        for (int channels = 1; channels <= (radius > 8 ? 1 : 4); channels += channels == 1 ? 2 : 1)
-            for (int f = radius > 8 ? 2 : 0; f < SMP_FORMATS; f += 2) {
+    static const int few[] = {1, 3, 4};
+    for (int radius = 1; radius <= 16; radius++)
+        for (int channels = 1; channels <= 4; channels += channels == 1 ? 2 : 1)
+            for (int f = 0; f < SMP_FORMATS; f++) {
+                if (radius > 8 && f != SMP_F32 && channels != few[radius % 3])
+                    continue; /* a kernel of whole numbers serves several radii */
                 char line[80];
                 snprintf(line, sizeof line, "gaussian %gpx truncate=2 edge=%s", radius / 2.,
                          edges[(radius + channels + f) % 6]);
