@@ -3,9 +3,8 @@
  *   tiled  several tables of 32-bit counters, neighbours in different ones, so that runs of one value do not serialise;
  *          bytes are fetched eight a load, other samples turned into bin numbers by a vectorised loop first. Histograms
  *          too large for several tables in the first-level cache are counted directly. Many bytes of one plane are
- *          counted two at a time where that cache is nearly as large as a table of pairs in bytes, which passes what it
- *          cannot hold on to a table of words.
- * Counting is bound by one increment a cycle or less, not by memory. */
+ *          counted two at a time where that cache holds a table of pairs in bytes, which passes what it cannot hold on
+ * to a table of words. Counting is bound by one increment a cycle or less, not by memory. */
 #include <string.h>
 #include <unistd.h>
 
@@ -42,7 +41,8 @@ typedef struct tally {
     int64_t pending;  /* pixels */
 } tally;
 
-/* Counters of pairs of bytes, and how often each of them began anew; they lie after the tables. */
+/* Counters of unordered pairs of bytes, a row for each larger one, and how often each of them began anew; they lie
+ * after the tables. */
 SMP_INLINE uint32_t *pair_wraps(const tally *t)
 {
     return t->tables + smp_tally_tables(1) * t->pitch;
@@ -52,15 +52,15 @@ SMP_INLINE uint8_t *pair_counts(const tally *t)
     return (uint8_t *)(pair_wraps(t) + SMP_TALLY_PAIRS);
 }
 
-/* Moves what pairs hold into the tables of single bytes. */
+/* Moves what pairs hold into two tables of single bytes. */
 static void empty_pairs(tally *t)
 {
     uint32_t *restrict wraps = pair_wraps(t), *restrict low = t->tables, *restrict high = t->tables + t->pitch;
     uint8_t *restrict pairs = pair_counts(t);
-    for (int32_t i = 0; i < 256; i++) {
+    for (int32_t i = 0, row = 0; i < 256; row += ++i) {
         uint32_t sum = 0;
-        for (int32_t k = 0; k < 256; k++) {
-            const uint32_t count = (wraps[i * 256 + k] << 8) + pairs[i * 256 + k];
+        for (int32_t k = 0; k <= i; k++) {
+            const uint32_t count = (wraps[row + k] << 8) + pairs[row + k];
             low[k] += count;
             sum += count;
         }
@@ -120,29 +120,62 @@ SMP_INLINE void count_bytes_of(uint32_t *restrict tables, int64_t pitch, const u
         tables[k % smp_tally_tables(channels) * pitch + p[i]]++;
 }
 
-/* The same for one plane, by pairs of neighbours: half as many increments. A run of equal bytes, whose increments would
- * wait for each other, takes a table apart. */
-static void count_pairs(tally *t, const uint8_t *restrict p, int64_t n)
+enum { PAIRED = 128 }; /* pairs whose counters are found at a time */
+
+/* Counts these pairs where many are equal to the next: a run of equal bytes, whose increments would wait for each
+ * other, takes a table apart. */
+static void count_repeated(tally *t, const uint16_t *restrict at, const uint8_t *restrict p, int32_t same)
 {
     uint32_t *restrict wraps = pair_wraps(t), *restrict runs = t->tables;
     uint8_t *restrict pairs = pair_counts(t);
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
+    if (same == PAIRED - 1 && p[0] == p[1]) {
+        runs[p[0]] += 2 * PAIRED;
+        return;
+    }
+    for (int32_t k = 0; k < PAIRED; k += 4) {
         uint64_t v;
-        memcpy(&v, p + i, sizeof v);
-        if (v == (v >> 8 | v << 56)) {
+        memcpy(&v, p + 2 * k, sizeof v);
+        if (v == (v >> 8 | v << 56))
             runs[(uint8_t)v] += 8;
+        else
+#pragma GCC unroll 4
+            for (int32_t i = k; i < k + 4; i++)
+                if (__builtin_expect(++pairs[at[i]] == 0, 0))
+                    wraps[at[i]]++;
+    }
+}
+
+/* The same for one plane, by pairs of neighbours: half as many increments. Which of the two comes first does not
+ * matter, so that counters of pairs of bytes fit a first-level cache. */
+static void count_pairs(tally *t, const uint8_t *restrict p, int64_t n)
+{
+    uint32_t *restrict wraps = pair_wraps(t);
+    uint8_t *restrict pairs = pair_counts(t);
+    int64_t i = 0;
+    for (; i + 2 * PAIRED <= n; i += 2 * PAIRED) {
+        uint16_t at[PAIRED], same = 0;
+        for (int32_t k = 0; k < PAIRED; k++) {
+            uint16_t pair;
+            memcpy(&pair, p + i + 2 * k, sizeof pair);
+            const uint16_t a = pair & 255, b = pair >> 8, most = a > b ? a : b, least = a > b ? b : a;
+            at[k] = (uint16_t)((uint16_t)(most * (most + 1)) / 2 + least); /* row `most` of a triangle */
+        }
+        for (int32_t k = 0; k < PAIRED - 1; k++) { /* not in `at`, which has just been written */
+            uint16_t pair, next;
+            memcpy(&pair, p + i + 2 * k, sizeof pair);
+            memcpy(&next, p + i + 2 * k + 2, sizeof next);
+            same = (uint16_t)(same + (pair == next));
+        }
+        if (__builtin_expect(same > PAIRED / 8, 0)) {
+            count_repeated(t, at, p + i, same);
             continue;
         }
-#pragma GCC unroll 4
-        for (int k = 0; k < 4; k++) {
-            const uint16_t pair = (uint16_t)(v >> (16 * k));
-            if (__builtin_expect(++pairs[pair] == 0, 0))
-                wraps[pair]++;
-        }
+#pragma GCC unroll 8
+        for (int32_t k = 0; k < PAIRED; k++)
+            if (__builtin_expect(++pairs[at[k]] == 0, 0))
+                wraps[at[k]]++;
     }
-    for (; i < n; i++)
-        runs[p[i]]++;
+    count_bytes_of(t->tables, t->pitch, p + i, n - i, 1);
 }
 
 static void count_bytes(tally *t, const uint8_t *p, int64_t n)

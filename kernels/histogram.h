@@ -77,11 +77,11 @@ SMP_FN float smp_histogram_luma(const float *pixel, const smp_histogram_params *
 
 /* The tiled CPU kernel keeps several tables of 32-bit counters, so that equal neighbours count in different ones. */
 enum {
-    SMP_TALLY_SPREAD = 8,          /* neighbouring samples that count in different tables, at least */
-    SMP_TALLY_MAX_BINS = 1024,     /* the most bins for which that many tables are kept */
-    SMP_TALLY_PAD = 16,            /* entries between tables, so that they start in different cache sets */
-    SMP_TALLY_PAIRS = 65536,       /* pairs of bytes */
-    SMP_TALLY_PAIRS_FROM = 1 << 19 /* pixels of a call from which counting pairs repays emptying them */
+    SMP_TALLY_SPREAD = 8,            /* neighbouring samples that count in different tables, at least */
+    SMP_TALLY_MAX_BINS = 1024,       /* the most bins for which that many tables are kept */
+    SMP_TALLY_PAD = 16,              /* entries between tables, so that they start in different cache sets */
+    SMP_TALLY_PAIRS = 256 * 257 / 2, /* of bytes, in any order */
+    SMP_TALLY_PAIRS_FROM = 1 << 19   /* pixels of a call from which counting pairs repays emptying them */
 };
 
 /* Tables for `planes` histograms: a multiple of planes. */

@@ -15,16 +15,20 @@ static long first_cache; /* bytes; 0: unknown */
 #define sysconf(name) first_cache
 #include "histogram.c"
 
-enum { WIDTH = 1 << 10, ROWS = SMP_TALLY_PAIRS_FROM / WIDTH + 3, BINS = 256 };
+enum { WIDTH = 1000 /* no whole number of blocks of pairs */, ROWS = SMP_TALLY_PAIRS_FROM / WIDTH + 3, BINS = 256 };
 
-/* Noise, one value only, two in turn, and noise of few values, which makes single pairs count past 255. */
+/* Noise, one value only, two in turn, noise of few values, which makes single pairs count past 255, and runs, of noise
+ * and of few values. */
+enum { KINDS = 6 };
 static void fill(uint8_t *samples, int kind)
 {
     uint32_t state = 1;
     for (int i = 0; i < WIDTH * ROWS; i++) {
-        state = state * 1664525 + 1013904223;
-        const uint8_t noise = (uint8_t)(state >> 24);
-        samples[i] = (uint8_t)(kind == 0 ? noise : kind == 1 ? 77 : kind == 2 ? i % 2 * 200 : noise & 3);
+        if (kind < 4 || i % (kind == 4 ? 11 : 6) == 0)
+            state = state * 1664525 + 1013904223;
+        const uint8_t noise = (uint8_t)(state >> 24), few = noise & 3;
+        const uint8_t kinds[KINDS] = {noise, 77, (uint8_t)(i % 2 * 200), few, noise, few};
+        samples[i] = kinds[kind];
     }
 }
 
@@ -46,7 +50,7 @@ static void both_ways_count_what_naive_counts(void **state)
     uint64_t wanted[BINS + 1], counts[BINS + 1];
     smp_io io = {.in = view, .out = view, .result = wanted};
     assert_in_range(smp_histogram_scratch(&io, &params), 1, 1 << 20);
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < KINDS; kind++) {
         fill(samples, kind);
         memset(wanted, 0, sizeof wanted);
         io.result = wanted;
