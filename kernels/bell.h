@@ -139,13 +139,13 @@ SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
 #define SMP_BELL_CONSTANT SMP_FN
 #endif
 /* Samples that a lane makes of a row: as many as leave their sums in registers. */
-SMP_BELL_CONSTANT int smp_bell_lane(smp_format format, int radius)
+SMP_BELL_CONSTANT int smp_bell_lane(int32_t format, int radius)
 {
     return format == SMP_F32 || radius > 10 ? 4 : 8;
 }
 /* Output rows of a band: with the halo they are whole groups of rows. Where memory binds, so few that the L2 keeps what
  * all warps read and write until the bands below have read it too. */
-SMP_BELL_CONSTANT int smp_bell_warp_band(smp_format format, int radius)
+SMP_BELL_CONSTANT int smp_bell_warp_band(int32_t format, int radius)
 {
     return (format == SMP_F32 ? (radius <= 3   ? 16
                                  : radius <= 8 ? 4 * radius + 4

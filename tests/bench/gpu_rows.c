@@ -126,7 +126,7 @@ static void add_stencils(table *t)
     };
     for (size_t i = 0; i < sizeof blurs / sizeof blurs[0]; i++) {
         gpu_row *row = add(t, "gaussian", blurs[i].name, blurs[i].line, blurs[i].format, blurs[i].channels);
-        if (blurs[i].bar)
+        if (blurs[i].bar > 0)
             row->bars[0] = of_copy(blurs[i].bar);
         row->peers[0] = blurs[i].peer;
         row->taps = blurs[i].taps;
