@@ -7,9 +7,10 @@
  *   naive  rows: 2r+1 global reads a sample, through the border rule; columns: the same out of an f32 picture. Bytes
  *          moved: the input, 8 a sample for the picture between, the output; and the caches serve 4r+2 reads a sample.
  *   tiled  the same two launches, but every sample is fetched once a tile into shared memory: rows as lines with a
- *          halo; columns as 128 wide tiles whose rows come in batches, each thread adding for four rows and four
- *          columns, so that one 16-byte shared read serves 16 multiplications. Any radius: taps beyond a tile come in
- *          further batches.
+ *          halo, four samples a thread from a window in registers, as in the fused kernel; columns as 64 wide tiles
+ *          whose rows come in batches, each thread adding for eight rows and four columns, so that one 16-byte shared
+ *          read serves 32 multiplications. Any radius: taps beyond a tile come in further batches, and rows whose
+ *          halo does not fit go sample by sample.
  *   fused  one launch. A block owns a strip and marches down it: rows arrive by asynchronous copies while the block
  *          works on the four before; the row pass keeps a window of samples in registers and reads 16 bytes at a time;
  *          its results go to a ring of rows in shared memory that each thread reads back for its own four columns, so
@@ -25,8 +26,7 @@
 #ifndef SMP_KERNELS_BELL_CUH
 #define SMP_KERNELS_BELL_CUH
 
-#include "bell.h"
-#include "stencil.cuh"
+#include "bell_row.cuh"
 
 /* ---------------------------------------------------------------------------------------------- naive */
 
@@ -63,8 +63,9 @@ SMP_DEVICE void bell_columns_each(const smp_io &io, const smp_bell &g, const FIN
 
 enum { BELL_HALO = 512 }; /* samples beside a line that fit, both sides together or one */
 
-struct bell_lines {
-    float v[2][SMP_BELL_LINES][SMP_BELL_ACROSS + BELL_HALO + 8];
+template <typename IN> union bell_lines {
+    float v[2][SMP_BELL_ROWS][SMP_BELL_ACROSS + BELL_HALO + 8];
+    uint4 quads[SMP_BELL_LINES * (SMP_BELL_ACROSS + BELL_HALO) * sizeof(IN) / 16];
 };
 
 /* The taps nearest..furthest of both sides for one thread's four sums, samples `lane`, `lane` + 128, ..; left and right
@@ -80,11 +81,10 @@ SMP_DEVICE void bell_add_pairs(float sum[4], const float *left, const float *rig
     }
 }
 
-/* The row pass to f32; geometry: smp_geometry_bell_rows. While both halos fit beside a line it is one window; else each
+/* The row pass to f32 for any filter, sample by sample. While both halos fit beside a line it is one window; else each
  * side has its own, for a group of taps at a time. */
-template <typename IN> SMP_DEVICE void bell_rows_tile(const smp_io &io, const smp_bell &g)
+template <typename IN> SMP_DEVICE void bell_rows_by_samples(const smp_io &io, const smp_bell &g, bell_lines<IN> &s)
 {
-    SMP_SMEM(bell_lines, s);
     const float *w = smp_bell_weights(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
     const int channels = io.in.channels, lane = (int)threadIdx.x, line = (int)threadIdx.y;
     const int64_t n = stencil_samples(io.in), x0 = (int64_t)blockIdx.x * SMP_BELL_ACROSS;
@@ -93,7 +93,7 @@ template <typename IN> SMP_DEVICE void bell_rows_tile(const smp_io &io, const sm
     const bool both = 2 * (int64_t)g.radius * channels <= BELL_HALO;
     const int group = both ? g.radius : BELL_HALO / channels;
     float *one = s.v[0][line], *other = s.v[1][line];
-    for (int64_t top = io.out.y0 + blockIdx.y * SMP_BELL_LINES; top < end; top += gridDim.y * SMP_BELL_LINES) {
+    for (int64_t top = io.out.y0 + blockIdx.y * SMP_BELL_ROWS; top < end; top += gridDim.y * SMP_BELL_ROWS) {
         const int64_t y = top + line;
         const bool there = y < end;
         float sum[4] = {0, 0, 0, 0};
@@ -133,9 +133,26 @@ template <typename IN> SMP_DEVICE void bell_rows_tile(const smp_io &io, const sm
     }
 }
 
+/* The row pass to f32; geometry: smp_geometry_bell_rows. */
+template <typename IN> SMP_DEVICE void bell_rows_tile(const smp_io &io, const smp_bell &g)
+{
+    SMP_SMEM(bell_lines<IN>, s);
+    const int channels = smp_bell_quads(&g, io.in.channels) ? io.in.channels : 0;
+    if (channels == 1)
+        bell_rows_by_quads<IN, 1>(io, g, s.quads);
+    else if (channels == 2)
+        bell_rows_by_quads<IN, 2>(io, g, s.quads);
+    else if (channels == 3)
+        bell_rows_by_quads<IN, 3>(io, g, s.quads);
+    else if (channels == 4)
+        bell_rows_by_quads<IN, 4>(io, g, s.quads);
+    else
+        bell_rows_by_samples<IN>(io, g, s);
+}
+
 /* ---------------------------------------------------------------------------------------------- tiled, columns */
 
-enum { BELL_BATCH = 64 }; /* rows in shared memory at a time */
+enum { BELL_BATCH = 128 }; /* rows in shared memory at a time: all that a tile needs, up to radius 32 */
 
 struct bell_batch {
     float v[BELL_BATCH][SMP_BELL_COLUMNS];
@@ -156,56 +173,129 @@ SMP_DEVICE stencil_quad bell_between(const smp_view &in, int64_t y, int64_t x, i
     return quad;
 }
 
-/* The column pass from f32; geometry: smp_geometry_bell_columns. A warp makes four rows of 128 columns. */
+/* Picture rows first .. first + have - 1 of a tile that begins at x0 into a batch; past `wanted` rows zeros do, which
+ * no sum takes that is stored. */
+SMP_DEVICE void bell_bring(bell_batch &s, const smp_view &in, int64_t first, int64_t x0, int have, int wanted, int edge,
+                           float outside)
+{
+    constexpr int WARPS = SMP_BELL_DOWN / SMP_BELL_EACH;
+    const int lane = 4 * (int)threadIdx.x, warp = (int)threadIdx.y;
+    const bool aligned = ((uintptr_t)in.data | (uintptr_t)in.stride) % 16 == 0;
+    if (aligned && first >= in.y0 && first + have <= in.y0 + in.rows && x0 + SMP_BELL_COLUMNS <= stencil_samples(in)) {
+        const float *from = smp_in<float>(in, first + warp) + x0 + lane;
+#pragma unroll 4
+        for (int j = warp; j < have; j += WARPS) {
+            stencil_keep4(s.v[j] + lane, stencil_load4(from));
+            from = reinterpret_cast<const float *>(reinterpret_cast<const char *>(from) + WARPS * in.stride);
+        }
+        return;
+    }
+    for (int j = warp; j < have; j += WARPS)
+        stencil_keep4(s.v[j] + lane,
+                      j < wanted ? bell_between(in, first + j, x0 + lane, edge, outside) : stencil_quad_of(0.f));
+}
+
+/* The weight of tap k of the column pass, top first. */
+SMP_DEVICE float bell_down(const smp_bell &g, const void *table, int k)
+{
+    const int distance = k < g.radius ? g.radius - k : k - g.radius;
+    return g.radius < SMP_BELL_INLINE ? g.w[distance] : static_cast<const float *>(table)[distance];
+}
+
+/* EACH rows of a batch added to a thread's EACH sums, of which each takes a row as one tap further up than the sum
+ * before; weight[EACH - 1] is that of the first row for the first sum. FIRST: sum q has its first tap in row q. LAST:
+ * the sums end within these rows, the first one after `left` rows more. */
+template <int EACH, bool FIRST, bool LAST>
+SMP_DEVICE void bell_add_rows(stencil_quad *sum, const float *rows, const float *weight, int left)
+{
+#pragma unroll
+    for (int s = 0; s < EACH; s++) {
+        const stencil_quad m = stencil_load4(rows + s * SMP_BELL_COLUMNS);
+#pragma unroll
+        for (int q = 0; q < EACH; q++) {
+            const float w = weight[EACH - 1 + s - q];
+            if ((FIRST && s < q) || (LAST && s - q > left))
+                continue;
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                sum[q].v[i] = FIRST && s == q ? smp_bell_first(w, m.v[i]) : smp_bell_tap(sum[q].v[i], w, m.v[i]);
+        }
+    }
+}
+
+/* The column pass from f32; geometry: smp_geometry_bell_columns. Half a warp makes EACH rows of 64 columns; of weights
+ * it keeps those that EACH rows more and its sums need. */
 template <typename OUT, typename FINISH>
 SMP_DEVICE void bell_columns_tile(const smp_io &io, const smp_bell &g, const FINISH &finish)
 {
+    enum { EACH = SMP_BELL_EACH };
     SMP_SMEM(bell_batch, s);
-    const float *w = smp_bell_weights(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
-    const int r = g.radius, lane = 4 * (int)threadIdx.x, mine = 4 * (int)threadIdx.y;
+    const float outside = smp_outside(g.edge, g.fill, io.in.white);
+    const int lane = 4 * (int)threadIdx.x, mine = EACH * (int)threadIdx.y;
+    const int all = (SMP_BELL_DOWN + 2 * g.radius + EACH - 1) / EACH * EACH;
+    const int past = mine + (EACH + 2 * g.radius + EACH - 1) / EACH * EACH;
     const int64_t x = (int64_t)blockIdx.x * SMP_BELL_COLUMNS + lane, end = io.out.y0 + io.out.rows;
     unsigned clipped = 0;
     for (int64_t top = io.out.y0 + blockIdx.y * SMP_BELL_DOWN; top < end; top += gridDim.y * SMP_BELL_DOWN) {
-        const int down = end - top < SMP_BELL_DOWN ? (int)(end - top) : SMP_BELL_DOWN, rows = down + 2 * r;
-        stencil_quad sum[4];
-        float weight[4] = {0, 0, 0, 0}; /* of the row that is added, to the four sums */
-        for (int q = 0; q < 4; q++)
-            sum[q] = stencil_quad_of(0.f);
-        for (int base = 0; base < rows; base += BELL_BATCH) {
-            const int have = rows - base < BELL_BATCH ? rows - base : BELL_BATCH;
-            for (int j = (int)threadIdx.y; j < have; j += (int)blockDim.y)
-                stencil_keep4(s.v[j] + lane, bell_between(io.in, top - r + base + j, x, g.edge, outside));
-            __syncthreads();
-            const int from = mine > base ? mine : base;
-            const int to = mine + 4 + 2 * r < base + have ? mine + 4 + 2 * r : base + have;
-            for (int j = from; j < to; j++) {
-                const stencil_quad m = stencil_load4(s.v[j - base] + lane);
-                const int tap = j - mine; /* of the first of the four rows */
-                for (int q = 3; q > 0; q--)
-                    weight[q] = weight[q - 1];
-                weight[0] = tap <= 2 * r ? w[tap < r ? r - tap : tap - r] : 0.f;
+        const int needed = (end - top < SMP_BELL_DOWN ? (int)(end - top) : SMP_BELL_DOWN) + 2 * g.radius;
+        stencil_quad sum[EACH];
+        float weight[2 * EACH - 1];
 #pragma unroll
-                for (int q = 0; q < 4; q++)
-                    if (tap == q)
-                        for (int i = 0; i < 4; i++)
-                            sum[q].v[i] = smp_bell_first(weight[q], m.v[i]);
-                    else if (tap > q && tap - q <= 2 * r)
-                        for (int i = 0; i < 4; i++)
-                            sum[q].v[i] = smp_bell_tap(sum[q].v[i], weight[q], m.v[i]);
+        for (int q = 0; q < EACH; q++)
+            sum[q] = stencil_quad_of(0.f);
+#pragma unroll
+        for (int k = 0; k < 2 * EACH - 1; k++)
+            weight[k] = 0.f;
+        for (int base = 0; base < all; base += BELL_BATCH) {
+            const int have = all - base < BELL_BATCH ? all - base : BELL_BATCH;
+            bell_bring(s, io.in, top - g.radius + base, x - lane, have, needed - base, g.edge, outside);
+            __syncthreads();
+            const int to = past < base + have ? past : base + have;
+#pragma unroll 1
+            for (int j = mine > base ? mine : base; j < to; j += EACH) {
+                const int tap = j - mine; /* of the first sum */
+#pragma unroll
+                for (int k = 0; k < EACH - 1; k++)
+                    weight[k] = weight[k + EACH];
+#pragma unroll
+                for (int k = 0; k < EACH; k++)
+                    weight[EACH - 1 + k] = tap + k <= 2 * g.radius ? bell_down(g, io.table, tap + k) : 0.f;
+                const int left = 2 * g.radius - tap;
+                const float *const rows = s.v[j - base] + lane;
+                if (tap && left >= EACH - 1)
+                    bell_add_rows<EACH, false, false>(sum, rows, weight, left);
+                else if (tap)
+                    bell_add_rows<EACH, false, true>(sum, rows, weight, left);
+                else if (left >= EACH - 1)
+                    bell_add_rows<EACH, true, false>(sum, rows, weight, left);
+                else
+                    bell_add_rows<EACH, true, true>(sum, rows, weight, left);
             }
             __syncthreads();
         }
 #pragma unroll
-        for (int q = 0; q < 4; q++)
-            if (mine + q < down && x < stencil_samples(io.out)) {
-                const int64_t y = top + mine + q;
+        for (int q = 0; q < EACH; q++) {
+            const int64_t y = top + mine + q;
+            if (y < end && x < stencil_samples(io.out)) {
                 for (int i = 0; i < 4; i++)
                     if (x + i < stencil_samples(io.out))
                         sum[q].v[i] = finish(y, x + i, sum[q].v[i]);
                 stencil_put4(io, smp_out<OUT>(io.out, y), x, sum[q], &clipped);
             }
+        }
     }
     smp_count_clipped<OUT>(io, clipped);
 }
+
+/* Kernels of one template function name<IN, OUT>(io, p) that makes the column pass as a tile; six blocks an SM. */
+#define BELL_COLUMNS_TO(name, OUT, out, type)                                                                          \
+    SMP_KERNEL_BOUNDS(SMP_BELL_COLUMNS / 4 * SMP_BELL_DOWN / SMP_BELL_EACH, 6, name##_f32_##out, type, io, p)          \
+    {                                                                                                                  \
+        name<float, OUT>(io, p);                                                                                       \
+    }
+#define BELL_COLUMNS(name, type)                                                                                       \
+    BELL_COLUMNS_TO(name, uint8_t, u8, type)                                                                           \
+    BELL_COLUMNS_TO(name, uint16_t, u16, type)                                                                         \
+    BELL_COLUMNS_TO(name, float, f32, type)
 
 #endif

@@ -2,91 +2,7 @@
 #ifndef SMP_KERNELS_BELL_FUSED_CUH
 #define SMP_KERNELS_BELL_FUSED_CUH
 
-#include "bell.cuh"
-
-/* One block's work: where its strip and its shared memory are. */
-template <typename IN> struct bell_strip {
-    int threads, halo, pitch; /* samples beside the strip; samples of a line in shared memory */
-    int64_t n, x0;            /* samples of a row; the strip's first */
-    IN *lines;                /* 2 * SMP_BELL_STEP of them */
-    stencil_quad *ring;       /* smp_bell_ring() rows of a quad a thread */
-};
-
-template <typename IN>
-SMP_DEVICE bell_strip<IN> bell_strip_at(const smp_io &io, const smp_bell &g, unsigned char *shared)
-{
-    bell_strip<IN> strip;
-    strip.threads = smp_bell_threads(g.radius);
-    strip.halo = smp_bell_halo(g.radius, io.in.channels, (int)sizeof(IN));
-    strip.pitch = 4 * strip.threads + 2 * strip.halo;
-    strip.n = stencil_samples(io.in);
-    strip.x0 = (int64_t)blockIdx.x * 4 * strip.threads;
-    strip.lines = reinterpret_cast<IN *>(shared);
-    strip.ring = reinterpret_cast<stencil_quad *>(strip.lines + 2 * SMP_BELL_STEP * strip.pitch);
-    return strip;
-}
-
-/* Starts copying row y (which exists) with its halo into `line`, 16 bytes a lane of one warp; across the side borders
- * sample by sample. */
-template <typename IN>
-SMP_DEVICE void bell_fetch(IN *line, const bell_strip<IN> &strip, const smp_io &io, const smp_bell &g, int64_t y,
-                           float outside)
-{
-    constexpr int PIECE = 16 / (int)sizeof(IN);
-    const IN *row = smp_in<IN>(io.in, y);
-    const bool aligned = (uintptr_t)row % 16 == 0;
-    for (int first = 0; first < strip.pitch; first += 32 * PIECE) {
-        smp_together();
-        const int i = first + (int)(threadIdx.x % 32) * PIECE;
-        const int64_t at = strip.x0 - strip.halo + i;
-        if (i < strip.pitch && aligned && at >= 0 && at + PIECE <= strip.n) {
-            smp_copy_async<16>(line + i, row + at);
-        } else if (i < strip.pitch && at < strip.n + strip.halo)
-#pragma unroll 1
-            for (int k = 0; k < PIECE; k++)
-                line[i + k] = (IN)stencil_far_across(row, io.in.width, io.in.channels, at + k, g.edge, outside);
-    }
-}
-
-/* The row pass for the four samples at `line`, C channels. Taps go outwards in groups of four: a group needs C quads
- * more on each side, beside the quad that it shares with the group before. */
-template <typename IN, int C> SMP_DEVICE stencil_quad bell_row4(const IN *line, const smp_bell &g)
-{
-    stencil_quad sum = stencil_load4(line);
-    float left[4 * C + 4], right[4 * C + 4]; /* from sample -(k+4)C, and from sample kC on, for taps k+1 .. k+4 */
-#pragma unroll
-    for (int q = 0; q < 4; q++) {
-        left[q] = right[4 * C + q] = sum.v[q];
-        sum.v[q] = smp_bell_first(g.w[0], sum.v[q]);
-    }
-#pragma unroll 1
-    for (int k = 0; k < g.radius; k += 4) {
-#pragma unroll
-        for (int q = 0; q < 4; q++) {
-            left[4 * C + q] = left[q];
-            right[q] = right[4 * C + q];
-        }
-#pragma unroll
-        for (int c = 0; c < C; c++) {
-            const stencil_quad before = stencil_load4(line - (k + 4) * C + 4 * c);
-            const stencil_quad after = stencil_load4(line + k * C + 4 + 4 * c);
-#pragma unroll
-            for (int q = 0; q < 4; q++) {
-                left[4 * c + q] = before.v[q];
-                right[4 + 4 * c + q] = after.v[q];
-            }
-        }
-#pragma unroll
-        for (int tap = 1; tap <= 4; tap++)
-            if (k + tap <= g.radius) {
-                const float weight = g.w[k + tap];
-#pragma unroll
-                for (int q = 0; q < 4; q++)
-                    sum.v[q] = smp_bell_pair(sum.v[q], weight, left[(4 - tap) * C + q], right[tap * C + q]);
-            }
-    }
-    return sum;
-}
+#include "bell_row.cuh"
 
 /* One row of the ring added to the sums that it belongs to: sum q takes it as its tap number `tap` - q. */
 SMP_DEVICE void bell_add_row(stencil_quad sum[4], const stencil_quad &m, const float weight[4], int tap, int taps)
@@ -146,7 +62,8 @@ template <typename IN, typename OUT, int C, typename FINISH>
 SMP_DEVICE void bell_fuse(const smp_io &io, const smp_bell &g, const FINISH &finish)
 {
     SMP_SMEM_DYNAMIC(unsigned char, shared);
-    const bell_strip<IN> strip = bell_strip_at<IN>(io, g, shared);
+    const bell_strip<IN> strip = bell_strip_at<IN>(io, g, smp_bell_threads(g.radius), shared);
+    stencil_quad *const ring = reinterpret_cast<stencil_quad *>(strip.lines + 2 * SMP_BELL_STEP * strip.pitch);
     const float outside = smp_outside(g.edge, g.fill, io.in.white);
     const int r = g.radius, pad = 2 * r % SMP_BELL_STEP, ring_rows = smp_bell_ring(r);
     const int band = smp_band_of(io.out.rows, (int)gridDim.y);
@@ -181,14 +98,14 @@ SMP_DEVICE void bell_fuse(const smp_io &io, const smp_bell &g, const FINISH &fin
                     stencil_quad m = stencil_quad_of(outside);
                     if (stencil_border(first + base + q, io.in.height, g.edge) >= 0)
                         m = bell_row4<IN, C>(line, g);
-                    strip.ring[(slot + q) * strip.threads + t] = m;
+                    ring[(slot + q) * strip.threads + t] = m;
                 }
                 const int made = base - pad - 2 * r; /* the first output row that these complete */
                 if (made >= 0) {
                     stencil_quad sum[4];
                     const int oldest = slot + pad + SMP_BELL_STEP;
-                    bell_column4(sum, strip.ring, oldest < ring_rows ? oldest : oldest - ring_rows, ring_rows,
-                                 strip.threads, down - made + 2 * r, g);
+                    bell_column4(sum, ring, oldest < ring_rows ? oldest : oldest - ring_rows, ring_rows, strip.threads,
+                                 down - made + 2 * r, g);
 #pragma unroll 1
                     for (int64_t y = top + made; y < top + made + 4 && y < top + down; y++) {
 #pragma unroll

@@ -27,7 +27,7 @@ template <typename IN, typename OUT> SMP_DEVICE void gaussian_columns_tiled(cons
 SMP_KERNEL_INTO_F32(gaussian_rows, smp_bell)
 SMP_KERNEL_INTO_F32(gaussian_rows_tiled, smp_bell)
 SMP_KERNEL_FROM_F32(gaussian_columns, smp_bell)
-SMP_KERNEL_FROM_F32(gaussian_columns_tiled, smp_bell)
+BELL_COLUMNS(gaussian_columns_tiled, smp_bell)
 
 /* With the same format in and out, most channels have the kernels of bell_warp.cuh: gaussian.c. */
 #define GAUSSIAN_FUSED(C, FORMATS)                                                                                     \

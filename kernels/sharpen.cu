@@ -37,7 +37,7 @@ template <typename IN, typename OUT> SMP_DEVICE void sharpen_columns_tiled(const
     bell_columns_tile<OUT>(io, p.blur, sharpen_with(io.by, io.by.format, p));
 }
 SMP_KERNEL_FROM_F32(sharpen_columns, smp_sharpen)
-SMP_KERNEL_FROM_F32(sharpen_columns_tiled, smp_sharpen)
+BELL_COLUMNS(sharpen_columns_tiled, smp_sharpen)
 
 #define SHARPEN_FUSED(C)                                                                                               \
     template <typename IN, typename OUT> SMP_DEVICE void sharpen_fused##C(const smp_io &io, const smp_sharpen &p)      \

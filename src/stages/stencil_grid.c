@@ -41,13 +41,13 @@ static void bands(const smp_io *io, int64_t across, int64_t most, unsigned threa
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
-    tiles(io, SMP_BELL_ACROSS, SMP_BELL_LINES, SMP_BELL_LANES, SMP_BELL_LINES, grid);
+    tiles(io, SMP_BELL_ACROSS, SMP_BELL_LINES, SMP_BELL_LANES, SMP_BELL_ROWS, grid);
 }
 
 void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
-    tiles(io, SMP_BELL_COLUMNS, SMP_BELL_DOWN, SMP_BELL_COLUMNS / 4, SMP_BELL_DOWN / 4, grid);
+    tiles(io, SMP_BELL_COLUMNS, SMP_BELL_DOWN, SMP_BELL_COLUMNS / 4, SMP_BELL_DOWN / SMP_BELL_EACH, grid);
 }
 
 void smp_geometry_bell_fused(const smp_io *io, const void *params, smp_grid *grid)
