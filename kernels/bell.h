@@ -68,7 +68,7 @@ SMP_FN size_t smp_bell_scratch(int radius, int channels)
 /* GPU: tiles of the kernels that pass through the scratch picture, in samples and rows. */
 enum {
     SMP_BELL_ACROSS = 512, /* row pass: samples a line of a tile, .. */
-    SMP_BELL_LINES = 8,    /* lines a tile, .. */
+    SMP_BELL_LINES = 8,    /* lines a tile, as many as a block has warps, .. */
     SMP_BELL_LANES = 128,  /* threads a line, .. */
     SMP_BELL_ROWS = 2,     /* and lines at once */
     SMP_BELL_COLUMNS = 64, /* column pass: samples across a tile, a quad a thread, .. */
@@ -86,8 +86,7 @@ SMP_FN int smp_bell_fused(const smp_bell *g, int channels)
     return g->radius <= SMP_BELL_FUSED_RADIUS && channels <= SMP_BELL_FUSED_CHANNELS &&
            (g->edge != SMP_CONSTANT || g->fill == 0.f || g->fill == 1.f);
 }
-/* Whether rows alone are filtered by quads: lines as in the fused kernel, of any radius whose weights are parameters.
- */
+/* Whether rows alone are filtered by quads, from lines as the fused kernel's: radii whose weights are parameters. */
 SMP_FN int smp_bell_quads(const smp_bell *g, int channels)
 {
     return g->radius < SMP_BELL_INLINE && channels <= SMP_BELL_FUSED_CHANNELS &&
