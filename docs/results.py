@@ -10,7 +10,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "peers"]
+ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "peers", "limits"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -255,11 +255,48 @@ def gpu_peers(report):
     return text
 
 
+def nearest(units):
+    """The unit that is nearest to its peak."""
+    known = {name: value for name, value in units.items() if value is not None}
+    if not known:
+        return ""
+    name = max(known, key=known.get)
+    return f"{name} {known[name]:.0f} %"
+
+
+def limits(report):
+    """Counters of rows that miss their bar, or cost more end to end, as tests/gpu_limits.py reads them."""
+    environment = report["environment"]
+    said = [environment.get(key) for key in ("device_name", "driver", "toolkit")]
+    text = f"\n## What limits the rows below their bars\n\n{', '.join(word for word in said if word)}; counters of the kernel that takes " \
+           "most of a row's time, by ncu (tests/gpu_limits.py). Full is the launch of the row, round and end " \
+           "to end the two of `ragged` above. Units are in percent of their peak; waits are a warp's cycles for each instruction that it " \
+           "issues, the two longest.\n\n"
+    lines = []
+    for row in report["rows"]:
+        why = [f"{bar['reached']:.3f}, wanted {bar['bar'].replace('at least ', '').replace('at most ', '<= ')}" for bar in row["bars_missed"]]
+        why += [f"end to end {row['cost_end_to_end']:.2f}"] if row["cost_end_to_end"] else []
+        ways = (["full"] if row["bars_missed"] else []) + (["round", "end to end"] if row["cost_end_to_end"] else [])
+        for i, way in enumerate(way for way in ways if way in row["launches"]):
+            one = row["launches"][way]
+            units = one["units_percent"]
+            waits = sorted(one["waits"].items(), key=lambda wait: -wait[1])[:2]
+            lines.append([row["row"] if i == 0 else "", "; ".join(why) if i == 0 else "", way, number(one["seconds"] * 1e3, 3),
+                          nearest(units), *(number(units.get(name), 0) for name in ("issue slots", "FMA pipe", "shared memory", "L2", "DRAM")),
+                          number(one["warps_resident_percent"], 0), number(one["instructions_a_sample"]),
+                          ", ".join(f"{name.replace('_', ' ')} {cycles:.1f}" for name, cycles in waits)])
+    text += table(["work", "why", "launch", "ms", "nearest its peak", "issue", "FMA", "shared", "L2", "DRAM", "warps resident",
+                   "instructions a sample", "waits"], lines)
+    if report.get("left_out"):
+        text += f"\nNot measured: {', '.join(report['left_out'])}.\n"
+    return text
+
+
 def peers_of(report):
     return gpu_peers(report) if "rows" in report else peers(report)
 
 
-MAKERS = {"bench": bench, "peers": peers_of}
+MAKERS = {"bench": bench, "peers": peers_of, "limits": limits}
 
 
 def main():

@@ -7,22 +7,17 @@
  *   naive  rows: 2r+1 global reads a sample, through the border rule; columns: the same out of an f32 picture. Bytes
  *          moved: the input, 8 a sample for the picture between, the output; and the caches serve 4r+2 reads a sample.
  *   tiled  the same two launches, but every sample is fetched once a tile into shared memory: rows as lines with a
- *          halo, four samples a thread from a window in registers, as in the fused kernel; columns as 64 wide tiles
- *          whose rows come in batches, each thread adding for eight rows and four columns, so that one 16-byte shared
- *          read serves 32 multiplications. Any radius: taps beyond a tile come in further batches, and rows whose
- *          halo does not fit go sample by sample.
- *   fused  one launch. A block owns a strip and marches down it: rows arrive by asynchronous copies while the block
- *          works on the four before; the row pass keeps a window of samples in registers and reads 16 bytes at a time;
- *          its results go to a ring of rows in shared memory that each thread reads back for its own four columns, so
- *          that nothing but input and output touches device memory. Rows of halo are read and filtered twice where
- *          strips end: the band is chosen several times as tall. Needs 16 bytes of shared memory a thread and ring
- *          row: small radii.
- *
- * Where input and output have the same format and the radius is small, fused means the kernels of bell_warp.cuh (of
- * gaussian; sharpen has them up to radius 8, for u8 and f32), which are the same idea counted in instructions: one warp
- * a strip, no barrier, no ring: 15 instructions in the inner loop for each u8 sample of 5 taps, where the other
- * executes 91 (the counter is instructions executed; docs/gpu-log.md has the figures). Shared accesses are
- * conflict-free in all of them: neighbouring lanes have neighbouring quads, or samples. */
+ *          halo, four samples a thread from a window in registers; columns as 64 wide tiles whose rows come in batches,
+ *          each thread adding for eight rows and four columns, so that one 16-byte shared read serves 32
+ *          multiplications. Any radius: taps beyond a tile come in further batches, and rows whose halo does not fit go
+ *          sample by sample.
+ *   fused  one launch, where input and output have the same format and the radius is small: the kernels of
+ *          bell_warp.cuh (of gaussian; sharpen has them up to radius 8, for u8 and f32). One warp owns a strip and
+ *          marches down it, with the sums of the column pass in registers, so that nothing but input and output
+ *          touches device memory: 15 instructions in the inner loop for each u8 sample of 5 taps (the counter is
+ *          instructions executed; docs/gpu-log.md has the figures). Rows of halo are read and filtered twice where
+ *          strips end.
+ * Shared accesses are conflict-free in all of them: neighbouring lanes have neighbouring quads, or samples. */
 #ifndef SMP_KERNELS_BELL_CUH
 #define SMP_KERNELS_BELL_CUH
 
@@ -63,10 +58,7 @@ SMP_DEVICE void bell_columns_each(const smp_io &io, const smp_bell &g, const FIN
 
 enum { BELL_HALO = 512 }; /* samples beside a line that fit, both sides together or one */
 
-template <typename IN> union bell_lines {
-    float v[2][SMP_BELL_ROWS][SMP_BELL_ACROSS + BELL_HALO + 8];
-    uint4 quads[SMP_BELL_LINES * (SMP_BELL_ACROSS + BELL_HALO) * sizeof(IN) / 16];
-};
+typedef float bell_values[2][SMP_BELL_ROWS][SMP_BELL_ACROSS + BELL_HALO + 8];
 
 /* The taps nearest..furthest of both sides for one thread's four sums, samples `lane`, `lane` + 128, ..; left and right
  * point at the nearest tap of sample `lane`. */
@@ -83,7 +75,7 @@ SMP_DEVICE void bell_add_pairs(float sum[4], const float *left, const float *rig
 
 /* The row pass to f32 for any filter, sample by sample. While both halos fit beside a line it is one window; else each
  * side has its own, for a group of taps at a time. */
-template <typename IN> SMP_DEVICE void bell_rows_by_samples(const smp_io &io, const smp_bell &g, bell_lines<IN> &s)
+template <typename IN> SMP_DEVICE void bell_rows_by_samples(const smp_io &io, const smp_bell &g, bell_values &s)
 {
     const float *w = smp_bell_weights(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
     const int channels = io.in.channels, lane = (int)threadIdx.x, line = (int)threadIdx.y;
@@ -92,7 +84,7 @@ template <typename IN> SMP_DEVICE void bell_rows_by_samples(const smp_io &io, co
     const int across = n - x0 < SMP_BELL_ACROSS ? (int)(n - x0) : SMP_BELL_ACROSS; /* samples to make */
     const bool both = 2 * (int64_t)g.radius * channels <= BELL_HALO;
     const int group = both ? g.radius : BELL_HALO / channels;
-    float *one = s.v[0][line], *other = s.v[1][line];
+    float *one = s[0][line], *other = s[1][line];
     for (int64_t top = io.out.y0 + blockIdx.y * SMP_BELL_ROWS; top < end; top += gridDim.y * SMP_BELL_ROWS) {
         const int64_t y = top + line;
         const bool there = y < end;
@@ -136,18 +128,22 @@ template <typename IN> SMP_DEVICE void bell_rows_by_samples(const smp_io &io, co
 /* The row pass to f32; geometry: smp_geometry_bell_rows. */
 template <typename IN> SMP_DEVICE void bell_rows_tile(const smp_io &io, const smp_bell &g)
 {
-    SMP_SMEM(bell_lines<IN>, s);
+    union tile {
+        bell_lines<IN> lines;
+        bell_values values;
+    };
+    SMP_SMEM(tile, s);
     const int channels = smp_bell_quads(&g, io.in.channels) ? io.in.channels : 0;
     if (channels == 1)
-        bell_rows_by_quads<IN, 1>(io, g, s.quads);
+        bell_rows_by_quads<IN, 1>(io, g, s.lines);
     else if (channels == 2)
-        bell_rows_by_quads<IN, 2>(io, g, s.quads);
+        bell_rows_by_quads<IN, 2>(io, g, s.lines);
     else if (channels == 3)
-        bell_rows_by_quads<IN, 3>(io, g, s.quads);
+        bell_rows_by_quads<IN, 3>(io, g, s.lines);
     else if (channels == 4)
-        bell_rows_by_quads<IN, 4>(io, g, s.quads);
+        bell_rows_by_quads<IN, 4>(io, g, s.lines);
     else
-        bell_rows_by_samples<IN>(io, g, s);
+        bell_rows_by_samples<IN>(io, g, s.values);
 }
 
 /* ---------------------------------------------------------------------------------------------- tiled, columns */

@@ -76,69 +76,43 @@ enum {
     SMP_BELL_EACH = 8,     /* so many a thread */
 };
 
-/* GPU: the kernel that fuses both passes. Rows arrive SMP_BELL_STEP at a time, twice over, with a halo of whole 16-byte
- * pieces on both sides; a ring holds the row pass of all rows that the column pass still needs. */
-enum { SMP_BELL_STEP = 4, SMP_BELL_FUSED_RADIUS = 16, SMP_BELL_FUSED_CHANNELS = 4 };
+/* GPU: rows by quads (bell_row.cuh), from lines in shared memory. They hold samples as the input stores them, so the
+ * value outside must be one; weights are parameters. */
+enum { SMP_BELL_CHANNELS = 4 }; /* at most */
 
-/* Whether it applies. Lines hold samples as the input stores them, so the value outside must be one. */
-SMP_FN int smp_bell_fused(const smp_bell *g, int channels)
-{
-    return g->radius <= SMP_BELL_FUSED_RADIUS && channels <= SMP_BELL_FUSED_CHANNELS &&
-           (g->edge != SMP_CONSTANT || g->fill == 0.f || g->fill == 1.f);
-}
-/* Whether rows alone are filtered by quads, from lines as the fused kernel's: radii whose weights are parameters. */
 SMP_FN int smp_bell_quads(const smp_bell *g, int channels)
 {
-    return g->radius < SMP_BELL_INLINE && channels <= SMP_BELL_FUSED_CHANNELS &&
+    return g->radius < SMP_BELL_INLINE && channels <= SMP_BELL_CHANNELS &&
            (g->edge != SMP_CONSTANT || g->fill == 0.f || g->fill == 1.f);
 }
-/* Samples beside a strip: what groups of four taps read. */
+/* Samples beside a tile: what groups of four taps read, in whole pieces of 16 bytes. */
 SMP_FN int smp_bell_halo(int radius, int channels, int sample_size)
 {
     const int piece = 16 / sample_size, samples = (radius + 3) / 4 * 4 * channels;
     return (samples + piece - 1) / piece * piece;
 }
-/* Threads of a block; a strip is four times as many samples wide. */
-SMP_FN int smp_bell_threads(int radius)
-{
-    return radius <= 8 ? 128 : 64;
-}
-/* Output rows that a block makes: more for taller filters, whose first rows cost more. */
-SMP_FN int smp_bell_band(int radius)
-{
-    return radius <= 4 ? 64 : 128;
-}
-/* Rows in the ring; a multiple of SMP_BELL_STEP. */
-SMP_FN int smp_bell_ring(int radius)
-{
-    return (2 * radius + SMP_BELL_STEP + SMP_BELL_STEP - 1) / SMP_BELL_STEP * SMP_BELL_STEP;
-}
-/* Bytes of shared memory. */
-SMP_FN uint32_t smp_bell_shared(int radius, int channels, int sample_size)
-{
-    const int threads = smp_bell_threads(radius);
-    const int line = (4 * threads + 2 * smp_bell_halo(radius, channels, sample_size)) * sample_size;
-    return (uint32_t)(2 * SMP_BELL_STEP * line + smp_bell_ring(radius) * threads * 16);
-}
 
-/* GPU: the kernels of bell_warp.cuh, one warp a strip, with 1, 3 or 4 channels of the same format in and out. Of whole
- * numbers, taps of weight zero change nothing: one kernel serves several radii. */
-enum { SMP_BELL_WARP_RADIUS = 16 };
+/* GPU: the kernels of bell_warp.cuh, one warp a strip, with 1, 3 or 4 channels: of one format, in and out, and from
+ * bytes to f32 and back. Of whole numbers, taps of weight zero change nothing: one kernel serves several radii. */
+enum { SMP_BELL_WARP_RADIUS = 16, SMP_BELL_TO_BYTES_RADIUS = 8 };
 
 /* The radius of the kernel for this launch, or 0: none. Outside the picture these kernels know zero, but no other
  * value, and places in a row have 32 bits. */
 SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
 {
-    const int channels = io->in.channels, radius = g->radius;
-    if (io->in.format != io->out.format || radius > SMP_BELL_WARP_RADIUS ||
-        (g->edge == SMP_CONSTANT && g->fill != 0.f) || io->in.width * channels > 1 << 30 ||
-        (channels != 1 && channels != 3 && channels != 4))
+    const int channels = io->in.channels, radius = g->radius, from = io->in.format, to = io->out.format;
+    if (radius > SMP_BELL_WARP_RADIUS || (g->edge == SMP_CONSTANT && g->fill != 0.f) ||
+        io->in.width * channels > 1 << 30 || (channels != 1 && channels != 3 && channels != 4))
         return 0;
-    if (io->in.format == SMP_U8)
+    if (from == SMP_U8 && to == SMP_U8)
         return radius <= 2 ? 2 : radius <= 8 ? radius : radius <= 10 ? 10 : radius <= 12 ? 12 : 16;
-    if (io->in.format == SMP_U16)
+    if (from == SMP_U8 && to == SMP_F32)
+        return radius <= 8 ? (radius + 1) / 2 * 2 : radius <= 12 ? 12 : 16;
+    if (from == SMP_U16 && to == SMP_U16)
         return radius <= 2 ? 2 : radius <= 4 ? 4 : radius <= 8 ? 8 : radius <= 12 ? 12 : 16;
-    return radius;
+    if (from == SMP_F32 && to == SMP_U8)
+        return radius <= SMP_BELL_TO_BYTES_RADIUS ? radius : 0;
+    return from == to ? radius : 0;
 }
 
 #ifdef __cplusplus
@@ -146,10 +120,10 @@ SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
 #else
 #define SMP_BELL_CONSTANT SMP_FN
 #endif
-/* Samples that a lane makes of a row: as many as leave their sums in registers. */
-SMP_BELL_CONSTANT int smp_bell_lane(int32_t format, int radius)
+/* Samples that a lane makes of a row: as many as leave their sums in registers and are one store. */
+SMP_BELL_CONSTANT int smp_bell_lane(int32_t from, int32_t to, int radius)
 {
-    return format == SMP_F32 || radius > 10 ? 4 : 8;
+    return from == SMP_F32 || to == SMP_F32 || radius > 10 ? 4 : 8;
 }
 /* Output rows of a band: with the halo they are whole groups of rows. Where memory binds, so few that the L2 keeps what
  * all warps read and write until the bands below have read it too. */

@@ -1,49 +1,51 @@
-/* The row pass of bell.h by quads of samples, from lines of the input in shared memory: for the fused kernel and for
- * rows alone. */
+/* The row pass of bell.h by quads of samples, from lines of the input in shared memory: four samples a thread, whose
+ * taps come out of a window in registers. */
 #ifndef SMP_KERNELS_BELL_ROW_CUH
 #define SMP_KERNELS_BELL_ROW_CUH
 
 #include "stencil.cuh"
 
-/* One block's work: where its strip and its shared memory are. */
-template <typename IN> struct bell_strip {
-    int threads, halo, pitch; /* samples beside the strip; samples of a line in shared memory */
-    int64_t n, x0;            /* samples of a row; the strip's first */
-    IN *lines;
+/* Lines of a tile in shared memory. A sample lies as far into a line's 128 bytes as into the row's in device memory,
+ * and what is copied beside the samples that are needed makes whole sectors of 32: so 32 copies of 16 bytes take four
+ * wavefronts, and elsewhere up to 16 (docs/banks.md, 8). */
+template <typename IN> struct bell_lines {
+    static constexpr int PIECE = 16 / (int)sizeof(IN), SECTOR = 2 * PIECE, ROW = 8 * PIECE; /* of banks; in samples */
+    static constexpr int HALO = (SMP_BELL_INLINE * SMP_BELL_CHANNELS + ROW - 1) / ROW * ROW;
+    static constexpr int PITCH = HALO + SMP_BELL_ACROSS + HALO + ROW;
+    alignas(128) uint4 v[SMP_BELL_LINES * PITCH / PIECE];
+
+    /* How far the tile's first sample of `row` lies into 128 bytes; rows that begin anywhere have no such place. */
+    static SMP_MEMBER int into(const IN *row)
+    {
+        return (uintptr_t)row % 16 == 0 ? (int)((uintptr_t)row % 128 / sizeof(IN)) : 0;
+    }
+    /* That sample in the line for `row`. */
+    SMP_MEMBER IN *at(int line, const IN *row) { return reinterpret_cast<IN *>(v) + line * PITCH + HALO + into(row); }
 };
 
+/* Starts copying samples x0 - halo .. x0 + SMP_BELL_ACROSS + halo - 1 of `row` into a line, 16 bytes a lane of one
+ * warp; across the side borders sample by sample. x0 is a multiple of SMP_BELL_ACROSS, halo of 16 bytes. */
 template <typename IN>
-SMP_DEVICE bell_strip<IN> bell_strip_at(const smp_io &io, const smp_bell &g, int threads, void *shared)
+SMP_DEVICE void bell_fetch(bell_lines<IN> &lines, int line, const smp_view &in, const IN *row, int64_t x0, int halo,
+                           const smp_bell &g, float outside)
 {
-    bell_strip<IN> strip;
-    strip.threads = threads;
-    strip.halo = smp_bell_halo(g.radius, io.in.channels, (int)sizeof(IN));
-    strip.pitch = 4 * strip.threads + 2 * strip.halo;
-    strip.n = stencil_samples(io.in);
-    strip.x0 = (int64_t)blockIdx.x * 4 * strip.threads;
-    strip.lines = static_cast<IN *>(shared);
-    return strip;
-}
-
-/* Starts copying row y (which exists) with its halo into `line`, 16 bytes a lane of one warp; across the side borders
- * sample by sample. */
-template <typename IN>
-SMP_DEVICE void bell_fetch(IN *line, const bell_strip<IN> &strip, const smp_io &io, const smp_bell &g, int64_t y,
-                           float outside)
-{
-    constexpr int PIECE = 16 / (int)sizeof(IN);
-    const IN *row = smp_in<IN>(io.in, y);
+    typedef bell_lines<IN> type;
+    const int64_t n = stencil_samples(in);
+    IN *const to = lines.at(line, row);
+    const int into = type::into(row), before = (halo - into + type::ROW - 1) / type::ROW * type::ROW;
+    const int begin = -before - into;
+    const int end = (SMP_BELL_ACROSS + halo + into + type::SECTOR - 1) / type::SECTOR * type::SECTOR - into;
     const bool aligned = (uintptr_t)row % 16 == 0;
-    for (int first = 0; first < strip.pitch; first += 32 * PIECE) {
+    for (int first = begin; first < end; first += 32 * type::PIECE) {
         smp_together();
-        const int i = first + (int)(threadIdx.x % 32) * PIECE;
-        const int64_t at = strip.x0 - strip.halo + i;
-        if (i < strip.pitch && aligned && at >= 0 && at + PIECE <= strip.n) {
-            smp_copy_async<16>(line + i, row + at);
-        } else if (i < strip.pitch && at < strip.n + strip.halo)
+        const int i = first + (int)(threadIdx.x % 32) * type::PIECE;
+        const int64_t at = x0 + i;
+        if (i < end && aligned && at >= 0 && at + type::PIECE <= n) {
+            smp_copy_async<16>(to + i, row + at);
+        } else if (i < end && i >= -halo && at < n + halo)
 #pragma unroll 1
-            for (int k = 0; k < PIECE; k++)
-                line[i + k] = (IN)stencil_far_across(row, io.in.width, io.in.channels, at + k, g.edge, outside);
+            for (int k = 0; k < type::PIECE; k++)
+                to[i + k] = (IN)stencil_far_across(row, in.width, in.channels, at + k, g.edge, outside);
     }
 }
 
@@ -98,26 +100,25 @@ template <typename IN, int C> SMP_DEVICE stencil_quad bell_row4(const IN *line, 
     return s.sum;
 }
 
-/* The row pass alone, to f32, for smp_bell_quads(); C channels, geometry: smp_geometry_bell_rows. A warp brings each
- * line of a tile, whose rows take turns. */
-template <typename IN, int C> SMP_DEVICE void bell_rows_by_quads(const smp_io &io, const smp_bell &g, void *shared)
+/* The row pass to f32, for smp_bell_quads(); C channels, geometry: smp_geometry_bell_rows. A warp brings each line of a
+ * tile, whose rows take turns. */
+template <typename IN, int C> SMP_DEVICE void bell_rows_by_quads(const smp_io &io, const smp_bell &g, bell_lines<IN> &s)
 {
-    const bell_strip<IN> strip = bell_strip_at<IN>(io, g, SMP_BELL_LANES, shared);
     const float outside = smp_outside(g.edge, g.fill, io.in.white);
     const int warp = (int)(threadIdx.y * (SMP_BELL_LANES / 32) + threadIdx.x / 32);
-    const int64_t x = strip.x0 + 4 * (int)threadIdx.x, end = io.out.y0 + io.out.rows;
+    const int halo = smp_bell_halo(g.radius, C, (int)sizeof(IN)), mine = 4 * (int)threadIdx.x;
+    const int64_t x0 = (int64_t)blockIdx.x * SMP_BELL_ACROSS, x = x0 + mine, end = io.out.y0 + io.out.rows;
     unsigned unclipped = 0;
     for (int64_t top = io.out.y0 + blockIdx.y * SMP_BELL_LINES; top < end; top += gridDim.y * SMP_BELL_LINES) {
         if (top + warp < end)
-            bell_fetch(strip.lines + warp * strip.pitch, strip, io, g, top + warp, outside);
+            bell_fetch(s, warp, io.in, smp_in<IN>(io.in, top + warp), x0, halo, g, outside);
         smp_copy_commit();
         smp_copy_wait<0>();
         __syncthreads();
-        for (int line = (int)threadIdx.y; x < strip.n && line < SMP_BELL_LINES && top + line < end;
+        for (int line = (int)threadIdx.y; x < stencil_samples(io.in) && line < SMP_BELL_LINES && top + line < end;
              line += SMP_BELL_ROWS)
             stencil_put4(io, smp_out<float>(io.out, top + line), x,
-                         bell_row4<IN, C>(strip.lines + line * strip.pitch + strip.halo + 4 * (int)threadIdx.x, g),
-                         &unclipped);
+                         bell_row4<IN, C>(s.at(line, smp_in<IN>(io.in, top + line)) + mine, g), &unclipped);
         __syncthreads();
     }
 }

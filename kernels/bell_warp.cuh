@@ -1,30 +1,30 @@
 /* The fused blur of small radii, one warp a strip: what is counted here is instructions. The definition is bell.h's, to
  * the bit; radius and channels are constants of the kernel.
  *
- * Against the fused kernel of bell_fused.cuh:
  *   - no block barrier: the warps of an SM drift apart, and one's loads hide behind another's arithmetic;
- *   - the column pass has no ring in shared memory: each lane keeps 2r sums for each of its samples, and a new row
- * turns sum j into fma(weight, row, sum j + 1), which needs no moves and is the definition's order, top to bottom;
+ *   - nothing of the column pass is in shared memory: each lane keeps 2r sums for each of its samples, and a new row
+ *     turns sum j into fma(weight, row, sum j + 1), which needs no moves and is the definition's order, top to bottom;
  *   - bytes: a byte extended by zeros is a denormal float, byte * 2^-149, which FADD and FFMA take at full speed, and
  *     sums of two are exact. So a conversion is one byte permute; the row weights carry 2^126, the column weights 2^23,
  *     which changes no rounding. Adding 2^23 rounds to nearest, ties to even, and leaves the byte in the low bits:
- * three permutes pack four. Weighted means of bytes neither clip nor are NaN. Bands are short, because uneven warps at
- * the end of a launch cost more than rows that are filtered twice; rows and halo of a band are whole groups. */
+ *     three permutes pack four. Weighted means of bytes neither clip nor are NaN. Bands are short, because uneven warps
+ * at the end of a launch cost more than rows that are filtered twice; rows and halo of a band are whole groups. */
 #ifndef SMP_KERNELS_BELL_WARP_CUH
 #define SMP_KERNELS_BELL_WARP_CUH
 
 #include "bell.h"
 #include "strip_march.cuh"
 
-/* What differs between the formats: V samples a lane are `pack`; a window of packs is words. */
-template <typename T, int R> struct bell_format;
+/* What differs between the formats of the input: V samples a lane are `pack`; a window of packs is words. Values times
+ * weights are on the definition's scale. */
+template <typename T, int V> struct bell_format;
 
-template <int R> struct bell_format<uint8_t, R> {
-    static constexpr int V = smp_bell_lane(SMP_U8, R);
-    static constexpr int ROWS = 8;                /* that arrive together */
-    static constexpr int AHEAD = 1;               /* groups of them under way: more keep others' rows out of the L2 */
-    static constexpr int UNROLL = R <= 7 ? 4 : 2; /* rows of a turn of the loop: more spill, or do not fit the cache */
+template <int V> struct bell_format<uint8_t, V> {
+    static constexpr int ROWS = 8;  /* that arrive together */
+    static constexpr int AHEAD = 1; /* groups of them under way: more keep others' rows out of the L2 */
     typedef smp_pack<unsigned, V / 4> pack;
+    /* Rows of a turn of the loop: more spill, or do not fit the cache. */
+    static SMP_MEMBER constexpr int unroll(int radius) { return radius <= 7 ? 4 : 2; }
     /* Taps beyond the filter's own weigh nothing: sums of bytes do not change by them. */
     static SMP_MEMBER float across(const smp_bell &g, int k) { return k <= g.radius ? g.w[k] * 0x1p126f : 0.f; }
     static SMP_MEMBER float down(const smp_bell &g, int k) { return k <= g.radius ? g.w[k] * 0x1p23f : 0.f; }
@@ -32,6 +32,34 @@ template <int R> struct bell_format<uint8_t, R> {
     {
         return __uint_as_float(__byte_perm(words[at / 4], 0, 0x4440 | (at & 3)));
     }
+};
+
+/* 16 bits as bytes: such numbers are denormal floats too, the weights' powers of two are the same, and so is the number
+ * that rounds; sums of weights are so near 1 that no mean reaches 65535.5. */
+template <int V> struct bell_format<uint16_t, V> : bell_format<uint8_t, V> {
+    static constexpr int ROWS = 4, AHEAD = 2;
+    typedef smp_pack<unsigned, V / 2> pack;
+    static SMP_MEMBER constexpr int unroll(int) { return 2; }
+    static SMP_MEMBER float value(const unsigned *words, int at)
+    {
+        return __uint_as_float(at & 1 ? words[at / 2] >> 16 : words[at / 2] & 0xffffu);
+    }
+};
+
+template <int V> struct bell_format<float, V> {
+    static constexpr int ROWS = 4, AHEAD = 2;
+    typedef smp_pack<unsigned, V> pack;
+    static SMP_MEMBER constexpr int unroll(int) { return 2; }
+    static SMP_MEMBER float across(const smp_bell &g, int k) { return g.w[k]; }
+    static SMP_MEMBER float down(const smp_bell &g, int k) { return g.w[k]; }
+    static SMP_MEMBER float value(const unsigned *words, int at) { return __uint_as_float(words[at]); }
+};
+
+/* And of the output: V finished samples as `pack`. */
+template <typename OUT, int V> struct bell_stored;
+
+template <int V> struct bell_stored<uint8_t, V> {
+    typedef smp_pack<unsigned, V / 4> pack;
     static SMP_MEMBER float finish(float v) { return v + 8388608.f; }
     static SMP_MEMBER pack packed(const float *v)
     {
@@ -50,15 +78,9 @@ template <int R> struct bell_format<uint8_t, R> {
     }
 };
 
-/* 16 bits as bytes: such numbers are denormal floats too, the weights' powers of two are the same, and so is the number
- * that rounds; sums of weights are so near 1 that no mean reaches 65535.5. */
-template <int R> struct bell_format<uint16_t, R> : bell_format<uint8_t, R> {
-    static constexpr int V = smp_bell_lane(SMP_U16, R), ROWS = 4, AHEAD = 2, UNROLL = 2;
+template <int V> struct bell_stored<uint16_t, V> {
     typedef smp_pack<unsigned, V / 2> pack;
-    static SMP_MEMBER float value(const unsigned *words, int at)
-    {
-        return __uint_as_float(at & 1 ? words[at / 2] >> 16 : words[at / 2] & 0xffffu);
-    }
+    static SMP_MEMBER float finish(float v) { return v + 8388608.f; }
     static SMP_MEMBER pack packed(const float *v)
     {
         pack p;
@@ -73,12 +95,8 @@ template <int R> struct bell_format<uint16_t, R> : bell_format<uint8_t, R> {
     }
 };
 
-template <int R> struct bell_format<float, R> {
-    static constexpr int V = smp_bell_lane(SMP_F32, R), ROWS = 4, AHEAD = 2, UNROLL = 2;
+template <int V> struct bell_stored<float, V> {
     typedef smp_pack<unsigned, V> pack;
-    static SMP_MEMBER float across(const smp_bell &g, int k) { return g.w[k]; }
-    static SMP_MEMBER float down(const smp_bell &g, int k) { return g.w[k]; }
-    static SMP_MEMBER float value(const unsigned *words, int at) { return __uint_as_float(words[at]); }
     static SMP_MEMBER float finish(float v) { return smp_one_nan(v); }
     static SMP_MEMBER pack packed(const float *v)
     {
@@ -94,25 +112,42 @@ template <int R> struct bell_format<float, R> {
     }
 };
 
+/* Samples of IN, and of OUT, that a lane makes of a row. */
+template <typename IN, typename OUT, int R> SMP_FN constexpr int bell_lane()
+{
+    return smp_bell_lane(smp_sample<IN>::format, smp_sample<OUT>::format, R);
+}
+
 /* What becomes of a lane's blurred samples, and of how many of the V there are to store: the pack that is stored. The
  * samples as they are; one that has SHARP gets the input's samples at that place as well. */
-template <typename T, int R> struct bell_plain {
-    typedef typename bell_format<T, R>::pack pack;
-    static constexpr bool SHARP = false;
-    SMP_MEMBER pack operator()(float *blurred, const pack &, int)
+template <typename IN, typename OUT, int R> struct bell_plain {
+    static constexpr int V = bell_lane<IN, OUT, R>();
+    static constexpr bool SHARP = false, CLIPS = sizeof(OUT) < sizeof(IN); /* means of whole numbers cannot */
+    typedef bell_stored<OUT, V> stored;
+    const bool counts;
+    unsigned clipped;
+
+    SMP_MEMBER bell_plain(const smp_io &io) : counts(CLIPS && io.clipped != nullptr), clipped(0) {}
+    SMP_MEMBER typename stored::pack operator()(float *blurred, const typename bell_format<IN, V>::pack &, int n)
     {
 #pragma unroll
-        for (int i = 0; i < bell_format<T, R>::V; i++)
-            blurred[i] = bell_format<T, R>::finish(blurred[i]);
-        return bell_format<T, R>::packed(blurred);
+        for (int i = 0; i < V; i++) {
+            if (CLIPS) {
+                if (counts && i < n)
+                    clipped += smp_clipped<OUT>(blurred[i]);
+                blurred[i] = fminf(fmaxf(blurred[i], 0.f), 255.f); /* NaN becomes 0 */
+            }
+            blurred[i] = stored::finish(blurred[i]);
+        }
+        return stored::packed(blurred);
     }
 };
 
 /* Samples, and rows, of a strip. Rows that are still wanted when the filter has passed them (SHARP) stay in shared
  * memory for so long. */
-template <typename T, int R, int C, bool SHARP> struct bell_strip_shape {
-    typedef bell_format<T, R> format;
-    static constexpr int V = format::V, ROWS = format::ROWS, REACH = R * C, PIECE = 16 / (int)sizeof(T);
+template <typename T, int V, int R, int C, bool SHARP> struct bell_strip_shape {
+    typedef bell_format<T, V> format;
+    static constexpr int ROWS = format::ROWS, REACH = R * C, PIECE = 16 / (int)sizeof(T);
     static constexpr int STAGES = 1 + format::AHEAD + (SHARP ? (R + ROWS - 1) / ROWS : 0);
     static constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */
     static constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE;
@@ -121,21 +156,24 @@ template <typename T, int R, int C, bool SHARP> struct bell_strip_shape {
     typedef typename loader_type::rows_type rows_type;
 };
 
-template <typename T, int R, int C, typename loader_type, typename FINISH>
+template <typename T, typename OUT, int R, int C, typename loader_type, typename FINISH>
 SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finish,
-                              typename bell_strip_shape<T, R, C, FINISH::SHARP>::rows_type &s)
+                              typename bell_strip_shape<T, FINISH::V, R, C, FINISH::SHARP>::rows_type &s)
 {
-    typedef bell_format<T, R> format;
+    constexpr int V = FINISH::V;
+    typedef bell_format<T, V> format;
     typedef typename format::pack pack;
-    typedef bell_strip_shape<T, R, C, FINISH::SHARP> shape;
-    constexpr int V = format::V, ROWS = format::ROWS, AHEAD = format::AHEAD, REACH = R * C;
+    typedef bell_stored<OUT, V> stored;
+    typedef typename stored::pack stored_pack;
+    typedef bell_strip_shape<T, V, R, C, FINISH::SHARP> shape;
+    constexpr int ROWS = format::ROWS, AHEAD = format::AHEAD, REACH = R * C;
     constexpr int WORDS = (int)sizeof(pack) / 4, PACKS = shape::PACKS, SIDE = shape::SIDE, LEFT = PACKS * V - REACH;
     constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + 2 * REACH - 1) * (int)sizeof(T) / 4;
     constexpr bool ODD = loader_type::ODD;
     const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     loader_type loader(s, io.in, x0, REACH, g.edge);
-    const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(pack) == 0;
+    const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(stored_pack) == 0;
     int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD); /* V + 1: all samples in one access */
     take = __shfl_sync(0xffffffffu, take, lane);                            /* else nvcc works it out for every row */
     T *const own = reinterpret_cast<T *>(s.v) + SIDE + V * lane;
@@ -158,13 +196,13 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                 sum[j][i] = 0.f;
         int stage = 0, next = 0, row = -2 * R; /* the output row that is complete */
         int late = loader_type::RING - R * loader_type::PITCH;
-        T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) + x;
+        OUT *out = reinterpret_cast<OUT *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) + x;
         loader.begin(top - R, need, groups);
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-#pragma unroll(ODD &&R > 3 ? 1 : ODD || FINISH::SHARP ? 2 : format::UNROLL)
+#pragma unroll(ODD &&R > 3 ? 1 : ODD || FINISH::SHARP ? 2 : format::unroll(R))
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];
@@ -198,20 +236,20 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                     pack sharp = {};
                     if (FINISH::SHARP)
                         sharp = *reinterpret_cast<const pack *>(own + late);
-                    const pack result = finish(done, sharp, take);
+                    const stored_pack result = finish(done, sharp, take);
                     if constexpr (ODD) {
                         __syncwarp(); /* until others have read this row */
-                        *reinterpret_cast<pack *>(own + stage + q * loader_type::PITCH) = result;
+                        *reinterpret_cast<stored_pack *>(own + stage + q * loader_type::PITCH) = result;
                     } else if (take > V)
-                        *reinterpret_cast<pack *>(out) = result;
+                        *reinterpret_cast<stored_pack *>(out) = result;
                     else
 #pragma unroll
                         for (int i = 0; i < V; i++)
                             if (i < take)
-                                out[i] = format::sample(result, i);
+                                out[i] = stored::sample(result, i);
                 }
                 if constexpr (!ODD)
-                    out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
+                    out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + io.out.stride);
                 row++;
                 if (FINISH::SHARP) {
                     late += loader_type::PITCH;
@@ -221,33 +259,35 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
             if constexpr (ODD) {
                 strip_flush_group<32 * V, ROWS, false, loader_type>(own - V * lane, stage, late, out - V * lane,
                                                                     io.out.stride, row - ROWS, made, n - x0);
-                out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
+                out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
             }
             stage = strip_next<loader_type>(stage);
         }
     }
 }
 
-/* The kernel for radius R and C channels of T in and out; geometry: smp_geometry_bell_warp. */
-template <typename T, int R, int C, typename FINISH>
+/* The kernel for radius R and C channels of IN into OUT; geometry: smp_geometry_bell_warp. */
+template <typename IN, typename OUT, int R, int C, typename FINISH>
 SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
 {
-    typedef bell_strip_shape<T, R, C, FINISH::SHARP> shape;
+    typedef bell_strip_shape<IN, FINISH::V, R, C, FINISH::SHARP> shape;
     typedef typename shape::rows_type rows_type;
     SMP_SMEM(rows_type, s);
-    if constexpr (strip_has_odd<T>(C) && !FINISH::SHARP)
+    if constexpr (strip_has_odd<IN>(C) && sizeof(IN) == sizeof(OUT) && !FINISH::SHARP)
         if (!strip_even(io)) {
-            bell_march_by<T, R, C, typename shape::odd_type>(io, g, finish, s);
+            bell_march_by<IN, OUT, R, C, typename shape::odd_type>(io, g, finish, s);
             return;
         }
-    bell_march_by<T, R, C, typename shape::loader_type>(io, g, finish, s);
+    bell_march_by<IN, OUT, R, C, typename shape::loader_type>(io, g, finish, s);
 }
 
 /* The blur of bell.h stored as it is. */
-template <typename T, int R, int C> SMP_DEVICE void bell_march_plain(const smp_io &io, const smp_bell &g)
+template <typename IN, typename OUT, int R, int C> SMP_DEVICE void bell_march_plain(const smp_io &io, const smp_bell &g)
 {
-    bell_plain<T, R> finish;
-    bell_march<T, R, C>(io, g, finish);
+    bell_plain<IN, OUT, R> finish(io);
+    bell_march<IN, OUT, R, C>(io, g, finish);
+    if (finish.CLIPS)
+        smp_count_clipped<OUT>(io, finish.clipped);
 }
 
 #endif

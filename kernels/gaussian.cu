@@ -2,7 +2,6 @@
 #include "gaussian.h"
 
 #include "bell.cuh"
-#include "bell_fused.cuh"
 
 struct gaussian_result {
     SMP_MEMBER float operator()(int64_t, int64_t, float blurred) const { return blurred; }
@@ -28,15 +27,3 @@ SMP_KERNEL_INTO_F32(gaussian_rows, smp_bell)
 SMP_KERNEL_INTO_F32(gaussian_rows_tiled, smp_bell)
 SMP_KERNEL_FROM_F32(gaussian_columns, smp_bell)
 BELL_COLUMNS(gaussian_columns_tiled, smp_bell)
-
-/* With the same format in and out, most channels have the kernels of bell_warp.cuh: gaussian.c. */
-#define GAUSSIAN_FUSED(C, FORMATS)                                                                                     \
-    template <typename IN, typename OUT> SMP_DEVICE void gaussian_fused##C(const smp_io &io, const smp_bell &p)        \
-    {                                                                                                                  \
-        bell_fuse<IN, OUT, C>(io, p, gaussian_result());                                                               \
-    }                                                                                                                  \
-    FORMATS(gaussian_fused##C, smp_bell)
-GAUSSIAN_FUSED(1, SMP_KERNEL_CHANGES)
-GAUSSIAN_FUSED(2, SMP_KERNEL_FORMATS)
-GAUSSIAN_FUSED(3, SMP_KERNEL_CHANGES)
-GAUSSIAN_FUSED(4, SMP_KERNEL_CHANGES)

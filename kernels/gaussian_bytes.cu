@@ -13,7 +13,7 @@
                                 : 8),                                                                                  \
                       gaussian_warp##R##_##C##_u8_u8, smp_bell, io, p)                                                 \
     {                                                                                                                  \
-        bell_march_plain<uint8_t, R, C>(io, p);                                                                        \
+        bell_march_plain<uint8_t, uint8_t, R, C>(io, p);                                                               \
     }
 #define GAUSSIAN_BYTES_ALL(R) GAUSSIAN_BYTES(R, 1) GAUSSIAN_BYTES(R, 3) GAUSSIAN_BYTES(R, 4)
 GAUSSIAN_BYTES_ALL(2)

@@ -13,7 +13,7 @@
                                                  : 8),                                                                 \
                       gaussian_warp##R##_##C##_f32_f32, smp_bell, io, p)                                               \
     {                                                                                                                  \
-        bell_march_plain<float, R, C>(io, p);                                                                          \
+        bell_march_plain<float, float, R, C>(io, p);                                                                   \
     }
 #define GAUSSIAN_REALS_ALL(R) GAUSSIAN_REALS(R, 1) GAUSSIAN_REALS(R, 3) GAUSSIAN_REALS(R, 4)
 GAUSSIAN_REALS_ALL(1)

@@ -12,7 +12,7 @@
                                 : 8),                                                                                  \
                       gaussian_warp##R##_##C##_u16_u16, smp_bell, io, p)                                               \
     {                                                                                                                  \
-        bell_march_plain<uint16_t, R, C>(io, p);                                                                       \
+        bell_march_plain<uint16_t, uint16_t, R, C>(io, p);                                                             \
     }
 #define GAUSSIAN_SHORTS_ALL(R) GAUSSIAN_SHORTS(R, 1) GAUSSIAN_SHORTS(R, 3) GAUSSIAN_SHORTS(R, 4)
 GAUSSIAN_SHORTS_ALL(2)

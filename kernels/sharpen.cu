@@ -1,51 +1,37 @@
-/* sharpen on GPUs: the blur of bell.cuh, whose ladder this is too, and the mask where a blurred sample is finished. The
- * sharp sample is read again there: in the fused kernel from rows that the strip has just passed, which the L2 cache
- * still holds. u8 and f32 of small radii have the kernels of sharpen_warp.cuh instead, where it comes out of shared
- * memory: 22 instructions in the inner loop for each u8 sample of 5 taps. The row passes of the variants in two
- * launches are those of gaussian. */
+/* sharpen on GPUs: the blur of bell.cuh, whose ladder this is too, and the mask where a blurred sample is finished, for
+ * which the sharp sample is read again. u8 and f32 of small radii have the kernels of sharpen_warp.cuh instead, where
+ * it comes out of shared memory: 22 instructions in the inner loop for each u8 sample of 5 taps. The row passes of the
+ * variants in two launches are those of gaussian. */
 #include "sharpen.h"
 
 #include "bell.cuh"
-#include "bell_fused.cuh"
 
 struct sharpen_result {
     const smp_view &sharp;
-    int format; /* the sharp picture's: a constant where it is known */
     float amount, threshold;
     int alpha;
     SMP_MEMBER float operator()(int64_t y, int64_t i, float blurred) const
     {
-        const float v = smp_load(smp_row(&sharp, y), i, format);
+        const float v = smp_load(smp_row(&sharp, y), i, sharp.format);
         if (alpha >= 0 && stencil_channel(sharp, i) == alpha)
             return v;
         return smp_sharpen_mask(v, blurred, amount, threshold);
     }
 };
 
-SMP_DEVICE sharpen_result sharpen_with(const smp_view &sharp, int format, const smp_sharpen &p)
+SMP_DEVICE sharpen_result sharpen_with(const smp_view &sharp, const smp_sharpen &p)
 {
-    const sharpen_result result = {sharp, format, p.amount, p.threshold * sharp.white, stencil_alpha(sharp)};
+    const sharpen_result result = {sharp, p.amount, p.threshold * sharp.white, stencil_alpha(sharp)};
     return result;
 }
 
 template <typename IN, typename OUT> SMP_DEVICE void sharpen_columns(const smp_io &io, const smp_sharpen &p)
 {
-    bell_columns_each<OUT>(io, p.blur, sharpen_with(io.by, io.by.format, p));
+    bell_columns_each<OUT>(io, p.blur, sharpen_with(io.by, p));
 }
 template <typename IN, typename OUT> SMP_DEVICE void sharpen_columns_tiled(const smp_io &io, const smp_sharpen &p)
 {
-    bell_columns_tile<OUT>(io, p.blur, sharpen_with(io.by, io.by.format, p));
+    bell_columns_tile<OUT>(io, p.blur, sharpen_with(io.by, p));
 }
 SMP_KERNEL_FROM_F32(sharpen_columns, smp_sharpen)
 BELL_COLUMNS(sharpen_columns_tiled, smp_sharpen)
-
-#define SHARPEN_FUSED(C)                                                                                               \
-    template <typename IN, typename OUT> SMP_DEVICE void sharpen_fused##C(const smp_io &io, const smp_sharpen &p)      \
-    {                                                                                                                  \
-        bell_fuse<IN, OUT, C>(io, p.blur, sharpen_with(io.in, smp_sample<IN>::format, p));                             \
-    }                                                                                                                  \
-    SMP_KERNEL_FORMATS(sharpen_fused##C, smp_sharpen)
-SHARPEN_FUSED(1)
-SHARPEN_FUSED(2)
-SHARPEN_FUSED(3)
-SHARPEN_FUSED(4)

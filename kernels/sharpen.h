@@ -37,7 +37,8 @@ enum { SMP_SHARPEN_WARP_RADIUS = 8, SMP_SHARPEN_WARP_AMOUNT = 100 };
 SMP_FN int smp_sharpen_warp(const smp_sharpen *s, const smp_io *io)
 {
     const int radius = smp_bell_warp(&s->blur, io), alpha = io->in.alpha && io->in.channels != 4;
-    return io->in.format != SMP_U16 && radius <= SMP_SHARPEN_WARP_RADIUS && !alpha && s->amount <= (float)SMP_SHARPEN_WARP_AMOUNT ? radius : 0;
+    const int fits = radius <= SMP_SHARPEN_WARP_RADIUS && s->amount <= (float)SMP_SHARPEN_WARP_AMOUNT;
+    return io->in.format == io->out.format && io->in.format != SMP_U16 && fits && !alpha ? radius : 0;
 }
 
 #ifdef __cplusplus

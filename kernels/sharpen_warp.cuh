@@ -13,9 +13,9 @@
 template <typename T, int R, int C> struct sharpen_mask;
 
 template <int R, int C> struct sharpen_mask<uint8_t, R, C> {
-    typedef bell_format<uint8_t, R> format;
-    typedef typename format::pack pack;
+    static constexpr int V = bell_lane<uint8_t, uint8_t, R>();
     static constexpr bool SHARP = true;
+    typedef typename bell_format<uint8_t, V>::pack pack;
     const float amount, threshold;
     const unsigned base; /* 2^23 */
     const bool alpha, counts;
@@ -28,7 +28,6 @@ template <int R, int C> struct sharpen_mask<uint8_t, R, C> {
     }
     SMP_MEMBER pack operator()(float *blurred, const pack &sharp, int n)
     {
-        constexpr int V = format::V;
         unsigned pairs[V / 2], some = 0;
         pack result;
 #pragma unroll
@@ -57,9 +56,10 @@ template <int R, int C> struct sharpen_mask<uint8_t, R, C> {
 };
 
 template <int R, int C> struct sharpen_mask<float, R, C> {
-    typedef bell_format<float, R> format;
-    typedef typename format::pack pack;
+    static constexpr int V = bell_lane<float, float, R>();
     static constexpr bool SHARP = true;
+    typedef bell_stored<float, V> stored;
+    typedef typename stored::pack pack;
     const float amount, threshold;
     const bool alpha;
     unsigned clipped;
@@ -72,19 +72,19 @@ template <int R, int C> struct sharpen_mask<float, R, C> {
     SMP_MEMBER pack operator()(float *blurred, const pack &sharp, int)
     {
 #pragma unroll
-        for (int i = 0; i < format::V; i++) {
+        for (int i = 0; i < V; i++) {
             const float v = __uint_as_float(sharp.v[i]);
             const float masked = smp_sharpen_mask(v, blurred[i], amount, threshold);
-            blurred[i] = format::finish(C == 4 && i % 4 == 3 && alpha ? v : masked);
+            blurred[i] = stored::finish(C == 4 && i % 4 == 3 && alpha ? v : masked);
         }
-        return format::packed(blurred);
+        return stored::packed(blurred);
     }
 };
 
 template <typename T, int R, int C> SMP_DEVICE void sharpen_march(const smp_io &io, const smp_sharpen &p)
 {
     sharpen_mask<T, R, C> mask(io, p);
-    bell_march<T, R, C>(io, p.blur, mask);
+    bell_march<T, T, R, C>(io, p.blur, mask);
     smp_count_clipped<T>(io, mask.clipped);
 }
 

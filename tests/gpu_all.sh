@@ -5,11 +5,12 @@
 #   tests/gpu_all.sh BUILD OUT [--seconds N] [--only PART]... [--name h100] [--device cuda:N] [--small]
 #
 # Parts in their order: matrix device (gpu.sh), peers (tests/bench/gpu_peers), pipelines, then the ladders of gpu_results.py
-# transpose histogram stencil5 stencil15 matmul reduction bench, then counts memcheck initcheck synccheck racecheck (gpu.sh).
+# transpose histogram stencil5 stencil15 matmul reduction bench, then counts memcheck initcheck synccheck racecheck (gpu.sh),
+# and limits (gpu_limits.py, of the peers of this run), where ncu is.
 # Leaves in OUT (nothing else, so that few files come back), each written anew as soon as there is more:
 #   NAME-gpu-tests.txt   what passed, a line a part
 #   NAME-peers.json      every row of tests/bench/gpu_peers; NAME-peers.txt: what it printed
-#   results.tgz          NAME-LADDER.json of tests/gpu_results.py: unpack into docs/results, then docs/results.py
+#   results.tgz          NAME-LADDER.json of tests/gpu_results.py, NAME-limits.json: unpack into docs/results, then docs/results.py
 #   log.txt              everything that was said
 # --seconds: when all shall be over, 570 unless given. --small: tiny sizes, to try this script (with --device simt too).
 # BUILD/lib, where there is one, holds shared libraries that the machine may lack. NPP and cuBLAS are looked for in the
@@ -126,7 +127,28 @@ ladder() {
         --time-limit 4 --only "$which" ${small:+--small} >> "$out/log.txt" 2>&1
     status=$?
     [ $status -eq 0 ] || { say "$which: status $status"; failed=1; }
-    tar -C "$work/results" -czf "$work/results.tgz" . && mv "$work/results.tgz" "$out/results.tgz"
+    keep_results
+}
+
+keep_results() { tar -C "$work/results" -czf "$work/results.tgz" . && mv "$work/results.tgz" "$out/results.tgz"; }
+
+# Counters of rows below their bars.
+limits() {
+    wanted limits || return 0
+    say "== gpu_limits.py [$(left) s left]"
+    for need in ncu python3; do
+        command -v $need > /dev/null || { say "there is no $need"; return; }
+    done
+    [ -s "$out/$name-peers.json" ] || { say "there are no peers to look at"; return; }
+    mkdir -p "$work/results"
+    most=$1
+    [ "$(left)" -ge "$most" ] || most=$(left)
+    limited "$most" python3 -B "$here/tests/gpu_limits.py" "$build/tests/gpu_peers" "$out/$name-peers.json" "$work/results/$name-limits.json" \
+        --device "$device" --seconds $((most > 20 ? most - 10 : 1)) > "$work/said" 2>&1
+    status=$?
+    tee -a "$out/log.txt" < "$work/said"
+    [ $status -eq 0 ] || { say "limits: status $status"; failed=1; }
+    keep_results
 }
 
 : > "$tests"
@@ -143,6 +165,7 @@ for part in memcheck initcheck synccheck; do
     check 60 $part
 done
 check 200 racecheck # the longest, and the emulator's traces look for races too
+limits 250
 say "== over after $(($(date +%s) - begun)) s"
 cat "$tests"
 exit $failed

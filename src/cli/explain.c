@@ -114,7 +114,7 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
         return smp_fail_memory(err, "the plan's text", 256);
     const smp_variant *variant = step->stage ? smp_step_variant(step, wanted) : NULL;
     out->rows = e->device->host_memory && smp_direct_sink(plan, index) >= 0 ? 0 : window->rows;
-    out->bytes = smp_footprint_step(step, variant, !e->device->host_memory, e->strip_rows, out->rows);
+    out->bytes = smp_footprint_step(plan, step, variant, !e->device->host_memory, e->strip_rows, out->rows);
     if (variant) {
         if (step->work.tuning.variant == variant)
             smp_tuning_text(&step->work.tuning, out->tuned, sizeof out->tuned);

@@ -224,7 +224,7 @@ smp_code smp_contest_run(smp_contest *contest, const smp_variant *variant, const
 {
     smp_step_run *run = contest->run;
     run->variant = variant;
-    smp_code code = smp_step_scratch(run, contest->in.rows, err);
+    smp_code code = smp_step_scratch(run, (smp_format)contest->in.format, contest->in.rows, err);
     run->cost.seconds = 0;
     if (!code && !contest->strip_rows)
         code = smp_step_launch(run, &contest->in, out, &contest->by, err);

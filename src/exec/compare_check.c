@@ -306,7 +306,7 @@ static smp_code check_definition(smp_contest *contest, const digest *want, smp_c
     if (!code)
         code = smp_step_open(&run, c->cpu, step, &contest->run->work, smp_step_default(step), err);
     if (!code)
-        code = smp_step_scratch(&run, in.rows, err);
+        code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
     if (!code)
         code = smp_step_launch(&run, &in, reduces ? &in : &out, &by, err);
     if (!code && reduces) {

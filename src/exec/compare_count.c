@@ -140,7 +140,7 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
     }
     smp_code code = smp_step_open(&work.run, device, step, counted->work, variant, err);
     if (!code)
-        code = smp_step_scratch(&work.run, work.in.rows, err);
+        code = smp_step_scratch(&work.run, (smp_format)work.in.format, work.in.rows, err);
     if (!code)
         code = launch_counted(&work, err); /* modules are loaded now, not while counting */
     if (!code)

@@ -44,13 +44,14 @@ int64_t smp_footprint_streams(const smp_plan *plan, int64_t strip_rows)
     return bytes;
 }
 
-int64_t smp_footprint_step(const smp_step *step, const smp_variant *variant, bool gpu, int64_t strip_rows, int64_t rows)
+int64_t smp_footprint_step(const smp_plan *plan, const smp_step *step, const smp_variant *variant, bool gpu,
+                           int64_t strip_rows, int64_t rows)
 {
     enum { TABLES = 3 }; /* the plan's, the run's, which a reduction may fill in, and the device's */
     int64_t bytes = rows * smp_row_stride(&step->out, step->storage) + TABLES * (int64_t)step->work.table_size;
     if (step->job == SMP_JOB_REDUCE)
         bytes += (int64_t)step->work.result_size;
-    if (variant && smp_step_uses_scratch(step, &step->work, variant, gpu))
+    if (variant && smp_step_uses_scratch(step, plan->steps[step->input].storage, &step->work, variant, gpu))
         bytes += rows_read(step, strip_rows) * smp_step_scratch_stride(step);
     return bytes;
 }

@@ -5,9 +5,6 @@
 #include "device/device.h"
 #include "pipe/plan.h"
 
-/* Bytes that are never read or written: where the pictures of smp_footprint_views lie, aligned as a device's memory. */
-#define SMP_NOWHERE ((void *)(uintptr_t)(1 << 16))
-
 /* What a step sees of a strip away from the picture's ends. by: data null without a second picture. */
 void smp_footprint_views(const smp_plan *plan, const smp_step *step, int64_t strip_rows, smp_view *in, smp_view *out,
                          smp_view *by);
@@ -17,8 +14,8 @@ int64_t smp_footprint_streams(const smp_plan *plan, int64_t strip_rows);
 
 /* A step's own: `rows` rows of its output, its table, its result, and the scratch picture of the variant (null: no
  * variant). */
-int64_t smp_footprint_step(const smp_step *step, const smp_variant *variant, bool gpu, int64_t strip_rows,
-                           int64_t rows);
+int64_t smp_footprint_step(const smp_plan *plan, const smp_step *step, const smp_variant *variant, bool gpu,
+                           int64_t strip_rows, int64_t rows);
 
 /* What the threads of a CPU have for themselves, for all steps; 0 on a GPU. wanted: as for smp_step_variant. */
 int64_t smp_footprint_threads(const smp_plan *plan, const smp_device *device, const char *wanted, int64_t strip_rows);

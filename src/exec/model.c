@@ -160,7 +160,7 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
             by = rows_of(&model->by.view, first, count);
         }
         if (!code)
-            code = smp_step_scratch(&run, in.rows, err);
+            code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
     }
     if (!code) {
         smp_simt_set_trace(trace);

@@ -74,9 +74,10 @@ static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp
     const smp_step *step = &r->plan->steps[index];
     if (step->job == SMP_JOB_SOURCE)
         return SMP_OK;
-    int64_t height = r->plan->steps[step->input].out.height;
+    const smp_step *input = &r->plan->steps[step->input];
+    int64_t height = input->out.height;
     int64_t rows = step->whole_input ? height : smp_min_i64(height, most_rows + step->reach_up + step->reach_down);
-    return smp_step_scratch(&r->lanes[index].run, rows, err);
+    return smp_step_scratch(&r->lanes[index].run, input->storage, rows, err);
 }
 
 static smp_code prepare(smp_runner *r, smp_error *err)

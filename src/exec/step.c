@@ -91,15 +91,21 @@ bool smp_variant_runs(const smp_variant *variant, bool gpu)
     return false;
 }
 
-bool smp_step_uses_scratch(const smp_step *step, const smp_node_plan *work, const smp_variant *variant, bool gpu)
+static smp_view nowhere(const smp_shape *shape, smp_format storage)
 {
-    smp_io io = {
-        .in = {.channels = step->in.channels, .format = SMP_FORMATS}, /* any: kernels of one format need none */
-        .out = {.channels = step->out.channels, .format = SMP_FORMATS}};
+    return smp_view_of(shape, storage, SMP_NOWHERE, smp_row_stride(shape, storage), 0, 0, shape->height);
+}
+
+bool smp_step_uses_scratch(const smp_step *step, smp_format from, const smp_node_plan *work, const smp_variant *variant,
+                           bool gpu)
+{
+    const smp_view in = nowhere(&step->in, from), out = nowhere(&step->out, step->storage), by = {.data = NULL};
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
-        if (smp_launch_runs(launch, gpu) && launch->to == SMP_SCRATCH &&
-            (!gpu || smp_launch_kernel(launch, &io, work->kernel)))
+        if (!smp_launch_runs(launch, gpu) || launch->to != SMP_SCRATCH)
+            continue;
+        const smp_io io = smp_step_views(step, launch, &in, &out, &by, SMP_NOWHERE);
+        if (!gpu || smp_launch_kernel(launch, &io, work->kernel))
             return true;
     }
     return false;
@@ -149,12 +155,12 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
     return code ? code : smp_step_reset(run, err);
 }
 
-smp_code smp_step_scratch(smp_step_run *run, int64_t rows, smp_error *err)
+smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_error *err)
 {
     const smp_step *step = run->step;
     smp_device *device = run->device;
     size_t bytes;
-    if (run->scratch_rows >= rows || !smp_step_uses_scratch(step, &run->work, run->variant, !device->host_memory))
+    if (run->scratch_rows >= rows || !smp_step_uses_scratch(step, from, &run->work, run->variant, !device->host_memory))
         return SMP_OK;
     if (run->scratch)
         device->ops->free(device, run->scratch);

@@ -94,23 +94,13 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_bell_scratch(bell->radius, io->in.channels);
 }
 
-/* Whether one kernel makes both passes in float. bell_fused.cuh's for one format, in and out, are those of two channels;
- * what else bell_warp.cuh has no kernel for, which is a constant outside, takes two. */
-static bool in_one(const smp_io *io, const smp_bell *bell)
-{
-    const int channels = io->in.channels;
-    return smp_bell_warp(bell, io) ||
-           (smp_bell_fused(bell, channels) && (io->in.format != io->out.format || channels == 2));
-}
-
 static const char *fused(const smp_io *io, const void *kernel)
 {
-    static const char *const names[] = {"gaussian_fused1", "gaussian_fused2", "gaussian_fused3", "gaussian_fused4"};
 #define WARP(R)                                                                                                        \
     {                                                                                                                  \
         "gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"                                \
     }
-    static const char *const warp[SMP_BELL_WARP_RADIUS][SMP_BELL_FUSED_CHANNELS] = {
+    static const char *const warp[SMP_BELL_WARP_RADIUS][SMP_BELL_CHANNELS] = {
         WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7), WARP(8),
         WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15), WARP(16)};
 #undef WARP
@@ -120,28 +110,24 @@ static const char *fused(const smp_io *io, const void *kernel)
     if (bell->fixed)
         return fixed[smp_fixed_warp(bell, io)];
     const int radius = smp_bell_warp(bell, io);
-    if (radius)
-        return warp[radius - 1][io->in.channels - 1];
-    return in_one(io, bell) ? names[io->in.channels - 1] : NULL;
+    return radius ? warp[radius - 1][io->in.channels - 1] : NULL;
 }
-/* Where one kernel does not make both passes. Each launch sees one side of the stage as `by`. */
+/* Where one kernel does not make both passes. */
 static const char *rows(const smp_io *io, const void *kernel)
 {
     const smp_bell *bell = kernel;
-    smp_io whole = *io;
-    whole.out.format = io->by.data ? io->by.format : io->out.format;
+    const smp_io whole = smp_io_of_rows(io);
     if (bell->fixed)
         return smp_fixed_warp(bell, &whole) ? NULL : "gaussian_fixed_rows";
-    return in_one(&whole, bell) ? NULL : "gaussian_rows_tiled";
+    return smp_bell_warp(bell, &whole) ? NULL : "gaussian_rows_tiled";
 }
 static const char *columns(const smp_io *io, const void *kernel)
 {
     const smp_bell *bell = kernel;
-    smp_io whole = *io;
-    whole.in.format = io->by.data ? io->by.format : io->in.format;
+    const smp_io whole = smp_io_of_columns(io);
     if (bell->fixed)
         return smp_fixed_warp(bell, &whole) ? NULL : "gaussian_fixed_columns";
-    return in_one(&whole, bell) ? NULL : "gaussian_columns_tiled";
+    return smp_bell_warp(bell, &whole) ? NULL : "gaussian_columns_tiled";
 }
 
 /* By the arithmetic alone. */
@@ -205,12 +191,13 @@ static const smp_variant variants[] = {
      .scratch = scratch,
      .band = 16},
     {.name = "fused",
-     .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px, and most with a "
-             "fill outside, run as tiled (arithmetic=fixed: above 8 px; below on tensor cores)",
+     .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px (above 8 from float to "
+             "8 bits), two channels, 16 bits to or from float and a fill outside run as tiled (arithmetic=fixed: above 8 px; "
+             "below on tensor cores)",
      .launches = {{.from = SMP_IN,
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(gaussian_tiled),
-                   .cuda = "gaussian_fused1",
+                   .cuda = "gaussian_warp2_1",
                    .choose = fused,
                    .geometry = smp_geometry_bell_warp,
                    .knob = &smp_knob_band},

@@ -55,26 +55,26 @@ static size_t scratch(const smp_io *io, const void *kernel)
 
 static const char *fused(const smp_io *io, const void *kernel)
 {
-    static const char *const names[] = {"sharpen_fused1", "sharpen_fused2", "sharpen_fused3", "sharpen_fused4"};
 #define WARP(R)                                                                                                        \
     {                                                                                                                  \
         "sharpen_warp" #R "_1", NULL, "sharpen_warp" #R "_3", "sharpen_warp" #R "_4"                                   \
     }
-    static const char *const warp[SMP_SHARPEN_WARP_RADIUS][SMP_BELL_FUSED_CHANNELS] = {
+    static const char *const warp[SMP_SHARPEN_WARP_RADIUS][SMP_BELL_CHANNELS] = {
         WARP(1), WARP(2), WARP(3), WARP(4), WARP(5), WARP(6), WARP(7), WARP(8)};
 #undef WARP
     const int radius = smp_sharpen_warp(kernel, io);
-    if (radius)
-        return warp[radius - 1][io->in.channels - 1];
-    return smp_choose_bell_fused(io, kernel, names);
+    return radius ? warp[radius - 1][io->in.channels - 1] : NULL;
 }
+/* Where one kernel does not make both passes. */
 static const char *rows(const smp_io *io, const void *kernel)
 {
-    return smp_choose_bell_two(io, kernel, "gaussian_rows_tiled");
+    const smp_io whole = smp_io_of_rows(io);
+    return smp_sharpen_warp(kernel, &whole) ? NULL : "gaussian_rows_tiled";
 }
 static const char *columns(const smp_io *io, const void *kernel)
 {
-    return smp_choose_bell_two(io, kernel, "sharpen_columns_tiled");
+    const smp_io whole = smp_io_of_columns(io);
+    return smp_sharpen_warp(kernel, &whole) ? NULL : "sharpen_columns_tiled";
 }
 
 static const smp_variant variants[] = {
@@ -94,13 +94,14 @@ static const smp_variant variants[] = {
      .scratch = scratch,
      .band = 16},
     {.name = "fused",
-     .help = "blur and mask in one kernel that marches down strips; on GPUs radii above 16 px run as tiled",
+     .help = "blur and mask in one kernel that marches down strips; on GPUs radii above 8 px, 16-bit and two-channel "
+             "pictures, and other formats in than out run as tiled",
      .launches = {{.from = SMP_IN,
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(sharpen_tiled),
-                   .cuda = "sharpen_fused1",
+                   .cuda = "sharpen_warp1_1",
                    .choose = fused,
-                   .geometry = smp_geometry_sharpen,
+                   .geometry = smp_geometry_bell_warp, /* the blur comes first in the parameters */
                    .knob = &smp_knob_band},
                   {.from = SMP_IN,
                    .to = SMP_SCRATCH,

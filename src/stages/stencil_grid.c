@@ -50,32 +50,15 @@ void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *g
     tiles(io, SMP_BELL_COLUMNS, SMP_BELL_DOWN, SMP_BELL_COLUMNS / 4, SMP_BELL_DOWN / SMP_BELL_EACH, grid);
 }
 
-void smp_geometry_bell_fused(const smp_io *io, const void *params, smp_grid *grid)
-{
-    const smp_bell *bell = params;
-    const unsigned threads = (unsigned)smp_bell_threads(bell->radius);
-    bands(io, 4 * (int64_t)threads, smp_bell_band(bell->radius), threads, grid);
-    grid->shared_bytes = smp_bell_shared(bell->radius, io->in.channels, (int)smp_sample_size(io->in.format));
-}
-
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
 {
     const smp_bell *bell = params;
     const int radius = smp_bell_warp(bell, io);
     if (bell->fixed)
         bands(io, SMP_FIXED_ACROSS, smp_fixed_band(smp_fixed_steps(bell, io->in.channels)), 32, grid);
-    else if (!radius)
-        smp_geometry_bell_fused(io, params, grid);
     else
-        bands(io, 32 * smp_bell_lane(io->in.format, radius), smp_bell_warp_band(io->in.format, radius), 32, grid);
-}
-
-void smp_geometry_sharpen(const smp_io *io, const void *params, smp_grid *grid)
-{
-    if (smp_sharpen_warp(params, io))
-        smp_geometry_bell_warp(io, params, grid); /* the blur comes first in the parameters */
-    else
-        smp_geometry_bell_fused(io, params, grid);
+        bands(io, 32 * smp_bell_lane(io->in.format, io->out.format, radius), smp_bell_warp_band(io->in.format, radius), 32,
+              grid);
 }
 
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
@@ -150,12 +133,16 @@ const char *smp_choose_gradient(const smp_io *io, const void *params)
     return names[io->in.channels <= SMP_GRADIENT_TEMPLATES ? io->in.channels : 0];
 }
 
-const char *smp_choose_bell_fused(const smp_io *io, const void *params, const char *const *names)
+smp_io smp_io_of_rows(const smp_io *io)
 {
-    return smp_bell_fused(params, io->in.channels) ? names[io->in.channels - 1] : NULL;
+    smp_io whole = *io;
+    whole.out.format = io->by.data ? io->by.format : io->out.format;
+    return whole;
 }
 
-const char *smp_choose_bell_two(const smp_io *io, const void *params, const char *name)
+smp_io smp_io_of_columns(const smp_io *io)
 {
-    return smp_bell_fused(params, io->in.channels) ? NULL : name;
+    smp_io whole = *io;
+    whole.in.format = io->by.data ? io->by.format : io->in.format;
+    return whole;
 }

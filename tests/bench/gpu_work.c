@@ -106,7 +106,7 @@ static smp_code open_step(gpu_work *work, int index, const char *variant, bool t
     if (work->strip > 0 && !step->whole_input)
         rows = smp_min_i64(rows, 2 * work->strip + 2 * (step->reach_up + step->reach_down));
     if (!code)
-        code = smp_step_scratch(&work->runs[index], rows, err);
+        code = smp_step_scratch(&work->runs[index], input->storage, rows, err);
     work->ops += step->work.ops * (double)step->out.width * (double)step->out.height * step->out.channels;
     return code;
 }

@@ -64,10 +64,7 @@ class Compare(CliCase):
         self.assertEqual(rows[0]["step"], "gaussian 1px edge=mirror")
         self.assertEqual(rows[1]["check"], "right")
         self.assertGreater(float(rows[1]["median_s"]), 0)
-        self.assertEqual(rows[0]["model_conflicts"], "0")  # no shared memory
-        model = {name: int(rows[1][f"model_{name}"]) for name in ("wavefronts", "ideal", "conflicts")}
-        self.assertGreater(model["ideal"], 0)
-        self.assertEqual(model["conflicts"], model["wavefronts"] - model["ideal"])
+        self.assertEqual(rows[1]["model_conflicts"], "0")
 
     def test_fails_on_slower_only_when_asked(self):
         # In the emulator a shuffle is a switch between 32 threads: six times slower than naive.

@@ -1,4 +1,6 @@
 """The scripts that make docs/results: tried small, on the CPU; and docs/results.md is what its JSON files make."""
+import json
+import os
 import subprocess
 import sys
 import unittest
@@ -6,9 +8,26 @@ import unittest
 from harness import PROGRAM, ROOT, CliCase
 
 
+FAKE_NCU = """#!%s
+import sys
+sys.path.insert(0, %r)
+import gpu_limits
+metrics = sys.argv[sys.argv.index("--metrics") + 1].split(",")
+print("==PROF== Connected")
+heads = ["ID", "Kernel Name", "Grid Size", *metrics]
+print(",".join('"%%s"' %% head for head in heads))
+print(",".join('""' for head in heads))
+for number, (name, instructions) in enumerate([("naive(smp_io)", 9000)] * 2 + [("blur_warp(smp_io)", 4000)] * 4
+                                              + [("blur_warp(smp_io)", 2000), ("blur_warp(smp_io)", 2100), ("blur_warp(smp_io)", 2600)]):
+    told = {"smsp__inst_executed.sum": instructions, "gpu__time_duration.sum": "1,500", gpu_limits.UNITS["issue slots"]: instructions / 50}
+    print(",".join('"%%s"' %% cell for cell in [number, name, "(4, 5, 1)", *(told.get(metric, "n/a") for metric in metrics)]))
+"""
+
+
 class Results(CliCase):
-    def script(self, *words):
-        done = subprocess.run([sys.executable, "-B", *map(str, words)], cwd=self.folder, text=True, capture_output=True, timeout=300)
+    def script(self, *words, path=None):
+        where = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"} if path else None
+        done = subprocess.run([sys.executable, "-B", *map(str, words)], cwd=self.folder, env=where, text=True, capture_output=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_tables_of_measured_ceilings(self):
@@ -19,6 +38,32 @@ class Results(CliCase):
         self.assertIn("## Ceilings", text)
         self.assertIn("| stride 32 | 4 | 1 | 32 |", text)
         self.script(ROOT / "docs/results.py", "--check", self.folder)
+
+    def test_counters_of_rows_below_their_bars(self):
+        ncu = self.folder / "ncu"
+        ncu.write_text(FAKE_NCU % (sys.executable, str(ROOT / "tests")))
+        ncu.chmod(0o755)
+
+        def row(name, met, cost):
+            return {"row": name, "input": "u8x1 64x20", "bars": [{"bar": "at least 0.85 of copy", "reached": 0.8, "met": met}],
+                    "ragged": {"round_size": "u8x1 64x10", "ragged_size": "u8x1 61x9", "cost_end_to_end": cost}}
+
+        peers = self.folder / "peers.json"
+        peers.write_text(json.dumps({"environment": {"device_name": "NVIDIA H100"},
+                                     "rows": [row("odd", True, 1.3), row("good", True, 1.05), row("slow", False, 1.02)]}))
+        (self.folder / "results").mkdir()
+        out = self.folder / "results" / "h100-limits.json"
+        self.script(ROOT / "tests/gpu_limits.py", "gpu_peers", peers, out, path=self.folder)
+        rows = json.loads(out.read_text())["rows"]
+        self.assertEqual([row["row"] for row in rows], ["slow", "odd"])  # what misses its bar first
+        full, odd = rows[0]["launches"]["full"], rows[1]["launches"]["end to end"]
+        self.assertEqual((full["kernel"], full["instructions_a_sample"], full["seconds"]), ("blur_warp", 32 * 4000 / 1280, 1.5e-6))
+        self.assertEqual((odd["instructions_a_sample"], odd["units_percent"]["issue slots"], odd["waits"]), (32 * 2600 / 549, 52, {}))
+        self.script(ROOT / "docs/results.py", self.folder)
+        text = (self.folder / "results.md").read_text()
+        self.assertIn("| slow | 0.800, wanted 0.85 of copy | full | 0.002 | issue slots 80 % |", text)
+        self.assertIn("| odd | end to end 1.30 | round | 0.002 | issue slots 40 % |", text)
+        self.assertNotIn("good", text)
 
     def test_the_page_is_what_the_files_make(self):
         if not (ROOT / "docs/results.md").exists():

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""What limits the rows of tests/bench/gpu_peers that miss their bar, or whose samples cost more than 1.1 times as much where
+rows lie end to end: counters of their kernels, by ncu, as JSON.
+
+    tests/gpu_limits.py GPU_PEERS PEERS.json OUT.json [--device cuda:N] [--seconds 300] [--only PATTERN]...
+
+PEERS.json: what gpu_peers wrote on such a GPU. Rows that miss a bar come first; what there was no time for is left out. ncu
+runs each launch several times with the caches emptied: times here are not those of PEERS.json. Plain Python. Exit status 1 when a row failed."""
+import argparse
+import csv
+import fnmatch
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+COSTLY = 1.1  # an end-to-end sample by an aligned one
+UNITS = {  # of the peak, in percent
+    "issue slots": "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "FMA pipe": "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+    "ALU pipe": "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
+    "LSU pipe": "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
+    "tensor pipe": "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+    "shared memory": "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",
+    "L2": "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+    "DRAM": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+}
+OTHERS = {
+    "seconds": "gpu__time_duration.sum",  # in ns
+    "instructions": "smsp__inst_executed.sum",
+    "warps_resident_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "warps_eligible": "smsp__warps_eligible.avg.per_cycle_active",
+    "registers": "launch__registers_per_thread",
+}
+STALLS = ("long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "wait", "no_instruction", "mio_throttle",
+          "lg_throttle", "dispatch_stall", "not_selected", "branch_resolve", "drain", "membar")
+STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
+
+
+def wanted_rows(report, patterns):
+    """(row, ways) of what to look at: "round" rows miss their bar, "end to end" ones cost more than they should."""
+    found = []
+    for row in report["rows"]:
+        missed = any(bar["reached"] is not None and not bar["met"] for bar in row["bars"])
+        ragged = row.get("ragged") or {}
+        costly = (ragged.get("cost_end_to_end") or 0) > COSTLY
+        if patterns and not any(fnmatch.fnmatchcase(row["row"], pattern) for pattern in patterns):
+            continue
+        if missed or costly:
+            found.append((row, missed, costly))
+    return sorted(found, key=lambda one: not one[1])
+
+
+def launches(text):
+    """The launches that ncu's CSV tells, in their order."""
+    lines = text.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
+    if start is None:
+        return []
+    rows = list(csv.DictReader(lines[start:]))
+    return [row for row in rows if row["ID"]]  # after the heads comes a line of units
+
+
+def value(launch, metric):
+    try:
+        return float(launch[metric].replace(",", ""))
+    except (KeyError, ValueError, AttributeError):
+        return None
+
+
+def samples_of(text):
+    """Of "u8x3 16384x8192"; None when it is told otherwise."""
+    kind, _, size = text.rpartition(" ")
+    try:
+        width, height = map(int, size.split("x"))
+        return int(kind.split("x")[1]) * width * height
+    except (ValueError, IndexError):
+        return None
+
+
+def metrics_of(launch, size):
+    told = {name: value(launch, metric) for name, metric in OTHERS.items()}
+    told["seconds"] = told["seconds"] * 1e-9 if told["seconds"] else None
+    instructions, samples = told.pop("instructions"), samples_of(size)
+    told["instructions_a_sample"] = 32 * instructions / samples if instructions and samples else None
+    told["units_percent"] = {name: value(launch, metric) for name, metric in UNITS.items()}
+    waits = {stall: value(launch, STALL % stall) for stall in STALLS}
+    told["waits"] = {stall: cycles for stall, cycles in waits.items() if cycles is not None}  # cycles an issued instruction
+    return {"kernel": launch["Kernel Name"].split("(")[0], "grid": launch["Grid Size"], **told}
+
+
+def chosen(found, row):
+    """Of our kernel, which takes the most time of those that run often: its largest launch, the round one beside ragged sizes
+    and the last, whose rows lie end to end."""
+    total, count = {}, {}
+    for launch in found:
+        name = launch["Kernel Name"]
+        total[name] = total.get(name, 0) + (value(launch, OTHERS["seconds"]) or 0)
+        count[name] = count.get(name, 0) + 1
+    often = [name for name in total if count[name] > 3]
+    if not often:
+        return {}
+    ours = [launch for launch in found if launch["Kernel Name"] == max(often, key=total.get)]
+    full = max(ours, key=lambda launch: value(launch, OTHERS["instructions"]) or 0)
+    told = {"full": metrics_of(full, row["input"])}
+    ragged = row.get("ragged")
+    if ragged and len(ours) >= 3:  # the last round: round, ragged, end to end
+        told.update({"round": metrics_of(ours[-3], ragged["round_size"]), "end to end": metrics_of(ours[-1], ragged["ragged_size"])})
+    return told
+
+
+def ask(ncu, program, row, device, limit):
+    metrics = [*UNITS.values(), *OTHERS.values(), *(STALL % stall for stall in STALLS)]
+    words = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--metrics", ",".join(metrics), program, "--device", device,
+             "--without-peers", "--time-limit", "0", "--only", row["row"].replace("[", "[[]")]
+    return subprocess.run(words, text=True, capture_output=True, timeout=limit)
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    words.add_argument("program")
+    words.add_argument("peers")
+    words.add_argument("out")
+    words.add_argument("--device", default="cuda")
+    words.add_argument("--seconds", type=float, default=300)
+    words.add_argument("--only", action="append", default=[])
+    given = words.parse_args()
+    ncu = shutil.which("ncu") or next((path for path in ("/usr/local/cuda/bin/ncu",) if os.access(path, os.X_OK)), None)
+    if not ncu:
+        sys.exit("gpu_limits.py: there is no ncu")
+    report = json.loads(pathlib.Path(given.peers).read_text())
+    told = {"environment": {key: report["environment"].get(key) for key in ("device_name", "driver", "toolkit", "units")},
+            "rows": [], "left_out": []}
+    began, failed = time.monotonic(), 0
+    for row, missed, costly in wanted_rows(report, given.only):
+        left = given.seconds - (time.monotonic() - began)
+        try:
+            if left < 5:
+                raise TimeoutError
+            done = ask(ncu, given.program, row, given.device, left)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            told["left_out"].append(row["row"])
+            continue
+        found = chosen(launches(done.stdout), row)
+        if done.returncode or not found:
+            print(f"{row['row']}: status {done.returncode}\n{done.stdout[-600:]}{done.stderr[-600:]}", file=sys.stderr)
+            failed = 1
+            continue
+        told["rows"].append({
+            "row": row["row"], "input": row["input"], "bars_missed": [bar for bar in row["bars"] if not bar["met"]] if missed else [],
+            "cost_end_to_end": row["ragged"]["cost_end_to_end"] if costly else None, "launches": found})
+        print(f"{row['row']}: {', '.join(found)}")
+        part = pathlib.Path(given.out + ".part")
+        part.write_text(json.dumps(told, indent=1) + "\n")
+        part.replace(given.out)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
