@@ -125,19 +125,5 @@ SMP_BELL_CONSTANT int smp_bell_lane(int32_t from, int32_t to, int radius)
 {
     return from == SMP_F32 || to == SMP_F32 || radius > 10 ? 4 : 8;
 }
-/* Output rows of a band: with the halo they are whole groups of rows. Where memory binds, so few that the L2 keeps what
- * all warps read and write until the bands below have read it too. */
-SMP_BELL_CONSTANT int smp_bell_warp_band(int32_t format, int radius)
-{
-    return (format == SMP_F32 ? (radius <= 3   ? 16
-                                 : radius <= 8 ? 4 * radius + 4
-                                               : 152)
-            : radius <= 2     ? 32
-            : radius == 3     ? 64
-            : radius == 4     ? 96
-            : radius <= 8     ? 128
-                              : 256) -
-           2 * radius;
-}
 
 #endif

@@ -176,7 +176,7 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(stored_pack) == 0;
     int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD); /* V + 1: all samples in one access */
     take = __shfl_sync(0xffffffffu, take, lane);                            /* else nvcc works it out for every row */
-    T *const own = reinterpret_cast<T *>(s.v) + SIDE + V * lane;
+    T *const own = s.first() + SIDE + V * lane;
     const T *const window = own - PACKS * V;
     float across[R + 1], down[R + 1];
 #pragma unroll

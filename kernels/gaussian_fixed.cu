@@ -58,6 +58,8 @@ template <int SIDE, int STAGES> struct strip_rows<uint8_t, SMP_FIXED_ACROSS, SID
     static constexpr int SIDE_TURN = strip_halves(SMP_FIXED_TILE, 32 / HALO), BESIDE = 32 / SIDE_TURN;
     static constexpr int PITCH = SMP_FIXED_ACROSS + BESIDE * PIECE + PAD, ODD_PITCH = PITCH;
     uint4 v[STAGES * SMP_FIXED_TILE * PITCH / PIECE];
+
+    SMP_MEMBER uint8_t *first() { return reinterpret_cast<uint8_t *>(v); }
 };
 
 enum { FIXED_STAGES = 2, FIXED_TILES = SMP_FIXED_ACROSS / SMP_FIXED_TILE };
@@ -177,7 +179,7 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     const fixed_matrices<STEPS> w(static_cast<const unsigned *>(io.table));
     loader_type loader(s, io.in, x0, p.radius * io.in.channels, p.edge);
-    unsigned char *const rows = reinterpret_cast<unsigned char *>(s.v);
+    unsigned char *const rows = s.first();
     unsigned char *const results = reinterpret_cast<unsigned char *>(made.v);
     /* On the way out, a tile's 16 bytes a lane. Eight lanes have one row, or two that lie in different banks. */
     constexpr int TURN = 32 / FIXED_TILES;

@@ -20,15 +20,20 @@ SMP_FN constexpr int strip_halves(int n, int most)
     return n > most ? strip_halves(n / 2, most) : n;
 }
 
-/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. */
+/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. What is copied to the ACROSS samples of a
+ * row begins at a multiple of 128 bytes, as in device memory where rows do: 32 pieces then take four wavefronts, and
+ * elsewhere up to 16 (docs/banks.md, 8). */
 template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_rows {
     static constexpr int PIECE = 16 / (int)sizeof(IN), HALO = 2 * SIDE / PIECE; /* pieces of a row's halo */
     static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO);             /* rows of halo a copy */
     static constexpr int BESIDE = 32 / SIDE_TURN; /* lanes for a row's halo: the pieces past it are for nobody */
-    static constexpr int PITCH = ACROSS + BESIDE * PIECE;
-    /* Bytes that begin anywhere have one piece more. */
-    static constexpr int ODD_PITCH = BESIDE > HALO || sizeof(IN) > 1 ? PITCH : PITCH + PIECE;
-    uint4 v[STAGES * ROWS * ODD_PITCH / PIECE];
+    static constexpr int LINE = 8 * PIECE, LEAD = (LINE - SIDE % LINE) % LINE;
+    static constexpr int PITCH = (ACROSS + BESIDE * PIECE + LINE - 1) / LINE * LINE;
+    /* Bytes that begin anywhere have one piece more, an odd number of them, so that rows lie in different banks. */
+    static constexpr int ODD_PITCH = sizeof(IN) > 1 ? PITCH : PITCH + PIECE;
+    alignas(128) uint4 v[(LEAD + STAGES * ROWS * ODD_PITCH) / PIECE];
+
+    SMP_MEMBER IN *first() { return reinterpret_cast<IN *>(v) + LEAD; }
 };
 
 /* The same value, of which the compiler does not know that it is a constant or a parameter (pictures have no negative
@@ -103,7 +108,7 @@ struct strip_loader {
         : in(view), edge(border), reach(far), n((int)stencil_samples(view)), x0(start)
     {
         const int lane = (int)threadIdx.x;
-        IN *const first = reinterpret_cast<IN *>(rows.v);
+        IN *const first = rows.first();
         row = lane / MIDDLE;
         x = x0 + lane % MIDDLE * PIECE;
         to = first + row * PITCH + SIDE + lane % MIDDLE * PIECE;

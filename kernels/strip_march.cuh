@@ -110,7 +110,7 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0;
     int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD);
     take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
-    T *const window = reinterpret_cast<T *>(s.v) + V * lane;
+    T *const window = s.first() + V * lane;
     const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
     if (top < end) {
         const int made = end - top < band ? (int)(end - top) : band, need = made + TALL - 1;

@@ -27,7 +27,7 @@ struct strip_words_loader : strip_loader<float, C, ACROSS, SIDE, ROWS, STAGES> {
     {
         const int lane = (int)threadIdx.x;
         whole = x0 >= SIDE && x0 + ACROSS + SIDE <= n; /* wherever rows begin */
-        to = reinterpret_cast<float *>(rows.v) + lane;
+        to = rows.first() + lane;
         side_row = lane / (32 / REST_TURN);
         side_to = to - lane + side_row * PITCH + rest();
     }

@@ -27,15 +27,19 @@ const smp_knob smp_knob_band = {.name = "band",
                                 .max = 512,
                                 .values = {8, 12, 16, 24, 32, 48, 64, 128}};
 
-/* The same for kernels that march down a band of rows: bands of up to `most` rows, lower ones where the blocks of a
- * small picture would leave the device's SMs idle; or as tall as the knob says. */
-static void bands(const smp_io *io, int64_t across, int64_t most, unsigned threads, smp_grid *grid)
+/* The same for kernels of one warp a block that march down a band of rows: bands of up to `most` rows, lower ones where a
+ * small picture would have fewer than `warps` on an SM; or as tall as the knob says. */
+static void bands_for(const smp_io *io, int64_t across, int64_t most, int warps, smp_grid *grid)
 {
-    enum { WARPS = 8, LEAST = 8 }; /* warps an SM that are worth lower bands; rows */
-    const int64_t n = io->out.width * io->out.channels, wanted = (int64_t)grid->units * WARPS / (threads / 32);
+    enum { LEAST = 8 };
+    const int64_t n = io->out.width * io->out.channels, wanted = (int64_t)grid->units * warps;
     const int64_t even = wanted ? io->out.rows * ((n + across - 1) / across) / wanted : most;
     const int64_t band = grid->knob ? grid->knob : smp_clamp_i64(even, most < LEAST ? most : LEAST, most);
-    tiles(io, across, band, threads, 1, grid);
+    tiles(io, across, band, 32, 1, grid);
+}
+static void bands(const smp_io *io, int64_t across, int64_t most, smp_grid *grid)
+{
+    bands_for(io, across, most, 12, grid);
 }
 
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid)
@@ -50,14 +54,31 @@ void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *g
     tiles(io, SMP_BELL_COLUMNS, SMP_BELL_DOWN, SMP_BELL_COLUMNS / 4, SMP_BELL_DOWN / SMP_BELL_EACH, grid);
 }
 
+/* Output rows of a band of bell_warp.cuh: with the halo they are whole groups of rows. Where memory binds, so few that the
+ * L2 keeps what all warps read and write until the bands below have read it too. Found by trying (docs/gpu-log.md). */
+static int bell_band(int from, int to, int radius)
+{
+    const int r = radius;
+    int rows; /* with the halo */
+    if (from == SMP_F32 && to == SMP_F32)
+        rows = r == 2 ? 12 : r <= 3 ? 16 : r <= 8 ? 4 * r + 4 : 256;
+    else if (to == SMP_F32)
+        rows = r <= 2 ? 16 : r <= 4 ? 32 : r <= 8 ? 80 : 88;
+    else if (from == SMP_F32)
+        rows = r <= 3 ? 16 : r <= 5 ? 40 : 64;
+    else
+        rows = r <= 2 ? 32 : r == 3 ? 64 : r == 4 ? 96 : r <= 8 ? 128 : 256;
+    return rows - 2 * r;
+}
+
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
 {
     const smp_bell *bell = params;
     const int radius = smp_bell_warp(bell, io);
     if (bell->fixed)
-        bands(io, SMP_FIXED_ACROSS, smp_fixed_band(smp_fixed_steps(bell, io->in.channels)), 32, grid);
+        bands(io, SMP_FIXED_ACROSS, smp_fixed_band(smp_fixed_steps(bell, io->in.channels)), grid);
     else
-        bands(io, 32 * smp_bell_lane(io->in.format, io->out.format, radius), smp_bell_warp_band(io->in.format, radius), 32,
+        bands(io, 32 * smp_bell_lane(io->in.format, io->out.format, radius), bell_band(io->in.format, io->out.format, radius),
               grid);
 }
 
@@ -65,7 +86,7 @@ void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
 {
     const int channels = io->in.channels;
     if (smp_taps_warp(params, io)) {
-        bands(io, 512 / smp_sample_size(io->in.format), SMP_TAPS_WARP_BAND, 32, grid);
+        bands(io, 512 / smp_sample_size(io->in.format), SMP_TAPS_WARP_BAND, grid);
         return;
     }
     tiles(io, SMP_TAPS_ACROSS, SMP_TAPS_DOWN, 32, SMP_TAPS_DOWN / 4, grid);
@@ -77,16 +98,16 @@ void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid)
     if (!smp_gradient_warp(params, io))
         tiles(io, SMP_GRADIENT_ACROSS, SMP_GRADIENT_DOWN, SMP_GRADIENT_ACROSS / 4, SMP_GRADIENT_DOWN / 4, grid);
     else if (io->in.format == SMP_U8)
-        bands(io, 512, SMP_GRADIENT_BYTES_BAND, 32, grid);
+        bands(io, 512, SMP_GRADIENT_BYTES_BAND, grid);
     else
-        bands(io, 128, SMP_GRADIENT_REALS_BAND, 32, grid);
+        bands(io, 128, SMP_GRADIENT_REALS_BAND, grid);
 }
 
 void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *grid)
 {
     const smp_blur_slope *p = params;
     if (smp_blur_slope_warp(p, io))
-        bands(io, smp_blur_slope_across(p->bell.radius), SMP_BLUR_SLOPE_BAND, 32, grid);
+        bands_for(io, smp_blur_slope_across(p->bell.radius), SMP_BLUR_SLOPE_BAND, 24, grid); /* they wait for memory */
     else
         smp_geometry_samples(io, params, grid);
 }
@@ -94,7 +115,7 @@ void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *gri
 void smp_geometry_box_warp(const smp_io *io, const void *params, smp_grid *grid)
 {
     const smp_box *box = params;
-    bands(io, 512, smp_box_band(box->size), 32, grid);
+    bands(io, 512, smp_box_band(box->size), grid);
 }
 
 void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid)

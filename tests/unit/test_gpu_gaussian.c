@@ -103,6 +103,33 @@ static void any_alignment_and_window_will_do(void **state)
     }
 }
 
+/* As in the midst of a chain: kernels of their own for small radii, in strips and bands; floats clip, and may be no
+ * numbers. */
+static void bytes_become_floats_and_floats_bytes(void **state)
+{
+    (void)state;
+    static const int few[] = {1, 3, 4};
+    for (int radius = 1; radius <= 17; radius++)
+        for (int k = 0; k < 3; k++) {
+            const struct {
+                double sigma, truncate, fill;
+                int edge, arithmetic;
+            } p = {radius / 2., 2, 0, (radius + k) % (SMP_ZERO + 1), 0};
+            kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = (uint64_t)radius};
+            c.in = case_shape(301 / few[k], 41, few[k], SMP_U8);
+            c.values = radius == 2 ? CASE_ANY : CASE_REALS;
+            c.in_storage = SMP_F32, c.out_storage = SMP_U8;
+            if (radius <= 9)
+                gpu_views_check(&c);
+            c.values = CASE_CODES;
+            c.in_storage = SMP_U8, c.out_storage = SMP_F32;
+            if (k == radius / 2 % 3 && radius % 2) /* a kernel serves several radii */
+                c.in = case_shape(radius, 5, few[k], SMP_U8);
+            if (k == radius / 2 % 3)
+                gpu_views_check(&c);
+        }
+}
+
 /* Strips that the picture's sides do not touch, in bands that its ends do not touch. */
 static void whole_strips_of_rows_that_begin_anywhere(void **state)
 {
@@ -151,6 +178,8 @@ static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
                     assert_int_equal(gpu_conflicts(&trace, kernel, (smp_shared_op)op), 0);
             for (size_t i = 0; i < trace.count; i++)
                 gpu_packs_check(&trace.launches[i]);
+            if (tiled) /* lines lie in shared memory as in device memory */
+                assert_int_equal(gpu_conflicts(&trace, kernel, SMP_SHARED_ASYNC), 0);
             assert_true(gpu_instructions(&trace, kernel, SMP_SHARED_LOAD) > 0);
             assert_true(tiled || gpu_instructions(&trace, kernel, SMP_SHARED_ASYNC) > 0);
             smp_trace_free(&trace);
@@ -167,6 +196,7 @@ int main(void)
         cmocka_unit_test(every_small_radius_has_its_kernel),
         cmocka_unit_test(every_nan_is_the_same_one),
         cmocka_unit_test(any_alignment_and_window_will_do),
+        cmocka_unit_test(bytes_become_floats_and_floats_bytes),
         cmocka_unit_test(whole_strips_of_rows_that_begin_anywhere),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
