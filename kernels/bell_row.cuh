@@ -44,8 +44,10 @@ SMP_DEVICE void bell_fetch(bell_lines<IN> &lines, int line, const smp_view &in, 
             smp_copy_async<16>(to + i, row + at);
         } else if (i < end && i >= -halo && at < n + halo)
 #pragma unroll 1
-            for (int k = 0; k < type::PIECE; k++)
-                to[i + k] = (IN)stencil_far_across(row, in.width, in.channels, at + k, g.edge, outside);
+            for (int k = 0; k < type::PIECE; k++) { /* pieces 128 bytes apart begin a bank apart */
+                const int j = (k + (int)(threadIdx.x % 32) / 8 * (type::PIECE / 4)) % type::PIECE;
+                to[i + j] = (IN)stencil_far_across(row, in.width, in.channels, at + j, g.edge, outside);
+            }
     }
 }
 

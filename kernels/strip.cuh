@@ -7,8 +7,8 @@
  * group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's left and right end,
  * what lies outside is made in shared memory from what has arrived (settle), so that they keep up with the others. Rows
  * that are not aligned to 16 bytes have ways of their own (strip_odd.cuh); the ends of rows that wrap go sample by
- * sample through the border rule. Shared accesses: pieces lie side by side in a row, and the pieces of halo of a group
- * fall, by the row's pitch, into different banks too. */
+ * sample through the border rule. Shared accesses: pieces lie side by side in a row; only those of the halo, of several
+ * rows at a time, meet in banks, since rows lie at multiples of 128 bytes. */
 #ifndef SMP_KERNELS_STRIP_CUH
 #define SMP_KERNELS_STRIP_CUH
 
@@ -20,8 +20,8 @@ SMP_FN constexpr int strip_halves(int n, int most)
     return n > most ? strip_halves(n / 2, most) : n;
 }
 
-/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. What is copied to the ACROSS samples of a
- * row begins at a multiple of 128 bytes, as in device memory where rows do: 32 pieces then take four wavefronts, and
+/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. What is copied to the ACROSS samples of
+ * a row begins at a multiple of 128 bytes, as in device memory where rows do: 32 pieces then take four wavefronts, and
  * elsewhere up to 16 (docs/banks.md, 8). */
 template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_rows {
     static constexpr int PIECE = 16 / (int)sizeof(IN), HALO = 2 * SIDE / PIECE; /* pieces of a row's halo */

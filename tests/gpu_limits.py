@@ -12,6 +12,7 @@ import fnmatch
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,7 @@ OTHERS = {
 }
 STALLS = ("long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "wait", "no_instruction", "mio_throttle",
           "lg_throttle", "dispatch_stall", "not_selected", "branch_resolve", "drain", "membar")
+OURS = re.compile("_(u8|u16|f32)_(u8|u16|f32)$")  # their names end with formats; pure reads and peers have others
 STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
 
 
@@ -95,6 +97,7 @@ def metrics_of(launch, size):
 def chosen(found, row):
     """Of our kernel, which takes the most time of those that run often: its largest launch, the round one beside ragged sizes
     and the last, whose rows lie end to end."""
+    found = [launch for launch in found if OURS.search(launch["Kernel Name"].split("(")[0])]
     total, count = {}, {}
     for launch in found:
         name = launch["Kernel Name"]

@@ -17,8 +17,9 @@ print("==PROF== Connected")
 heads = ["ID", "Kernel Name", "Grid Size", *metrics]
 print(",".join('"%%s"' %% head for head in heads))
 print(",".join('""' for head in heads))
-for number, (name, instructions) in enumerate([("naive(smp_io)", 9000)] * 2 + [("blur_warp(smp_io)", 4000)] * 4
-                                              + [("blur_warp(smp_io)", 2000), ("blur_warp(smp_io)", 2100), ("blur_warp(smp_io)", 2600)]):
+for number, (name, instructions) in enumerate([("naive_u8_u8(smp_io)", 9000)] * 2 + [("read(int)", 50000)] * 9
+                                              + [("blur_warp_u8_u8(smp_io)", 4000)] * 4
+                                              + [("blur_warp_u8_u8(smp_io)", few) for few in (2000, 2100, 2600)]):
     told = {"smsp__inst_executed.sum": instructions, "gpu__time_duration.sum": "1,500", gpu_limits.UNITS["issue slots"]: instructions / 50}
     print(",".join('"%%s"' %% cell for cell in [number, name, "(4, 5, 1)", *(told.get(metric, "n/a") for metric in metrics)]))
 """
@@ -57,7 +58,7 @@ class Results(CliCase):
         rows = json.loads(out.read_text())["rows"]
         self.assertEqual([row["row"] for row in rows], ["slow", "odd"])  # what misses its bar first
         full, odd = rows[0]["launches"]["full"], rows[1]["launches"]["end to end"]
-        self.assertEqual((full["kernel"], full["instructions_a_sample"], full["seconds"]), ("blur_warp", 32 * 4000 / 1280, 1.5e-6))
+        self.assertEqual((full["kernel"], full["instructions_a_sample"], full["seconds"]), ("blur_warp_u8_u8", 32 * 4000 / 1280, 1.5e-6))
         self.assertEqual((odd["instructions_a_sample"], odd["units_percent"]["issue slots"], odd["waits"]), (32 * 2600 / 549, 52, {}))
         self.script(ROOT / "docs/results.py", self.folder)
         text = (self.folder / "results.md").read_text()

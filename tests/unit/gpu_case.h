@@ -327,8 +327,9 @@ CASE_FN void gpu_trace_all(const char *line)
 /* Conflicts (wavefronts beyond those that the width needs) and warp instructions of one operation, summed over the
  * launches of kernels whose names begin so. */
 /* Marching kernels load of a 16-byte pack only the part that their taps reach, as nvcc would: lanes still lie 16 bytes
- * apart, so that this conflicts, and takes no more wavefronts than the whole pack. Nothing else may conflict, but
- * asynchronous copies, which depend on where rows lie in global memory. */
+ * apart, so that this conflicts, and takes no more wavefronts than the whole pack. So do the zeros for the halo of several
+ * rows at once, at a picture's sides: rows begin at the same bank. Nothing else may conflict, but asynchronous copies,
+ * which depend on where rows lie in global memory. */
 CASE_FN void gpu_packs_check(const smp_trace_launch *launch)
 {
     enum { PACK = 16, PACK_WAVEFRONTS = 4 };
@@ -336,8 +337,9 @@ CASE_FN void gpu_packs_check(const smp_trace_launch *launch)
         const smp_trace_site *site = &launch->sites[i];
         if (!site->conflicts || site->op == SMP_SHARED_ASYNC)
             continue;
-        assert_true(site->op == SMP_SHARED_LOAD && site->width < PACK);
-        assert_true(site->count.wavefronts <= PACK_WAVEFRONTS * site->count.instructions);
+        const bool zeros = site->op == SMP_SHARED_STORE && site->width == PACK;
+        assert_true(zeros || (site->op == SMP_SHARED_LOAD && site->width < PACK));
+        assert_true(zeros || site->count.wavefronts <= PACK_WAVEFRONTS * site->count.instructions);
     }
 }
 
@@ -457,7 +459,11 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
             continue;
         io.in = views[variant->launches[i].from];
         io.out = views[variant->launches[i].to];
-        io.by = variant->launches[i].from == SMP_SCRATCH && !second.memory ? views[SMP_IN] : by_view;
+        io.by = by_view;
+        if (!second.memory && variant->launches[i].from == SMP_SCRATCH)
+            io.by = views[SMP_IN];
+        else if (!second.memory && variant->launches[i].to == SMP_SCRATCH)
+            io.by = views[SMP_OUT];
         if (device->ops->launch(device, variant, &variant->launches[i], &io, plan, &cost, &err))
             fail_msg("%s %s: %s", c->stage->name, variant->name, err.message);
     }

