@@ -11,13 +11,14 @@
  *          each thread adding for eight rows and four columns, so that one 16-byte shared read serves 32
  *          multiplications. Any radius: taps beyond a tile come in further batches, and rows whose halo does not fit go
  *          sample by sample.
- *   fused  one launch, where input and output have the same format and the radius is small: the kernels of
+ *   fused  one launch for small radii, of one format in and out or between bytes and floats: the kernels of
  *          bell_warp.cuh (of gaussian; sharpen has them up to radius 8, for u8 and f32). One warp owns a strip and
  *          marches down it, with the sums of the column pass in registers, so that nothing but input and output
  *          touches device memory: 15 instructions in the inner loop for each u8 sample of 5 taps (the counter is
  *          instructions executed; docs/gpu-log.md has the figures). Rows of halo are read and filtered twice where
  *          strips end.
- * Shared accesses are conflict-free in all of them: neighbouring lanes have neighbouring quads, or samples. */
+ * Shared accesses are conflict-free in the others: neighbouring lanes have neighbouring quads, or samples, and copies
+ * keep their places in 128 bytes; in fused, but for a halo of several rows at a time and for loads of parts of packs. */
 #ifndef SMP_KERNELS_BELL_CUH
 #define SMP_KERNELS_BELL_CUH
 
