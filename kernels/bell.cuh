@@ -18,7 +18,8 @@
  *          instructions executed; docs/gpu-log.md has the figures). Rows of halo are read and filtered twice where
  *          strips end.
  * Shared accesses are conflict-free in the others: neighbouring lanes have neighbouring quads, or samples, and copies
- * keep their places in 128 bytes; in fused, but for a halo of several rows at a time and for loads of parts of packs. */
+ * keep their places in 128 bytes; in fused, but for a halo of several rows at a time and for loads of parts of packs.
+ */
 #ifndef SMP_KERNELS_BELL_CUH
 #define SMP_KERNELS_BELL_CUH
 

@@ -8,8 +8,8 @@
  *     sums of two are exact. So a conversion is one byte permute; the row weights carry 2^126, the column weights 2^23,
  *     which changes no rounding. Adding 2^23 rounds to nearest, ties to even, and leaves the byte in the low bits:
  *     three permutes pack four. Weighted means of bytes neither clip nor are NaN;
- *   - bands are short, because uneven warps at the end of a launch cost more than rows that are filtered twice; rows and
- *     halo of a band are whole groups (src/stages/stencil_grid.c). */
+ *   - bands are short, because uneven warps at the end of a launch cost more than rows that are filtered twice; rows
+ * and halo of a band are whole groups (src/stages/stencil_grid.c). */
 #ifndef SMP_KERNELS_BELL_WARP_CUH
 #define SMP_KERNELS_BELL_WARP_CUH
 
