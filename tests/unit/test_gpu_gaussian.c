@@ -2,6 +2,8 @@
  * and shared memory is used without conflicts. */
 #include "gpu_case.h"
 
+#include "exec/step.h"
+
 extern const smp_stage smp_stage_gaussian;
 
 static void every_variant_gives_the_definitions_bytes(void **state)
@@ -71,6 +73,42 @@ static void every_small_radius_has_its_kernel(void **state)
                 c.in = case_shape(1 + radius / 3, 5, channels, (smp_format)f);
                 gpu_case_check(&c);
             }
+}
+
+/* Of two blurs in a chain, the first into floats, the second out of them. */
+static void memory_for_a_picture_between_is_taken_where_two_launches_run(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        smp_format format;
+        int channels;
+        bool first, second;
+    } cases[] = {
+        {"gaussian 2px", SMP_U8, 3, false, false},  /* radius 8 */
+        {"gaussian 2.2px", SMP_U8, 3, false, true}, /* 9 */
+        {"gaussian 4.2px", SMP_U8, 1, true, true},  /* 17 */
+        {"gaussian 2px", SMP_U8, 2, true, true},    {"gaussian 1px", SMP_U16, 3, true, true},
+        {"gaussian 4px", SMP_F32, 3, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const gpu_case c = {.lines = {cases[i].line, cases[i].line},
+                            .in = case_shape(40, 30, cases[i].channels, cases[i].format)};
+        gpu_job job = gpu_job_make(&c);
+        int found = 0;
+        for (size_t k = 1; k < job.plan->step_count; k++) {
+            const smp_step *step = &job.plan->steps[k];
+            if (step->stage != &smp_stage_gaussian)
+                continue;
+            const smp_variant *variant = smp_variant_find(step->stage->variants, "fused");
+            const smp_format from = job.plan->steps[step->input].storage;
+            print_message("%s, blur %d\n", cases[i].line, found + 1);
+            assert_int_equal(smp_step_uses_scratch(step, from, &step->work, variant, true),
+                             found++ ? cases[i].second : cases[i].first);
+        }
+        assert_int_equal(found, 2);
+        gpu_job_free(&job);
+    }
 }
 
 static void every_nan_is_the_same_one(void **state)
@@ -194,6 +232,7 @@ int main(void)
         cmocka_unit_test(every_border_and_radius_does),
         cmocka_unit_test(wide_pictures_have_many_strips_and_bands),
         cmocka_unit_test(every_small_radius_has_its_kernel),
+        cmocka_unit_test(memory_for_a_picture_between_is_taken_where_two_launches_run),
         cmocka_unit_test(every_nan_is_the_same_one),
         cmocka_unit_test(any_alignment_and_window_will_do),
         cmocka_unit_test(bytes_become_floats_and_floats_bytes),
