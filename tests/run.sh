@@ -8,7 +8,7 @@ cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 need_for_build
 need_for_tests
 install_missing
-build_preset release -DSMP_TESTS=ON -DSMP_WERROR=ON
+build_preset release -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON # though no GPU be here
 build_preset asan -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=OFF # device code has no AddressSanitizer; the emulator runs it on the host
 
 # One ctest over both builds: one summary, and no failure of the first scrolls away behind the second.
