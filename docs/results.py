@@ -283,15 +283,16 @@ def limits(report):
         why = [f"{bar['reached']:.3f}, wanted {bar['bar'].replace('at least ', '').replace('at most ', '<= ')}" for bar in row["bars_missed"]]
         why += [f"end to end {row['cost_end_to_end']:.2f}"] if row["cost_end_to_end"] else []
         ways = (["full"] if row["bars_missed"] else []) + (["round", "end to end"] if row["cost_end_to_end"] else [])
-        if ways[-1] == "end to end" and same_work(row["launches"].get("round"), row["launches"].get("end to end")):
-            ways = ways[:-2]  # another kernel took the rows that lie end to end
+        # Several launches a picture, or another kernel where rows lie end to end: these are not what they are told to be.
+        unknown = same_work(row["launches"].get("round"), row["launches"].get("end to end"))
+        ways = [way for way in ways if way == "full" or not unknown]
         for i, way in enumerate(way for way in ways if way in row["launches"]):
             one = row["launches"][way]
             units = one["units_percent"]
             waits = sorted(one["waits"].items(), key=lambda wait: -wait[1])[:2]
             lines.append([row["row"] if i == 0 else "", "; ".join(why) if i == 0 else "", way, number(one["seconds"] * 1e3, 3),
                           nearest(units), *(number(units.get(name), 0) for name in ("issue slots", "FMA pipe", "shared memory", "L2", "DRAM")),
-                          number(one["warps_resident_percent"], 0), number(one["instructions_a_sample"]),
+                          number(one["warps_resident_percent"], 0), number(None if unknown else one["instructions_a_sample"]),
                           ", ".join(f"{name.replace('_', ' ')} {cycles:.1f}" for name, cycles in waits)])
     text += table(["work", "why", "launch", "ms", "nearest its peak", "issue", "FMA", "shared", "L2", "DRAM", "warps resident",
                    "instructions a sample", "waits"], lines)

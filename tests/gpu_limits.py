@@ -10,7 +10,6 @@ import argparse
 import csv
 import fnmatch
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -118,7 +117,7 @@ def chosen(found, row):
 def ask(ncu, program, row, device, limit):
     metrics = [*UNITS.values(), *OTHERS.values(), *(STALL % stall for stall in STALLS)]
     words = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--metrics", ",".join(metrics), program, "--device", device,
-             "--without-peers", "--time-limit", "0", "--only", row["row"].replace("[", "[[]")]
+             "--without-peers", "--time-limit", "0", "--only", row["row"]]
     return subprocess.run(words, text=True, capture_output=True, timeout=limit)
 
 
@@ -131,7 +130,7 @@ def main():
     words.add_argument("--seconds", type=float, default=300)
     words.add_argument("--only", action="append", default=[])
     given = words.parse_args()
-    ncu = shutil.which("ncu") or next((path for path in ("/usr/local/cuda/bin/ncu",) if os.access(path, os.X_OK)), None)
+    ncu = shutil.which("ncu")
     if not ncu:
         sys.exit("gpu_limits.py: there is no ncu")
     report = json.loads(pathlib.Path(given.peers).read_text())

@@ -7,8 +7,7 @@
 
 static smp_view view_of(const smp_step *step, int64_t rows)
 {
-    return smp_view_of(&step->out, step->storage, SMP_NOWHERE, smp_row_stride(&step->out, step->storage), 0, 0,
-                       smp_min_i64(rows, step->out.height));
+    return smp_view_nowhere(&step->out, step->storage, rows);
 }
 
 /* Rows of its input that a step reads for a strip. */

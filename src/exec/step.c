@@ -41,6 +41,12 @@ smp_view smp_view_of(const smp_shape *shape, smp_format storage, void *memory, i
     };
 }
 
+smp_view smp_view_nowhere(const smp_shape *shape, smp_format storage, int64_t rows)
+{
+    return smp_view_of(shape, storage, SMP_NOWHERE, smp_row_stride(shape, storage), 0, 0,
+                       smp_min_i64(rows, shape->height));
+}
+
 static uint64_t picture_bytes(const smp_step *step)
 {
     return (uint64_t)smp_row_bytes(&step->out, step->storage) * (uint64_t)step->out.height;
@@ -91,15 +97,11 @@ bool smp_variant_runs(const smp_variant *variant, bool gpu)
     return false;
 }
 
-static smp_view nowhere(const smp_shape *shape, smp_format storage)
-{
-    return smp_view_of(shape, storage, SMP_NOWHERE, smp_row_stride(shape, storage), 0, 0, shape->height);
-}
-
 bool smp_step_uses_scratch(const smp_step *step, smp_format from, const smp_node_plan *work, const smp_variant *variant,
                            bool gpu)
 {
-    const smp_view in = nowhere(&step->in, from), out = nowhere(&step->out, step->storage), by = {.data = NULL};
+    const smp_view in = smp_view_nowhere(&step->in, from, step->in.height), by = {.data = NULL};
+    const smp_view out = smp_view_nowhere(&step->out, step->storage, step->out.height);
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
         if (!smp_launch_runs(launch, gpu) || launch->to != SMP_SCRATCH)

@@ -31,8 +31,10 @@ int64_t smp_row_stride(const smp_shape *shape, smp_format storage);
 smp_view smp_view_of(const smp_shape *shape, smp_format storage, void *memory, int64_t stride, int64_t base,
                      int64_t first, int64_t count);
 
-/* Bytes that are never read or written: where the pictures of smp_footprint_views lie, aligned as a device's memory. */
+/* Bytes that are never read or written, aligned as a device's memory; and the first rows, as many as exist, of a picture
+ * there, for who asks what a launch would be. */
 #define SMP_NOWHERE ((void *)(uintptr_t)(1 << 16))
+smp_view smp_view_nowhere(const smp_shape *shape, smp_format storage, int64_t rows);
 
 /* Bytes that must cross memory for the whole step: inputs read once, output written once. */
 uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step);
