@@ -155,17 +155,13 @@ template <int PENDING> SMP_DEVICE void smp_copy_wait()
     SMP_KERNEL_PAIR_(name, u16, uint16_t, u16, uint16_t, type)                                                         \
     SMP_KERNEL_PAIR_(name, f32, float, f32, float, type)
 
-/* The same from whole numbers to f32 and back. */
-#define SMP_KERNEL_CHANGES(name, type)                                                                                 \
+/* All seven pairs that the planner uses. */
+#define SMP_KERNEL_FORMATS(name, type)                                                                                 \
+    SMP_KERNEL_SAME(name, type)                                                                                        \
     SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, type)                                                              \
     SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, type)                                                            \
     SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, type)                                                              \
     SMP_KERNEL_PAIR_(name, f32, float, u16, uint16_t, type)
-
-/* All seven pairs that the planner uses. */
-#define SMP_KERNEL_FORMATS(name, type)                                                                                 \
-    SMP_KERNEL_SAME(name, type)                                                                                        \
-    SMP_KERNEL_CHANGES(name, type)
 
 /* And the two pairs of integers, for stages that change the depth. */
 #define SMP_KERNEL_DEPTHS(name, type)                                                                                  \
