@@ -38,7 +38,6 @@ template <int V> struct bell_format<uint8_t, V> {
 /* 16 bits as bytes: such numbers are denormal floats too, the weights' powers of two are the same, and so is the number
  * that rounds; sums of weights are so near 1 that no mean reaches 65535.5. */
 template <int V> struct bell_format<uint16_t, V> : bell_format<uint8_t, V> {
-    static constexpr int ROWS = 4, AHEAD = 2;
     typedef smp_pack<unsigned, V / 2> pack;
     static SMP_MEMBER constexpr int unroll(int) { return 2; }
     static SMP_MEMBER float value(const unsigned *words, int at)
@@ -274,7 +273,7 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
     typedef bell_strip_shape<IN, FINISH::V, R, C, FINISH::SHARP> shape;
     typedef typename shape::rows_type rows_type;
     SMP_SMEM(rows_type, s);
-    if constexpr (strip_has_odd<IN>(C) && sizeof(IN) == sizeof(OUT) && !FINISH::SHARP)
+    if constexpr (strip_has_odd(C) && sizeof(IN) == sizeof(OUT) && !FINISH::SHARP)
         if (!strip_even(io)) {
             bell_march_by<IN, OUT, R, C, typename shape::odd_type>(io, g, finish, s);
             return;

@@ -16,7 +16,7 @@
 
 #include "bell_fixed.h"
 #include "smp_mma.cuh"
-#include "strip_odd_bytes.cuh"
+#include "strip_odd_pieces.cuh"
 
 /* ---------------------------------------------------------------------------------------------- naive */
 
@@ -228,7 +228,7 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
 template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
 {
     typedef strip_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> loader_type;
-    typedef strip_pieces_loader<0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> odd_type;
+    typedef strip_pieces_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> odd_type;
     typedef typename loader_type::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     SMP_SMEM(fixed_results, made);

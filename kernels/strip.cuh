@@ -29,8 +29,8 @@ template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_
     static constexpr int BESIDE = 32 / SIDE_TURN; /* lanes for a row's halo: the pieces past it are for nobody */
     static constexpr int LINE = 8 * PIECE, LEAD = (LINE - SIDE % LINE) % LINE;
     static constexpr int PITCH = (ACROSS + BESIDE * PIECE + LINE - 1) / LINE * LINE;
-    /* Bytes that begin anywhere have one piece more, an odd number of them, so that rows lie in different banks. */
-    static constexpr int ODD_PITCH = sizeof(IN) > 1 ? PITCH : PITCH + PIECE;
+    /* Rows that begin anywhere have one piece more, an odd number of them, so that they lie in different banks. */
+    static constexpr int ODD_PITCH = sizeof(IN) < 4 ? PITCH + PIECE : PITCH;
     alignas(128) uint4 v[(LEAD + STAGES * ROWS * ODD_PITCH) / PIECE];
 
     SMP_MEMBER IN *first() { return reinterpret_cast<IN *>(v) + LEAD; }

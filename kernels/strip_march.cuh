@@ -161,7 +161,7 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
 template <typename WALK, int TALL, typename ROW>
 SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
 {
-    if constexpr (strip_has_odd<typename WALK::sample>(WALK::C))
+    if constexpr (strip_has_odd(WALK::C))
         if (!strip_even(io)) {
             strip_march_by<WALK, TALL, typename WALK::odd_type>(io, edge, up, beside, s, row);
             return;

@@ -1,34 +1,27 @@
-/* Strips of rows that begin anywhere, as rows that lie end to end do: of bytes (strip_odd_bytes.cuh) and of floats
- * (strip_odd_floats.cuh).
+/* Strips of rows that begin anywhere, as rows that lie end to end do: of bytes and of 16 bits (strip_odd_pieces.cuh),
+ * and of floats (strip_odd_floats.cuh).
  *
  * Kernels have two marches, since an aligned one pays for registers that only these ways want (docs/gpu-log.md); those
- * of four channels, of 16 bits and sharpen's have one, in which such rows go by samples: twice the code is twice nvcc's
- * time. */
+ * of four channels and sharpen's have one, in which such rows go by samples: twice the code is twice nvcc's time. */
 #ifndef SMP_KERNELS_STRIP_ODD_CUH
 #define SMP_KERNELS_STRIP_ODD_CUH
 
-#include "strip_odd_bytes.cuh"
 #include "strip_odd_floats.cuh"
+#include "strip_odd_pieces.cuh"
 
-/* Whether kernels for so many channels of T have a march for such rows. */
-template <typename T> SMP_FN constexpr bool strip_has_odd(int channels)
+/* Whether kernels for so many channels have a march for such rows. */
+SMP_FN constexpr bool strip_has_odd(int channels)
 {
-    return channels != 4 && sizeof(T) != 2;
+    return channels != 4;
 }
 
 /* ::type is their loader, with strip_loader's parameters. */
-template <typename T, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_odd_loader;
-template <int C, int ACROSS, int SIDE, int ROWS, int STAGES>
-struct strip_odd_loader<uint8_t, C, ACROSS, SIDE, ROWS, STAGES> {
-    typedef strip_pieces_loader<C, ACROSS, SIDE, ROWS, STAGES> type;
+template <typename T, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_odd_loader {
+    typedef strip_pieces_loader<T, C, ACROSS, SIDE, ROWS, STAGES> type;
 };
 template <int C, int ACROSS, int SIDE, int ROWS, int STAGES>
 struct strip_odd_loader<float, C, ACROSS, SIDE, ROWS, STAGES> {
     typedef strip_words_loader<C, ACROSS, SIDE, ROWS, STAGES> type;
-};
-template <int C, int ACROSS, int SIDE, int ROWS, int STAGES>
-struct strip_odd_loader<uint16_t, C, ACROSS, SIDE, ROWS, STAGES> {
-    typedef void type; /* none */
 };
 
 /* Stores a group of a march's results, of `count` samples each. They lie in the rows of the stage at `stage`, or, where
@@ -40,7 +33,7 @@ SMP_DEVICE void strip_flush_group(const T *results, int stage, int late, T *out,
 {
     const int first = late - LOADER::GROUP, at = !LATE ? stage : first < 0 ? first + LOADER::RING : first;
     __syncwarp();
-    if constexpr (sizeof(T) == 1)
+    if constexpr (sizeof(T) < sizeof(float))
         strip_flush_pieces<ACROSS, ROWS, LOADER::PITCH, LATE ? LOADER::RING : 0>(results, at, out, stride, -done,
                                                                                  made - done, count);
     else

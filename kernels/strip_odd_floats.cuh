@@ -89,7 +89,8 @@ struct strip_words_loader : strip_loader<float, C, ACROSS, SIDE, ROWS, STAGES> {
 
 /* Stores a row of `count` results, ACROSS at most (FULL: all of them): a warp's words after words that begin a sector
  * of 32 bytes, from this lane's first word on, which lies before the row's or in it. */
-template <int ACROSS, bool FULL> SMP_DEVICE void strip_flush_row(const float *made, float *out, int first, int count)
+template <int ACROSS, bool FULL>
+SMP_DEVICE void strip_flush_word_row(const float *made, float *out, int first, int count)
 {
 #pragma unroll
     for (int i = 0; i <= ACROSS; i += 32) {
@@ -113,9 +114,9 @@ SMP_DEVICE void strip_flush_words(const float *made, int at, float *out, int64_t
         if (q >= first && q < last) {
             const int from = (int)(-(unsigned)(uintptr_t)out % 32 / 4) + lane - 32;
             if (count >= ACROSS)
-                strip_flush_row<ACROSS, true>(made + at, out, from, ACROSS);
+                strip_flush_word_row<ACROSS, true>(made + at, out, from, ACROSS);
             else
-                strip_flush_row<ACROSS, false>(made + at, out, from, count);
+                strip_flush_word_row<ACROSS, false>(made + at, out, from, count);
         }
         out = reinterpret_cast<float *>(reinterpret_cast<char *>(out) + stride);
         at += PITCH;

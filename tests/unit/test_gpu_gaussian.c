@@ -183,6 +183,9 @@ static void whole_strips_of_rows_that_begin_anywhere(void **state)
         c.in_storage = SMP_U8, c.out_storage = SMP_U8;
         if (i < 2)
             gpu_views_check(&c);
+        c.in = case_shape(i % 2 ? 211 : 561, 71, i % 2 ? 3 : 1, SMP_U16);
+        c.in_storage = SMP_U16, c.out_storage = SMP_U16;
+        gpu_views_check(&c);
         c.in = case_shape(333, 71, 1, SMP_F32);
         c.in_storage = SMP_F32, c.out_storage = SMP_F32;
         gpu_views_check(&c);
