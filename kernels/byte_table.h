@@ -12,28 +12,29 @@
 
 #if defined(__AVX512BW__)
 #include <immintrin.h>
-#define LOOK_VECTOR        __m512i
-#define LOOK_STEP(v)       _mm512_broadcast_i32x4(v)
-#define LOOK_ALL(byte)     _mm512_set1_epi8(byte)
-#define LOOK_SHUFFLE(t, i) _mm512_shuffle_epi8(t, i)
-#define LOOK_MINUS(a, b)   _mm512_subs_epi8(a, b)
+#define LOOK_VECTOR               __m512i
+#define LOOK_STEP(v)              _mm512_broadcast_i32x4(v)
+#define LOOK_ALL(byte)            _mm512_set1_epi8(byte)
+#define LOOK_SHUFFLE(t, i)        _mm512_shuffle_epi8(t, i)
+#define LOOK_MINUS(a, b)          _mm512_sub_epi8(a, b)
+#define LOOK_CHOOSE(v, low, high) _mm512_mask_blend_epi8(_mm512_movepi8_mask(v), low, high)
 #elif defined(__AVX2__)
 #include <immintrin.h>
-#define LOOK_VECTOR        __m256i
-#define LOOK_STEP(v)       _mm256_broadcastsi128_si256(v)
-#define LOOK_ALL(byte)     _mm256_set1_epi8(byte)
-#define LOOK_SHUFFLE(t, i) _mm256_shuffle_epi8(t, i)
-#define LOOK_MINUS(a, b)   _mm256_subs_epi8(a, b)
+#define LOOK_VECTOR               __m256i
+#define LOOK_STEP(v)              _mm256_broadcastsi128_si256(v)
+#define LOOK_ALL(byte)            _mm256_set1_epi8(byte)
+#define LOOK_SHUFFLE(t, i)        _mm256_shuffle_epi8(t, i)
+#define LOOK_MINUS(a, b)          _mm256_sub_epi8(a, b)
+#define LOOK_CHOOSE(v, low, high) _mm256_blendv_epi8(low, high, v)
 #endif
 
 #ifdef LOOK_VECTOR
 /* As many of n bytes as whole vectors hold; their number is returned.
  *
  * A byte shuffle looks up 16 entries by the low half of an index, and gives 0 where the index is negative. Let a
- * sixteenth r of the table hold its difference (exclusive or) from the one before: looking v - 16 r up in it for r = 0,
- * 1, ... and joining what was found adds up to the entry of v, since from some r on the index is negative. Indices have
- * seven bits, so that each half of the table begins anew, and bytes of the other half are negative in it from the
- * start. */
+ * sixteenth r of a table of 128 hold its difference (exclusive or) from the one before: looking i - 16 r up in it for
+ * r = 0, 1, ... and joining what was found adds up to entry i, since from some r on the index is negative. So each half
+ * of the table is looked into by the index's low seven bits, and its eighth chooses. */
 SMP_INLINE int64_t smp_look_up_vectors(uint8_t *restrict to, const uint8_t *restrict from, int64_t n,
                                        const uint8_t *table)
 {
@@ -51,18 +52,19 @@ SMP_INLINE int64_t smp_look_up_vectors(uint8_t *restrict to, const uint8_t *rest
         low[r] = LOOK_STEP(_mm_loadu_si128((const __m128i_u *)(const void *)own[0]));
         high[r] = LOOK_STEP(_mm_loadu_si128((const __m128i_u *)(const void *)own[1]));
     }
-    const LOOK_VECTOR sixteen = LOOK_ALL(ENTRIES), top = LOOK_ALL(-128);
+    const LOOK_VECTOR sixteen = LOOK_ALL(ENTRIES), seven_bits = LOOK_ALL(127);
     int64_t i = 0;
     for (; i + WIDE <= n; i += WIDE) {
         LOOK_VECTOR v;
         memcpy(&v, from + i, sizeof v);
-        LOOK_VECTOR below = v, above = v ^ top, found = LOOK_SHUFFLE(low[0], below) ^ LOOK_SHUFFLE(high[0], above);
+        LOOK_VECTOR index = v & seven_bits, below = LOOK_SHUFFLE(low[0], index), above = LOOK_SHUFFLE(high[0], index);
 #pragma GCC unroll 8
         for (int r = 1; r < STEPS; r++) {
-            below = LOOK_MINUS(below, sixteen);
-            above = LOOK_MINUS(above, sixteen);
-            found ^= LOOK_SHUFFLE(low[r], below) ^ LOOK_SHUFFLE(high[r], above);
+            index = LOOK_MINUS(index, sixteen);
+            below ^= LOOK_SHUFFLE(low[r], index);
+            above ^= LOOK_SHUFFLE(high[r], index);
         }
+        const LOOK_VECTOR found = LOOK_CHOOSE(v, below, above);
         memcpy(to + i, &found, sizeof found);
     }
     return i;
