@@ -4,8 +4,9 @@ rows lie end to end: counters of their kernels, by ncu, as JSON.
 
     tests/gpu_limits.py GPU_PEERS PEERS.json OUT.json [--device cuda:N] [--seconds 300] [--only PATTERN]...
 
-PEERS.json: what gpu_peers wrote on such a GPU. Rows that miss a bar come first; what there was no time for is left out. ncu
-runs each launch several times with the caches emptied: times here are not those of PEERS.json. Plain Python. Exit status 1 when a row failed."""
+PEERS.json: what gpu_peers wrote on such a GPU. Rows that miss a bar come first, then the dearest; what there was no time for
+is named as left out. ncu runs each launch several times with the caches emptied: times here are not those of PEERS.json.
+Plain Python. Exit status 1 when a row failed."""
 import argparse
 import csv
 import fnmatch
@@ -52,7 +53,7 @@ def wanted_rows(report, patterns):
             continue
         if missed or costly:
             found.append((row, missed, costly))
-    return sorted(found, key=lambda one: not one[1])
+    return sorted(found, key=lambda one: (not one[1], -((one[0].get("ragged") or {}).get("cost_end_to_end") or 0)))
 
 
 def launches(text):
@@ -121,6 +122,12 @@ def ask(ncu, program, row, device, limit):
     return subprocess.run(words, text=True, capture_output=True, timeout=limit)
 
 
+def write(path, told):
+    part = pathlib.Path(path + ".part")
+    part.write_text(json.dumps(told, indent=1) + "\n")
+    part.replace(path)
+
+
 def main():
     words = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     words.add_argument("program")
@@ -145,6 +152,7 @@ def main():
             done = ask(ncu, given.program, row, given.device, left)
         except (TimeoutError, subprocess.TimeoutExpired):
             told["left_out"].append(row["row"])
+            write(given.out, told)
             continue
         found = chosen(launches(done.stdout), row)
         if done.returncode or not found:
@@ -155,9 +163,7 @@ def main():
             "row": row["row"], "input": row["input"], "bars_missed": [bar for bar in row["bars"] if not bar["met"]] if missed else [],
             "cost_end_to_end": row["ragged"]["cost_end_to_end"] if costly else None, "launches": found})
         print(f"{row['row']}: {', '.join(found)}")
-        part = pathlib.Path(given.out + ".part")
-        part.write_text(json.dumps(told, indent=1) + "\n")
-        part.replace(given.out)
+        write(given.out, told)
     return failed
 
 

@@ -40,7 +40,7 @@ class Results(CliCase):
         self.assertIn("| stride 32 | 4 | 1 | 32 |", text)
         self.script(ROOT / "docs/results.py", "--check", self.folder)
 
-    def test_counters_of_rows_below_their_bars(self):
+    def counted(self, rows, *words):
         ncu = self.folder / "ncu"
         ncu.write_text(FAKE_NCU % (sys.executable, str(ROOT / "tests")))
         ncu.chmod(0o755)
@@ -50,13 +50,15 @@ class Results(CliCase):
                     "ragged": {"round_size": "u8x1 64x10", "ragged_size": "u8x1 61x9", "cost_end_to_end": cost}}
 
         peers = self.folder / "peers.json"
-        peers.write_text(json.dumps({"environment": {"device_name": "NVIDIA H100"},
-                                     "rows": [row("odd", True, 1.3), row("good", True, 1.05), row("slow", False, 1.02)]}))
+        peers.write_text(json.dumps({"environment": {"device_name": "NVIDIA H100"}, "rows": [row(*words) for words in rows]}))
         (self.folder / "results").mkdir()
         out = self.folder / "results" / "h100-limits.json"
-        self.script(ROOT / "tests/gpu_limits.py", "gpu_peers", peers, out, path=self.folder)
-        rows = json.loads(out.read_text())["rows"]
-        self.assertEqual([row["row"] for row in rows], ["slow", "odd"])  # what misses its bar first
+        self.script(ROOT / "tests/gpu_limits.py", "gpu_peers", peers, out, *words, path=self.folder)
+        return json.loads(out.read_text())
+
+    def test_counters_of_rows_below_their_bars(self):
+        rows = self.counted([("odd", True, 1.3), ("good", True, 1.05), ("slow", False, 1.02)])["rows"]
+        self.assertEqual([row["row"] for row in rows], ["slow", "odd"])
         full, odd = rows[0]["launches"]["full"], rows[1]["launches"]["end to end"]
         self.assertEqual((full["kernel"], full["instructions_a_sample"], full["seconds"]), ("blur_warp_u8_u8", 32 * 4000 / 1280, 1.5e-6))
         self.assertEqual((odd["instructions_a_sample"], odd["units_percent"]["issue slots"], odd["waits"]), (32 * 2600 / 549, 52, {}))
@@ -65,6 +67,16 @@ class Results(CliCase):
         self.assertIn("| slow | 0.800, wanted 0.85 of copy | full | 0.002 | issue slots 80 % |", text)
         self.assertIn("| odd | end to end 1.30 | round | 0.002 | issue slots 40 % |", text)
         self.assertNotIn("good", text)
+
+    def test_rows_below_their_bars_are_counted_first_then_the_dearest(self):
+        rows = self.counted([("odd", True, 1.3), ("odder", True, 1.5), ("slow", False, 1.02)])["rows"]
+        self.assertEqual([row["row"] for row in rows], ["slow", "odder", "odd"])
+
+    def test_rows_that_there_was_no_time_for_are_named(self):
+        told = self.counted([("odd", True, 1.3), ("slow", False, 1.02)], "--seconds", "1")
+        self.assertEqual((told["rows"], told["left_out"]), ([], ["slow", "odd"]))
+        self.script(ROOT / "docs/results.py", self.folder)
+        self.assertIn("Not measured: slow, odd.", (self.folder / "results.md").read_text())
 
     def test_the_page_is_what_the_files_make(self):
         if not (ROOT / "docs/results.md").exists():
