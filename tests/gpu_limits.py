@@ -11,6 +11,7 @@ import argparse
 import csv
 import fnmatch
 import json
+import math
 import pathlib
 import re
 import shutil
@@ -94,9 +95,14 @@ def metrics_of(launch, size):
     return {"kernel": launch["Kernel Name"].split("(")[0], "grid": launch["Grid Size"], **told}
 
 
+def blocks_of(launch):
+    return math.prod(map(int, re.findall(r"\d+", launch["Grid Size"])))
+
+
 def chosen(found, row):
-    """Of our kernel, which takes the most time of those that run often: its largest launch, the round one beside ragged sizes
-    and the last, whose rows lie end to end."""
+    """Of our kernel, which takes the most time of those that run often: the launch of most blocks, and of those of most
+    instructions, since rows that lie end to end may take more than a larger picture's; the round one beside ragged sizes; and
+    the last, whose rows lie end to end."""
     found = [launch for launch in found if OURS.search(launch["Kernel Name"].split("(")[0])]
     total, count = {}, {}
     for launch in found:
@@ -107,7 +113,7 @@ def chosen(found, row):
     if not often:
         return {}
     ours = [launch for launch in found if launch["Kernel Name"] == max(often, key=total.get)]
-    full = max(ours, key=lambda launch: value(launch, OTHERS["instructions"]) or 0)
+    full = max(ours, key=lambda launch: (blocks_of(launch), value(launch, OTHERS["instructions"]) or 0))
     told = {"full": metrics_of(full, row["input"])}
     ragged = row.get("ragged")
     if ragged and len(ours) >= 3:  # the last round: round, ragged, end to end
