@@ -43,18 +43,21 @@ OURS = re.compile("_(u8|u16|f32)_(u8|u16|f32)$")  # their names end with formats
 STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
 
 
+def cost_of(row):
+    """An end-to-end sample by an aligned one; 0 where that was not measured."""
+    return (row.get("ragged") or {}).get("cost_end_to_end") or 0
+
+
 def wanted_rows(report, patterns):
-    """(row, ways) of what to look at: "round" rows miss their bar, "end to end" ones cost more than they should."""
+    """(row, whether it misses a bar, whether it costs more end to end than it should), the first to look at first."""
     found = []
     for row in report["rows"]:
         missed = any(bar["reached"] is not None and not bar["met"] for bar in row["bars"])
-        ragged = row.get("ragged") or {}
-        costly = (ragged.get("cost_end_to_end") or 0) > COSTLY
         if patterns and not any(fnmatch.fnmatchcase(row["row"], pattern) for pattern in patterns):
             continue
-        if missed or costly:
-            found.append((row, missed, costly))
-    return sorted(found, key=lambda one: (not one[1], -((one[0].get("ragged") or {}).get("cost_end_to_end") or 0)))
+        if missed or cost_of(row) > COSTLY:
+            found.append((row, missed, cost_of(row) > COSTLY))
+    return sorted(found, key=lambda one: (not one[1], -cost_of(one[0])))
 
 
 def launches(text):
@@ -167,7 +170,7 @@ def main():
             continue
         told["rows"].append({
             "row": row["row"], "input": row["input"], "bars_missed": [bar for bar in row["bars"] if not bar["met"]] if missed else [],
-            "cost_end_to_end": row["ragged"]["cost_end_to_end"] if costly else None, "launches": found})
+            "cost_end_to_end": cost_of(row) if costly else None, "launches": found})
         print(f"{row['row']}: {', '.join(found)}")
         write(given.out, told)
     return failed

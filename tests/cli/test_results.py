@@ -41,7 +41,8 @@ class Results(CliCase):
         self.assertIn("| stride 32 | 4 | 1 | 32 |", text)
         self.script(ROOT / "docs/results.py", "--check", self.folder)
 
-    def counted(self, rows, *words):
+    def counted(self, rows, *options):
+        """What gpu_limits.py tells of rows (name, whether the bar is met, cost end to end), by a ncu that tells always the same."""
         ncu = self.folder / "ncu"
         ncu.write_text(FAKE_NCU % (sys.executable, str(ROOT / "tests")))
         ncu.chmod(0o755)
@@ -51,10 +52,10 @@ class Results(CliCase):
                     "ragged": {"round_size": "u8x1 64x10", "ragged_size": "u8x1 61x9", "cost_end_to_end": cost}}
 
         peers = self.folder / "peers.json"
-        peers.write_text(json.dumps({"environment": {"device_name": "NVIDIA H100"}, "rows": [row(*words) for words in rows]}))
+        peers.write_text(json.dumps({"environment": {"device_name": "NVIDIA H100"}, "rows": [row(*one) for one in rows]}))
         (self.folder / "results").mkdir()
         out = self.folder / "results" / "h100-limits.json"
-        self.script(ROOT / "tests/gpu_limits.py", "gpu_peers", peers, out, *words, path=self.folder)
+        self.script(ROOT / "tests/gpu_limits.py", "gpu_peers", peers, out, *options, path=self.folder)
         return json.loads(out.read_text())
 
     def test_counters_of_rows_below_their_bars(self):
