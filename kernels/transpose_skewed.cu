@@ -61,6 +61,30 @@ template <int LINE> SMP_DEVICE void turn_fetch_or_zeros(uint32_t *to, const unsi
     }
 }
 
+/* The word of memory in which a row begins that may begin within one. */
+template <bool LOOSE> SMP_DEVICE const unsigned char *turn_word_of(const unsigned char *row)
+{
+    return LOOSE ? reinterpret_cast<const unsigned char *>((uintptr_t)row & ~(uintptr_t)15) : row;
+}
+
+/* Of a row of three words or more, the memory's word in which its word c begins; where that holds other rows' bytes
+ * too, the next. */
+template <int PX> SMP_DEVICE void turn_store_word(unsigned char *to, const uint32_t *row, int c)
+{
+    const turn_word *words = reinterpret_cast<const turn_word *>(row);
+    const int skew = (int)((uintptr_t)to % 16), word = max(c, skew > 0);
+    *reinterpret_cast<turn_word *>(to - skew + 16 * word) =
+        turn_joined<PX & -PX>(words[word - (skew > 0)], words[word], -(unsigned)skew % 16);
+}
+
+/* Piece i of what fills no word of memory, of a row of so many words: of its first word where all do. */
+template <int PX> SMP_DEVICE void turn_store_piece(unsigned char *to, const uint32_t *row, int i, int words)
+{
+    typedef typename turn_part<PX>::type part;
+    const int at = turn_beside(i * (int)sizeof(part), (int)((uintptr_t)to % 16), 16 * words);
+    *reinterpret_cast<part *>(to + at) = reinterpret_cast<const part *>(row)[(unsigned)at / sizeof(part)];
+}
+
 /* Pixels of 3, 6 or 12 bytes. */
 template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int32_t how)
 {
@@ -82,36 +106,48 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
         const int across = t.columns / B, down = t.rows / B;
         const unsigned char *from = t.in + t.x0 * t.in_step + t.a0 * PX;
         unsigned char *to = t.out + t.a0 * t.out_step + t.x0 * PX;
-        if (!LOOSE && t.rows >= shape::rows && across >= shape::across) { /* as most tiles are */
+        if (t.rows >= shape::rows && across >= shape::across) { /* as most tiles are */
+            constexpr int WORDS = 3 * shape::across / 4;
 #pragma unroll
-            for (int k = 0; k < shape::rows * IN_WORDS; k += T) {
-                const int i = k + (int)threadIdx.x, r = i / IN_WORDS, c = i % IN_WORDS;
-                turn_fetch<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4], from + r * t.in_step + c * 16);
+            for (int k = 0; k < shape::rows * WORDS; k += T) {
+                const int i = k + (int)threadIdx.x, r = i / WORDS, c = i % WORDS;
+                turn_fetch<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4],
+                                 turn_word_of<LOOSE>(from + r * t.in_step) + c * 16);
             }
+            if (LOOSE)
+#pragma unroll 1
+                for (int r = (int)threadIdx.x; r < shape::rows; r += T) {
+                    smp_apart();
+                    turn_fetch<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + WORDS * 4],
+                                     turn_word_of<LOOSE>(from + r * t.in_step) + WORDS * 16);
+                }
         } else {
 #pragma unroll 1
             for (int k = 0; k < shape::rows * IN_WORDS; k += T) {
                 smp_together();
                 const int i = k + (int)threadIdx.x, r = i / IN_WORDS, c = i % IN_WORDS;
-                const unsigned char *row = from + r * t.in_step;
-                const int skew = LOOSE ? (int)((uintptr_t)row & 15) : 0;
+                const unsigned char *row = from + r * t.in_step, *word = turn_word_of<LOOSE>(row);
+                const int skew = (int)(row - word);
                 const bool present = r < t.rows && 16 * c < skew + 12 * across;
                 if (!LOOSE || r < shape::rows)
-                    turn_fetch_or_zeros<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4], row - skew + c * 16, present);
+                    turn_fetch_or_zeros<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4], word + c * 16, present);
             }
         }
         smp_copy_commit();
         smp_copy_wait<0>();
         __syncthreads();
         uint32_t v[CELLS][B][3];
+        unsigned skews[B]; /* of this lane's rows: of all its cells alike, which lie 4 * B rows apart */
+#pragma unroll
+        for (int i = 0; i < B; i++)
+            skews[i] = LOOSE ? turn_skew(t.in, t.in_step, (int)(threadIdx.x % 32 / 8) * B + i) : 0;
 #pragma unroll
         for (int k = 0; k < CELLS; k++) {
             int cx, cy;
             turn_cell<PX, 8>(k, &cx, &cy);
 #pragma unroll
             for (int i = 0; i < B; i++) {
-                const int r = cy * B + i, skew = LOOSE ? (int)((uintptr_t)(from + r * t.in_step) & 15) : 0;
-                const uint32_t *cell = &s[r * IN_ROW + cy * IN_SKEW + cx * 3 + skew / 4];
+                const uint32_t *cell = &s[(cy * B + i) * IN_ROW + cy * IN_SKEW + cx * 3 + (int)skews[i] / 4];
 #pragma unroll
                 for (int j = 0; j < 3; j++)
                     v[k][i][j] = cell[j];
@@ -119,7 +155,7 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
                     const uint32_t next = cell[3];
 #pragma unroll
                     for (int j = 0; j < 3; j++)
-                        v[k][i][j] = __funnelshift_r(v[k][i][j], j < 2 ? v[k][i][j + 1] : next, 8u * (skew & 3));
+                        v[k][i][j] = __funnelshift_r(v[k][i][j], j < 2 ? v[k][i][j + 1] : next, 8 * skews[i]);
                 }
             }
         }
@@ -138,20 +174,23 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
         __syncthreads();
         const int words = 3 * down / 4;
         if constexpr (LOOSE) {
+            const bool all = t.columns == shape::columns && words == OUT_WORDS; /* as most tiles are; .. */
 #pragma unroll 4
-            for (int i = (int)threadIdx.x; i < t.columns * OUT_WORDS; i += T) {
-                const int r = i / OUT_WORDS, c = i % OUT_WORDS;
-                const turn_word *row = reinterpret_cast<const turn_word *>(&s[r * OUT_ROW + r / B * OUT_SKEW]);
-                unsigned char *place = to + r * t.out_step;
-                if (c < words && (c > 0 || (uintptr_t)place % 16 == 0))
-                    turn_store<PX>(place, c, words, row[max(c - 1, 0)], row[c]);
+            for (int k = 0; k < shape::columns * OUT_WORDS; k += T) {
+                const int i = k + (int)threadIdx.x, r = i / OUT_WORDS, c = i % OUT_WORDS;
+                const uint32_t *row = &s[r * OUT_ROW + r / B * OUT_SKEW];
+                smp_together();
+                if (all || (r < t.columns && c < words)) /* .. where lanes store alike, so be it */
+                    turn_store_word<PX>(to + r * t.out_step, row, c);
             }
-            for (int i = (int)threadIdx.x; i < 2 * t.columns; i += T) { /* what fills no word of memory */
-                const int r = i / 2;
-                const turn_word *row = reinterpret_cast<const turn_word *>(&s[r * OUT_ROW + r / B * OUT_SKEW]);
-                const turn_word word = row[i % 2 ? words - 1 : 0];
-                if ((uintptr_t)(to + r * t.out_step) % 16)
-                    turn_store<PX>(to + r * t.out_step, i % 2 ? words : 0, words, word, word);
+            constexpr int PIECES = 16 / (int)sizeof(typename turn_part<PX>::type);
+#pragma unroll 4
+            for (int k = 0; k < shape::columns * PIECES; k += T) {
+                const int i = k + (int)threadIdx.x, r = i / PIECES;
+                const uint32_t *row = &s[r * OUT_ROW + r / B * OUT_SKEW];
+                smp_together();
+                if ((all && shape::columns * PIECES % T == 0) || r < t.columns)
+                    turn_store_piece<PX>(to + r * t.out_step, row, i % PIECES, words);
             }
         } else {
 #pragma unroll

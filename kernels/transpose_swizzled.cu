@@ -8,22 +8,6 @@
 #include "smp_kernel.h"
 #include "turn_tile.cuh"
 
-template <int PX, bool LOOSE> SMP_DEVICE turn_word turn_load(const unsigned char *from)
-{
-    turn_word word;
-    if constexpr (!LOOSE) {
-        word = *reinterpret_cast<const turn_word *>(from);
-    } else {
-        typedef turn_bytes<16, PX & -PX> bytes;
-        uint32_t w[4 * bytes::loads + 4];
-        bytes(from, 0, 16).load(w);
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            word.v[i] = w[i];
-    }
-    return word;
-}
-
 /* N rows of 16 bytes, N pixels each: rows become columns. */
 template <int PX> SMP_DEVICE void turn_words(const turn_word (&v)[16 / PX], turn_word (&o)[16 / PX])
 {
@@ -69,6 +53,31 @@ template <int PX> SMP_DEVICE turn_word turn_of_tile(const turn_word *tile, int r
     return word;
 }
 
+/* Where word c of row first + k of a swizzled tile lies; first is less than the rows of a round, k a multiple of them.
+ */
+template <int PX> SMP_DEVICE int turn_in_tile(int first, int k, int c)
+{
+    typedef turn_shape<PX> shape;
+    const int cell = (int)((unsigned)first / shape::side) + k / shape::side;
+    return (first + k) * shape::down + (c ^ (cell & 7));
+}
+
+/* The memory's word that holds the row's from `skew` bytes before word c on. */
+template <int PX>
+SMP_DEVICE void turn_store_word(unsigned char *to, const turn_word *tile, int first, int k, int c, int skew)
+{
+    *reinterpret_cast<turn_word *>(to) = turn_joined<PX & -PX>(
+        tile[turn_in_tile<PX>(first, k, c - (skew > 0))], tile[turn_in_tile<PX>(first, k, c)], -(unsigned)skew % 16);
+}
+
+/* What a pixel is moved in, from byte `at` of the row on. */
+template <int PX> SMP_DEVICE void turn_store_piece(unsigned char *to, const turn_word *tile, int first, int k, int at)
+{
+    typedef typename turn_part<PX>::type part;
+    const turn_word *word = tile + turn_in_tile<PX>(first, k, (int)((unsigned)at / 16));
+    *reinterpret_cast<part *>(to) = reinterpret_cast<const part *>(word)[(unsigned)at % 16 / sizeof(part)];
+}
+
 /* Pixels of 1, 2, 4, 8 or 16 bytes. */
 template <int PX, bool LOOSE> SMP_DEVICE void turn_swizzled(const smp_io &io, int32_t how)
 {
@@ -97,7 +106,10 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_swizzled(const smp_io &io, in
             const unsigned char *from = t.in + (t.x0 + cy * N) * t.in_step + (t.a0 + cx * N) * PX;
 #pragma unroll
             for (int i = 0; i < N; i++)
-                v[k][i] = turn_load<PX, LOOSE>(from + i * t.in_step);
+                if constexpr (LOOSE)
+                    v[k][i] = turn_load<PX>(from + i * t.in_step, turn_skew(t.in, t.in_step, i));
+                else
+                    v[k][i] = *reinterpret_cast<const turn_word *>(from + i * t.in_step);
         }
 #pragma unroll
         for (int k = 0; k < CELLS; k++) {
@@ -110,18 +122,37 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_swizzled(const smp_io &io, in
                 tile[(cx * N + i) * WORDS + (cy ^ (cx & 7))] = o[i];
         }
         __syncthreads();
+        const int c = (int)threadIdx.x % WORDS, first = (int)threadIdx.x / WORDS;
+        unsigned char *to = t.out + (t.a0 + first) * t.out_step + t.x0 * PX + c * 16;
         if constexpr (LOOSE) {
-#pragma unroll 4
-            for (int i = (int)threadIdx.x; i < t.columns * (WORDS + 1); i += shape::threads) {
-                const int r = i / (WORDS + 1), c = i - r * (WORDS + 1);
-                if (c <= down)
-                    turn_store<PX>(t.out + (t.a0 + r) * t.out_step + t.x0 * PX, c, down,
-                                   turn_of_tile<PX>(tile, r, max(c - 1, 0)),
-                                   turn_of_tile<PX>(tile, r, min(c, down - 1)));
+            constexpr int SIZE = (int)sizeof(typename turn_part<PX>::type);
+            static_assert(ROUND * SIZE % 16 == 0 && WORDS * SIZE >= 16, "all of a thread's rows begin alike");
+            const int skew = (int)((uintptr_t)to % 16), word = max(c, skew > 0);
+            const int at = turn_beside(c * SIZE % 16, skew, 16 * down);
+            unsigned char *to_word = to + 16 * (word - c) - skew, *to_piece = to - 16 * c + at;
+            if (t.columns == shape::columns &&
+                down == WORDS) { /* as most tiles are; where lanes store alike, so be it */
+#pragma unroll
+                for (int k = 0; k < shape::columns; k += ROUND) {
+                    turn_store_word<PX>(to_word, tile, first, k, word, skew);
+                    turn_store_piece<PX>(to_piece, tile, first, k, at);
+                    to_word += ROUND * t.out_step;
+                    to_piece += ROUND * t.out_step;
+                }
+            } else {
+#pragma unroll 1
+                for (int k = 0; k < shape::columns; k += ROUND) {
+                    smp_together();
+                    if (first + k < t.columns && word < down)
+                        turn_store_word<PX>(to_word, tile, first, k, word, skew);
+                    smp_together();
+                    if (first + k < t.columns)
+                        turn_store_piece<PX>(to_piece, tile, first, k, at);
+                    to_word += ROUND * t.out_step;
+                    to_piece += ROUND * t.out_step;
+                }
             }
         } else {
-            const int c = (int)threadIdx.x % WORDS, first = (int)threadIdx.x / WORDS;
-            unsigned char *to = t.out + (t.a0 + first) * t.out_step + t.x0 * PX + c * 16;
 #pragma unroll
             for (int k = 0; k < shape::columns; k += ROUND) {
                 const int r = first + k;
@@ -143,3 +174,9 @@ TURN_SWIZZLED(8, u16, 16, turn_swizzled, false)
 TURN_SWIZZLED(1, f32, 4, turn_swizzled, false)
 TURN_SWIZZLED(2, f32, 8, turn_swizzled, true)
 TURN_SWIZZLED(4, f32, 16, turn_swizzled, false)
+
+/* For rows that do not begin at 16-byte boundaries where the kernel above is for those that do. */
+SMP_KERNEL_BOUNDS(turn_shape<4>::threads, turn_shape<4>::blocks, transpose_shifted_1_f32_f32, smp_turn, io, p)
+{
+    turn_swizzled<4, true>(io, p.how);
+}

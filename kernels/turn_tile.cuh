@@ -28,7 +28,7 @@ struct turn_place {
     const unsigned char *in;   /* the start of the input row that output column 0 comes from */
     unsigned char *out;        /* the start of the output row that input column 0 goes to; it need not be present */
     int64_t in_step, out_step; /* bytes from there to those of column 1 */
-    bool inside;               /* whether the words of 16 bytes that hold the tile's input are the picture's alone */
+    bool inside; /* whether the words of 16 bytes that hold the tile's input, and one more, are the picture's */
     int64_t a_from, a_to, x_from, x_to; /* with the ragged ends that are this block's */
 };
 
@@ -53,7 +53,7 @@ template <int PX> SMP_DEVICE bool turn_place_of(const smp_io &io, int32_t how, t
     const unsigned char *end = first + (io.in.rows - 1) * io.in.stride + io.in.width * PX;
     const int64_t row = mirror_y ? io.in.height - t->x0 - t->rows : t->x0; /* the uppermost of the tile's */
     const unsigned char *top = smp_in<unsigned char>(io.in, row) + t->a0 * PX;
-    t->inside = top - 15 >= first && top + (t->rows - 1) * io.in.stride + t->columns * PX + 15 <= end;
+    t->inside = top - 15 >= first && top + (t->rows - 1) * io.in.stride + t->columns * PX + 16 <= end;
     t->a_from = ka == 0 ? a.from : t->a0;
     t->a_to = ka == a.tiles - 1 ? a.to : t->a0 + t->columns;
     t->x_from = kx == 0 ? x.from : t->x0;
@@ -134,6 +134,21 @@ template <int PX> SMP_DEVICE void turn_keep_inside(turn_place *t)
         t->x0 += min(LESS, t->rows);
         t->rows = max(t->rows - 2 * LESS, 0);
     }
+}
+
+/* How many bytes after a multiple of 16 row i begins, of rows that lie `step` bytes apart: in every tile alike where i
+ * is counted from a multiple of the granule. */
+SMP_DEVICE unsigned turn_skew(const unsigned char *rows, int64_t step, int i)
+{
+    return ((unsigned)(uintptr_t)rows + (unsigned)i * (unsigned)step) % 16;
+}
+
+/* A row of so many bytes, whole words, that begins `skew` bytes after a multiple of 16 leaves 16 of them that fill no
+ * word of memory: the first at its start, the last `skew` at its end. Where the piece lies that is at `at` of them in
+ * memory's order of a word. */
+SMP_DEVICE int turn_beside(int at, int skew, int bytes)
+{
+    return at - skew + (at < skew ? bytes : 0);
 }
 
 /* Whether rows begin at 16-byte boundaries on both sides. */

@@ -1,4 +1,4 @@
-/* Words of 16 bytes for the kernels of transpose's family: loaded from any address, stored to any. */
+/* Words of 16 bytes for the kernels of transpose's family: loaded from any address. */
 #ifndef SMP_KERNELS_TURN_WORD_CUH
 #define SMP_KERNELS_TURN_WORD_CUH
 
@@ -23,6 +23,29 @@ template <int UNIT, int COUNT, int N> SMP_DEVICE void turn_shift(uint32_t (&w)[N
 #pragma unroll
         for (int i = 0; i < COUNT; i++)
             w[i] = __funnelshift_r(w[i], w[i + 1], 8u * ((unsigned)shift & 3));
+}
+
+/* The 16 bytes that begin `shift` bytes, 0 to 15 and a multiple of UNIT, after those of `first` and go on in `next`. */
+template <int UNIT> SMP_DEVICE turn_word turn_joined(const turn_word &first, const turn_word &next, unsigned shift)
+{
+    uint32_t w[8];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        w[i] = first.v[i], w[4 + i] = next.v[i];
+    turn_shift<UNIT, 4>(w, (int)shift);
+    turn_word word;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        word.v[i] = w[i];
+    return word;
+}
+
+/* 16 bytes for pixels of PX, `shift` bytes after a multiple of 16; the 32 bytes from there on are read. */
+template <int PX> SMP_DEVICE turn_word turn_load(const unsigned char *from, unsigned shift)
+{
+    const turn_word *words = reinterpret_cast<const turn_word *>(from - (int)shift);
+    const turn_word first = words[0], next = words[1]; /* whole: nvcc would load their parts by themselves */
+    return turn_joined<PX & -PX>(first, next, shift);
 }
 
 /* BYTES bytes from `from` on, which is a multiple of UNIT; from..first-1 and last..BYTES-1 are not wanted and not read.
@@ -58,45 +81,5 @@ template <int BYTES, int UNIT> struct turn_bytes {
         turn_shift<UNIT, count>(w, shift);
     }
 };
-
-/* Word c, 0 to `words`, of the memory that a row of so many words of a tile goes to, which may begin within a word:
- * `here` is the tile's word c, `before` the one before it. */
-template <int PX>
-SMP_DEVICE void turn_store(unsigned char *row, int c, int words, const turn_word &before, const turn_word &here)
-{
-    constexpr int UNIT = PX & -PX;
-    const int skew = (int)((uintptr_t)row & 15), begin = c == 0 ? skew : 0, end = c == words ? skew : 16;
-    unsigned char *to = row - skew + 16 * c;
-    uint32_t w[8];
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        w[i] = skew ? before.v[i] : here.v[i], w[4 + i] = here.v[i];
-    turn_shift<UNIT, 4>(w, -skew & 15);
-    if (begin == 0 && end == 16) {
-        turn_word word;
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            word.v[i] = w[i];
-        *reinterpret_cast<turn_word *>(to) = word;
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (4 * i >= begin && 4 * i + 4 <= end)
-            reinterpret_cast<uint32_t *>(to)[i] = w[i];
-    const int cut = c == 0 ? begin : end, odd = cut & 3;
-    const uint32_t last = cut < 4 ? w[0] : cut < 8 ? w[1] : cut < 12 ? w[2] : w[3]; /* the word with both */
-    if (UNIT < 4 && c == 0) {
-        if (UNIT == 1 && (odd & 1))
-            to[cut] = (unsigned char)(last >> 8 * odd);
-        if (odd == 1 || odd == 2)
-            *reinterpret_cast<uint16_t *>(to + (cut & ~3) + 2) = (uint16_t)(last >> 16);
-    } else if (UNIT < 4) {
-        if (odd & 2)
-            *reinterpret_cast<uint16_t *>(to + (cut & ~3)) = (uint16_t)last;
-        if (UNIT == 1 && (odd & 1))
-            to[cut - 1] = (unsigned char)(last >> 8 * (odd - 1));
-    }
-}
 
 #endif

@@ -84,7 +84,8 @@ static void whole_tiles_go_to_any_alignment(void **state)
     static const struct {
         int channels;
         smp_format format;
-    } pixels[] = {{1, SMP_U8}, {1, SMP_U16}, {3, SMP_U8}, {4, SMP_U8}, {3, SMP_U16}, {4, SMP_U16}, {3, SMP_F32}};
+    } pixels[] = {{1, SMP_U8},  {1, SMP_U16}, {3, SMP_U8},  {4, SMP_U8},  {3, SMP_U16},
+                  {4, SMP_U16}, {1, SMP_F32}, {3, SMP_F32}, {3, SMP_F32}};
     for (size_t i = 0; i < sizeof pixels / sizeof pixels[0]; i++) {
         smp_turn_shape shape = smp_turn_shape_of(pixels[i].channels * (int)smp_sample_size((int)pixels[i].format));
         const kernel_case c = {.stage = &smp_stage_orient,
