@@ -150,20 +150,35 @@ SMP_DEVICE void fixed_tile(unsigned char *results, fixed_columns (&before)[2], c
         fixed_high_bytes(sum[0][2], sum[0][3], sum[1][2], sum[1][3]);
 }
 
-/* 16 rows of S come from `rows`, where a lane's first word lies; with the 16 before them they give 16 rows of results.
+/* A lane's words of a row, 16 bytes apart. SKEWED: the row begins `skew` bytes late. */
+template <bool SKEWED> struct fixed_row {
+    const unsigned *words;
+    unsigned bits;
+
+    SMP_MEMBER fixed_row(const unsigned char *row, unsigned skew)
+        : words(reinterpret_cast<const unsigned *>(row) + (SKEWED ? skew / 4 : 0)), bits(8 * skew)
+    {
+    }
+    SMP_MEMBER unsigned operator[](int j) const
+    {
+        return SKEWED ? __funnelshift_r(words[4 * j], words[4 * j + 1], bits) : words[4 * j];
+    }
+};
+
+/* 16 rows of S come from the rows g and g + 8, as lanes see them; with the 16 before them they give 16 rows of results.
  */
-template <int STEPS, int PITCH>
+template <int STEPS, typename ROW>
 SMP_DEVICE void fixed_group(unsigned char *results, fixed_columns (&before)[FIXED_TILES][2],
-                            const fixed_matrices<STEPS> &w, const unsigned char *rows)
+                            const fixed_matrices<STEPS> &w, const ROW &row_g, const ROW &row_g8)
 {
     constexpr int SHARED = 2 * STEPS - 1; /* words that a window has in common with the next */
-    unsigned upper[FIXED_TILES + SHARED], lower[FIXED_TILES + SHARED]; /* of rows g and g + 8 */
+    unsigned upper[FIXED_TILES + SHARED], lower[FIXED_TILES + SHARED];
 #pragma unroll
     for (int j = 0; j < FIXED_TILES + SHARED; j++) {
         if (j >= SHARED)
             smp_loads_stay(); /* early loads take 30 registers more */
-        upper[j] = *reinterpret_cast<const unsigned *>(rows + 16 * j);
-        lower[j] = *reinterpret_cast<const unsigned *>(rows + 16 * j + 8 * PITCH);
+        upper[j] = row_g[j];
+        lower[j] = row_g8[j];
         if (j >= SHARED)
             fixed_tile(results + 16 * (j - SHARED), before[j - SHARED], w, upper + j - SHARED, lower + j - SHARED);
     }
@@ -193,12 +208,17 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
         int stage = 0, next = 0, left = height + ROWS - row; /* rows to store from this lane's on */
         unsigned char *out = static_cast<unsigned char *>(smp_row(&io.out, top)) + (row - ROWS) * io.out.stride + x;
         loader.begin(top - UP, height + UP + p.radius, groups);
+        unsigned skew = 0, skew8 = 0; /* of rows g and g + 8, of every group alike: they are 16 rows apart */
+        if constexpr (loader_type::ODD)
+            if (loader.quick)
+                skew = loader.skew(top - UP + g), skew8 = loader.skew(top - UP + g + 8);
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-            fixed_group<STEPS, PITCH>(results + g * fixed_results::PITCH + 4 * t, before, w,
-                                      rows + stage + g * PITCH + 16 * STEPS - smp_fixed_side(STEPS) + 4 * t);
+            const unsigned char *const own = rows + stage + g * PITCH + 16 * STEPS - smp_fixed_side(STEPS) + 4 * t;
+            const fixed_row<loader_type::ODD> row_g(own, skew), row_g8(own + 8 * PITCH, skew8);
+            fixed_group<STEPS>(results + g * fixed_results::PITCH + 4 * t, before, w, row_g, row_g8);
             __syncwarp();
             if constexpr (loader_type::ODD) {
                 if (k > 0)
@@ -228,7 +248,7 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
 template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
 {
     typedef strip_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> loader_type;
-    typedef strip_pieces_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> odd_type;
+    typedef strip_pieces_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES, true> odd_type;
     typedef typename loader_type::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     SMP_SMEM(fixed_results, made);

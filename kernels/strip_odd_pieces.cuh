@@ -11,22 +11,21 @@
 #include "smp_apart.cuh"
 #include "strip.cuh"
 
-/* The 16 bytes that begin `shift` bytes after `from`, which is aligned to 16. The last word is read where bytes of it
- * are wanted: else it may not exist. */
+/* The 16 bytes that begin `shift` bytes after `from`, which is aligned to 16. The word after those that hold them is
+ * read too. */
 SMP_DEVICE uint4 strip_after(const void *from, unsigned shift)
 {
     const unsigned *const words = static_cast<const unsigned *>(from) + shift / 4;
-    unsigned word[5] = {words[0], words[1], words[2], words[3], 0};
-    if (shift & 3)
-        word[4] = words[4];
+    unsigned word[5] = {words[0], words[1], words[2], words[3], words[4]};
 #pragma unroll
     for (int w = 0; w < 4; w++)
         word[w] = __funnelshift_r(word[w], word[w + 1], 8 * shift);
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-/* Parameters, and what a march calls, as strip_loader's; quick: whole, and its groups of rows all exist. */
-template <typename T, int C, int ACROSS, int SIDE, int ROWS, int STAGES>
+/* Parameters, and what a march calls, as strip_loader's; quick: whole, and its groups of rows all exist. AS_THEY_CAME:
+ * rows of quick bands are not moved; who reads them asks skew() where they begin. */
+template <typename T, int C, int ACROSS, int SIDE, int ROWS, int STAGES, bool AS_THEY_CAME = false>
 struct strip_pieces_loader
     : strip_loader<T, C, ACROSS, SIDE, ROWS, STAGES, strip_rows<T, ACROSS, SIDE, ROWS, STAGES>::ODD_PITCH> {
     typedef strip_loader<T, C, ACROSS, SIDE, ROWS, STAGES, strip_rows<T, ACROSS, SIDE, ROWS, STAGES>::ODD_PITCH> base;
@@ -122,7 +121,14 @@ struct strip_pieces_loader
     }
     SMP_MEMBER bool unsettled() const
     {
-        return pieces;
+        return AS_THEY_CAME ? pieces && !quick : pieces;
+    }
+    /* How many bytes behind its place picture row y begins as it came. */
+    SMP_MEMBER unsigned skew(int64_t y) const
+    {
+        return ((unsigned)(uintptr_t)in.data + (unsigned)(y - in.y0) * (unsigned)in.stride +
+                (unsigned)((x0 - SIDE) * SIZE)) %
+               16;
     }
     /* Moves the ROWS rows of the stage at `offset` into place; then as for aligned rows. */
     SMP_MEMBER void settle(int offset)
@@ -140,9 +146,7 @@ struct strip_pieces_loader
         constexpr int FEW = strip_halves(SIDE_TURN / TURN, 4) * TURN; /* rows */
         const int lane = (int)threadIdx.x;
         const int64_t y = quick ? settled + lane : strip_fold(settled + lane, in.height, edge);
-        const unsigned shift = ((unsigned)(uintptr_t)in.data + (unsigned)(y - in.y0) * (unsigned)in.stride +
-                                (unsigned)((x0 - SIDE) * SIZE)) %
-                               16; /* of this lane's row, if it is one */
+        const unsigned shift = skew(y); /* of this lane's row, if it is one */
         const bool beside = lane % BESIDE < HALO;
         settled += ROWS;
 #pragma unroll
@@ -172,54 +176,69 @@ struct strip_pieces_loader
     }
 };
 
-/* How many samples from `at` on lie before a multiple of 16 bytes. */
-template <typename T> SMP_DEVICE int strip_head(const T *at)
+/* Stores a row of ACROSS results, `row` bytes after `out`, which is aligned to 16, by as many lanes as it has pieces:
+ * the pieces of 16 bytes that it fills, and the samples beside those, a piece in all, if it begins within one. No lane
+ * is left out, which would take branches: one that has no piece stores the next lane's too, and a row that begins a
+ * piece has its first samples stored twice. Offsets have no sign: less to work out. */
+template <int ACROSS, typename T> SMP_DEVICE void strip_flush_whole_row(const T *made, char *out, unsigned row)
 {
-    return (int)(-(unsigned)(uintptr_t)at % 16) / (int)sizeof(T);
+    constexpr unsigned SIZE = (unsigned)sizeof(T), LANES = ACROSS * SIZE / 16;
+    const unsigned lane = threadIdx.x % LANES, past = row % 16, place = 16 * max(lane, min(past, 1u));
+    const char *const from = reinterpret_cast<const char *>(made) - past;
+    *reinterpret_cast<uint4 *>(out + (row - past + place)) = strip_after(made, place - past);
+#pragma unroll
+    for (unsigned i = 0; i < 16; i += LANES * SIZE) { /* side by side: one access of the L2 */
+        const unsigned j = (lane * SIZE + i) % 16, at = j + (j < past ? ACROSS * SIZE : 0);
+        *reinterpret_cast<T *>(out + (row - past + at)) = *reinterpret_cast<const T *>(from + at);
+    }
 }
 
-/* Stores a row of `count` results, ACROSS at most (FULL: all of them), by as many lanes as it has pieces: the pieces of
- * 16 bytes that it fills, then what lies beside those. */
-template <int ACROSS, bool FULL, typename T> SMP_DEVICE void strip_flush_piece_row(const T *made, T *out, int count)
+/* Stores a row of `count` results, ACROSS at most, wherever. */
+template <int ACROSS, typename T> SMP_DEVICE void strip_flush_part_row(const T *made, T *out, int count)
 {
     constexpr int PIECE = 16 / (int)sizeof(T), LANES = ACROSS / PIECE;
-    const int lane = (int)threadIdx.x % LANES, most = strip_head(out), head = FULL || most < count ? most : count;
-    const int whole = FULL ? ACROSS - PIECE : (count - head) / PIECE * PIECE, place = head + lane * PIECE;
+    const int lane = (int)threadIdx.x % LANES, most = (int)(-(unsigned)(uintptr_t)out % 16 / sizeof(T));
+    const int head = most < count ? most : count, whole = (count - head) / PIECE * PIECE, place = head + lane * PIECE;
     smp_together();
     if (place + PIECE <= count)
         *reinterpret_cast<uint4 *>(out + place) = strip_after(made, (unsigned)place * (unsigned)sizeof(T));
-#pragma unroll
-    for (int i = 0; i < (FULL ? PIECE : 2 * PIECE); i += LANES) { /* side by side: one access of the L2 */
+#pragma unroll 1
+    for (int i = 0; i < 2 * PIECE; i += LANES) {
         const int j = lane + i, at = j < head ? j : j + whole;
         smp_together();
-        if ((LANES <= PIECE || j < PIECE || !FULL) && (FULL ? head > 0 : at < count))
+        if (at < count)
             out[at] = made[at];
     }
 }
 
 /* Stores rows first .. last - 1 of a group of ROWS results, of `count` samples each, ACROSS at most: row q lies at made
  * + (at + q * PITCH) modulo RING, if that is one, at a multiple of 16 bytes, and goes to row q of out, at any address.
- */
+ * Rows that are missing are not left out either: the next that is there is stored again. */
 template <int ACROSS, int ROWS, int PITCH, int RING, typename T>
 SMP_DEVICE void strip_flush_pieces(const T *made, int at, T *out, int64_t stride, int first, int last, int count)
 {
     constexpr int LANES = ACROSS * (int)sizeof(T) / 16, TURN = 32 / LANES;
     const int row = (int)threadIdx.x / LANES;
-    out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + row * stride);
-    at += row * PITCH;
+    first = max(first, 0);
+    last = min(last, ROWS) - 1;
+    if (first > last)
+        return;
+    const auto place = [&](int q) { return RING && at + q * PITCH >= RING ? at + q * PITCH - RING : at + q * PITCH; };
+    if (count >= ACROSS && stride >> 27 == 0) { /* rows of a group that lie less than 2^31 bytes apart */
+        const unsigned past = (unsigned)((uintptr_t)out % 16), apart = (unsigned)stride;
 #pragma unroll 2
-    for (int q = row; q < row + ROWS; q += TURN) {
-        smp_together();
-        if (RING && at >= RING)
-            at -= RING;
-        if (q >= first && q < last) {
-            if (count >= ACROSS)
-                strip_flush_piece_row<ACROSS, true>(made + at, out, ACROSS);
-            else
-                strip_flush_piece_row<ACROSS, false>(made + at, out, count);
+        for (int i = 0; i < ROWS; i += TURN) {
+            const int q = min(max(row + i, first), last);
+            strip_flush_whole_row<ACROSS>(made + place(q), reinterpret_cast<char *>(out) - past,
+                                          past + (unsigned)q * apart);
         }
-        out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + TURN * stride);
-        at += TURN * PITCH;
+    } else {
+#pragma unroll 1
+        for (int i = 0; i < ROWS; i += TURN) {
+            const int q = min(max(row + i, first), last);
+            strip_flush_part_row<ACROSS>(
+                made + place(q), reinterpret_cast<T *>(reinterpret_cast<char *>(out) + q * stride), min(count, ACROSS));
+        }
     }
 }
 
