@@ -39,7 +39,8 @@ OTHERS = {
 }
 STALLS = ("long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "wait", "no_instruction", "mio_throttle",
           "lg_throttle", "dispatch_stall", "not_selected", "branch_resolve", "drain", "membar")
-OURS = re.compile("_(u8|u16|f32)_(u8|u16|f32)$")  # their names end with formats; pure reads and peers have others
+FORMATS = "_(u8|u16|f32)_(u8|u16|f32)$"  # which our kernels' names end with; pure reads, checks and peers have others
+OURS = re.compile(FORMATS)
 STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
 
 
@@ -126,8 +127,8 @@ def chosen(found, row):
 
 def ask(ncu, program, row, device, limit):
     metrics = [*UNITS.values(), *OTHERS.values(), *(STALL % stall for stall in STALLS)]
-    words = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--metrics", ",".join(metrics), program, "--device", device,
-             "--without-peers", "--time-limit", "0", "--only", row["row"]]
+    words = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--kernel-name", f"regex:{FORMATS}",
+             "--metrics", ",".join(metrics), program, "--device", device, "--without-peers", "--time-limit", "0", "--only", row["row"]]
     return subprocess.run(words, text=True, capture_output=True, timeout=limit)
 
 
