@@ -112,24 +112,6 @@ static const char *fused(const smp_io *io, const void *kernel)
     const int radius = smp_bell_warp(bell, io);
     return radius ? warp[radius - 1][io->in.channels - 1] : NULL;
 }
-/* Where one kernel does not make both passes. */
-static const char *rows(const smp_io *io, const void *kernel)
-{
-    const smp_bell *bell = kernel;
-    const smp_io whole = smp_io_of_rows(io);
-    if (bell->fixed)
-        return smp_fixed_warp(bell, &whole) ? NULL : "gaussian_fixed_rows";
-    return smp_bell_warp(bell, &whole) ? NULL : "gaussian_rows_tiled";
-}
-static const char *columns(const smp_io *io, const void *kernel)
-{
-    const smp_bell *bell = kernel;
-    const smp_io whole = smp_io_of_columns(io);
-    if (bell->fixed)
-        return smp_fixed_warp(bell, &whole) ? NULL : "gaussian_fixed_columns";
-    return smp_bell_warp(bell, &whole) ? NULL : "gaussian_columns_tiled";
-}
-
 /* By the arithmetic alone. */
 static const char *rows_of(const void *kernel, const char *name)
 {
@@ -158,6 +140,20 @@ static const char *tiled_columns(const smp_io *io, const void *kernel)
 {
     (void)io;
     return columns_of(kernel, "gaussian_columns_tiled");
+}
+
+/* Where one kernel does not make both passes. */
+static bool in_one(const smp_bell *bell, smp_io whole)
+{
+    return (bell->fixed ? smp_fixed_warp(bell, &whole) : smp_bell_warp(bell, &whole)) != 0;
+}
+static const char *rows(const smp_io *io, const void *kernel)
+{
+    return in_one(kernel, smp_io_of_rows(io)) ? NULL : rows_of(kernel, "gaussian_rows_tiled");
+}
+static const char *columns(const smp_io *io, const void *kernel)
+{
+    return in_one(kernel, smp_io_of_columns(io)) ? NULL : columns_of(kernel, "gaussian_columns_tiled");
 }
 
 static const smp_variant variants[] = {
