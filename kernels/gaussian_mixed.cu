@@ -1,39 +1,18 @@
 /* gaussian on GPUs from bytes to f32 and back, for small radii, as in the midst of a chain: see bell_warp.cuh. */
-#include "gaussian.h"
+#include "gaussian_warp.cuh"
 
-#include "bell_warp.cuh"
-
-/* The least warps an SM, for their registers. */
-#define GAUSSIAN_MIXED(R, C, IN, in, OUT, out)                                                                         \
-    SMP_KERNEL_BOUNDS(32,                                                                                              \
-                      (R <= 2    ? 28                                                                                  \
-                       : R <= 4  ? 20                                                                                  \
-                       : R <= 8  ? 14                                                                                  \
-                       : R <= 12 ? 10                                                                                  \
-                                 : 8),                                                                                 \
-                      gaussian_warp##R##_##C##_##in##_##out, smp_bell, io, p)                                          \
-    {                                                                                                                  \
-        bell_march_plain<IN, OUT, R, C>(io, p);                                                                        \
-    }
-#define GAUSSIAN_TO_REALS(R)                                                                                           \
-    GAUSSIAN_MIXED(R, 1, uint8_t, u8, float, f32)                                                                      \
-    GAUSSIAN_MIXED(R, 3, uint8_t, u8, float, f32)                                                                      \
-    GAUSSIAN_MIXED(R, 4, uint8_t, u8, float, f32)
-#define GAUSSIAN_TO_BYTES(R)                                                                                           \
-    GAUSSIAN_MIXED(R, 1, float, f32, uint8_t, u8)                                                                      \
-    GAUSSIAN_MIXED(R, 3, float, f32, uint8_t, u8)                                                                      \
-    GAUSSIAN_MIXED(R, 4, float, f32, uint8_t, u8)
-GAUSSIAN_TO_REALS(2)
-GAUSSIAN_TO_REALS(4)
-GAUSSIAN_TO_REALS(6)
-GAUSSIAN_TO_REALS(8)
-GAUSSIAN_TO_REALS(12)
-GAUSSIAN_TO_REALS(16)
-GAUSSIAN_TO_BYTES(1)
-GAUSSIAN_TO_BYTES(2)
-GAUSSIAN_TO_BYTES(3)
-GAUSSIAN_TO_BYTES(4)
-GAUSSIAN_TO_BYTES(5)
-GAUSSIAN_TO_BYTES(6)
-GAUSSIAN_TO_BYTES(7)
-GAUSSIAN_TO_BYTES(8)
+#define WARPS(R, C) (R <= 2 ? 28 : R <= 4 ? 20 : R <= 8 ? 14 : R <= 12 ? 10 : 8)
+GAUSSIAN_WARP(2, WARPS, uint8_t, u8, float, f32)
+GAUSSIAN_WARP(4, WARPS, uint8_t, u8, float, f32)
+GAUSSIAN_WARP(6, WARPS, uint8_t, u8, float, f32)
+GAUSSIAN_WARP(8, WARPS, uint8_t, u8, float, f32)
+GAUSSIAN_WARP(12, WARPS, uint8_t, u8, float, f32)
+GAUSSIAN_WARP(16, WARPS, uint8_t, u8, float, f32)
+GAUSSIAN_WARP(1, WARPS, float, f32, uint8_t, u8)
+GAUSSIAN_WARP(2, WARPS, float, f32, uint8_t, u8)
+GAUSSIAN_WARP(3, WARPS, float, f32, uint8_t, u8)
+GAUSSIAN_WARP(4, WARPS, float, f32, uint8_t, u8)
+GAUSSIAN_WARP(5, WARPS, float, f32, uint8_t, u8)
+GAUSSIAN_WARP(6, WARPS, float, f32, uint8_t, u8)
+GAUSSIAN_WARP(7, WARPS, float, f32, uint8_t, u8)
+GAUSSIAN_WARP(8, WARPS, float, f32, uint8_t, u8)
