@@ -11,12 +11,14 @@
 #include "smp_apart.cuh"
 #include "strip.cuh"
 
-/* The 16 bytes that begin `shift` bytes after `from`, which is aligned to 16. The word after those that hold them is
- * read too. */
+/* The 16 bytes that begin `shift` bytes after `from`, which is aligned to 16. The last word is read where bytes of it
+ * are wanted: else nothing may have been stored there. */
 SMP_DEVICE uint4 strip_after(const void *from, unsigned shift)
 {
     const unsigned *const words = static_cast<const unsigned *>(from) + shift / 4;
-    unsigned word[5] = {words[0], words[1], words[2], words[3], words[4]};
+    unsigned word[5] = {words[0], words[1], words[2], words[3], 0};
+    if (shift & 3)
+        word[4] = words[4];
 #pragma unroll
     for (int w = 0; w < 4; w++)
         word[w] = __funnelshift_r(word[w], word[w + 1], 8 * shift);
