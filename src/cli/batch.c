@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/many.h"
 #include "exec/agenda.h"
+#include "exec/targets.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -155,6 +157,39 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
         smp_report_line(b->report, report, report->status ? "failed" : "done", err);
         fflush(b->report);
     }
+}
+
+/* The report may be none of the files of the work, whatever --force and --resume say. */
+static smp_code check_report_beside(const batch_run *b, const smp_program *program, const smp_diags *diags,
+                                    smp_error *err)
+{
+    const char *path = b->settings->report;
+    const smp_found_list *found = &b->agenda.found;
+    struct stat status;
+    bool there = stat(path, &status) == 0;
+    smp_code code = smp_cli_refuse_report(path, b->settings->many.pipe, err);
+    for (size_t i = 0; !code && i < diags->source_count; i++)
+        if (diags->sources[i].included)
+            code = smp_cli_refuse_report(path, diags->sources[i].name, err);
+    for (size_t i = 0; !code && i < program->file_count; i++)
+        code = smp_cli_refuse_report(path, program->files[i].path, err);
+    for (size_t i = 0; !code && i < found->count; i++) {
+        const smp_found *file = &found->items[i];
+        if (there && file->regular && file->inode == status.st_ino && file->device == status.st_dev)
+            code = smp_cli_refuse_report(path, file->path, err);
+        if (!code)
+            code = smp_cli_refuse_report(path, b->agenda.items[i].output, err);
+        char *prefix = !code && program->save_count ? smp_target_prefix(b->agenda.items[i].output) : NULL;
+        for (size_t k = 0; prefix && !code && k < program->save_count; k++) {
+            char *saved = NULL;
+            code = smp_save_path(b->agenda.items[i].output, prefix, program->saves[k].path, &saved, err);
+            if (!code)
+                code = smp_cli_refuse_report(path, saved, err);
+            smp_free(saved);
+        }
+        smp_free(prefix);
+    }
+    return code;
 }
 
 static void tick(void *context, const smp_batch_count *count)
@@ -332,6 +367,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         code = smp_agenda_make(&ask, &b.agenda, err);
     if (!code)
         code = smp_many_check(&settings->many, &b.agenda.found, err);
+    if (!code && settings->report)
+        code = check_report_beside(&b, program, diags, err);
     if (!code && settings->dry_run)
         show_plan(&b);
     else if (!code)

@@ -39,21 +39,18 @@ static smp_code check_json(const bench_settings *settings, smp_error *err)
     return smp_at(err, "%s", path);
 }
 
+static void render(FILE *to, const void *report)
+{
+    smp_bench_json(to, report);
+}
+
 static smp_code write_json(const bench_settings *settings, const smp_bench_report *report, smp_error *err)
 {
     if (!strcmp(settings->json, "-")) {
         smp_bench_json(stdout, report);
         return SMP_OK;
     }
-    FILE *to = fopen(settings->json, settings->common.force ? "we" : "wxe");
-    if (to) {
-        smp_bench_json(to, report);
-        bool failed = ferror(to) != 0;
-        if (fclose(to) == 0 && !failed)
-            return SMP_OK;
-    }
-    smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
-    return smp_at(err, "%s", settings->json);
+    return smp_cli_write_file(settings->json, settings->common.force, render, report, err);
 }
 
 /* `auto` means the GPU where there is one: it is what people ask about, and no work is weighed against its start. */

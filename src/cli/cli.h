@@ -120,6 +120,13 @@ smp_code smp_cli_check_stdout(const char *path, smp_error *err);
 /* The same for an input, which cannot come from standard input when the pipeline does (null: -e stages). */
 smp_code smp_cli_check_input(const char *pipe, const char *in, smp_error *err);
 
+/* Refuses a report that would overwrite a file that the command uses, existing or yet to be made. Null or "-": never. */
+smp_code smp_cli_refuse_report(const char *path, const char *used, smp_error *err);
+
+/* Writes what render() prints of data to a file, which appears whole or not at all (io/output.h). */
+typedef void smp_cli_render(FILE *to, const void *data);
+smp_code smp_cli_write_file(const char *path, bool force, smp_cli_render *render, const void *data, smp_error *err);
+
 /* Opens the device that --device and --threads ask for. For `auto` the work is guessed from the header of the input at
  * path (null, - or unreadable: unknown, taken as none) and the count of stages. */
 smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, size_t stages, smp_device **out,

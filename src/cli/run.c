@@ -1,10 +1,9 @@
 /* smempipe run: one file through a pipeline. */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "cli/cli.h"
 #include "exec/compare_file.h"
 #include "exec/exec.h"
@@ -49,15 +48,7 @@ static bool is_file_report(const run_settings *settings)
     return settings->report && settings->report[0];
 }
 
-static bool same_file(const char *path, const struct stat *status)
-{
-    struct stat other;
-    return path && strcmp(path, "-") != 0 && stat(path, &other) == 0 && other.st_dev == status->st_dev &&
-           other.st_ino == status->st_ino;
-}
-
-/* Everything about the report file that can be known before the work: it must not be there, nor be one of the others.
- */
+/* Everything about the report file that can be known before the pipeline is. */
 static smp_code check_report(const run_settings *settings, smp_error *err)
 {
     const char *path = settings->report;
@@ -70,11 +61,11 @@ static smp_code check_report(const run_settings *settings, smp_error *err)
     }
     if (!strcmp(path, settings->out))
         return smp_fail(err, SMP_E_USAGE, "the report and the output are the same file '%s'", path);
+    if (smp_cli_refuse_report(path, settings->in, err) || smp_cli_refuse_report(path, settings->pipe, err) ||
+        smp_cli_refuse_report(path, settings->out, err))
+        return err->code;
     if (stat(path, &status) != 0)
         return SMP_OK;
-    if (S_ISREG(status.st_mode) &&
-        (same_file(settings->in, &status) || same_file(settings->pipe, &status) || same_file(settings->out, &status)))
-        return smp_fail(err, SMP_E_WRITE, "the report would overwrite '%s', which this run uses", path);
     if (S_ISREG(status.st_mode) && !settings->plan.base.common.force) {
         smp_fail(err, SMP_E_WRITE, "the file exists already");
         smp_hint(err, "replace it with --force, or give another name");
@@ -83,24 +74,38 @@ static smp_code check_report(const run_settings *settings, smp_error *err)
     return SMP_OK;
 }
 
+/* And what the pipeline names: files that it includes, reads and saves. */
+static smp_code check_report_beside(const run_settings *settings, const smp_program *program, const smp_diags *diags,
+                                    smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < diags->source_count; i++)
+        if (diags->sources[i].included)
+            code = smp_cli_refuse_report(settings->report, diags->sources[i].name, err);
+    for (size_t i = 0; !code && i < program->file_count; i++)
+        code = smp_cli_refuse_report(settings->report, program->files[i].path, err);
+    for (size_t i = 0; !code && i < program->save_count; i++) {
+        char *path = NULL;
+        code = smp_save_path(settings->out, NULL, program->saves[i].path, &path, err);
+        if (!code)
+            code = smp_cli_refuse_report(settings->report, path, err);
+        smp_free(path);
+    }
+    return code;
+}
+
+static void render_report(FILE *to, const void *report)
+{
+    smp_report_json(to, report, false);
+}
+
 static smp_code write_report(const run_settings *settings, const smp_run_report *report, smp_error *err)
 {
     if (!strcmp(settings->report, "-")) {
         smp_report_json(stdout, report, false);
         return SMP_OK;
     }
-    FILE *to = fopen(settings->report, settings->plan.base.common.force ? "we" : "wxe");
-    if (!to) {
-        smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
-        return smp_at(err, "%s", settings->report);
-    }
-    smp_report_json(to, report, false);
-    bool failed = ferror(to) != 0;
-    if (fclose(to) != 0 || failed) {
-        smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
-        return smp_at(err, "%s", settings->report);
-    }
-    return SMP_OK;
+    return smp_cli_write_file(settings->report, settings->plan.base.common.force, render_report, report, err);
 }
 
 static smp_code check_arguments(const run_settings *settings, smp_error *err)
@@ -127,7 +132,10 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_error report_err = {0};
     smp_progress progress;
     smp_cli_job job;
-    smp_code code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
+    smp_code code = is_file_report(settings) ? check_report_beside(settings, program, diags, err) : SMP_OK;
+    if (code)
+        return code;
+    code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     if (code) {
         smp_cli_job_close(&job);
         return code;

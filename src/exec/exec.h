@@ -44,6 +44,10 @@ void smp_run_cache_close(smp_run_cache *cache); /* before its device; null is al
  * and what was there before is untouched. */
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err);
 
+/* Where a file that the pipeline saves as `name` goes: beside the output, with the prefix (may be null) before its last
+ * component. *out from smp_alloc. */
+smp_code smp_save_path(const char *output, const char *prefix, const char *name, char **out, smp_error *err);
+
 /* Whether steps are joined for this request. */
 bool smp_run_fuses(const smp_run_request *request);
 

@@ -93,8 +93,7 @@ static smp_code find_plan(const smp_run_request *request, const smp_media *media
     return code;
 }
 
-/* `save` writes beside the main output: the paths in a pipeline are relative to the output's folder. */
-static smp_code save_path(const char *beside, const char *prefix, const char *name, char **out, smp_error *err)
+smp_code smp_save_path(const char *beside, const char *prefix, const char *name, char **out, smp_error *err)
 {
     const char *slash = strcmp(beside, "-") ? strrchr(beside, '/') : NULL, *last = strrchr(name, '/');
     int folders = last ? (int)(last + 1 - name) : 0;
@@ -134,7 +133,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < plan->sink_count; i++)
         if (plan->sinks[i].save >= 0)
-            code = save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
+            code = smp_save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
     if (!code)
         code = check_distinct(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {

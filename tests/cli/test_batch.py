@@ -249,6 +249,17 @@ class Batch(BatchCase):
         self.batch("in", "-o", "out2", "--report", "run.jsonl", status=4)  # not over an old report
         self.batch("in", "-o", "out3", "--report", "-", status=1)
 
+    def test_a_report_takes_the_place_of_nothing_that_the_batch_uses(self):
+        self.pictures(["a.png", "b.png"])
+        self.write("all.pipe", 'invert\nsave "thumb.png"\ninvert\n')
+        files = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        for how in ("--force", "--resume"):
+            for report in ("in/b.png", "./in/a.png", "all.pipe", "out/a.png", "out/b-thumb.png"):
+                with self.subTest(how=how, report=report):
+                    done = self.smp("batch", how, "all.pipe", "in", "-o", "out", "--report", report, status=4)
+                    self.assertIn("the report would overwrite", done.stderr)
+                    self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, files)
+
     def test_a_resumed_report_is_added_to(self):
         self.pictures(["a.png"])
         self.batch("in", "-o", "out", "--report", "run.jsonl")

@@ -2,6 +2,8 @@
 import json
 import os
 import re
+import resource
+import shutil
 import subprocess
 import unittest
 
@@ -198,6 +200,28 @@ class Messages(CliCase):
         self.smp("run", PIPELINES / "edges.pipe", SAMPLES / "chelsea.png", "out.png", "--force", "--report=report.json")
         report = json.loads((self.folder / "report.json").read_text())
         self.assertIn("sobel", json.dumps(report["steps"]))
+
+    def test_a_report_takes_the_place_of_nothing_that_the_run_uses(self):
+        for name in ("in.png", "dark.png"):
+            shutil.copy(SAMPLES / "chelsea.png", self.folder / name)
+        self.write("part.pipe", "invert\n")
+        self.write("all.pipe", 'include "part.pipe"\nsubtract by="dark.png"\nsave "thumb.png"\ninvert\n')
+        files = {path: path.read_bytes() for path in self.folder.iterdir()}
+        for report in ("in.png", "./in.png", "dark.png", "all.pipe", "part.pipe", "./out.png", "thumb.png", "./thumb.png"):
+            with self.subTest(report=report):
+                done = self.smp("run", "--force", "all.pipe", "in.png", "out.png", f"--report={report}", status=4)
+                self.assertIn("the report would overwrite", done.stderr)
+                self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir()}, files)
+
+    def test_a_report_that_cannot_be_written_whole_leaves_the_old_one(self):
+        self.small_png("in.png", 1, 1)
+        old = "an old report\n"
+        for report in ("old.json", "new.json"):
+            self.write("old.json", old)
+            self.smp("run", "-q", "--force", "-e", "invert", "in.png", "out.png", f"--report={report}", status=4,
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400)))
+            self.assertEqual((self.folder / "old.json").read_text(), old)
+            self.assertFalse((self.folder / "new.json").exists())
 
     def test_a_picture_lower_than_a_strip_is_a_strip_of_its_own_height(self):
         done = self.smp("run", "-v", BLUR, SAMPLES / "chelsea.png", "out.png")

@@ -1,0 +1,63 @@
+/* Reports that go to files. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "cli/cli.h"
+#include "exec/walk.h"
+#include "io/output.h"
+
+static const char *last_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Whether a file made at `path` would be `other`. report: what is at path, or null. */
+static bool is_same(const char *path, const struct stat *report, const char *other)
+{
+    struct stat status;
+    if (report && stat(other, &status) == 0 && status.st_dev == report->st_dev && status.st_ino == report->st_ino)
+        return true;
+    if (strcmp(last_of(path), last_of(other)) != 0)
+        return false;
+    char *real = smp_real_path(path), *real_other = smp_real_path(other);
+    bool same = !real || !real_other || !strcmp(real, real_other); /* without memory rather not written */
+    smp_free(real);
+    smp_free(real_other);
+    return same;
+}
+
+smp_code smp_cli_refuse_report(const char *path, const char *used, smp_error *err)
+{
+    struct stat status;
+    if (!path || !used || !strcmp(path, "-") || !strcmp(used, "-"))
+        return SMP_OK;
+    bool there = stat(path, &status) == 0;
+    if ((there && !S_ISREG(status.st_mode)) || !is_same(path, there ? &status : NULL, used))
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "the report would overwrite '%s', which this run uses", used);
+    return smp_hint(err, "give the report another name; --force does not change this");
+}
+
+smp_code smp_cli_write_file(const char *path, bool force, smp_cli_render *render, const void *data, smp_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    smp_output *output = NULL;
+    FILE *to = open_memstream(&text, &size);
+    if (to)
+        render(to, data);
+    smp_code code = !to || fclose(to) ? smp_fail_memory(err, "a report", size) : SMP_OK;
+    if (!code)
+        code = smp_output_open(path, force, NULL, &output, err);
+    if (!code)
+        code = smp_output_write(output, text, size, err);
+    if (!code)
+        code = smp_output_commit(output, err);
+    else
+        smp_output_abort(output);
+    free(text);
+    return code ? smp_at(err, "%s", path) : SMP_OK;
+}
