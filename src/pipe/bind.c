@@ -42,6 +42,8 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
         /* Two letters away from what another tool calls a stage is too far to be sure ("median" is not "mean"). */
         if (say[i] && smp_edit_distance(statement->name, length, near, strlen(near)) > 1)
             near = NULL;
+        else if (say[i] && (strlen(near) != length || strncmp(near, statement->name, length) != 0))
+            smp_diag_fix(b->diags, diag, "did you mean '%s'? smempipe calls it: %s", near, say[i]);
         else if (say[i])
             smp_diag_fix(b->diags, diag, "smempipe calls this: %s", say[i]);
         else

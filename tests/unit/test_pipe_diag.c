@@ -276,9 +276,9 @@ static void grammar_mistakes_are_explained(void **state)
     pipe_one_error("form @input", 1, 1, "unknown stage 'form'", "did you mean 'from'?");
     pipe_one_error("hiden", 1, 1, "unknown stage 'hiden'", NULL); /* what the planner inserts is not suggested */
     pipe_one_error("blend2px", 1, 1, "unknown stage 'blend2px'", NULL);
-    pipe_one_error("blubr 2px", 1, 1, "unknown stage 'blubr'", "smempipe calls this: soften");
+    pipe_one_error("blubr 2px", 1, 1, "unknown stage 'blubr'", "did you mean 'blur'? smempipe calls it: soften");
     pipe_one_error("glubr 2px", 1, 1, "unknown stage 'glubr'", NULL); /* two letters from gblur */
-    pipe_one_error("gblurr 2px", 1, 1, "unknown stage 'gblurr'", "smempipe calls this: soften");
+    pipe_one_error("gblurr 2px", 1, 1, "unknown stage 'gblurr'", "did you mean 'gblur'? smempipe calls it: soften");
 }
 
 static void statements_are_checked(void **state)
