@@ -82,7 +82,9 @@ int main(int argc, char **argv)
         code = fail_command(argv[1], &err);
     smp_cli_error(common, &err);
     smp_code closed = smp_cli_close_stdout(&close_err);
-    if (!code && closed)
+    if (closed && (!code || code == SMP_E_DIFFERENT)) { /* what differs was to be said there */
         smp_cli_error(common, &close_err);
-    return smp_exit_status(code ? code : closed);
+        code = closed;
+    }
+    return smp_exit_status(code);
 }

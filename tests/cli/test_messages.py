@@ -213,6 +213,14 @@ class Messages(CliCase):
                 self.assertIn("the report would overwrite", done.stderr)
                 self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir()}, files)
 
+    def test_differences_that_cannot_be_said_are_a_failure_to_write(self):
+        self.small_png("a.png", 3, 3)
+        self.small_png("b.png", 4, 3)
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "diff", "a.png", "b.png"], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("cannot write to standard output", done.stderr)
+
     def test_a_report_that_cannot_be_written_whole_leaves_the_old_one(self):
         self.small_png("in.png", 1, 1)
         old = "an old report\n"
