@@ -3,10 +3,12 @@ import csv
 import hashlib
 import io
 import json
+import re
 import resource
+import shlex
 import unittest
 
-from harness import PIPELINES, SAMPLES, CliCase
+from harness import PIPELINES, ROOT, SAMPLES, CliCase
 
 CHELSEA = SAMPLES / "chelsea.png"
 QUICK = ("--time-limit", "0.5", "--repeat", "3")
@@ -24,6 +26,17 @@ class Compare(CliCase):
         self.assertRegex(done.stdout, r"fused +model +\d+ +\d+ +\d+ +\d+ +1\.1\d")  # copies of rows as they lie
         self.assertRegex(done.stdout, r"naive +model +uses no shared memory")
         self.assertRegex(done.stdout, r"fused +- +- +here the same as tiled")
+
+    def test_the_readmes_counts_are_the_programs(self):
+        text = (ROOT / "README.md").read_text()
+        (command,) = re.findall(r"^\$ smempipe (compare .*) photo\.png (--stages \w+)$", text, re.M)
+        done = self.smp(*shlex.split(command[0]), CHELSEA, *command[1].split(), "--device", "cpu", *QUICK)
+
+        def counts(page):
+            return re.findall(r"^  \w+ +model +.*$", page, re.M)
+
+        self.assertEqual(len(counts(done.stdout)), 4)
+        self.assertEqual(counts(text), counts(done.stdout))
 
     def test_explain_tells_what_every_column_means(self):
         done = self.smp("compare", "-e", "invert", self.small_png(), "--device", "cpu", "--explain", *QUICK)
