@@ -117,7 +117,7 @@ static smp_code read_names(walk *w, const char *folder, names *all)
 static smp_code consider(walk *w, char *path, char *name, const struct stat *status)
 {
     const smp_walk_options *o = w->options;
-    bool wanted = S_ISREG(status->st_mode);
+    bool wanted = S_ISREG(status->st_mode) || S_ISLNK(status->st_mode);
     if (wanted && o->include_count)
         wanted = fits_one(name, o->include, o->include_count);
     else if (wanted && (other_by_name(name) || other_kind(name, o->kind))) {
@@ -140,9 +140,12 @@ static smp_code walk_folder(walk *w, const char *folder, const char *under)
         struct stat status, link;
         char *path = smp_asprintf("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", all.items[i]);
         char *name = path ? smp_asprintf("%s%s%s", under, under[0] ? "/" : "", all.items[i]) : NULL;
-        bool there = name && lstat(path, &link) == 0 && stat(path, &status) == 0;
+        const bool listed = name && lstat(path, &link) == 0;
+        bool there = listed && stat(path, &status) == 0;
+        if (listed && !there)
+            status = link; /* a link to nothing is tried as a file: who opens it says so */
         bool enter = there && S_ISDIR(status.st_mode), skip = false;
-        if (name && (!there || fits_one(name, w->options->exclude, w->options->exclude_count)))
+        if (name && (!listed || fits_one(name, w->options->exclude, w->options->exclude_count)))
             skip = true;
         else if (enter && (!w->options->recursive || S_ISLNK(link.st_mode))) {
             w->list->folders += !w->options->recursive;

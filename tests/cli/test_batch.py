@@ -249,6 +249,13 @@ class Batch(BatchCase):
         self.batch("in", "-o", "out2", "--report", "run.jsonl", status=4)  # not over an old report
         self.batch("in", "-o", "out3", "--report", "-", status=1)
 
+    def test_a_link_to_nothing_is_a_file_that_cannot_be_read(self):
+        self.pictures(["a.png"])
+        (self.folder / "in/lost.png").symlink_to("nowhere.png")
+        done = self.batch("in", "-o", "out", status=1)
+        self.assertIn("in/lost.png", done.stderr)
+        self.assertEqual(set(self.outputs()), {"a.png"})
+
     def test_a_report_takes_the_place_of_nothing_that_the_batch_uses(self):
         self.pictures(["a.png", "b.png"])
         self.write("all.pipe", 'invert\nsave "thumb.png"\ninvert\n')
