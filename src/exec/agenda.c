@@ -86,6 +86,24 @@ typedef struct conflicts {
     const char *first;
 } conflicts;
 
+/* Whether the files that the pipeline saves beside an output are there. */
+static bool saved_are_there(const smp_agenda *agenda, const smp_agenda_item *item)
+{
+    const smp_program *program = agenda->request->program;
+    char *prefix = program->save_count ? smp_target_prefix(item->output) : NULL;
+    bool there = !program->save_count || prefix;
+    for (size_t i = 0; there && i < program->save_count; i++) {
+        struct stat status;
+        smp_error unread = {.code = SMP_OK};
+        char *path = NULL;
+        there = smp_save_path(item->output, prefix, program->saves[i].path, &path, &unread) == SMP_OK &&
+                lstat(path, &status) == 0;
+        smp_free(path);
+    }
+    smp_free(prefix);
+    return there;
+}
+
 static void decide(const smp_agenda *agenda, smp_agenda_item *item, size_t index, const smp_journal_log *log,
                    conflicts *found)
 {
@@ -99,6 +117,8 @@ static void decide(const smp_agenda *agenda, smp_agenda_item *item, size_t index
     if (lstat(item->output, &there) != 0)
         return;
     past before = r->resume && S_ISREG(there.st_mode) ? look_back(agenda, item, log, &there) : NOTHING;
+    if (before == FINISHED && !saved_are_there(agenda, item))
+        before = OURS;
     item->replace = r->force || before == OURS;
     if (before == FINISHED)
         item->state = SMP_AGENDA_DONE;

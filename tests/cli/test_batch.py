@@ -249,6 +249,16 @@ class Batch(BatchCase):
         self.batch("in", "-o", "out2", "--report", "run.jsonl", status=4)  # not over an old report
         self.batch("in", "-o", "out3", "--report", "-", status=1)
 
+    def test_resume_makes_an_output_again_whose_saved_file_is_gone(self):
+        self.pictures(["a.png", "b.png"])
+        self.write("all.pipe", 'invert\nsave "negative.png"\ninvert\n')
+        self.smp("batch", "all.pipe", "in", "-o", "out")
+        before = self.outputs()
+        (self.folder / "out/a-negative.png").unlink()
+        done = self.smp("batch", "all.pipe", "in", "-o", "out", "--resume")
+        self.assertIn("1 file done, 1 done before", done.stderr)
+        self.assertEqual(self.outputs(), before)
+
     def test_a_link_to_nothing_is_a_file_that_cannot_be_read(self):
         self.pictures(["a.png"])
         (self.folder / "in/lost.png").symlink_to("nowhere.png")
