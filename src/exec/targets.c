@@ -54,13 +54,17 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
     return SMP_OK;
 }
 
-/* What the pipeline makes of its input when that is another kind of thing; else none. */
+/* What the pipeline makes, as far as its stages or its declaration tell; else none: what the input is. */
 static smp_kind made_kind(const smp_program *program)
 {
-    for (int i = program->output; i >= 0; i = program->nodes[i].input)
-        if (program->nodes[i].stage->gives != SMP_KIND_NONE)
-            return program->nodes[i].stage->gives;
-    return SMP_KIND_NONE;
+    for (int i = program->output; i >= 0; i = program->nodes[i].input) {
+        const smp_stage *stage = program->nodes[i].stage;
+        if (stage->gives != SMP_KIND_NONE)
+            return stage->gives;
+        if (stage->domain == SMP_IMAGE || stage->domain == SMP_AUDIO)
+            return stage->domain;
+    }
+    return program->kind == SMP_BOTH ? SMP_KIND_NONE : program->kind;
 }
 
 typedef struct text {

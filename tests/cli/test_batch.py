@@ -266,6 +266,13 @@ class Batch(BatchCase):
         self.assertIn("in/lost.png", done.stderr)
         self.assertEqual(set(self.outputs()), {"a.png"})
 
+    def test_sounds_that_cannot_be_written_as_they_came_become_wav(self):
+        (self.folder / "in").mkdir()
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "in/call.opus")
+        for stages in (("-e", "gain -3dB"), ("-e", "kind audio")):
+            done = self.smp("batch", *stages, "in", "-o", "out", "--dry-run")
+            self.assertEqual(done.stdout, "in/call.opus -> out/call.wav\n")
+
     def test_a_report_takes_the_place_of_nothing_that_the_batch_uses(self):
         self.pictures(["a.png", "b.png"])
         self.write("all.pipe", 'invert\nsave "thumb.png"\ninvert\n')
