@@ -315,6 +315,43 @@ static void png_texts_and_exif_behind_the_picture_are_kept(void **context)
     free_picture(&p);
 }
 
+/* The picture of a PNG whose one IDAT chunk is cut into chunks of n bytes, and a text behind them; says its size. */
+static size_t cut_into_chunks(const uint8_t *plain, size_t size, size_t n, uint8_t *to)
+{
+    const size_t head = 8 + 25, data = size - head - 12 - 12;
+    assert_memory_equal(plain + head + 4, "IDAT", 4);
+    memcpy(to, plain, head);
+    size_t at = head;
+    for (size_t done = 0; done < data; done += n)
+        at += put_chunk(to + at, "IDAT", plain + head + 8 + done, data - done < n ? data - done : n);
+    at += put_chunk(to + at, "tEXt", "Software\0camera", 15);
+    memcpy(to + at, plain + size - 12, 12);
+    return at + 12;
+}
+
+static void png_texts_behind_any_number_of_chunks_are_found(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p = make_picture(40, 20, 3, false, SMP_U8);
+    assert_ok(write_picture(in_folder("cut.png"), &p, &err));
+    size_t size;
+    uint8_t *plain = load(in_folder("cut.png"), &size), *file = malloc(13 * size + 1000);
+    assert_non_null(file);
+    smp_limits limits = smp_limits_default();
+    for (size_t n = 1; n < size; n += 1 + n / 20) {
+        smp_reader *reader;
+        assert_ok(smp_reader_open_memory(file, cut_into_chunks(plain, size, n, file), &limits, &reader, &err));
+        const char *text = find_text(&smp_reader_media(reader)->meta, "Software");
+        if (!text || strcmp(text, "camera") != 0)
+            fail_msg("chunks of %zu bytes: no text", n);
+        smp_reader_close(reader);
+    }
+    free(plain);
+    free(file);
+    free_picture(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_damaged_exif_has_no_orientation),
         cmocka_unit_test(reading_reports_the_orientation_of_a_jpeg),
         cmocka_unit_test(png_texts_and_exif_behind_the_picture_are_kept),
+        cmocka_unit_test(png_texts_behind_any_number_of_chunks_are_found),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
