@@ -8,7 +8,7 @@
 
 struct smp_tasks {
     pthread_mutex_t lock;
-    pthread_cond_t work, done;
+    pthread_cond_t work, done, unused;
     struct thread {
         smp_tasks *tasks;
         int index;
@@ -18,8 +18,8 @@ struct smp_tasks {
     bool closing;
     smp_task_fn *fn;
     void *context;
-    int64_t begun, taken, awaited; /* how many */
-    bool *finished;                /* task number modulo room */
+    int64_t begun, taken, released, awaited; /* how many */
+    bool *finished;                          /* task number modulo room */
 };
 
 static void *worker(void *context)
@@ -56,6 +56,7 @@ smp_code smp_tasks_open(int threads, int room, smp_task_fn *fn, void *context, s
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->work, NULL);
     pthread_cond_init(&t->done, NULL);
+    pthread_cond_init(&t->unused, NULL);
     t->threads = smp_alloc_array((size_t)threads, sizeof *t->threads);
     t->finished = smp_alloc_array((size_t)room, sizeof *t->finished);
     if (!t->threads || !t->finished) {
@@ -79,13 +80,30 @@ smp_code smp_tasks_open(int threads, int room, smp_task_fn *fn, void *context, s
 void smp_tasks_begin(smp_tasks *t)
 {
     if (!t->started) {
-        t->fn(t->context, 0, t->begun);
-        t->finished[t->begun++ % t->room] = true;
+        const int64_t task = t->begun++;
+        t->fn(t->context, 0, task);
+        t->finished[task % t->room] = true;
         return;
     }
     pthread_mutex_lock(&t->lock);
     t->begun++;
     pthread_cond_signal(&t->work);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void smp_tasks_release(smp_tasks *t)
+{
+    pthread_mutex_lock(&t->lock);
+    if (++t->released == t->begun)
+        pthread_cond_signal(&t->unused);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void smp_tasks_await_released(smp_tasks *t)
+{
+    pthread_mutex_lock(&t->lock);
+    while (t->released < t->begun)
+        pthread_cond_wait(&t->unused, &t->lock);
     pthread_mutex_unlock(&t->lock);
 }
 
@@ -112,6 +130,7 @@ void smp_tasks_close(smp_tasks *t)
         pthread_join(t->threads[i].handle, NULL);
     pthread_cond_destroy(&t->work);
     pthread_cond_destroy(&t->done);
+    pthread_cond_destroy(&t->unused);
     pthread_mutex_destroy(&t->lock);
     smp_free(t->threads);
     smp_free(t->finished);

@@ -17,6 +17,12 @@ smp_code smp_tasks_open(int threads, int room, smp_task_fn *fn, void *context, s
 /* The next task may be run from now on. */
 void smp_tasks_begin(smp_tasks *tasks);
 
+/* Called by a task once, from whichever thread runs it: what smp_tasks_begin's caller lent it is no longer needed. */
+void smp_tasks_release(smp_tasks *tasks);
+
+/* Waits until every task that was begun has called smp_tasks_release; done it need not be. */
+void smp_tasks_await_released(smp_tasks *tasks);
+
 /* Waits until the oldest task that was not awaited yet is done. One must have been begun. */
 void smp_tasks_await(smp_tasks *tasks);
 

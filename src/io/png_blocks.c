@@ -30,15 +30,17 @@ enum {
 };
 
 typedef struct block {
-    uint8_t *above;  /* the row before the first, unfiltered */
-    uint8_t *lines;  /* rows, each behind a byte for its filter; filtered in place */
-    uint8_t *packed; /* room for a chunk's head, then what the rows pack to, then its tail */
-    int64_t rows;
+    int64_t rows, kept;   /* of the picture; the first of them lie in smp_png_blocks.kept */
+    const uint8_t *above; /* the row before the first */
+    const uint8_t *lent;  /* the caller's rows, which follow those kept */
+    int64_t stride;       /* of lent */
+    uint8_t *packed;      /* room for a chunk's head, then what the rows pack to, then its tail */
     size_t packed_size;
     uint32_t adler, crc; /* crc: of the chunk as far as it goes without the stream's tail */
 } block;
 
 typedef struct packer {      /* what a thread needs */
+    uint8_t *lines;          /* a block's rows, filtered, each behind a byte that names its filter */
     uint8_t *sample, *trial; /* filtered pieces of rows, and what they pack to */
     void *stream;            /* of the compressor; reused */
     void *level_buffer;
@@ -51,8 +53,9 @@ struct smp_png_blocks {
     size_t packed_room;             /* for data: behind the heads, before the tails */
     int room;                       /* blocks that there are */
     block *block;
-    packer *packer; /* setup.threads of them */
-    uint8_t *last;  /* the newest row, for the next block's first */
+    packer *packer;       /* setup.threads of them */
+    uint8_t *kept;        /* of a block that is not full between two calls: the row above it, its rows so far */
+    const uint8_t *above; /* the newest row, above the next */
     uint32_t adler;
     smp_tasks *tasks;
 };
@@ -165,14 +168,21 @@ static size_t stored_size(size_t size)
 
 /* ---------------------------------------------------------------------------------------------- filters */
 
-static uint8_t *line_of(const smp_png_blocks *p, const block *b, int64_t y)
+/* Row y of a block, as it was put; -1: the row above. */
+static const uint8_t *row_of(const smp_png_blocks *p, const block *b, int64_t y)
 {
-    return b->lines + y * (p->setup.row_bytes + 1);
+    if (y < 0)
+        return b->above;
+    return y < b->kept ? p->kept + (y + 1) * p->setup.row_bytes : b->lent + (y - b->kept) * b->stride;
 }
 
-static const uint8_t *row_above(const smp_png_blocks *p, const block *b, int64_t y)
+/* n bytes at x of row y, filtered. Filters take samples' bytes apart, so that changing their order may follow. */
+static void filter_piece(const smp_png_blocks *p, const block *b, int64_t y, int64_t x, int64_t n, int filter,
+                         uint8_t *to)
 {
-    return y ? line_of(p, b, y - 1) + 1 : b->above;
+    smp_png_filter(to, row_of(p, b, y) + x, row_of(p, b, y - 1) + x, n, p->setup.pixel_bytes, filter);
+    if (p->setup.swap)
+        smp_png_swap(to, n);
 }
 
 /* Pieces of rows from the block's middle, filtered, as if they were rows; says how many bytes. */
@@ -184,11 +194,10 @@ static size_t take_sample(const smp_png_blocks *p, const packer *k, const block 
                   length = n <= whole ? n : whole / SAMPLE_PIECES / pixel * pixel;
     uint8_t *to = k->sample;
     for (int64_t y = first; y < first + rows; y++) {
-        const uint8_t *row = line_of(p, b, y) + 1, *above = row_above(p, b, y);
         *to++ = (uint8_t)filter;
         for (int64_t i = 0; i < pieces; i++, to += length) {
             const int64_t x = pieces > 1 ? (n - length) / pixel * i / (pieces - 1) * pixel : 0;
-            smp_png_filter(to, row + x, above + x, length, (int)pixel, filter);
+            filter_piece(p, b, y, x, length, filter, to);
         }
     }
     return (size_t)(to - k->sample);
@@ -212,15 +221,15 @@ static int choose_filter(const smp_png_blocks *p, packer *k, const block *b)
     return best;
 }
 
-/* From below, so that the row above is as it was. */
-static void filter_block(const smp_png_blocks *p, const block *b, int filter)
+/* All of a block, each row behind a byte for its filter; says how many bytes. */
+static size_t filter_block(const smp_png_blocks *p, const block *b, int filter, uint8_t *lines)
 {
-    for (int64_t y = b->rows - 1; y >= 0; y--) {
-        uint8_t *line = line_of(p, b, y);
-        line[0] = (uint8_t)filter;
-        if (filter != SMP_PNG_NONE)
-            smp_png_filter(line + 1, line + 1, row_above(p, b, y), p->setup.row_bytes, p->setup.pixel_bytes, filter);
+    uint8_t *to = lines;
+    for (int64_t y = 0; y < b->rows; y++, to += p->setup.row_bytes) {
+        *to++ = (uint8_t)filter;
+        filter_piece(p, b, y, 0, p->setup.row_bytes, filter, to);
     }
+    return (size_t)(to - lines);
 }
 
 /* ---------------------------------------------------------------------------------------------- chunks */
@@ -259,13 +268,13 @@ static void pack_block(void *context, int thread, int64_t number)
     smp_png_blocks *p = context;
     packer *k = &p->packer[thread];
     block *b = &p->block[number % p->room];
-    const size_t size = (size_t)(b->rows * (p->setup.row_bytes + 1));
-    filter_block(p, b, choose_filter(p, k, b));
+    const size_t size = filter_block(p, b, choose_filter(p, k, b), k->lines);
+    smp_tasks_release(p->tasks);
     uint8_t *data = b->packed + DATA_AT, *chunk = chunk_of(b, number);
-    b->packed_size = deflate_to(k, p->setup.level, data, p->packed_room, b->lines, size);
+    b->packed_size = deflate_to(k, p->setup.level, data, p->packed_room, k->lines, size);
     if (!b->packed_size || b->packed_size > stored_size(size))
-        b->packed_size = store_to(data, b->lines, size);
-    b->adler = adler_of(b->lines, size);
+        b->packed_size = store_to(data, k->lines, size);
+    b->adler = adler_of(k->lines, size);
     if (number == 0) { /* deflate with a window of 32 KB; the second byte makes a multiple of 31 */
         data[-2] = 0x78;
         data[-1] = 0x01;
@@ -301,20 +310,19 @@ static bool open_memory(smp_png_blocks *p)
     const size_t row = (size_t)p->setup.row_bytes, lines = (size_t)p->block_rows * (row + 1);
     p->block = smp_alloc_array((size_t)p->room, sizeof *p->block);
     p->packer = smp_alloc_array((size_t)p->setup.threads, sizeof *p->packer);
-    p->last = smp_alloc(row);
-    bool done = p->block && p->packer && p->last;
+    p->above = p->kept = smp_alloc((size_t)p->block_rows * row); /* zeros are above the first row */
+    bool done = p->block && p->packer && p->kept;
     for (int i = 0; done && i < p->room; i++) {
         block *b = &p->block[i];
-        b->above = smp_alloc_raw(row);
-        b->lines = smp_alloc_raw(lines);
         b->packed = smp_alloc_raw(DATA_AT + p->packed_room + STREAM_TAIL + CHUNK_TAIL);
-        done = b->above && b->lines && b->packed;
+        done = b->packed;
     }
     for (int i = 0; done && i < p->setup.threads; i++) {
         packer *k = &p->packer[i];
+        k->lines = smp_alloc_raw(lines);
         k->sample = smp_alloc_raw(SAMPLE_BYTES + SAMPLE_ROWS);
         k->trial = smp_alloc_raw(2 * SAMPLE_BYTES);
-        done = k->sample && k->trial && open_stream(k, p->setup.level);
+        done = k->lines && k->sample && k->trial && open_stream(k, p->setup.level);
     }
     return done;
 }
@@ -338,7 +346,7 @@ smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks *
                         ? SMP_OK
                         : smp_fail(err, SMP_E_WRITE, "rows of %lld bytes are too long for a PNG", (long long)line);
     if (!code && !open_memory(p))
-        code = smp_fail_memory(err, "PNG", (uint64_t)bytes * 2 * (uint64_t)p->room);
+        code = smp_fail_memory(err, "PNG", (uint64_t)bytes * ((uint64_t)p->room + (uint64_t)p->setup.threads + 1));
     if (!code)
         code = smp_tasks_open(p->setup.threads, p->room, pack_block, p, &p->tasks, err);
     if (code)
@@ -354,43 +362,63 @@ void smp_png_blocks_close(smp_png_blocks *p)
         return;
     smp_tasks_close(p->tasks);
     for (int i = 0; p->block && i < p->room; i++) {
-        smp_free(p->block[i].above);
-        smp_free(p->block[i].lines);
         smp_free(p->block[i].packed);
     }
     for (int i = 0; p->packer && i < p->setup.threads; i++) {
         close_stream(&p->packer[i], p->setup.level);
+        smp_free(p->packer[i].lines);
         smp_free(p->packer[i].sample);
         smp_free(p->packer[i].trial);
     }
     smp_free(p->block);
     smp_free(p->packer);
-    smp_free(p->last);
+    smp_free(p->kept);
     smp_free(p);
 }
 
 int64_t smp_png_blocks_put(smp_png_blocks *p, const void *from, int64_t stride, int64_t rows)
 {
-    const int64_t n = p->setup.row_bytes;
     int64_t put = 0;
     for (; put < rows && !smp_png_blocks_due(p); put++) {
         block *b = &p->block[p->filled % p->room];
         const int64_t at = p->taken % p->block_rows;
-        if (at == 0)
-            memcpy(b->above, p->last, (size_t)n);
-        uint8_t *row = line_of(p, b, at) + 1;
-        memcpy(row, (const char *)from + put * stride, (size_t)n);
-        if (p->setup.swap)
-            smp_png_swap(row, n);
-        p->taken++;
+        const uint8_t *row = (const uint8_t *)from + put * stride;
+        if (at == 0) {
+            b->kept = 0;
+            b->above = p->above;
+        }
+        if (at == b->kept) {
+            b->lent = row;
+            b->stride = stride;
+        }
         b->rows = at + 1;
+        p->above = row;
+        p->taken++;
         if (b->rows < p->block_rows && p->taken < p->setup.rows)
             continue;
-        memcpy(p->last, row, (size_t)n);
         p->filled++;
         smp_tasks_begin(p->tasks);
     }
     return put;
+}
+
+void smp_png_blocks_settle(smp_png_blocks *p)
+{
+    const int64_t n = p->setup.row_bytes, rows = p->taken % p->block_rows;
+    smp_tasks_await_released(p->tasks); /* the block before may have rows among those kept */
+    if (p->taken == p->setup.rows)
+        return;
+    block *b = &p->block[p->filled % p->room]; /* not full, if it has rows at all */
+    const uint8_t *above = rows ? b->above : p->above;
+    if (above != p->kept)
+        memcpy(p->kept, above, (size_t)n);
+    for (int64_t y = rows ? b->kept : 0; y < rows; y++)
+        memcpy(p->kept + (y + 1) * n, row_of(p, b, y), (size_t)n);
+    if (rows) {
+        b->above = p->kept;
+        b->kept = rows;
+    }
+    p->above = p->kept + rows * n;
 }
 
 bool smp_png_blocks_due(const smp_png_blocks *p)

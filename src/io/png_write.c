@@ -232,6 +232,7 @@ smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride
             code = smp_output_write(writer->output, chunk, size, err);
         }
     }
+    smp_png_blocks_settle(state->blocks);
     return code;
 }
 

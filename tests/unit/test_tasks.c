@@ -72,6 +72,44 @@ static void one_thread_runs_tasks_where_they_are_begun(void **context)
     check_order(1, false);
 }
 
+/* A task reads its place, says so, and goes on. */
+typedef struct loan {
+    smp_tasks *tasks;
+    int64_t lent[ROOM], seen[TASKS];
+} loan;
+static void borrow(void *context, int thread, int64_t task)
+{
+    (void)thread;
+    loan *l = context;
+    if (task % 3 == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    l->seen[task] = l->lent[task % ROOM];
+    smp_tasks_release(l->tasks);
+    if (task % 2 == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
+
+static void what_tasks_have_released_may_change_before_they_are_done(void **context)
+{
+    (void)context;
+    static loan l;
+    for (int threads = 1; threads <= 4; threads += 3) {
+        assert_int_equal(smp_tasks_open(threads, ROOM, borrow, &l, &l.tasks, NULL), 0);
+        for (int64_t begun = 0, awaited = 0; awaited < TASKS; awaited++) {
+            for (; begun < TASKS && begun - awaited < ROOM; begun++) {
+                l.lent[begun % ROOM] = begun + 1;
+                smp_tasks_begin(l.tasks);
+            }
+            smp_tasks_await_released(l.tasks);
+            memset(l.lent, 0, sizeof l.lent);
+            smp_tasks_await(l.tasks);
+        }
+        smp_tasks_close(l.tasks);
+        for (int64_t i = 0; i < TASKS; i++)
+            assert_int_equal(l.seen[i], i + 1);
+    }
+}
+
 static void closing_waits_for_tasks_that_run(void **context)
 {
     (void)context;
@@ -92,6 +130,7 @@ int main(void)
         cmocka_unit_test(tasks_are_awaited_in_order_whatever_order_they_end_in),
         cmocka_unit_test(quick_tasks_are_not_lost),
         cmocka_unit_test(one_thread_runs_tasks_where_they_are_begun),
+        cmocka_unit_test(what_tasks_have_released_may_change_before_they_are_done),
         cmocka_unit_test(closing_waits_for_tasks_that_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
