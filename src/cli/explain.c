@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "exec/file_source.h"
 #include "exec/footprint.h"
 #include "exec/step.h"
 #include "report/json.h"
@@ -113,7 +114,8 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
     if (!out->text)
         return smp_fail_memory(err, "the plan's text", 256);
     const smp_variant *variant = step->stage ? smp_step_variant(step, wanted) : NULL;
-    out->rows = e->device->host_memory && smp_direct_sink(plan, index) >= 0 ? 0 : window->rows;
+    const bool lent = smp_source_by_strips(plan, index, e->device) || (e->device->host_memory && smp_direct_sink(plan, index) >= 0);
+    out->rows = lent ? 0 : window->rows;
     out->bytes = smp_footprint_step(plan, step, variant, !e->device->host_memory, e->strip_rows, out->rows);
     if (variant) {
         if (step->work.tuning.variant == variant)
@@ -130,12 +132,14 @@ static smp_code explain_plan(const explain_settings *settings, smp_explanation *
     smp_window *windows = smp_alloc_array(plan->step_count, sizeof *windows);
     e->steps = smp_alloc_array(plan->step_count, sizeof *e->steps);
     e->strip_rows = smp_strip_rows(plan, e->device, settings->plan.strip_rows);
-    e->stream_bytes = smp_footprint_streams(plan, e->strip_rows);
-    e->thread_bytes = smp_footprint_threads(plan, e->device, settings->plan.variant, e->strip_rows);
-    e->bytes = e->stream_bytes + e->thread_bytes;
     smp_code code = windows && e->steps ? SMP_OK : smp_fail_memory(err, "the plan", plan->step_count * sizeof *windows);
     if (!code)
         code = smp_plan_windows(plan, e->strip_rows, windows, err);
+    if (!code) {
+        e->stream_bytes = smp_footprint_streams(plan, e->device, e->strip_rows, windows);
+        e->thread_bytes = smp_footprint_threads(plan, e->device, settings->plan.variant, e->strip_rows);
+        e->bytes = e->stream_bytes + e->thread_bytes;
+    }
     for (size_t i = 0; !code && i < plan->step_count; i++)
         code = explain_step(e, (int)i, &windows[i], settings->plan.variant, err);
     if (!code && settings->json)

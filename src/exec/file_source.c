@@ -42,8 +42,7 @@ static bool same_shape(const smp_shape *a, const smp_shape *b)
            a->alpha == b->alpha && a->format == b->format;
 }
 
-smp_code smp_file_source_open(const smp_step *step, const smp_limits *limits, int64_t strip_rows, smp_file_source *out,
-                              smp_error *err)
+smp_code smp_file_source_open(const smp_step *step, const smp_limits *limits, smp_file_source *out, smp_error *err)
 {
     *out = (smp_file_source){0};
     smp_code code = open_regular(step->path, limits, &out->reader, err);
@@ -52,9 +51,8 @@ smp_code smp_file_source_open(const smp_step *step, const smp_limits *limits, in
     if (!same_shape(&smp_reader_media(out->reader)->shape, &step->out)) {
         code = smp_fail(err, SMP_E_READ, "the file was changed while it was in use");
         smp_at(err, "%s", step->path);
-        return code;
     }
-    return smp_stream_read(out->reader, smp_source_slot(&step->out, strip_rows), &out->stream, err);
+    return code;
 }
 
 void smp_file_source_close(smp_file_source *source)
@@ -62,6 +60,19 @@ void smp_file_source_close(smp_file_source *source)
     smp_stream_close(source->stream, true, NULL, NULL);
     smp_reader_close(source->reader);
     *source = (smp_file_source){0};
+}
+
+bool smp_source_by_strips(const smp_plan *plan, int step, const smp_device *device)
+{
+    return device->host_memory && plan->steps[step].job == SMP_JOB_SOURCE && !plan->steps[step].frame;
+}
+
+smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, const smp_device *device,
+                           int64_t strip_rows, smp_stream **out, smp_error *err)
+{
+    if (smp_source_by_strips(plan, step, device))
+        return smp_stream_read_strips(reader, plan, step, strip_rows, out, err);
+    return smp_stream_read(reader, smp_source_slot(&plan->steps[step].out, strip_rows), out, err);
 }
 
 int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows)

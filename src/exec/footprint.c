@@ -30,16 +30,19 @@ void smp_footprint_views(const smp_plan *plan, const smp_step *step, int64_t str
         *by = view_of(&plan->steps[step->by], rows_read(step, strip_rows));
 }
 
-int64_t smp_footprint_streams(const smp_plan *plan, int64_t strip_rows)
+int64_t smp_footprint_streams(const smp_plan *plan, const smp_device *device, int64_t strip_rows,
+                              const smp_window *windows)
 {
     int64_t bytes = 0;
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_shape *shape = &plan->steps[i].out;
+        const bool by_strips = smp_source_by_strips(plan, (int)i, device);
+        const int64_t rows = by_strips ? windows[i].shown : smp_source_slot(shape, strip_rows);
         if (plan->steps[i].job == SMP_JOB_SOURCE)
-            bytes += smp_stream_bytes(shape, smp_source_slot(shape, strip_rows), true);
+            bytes += smp_stream_bytes(shape, rows, by_strips);
     }
     for (size_t i = 0; i < plan->sink_count; i++)
-        bytes += smp_stream_bytes(&plan->sinks[i].shape, strip_rows, false);
+        bytes += smp_stream_bytes(&plan->sinks[i].shape, strip_rows, true);
     return bytes;
 }
 

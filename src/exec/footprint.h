@@ -3,6 +3,7 @@
 #define SMP_EXEC_FOOTPRINT_H
 
 #include "device/device.h"
+#include "exec/schedule.h"
 #include "pipe/plan.h"
 
 /* What a step sees of a strip away from the picture's ends. by: data null without a second picture. */
@@ -10,7 +11,8 @@ void smp_footprint_views(const smp_plan *plan, const smp_step *step, int64_t str
                          smp_view *by);
 
 /* Rows between codecs and steps: of the input, of files that steps name, of the outputs. */
-int64_t smp_footprint_streams(const smp_plan *plan, int64_t strip_rows);
+int64_t smp_footprint_streams(const smp_plan *plan, const smp_device *device, int64_t strip_rows,
+                              const smp_window *windows);
 
 /* A step's own: `rows` rows of its output, its table, its result, and the scratch picture of the variant (null: no
  * variant). */

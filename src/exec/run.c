@@ -154,7 +154,7 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
     int failed = SMP_STEP_NONE;
     smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
     if (!code)
-        code = smp_stream_read(reader, smp_source_slot(&plan->steps[0].out, strip_rows), &source.stream, err);
+        code = smp_source_stream(reader, plan, 0, request->device, strip_rows, &source.stream, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         code = smp_stream_write(outputs[i].writer, &plan->sinks[i].shape, strip_rows, &outputs[i].stream, err);
         sinks[i].stream = outputs[i].stream;

@@ -18,6 +18,7 @@ typedef struct lane { /* what one step owns while it runs */
     int64_t done; /* rows computed so far */
     smp_file_source file; /* of a source that the program names */
     int direct;   /* the sink whose port takes this step's rows where they are computed, or -1 */
+    bool lent;    /* memory is the port's: a sink's, or a source's strip */
 } lane;
 
 struct smp_runner {
@@ -40,13 +41,21 @@ static smp_code device_alloc(smp_runner *r, int64_t rows, int64_t stride, void *
     return r->device->ops->alloc(r->device, bytes, out, err);
 }
 
+static bool reads_by_strips(const smp_runner *r, int index)
+{
+    const smp_step *step = &r->plan->steps[index];
+    return step->job == SMP_JOB_SOURCE && (step->path || r->setup->source->stream) &&
+           smp_source_by_strips(r->plan, index, r->device);
+}
+
 static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
     lane *l = &r->lanes[index];
     smp_code code = SMP_OK;
     l->direct = r->device->host_memory ? smp_direct_sink(r->plan, index) : -1;
-    if (window->rows > 0 && l->direct < 0) {
+    l->lent = l->direct >= 0 || reads_by_strips(r, index);
+    if (window->rows > 0 && !l->lent) {
         l->stride = smp_row_stride(&step->out, step->storage);
         l->rows = window->rows;
         code = device_alloc(r, l->rows, l->stride, &l->memory, err);
@@ -63,8 +72,10 @@ static smp_code begin_lane(smp_runner *r, int index, smp_error *err)
     lane *l = &r->lanes[index];
     const smp_step *step = &r->plan->steps[index];
     l->base = l->done = 0;
-    if (step->path)
-        return smp_file_source_open(step, r->setup->limits, r->strip_rows, &l->file, err);
+    if (step->path) {
+        smp_code code = smp_file_source_open(step, r->setup->limits, &l->file, err);
+        return code ? code : smp_source_stream(l->file.reader, r->plan, index, r->device, r->strip_rows, &l->file.stream, err);
+    }
     return step->job == SMP_JOB_SOURCE ? SMP_OK : smp_step_again(&l->run, err);
 }
 
@@ -112,7 +123,7 @@ static void release(smp_runner *r)
 {
     for (size_t i = 0; r->lanes && i < r->plan->step_count; i++) {
         lane *l = &r->lanes[i];
-        if (l->direct < 0 && l->memory)
+        if (!l->lent && l->memory)
             r->device->ops->free(r->device, l->memory);
         smp_step_close(&l->run);
     }
@@ -150,7 +161,7 @@ static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_er
 {
     lane *l = &r->lanes[index];
     const smp_step *step = &r->plan->steps[index];
-    if (!l->memory || need->to - l->base <= l->rows)
+    if (l->lent || !l->memory || need->to - l->base <= l->rows)
         return SMP_OK;
     smp_code code = SMP_OK;
     if (l->done > need->keep)
@@ -178,6 +189,11 @@ static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need,
     const smp_step *step = &r->plan->steps[index];
     lane *l = &r->lanes[index];
     smp_port file = {.stream = l->file.stream}, *port = step->path ? &file : r->setup->source;
+    if (l->lent) {
+        l->base = need->keep;
+        l->stride = smp_stream_stride(port->stream);
+        return smp_stream_strip(port->stream, &l->memory, err);
+    }
     smp_code skipped = skip_rows(port, need->from - l->done, err); /* what nothing reads */
     if (skipped)
         return skipped;

@@ -112,9 +112,11 @@ smp_code smp_plan_windows(const smp_plan *plan, int64_t strip_rows, smp_window *
             }
         }
     }
+    for (size_t i = 0; i < plan->step_count; i++)
+        windows[i].shown = windows[i].rows;
     for (size_t i = 0; i < plan->step_count; i++) {
         if (plan->steps[i].frame)
-            windows[i] = (smp_window){.rows = plan->steps[i].out.height};
+            windows[i] = (smp_window){.rows = plan->steps[i].out.height, .shown = plan->steps[i].out.height};
         else /* room so that rows that stay never overlap the place they move to */
             windows[i].rows = smp_min_i64(windows[i].rows + windows[i].retained, plan->steps[i].out.height);
     }

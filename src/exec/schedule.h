@@ -15,6 +15,7 @@ typedef struct smp_rows {
 typedef struct smp_window {
     int64_t rows;     /* rows of memory for the step's output; the picture's height for frames; 0: no memory */
     int64_t retained; /* the most rows that stay when the window moves on */
+    int64_t shown;    /* the most rows that a strip sees of it */
 } smp_window;
 
 /* Strips of phase `phase` when drivers advance strip_rows rows at a time (a multiple of plan->granule). */
