@@ -354,6 +354,36 @@ static smp_kind kind_after(const smp_stage *stage, smp_kind in)
     return stage->domain == SMP_IMAGE || stage->domain == SMP_AUDIO ? stage->domain : SMP_KIND_NONE;
 }
 
+static size_t error_count(const smp_diags *diags)
+{
+    size_t errors = 0;
+    for (size_t i = 0; i < diags->count; i++)
+        errors += diags->items[i].severity == SMP_ERROR;
+    return errors;
+}
+
+/* What is wrong with the parameters together; those that depend on the input's shape are checked with it. */
+static bool check_together(smp_builder *b, const smp_ast_statement *statement, const smp_node *node)
+{
+    const smp_stage *stage = node->stage;
+    for (size_t i = 0; i < node->argument_count; i++)
+        if (node->arguments[i].later)
+            return true;
+    void *params = smp_arena_alloc(&b->owned->arena, stage->params_size);
+    if (!params)
+        return false;
+    memset(params, 0, stage->params_size);
+    for (size_t i = 0; i < node->argument_count; i++)
+        smp_field_put(node->arguments[i].param, &node->arguments[i].field, params);
+    smp_error err = {.code = SMP_OK};
+    if (stage->check(params, &err)) {
+        smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "%s", err.message);
+        if (err.hint[0])
+            smp_diag_note(b->diags, diag, "%s", err.hint);
+    }
+    return true;
+}
+
 bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement)
 {
     smp_program *program = b->program;
@@ -373,6 +403,7 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     if (!node.label || !node.arguments)
         return false;
     bool positional = false, strayed = false;
+    const size_t errors = error_count(b->diags);
     for (size_t i = 0; i < statement->arg_count; i++) {
         const smp_ast_arg *arg = &statement->args[i];
         const smp_param *row = stage ? row_for(b, stage, arg, &positional) : NULL;
@@ -384,6 +415,8 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     smp_kind in = smp_kind_of(b, scope->current);
     if (stage) {
         if (!bind_defaults(b, statement, stage, strayed, &node))
+            return false;
+        if (stage->check && !statement->broken && error_count(b->diags) == errors && !check_together(b, statement, &node))
             return false;
         check_kind(b, statement, stage, in);
         smp_kind_note(b, scope->current, stage->domain);

@@ -209,7 +209,7 @@ static smp_code add_node(planner *p, int number)
     const smp_stage *stage = node->stage;
     int input = picture_of(p, node->input), by = SMP_STEP_NONE;
     smp_node_plan probe = {.out = p->plan->steps[input].out, .access = stage->access};
-    smp_code code = check_kind(p, node, &probe.out);
+    smp_code code = blame(p, node, check_kind(p, node, &probe.out));
     if (!code && node->by <= SMP_NODE_FILE)
         code = file_picture(p, SMP_NODE_FILE - node->by, &by);
     else
@@ -222,6 +222,8 @@ static smp_code add_node(planner *p, int number)
         return smp_fail_memory(p->err, "parameters", stage->params_size);
     const smp_shape in = probe.out;
     code = smp_node_params(p->request->program, node, &in, p->diags, params, p->err);
+    if (!code && stage->check)
+        code = blame(p, node, stage->check(params, p->err));
     /* A first call with the same shapes tells whether the stage only moves samples or does nothing; conversions do not
      * change shapes. */
     if (!code && stage->plan) {

@@ -17,6 +17,13 @@ static const smp_param table[] = {
     {0},
 };
 
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    return p->high > p->low ? SMP_OK
+                            : smp_fail(err, SMP_E_PIPE, "the band ends at %.6g Hz, below its beginning at %.6g Hz", p->high, p->low);
+}
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
@@ -36,6 +43,7 @@ const smp_stage smp_stage_bandpass = {
     .access = SMP_STENCIL,
     .params = table,
     .params_size = sizeof(params),
+    .check = check,
     .plan = plan,
     .variants = smp_filter_variants,
     .aliases = (const smp_alias[]){{"bp", "bandpass low=300Hz high=3400Hz"}, {"bandfilter", "bandpass low=300Hz high=3400Hz"}, {0}},

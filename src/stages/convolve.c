@@ -25,6 +25,7 @@ const smp_stage smp_stage_convolve = {
     .neighbourhood = true,
     .params = smp_taps_param_list,
     .params_size = sizeof(smp_taps_params),
+    .check = smp_taps_check,
     .plan = plan,
     .variants = smp_taps_variants,
     .aliases =

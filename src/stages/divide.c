@@ -10,6 +10,12 @@ static const smp_param table[] = {
     {0},
 };
 
+static smp_code check(const void *given, smp_error *err)
+{
+    const smp_operand *by = &((const params *)given)->by;
+    return by->is_tap || by->file || by->value != 0 ? SMP_OK : smp_fail(err, SMP_E_PIPE, "cannot divide by 0");
+}
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     const params *p = params_;
@@ -27,6 +33,7 @@ const smp_stage smp_stage_divide = {
     .keeps_alpha = true,
     .params = table,
     .params_size = sizeof(params),
+    .check = check,
     .plan = plan,
     .variants = smp_arithmetic_variants,
     .aliases = (const smp_alias[]){{"div", "divide"}, {"flatfield", "divide by=@name"}, {0}},

@@ -187,8 +187,6 @@ smp_code smp_band_plan(const smp_filter_params *filter, double low, double high,
         smp_fail(err, SMP_E_PIPE, "nothing is left above %.6g Hz: the sound's rate of %.6g Hz ends at %.6g Hz", low, in->rate, half);
         return smp_hint(err, "give a frequency below half the rate");
     }
-    if (low > 0 && high <= low)
-        return smp_fail(err, SMP_E_PIPE, "the band ends at %.6g Hz, below its beginning at %.6g Hz", high, low);
     if (low <= 0 && high >= half) {
         work->nothing = true;
         return SMP_OK;

@@ -15,21 +15,28 @@ static const smp_param table[] = {
     {0},
 };
 
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    const int count = p->taps.rows * p->taps.cols;
+    if (p->taps.rows != 1 && p->taps.cols != 1)
+        return smp_fail(err, SMP_E_PIPE, "taps are a list, not a matrix of %d x %d", p->taps.rows, p->taps.cols);
+    if (count > SMP_FIR_MOST)
+        return smp_fail(err, SMP_E_PIPE, "%d taps; at most %d are possible", count, SMP_FIR_MOST);
+    for (int i = 0; i < count; i++)
+        if (!isfinite(p->taps.values[i] * pow(10, p->gain / 20)))
+            return smp_fail(err, SMP_E_PIPE, "tap %d is not a finite number", i + 1);
+    return SMP_OK;
+}
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)in, (void)by;
     const params *p = params_;
     const int count = p->taps.rows * p->taps.cols;
     double taps[SMP_FIR_MOST];
-    if (p->taps.rows != 1 && p->taps.cols != 1)
-        return smp_fail(err, SMP_E_PIPE, "taps are a list, not a matrix of %d x %d", p->taps.rows, p->taps.cols);
-    if (count > SMP_FIR_MOST)
-        return smp_fail(err, SMP_E_PIPE, "%d taps; at most %d are possible", count, SMP_FIR_MOST);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         taps[i] = p->taps.values[i] * pow(10, p->gain / 20);
-        if (!isfinite(taps[i]))
-            return smp_fail(err, SMP_E_PIPE, "tap %d is not a finite number", i + 1);
-    }
     return smp_filter_plan(taps, count, work, err);
 }
 
@@ -44,6 +51,7 @@ const smp_stage smp_stage_fir = {
     .access = SMP_STENCIL,
     .params = table,
     .params_size = sizeof(params),
+    .check = check,
     .plan = plan,
     .variants = smp_filter_variants,
     .aliases = (const smp_alias[]){{"firfilter", "fir [...]"}, {"afir", "fir [...]"}, {"lfilter", "fir [...]"}, {0}},

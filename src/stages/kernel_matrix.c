@@ -61,19 +61,27 @@ const smp_variant smp_taps_variants[] = {
     {0},
 };
 
-smp_code smp_taps_plan(const smp_taps_params *params, bool flip, smp_node_plan *work, smp_error *err)
+smp_code smp_taps_check(const void *params, smp_error *err)
 {
-    const int rows = params->kernel.rows, cols = params->kernel.cols, count = rows * cols;
-    const double *given = params->kernel.values;
+    const smp_matrix *kernel = &((const smp_taps_params *)params)->kernel;
+    const int rows = kernel->rows, cols = kernel->cols;
     if (rows < 1 || cols < 1 || rows > SMP_TAPS_MAX || cols > SMP_TAPS_MAX) {
         smp_fail(err, SMP_E_PIPE, "a kernel of %d x %d weights; at most %d x %d are possible", rows, cols, SMP_TAPS_MAX,
                  SMP_TAPS_MAX);
         return smp_hint(err, "for averages over wider squares see the separable blurs");
     }
+    for (int i = 0; i < rows * cols; i++)
+        if (!isfinite(kernel->values[i]))
+            return smp_fail(err, SMP_E_PIPE, "weight %d of the kernel is not a finite number", i + 1);
+    return SMP_OK;
+}
+
+smp_code smp_taps_plan(const smp_taps_params *params, bool flip, smp_node_plan *work, smp_error *err)
+{
+    const int rows = params->kernel.rows, cols = params->kernel.cols, count = rows * cols;
+    const double *given = params->kernel.values;
     double sum = 0, absolute = 0;
     for (int i = 0; i < count; i++) {
-        if (!isfinite(given[i]))
-            return smp_fail(err, SMP_E_PIPE, "weight %d of the kernel is not a finite number", i + 1);
         sum += given[i];
         absolute += fabs(given[i]);
     }

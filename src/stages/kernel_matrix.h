@@ -15,7 +15,10 @@ typedef struct smp_taps_params {
 extern const smp_param smp_taps_param_list[];
 extern const smp_variant smp_taps_variants[];
 
-/* Checks the matrix and fills the plan; flip turns the kernel by 180 degrees (a true convolution). */
+/* smp_stage.check of both: the matrix. */
+smp_code smp_taps_check(const void *params, smp_error *err);
+
+/* Fills the plan; flip turns the kernel by 180 degrees (a true convolution). */
 smp_code smp_taps_plan(const smp_taps_params *params, bool flip, smp_node_plan *work, smp_error *err);
 
 #endif

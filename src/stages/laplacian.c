@@ -21,12 +21,18 @@ static const smp_param params[] = {
     {0},
 };
 
+static smp_code check(const void *given, smp_error *err)
+{
+    const laplacian_params *p = given;
+    return p->neighbours == 4 || p->neighbours == 8
+               ? SMP_OK
+               : smp_fail(err, SMP_E_PIPE, "'neighbours' is 4 or 8, not %lld", (long long)p->neighbours);
+}
+
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     const laplacian_params *p = given;
-    (void)in, (void)by;
-    if (p->neighbours != 4 && p->neighbours != 8)
-        return smp_fail(err, SMP_E_PIPE, "'neighbours' is 4 or 8, not %lld", (long long)p->neighbours);
+    (void)in, (void)by, (void)err;
     const smp_gradient g = {
         .output = p->neighbours == 4 ? SMP_LAPLACE_4 : SMP_LAPLACE_8, .edge = p->edge, .fill = (float)p->fill};
     memcpy(work->kernel, &g, sizeof g);
@@ -76,6 +82,7 @@ const smp_stage smp_stage_laplacian = {
     .neighbourhood = true,
     .params = params,
     .params_size = sizeof(laplacian_params),
+    .check = check,
     .plan = plan,
     .variants = variants,
     .aliases = (const smp_alias[]){{"laplace", "laplacian"}, {"laplacefilter", "laplacian"}, {0}},

@@ -42,17 +42,23 @@ static void set_points(smp_levels_params *k, int c, double black, double white, 
     k->scale[c] = (float)((double)k->top / (white - black));
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code check(const void *given, smp_error *err)
 {
-    (void)by;
-    const params *p = params_;
-    const double full = (double)smp_white(in->format);
+    const params *p = given;
     if (p->mode == AUTO && (p->black != 0 || p->white != 1)) {
         smp_fail(err, SMP_E_PIPE, "'levels auto' finds black and white itself");
         return smp_hint(err, "leave out black= and white=, or the word auto");
     }
     if (p->mode == MANUAL && !(fabs(p->white - p->black) >= 1e-9)) /* else the scale may be infinite */
         return smp_fail(err, SMP_E_PIPE, "black and white must differ, by a billionth of full scale at least");
+    return SMP_OK;
+}
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by, (void)err;
+    const params *p = params_;
+    const double full = (double)smp_white(in->format);
     smp_levels_params *k = (smp_levels_params *)(void *)work->kernel;
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
     k->power = p->gamma == 1 ? 1.f : (float)(1 / p->gamma);
@@ -149,6 +155,7 @@ const smp_stage smp_stage_levels = {
     .keeps_alpha = true,
     .params = table,
     .params_size = sizeof(params),
+    .check = check,
     .plan = plan,
     .finish = finish,
     .variants = variants,

@@ -23,14 +23,18 @@ static const smp_param table[] = {
     {0},
 };
 
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    if (isnan(p->peak) || isnan(p->rms))
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "peak and rms cannot both be given");
+    return smp_hint(err, "a sound has one level: normalize peak=-1dBFS, or rms=-20dBFS");
+}
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
-    const params *p = params_;
-    if (!isnan(p->peak) && !isnan(p->rms)) {
-        smp_fail(err, SMP_E_PIPE, "peak and rms cannot both be given");
-        return smp_hint(err, "a sound has one level: normalize peak=-1dBFS, or rms=-20dBFS");
-    }
+    (void)params_, (void)by, (void)err;
     smp_scaling_plan(1, work);
     work->clips = true;
     work->result = SMP_RESULT_LEAVES;
@@ -79,6 +83,7 @@ const smp_stage smp_stage_normalize = {
     .access = SMP_ADJUST,
     .params = table,
     .params_size = sizeof(params),
+    .check = check,
     .plan = plan,
     .finish = finish,
     .variants = smp_scaling_variants,

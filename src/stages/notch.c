@@ -44,6 +44,14 @@ static double *design(const params *p, double rate, int count)
     return taps;
 }
 
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    return p->width < p->frequency
+               ? SMP_OK
+               : smp_fail(err, SMP_E_PIPE, "a band %.6g Hz wide does not fit round %.6g Hz", p->width, p->frequency);
+}
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
@@ -54,8 +62,6 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         work->nothing = true;
         return SMP_OK;
     }
-    if (p->width >= p->frequency)
-        return smp_fail(err, SMP_E_PIPE, "a band %.6g Hz wide does not fit round %.6g Hz", p->width, p->frequency);
     const double wanted = ceil(smp_kaiser_taps(p->attenuation, p->width / in->rate));
     if (!(wanted <= SMP_FIR_MOST)) {
         smp_fail(err, SMP_E_PIPE, "a band of %.4g Hz at a rate of %.6g Hz takes %.0f taps; at most %d are possible", p->width, in->rate,
@@ -82,6 +88,7 @@ const smp_stage smp_stage_notch = {
     .access = SMP_STENCIL,
     .params = table,
     .params_size = sizeof(params),
+    .check = check,
     .plan = plan,
     .variants = smp_filter_variants,
     .aliases = (const smp_alias[]){{"bandstop", "notch 50Hz"},

@@ -40,8 +40,6 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
     const smp_code code = by ? check_fit(in, by, err) : SMP_OK;
     if (code)
         return code;
-    if (!by && operation == SMP_DIVIDE && operand->value == 0)
-        return smp_fail(err, SMP_E_PIPE, "cannot divide by 0");
     const double white = (double)smp_white(in->format);
     smp_arithmetic_params *k = (smp_arithmetic_params *)(void *)work->kernel;
     *k = (smp_arithmetic_params){

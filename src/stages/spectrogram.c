@@ -114,14 +114,19 @@ static smp_code make_table(const smp_spectrogram_params *k, int window, smp_node
 
 /* ------------------------------------------------------------------------------------------------ the plan */
 
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    if (p->size % 2 == 0)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "'size' must be even, not %lld", (long long)p->size);
+    return smp_hint(err, "write %lld or %lld", (long long)p->size - 1, (long long)p->size + 1);
+}
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
     const params *p = params_;
-    if (p->size % 2) {
-        smp_fail(err, SMP_E_PIPE, "'size' must be even, not %lld", (long long)p->size);
-        return smp_hint(err, "write %lld or %lld", (long long)p->size - 1, (long long)p->size + 1);
-    }
     smp_spectrogram_params *k = (smp_spectrogram_params *)(void *)work->kernel;
     *k = (smp_spectrogram_params){
         .size = (int32_t)p->size,
@@ -209,6 +214,7 @@ const smp_stage smp_stage_spectrogram = {
     .access = SMP_WHOLE,
     .params = table,
     .params_size = sizeof(params),
+    .check = check,
     .plan = plan,
     .variants = variants,
     .aliases = (const smp_alias[]){{"stft", "spectrogram"},

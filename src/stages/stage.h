@@ -293,8 +293,11 @@ typedef struct smp_stage {
     bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
     const smp_param *params; /* ends with a null name; may be null */
     size_t params_size;      /* bytes of the parameter struct */
-    /* Works out shape, reach and kernel parameters for an input (and `by`, null without a tap). Also checks what single
-     * parameters cannot say. params: the struct described by the table. Null: shape unchanged, no kernel parameters. */
+    /* What single parameters cannot say and no input changes ("the band ends below its beginning"): asked when a pipeline
+     * is read, and again when parameters depended on the input. Null: any parameters will do. */
+    smp_code (*check)(const void *params, smp_error *err);
+    /* Works out shape, reach and kernel parameters for an input (and `by`, null without a tap). Also checks what depends on
+     * it. params: the struct described by the table. Null: shape unchanged, no kernel parameters. */
     smp_code (*plan)(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *plan, smp_error *err);
     /* Reductions: turns the merged result into findings (REDUCE) and, for ADJUST, into the table for the apply pass: may
      * write plan->table (allocated by plan() with its final size) and plan->kernel. result: plan->result_size bytes. */

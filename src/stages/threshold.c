@@ -24,14 +24,19 @@ static const smp_param table[] = {
     {0},
 };
 
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    if (p->method != OTSU || p->value == default_value)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "method=otsu finds the level itself");
+    return smp_hint(err, "leave out the value, or method=otsu");
+}
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
+    (void)by, (void)err;
     const params *p = params_;
-    if (p->method == OTSU && p->value != default_value) {
-        smp_fail(err, SMP_E_PIPE, "method=otsu finds the level itself");
-        return smp_hint(err, "leave out the value, or method=otsu");
-    }
     smp_threshold_params *k = (smp_threshold_params *)(void *)work->kernel;
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
     k->white = smp_white(in->format);
@@ -119,6 +124,7 @@ const smp_stage smp_stage_threshold = {
     .keeps_alpha = true,
     .params = table,
     .params_size = sizeof(params),
+    .check = check,
     .plan = plan,
     .finish = finish,
     .variants = variants,

@@ -20,13 +20,22 @@ static const smp_param table[] = {
     {0},
 };
 
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    const bool counted = p->first != INT64_MIN, long_ = p->frames != INT64_MIN;
+    if ((counted && !isnan(p->start)) || (long_ && !isnan(p->end)))
+        return smp_fail(err, SMP_E_PIPE, "%s is given in seconds and in frames", counted && !isnan(p->start) ? "the start" : "the end");
+    if (!isnan(p->start) && p->end <= p->start)
+        return smp_fail(err, SMP_E_PIPE, "nothing is left: the part ends at %.6g s, before it begins at %.6g s", p->end, p->start);
+    return SMP_OK;
+}
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
     const params *p = params_;
     const bool counted = p->first != INT64_MIN, long_ = p->frames != INT64_MIN;
-    if ((counted && !isnan(p->start)) || (long_ && !isnan(p->end)))
-        return smp_fail(err, SMP_E_PIPE, "%s is given in seconds and in frames", counted && !isnan(p->start) ? "the start" : "the end");
     double first = counted ? (double)p->first : isnan(p->start) ? 0 : floor(p->start * in->rate + 0.5);
     double last = long_ ? first + (double)p->frames : isnan(p->end) ? (double)in->height : floor(p->end * in->rate + 0.5);
     const double seconds = (double)in->height / in->rate;
@@ -67,6 +76,7 @@ const smp_stage smp_stage_trim = {
     .access = SMP_STENCIL,
     .params = table,
     .params_size = sizeof(params),
+    .check = check,
     .plan = plan,
     .variants = variants,
     .aliases = (const smp_alias[]){{"atrim", "trim start=1s end=5s"}, {"cut", "trim start=1s end=5s"}, {0}},

@@ -65,6 +65,36 @@ class Messages(CliCase):
         done = self.smp("run", "five.pipe", "missing.png", "out.png", status=2)
         self.assertEqual(len(re.findall(": error: ", done.stderr)), 5)
 
+    def test_parameters_that_no_input_suits_are_found_without_one(self):
+        sounds = {
+            "bandpass low=3kHz high=1kHz": "ends at 1000 Hz",
+            "notch 50Hz width=60Hz": "does not fit",
+            "normalize peak=-1dBFS rms=-20dBFS": "both",
+            "trim start=1s first=3": "in seconds and in frames",
+            "trim start=1s end=0.5s": "nothing is left",
+            "spectrogram size=17": "even",
+            "fir [1 2; 3 4]": "a list",
+        }
+        pictures = {
+            "levels black=50% white=50%": "must differ",
+            "levels auto white=90%": "itself",
+            "threshold 30% method=otsu": "itself",
+            "laplacian neighbours=5": "4 or 8",
+            "divide 0": "divide by 0",
+        }
+        for before, statement, said in [("reverse", *row) for row in sounds.items()] + [("invert", *row) for row in pictures.items()]:
+            with self.subTest(statement):
+                self.write("wrong.pipe", f"{before}\n{statement}\n")
+                done = self.smp("check", "wrong.pipe", status=2)
+                self.assertRegex(done.stderr, r"wrong\.pipe:2:1: error: .*" + said)
+        done = self.smp("check", "-e", "trim start=2s end=1s", "-e", "bandpass low=3kHz high=1kHz", status=2)
+        self.assertEqual(done.stderr.count("error: "), 2, done.stderr)  # all in one pass
+
+    def test_an_input_of_the_wrong_kind_is_told_where_the_stage_stands(self):
+        self.write("any.pipe", "# for pictures\n\ninvert\n")
+        done = self.smp("run", "any.pipe", SAMPLES / "chirp.wav", "out.wav", status=2)
+        self.assertIn("any.pipe:3:1: error: stage 'invert' works on pictures, but its input is sound", done.stderr)
+
     def test_shipped_pipelines_are_clean(self):
         pipes = sorted(PIPELINES.glob("*.pipe"))
         self.assertGreaterEqual(len(pipes), 6)

@@ -258,9 +258,8 @@ static void what_does_not_fit_is_refused_with_both_shapes(void **state)
     smp_shape faster = sound;
     faster.rate = 96000;
     assert_non_null(strstr(refusal(sound, faster), "96000"));
-    smp_node_plan plan = {.out = rgb};
     smp_error err = {0};
-    assert_int_equal(smp_stage_divide.plan(&(params){.by = {.value = 0}}, &rgb, NULL, &plan, &err), SMP_E_PIPE);
+    assert_int_equal(smp_stage_divide.check(&(params){.by = {.value = 0}}, &err), SMP_E_PIPE);
 }
 
 static void integers_are_kept_only_where_they_stay_integers(void **state)

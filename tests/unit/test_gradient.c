@@ -105,9 +105,8 @@ static void laplacian_takes_four_or_eight_neighbours(void **state)
 {
     (void)state;
     PARAMS(p, &smp_stage_laplacian, {"neighbours", 5});
-    smp_node_plan plan = {0};
     smp_error err = {0};
-    assert_int_equal(smp_stage_laplacian.plan(p, NULL, NULL, &plan, &err), SMP_E_PIPE);
+    assert_int_equal(smp_stage_laplacian.check(p, &err), SMP_E_PIPE);
     assert_non_null(strstr(err.message, "4 or 8"));
 }
 
