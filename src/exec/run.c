@@ -12,6 +12,7 @@
 #include "exec/file_source.h"
 #include "exec/runner.h"
 #include "exec/step.h"
+#include "exec/walk.h"
 
 typedef struct output { /* one sink's file */
     char *path;         /* owned; null for the main output */
@@ -102,6 +103,18 @@ smp_code smp_save_path(const char *beside, const char *prefix, const char *name,
     return *out ? SMP_OK : smp_fail_memory(err, "a path", strlen(name));
 }
 
+/* Whether both would be one file, however they are written. */
+static bool same_file(const char *a, const char *b)
+{
+    if (!strcmp(a, "-") || !strcmp(b, "-"))
+        return !strcmp(a, b);
+    char *real = smp_real_path(a), *other = smp_real_path(b);
+    bool same = real && other ? !strcmp(real, other) : !strcmp(a, b);
+    smp_free(real);
+    smp_free(other);
+    return same;
+}
+
 /* Two outputs with one name would overwrite each other. */
 static smp_code check_distinct(const smp_run_request *request, const smp_plan *plan, const output *outputs, smp_error *err)
 {
@@ -109,7 +122,7 @@ static smp_code check_distinct(const smp_run_request *request, const smp_plan *p
         for (size_t k = 0; k < i; k++) {
             const char *a = outputs[i].path ? outputs[i].path : request->output;
             const char *b = outputs[k].path ? outputs[k].path : request->output;
-            if (!strcmp(a, b))
+            if (same_file(a, b))
                 return smp_fail(err, SMP_E_USAGE, "two outputs have the same name: %s", a);
         }
     return SMP_OK;

@@ -227,6 +227,15 @@ class Files(CliCase):
         self.smp("run", "s.pipe", "in.png", "results/out.png")
         self.assertEqual(self.files(), ["in.png", "results/inverted.png", "results/out.png", "s.pipe"])
 
+    def test_two_outputs_are_two_files_however_they_are_written(self):
+        self.small_png()
+        for path in ("out.png", "./out.png", "./a/../out.png"):
+            (self.folder / "a").mkdir(exist_ok=True)
+            self.write("s.pipe", f'invert\nsave "{path}"\ninvert\n')
+            done = self.smp("run", "s.pipe", "in.png", "out.png", status=2)
+            self.assertIn("out.png", done.stderr)
+            self.assertEqual(self.files(), ["in.png", "s.pipe"])
+
     def test_saves_are_all_or_nothing(self):
         whole = (SAMPLES / "chelsea.png").read_bytes()
         self.write("cut.png", whole[: len(whole) // 2])
