@@ -26,7 +26,7 @@ enum {
     DATA_AT = CHUNK_HEAD + STREAM_HEAD,
     SAMPLE_ROWS = 4,   /* of a block, for trying filters */
     SAMPLE_PIECES = 4, /* of a row, when it is long */
-    SAMPLE_BYTES = 8 << 10
+    SAMPLE_BYTES = 4 << 10
 };
 
 typedef struct block {
