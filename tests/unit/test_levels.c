@@ -160,12 +160,12 @@ static void contradictions_are_refused(void **state)
     params p = plain;
     p.mode = AUTO;
     p.black = 0.1;
-    assert_int_equal(smp_stage_levels.plan(&p, &shape, NULL, &plan, &err), SMP_E_PIPE);
+    assert_int_equal(smp_stage_levels.check(&p, &err), SMP_E_PIPE);
     p.mode = MANUAL;
     p.white = 0.1;
-    assert_int_equal(smp_stage_levels.plan(&p, &shape, NULL, &plan, &err), SMP_E_PIPE);
+    assert_int_equal(smp_stage_levels.check(&p, &err), SMP_E_PIPE);
     p.white = p.black + 1e-12; /* an infinite scale, nearly */
-    assert_int_equal(smp_stage_levels.plan(&p, &shape, NULL, &plan, &err), SMP_E_PIPE);
+    assert_int_equal(smp_stage_levels.check(&p, &err), SMP_E_PIPE);
     p.white = 0.2;
     plan.access = SMP_ADJUST;
     assert_int_equal(smp_stage_levels.plan(&p, &shape, NULL, &plan, &err), SMP_OK);

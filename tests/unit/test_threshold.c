@@ -97,8 +97,7 @@ static void a_level_beside_otsu_is_refused(void **state)
     const smp_shape shape = case_shape(2, 2, 1, SMP_U8);
     smp_node_plan plan = {.out = shape, .access = SMP_ADJUST};
     smp_error err = {0};
-    assert_int_equal(smp_stage_threshold.plan(&(params){.value = 0.3, .method = 1}, &shape, NULL, &plan, &err),
-                     SMP_E_PIPE);
+    assert_int_equal(smp_stage_threshold.check(&(params){.value = 0.3, .method = 1}, &err), SMP_E_PIPE);
     assert_int_equal(smp_stage_threshold.plan(&half, &shape, NULL, &plan, &err), SMP_OK);
     assert_int_equal(plan.access, SMP_POINT);
 }
