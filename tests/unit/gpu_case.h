@@ -251,6 +251,8 @@ CASE_FN void gpu_case_check(const gpu_case *c)
     int count = gpu_variants(job.plan, names);
     for (int i = 0; i < count; i++)
         for (int64_t strip_rows = 0; strip_rows <= 7 && strip_rows < job.shape.height; strip_rows += 7) {
+            if (case_left_out())
+                continue;
             gpu_set_order(order++ % GPU_ORDERS);
             gpu_job_check(&job, names[i], strip_rows);
         }
@@ -284,6 +286,8 @@ CASE_FN void gpu_case_trace(const gpu_case *c, const char *variant, int64_t stri
     gpu_simt_reset();
     gpu_job job = gpu_job_make(c);
     for (int order = 0; order < GPU_ORDERS; order++) {
+        if (order > 0 && case_left_out())
+            continue;
         smp_trace again = {0}, *to = order ? &again : trace;
         picture out;
         smp_run_report report = {0};
@@ -506,6 +510,8 @@ CASE_FN void gpu_views_check(const kernel_case *c)
     int64_t height = plan.out.height, cut = height > 9 ? 7 : height / 2;
     for (const smp_variant *variant = c->stage->variants; variant->name; variant++)
         for (int i = 0; i < 4; i++) {
+            if (case_left_out())
+                continue;
             picture parts[2] = {picture_window(&plan.out, c->out_storage, 0, cut, 2),
                                 picture_window(&plan.out, c->out_storage, cut, height - cut, 0)};
             uint64_t count = 0;

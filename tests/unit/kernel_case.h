@@ -371,6 +371,15 @@ CASE_FN void case_adjust(const kernel_case *c, smp_node_plan *plan, const smp_va
     free(result);
 }
 
+/* True for two thirds of the runs of a check where SMP_MATRIX=reduced: a sanitizer looks at accesses, which the runs
+ * have in common, and is five times as slow; that all of them give the same bytes is for the other builds. */
+CASE_FN bool case_left_out(void)
+{
+    static uint64_t state = 1;
+    const char *matrix = getenv("SMP_MATRIX");
+    return matrix && !strcmp(matrix, "reduced") && case_random(&state) % 3 != 0;
+}
+
 /* The definition: variants[0] over the whole of `in`. *out is made here; the caller frees it. Not for reductions. */
 CASE_FN uint64_t kernel_case_naive(const kernel_case *c, const picture *in, const picture *by, picture *out)
 {
@@ -392,6 +401,8 @@ CASE_FN void case_check_result(const kernel_case *c, const smp_node_plan *plan, 
     for (const smp_variant *v = list; v->name; v++)
         for (smp_isa isa = SMP_ISA_BASE; isa < SMP_ISAS; isa++)
             for (int s = 0; s < 4 && case_has_isa(isa); s++) {
+                if (case_left_out())
+                    continue;
                 void *got = case_result(plan);
                 case_run(c, plan, v, isa, in, NULL, NULL, got, strips[s], 1);
                 bool same = !memcmp(got, want, plan->result_size);
@@ -425,7 +436,7 @@ CASE_FN void kernel_case_check(const kernel_case *c)
         for (const smp_variant *v = stage->variants; v->name; v++)
             for (smp_isa isa = SMP_ISA_BASE; isa < SMP_ISAS; isa++)
                 for (int s = 0; s < 4 && case_has_isa(isa); s++) {
-                    if (s > 0 && strips[s] >= plan.out.height)
+                    if ((s > 0 && strips[s] >= plan.out.height) || case_left_out())
                         continue;
                     picture got = picture_make(&plan.out, c->out_storage);
                     uint64_t count = case_run(c, &plan, v, isa, &in, &by, &got, NULL, strips[s], s == 0 ? 3 : 1);
