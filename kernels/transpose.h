@@ -164,6 +164,22 @@ SMP_FN smp_turn_stretch smp_turn_cut(int64_t from, int64_t to, int64_t granule, 
     return s;
 }
 
+/* Output columns that neighbouring tiles both have. Where rows begin anywhere (loose) and pixels are 1, 2 or 4 bytes,
+ * it is a word, so that each word of memory is one tile's whole; of larger ones what is read twice costs more than that
+ * gains (docs/gpu-log.md). */
+SMP_FN int64_t smp_turn_overlap(int64_t px, int loose)
+{
+    return loose && px <= 4 && px != 3 ? SMP_TURN_GRANULE(px) : 0;
+}
+SMP_FN smp_turn_stretch smp_turn_rows(int64_t width, int64_t px, int64_t tile, int loose)
+{
+    const int64_t overlap = smp_turn_overlap(px, loose);
+    smp_turn_stretch s = smp_turn_cut(0, width, SMP_TURN_GRANULE(px), tile);
+    if (s.tiles > 1)
+        s.tiles = (s.body_end - s.body - overlap + tile - overlap - 1) / (tile - overlap);
+    return s;
+}
+
 /* The input's columns that the output's rows come from, where rows and columns swap. */
 SMP_FN smp_turn_stretch smp_turn_columns(const smp_io *io, int32_t how, int64_t granule, int64_t tile)
 {

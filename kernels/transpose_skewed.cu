@@ -97,7 +97,7 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
     static_assert(B * PX == 12 && (LOOSE || IN_WORDS % 8 == 0) && OUT_WORDS % 8 == 0, "8 lanes stay in a row");
     SMP_SMEM_DYNAMIC(uint32_t, s);
     turn_place t;
-    if (!turn_place_of<PX>(io, how, &t))
+    if (!turn_place_of<PX, LOOSE>(io, how, &t))
         return;
     if (LOOSE)
         turn_keep_inside<PX>(&t);

@@ -89,7 +89,7 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_swizzled(const smp_io &io, in
     static_assert(shape::threads % WORDS == 0 && shape::columns % ROUND == 0, "whole rounds");
     SMP_SMEM_DYNAMIC(turn_word, tile); /* `columns` rows of WORDS words */
     turn_place t;
-    if (!turn_place_of<PX>(io, how, &t))
+    if (!turn_place_of<PX, LOOSE>(io, how, &t))
         return;
     if (LOOSE)
         turn_keep_inside<PX>(&t);
@@ -130,9 +130,14 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_swizzled(const smp_io &io, in
             const int skew = (int)((uintptr_t)to % 16), word = max(c, skew > 0);
             const int at = turn_beside(c * SIZE % 16, skew, 16 * down);
             unsigned char *to_word = to + 16 * (word - c) - skew, *to_piece = to - 16 * c + at;
-            if (t.columns == shape::columns &&
-                down == WORDS) { /* as most tiles are; where lanes store alike, so be it */
+            if (t.between && t.columns == shape::columns) { /* as most tiles are; where lanes store alike, so be it */
 #pragma unroll
+                for (int k = 0; k < shape::columns; k += ROUND) {
+                    turn_store_word<PX>(to_word, tile, first, k, word, skew);
+                    to_word += ROUND * t.out_step;
+                }
+            } else if (t.columns == shape::columns && down == WORDS) {
+#pragma unroll(PX <= 4 ? 1 : shape::columns / ROUND)
                 for (int k = 0; k < shape::columns; k += ROUND) {
                     turn_store_word<PX>(to_word, tile, first, k, word, skew);
                     turn_store_piece<PX>(to_piece, tile, first, k, at);

@@ -4,7 +4,8 @@
  * mirrors decide which rows x and a are. Tiles so begin at 16-byte boundaries of their rows on both sides whatever the
  * width, and a mirror costs nothing; ragged ends are left to their blocks, pixel by pixel. Where rows of memory do not
  * begin at 16-byte boundaries (LOOSE), words are shifted as they are loaded and as they are stored; pixels begin at
- * multiples of what divides their size (src/stages/turn.c). */
+ * multiples of what divides their size (src/stages/turn.c). Tiles of small pixels then overlap by a word, so that none
+ * is stored in parts (smp_turn_overlap). */
 #ifndef SMP_KERNELS_TURN_TILE_CUH
 #define SMP_KERNELS_TURN_TILE_CUH
 
@@ -28,21 +29,22 @@ struct turn_place {
     const unsigned char *in;   /* the start of the input row that output column 0 comes from */
     unsigned char *out;        /* the start of the output row that input column 0 goes to; it need not be present */
     int64_t in_step, out_step; /* bytes from there to those of column 1 */
-    bool inside; /* whether the words of 16 bytes that hold the tile's input, and one more, are the picture's */
+    bool inside;  /* whether the words of 16 bytes that hold the tile's input, and one more, are the picture's */
+    bool between; /* whether neighbours on both sides along the output's rows have the words at its ends */
     int64_t a_from, a_to, x_from, x_to; /* with the ragged ends that are this block's */
 };
 
-template <int PX> SMP_DEVICE bool turn_place_of(const smp_io &io, int32_t how, turn_place *t)
+template <int PX, bool LOOSE> SMP_DEVICE bool turn_place_of(const smp_io &io, int32_t how, turn_place *t)
 {
     typedef turn_shape<PX> shape;
     const smp_turn_stretch a = smp_turn_columns(&io, how, shape::granule, shape::columns);
-    const smp_turn_stretch x = smp_turn_cut(0, io.out.width, shape::granule, shape::rows);
+    const smp_turn_stretch x = smp_turn_rows(io.out.width, PX, shape::rows, LOOSE);
     const int64_t ka = (int64_t)blockIdx.z * gridDim.y + blockIdx.y, kx = blockIdx.x;
     if (ka >= a.tiles)
         return false;
     const bool mirror_x = how & SMP_TURN_MIRROR_X, mirror_y = how & SMP_TURN_MIRROR_Y;
     t->a0 = a.body + ka * shape::columns;
-    t->x0 = x.body + kx * shape::rows;
+    t->x0 = x.body + kx * (shape::rows - smp_turn_overlap(PX, LOOSE));
     t->columns = (int)min((int64_t)shape::columns, a.body_end - t->a0);
     t->rows = (int)min((int64_t)shape::rows, x.body_end - t->x0);
     t->in = smp_in<unsigned char>(io.in, mirror_y ? io.in.height - 1 : 0);
@@ -54,6 +56,7 @@ template <int PX> SMP_DEVICE bool turn_place_of(const smp_io &io, int32_t how, t
     const int64_t row = mirror_y ? io.in.height - t->x0 - t->rows : t->x0; /* the uppermost of the tile's */
     const unsigned char *top = smp_in<unsigned char>(io.in, row) + t->a0 * PX;
     t->inside = top - 15 >= first && top + (t->rows - 1) * io.in.stride + t->columns * PX + 16 <= end;
+    t->between = smp_turn_overlap(PX, LOOSE) > 0 && t->inside && kx > 0 && kx < x.tiles - 1;
     t->a_from = ka == 0 ? a.from : t->a0;
     t->a_to = ka == a.tiles - 1 ? a.to : t->a0 + t->columns;
     t->x_from = kx == 0 ? x.from : t->x0;

@@ -40,9 +40,22 @@ template <int UNIT> SMP_DEVICE turn_word turn_joined(const turn_word &first, con
     return word;
 }
 
-/* 16 bytes for pixels of PX, `shift` bytes after a multiple of 16; the 32 bytes from there on are read. */
+/* 16 bytes for pixels of PX, `shift` bytes after a multiple of 16; the 32 bytes from there on are read, or some. */
 template <int PX> SMP_DEVICE turn_word turn_load(const unsigned char *from, unsigned shift)
 {
+    if (PX == 2 || PX == 4) { /* by four bytes: less is read and shifted, in as many accesses or two more */
+        const uint32_t *words = reinterpret_cast<const uint32_t *>(from - (int)(shift % 4));
+        turn_word word;
+        uint32_t next = words[0];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const uint32_t first = next;
+            if (PX == 2 || i < 3)
+                next = words[i + 1];
+            word.v[i] = PX == 2 ? __funnelshift_r(first, next, 8 * shift) : first;
+        }
+        return word;
+    }
     const turn_word *words = reinterpret_cast<const turn_word *>(from - (int)shift);
     const turn_word first = words[0], next = words[1]; /* whole: nvcc would load their parts by themselves */
     return turn_joined<PX & -PX>(first, next, shift);
