@@ -29,7 +29,7 @@ static const smp_option options[] = {
      .help = "the folder to write to; made when it is not there. Folders in the input become folders in it"},
     {"name", 0, SMP_O_STRING, offsetof(batch_settings, pattern), .fallback = "{stem}.{ext}", .argument = "PATTERN",
      .help = "names of the outputs: {stem} is the input's name without extension, {ext} its extension (png where that "
-             "cannot be written), {name} both; '{stem}.jpg' writes JPEGs"},
+             "cannot be written), {name} both, {from} the input's own whatever is written; '{stem}.jpg' writes JPEGs"},
     {"resume", 0, SMP_O_FLAG, offsetof(batch_settings, resume),
      .help = "go on where a run was interrupted or killed, and do what is new or changed: a journal in the output "
              "folder knows what is done"},

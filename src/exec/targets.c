@@ -15,8 +15,8 @@
 
 /* ------------------------------------------------------------------------------------------------ patterns */
 
-static const char *const fields[] = {"stem", "ext", "name"};
-enum { STEM, EXT, NAME, FIELDS };
+static const char *const fields[] = {"stem", "ext", "name", "from"};
+enum { STEM, EXT, NAME, FROM, FIELDS };
 
 /* The field at `at`, which is an opening brace; FIELDS when it is none. *length: with both braces. */
 static int field_at(const char *at, size_t *length)
@@ -38,9 +38,9 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
         if (field == FIELDS) {
             smp_fail(err, SMP_E_USAGE, "'%.*s' is no part of a name", (int)(length < 40 ? length : 40), at);
             const char *near = length > 2 ? smp_nearest(at + 1, length - 2, fields, FIELDS) : NULL;
-            return near ? smp_hint(err, "did you mean {%s}?", near) : smp_hint(err, "write {stem}, {ext} or {name}");
+            return near ? smp_hint(err, "did you mean {%s}?", near) : smp_hint(err, "write {stem}, {ext}, {from} or {name}");
         }
-        varies |= field != EXT;
+        varies |= field == STEM || field == NAME;
         at += length;
     }
     if (pattern[0] == '/' || !strncmp(pattern, "../", 3) || strstr(pattern, "/../") || pattern[0] == '\0') {
@@ -88,7 +88,7 @@ static char *fill_in(const char *folder, const char *name, const char *pattern, 
 {
     const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
     size_t stem = dot && dot > last ? (size_t)(dot - last) : strlen(last);
-    const char *extension = last[stem] ? last + stem + 1 : "";
+    const char *from = last[stem] ? last + stem + 1 : "", *extension = from;
     smp_kind writable = smp_writer_kind(name);
     if (writable == SMP_KIND_NONE || (kind != SMP_KIND_NONE && !(writable & kind)))
         extension = kind == SMP_AUDIO ? "wav" : "png";
@@ -104,12 +104,14 @@ static char *fill_in(const char *folder, const char *name, const char *pattern, 
             put(&to, at++, 1);
             continue;
         }
-        if (field != EXT)
+        if (field == STEM || field == NAME)
             put(&to, last, stem);
         if (field == NAME)
             put(&to, ".", 1);
-        if (field != STEM)
+        if (field == EXT || field == NAME)
             put(&to, extension, strlen(extension));
+        if (field == FROM)
+            put(&to, from, strlen(from));
         at += length;
     }
     return to.full ? NULL : smp_strdup(to.data);
@@ -173,10 +175,13 @@ static char *saved_path(const char *output, const char *save)
 
 static smp_code fail_collision(const smp_found_list *files, const claim *a, const claim *b, smp_error *err)
 {
+    const char *one = files->items[a->file].name, *other = files->items[b->file].name;
+    const char *dot = strrchr(one, '.'), *other_dot = strrchr(other, '.');
     smp_fail(err, SMP_E_USAGE, "%.150s and %.150s would both become %.150s", files->items[a->file].path,
              files->items[b->file].path, a->path);
-    return smp_hint(err, "nothing was written; --name '{stem}-2.{ext}' names them otherwise, or run them one after the "
-                         "other into two folders");
+    if (dot && other_dot && strcmp(dot, other_dot) != 0)
+        return smp_hint(err, "nothing was written; --name '{stem}-{from}.{ext}' has the input's extension in the name");
+    return smp_hint(err, "nothing was written; run them one after the other into two folders");
 }
 
 static smp_code check_collisions(const smp_found_list *files, char *const *outputs, const smp_program *program,

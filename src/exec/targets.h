@@ -5,7 +5,8 @@
 #include "exec/walk.h"
 #include "pipe/program.h"
 
-/* Is this a pattern for names: text with {stem} (the name without extension), {ext} and {name} (both)? */
+/* Is this a pattern for names: text with {stem} (the name without extension), {ext}, {name} (both) and {from} (the
+ * input's own extension, where {ext} may be another)? */
 smp_code smp_name_pattern_check(const char *pattern, smp_error *err);
 
 /* outputs[i]: the file in `folder` that files->items[i] becomes: the folders under the one given are kept, the name is the

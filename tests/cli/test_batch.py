@@ -356,6 +356,14 @@ class Refusals(BatchCase):
         (self.folder / "in/b.png").rename(self.folder / "in/a.x.png")
         self.refused("would both become", "in/a.png", "in/a.png", "-o", "out", status=2)
 
+    def test_inputs_that_differ_in_their_extension_can_have_it_in_their_names(self):
+        self.pictures(["a.png", "a.bmp"])
+        done = self.batch("in", "-o", "out", "--name", "{stem}.png", status=2)
+        self.assertIn("would both become out/a.png", done.stderr)
+        pattern = done.stderr.split("--name '")[1].split("'")[0]
+        self.batch("in", "-o", "out", "--name", pattern)
+        self.assertEqual(list(self.outputs("out")), ["a-bmp.bmp", "a-png.png"])
+
     def test_an_output_folder_in_an_input_folder(self):
         self.pictures(["a.png"])
         for out in ("in", "in/out", "in/../in/x/y", self.folder / "in" / "z"):

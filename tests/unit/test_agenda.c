@@ -98,6 +98,7 @@ static void patterns_name_outputs(void **context)
     name_of("a.png", "small/{name}", "out/small/a.png");
     name_of("{ext}.png", "{stem}.jpg", "out/{ext}.jpg"); /* what a file is called is no pattern */
     name_of("100%.png", "{stem}%s.png", "out/100%%s.png");
+    name_of("a.psd", "{stem}-{from}.{ext}", "out/a-psd.png");
 }
 
 static smp_journal_entry entry(bool done, uint64_t input, uint64_t work)
