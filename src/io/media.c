@@ -27,6 +27,7 @@ static const struct {
     {0, 4, "MM\0*", "a TIFF"},
     {4, 8, "ftypheic", "a HEIC"},
     {4, 8, "ftypavif", "an AVIF"},
+    {4, 7, "ftypM4A", "an M4A sound"},
     {4, 4, "ftyp", "a video or HEIF"},
     {0, 2, "\xFF\x0A", "a JPEG XL"},
     {4, 8, "JXL \r\n\x87\n", "a JPEG XL"},
