@@ -164,12 +164,12 @@ SMP_FN smp_turn_stretch smp_turn_cut(int64_t from, int64_t to, int64_t granule, 
     return s;
 }
 
-/* Output columns that neighbouring tiles both have. Where rows begin anywhere (loose) and pixels are 1, 2 or 4 bytes,
- * it is a word, so that each word of memory is one tile's whole; of larger ones what is read twice costs more than that
- * gains (docs/gpu-log.md). */
+/* Output columns that neighbouring tiles both have. Where rows begin anywhere (loose) and pixels are small, they are a
+ * word of memory, so that each is one tile's whole; of larger pixels fewer rows have a word in parts, and reading twice
+ * costs as much as that (docs/gpu-log.md). */
 SMP_FN int64_t smp_turn_overlap(int64_t px, int loose)
 {
-    return loose && px <= 4 && px != 3 ? SMP_TURN_GRANULE(px) : 0;
+    return loose && px <= 4 ? (16 + px - 1) / px : 0;
 }
 SMP_FN smp_turn_stretch smp_turn_rows(int64_t width, int64_t px, int64_t tile, int loose)
 {

@@ -140,7 +140,7 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
         unsigned skews[B]; /* of this lane's rows: of all its cells alike, which lie 4 * B rows apart */
 #pragma unroll
         for (int i = 0; i < B; i++)
-            skews[i] = LOOSE ? turn_skew(t.in, t.in_step, (int)(threadIdx.x % 32 / 8) * B + i) : 0;
+            skews[i] = LOOSE ? turn_skew(t.in, t.in_step, (int)t.x0 + (int)(threadIdx.x % 32 / 8) * B + i) : 0;
 #pragma unroll
         for (int k = 0; k < CELLS; k++) {
             int cx, cy;
@@ -183,6 +183,8 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
                 if (all || (r < t.columns && c < words)) /* .. where lanes store alike, so be it */
                     turn_store_word<PX>(to + r * t.out_step, row, c);
             }
+            if (t.between)
+                return;
             constexpr int PIECES = 16 / (int)sizeof(typename turn_part<PX>::type);
 #pragma unroll 4
             for (int k = 0; k < shape::columns * PIECES; k += T) {

@@ -46,7 +46,7 @@ template <int PX, bool LOOSE> SMP_DEVICE bool turn_place_of(const smp_io &io, in
     t->a0 = a.body + ka * shape::columns;
     t->x0 = x.body + kx * (shape::rows - smp_turn_overlap(PX, LOOSE));
     t->columns = (int)min((int64_t)shape::columns, a.body_end - t->a0);
-    t->rows = (int)min((int64_t)shape::rows, x.body_end - t->x0);
+    t->rows = (int)min((int64_t)shape::rows, (x.body_end - t->x0) / shape::granule * shape::granule);
     t->in = smp_in<unsigned char>(io.in, mirror_y ? io.in.height - 1 : 0);
     t->in_step = mirror_y ? -io.in.stride : io.in.stride;
     t->out = smp_out<unsigned char>(io.out, mirror_x ? io.in.width - 1 : 0);
