@@ -39,24 +39,17 @@ typedef struct tally {
     int32_t codes;    /* counters hold code values, to be put into bins when emptied */
     int32_t in_pairs; /* bytes are counted by pairs of neighbours */
     int64_t pending;  /* pixels */
+    /* Counters of unordered pairs of bytes, a row for each larger one, and how often each of them began anew; they lie
+     * after the tables. Kept as pointers: worked out one from the other, each increment took two instructions more. */
+    uint32_t *wraps;
+    uint8_t *pairs;
 } tally;
-
-/* Counters of unordered pairs of bytes, a row for each larger one, and how often each of them began anew; they lie
- * after the tables. */
-SMP_INLINE uint32_t *pair_wraps(const tally *t)
-{
-    return t->tables + smp_tally_tables(1) * t->pitch;
-}
-SMP_INLINE uint8_t *pair_counts(const tally *t)
-{
-    return (uint8_t *)(pair_wraps(t) + SMP_TALLY_PAIRS);
-}
 
 /* Moves what pairs hold into two tables of single bytes. */
 static void empty_pairs(tally *t)
 {
-    uint32_t *restrict wraps = pair_wraps(t), *restrict low = t->tables, *restrict high = t->tables + t->pitch;
-    uint8_t *restrict pairs = pair_counts(t);
+    uint32_t *restrict wraps = t->wraps, *restrict low = t->tables, *restrict high = t->tables + t->pitch;
+    uint8_t *restrict pairs = t->pairs;
     for (int32_t i = 0, row = 0; i < 256; row += ++i) {
         uint32_t sum = 0;
         for (int32_t k = 0; k <= i; k++) {
@@ -91,9 +84,11 @@ static void tally_start(tally *t, void *scratch, int32_t bins, int32_t planes, i
                  .planes = planes,
                  .codes = codes,
                  .in_pairs = in_pairs};
+    t->wraps = t->tables + smp_tally_tables(1) * t->pitch;
+    t->pairs = (uint8_t *)(t->wraps + SMP_TALLY_PAIRS);
     memset(t->tables, 0, (size_t)(smp_tally_tables(planes) * t->pitch) * sizeof *t->tables);
     if (in_pairs)
-        memset(pair_wraps(t), 0, SMP_TALLY_PAIRS * (sizeof(uint32_t) + sizeof(uint8_t)));
+        memset(t->wraps, 0, SMP_TALLY_PAIRS * (sizeof(uint32_t) + sizeof(uint8_t)));
 }
 
 /* n bytes, a multiple of `channels`, beginning with channel 0. channels is a constant after inlining: blocks of
@@ -126,9 +121,9 @@ enum { PAIRED = 128 }; /* pairs whose counters are found at a time */
  * other, takes a table apart. */
 static void count_repeated(tally *t, const uint16_t *restrict at, const uint8_t *restrict p, int32_t same)
 {
-    uint32_t *restrict wraps = pair_wraps(t), *restrict runs = t->tables;
-    uint8_t *restrict pairs = pair_counts(t);
-    if (same == PAIRED - 1 && p[0] == p[1]) {
+    uint32_t *restrict wraps = t->wraps, *restrict runs = t->tables;
+    uint8_t *restrict pairs = t->pairs;
+    if (same == PAIRED && p[0] == p[1]) {
         runs[p[0]] += 2 * PAIRED;
         return;
     }
@@ -147,12 +142,12 @@ static void count_repeated(tally *t, const uint16_t *restrict at, const uint8_t 
 
 /* The same for one plane, by pairs of neighbours: half as many increments. Which of the two comes first does not
  * matter, so that counters of pairs of bytes fit a first-level cache. */
-static void count_pairs(tally *t, const uint8_t *restrict p, int64_t n)
+__attribute__((noinline)) static void count_pairs(tally *t, const uint8_t *restrict p, int64_t n)
 {
-    uint32_t *restrict wraps = pair_wraps(t);
-    uint8_t *restrict pairs = pair_counts(t);
+    uint32_t *restrict wraps = t->wraps;
+    uint8_t *restrict pairs = t->pairs;
     int64_t i = 0;
-    for (; i + 2 * PAIRED <= n; i += 2 * PAIRED) {
+    for (; i + 2 * PAIRED + 2 <= n; i += 2 * PAIRED) {
         uint16_t at[PAIRED], same = 0;
         for (int32_t k = 0; k < PAIRED; k++) {
             uint16_t pair;
@@ -160,7 +155,7 @@ static void count_pairs(tally *t, const uint8_t *restrict p, int64_t n)
             const uint16_t a = pair & 255, b = pair >> 8, most = a > b ? a : b, least = a > b ? b : a;
             at[k] = (uint16_t)((uint16_t)(most * (most + 1)) / 2 + least); /* row `most` of a triangle */
         }
-        for (int32_t k = 0; k < PAIRED - 1; k++) { /* not in `at`, which has just been written */
+        for (int32_t k = 0; k < PAIRED; k++) { /* not in `at`, which has just been written */
             uint16_t pair, next;
             memcpy(&pair, p + i + 2 * k, sizeof pair);
             memcpy(&next, p + i + 2 * k + 2, sizeof next);

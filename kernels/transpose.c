@@ -65,6 +65,36 @@ SMP_CPU_KERNEL(transpose_naive)
             memcpy(to + i * to_stride, &a[i], sizeof a[i]);                                                            \
     }
 
+/* The same where vectors are two lanes of 16 bytes that shuffles do not leave: rows i and i + N/2 share a vector, half
+ * of each, so that rounds stay within lanes: a third of the shuffles. */
+#define TRANSPOSE_LANES(NAME, ELEMENT, N, LOW, HIGH, BOTH)                                                             \
+    typedef ELEMENT NAME##_half __attribute__((vector_size(16)));                                                      \
+    typedef ELEMENT NAME##_vector __attribute__((vector_size(32)));                                                    \
+    SMP_INLINE void NAME(char *restrict to, ptrdiff_t to_stride, const char *restrict from, ptrdiff_t from_stride)     \
+    {                                                                                                                  \
+        _Pragma("GCC unroll 2") for (int half = 0; half < 2; half++)                                                   \
+        {                                                                                                              \
+            NAME##_vector a[N / 2], b[N / 2];                                                                          \
+            for (int i = 0; i < N / 2; i++) {                                                                          \
+                NAME##_half low, high;                                                                                 \
+                memcpy(&low, from + i * from_stride + 16 * half, sizeof low);                                          \
+                memcpy(&high, from + (i + N / 2) * from_stride + 16 * half, sizeof high);                              \
+                a[i] = __builtin_shufflevector(low, high, BOTH);                                                       \
+            }                                                                                                          \
+            _Pragma("GCC unroll 2") for (int round = 1; round < N / 2; round *= 2)                                     \
+            {                                                                                                          \
+                _Pragma("GCC unroll 2") for (int i = 0; i < N / 4; i++)                                                \
+                {                                                                                                      \
+                    b[2 * i] = __builtin_shufflevector(a[i], a[i + N / 4], LOW);                                       \
+                    b[2 * i + 1] = __builtin_shufflevector(a[i], a[i + N / 4], HIGH);                                  \
+                }                                                                                                      \
+                _Pragma("GCC unroll 4") for (int i = 0; i < N / 2; i++) a[i] = b[i];                                   \
+            }                                                                                                          \
+            for (int i = 0; i < N / 2; i++)                                                                            \
+                memcpy(to + (i + half * N / 2) * to_stride, &a[i], sizeof a[i]);                                       \
+        }                                                                                                              \
+    }
+
 /* Elements of a vector: as wide as the instruction set's registers for 4 and 8 bytes; 16 bytes for the small ones,
  * whose interleaving does not cross the 16-byte lanes that x86 shuffles work in. */
 #if defined(__AVX512F__)
@@ -82,8 +112,19 @@ SMP_CPU_KERNEL(transpose_naive)
 
 TRANSPOSE_BLOCK(block_1, uint8_t, 16, LOW_16, HIGH_16)
 TRANSPOSE_BLOCK(block_2, uint16_t, 8, LOW_8, HIGH_8)
+#if defined(__AVX2__) && !defined(__AVX512F__) && (defined(__clang__) || __GNUC__ >= 12)
+#define IN_LANES_LOW_8  0, 8, 1, 9, 4, 12, 5, 13
+#define IN_LANES_HIGH_8 2, 10, 3, 11, 6, 14, 7, 15
+#define IN_LANES_LOW_4  0, 4, 2, 6
+#define IN_LANES_HIGH_4 1, 5, 3, 7
+#define ALL_8           0, 1, 2, 3, 4, 5, 6, 7
+#define ALL_4           0, 1, 2, 3
+TRANSPOSE_LANES(block_4, uint32_t, 8, IN_LANES_LOW_8, IN_LANES_HIGH_8, ALL_8)
+TRANSPOSE_LANES(block_8, uint64_t, 4, IN_LANES_LOW_4, IN_LANES_HIGH_4, ALL_4)
+#else
 TRANSPOSE_BLOCK(block_4, uint32_t, WORDS, LOW(WORDS), HIGH(WORDS))
 TRANSPOSE_BLOCK(block_8, uint64_t, LONGS, LOW(LONGS), HIGH(LONGS))
+#endif
 
 /* ---------------------------------------------------------------------------------------------- tiles */
 
@@ -300,7 +341,8 @@ static void keep_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
     int64_t out_px = smp_sample_size(out->format) * out->channels, width = in->width;
     char reversed[TILE_BYTES] __attribute__((aligned(64)));
     const bool streams = in->format == out->format && mirror_x && streams_rows(out->rows, width, px);
-    int64_t part = TILE_BYTES / px;
+    /* Streamed pixels are whole words: 16 of them are whole lines. */
+    const int64_t some = STREAM_PART / (16 * px), part = !streams ? TILE_BYTES / px : some > 0 ? 16 * some : 16;
     for (int64_t y = y0; y < y1; y++) {
         char *to = (char *)smp_row(out, y);
         const char *from = (const char *)smp_row(in, mirror_y ? in->height - 1 - y : y);
