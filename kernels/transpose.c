@@ -356,6 +356,8 @@ static void keep_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
         } else {
             for (int64_t x = 0; x < width; x += part) {
                 int64_t n = width - x < part ? width - x : part;
+                if (streams && x + 3 * part <= width) /* rows read backwards are not foreseen well either */
+                    prefetch_rows(from + (width - x - 3 * part) * px, 0, 1, part * px);
                 reverse_row(reversed, from + (width - x - n) * px, n, px);
                 if (streams)
                     smp_stream(to + x * out_px, reversed, n * px);
