@@ -38,7 +38,8 @@ def photo(height, width, seed=1):
 def make_pictures(folder):
     big = photo(4000, 6000)
     tall = np.concatenate([big, big[::-1], big, big[::-1]])
-    cv2.imwrite(f"{folder}/big.png", big)
+    cv2.imwrite(f"{folder}/big.png", big)  # OpenCV looks for runs alone: quick to inflate
+    cv2.imwrite(f"{folder}/zlib.png", big, [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT])
     cv2.imwrite(f"{folder}/tall.png", tall)
     cv2.imwrite(f"{folder}/big.jpg", big, [cv2.IMWRITE_JPEG_QUALITY, 90])
     cv2.imwrite(f"{folder}/small.png", photo(512, 768))
@@ -112,12 +113,16 @@ JOBS = [
     ("PNG 768x512 RGB, 8 bits", "small.png", ".png", 3.0),
     ("JPEG 6000x4000", "big.jpg", ".jpg", 1.5),
     ("PNG 6000x4000 RGBA, 16 bits", "deep.png", ".png", 0.4),
+    ("PNG 6000x4000 RGB, 8 bits, as zlib compresses it at level 6", "zlib.png", ".png", 1.0),
 ]
 
 
-def measure_jobs(program, folder, rounds, threads, keep):
+def measure_jobs(program, folder, rounds, threads, keep, pattern, before):
     results = []
     for title, name, extension, weight in JOBS:
+        if not fnmatch.fnmatch(title, pattern):
+            results += [before[title]] if title in before else []
+            continue
         source, out = f"{folder}/{name}", f"{folder}/out{extension}"
         samples = {tool: [] for tool, c in commands(program, source, out, threads).items() if c}
         for turn in range(max(3, round(rounds * weight))):
@@ -140,7 +145,8 @@ def measure_jobs(program, folder, rounds, threads, keep):
         results.append({"job": title, "input_bytes": os.path.getsize(source), "tools": tools})
         line = ", ".join(f"{t} {v['wall_s']:.3f} s" for t, v in tools.items())
         print(f"{title}: {line}", flush=True)
-        keep("jobs", results)
+        measured = [row["job"] for row in results]
+        keep("jobs", results + [row for job, row in before.items() if job not in measured])
 
 
 # ---------------------------------------------------------------------------------------------- a folder
@@ -305,6 +311,8 @@ def main():
     ask.add_argument("--rounds", type=int, default=7)
     ask.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     ask.add_argument("--only", choices=("jobs", "folder", "stages"), help="measure one table, keep the others")
+    ask.add_argument("--jobs", metavar="PATTERN", default="*",
+                     help="with --only jobs: measure rows like '*zlib*', keep the others")
     ask.add_argument("--stages", metavar="PATTERN", default="*",
                      help="with --only stages: measure rows like 'gaussian*', keep the others")
     options = ask.parse_args()
@@ -335,7 +343,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         if options.only in (None, "jobs"):
             apart(make_pictures, folder)
-            measure_jobs(options.program, folder, options.rounds, options.threads, keep)
+            before = {row["job"]: row for row in result.get("jobs", [])} if options.jobs != "*" else {}
+            measure_jobs(options.program, folder, options.rounds, options.threads, keep, options.jobs, before)
         if options.only in (None, "folder"):
             apart(make_folder, folder)
             measure_folder(os.path.abspath(options.program), folder, options.threads, keep)
