@@ -40,7 +40,7 @@ typedef struct tally {
     int32_t in_pairs; /* bytes are counted by pairs of neighbours */
     int64_t pending;  /* pixels */
     /* Counters of unordered pairs of bytes, a row for each larger one, and how often each of them began anew; they lie
-     * after the tables. Kept as pointers: worked out one from the other, each increment took two instructions more. */
+     * after the tables. Worked out one from the other, each increment would take two instructions more. */
     uint32_t *wraps;
     uint8_t *pairs;
 } tally;
@@ -117,8 +117,8 @@ SMP_INLINE void count_bytes_of(uint32_t *restrict tables, int64_t pitch, const u
 
 enum {
     PAIRED = 128, /* pairs whose counters are found at a time */
-    AHEAD =
-        2048 /* bytes from them to those that are asked for: left to itself a Zen 5 waits for a quarter of the time */
+    /* Bytes from them to those that are asked for: left to itself a Zen 5 waits for a quarter of the time. */
+    AHEAD = 2048
 };
 
 /* Counts these pairs where many are equal to the next: a run of equal bytes, whose increments would wait for each
@@ -145,7 +145,8 @@ static void count_repeated(tally *t, const uint16_t *restrict at, const uint8_t 
 }
 
 /* The same for one plane, by pairs of neighbours: half as many increments. Which of the two comes first does not
- * matter, so that counters of pairs of bytes fit a first-level cache. */
+ * matter, so that counters of pairs of bytes fit a first-level cache. Not inlined: where the tables are laid out, gcc
+ * would work one pointer out from the other. */
 __attribute__((noinline)) static void count_pairs(tally *t, const uint8_t *restrict p, int64_t n)
 {
     uint32_t *restrict wraps = t->wraps;

@@ -23,9 +23,7 @@
 enum {
     STREAM_BYTES = 64,     /* of a cache line */
     STREAM_FROM = 1 << 25, /* of a result from which streaming pays */
-    /* What is made in the first-level cache to be streamed next: 2 KB and more hold up the loads behind them by a third
-     * of their time (Zen 5). */
-    STREAM_PART = 1024
+    STREAM_PART = 1024     /* made in the first-level cache to be streamed next: at 16 KB flips take a tenth longer */
 };
 
 /* True when the rows of a launch, `bytes` in all, are to be streamed. */

@@ -40,10 +40,10 @@ template <int UNIT> SMP_DEVICE turn_word turn_joined(const turn_word &first, con
     return word;
 }
 
-/* 16 bytes for pixels of PX, `shift` bytes after a multiple of 16; the 32 bytes from there on are read, or some. */
+/* 16 bytes for pixels of PX, `shift` bytes after a multiple of 16; at most the 32 bytes from there on are read. */
 template <int PX> SMP_DEVICE turn_word turn_load(const unsigned char *from, unsigned shift)
 {
-    if (PX == 2 || PX == 4) { /* by four bytes: less is read and shifted, in as many accesses or two more */
+    if (PX == 2 || PX == 4) { /* by four bytes: two or three loads more, but less to read and to shift */
         const uint32_t *words = reinterpret_cast<const uint32_t *>(from - (int)(shift % 4));
         turn_word word;
         uint32_t next = words[0];
