@@ -1,5 +1,5 @@
 /* Undoes PNG's row filters. Sub, average and Paeth make each pixel wait for the one before it; a pixel's bytes are one
- * vector, and of four Paeth rows each runs one pixel behind the row above it, whose results it needs: four chains of
+ * vector, and of four rows each runs one pixel behind the row above it, whose results it needs: four chains of
  * instructions side by side instead of one. */
 #include "io/png_unfilter.h"
 
@@ -41,12 +41,40 @@ ALWAYS_INLINE words8 absolute(words8 v)
     return (v ^ sign) - sign;
 }
 
-/* x plus the prediction from left (a), above (b) and above left (c), modulo 256. The next pixel waits for this one
- * through a alone. */
-ALWAYS_INLINE words8 paeth(words8 x, words8 a, words8 b, words8 c)
+/* What makes the choice among three predictions that is Paeth's into a row's own filter. */
+typedef struct way {
+    words8 average, none, above; /* all bits set where the filter is that; above: none, up */
+    words8 paeth, forced;        /* Paeth's distance to a, or in its place one less than any other, or more */
+} way;
+
+ALWAYS_INLINE words8 all_if(bool is)
+{
+    return (words8){0} - (int16_t)is;
+}
+
+ALWAYS_INLINE way way_of(int filter)
+{
+    way w = {.average = all_if(filter == SMP_PNG_AVERAGE),
+             .none = all_if(filter == SMP_PNG_NONE),
+             .above = all_if(filter == SMP_PNG_NONE || filter == SMP_PNG_UP),
+             .paeth = all_if(filter == SMP_PNG_PAETH)};
+    w.forced = choose(w.above, (words8){0} + INT16_MAX, ~w.paeth);
+    return w;
+}
+
+/* x plus the prediction from left (a), above (b) and above left (c), modulo 256: Paeth's, or where w is given that of
+ * its row's filter. The next pixel waits for this one through a alone. */
+ALWAYS_INLINE words8 undo(const way *w, words8 x, words8 a, words8 b, words8 c)
 {
     const words8 slope = b - c, diff = a - c;
-    const words8 pa = absolute(slope), pb = absolute(diff), pc = absolute(diff + slope);
+    const words8 pb = absolute(diff), pc = absolute(diff + slope);
+    words8 pa = absolute(slope);
+    if (w) {
+        pa = (pa & w->paeth) | w->forced;
+        a = choose(w->average, (a + b) >> 1, a);
+        b &= ~w->none;
+        c = choose(w->above, b, c);
+    }
     const words8 near = choose(pb <= pc, b, c);
     return (x + choose((pa <= pb) & (pa <= pc), a, near)) & 255;
 }
@@ -72,7 +100,7 @@ ALWAYS_INLINE words8 paeth_pixel(uint8_t *to, const uint8_t *above, const uint8_
                                  const int size)
 {
     const words8 b = load(above, size);
-    a = paeth(load(from, size), a, b, *c);
+    a = undo(NULL, load(from, size), a, b, *c);
     *c = b;
     store(to, a, size);
     return a;
@@ -88,6 +116,10 @@ ALWAYS_INLINE bool row_of(uint8_t *to, const uint8_t *above, const uint8_t *from
         memcpy(to, from, (size_t)n);
         return true;
     case SMP_PNG_SUB:
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx2") && (x = smp_png_undo_sub_avx2(to, from, n, B)) > 0)
+            memcpy(&left, to + x - B, (size_t)B);
+#endif
         for (; x <= n - LOOSE(B); x += B)
             left = sub_pixel(to + x, from + x, left, LOOSE(B));
         for (; x < n; x += B)
@@ -114,19 +146,27 @@ ALWAYS_INLINE bool row_of(uint8_t *to, const uint8_t *above, const uint8_t *from
     }
 }
 
-ALWAYS_INLINE void paeth_four(uint8_t *const *line, const uint8_t *from, int64_t n, const int B)
+enum { ROWS = 4 };
+
+ALWAYS_INLINE void undo_four(uint8_t *const *line, const uint8_t *from, int64_t n, const bool mixed, const int B)
 {
-    enum { ROWS = 4 };
     const int64_t step = n + 1;
     words8 a[ROWS], c[ROWS];
-    for (int i = 0; i < ROWS; i++)
+    way ways[ROWS];
+    for (int i = 0; i < ROWS; i++) {
         a[i] = c[i] = (words8){0};
+        ways[i] = way_of(from[i * step - 1]);
+    }
     for (int64_t t = 0; t < n + (ROWS - 1) * B; t += B) {
         if (t < (ROWS - 1) * B || t > n - LOOSE(B)) { /* not all rows have a pixel, or not all that LOOSE takes */
             for (int i = ROWS - 1; i >= 0; i--) {
                 const int64_t x = t - i * B;
-                if (x >= 0 && x < n)
-                    a[i] = paeth_pixel(line[i + 1] + x, line[i] + x, from + i * step + x, a[i], &c[i], B);
+                if (x < 0 || x >= n)
+                    continue;
+                const words8 b = load(line[i] + x, B);
+                a[i] = undo(&ways[i], load(from + i * step + x, B), a[i], b, c[i]);
+                c[i] = b;
+                store(line[i + 1] + x, a[i], B);
             }
             continue;
         }
@@ -134,11 +174,24 @@ ALWAYS_INLINE void paeth_four(uint8_t *const *line, const uint8_t *from, int64_t
         for (int i = ROWS - 1; i >= 0; i--) { /* from below, so that a[i-1] still is the pixel above */
             const int64_t x = t - i * B;
             const words8 b = i ? a[i ? i - 1 : 0] : load(line[0] + x, LOOSE(B));
-            a[i] = paeth(load(from + i * step + x, LOOSE(B)), a[i], b, c[i]);
+            a[i] = undo(mixed ? &ways[i] : NULL, load(from + i * step + x, LOOSE(B)), a[i], b, c[i]);
             c[i] = b;
             store(line[i + 1] + x, a[i], B);
         }
     }
+}
+
+/* Whether four rows, one at `at` and each a step on, are undone sooner side by side: one that waits for each pixel is
+ * enough. */
+ALWAYS_INLINE bool four_pay(const uint8_t *at, int64_t step)
+{
+    bool known = true, waits = false;
+    for (int i = 0; i < ROWS; i++) {
+        const int filter = at[i * step];
+        known = known && filter < SMP_PNG_FILTERS;
+        waits = waits || filter == SMP_PNG_AVERAGE || filter == SMP_PNG_PAETH;
+    }
+    return known && waits;
 }
 
 ALWAYS_INLINE bool unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t *from, int64_t n, int64_t rows,
@@ -148,15 +201,14 @@ ALWAYS_INLINE bool unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const ui
     for (int64_t y = 0; y < rows;) {
         uint8_t *row = to + y * pitch;
         const uint8_t *at = from + y * step;
-        if (rows - y >= 4 && at[0] == SMP_PNG_PAETH && at[step] == SMP_PNG_PAETH && at[2 * step] == SMP_PNG_PAETH &&
-            at[3 * step] == SMP_PNG_PAETH) {
+        if (rows - y >= 4 && four_pay(at, step)) {
             uint8_t *line[] = {above, row, row + pitch, row + 2 * pitch, row + 3 * pitch};
 #if defined(__x86_64__)
             if (__builtin_cpu_supports("avx2"))
-                smp_png_paeth_four_avx2(line, at + 1, n, B);
+                smp_png_undo_four_avx2(line, at + 1, n, B);
             else
 #endif
-                smp_png_paeth_four(line, at + 1, n, B);
+                smp_png_undo_four(line, at + 1, n, B);
             above = row + 3 * pitch;
             y += 4;
             continue;
@@ -179,9 +231,18 @@ bool smp_png_unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t 
     return known;
 }
 
-void smp_png_paeth_four(uint8_t *const line[5], const uint8_t *from, int64_t row_bytes, int pixel_bytes)
+void smp_png_undo_four(uint8_t *const line[5], const uint8_t *from, int64_t row_bytes, int pixel_bytes)
 {
-#define PAETH(B) paeth_four(line, from, row_bytes, B)
-    SMP_PNG_BY_PIXEL(pixel_bytes, PAETH)
+    bool mixed = false;
+    for (int i = 0; i < ROWS; i++)
+        mixed = mixed || from[i * (row_bytes + 1) - 1] != SMP_PNG_PAETH;
+#define PAETH(B) undo_four(line, from, row_bytes, false, B)
+#define OTHERS(B) undo_four(line, from, row_bytes, true, B)
+    if (mixed) {
+        SMP_PNG_BY_PIXEL(pixel_bytes, OTHERS)
+    } else {
+        SMP_PNG_BY_PIXEL(pixel_bytes, PAETH)
+    }
 #undef PAETH
+#undef OTHERS
 }

@@ -54,16 +54,16 @@ static void rows_are_filtered_as_the_specification_says_also_in_place(void **con
 static void filtered_rows_come_back_and_nothing_beside_them_changes(void **context)
 {
     (void)context;
-    enum { GUARD = 0xA5, PITCH = MOST + 3 };
+    enum { GUARD = 0xA5, PITCH = MOST + 3, MIXES = 14 };
     static uint8_t rows[ROWS + 1][PITCH], filtered[ROWS * (MOST + 1)], back[ROWS][PITCH];
     for (int k = 0; k < 6; k++)
         for (int n = pixels[k]; n <= MOST; n += pixels[k])
-            for (int mixed = 0; mixed <= SMP_PNG_FILTERS; mixed++) {
+            for (int mixed = 0; mixed <= MIXES; mixed++) {
                 fill(&rows[0][0], sizeof rows, (uint32_t)(n * 7 + mixed), 256);
                 memset(back, GUARD, sizeof back);
                 for (int y = 0; y < ROWS; y++) {
                     uint8_t *to = filtered + y * (n + 1);
-                    to[0] = (uint8_t)(mixed < SMP_PNG_FILTERS ? mixed : y % SMP_PNG_FILTERS);
+                    to[0] = (uint8_t)(mixed < SMP_PNG_FILTERS ? mixed : (y * mixed + mixed) % SMP_PNG_FILTERS);
                     smp_png_filter(to + 1, rows[y + 1], rows[y], n, pixels[k], to[0]);
                 }
                 assert_true(smp_png_unfilter(back[0], PITCH, rows[0], filtered, n, ROWS, pixels[k]));
