@@ -37,8 +37,8 @@ void smp_png_plain_close(smp_png_plain *plain)
 #include "io/png_unfilter.h"
 
 enum {
-    BATCH_BYTES = 1 << 19, /* rows are inflated together: ISA-L copies its window of 32 KB in and out with every call */
-    BATCH_ROWS = 4,        /* at least */
+    BATCH_BYTES = 1 << 18, /* rows are inflated together: ISA-L copies its window of 32 KB in and out with every call */
+    BATCH_ROWS = 4,        /* or a multiple: so many are unfiltered together */
     PORTION = 1 << 20,     /* bytes: ISA-L counts in 32 bits, and a batch of wide rows may be more */
     GATHERED = 1 << 16,    /* bytes of chunks, often of 8 KB each, for the same reason as BATCH_BYTES */
     MOST_CHUNK = 0x7fffffff /* bytes: PNG specification, 5.3 */
@@ -70,7 +70,7 @@ smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes
     plain->row_bytes = row_bytes;
     plain->pixel_bytes = pixel_bytes;
     plain->sample_bytes = sample_bytes;
-    plain->batch = smp_max_i64(BATCH_ROWS, BATCH_BYTES / (row_bytes + 1));
+    plain->batch = smp_max_i64(1, BATCH_BYTES / (row_bytes + 1) / BATCH_ROWS) * BATCH_ROWS;
     size_t raw = (size_t)(plain->batch * (row_bytes + 1));
     plain->raw = smp_alloc_raw(raw);
     plain->packed = smp_alloc_raw(GATHERED);
