@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -22,10 +24,21 @@ struct smp_tasks {
     bool *finished;                          /* task number modulo room */
 };
 
+/* Whoever begins the tasks, and whoever decodes for it, goes first where processors are short: when it waits, so do in
+ * the end all tasks. A PNG to a PNG on two processors took 3 to 5 % longer while its one decoding thread had to share. */
+static void step_back(void)
+{
+#ifdef __linux__ /* where a thread has a priority of its own */
+    enum { STEPS = 5 }; /* a third of a share */
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, (id_t)gettid()) + STEPS);
+#endif
+}
+
 static void *worker(void *context)
 {
     const struct thread *self = context;
     smp_tasks *t = self->tasks;
+    step_back();
     pthread_mutex_lock(&t->lock);
     while (!t->closing) {
         if (t->taken == t->begun) {
