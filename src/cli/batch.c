@@ -46,7 +46,7 @@ static const smp_option options[] = {
      .help = "do the K-th of N equal parts of the files: for several machines that share a folder"},
     {"strip", 0, SMP_O_FLAG, offsetof(batch_settings, strip), .help = "write no metadata"},
     {"png-level", 0, SMP_O_INT, offsetof(batch_settings, png_level), .fallback = "-1", .argument = "N", .min = 0,
-     .max = 9, .help = "PNG compression, 0 (large) to 9 (small, slow)", .flags = SMP_O_SILENT},
+     .max = 9, .help = "PNG compression, 0 (fast) to 9 (small, slow); 1 unless said", .flags = SMP_O_SILENT},
     {"jpeg-quality", 0, SMP_O_INT, offsetof(batch_settings, jpeg_quality), .fallback = "0", .argument = "N", .min = 1,
      .max = 100, .help = "JPEG quality, 1 to 100", .flags = SMP_O_SILENT},
     {"samples", 0, SMP_O_CHOICE, offsetof(batch_settings, samples), .fallback = "keep", .argument = "KIND",

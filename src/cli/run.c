@@ -26,7 +26,7 @@ static const smp_option options[] = {
              "launches of their own"},
     {"strip", 0, SMP_O_FLAG, offsetof(run_settings, strip), .help = "write no metadata"},
     {"png-level", 0, SMP_O_INT, offsetof(run_settings, png_level), .fallback = "-1", .argument = "N", .min = 0,
-     .max = 9, .help = "PNG compression, 0 (large) to 9 (small, slow)", .flags = SMP_O_SILENT},
+     .max = 9, .help = "PNG compression, 0 (fast) to 9 (small, slow); 1 unless said", .flags = SMP_O_SILENT},
     {"jpeg-quality", 0, SMP_O_INT, offsetof(run_settings, jpeg_quality), .fallback = "0", .argument = "N", .min = 1,
      .max = 100, .help = "JPEG quality, 1 to 100", .flags = SMP_O_SILENT},
     {"samples", 0, SMP_O_CHOICE, offsetof(run_settings, samples), .fallback = "keep", .argument = "KIND",

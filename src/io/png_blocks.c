@@ -1,24 +1,22 @@
-/* Blocks of a PNG's picture data: see png_blocks.h. Deflate by ISA-L for the levels that it has (it is several times as
- * fast as zlib for the same size), by zlib for the smaller files and where ISA-L is absent. */
+/* Blocks of a PNG's picture data: see png_blocks.h. */
 #include "io/png_blocks.h"
 
 #include <string.h>
 #include <zlib.h>
 #ifdef SMP_HAVE_ISAL
 #include <isa-l/crc.h>
-#include <isa-l/igzip_lib.h>
+#include <isa-l/igzip_lib.h> /* Adler-32 */
 #endif
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/tasks.h"
+#include "io/png_deflate.h"
 #include "io/png_filter.h"
 
 enum {
     BLOCK_BYTES = 512 << 10, /* of rows: loses less than 1 % to the window's new start, and a core stays in its cache */
-    STORED_MOST = 65535,     /* bytes of a stored deflate block */
     SPARE_BLOCKS = 2,        /* beside those being packed: one is filled with rows, one waits to be written */
-    SPARE_ROOM = 64,         /* bytes that streams take beside their data */
     CHUNK_HEAD = 8,          /* length and type */
     STREAM_HEAD = 2,         /* the zlib header in front of the first block */
     STREAM_TAIL = 6,         /* an empty last block and the Adler-32 sum behind the last */
@@ -39,11 +37,10 @@ typedef struct block {
     uint32_t adler, crc; /* crc: of the chunk as far as it goes without the stream's tail */
 } block;
 
-typedef struct packer {      /* what a thread needs */
-    uint8_t *lines;          /* a block's rows, filtered, each behind a byte that names its filter */
-    uint8_t *sample, *trial; /* filtered pieces of rows, and what they pack to */
-    void *stream;            /* of the compressor; reused */
-    void *level_buffer;
+typedef struct packer { /* what a thread needs */
+    uint8_t *lines;     /* a block's rows, filtered, each behind a byte that names its filter */
+    uint8_t *sample;    /* filtered pieces of rows */
+    smp_png_deflate *deflate;
 } packer;
 
 struct smp_png_blocks {
@@ -59,112 +56,6 @@ struct smp_png_blocks {
     uint32_t adler;
     smp_tasks *tasks;
 };
-
-/* ---------------------------------------------------------------------------------------------- deflate */
-
-#ifdef SMP_HAVE_ISAL
-enum { ISAL_MOST = 3 }; /* levels above are zlib's */
-static const uint32_t level_buffer_size[] = {ISAL_DEF_LVL0_DEFAULT, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT,
-                                             ISAL_DEF_LVL3_DEFAULT};
-/* What of it begins a stream with zeros: counts and the hash table; tokens follow, written before they are read. */
-enum { BESIDE_TABLE = 8 << 10 };
-static const uint32_t level_buffer_clear[] = {0, ISAL_DEF_LVL1_REQ + BESIDE_TABLE, ISAL_DEF_LVL2_REQ + BESIDE_TABLE,
-                                              ISAL_DEF_LVL3_REQ + BESIDE_TABLE};
-#else
-enum { ISAL_MOST = -1 };
-#endif
-
-static bool open_stream(packer *b, int level)
-{
-#ifdef SMP_HAVE_ISAL
-    if (level <= ISAL_MOST) {
-        b->stream = smp_alloc(sizeof(struct isal_zstream));
-        b->level_buffer = smp_alloc_raw(level_buffer_size[level] + 1); /* each stream clears what must be zero */
-        return b->stream && b->level_buffer;
-    }
-#endif
-    z_stream *z = b->stream = smp_alloc(sizeof *z);
-    return z && deflateInit2(z, level > 0 ? level : 1, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) == Z_OK;
-}
-
-static void close_stream(packer *b, int level)
-{
-    if (b->stream && level > ISAL_MOST)
-        deflateEnd(b->stream);
-    smp_free(b->stream);
-    smp_free(b->level_buffer);
-}
-
-#ifdef SMP_HAVE_ISAL
-/* igzip's assembly for the first byte of a stream takes the stream's own address for data (2.30, write_first_byte of
- * igzip_icf_body_h1_gr_bt.asm: the hash of position 1), so that matches, and with them the file's bytes, depend on
- * where memory lies: one block in fifty came out differently. So the first byte is written here, as a stored block of
- * one byte, and igzip goes on with what it believes to be a stream of which it has done a byte. */
-static size_t isal_deflate_to(packer *b, int level, uint8_t *to, size_t room, const uint8_t *from, size_t size)
-{
-    static const uint8_t stored_one[] = {0, 1, 0, 0xfe, 0xff};
-    enum { FIRST = sizeof stored_one + 1 };
-    struct isal_zstream *z = b->stream;
-    if (size < 2 || room < 2 * FIRST)
-        return 0;
-    memcpy(to, stored_one, sizeof stored_one);
-    to[sizeof stored_one] = from[0];
-    isal_deflate_init(z);
-    z->level = (uint32_t)level;
-    z->level_buf = level ? b->level_buffer : NULL;
-    z->level_buf_size = level ? level_buffer_size[level] : 0;
-    if (level)
-        memset(b->level_buffer, 0, level_buffer_clear[level]);
-    memset(z->internal_state.head, 0, sizeof z->internal_state.head);
-    z->internal_state.has_hist = IGZIP_HIST;
-    z->total_in = 1;
-    z->flush = FULL_FLUSH;
-    z->next_in = (uint8_t *)(uintptr_t)(from + 1);
-    z->avail_in = (uint32_t)(size - 1);
-    z->next_out = to + FIRST;
-    z->avail_out = (uint32_t)(room - FIRST);
-    bool done = isal_deflate(z) == COMP_OK && z->avail_in == 0 && z->avail_out > 0;
-    return done ? room - z->avail_out : 0;
-}
-#endif
-
-/* Deflates size bytes into to, ending on a byte boundary; 0 when they do not fit into room. */
-static size_t deflate_to(packer *b, int level, uint8_t *to, size_t room, const uint8_t *from, size_t size)
-{
-#ifdef SMP_HAVE_ISAL
-    if (level <= ISAL_MOST)
-        return isal_deflate_to(b, level, to, room, from, size);
-#endif
-    z_stream *z = b->stream;
-    (void)level;
-    deflateReset(z);
-    z->next_in = (Bytef *)(uintptr_t)from;
-    z->avail_in = (uInt)size;
-    z->next_out = to;
-    z->avail_out = (uInt)room;
-    bool done = deflate(z, Z_FULL_FLUSH) == Z_OK && z->avail_in == 0 && z->avail_out > 0;
-    return done ? room - z->avail_out : 0;
-}
-
-/* The same as stored blocks: what does not compress. room was made to hold this. */
-static size_t store_to(uint8_t *to, const uint8_t *from, size_t size)
-{
-    uint8_t *at = to;
-    while (size) {
-        size_t n = size < STORED_MOST ? size : STORED_MOST;
-        *at++ = 0;
-        *at++ = (uint8_t)n, *at++ = (uint8_t)(n >> 8);
-        *at++ = (uint8_t)~n, *at++ = (uint8_t)(~n >> 8);
-        memcpy(at, from, n);
-        at += n, from += n, size -= n;
-    }
-    return (size_t)(at - to);
-}
-
-static size_t stored_size(size_t size)
-{
-    return size + (size + STORED_MOST - 1) / STORED_MOST * 5;
-}
 
 /* ---------------------------------------------------------------------------------------------- filters */
 
@@ -206,18 +97,21 @@ static size_t take_sample(const smp_png_blocks *p, const packer *k, const block 
 /* The filter for a block: the one whose sample packs smallest. What compresses best cannot be told from sums of
  * differences: on photographs they choose Paeth, and `up` packs smaller. (Entropy can tell, but for what repeats; it is
  * not quicker in the whole.) */
-static int choose_filter(const smp_png_blocks *p, packer *k, const block *b)
+static int choose_filter(const smp_png_blocks *p, packer *k, const block *b, bool *repeats)
 {
     size_t best_size = SIZE_MAX;
     int best = 0;
+    *repeats = false;
+    if (p->setup.level == 0) /* fastest: no trial; it rarely is far from the best */
+        return SMP_PNG_UP;
     for (int filter = 0; filter < SMP_PNG_FILTERS; filter++) {
-        size_t taken = take_sample(p, k, b, filter);
-        size_t size = deflate_to(k, p->setup.level, k->trial, 2 * SAMPLE_BYTES, k->sample, taken);
-        if (size && size < best_size) {
+        const size_t size = smp_png_deflate_sample(k->deflate, k->sample, take_sample(p, k, b, filter), false);
+        if (size < best_size) {
             best_size = size;
             best = filter;
         }
     }
+    *repeats = smp_png_deflate_sample(k->deflate, k->sample, take_sample(p, k, b, best), true) < best_size;
     return best;
 }
 
@@ -268,12 +162,12 @@ static void pack_block(void *context, int thread, int64_t number)
     smp_png_blocks *p = context;
     packer *k = &p->packer[thread];
     block *b = &p->block[number % p->room];
-    const size_t size = filter_block(p, b, choose_filter(p, k, b), k->lines);
+    bool repeats;
+    const int filter = choose_filter(p, k, b, &repeats);
+    const size_t size = filter_block(p, b, filter, k->lines);
     smp_tasks_release(p->tasks);
     uint8_t *data = b->packed + DATA_AT, *chunk = chunk_of(b, number);
-    b->packed_size = deflate_to(k, p->setup.level, data, p->packed_room, k->lines, size);
-    if (!b->packed_size || b->packed_size > stored_size(size))
-        b->packed_size = store_to(data, k->lines, size);
+    b->packed_size = smp_png_deflate_block(k->deflate, data, k->lines, size, repeats, filter != SMP_PNG_NONE);
     b->adler = adler_of(k->lines, size);
     if (number == 0) { /* deflate with a window of 32 KB; the second byte makes a multiple of 31 */
         data[-2] = 0x78;
@@ -321,8 +215,8 @@ static bool open_memory(smp_png_blocks *p)
         packer *k = &p->packer[i];
         k->lines = smp_alloc_raw(lines);
         k->sample = smp_alloc_raw(SAMPLE_BYTES + SAMPLE_ROWS);
-        k->trial = smp_alloc_raw(2 * SAMPLE_BYTES);
-        done = k->lines && k->sample && k->trial && open_stream(k, p->setup.level);
+        k->deflate = smp_png_deflate_open(p->setup.level, lines, SAMPLE_BYTES + SAMPLE_ROWS);
+        done = k->lines && k->sample && k->deflate;
     }
     return done;
 }
@@ -341,7 +235,7 @@ smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks *
     p->setup.threads = (int)smp_clamp_i64(setup->threads, 1, p->total);
     p->room = (int)smp_min_i64(p->setup.threads > 1 ? p->setup.threads + SPARE_BLOCKS : 1, p->total);
     const size_t bytes = (size_t)(p->block_rows * line);
-    p->packed_room = stored_size(bytes) + SPARE_ROOM;
+    p->packed_room = smp_png_deflate_room(bytes);
     smp_code code = line < INT32_MAX / 2
                         ? SMP_OK
                         : smp_fail(err, SMP_E_WRITE, "rows of %lld bytes are too long for a PNG", (long long)line);
@@ -365,10 +259,9 @@ void smp_png_blocks_close(smp_png_blocks *p)
         smp_free(p->block[i].packed);
     }
     for (int i = 0; p->packer && i < p->setup.threads; i++) {
-        close_stream(&p->packer[i], p->setup.level);
+        smp_png_deflate_close(p->packer[i].deflate);
         smp_free(p->packer[i].lines);
         smp_free(p->packer[i].sample);
-        smp_free(p->packer[i].trial);
     }
     smp_free(p->block);
     smp_free(p->packer);

@@ -17,7 +17,7 @@ typedef struct smp_png_blocks_setup {
     int64_t rows;
     int pixel_bytes; /* 1 to 8 */
     bool swap;       /* samples are 16-bit and little-endian */
-    int level;       /* 0 fastest .. 9 smallest */
+    int level;       /* 0 fastest .. 9 smallest: png_deflate.h */
     int threads;     /* that compress; 1 or more */
 } smp_png_blocks_setup;
 

@@ -229,37 +229,46 @@ __attribute__((target("avx2"))) void smp_png_undo_four_avx2(uint8_t *const line[
 #undef UNDO
 }
 
-/* Sums within a register, each pixel with all before it; the sum of all registers before is added, and only that is
- * waited for. */
-INLINE int64_t sub(uint8_t *to, const uint8_t *from, int64_t n, const int B)
-{
-    enum { WIDE = 16 };
-    const int taken = WIDE / B * B;
-    uint8_t pick[WIDE];
-    for (int i = 0; i < WIDE; i++)
-        pick[i] = (uint8_t)(taken - B + i % B);
-    const __m128i last_pixel = _mm_loadu_si128((const __m128i *)(const void *)pick);
-    __m128i before = _mm_setzero_si128();
-    int64_t x = 0;
-    for (; x <= n - WIDE; x += taken) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(from + x));
-        v = _mm_add_epi8(v, _mm_slli_si128(v, B));
-        v = B < 8 ? _mm_add_epi8(v, _mm_slli_si128(v, 2 * B < WIDE ? 2 * B : 0)) : v;
-        v = B < 4 ? _mm_add_epi8(v, _mm_slli_si128(v, 4 * B < WIDE ? 4 * B : 0)) : v;
-        v = B < 2 ? _mm_add_epi8(v, _mm_slli_si128(v, 8 * B < WIDE ? 8 * B : 0)) : v;
-        const __m128i sum = _mm_shuffle_epi8(v, last_pixel);
-        v = _mm_add_epi8(v, before);
-        before = _mm_add_epi8(before, sum);
-        _mm_storeu_si128((__m128i *)(void *)(to + x), v); /* what is too much is overwritten by what follows */
+/* sub1() .. sub8(): sums within a register, each pixel with all before it; the sum of all registers before is added, and
+ * only that is waited for. Macros, since a shift by bytes takes a literal number. */
+#define PLUS_BEFORE(v, bytes) ((bytes) < 16 ? _mm_add_epi8(v, _mm_slli_si128(v, (bytes) < 16 ? (bytes) : 0)) : (v))
+#define DEFINE_SUB(B)                                                                                                  \
+    INLINE int64_t sub##B(uint8_t *to, const uint8_t *from, int64_t n)                                                 \
+    {                                                                                                                  \
+        enum { WIDE = 16, TAKEN = WIDE / (B) * (B) };                                                                  \
+        uint8_t pick[WIDE];                                                                                            \
+        for (int i = 0; i < WIDE; i++)                                                                                 \
+            pick[i] = (uint8_t)(TAKEN - (B) + i % (B));                                                                \
+        const __m128i last_pixel = _mm_loadu_si128((const __m128i *)(const void *)pick);                               \
+        __m128i before = _mm_setzero_si128();                                                                          \
+        int64_t x = 0;                                                                                                 \
+        for (; x <= n - WIDE; x += TAKEN) {                                                                            \
+            __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(from + x));                                    \
+            v = PLUS_BEFORE(v, B);                                                                                     \
+            v = PLUS_BEFORE(v, 2 * (B));                                                                               \
+            v = PLUS_BEFORE(v, 4 * (B));                                                                               \
+            v = PLUS_BEFORE(v, 8 * (B));                                                                               \
+            const __m128i sum = _mm_shuffle_epi8(v, last_pixel);                                                       \
+            v = _mm_add_epi8(v, before);                                                                               \
+            before = _mm_add_epi8(before, sum);                                                                        \
+            _mm_storeu_si128((__m128i *)(void *)(to + x), v); /* what is too much is overwritten by what follows */    \
+        }                                                                                                              \
+        return x;                                                                                                      \
     }
-    return x;
-}
+DEFINE_SUB(1)
+DEFINE_SUB(2)
+DEFINE_SUB(3)
+DEFINE_SUB(4)
+DEFINE_SUB(6)
+DEFINE_SUB(8)
+#undef DEFINE_SUB
+#undef PLUS_BEFORE
 
 __attribute__((target("avx2"))) int64_t smp_png_undo_sub_avx2(uint8_t *to, const uint8_t *from, int64_t row_bytes,
                                                               int pixel_bytes)
 {
     int64_t done;
-#define SUB(B) done = sub(to, from, row_bytes, B)
+#define SUB(B) done = sub##B(to, from, row_bytes)
     SMP_PNG_BY_PIXEL(pixel_bytes, SUB)
 #undef SUB
     return done;
