@@ -200,10 +200,19 @@ static void turn_tile(const tile *t, int px)
     }
 }
 
-/* Pixels along a tile's side: it should stay in the first-level cache. */
-static int tile_side(int px)
+/* A tile's rows and columns, of the output: it should stay in the first-level cache. One that is streamed takes whole
+ * lines of the input, one of each row, and a few of them: beside it the next one's must stay, and the buffer between. */
+typedef struct tile_size {
+    int rows, columns;
+} tile_size;
+
+static tile_size tile_size_of(int px, bool streams)
 {
-    return px <= 4 ? SMP_TURN_TILE : px <= 8 ? SMP_TURN_TILE / 2 : SMP_TURN_TILE / 4;
+    const int side = px <= 4 ? SMP_TURN_TILE : px <= 8 ? SMP_TURN_TILE / 2 : SMP_TURN_TILE / 4;
+    if (!streams || STREAM_BYTES % px)
+        return (tile_size){side, side};
+    const int rows = STREAM_BYTES / px;
+    return (tile_size){rows, rows >= 8 ? 4 * rows : 32};
 }
 
 enum { TILE_BYTES = 64 * 64 * 4, TILE_ROW = 64 * 4 }; /* the largest turned tile; samples of its rows */
@@ -239,14 +248,16 @@ static void swap_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
 {
     const smp_view *in = &io->in, *out = &io->out;
     bool converts = in->format != out->format;
-    int px = (int)smp_sample_size(in->format) * in->channels, side = tile_side(px);
+    int px = (int)smp_sample_size(in->format) * in->channels;
     int64_t out_px = smp_sample_size(out->format) * out->channels;
     const bool streams = !converts && streams_rows(out->rows, out->width, px);
+    const tile_size size = tile_size_of(px, streams);
     char turned[TILE_BYTES] __attribute__((aligned(64)));
-    for (int64_t y = y0; y < y1; y += side)
-        for (int64_t x = 0; x < out->width; x += side) {
-            tile t = {.rows = (int)(y1 - y < side ? y1 - y : side),
-                      .columns = (int)(out->width - x < side ? out->width - x : side)};
+    for (int64_t y = y0; y < y1; y += size.rows)
+        for (int64_t x = 0; x < out->width; x += size.columns) {
+            const int64_t left = out->width - x - size.columns; /* columns of the tiles after this one */
+            tile t = {.rows = (int)(y1 - y < size.rows ? y1 - y : size.rows),
+                      .columns = (int)(left < 0 ? out->width - x : size.columns)};
             bool mirror_x = how & SMP_TURN_MIRROR_X, mirror_y = how & SMP_TURN_MIRROR_Y;
             int64_t sx = mirror_x ? in->width - y - t.rows : y; /* the tile's first input column */
             t.from = (const char *)smp_row(in, mirror_y ? in->height - 1 - x : x) + sx * px;
@@ -260,9 +271,9 @@ static void swap_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
                 t.to += (t.rows - 1) * t.to_stride;
                 t.to_stride = -t.to_stride;
             }
-            if (streams && x + side < out->width) /* the tile after this one */
-                prefetch_rows(t.from + side * t.from_stride, t.from_stride,
-                              out->width - x - side < side ? out->width - x - side : side, (int64_t)t.rows * px);
+            if (streams && left > 0)
+                prefetch_rows(t.from + size.columns * t.from_stride, t.from_stride,
+                              left < size.columns ? left : size.columns, (int64_t)t.rows * px);
             turn_tile(&t, px);
             for (int i = 0; converts && i < t.rows; i++)
                 convert_samples(io, first + i * stride, turned + (ptrdiff_t)i * t.columns * px,
@@ -354,15 +365,17 @@ static void keep_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
         } else if (!mirror_x) {
             convert_samples(io, to, from, width * in->channels);
         } else {
-            for (int64_t x = 0; x < width; x += part) {
-                int64_t n = width - x < part ? width - x : part;
-                if (streams && x + 3 * part <= width) /* rows read backwards are not foreseen well either */
-                    prefetch_rows(from + (width - x - 3 * part) * px, 0, 1, part * px);
-                reverse_row(reversed, from + (width - x - n) * px, n, px);
+            /* From the input's first pixel to its last, which memory delivers sooner than the other way. */
+            int64_t n = (width - 1) % part + 1;
+            for (int64_t at = 0; at < width; at += n, n = part) {
+                char *const place = to + (width - at - n) * out_px;
+                if (streams && at + n + 2 * part <= width)
+                    prefetch_rows(from + (at + n + part) * px, 0, 1, part * px);
+                reverse_row(reversed, from + at * px, n, px);
                 if (streams)
-                    smp_stream(to + x * out_px, reversed, n * px);
+                    smp_stream(place, reversed, n * px);
                 else
-                    convert_samples(io, to + x * out_px, reversed, n * in->channels);
+                    convert_samples(io, place, reversed, n * in->channels);
             }
         }
     }
