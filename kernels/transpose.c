@@ -201,7 +201,8 @@ static void turn_tile(const tile *t, int px)
 }
 
 /* A tile's rows and columns, of the output: it should stay in the first-level cache. One that is streamed takes whole
- * lines of the input, one of each row, and a few of them: beside it the next one's must stay, and the buffer between. */
+ * lines of the input, one of each row, and a few of them: beside it the next one's must stay, and the buffer between.
+ */
 typedef struct tile_size {
     int rows, columns;
 } tile_size;

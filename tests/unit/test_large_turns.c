@@ -19,8 +19,10 @@ static const struct {
     int pixel, channels;
     smp_format format;
     int64_t width, height;
-} shapes[] = {
-    {4, 1, SMP_F32, 2903, 3001}, {8, 4, SMP_U16, 2049, 2111}, {12, 3, SMP_F32, 1687, 1709}, {16, 4, SMP_F32, 1447, 1489}};
+} shapes[] = {{4, 1, SMP_F32, 2903, 3001},
+              {8, 4, SMP_U16, 2049, 2111},
+              {12, 3, SMP_F32, 1687, 1709},
+              {16, 4, SMP_F32, 1447, 1489}};
 
 static smp_view view_of(char *data, int shape, int64_t width, int64_t height)
 {
