@@ -35,7 +35,7 @@ static const smp_argument_row arguments[] = {
 };
 
 typedef struct place {
-    int64_t x, y;
+    int64_t x, y; /* of a sound, y is the frame */
     int channel;
     double a, b;
 } place;
@@ -45,14 +45,18 @@ typedef struct difference {
     uint64_t samples, differing, beyond; /* beyond: by more than --max-abs */
     double largest, squares, white;
     bool unbounded; /* a NaN or infinity on one side only */
+    bool sound;
     place first, worst;
 } difference;
 
 static void compare_shapes(const smp_media *a, const smp_media *b, difference *d)
 {
     const smp_shape *s = &a->shape, *t = &b->shape;
+    d->sound = s->kind == SMP_AUDIO;
     if (s->kind != t->kind)
         snprintf(d->mismatch, sizeof d->mismatch, "one is a picture, the other is sound");
+    else if (d->sound && s->height != t->height)
+        snprintf(d->mismatch, sizeof d->mismatch, "%lld frames against %lld", (long long)s->height, (long long)t->height);
     else if (s->width != t->width || s->height != t->height)
         snprintf(d->mismatch, sizeof d->mismatch, "size %lldx%lld against %lldx%lld", (long long)s->width,
                  (long long)s->height, (long long)t->width, (long long)t->height);
@@ -131,11 +135,12 @@ static double psnr_of(const difference *d)
     return d->squares > 0 ? 10 * log10(d->white * d->white * (double)d->samples / d->squares) : INFINITY;
 }
 
-static void put_place_json(smp_json *json, const char *key, const place *at)
+static void put_place_json(smp_json *json, const char *key, const place *at, bool sound)
 {
     smp_json_object(json, key);
-    smp_json_integer(json, "x", at->x);
-    smp_json_integer(json, "y", at->y);
+    if (!sound)
+        smp_json_integer(json, "x", at->x);
+    smp_json_integer(json, sound ? "frame" : "y", at->y);
     smp_json_integer(json, "channel", at->channel);
     smp_json_number(json, "a", at->a);
     smp_json_number(json, "b", at->b);
@@ -159,17 +164,21 @@ static void put_json(const diff_settings *settings, const difference *d, bool sa
         smp_json_number(json, "max_abs", d->largest);
         smp_json_number(json, "psnr_db", psnr_of(d)); /* null: no difference, or none that can be measured */
         if (d->differing) {
-            put_place_json(json, "first", &d->first);
-            put_place_json(json, "largest", &d->worst);
+            put_place_json(json, "first", &d->first, d->sound);
+            put_place_json(json, "largest", &d->worst, d->sound);
         }
     }
     smp_json_end(json, '}');
 }
 
-static void put_place(const char *name, const place *at)
+static void put_place(const char *name, const place *at, bool sound)
 {
-    printf("  %-9s  %.9g and %.9g at x %lld, y %lld, channel %d\n", name, at->a, at->b, (long long)at->x,
-           (long long)at->y, at->channel);
+    printf("  %-9s  %.9g and %.9g at ", name, at->a, at->b);
+    if (sound)
+        printf("frame %lld", (long long)at->y);
+    else
+        printf("x %lld, y %lld", (long long)at->x, (long long)at->y);
+    printf(", channel %d\n", at->channel);
 }
 
 static void put_text(const diff_settings *settings, const difference *d, bool same)
@@ -190,8 +199,8 @@ static void put_text(const diff_settings *settings, const difference *d, bool sa
         if (settings->max_abs > 0)
             printf(", %llu by more than %.9g", (unsigned long long)d->beyond, settings->max_abs);
         printf("\n  max-abs    %.9g\n", d->largest);
-        put_place("largest", &d->worst);
-        put_place("first", &d->first);
+        put_place("largest", &d->worst, d->sound);
+        put_place("first", &d->first, d->sound);
         if (isfinite(psnr))
             printf("  PSNR       %.2f dB\n", psnr);
     }

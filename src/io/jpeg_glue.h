@@ -9,6 +9,9 @@
 
 #include "io/format.h"
 
+/* Begins an APP1 marker that holds an XMP packet, with the zero behind it (XMP Specification, part 3, 1.1.3). */
+#define SMP_JPEG_XMP "http://ns.adobe.com/xap/1.0/"
+
 typedef struct smp_jpeg_block smp_jpeg_block;
 
 /* A memory manager in libjpeg's own sense: cinfo->mem points at its first member. */

@@ -128,6 +128,7 @@ static void keep_metadata(jpeg_reader *state)
     struct jpeg_decompress_struct *jpeg = &state->jpeg;
     smp_media *media = &state->reader->media;
     smp_meta *meta = &media->meta;
+    bool xmp = false;
     for (jpeg_saved_marker_ptr m = jpeg->marker_list; m; m = m->next) {
         if (m->marker == JPEG_COM)
             need(state, smp_meta_add_text(meta, "Comment", (const char *)m->data, m->data_length), "a comment",
@@ -135,6 +136,13 @@ static void keep_metadata(jpeg_reader *state)
         else if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && !meta->exif.data &&
                  memcmp(m->data, "Exif\0", 6) == 0)
             need(state, smp_blob_set(&meta->exif, m->data + 6, m->data_length - 6), "EXIF", m->data_length);
+        else if (m->marker == JPEG_APP0 + 1 && m->data_length > sizeof SMP_JPEG_XMP && !xmp &&
+                 memcmp(m->data, SMP_JPEG_XMP, sizeof SMP_JPEG_XMP) == 0) {
+            const char *packet = (const char *)m->data + sizeof SMP_JPEG_XMP;
+            need(state, smp_meta_add_text(meta, SMP_XMP_KEY, packet, m->data_length - sizeof SMP_JPEG_XMP), "XMP",
+                 m->data_length);
+            xmp = true;
+        }
     }
     media->orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
     if (!state->cmyk) /* what it would describe is not what we deliver */

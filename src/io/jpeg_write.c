@@ -120,7 +120,17 @@ static void put_icc(jpeg_writer *state)
     }
 }
 
-/* EXIF and texts longer than a marker are left out. */
+static void put_xmp(jpeg_writer *state, const char *packet)
+{
+    const size_t prefix = sizeof SMP_JPEG_XMP, size = strlen(packet);
+    if (prefix + size > MARKER_BYTES)
+        return;
+    memcpy(state->marker, SMP_JPEG_XMP, prefix);
+    memcpy(state->marker + prefix, packet, size);
+    jpeg_write_marker(&state->jpeg, JPEG_APP0 + 1, state->marker, (unsigned)(prefix + size));
+}
+
+/* EXIF, XMP and texts longer than a marker are left out. */
 static void put_metadata(jpeg_writer *state)
 {
     const smp_meta *meta = state->meta;
@@ -136,8 +146,10 @@ static void put_metadata(jpeg_writer *state)
     put_icc(state);
     for (size_t i = 0; i < meta->text_count; i++) {
         const char *key = meta->texts[i].key, *value = meta->texts[i].value;
-        if (strncmp(key, "XML:", 4) == 0) /* an XMP packet is no comment */
+        if (strcmp(key, SMP_XMP_KEY) == 0) {
+            put_xmp(state, value);
             continue;
+        }
         bool plain = strcmp(key, "Comment") == 0;
         int size = snprintf((char *)state->marker, MARKER_BYTES, "%s%s%s", plain ? "" : key, plain ? "" : ": ", value);
         if (size > 0 && size < MARKER_BYTES)

@@ -34,6 +34,9 @@ typedef struct smp_sound {
     bool rf64;     /* a WAV made for more than 4 GB */
 } smp_sound;
 
+/* The key of an XMP packet among the texts: PNG's (XMP Specification, part 3, 1.1.5). */
+#define SMP_XMP_KEY "XML:com.adobe.xmp"
+
 /* What is kept beside the samples unless --strip. Blobs are from smp_alloc and owned by the meta. */
 typedef struct smp_meta {
     smp_blob icc;      /* ICC profile */
@@ -47,7 +50,7 @@ typedef struct smp_meta {
     bool density_is_aspect;
     struct smp_text {
         char *key, *value;
-    } * texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment"; sound tags */
+    } * texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment", its XMP packet SMP_XMP_KEY; sound tags */
     size_t text_count, text_capacity;
     smp_sound sound;
 } smp_meta;

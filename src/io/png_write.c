@@ -120,7 +120,7 @@ static void put_texts(png_writer *state)
     need(state, state->latin1, "texts", count);
     for (size_t i = 0; i < count; i++) {
         const char *value = meta->texts[i].value;
-        bool fits, international = strncmp(meta->texts[i].key, "XML:", 4) == 0;
+        bool fits, international = strcmp(meta->texts[i].key, SMP_XMP_KEY) == 0;
         char *key = state->latin1[2 * i] = to_latin1(meta->texts[i].key, &fits);
         if (!fits || (key && (!key[0] || strlen(key) > 79)))
             continue;
@@ -130,7 +130,7 @@ static void put_texts(png_writer *state)
             need(state, latin1, "a text", strlen(value));
         png_text *text = &state->texts[used++];
         text->key = key;
-        bool compress = strlen(value) > COMPRESS_TEXT;
+        bool compress = strlen(value) > COMPRESS_TEXT && !international; /* XMP is to be found by those who know no PNG */
         if (international || !fits) {
             text->compression = compress ? PNG_ITXT_COMPRESSION_zTXt : PNG_ITXT_COMPRESSION_NONE;
             text->text = meta->texts[i].value;

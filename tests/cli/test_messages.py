@@ -169,6 +169,16 @@ class Messages(CliCase):
         self.smp("diff", "a.png", "missing.png", status=3)
         json.loads(self.smp("diff", "a.png", "c.png", "--json", status=7).stdout)
 
+    def test_diff_tells_where_sounds_differ(self):
+        chirp = SAMPLES / "chirp.wav"
+        self.smp("run", "-e", "gain -6dB", chirp, "quieter.wav")
+        self.assertRegex(self.smp("diff", chirp, "quieter.wav", status=7).stdout, r"at frame \d+, channel 0")
+        first = json.loads(self.smp("diff", chirp, "quieter.wav", "--json", status=7).stdout)["first"]
+        self.assertIn("frame", first)
+        self.assertNotIn("x", first)
+        self.smp("run", "-e", "trim start=0.1s", chirp, "shorter.wav")
+        self.assertRegex(self.smp("diff", chirp, "shorter.wav", status=7).stdout, r"\d+ frames against \d+")
+
     def test_devices_names_the_cpu(self):
         self.assertIn("cpu", self.smp("devices").stdout)
         self.assertIn("cpu", json.dumps(json.loads(self.smp("devices", "--json").stdout)))

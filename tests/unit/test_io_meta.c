@@ -183,6 +183,36 @@ static void texts_keep_their_characters(void **context)
     smp_meta_free(&meta);
 }
 
+static void an_xmp_packet_survives_in_pngs_and_jpegs_as_it_is(void **context)
+{
+    (void)context;
+    enum { TOO_LONG = 70000 }; /* for a JPEG's marker */
+    static const char *const names[] = {"x.png", "x.jpg"};
+    static char packet[TOO_LONG];
+    for (int longer = 0; longer < 2; longer++)
+        for (int i = 0; i < 2; i++) {
+            smp_meta meta = {.srgb_intent = -1};
+            const size_t size = longer ? TOO_LONG : 5000;
+            memset(packet, ' ', size);
+            memcpy(packet, "<?xpacket begin='\xEF\xBB\xBF'?>", 23);
+            assert_true(smp_meta_add_text(&meta, SMP_XMP_KEY, packet, size));
+            smp_reader *reader = there_and_back(names[i], 3, &meta, false);
+            const smp_meta *kept = &smp_reader_media(reader)->meta;
+            if (i == 1 && longer) {
+                assert_int_equal(kept->text_count, 0);
+            } else {
+                assert_int_equal(kept->text_count, 1);
+                assert_string_equal(find_text(kept, SMP_XMP_KEY), meta.texts[0].value);
+                size_t bytes;
+                uint8_t *file = load(in_folder(names[i]), &bytes);
+                assert_non_null(memmem(file, bytes, packet, size)); /* not compressed */
+                free(file);
+            }
+            smp_reader_close(reader);
+            smp_meta_free(&meta);
+        }
+}
+
 static void faulty_metadata_does_not_lose_the_picture(void **context)
 {
     (void)context;
@@ -360,6 +390,7 @@ int main(void)
         cmocka_unit_test(a_profile_of_another_colour_space_is_left_out),
         cmocka_unit_test(png_keeps_gamma_chromaticities_and_srgb),
         cmocka_unit_test(texts_keep_their_characters),
+        cmocka_unit_test(an_xmp_packet_survives_in_pngs_and_jpegs_as_it_is),
         cmocka_unit_test(faulty_metadata_does_not_lose_the_picture),
         cmocka_unit_test(orientation_is_found_in_both_byte_orders_and_reset),
         cmocka_unit_test(a_damaged_exif_has_no_orientation),
