@@ -5,7 +5,7 @@ rows lie end to end: counters of their kernels, by ncu, as JSON.
     tests/gpu_limits.py GPU_PEERS PEERS.json OUT.json [--device cuda:N] [--seconds 300] [--only PATTERN]...
 
 PEERS.json: what gpu_peers wrote on such a GPU. Rows that miss a bar come first, then the dearest; what there was no time for
-is named as left out. ncu runs each launch several times with the caches emptied: times here are not those of PEERS.json.
+is named as left out. With --only, the others that OUT.json has of such a GPU stay. ncu runs each launch several times with the caches emptied: times here are not those of PEERS.json.
 Plain Python. Exit status 1 when a row failed."""
 import argparse
 import csv
@@ -153,6 +153,18 @@ def main():
     report = json.loads(pathlib.Path(given.peers).read_text())
     told = {"environment": {key: report["environment"].get(key) for key in ("device_name", "driver", "toolkit", "units")},
             "rows": [], "left_out": []}
+    if given.only and pathlib.Path(given.out).exists():
+        before = json.loads(pathlib.Path(given.out).read_text())
+        if before["environment"] == told["environment"]:  # an earlier run here: its other rows stay
+            told = before
+
+    def tell(row, found=None):
+        """Written after each row: a run that is cut off has measured what it has."""
+        others = {r["row"]: r for r in told["rows"] if r["row"] != row["row"]} | ({row["row"]: found} if found else {})
+        told["rows"] = [others[one["row"]] for one, _, _ in wanted_rows(report, []) if one["row"] in others]
+        told["left_out"] = [name for name in told["left_out"] if name != row["row"]] + ([] if found else [row["row"]])
+        write(given.out, told)
+
     began, failed = time.monotonic(), 0
     for row, missed, costly in wanted_rows(report, given.only):
         left = given.seconds - (time.monotonic() - began)
@@ -161,19 +173,16 @@ def main():
                 raise TimeoutError
             done = ask(ncu, given.program, row, given.device, left)
         except (TimeoutError, subprocess.TimeoutExpired):
-            told["left_out"].append(row["row"])
-            write(given.out, told)
+            tell(row)
             continue
         found = chosen(launches(done.stdout), row)
         if done.returncode or not found:
             print(f"{row['row']}: status {done.returncode}\n{done.stdout[-600:]}{done.stderr[-600:]}", file=sys.stderr)
             failed = 1
             continue
-        told["rows"].append({
-            "row": row["row"], "input": row["input"], "bars_missed": [bar for bar in row["bars"] if not bar["met"]] if missed else [],
-            "cost_end_to_end": cost_of(row) if costly else None, "launches": found})
+        tell(row, {"row": row["row"], "input": row["input"], "bars_missed": [bar for bar in row["bars"] if not bar["met"]] if missed else [],
+                   "cost_end_to_end": cost_of(row) if costly else None, "launches": found})
         print(f"{row['row']}: {', '.join(found)}")
-        write(given.out, told)
     return failed
 
 

@@ -53,7 +53,7 @@ class Results(CliCase):
 
         peers = self.folder / "peers.json"
         peers.write_text(json.dumps({"environment": {"device_name": "NVIDIA H100"}, "rows": [row(*one) for one in rows]}))
-        (self.folder / "results").mkdir()
+        (self.folder / "results").mkdir(exist_ok=True)
         out = self.folder / "results" / "h100-limits.json"
         self.script(ROOT / "tests/gpu_limits.py", "gpu_peers", peers, out, *options, path=self.folder)
         return json.loads(out.read_text())
@@ -79,6 +79,14 @@ class Results(CliCase):
         self.assertEqual((told["rows"], told["left_out"]), ([], ["slow", "odd"]))
         self.script(ROOT / "docs/results.py", self.folder)
         self.assertIn("Not measured: slow, odd.", (self.folder / "results.md").read_text())
+
+    def test_rows_asked_for_alone_join_those_of_an_earlier_run(self):
+        rows = [("odd", True, 1.3), ("slow", False, 1.02)]
+        self.counted(rows, "--seconds", "1")
+        told = self.counted(rows, "--only", "odd")
+        self.assertEqual(([row["row"] for row in told["rows"]], told["left_out"]), (["odd"], ["slow"]))
+        told = self.counted(rows, "--only", "slow")
+        self.assertEqual(([row["row"] for row in told["rows"]], told["left_out"]), (["slow", "odd"], []))
 
     def test_the_page_is_what_the_files_make(self):
         if not (ROOT / "docs/results.md").exists():
