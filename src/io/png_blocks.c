@@ -102,7 +102,7 @@ static int choose_filter(const smp_png_blocks *p, packer *k, const block *b, boo
     size_t best_size = SIZE_MAX;
     int best = 0;
     *repeats = false;
-    if (p->setup.level == 0) /* fastest: no trial; it rarely is far from the best */
+    if (p->setup.level == 0) /* the fastest: no trial */
         return SMP_PNG_UP;
     for (int filter = 0; filter < SMP_PNG_FILTERS; filter++) {
         const size_t size = smp_png_deflate_sample(k->deflate, k->sample, take_sample(p, k, b, filter), false);
