@@ -1,6 +1,6 @@
 /* transpose and its family on the CPU.
  *   naive  pixel by pixel in output order: the definition. Where rows and columns swap, every read touches another
- * cache line, which is gone again before its neighbour is wanted. tiled  square tiles whose rows fill cache lines on
+ * cache line, which is gone again before its neighbour is wanted. tiled  tiles whose rows fill cache lines on
  * both sides. Pixels of 1, 2, 4 and 8 bytes go through blocks of vectors: log2(n) rounds of "rows 2i, 2i+1 =
  * interleave(row i, row i+n/2)" transpose n x n elements in registers. Pixels of 3 bytes move as 4, the fourth being
  * rewritten by the next pixel. Mirrors cost nothing: they are negative strides. Where input and output are stored
