@@ -23,7 +23,7 @@
 enum {
     STREAM_BYTES = 64,     /* of a cache line */
     STREAM_FROM = 1 << 25, /* of a result from which streaming pays */
-    STREAM_PART = 1024     /* made in the first-level cache to be streamed next: at 16 KB flips take a tenth longer */
+    STREAM_PART = 1024     /* made in the first-level cache, of which it is a small part, to be streamed next */
 };
 
 /* True when the rows of a launch, `bytes` in all, are to be streamed. */

@@ -5,7 +5,8 @@ rows lie end to end: counters of their kernels, by ncu, as JSON.
     tests/gpu_limits.py GPU_PEERS PEERS.json OUT.json [--device cuda:N] [--seconds 300] [--only PATTERN]...
 
 PEERS.json: what gpu_peers wrote on such a GPU. Rows that miss a bar come first, then the dearest; what there was no time for
-is named as left out. With --only, the others that OUT.json has of such a GPU stay. ncu runs each launch several times with the caches emptied: times here are not those of PEERS.json.
+is named as left out. With --only, the others that OUT.json has of such a GPU stay. ncu runs each launch several times with
+the caches emptied: times here are not those of PEERS.json.
 Plain Python. Exit status 1 when a row failed."""
 import argparse
 import csv

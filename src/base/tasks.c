@@ -25,7 +25,7 @@ struct smp_tasks {
 };
 
 /* Whoever begins the tasks, and whoever decodes for it, goes first where processors are short: when it waits, so do in
- * the end all tasks. A PNG to a PNG on two processors took 3 to 5 % longer while its one decoding thread had to share. */
+ * the end all tasks. */
 static void step_back(void)
 {
 #ifdef __linux__ /* where a thread has a priority of its own */

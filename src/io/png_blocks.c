@@ -105,13 +105,13 @@ static int choose_filter(const smp_png_blocks *p, packer *k, const block *b, boo
     if (p->setup.level == 0) /* the fastest: no trial */
         return SMP_PNG_UP;
     for (int filter = 0; filter < SMP_PNG_FILTERS; filter++) {
-        const size_t size = smp_png_deflate_sample(k->deflate, k->sample, take_sample(p, k, b, filter), false);
+        const size_t size = smp_png_deflate_sample(k->deflate, k->sample, take_sample(p, k, b, filter));
         if (size < best_size) {
             best_size = size;
             best = filter;
         }
     }
-    *repeats = smp_png_deflate_sample(k->deflate, k->sample, take_sample(p, k, b, best), true) < best_size;
+    *repeats = smp_png_deflate_repeats(k->deflate, k->sample, take_sample(p, k, b, best), best_size);
     return best;
 }
 

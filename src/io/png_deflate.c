@@ -50,11 +50,14 @@ static size_t zlib_to(smp_png_deflate *d, int level, int strategy, uint8_t *to, 
 }
 
 #ifdef SMP_HAVE_ISAL
-static const uint32_t level_buffer_size[] = {0, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL2_DEFAULT, ISAL_DEF_LVL3_DEFAULT};
-/* What of it begins a stream with zeros: counts and the hash table; tokens follow, written before they are read. */
+/* What igzip needs for a level: a buffer, of which the beginning is zeros for each stream (counts and the hash table;
+ * tokens follow, written before they are read). */
+typedef struct igzip_level {
+    uint32_t level, buffer, clear;
+} igzip_level;
 enum { BESIDE_TABLE = 8 << 10 };
-static const uint32_t level_buffer_clear[] = {0, ISAL_DEF_LVL1_REQ + BESIDE_TABLE, ISAL_DEF_LVL2_REQ + BESIDE_TABLE,
-                                              ISAL_DEF_LVL3_REQ + BESIDE_TABLE};
+static const igzip_level fast = {1, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL1_REQ + BESIDE_TABLE},
+                         thorough = {3, ISAL_DEF_LVL3_DEFAULT, ISAL_DEF_LVL3_REQ + BESIDE_TABLE};
 
 /* igzip's assembly for the first byte of a stream takes the stream's own address for data (2.30, write_first_byte of
  * igzip_icf_body_h1_gr_bt.asm: the hash of position 1), so that matches, and with them the file's bytes, depend on
@@ -62,8 +65,8 @@ static const uint32_t level_buffer_clear[] = {0, ISAL_DEF_LVL1_REQ + BESIDE_TABL
  * one byte, and igzip goes on with what it believes to be a stream of which it has done a byte.
  * With masks of zero it looks for repeats one byte back alone, which are runs; IGZIP_DICT_HASH_SET makes it set
  * them. */
-static size_t igzip_to(smp_png_deflate *d, int level, bool repeats, uint8_t *to, size_t room, const uint8_t *from,
-                       size_t size)
+static size_t igzip_to(smp_png_deflate *d, const igzip_level *level, bool repeats, uint8_t *to, size_t room,
+                       const uint8_t *from, size_t size)
 {
     static const uint8_t stored_one[] = {0, 1, 0, 0xfe, 0xff};
     enum { FIRST = sizeof stored_one + 1 };
@@ -73,11 +76,10 @@ static size_t igzip_to(smp_png_deflate *d, int level, bool repeats, uint8_t *to,
     memcpy(to, stored_one, sizeof stored_one);
     to[sizeof stored_one] = from[0];
     isal_deflate_init(z);
-    z->level = (uint32_t)level;
+    z->level = level->level;
     z->level_buf = d->level_buffer;
-    z->level_buf_size = level_buffer_size[level];
-    memset(d->level_buffer, 0, level_buffer_clear[level]);
-    memset(z->internal_state.head, 0, sizeof z->internal_state.head);
+    z->level_buf_size = level->buffer;
+    memset(d->level_buffer, 0, level->clear);
     z->internal_state.has_hist = repeats ? IGZIP_DICT_HASH_SET : IGZIP_HIST;
     z->internal_state.hash_mask = z->internal_state.dist_mask = 0;
     z->total_in = 1;
@@ -98,7 +100,7 @@ static size_t pack(smp_png_deflate *d, packing way, uint8_t *to, size_t room, co
     if (way == ZLIB)
         return zlib_to(d, d->level, filtered ? Z_FILTERED : Z_DEFAULT_STRATEGY, to, room, from, size);
 #ifdef SMP_HAVE_ISAL
-    return igzip_to(d, way == THOROUGH ? 3 : 1, way != RUNS, to, room, from, size);
+    return igzip_to(d, way == THOROUGH ? &thorough : &fast, way != RUNS, to, room, from, size);
 #else
     return zlib_to(d, way == THOROUGH ? 3 : 1, way == RUNS ? Z_RLE : Z_DEFAULT_STRATEGY, to, room, from, size);
 #endif
@@ -142,14 +144,15 @@ smp_png_deflate *smp_png_deflate_open(int level, size_t most, size_t sample)
     d->other = smp_alloc_raw(smp_png_deflate_room(room));
     bool done = d->other;
 #ifdef SMP_HAVE_ISAL
-    d->level_buffer = smp_alloc_raw(level_buffer_size[level < FAST_MOST ? 1 : FAST_MOST]);
+    d->level_buffer = smp_alloc_raw((level < FAST_MOST ? fast : thorough).buffer);
     done = done && d->level_buffer;
     const bool wants_zlib = level > FAST_MOST;
 #else
     const bool wants_zlib = true;
 #endif
     if (done && wants_zlib)
-        done = d->has_zlib = deflateInit2(&d->zlib, Z_BEST_SPEED, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) == Z_OK;
+        done = d->has_zlib =
+            deflateInit2(&d->zlib, Z_BEST_SPEED, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) == Z_OK;
     if (done)
         return d;
     smp_png_deflate_close(d);
@@ -169,12 +172,19 @@ void smp_png_deflate_close(smp_png_deflate *d)
     smp_free(d);
 }
 
-size_t smp_png_deflate_sample(smp_png_deflate *d, const uint8_t *from, size_t size, bool repeats)
+size_t smp_png_deflate_sample(smp_png_deflate *d, const uint8_t *from, size_t size)
 {
     const size_t room = smp_png_deflate_room(size);
-    const size_t packed = pack(d, repeats ? REPEATS : RUNS, d->other, room, from, size, true);
+    const size_t packed = pack(d, RUNS, d->other, room, from, size, true);
     const size_t by_zlib = d->level > FAST_MOST ? pack(d, ZLIB, d->other, room, from, size, true) : 0;
     return by_zlib && (!packed || by_zlib < packed) ? by_zlib : packed ? packed : SIZE_MAX;
+}
+
+bool smp_png_deflate_repeats(smp_png_deflate *d, const uint8_t *from, size_t size, size_t by_runs)
+{
+    const size_t packed =
+        d->level == GUESSING ? pack(d, REPEATS, d->other, smp_png_deflate_room(size), from, size, true) : 0;
+    return packed && packed < by_runs;
 }
 
 size_t smp_png_deflate_block(smp_png_deflate *d, uint8_t *to, const uint8_t *from, size_t size, bool repeats,

@@ -16,17 +16,17 @@ import os
 import platform
 import shutil
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
 import time
-import zlib
 
 import cv2
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
+from harness import png_bytes  # noqa: E402
 
 
 def photo(height, width, seed=1):
@@ -37,26 +37,13 @@ def photo(height, width, seed=1):
     return np.clip(big + noise, 0, 255).astype(np.uint8)
 
 
-def write_plain(path, picture):
-    """A PNG as libvips writes it: rows not filtered, zlib's level 6, chunks of 8 KB."""
-    height, width = picture.shape[:2]
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)
-    rows[:, 1:] = picture[..., ::-1].reshape(height, -1)
-    data = zlib.compress(rows.tobytes(), 6)
-    chunks = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
-              *((b"IDAT", data[i : i + 8192]) for i in range(0, len(data), 8192)), (b"IEND", b"")]
-    with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n")
-        for kind, content in chunks:
-            file.write(struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content)))
-
-
 def make_pictures(folder):
     big = photo(4000, 6000)
     tall = np.concatenate([big, big[::-1], big, big[::-1]])
     cv2.imwrite(f"{folder}/big.png", big)  # OpenCV looks for runs alone: quick to inflate
     cv2.imwrite(f"{folder}/zlib.png", big, [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT])
-    write_plain(f"{folder}/plain.png", big)
+    with open(f"{folder}/plain.png", "wb") as file:
+        file.write(png_bytes([row.tobytes() for row in big[..., ::-1]], 6000))
     cv2.imwrite(f"{folder}/tall.png", tall)
     cv2.imwrite(f"{folder}/big.jpg", big, [cv2.IMWRITE_JPEG_QUALITY, 90])
     cv2.imwrite(f"{folder}/small.png", photo(512, 768))

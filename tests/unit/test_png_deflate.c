@@ -56,7 +56,7 @@ static size_t packed_size(int level, const uint8_t *from, size_t size)
     smp_png_deflate *d = smp_png_deflate_open(level, MOST, SAMPLE);
     assert_non_null(d);
     const size_t n = size < SAMPLE ? size : SAMPLE;
-    const bool repeats = smp_png_deflate_sample(d, from, n, true) < smp_png_deflate_sample(d, from, n, false);
+    const bool repeats = smp_png_deflate_repeats(d, from, n, smp_png_deflate_sample(d, from, n));
     memset(packed, 0xA5, sizeof packed);
     const size_t taken = smp_png_deflate_block(d, packed, from, size, repeats, true);
     smp_png_deflate_close(d);
