@@ -124,12 +124,19 @@ SMP_FN smp_turn_shape smp_turn_shape_of(int64_t px)
  * row (input side), 4 where they are a row of cells apart (output side). `words`: of a row of cells. */
 #define SMP_TURN_SKEW(want, words) (((want) - (words)) & 31)
 
-/* Bytes of shared memory a tile takes. */
-SMP_FN int64_t smp_turn_shared(int64_t px, smp_turn_shape s)
+/* Where rows begin anywhere, pixels of three parts and those of SMP_TURN_FETCHED bytes come through shared memory
+ * (turn_fetch.cuh), each row with so many bytes more, that it may lie there as far into 128 bytes as in memory. Pixels
+ * of 1 and 2 bytes, whose threads have more loads under way, are slower so (docs/gpu-log.md). */
+enum { SMP_TURN_FETCHED = 4, SMP_TURN_BESIDE = 128 };
+
+/* Bytes of shared memory a tile takes, of rows that begin anywhere (loose) or at words. */
+SMP_FN int64_t smp_turn_shared(int64_t px, smp_turn_shape s, int loose)
 {
-    if (px % 3)
-        return px * s.side * s.side * s.across * s.down;
-    int64_t in = s.side * (3 * s.across + 4), out = 3 * s.side * s.down; /* rows of input that begin within a word */
+    if (px % 3) {
+        int64_t rows = s.side * s.down, columns = s.side * s.across;
+        return rows * (px * columns + (loose && px == SMP_TURN_FETCHED ? SMP_TURN_BESIDE : 0));
+    }
+    int64_t in = s.side * (3 * s.across + (loose ? SMP_TURN_BESIDE / 4 : 0)), out = 3 * s.side * s.down;
     int64_t rows = s.down * (in + SMP_TURN_SKEW(8, in)), columns = s.across * (out + SMP_TURN_SKEW(4, out));
     return 4 * (rows > columns ? rows : columns);
 }

@@ -3,9 +3,8 @@
  * beside 4 to store them.
  *
  * u8x3 is bound by the order in which memory sees rows: moved without being transposed, the tile is no faster. */
-#include "smp_apart.cuh"
 #include "smp_kernel.h"
-#include "turn_tile.cuh"
+#include "turn_fetch.cuh"
 
 /* A cell of pixels in three parts transposed: 1, 2 or 4 rows of as many pixels, 3 words each. */
 SMP_DEVICE void turn_three(uint32_t (&)[1][3]) {}
@@ -41,32 +40,6 @@ SMP_DEVICE void turn_three(uint32_t (&v)[4][3])
             v[j][k] = o[j][k];
 }
 
-/* 16 bytes to shared memory. LINE 256: what is missing comes to the second-level cache by 256 bytes. */
-template <int LINE> SMP_DEVICE void turn_fetch(uint32_t *to, const unsigned char *from)
-{
-    if (LINE == 256)
-        smp_copy_async_along(to, from);
-    else
-        smp_copy_async<16>(to, from);
-}
-/* The same, or zeros. (cp.async can fill with zeros itself, but CUPTI counts that at random.) */
-template <int LINE> SMP_DEVICE void turn_fetch_or_zeros(uint32_t *to, const unsigned char *from, bool present)
-{
-    if (!present) {
-        smp_apart();
-        *reinterpret_cast<uint4 *>(to) = make_uint4(0, 0, 0, 0);
-    } else {
-        smp_apart();
-        turn_fetch<LINE>(to, from);
-    }
-}
-
-/* The word of memory in which a row begins that may begin within one. */
-template <bool LOOSE> SMP_DEVICE const unsigned char *turn_word_of(const unsigned char *row)
-{
-    return LOOSE ? reinterpret_cast<const unsigned char *>((uintptr_t)row & ~(uintptr_t)15) : row;
-}
-
 /* Of a row of three words or more, the memory's word in which its word c begins; where that holds other rows' bytes
  * too, the next. */
 template <int PX> SMP_DEVICE void turn_store_word(unsigned char *to, const uint32_t *row, int c)
@@ -90,11 +63,11 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
 {
     typedef turn_shape<PX> shape;
     constexpr int B = shape::side, T = shape::threads, CELLS = shape::across * shape::down / T;
-    constexpr int IN_ROW = 3 * shape::across + (LOOSE ? 4 : 0), OUT_ROW = 3 * shape::down; /* words of 4 bytes */
+    constexpr int IN_ROW = 3 * shape::across + (LOOSE ? SMP_TURN_BESIDE / 4 : 0); /* words of 4 bytes */
+    constexpr int OUT_ROW = 3 * shape::down;
     constexpr int IN_SKEW = SMP_TURN_SKEW(8, B * IN_ROW), OUT_SKEW = SMP_TURN_SKEW(4, B * OUT_ROW);
-    constexpr int IN_WORDS = IN_ROW / 4, OUT_WORDS = OUT_ROW / 4; /* of 16 bytes */
-    constexpr int LINE = IN_WORDS % 16 ? 256 : 0;                 /* every second tile begins within 256 bytes */
-    static_assert(B * PX == 12 && (LOOSE || IN_WORDS % 8 == 0) && OUT_WORDS % 8 == 0, "8 lanes stay in a row");
+    constexpr int IN_WORDS = 3 * shape::across / 4, OUT_WORDS = OUT_ROW / 4; /* of 16 bytes */
+    static_assert(B * PX == 12 && IN_WORDS % 8 == 0 && OUT_WORDS % 8 == 0, "8 lanes stay in a row");
     SMP_SMEM_DYNAMIC(uint32_t, s);
     turn_place t;
     if (!turn_place_of<PX, LOOSE>(io, how, &t))
@@ -103,51 +76,21 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
         turn_keep_inside<PX>(&t);
     turn_ragged<PX, LOOSE>(t);
     if (t.columns > 0 && t.rows > 0) {
-        const int across = t.columns / B, down = t.rows / B;
-        const unsigned char *from = t.in + t.x0 * t.in_step + t.a0 * PX;
+        const int down = t.rows / B;
         unsigned char *to = t.out + t.a0 * t.out_step + t.x0 * PX;
-        if (t.rows >= shape::rows && across >= shape::across) { /* as most tiles are */
-            constexpr int WORDS = 3 * shape::across / 4;
-#pragma unroll
-            for (int k = 0; k < shape::rows * WORDS; k += T) {
-                const int i = k + (int)threadIdx.x, r = i / WORDS, c = i % WORDS;
-                turn_fetch<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4],
-                                 turn_word_of<LOOSE>(from + r * t.in_step) + c * 16);
-            }
-            if (LOOSE)
-#pragma unroll 1
-                for (int r = (int)threadIdx.x; r < shape::rows; r += T) {
-                    smp_apart();
-                    turn_fetch<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + WORDS * 4],
-                                     turn_word_of<LOOSE>(from + r * t.in_step) + WORDS * 16);
-                }
-        } else {
-#pragma unroll 1
-            for (int k = 0; k < shape::rows * IN_WORDS; k += T) {
-                smp_together();
-                const int i = k + (int)threadIdx.x, r = i / IN_WORDS, c = i % IN_WORDS;
-                const unsigned char *row = from + r * t.in_step, *word = turn_word_of<LOOSE>(row);
-                const int skew = (int)(row - word);
-                const bool present = r < t.rows && 16 * c < skew + 12 * across;
-                if (!LOOSE || r < shape::rows)
-                    turn_fetch_or_zeros<LINE>(&s[r * IN_ROW + r / B * IN_SKEW + c * 4], word + c * 16, present);
-            }
-        }
-        smp_copy_commit();
-        smp_copy_wait<0>();
+        const unsigned char *from = t.in + t.x0 * t.in_step + t.a0 * PX;
+        turn_fetch_rows<PX, LOOSE>(
+            t, from, [&](int r) { return reinterpret_cast<unsigned char *>(&s[r * IN_ROW + r / B * IN_SKEW]); });
         __syncthreads();
         uint32_t v[CELLS][B][3];
-        unsigned skews[B]; /* of this lane's rows: of all its cells alike, which lie 4 * B rows apart */
-#pragma unroll
-        for (int i = 0; i < B; i++)
-            skews[i] = LOOSE ? turn_skew(t.in, t.in_step, (int)t.x0 + (int)(threadIdx.x % 32 / 8) * B + i) : 0;
 #pragma unroll
         for (int k = 0; k < CELLS; k++) {
             int cx, cy;
             turn_cell<PX, 8>(k, &cx, &cy);
 #pragma unroll
             for (int i = 0; i < B; i++) {
-                const uint32_t *cell = &s[(cy * B + i) * IN_ROW + cy * IN_SKEW + cx * 3 + (int)skews[i] / 4];
+                const int skew = LOOSE ? (int)turn_skew<SMP_TURN_BESIDE>(from, t.in_step, cy * B + i) : 0;
+                const uint32_t *cell = &s[(cy * B + i) * IN_ROW + cy * IN_SKEW + cx * 3 + skew / 4];
 #pragma unroll
                 for (int j = 0; j < 3; j++)
                     v[k][i][j] = cell[j];
@@ -155,7 +98,7 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
                     const uint32_t next = cell[3];
 #pragma unroll
                     for (int j = 0; j < 3; j++)
-                        v[k][i][j] = __funnelshift_r(v[k][i][j], j < 2 ? v[k][i][j + 1] : next, 8 * skews[i]);
+                        v[k][i][j] = __funnelshift_r(v[k][i][j], j < 2 ? v[k][i][j + 1] : next, 8 * (unsigned)skew);
                 }
             }
         }

@@ -6,7 +6,7 @@
  * pieces of one row or two, and blocks go down a column of tiles, so that what is written at a time are whole rows.
  * Tiles: SMP_TURN_SHAPES. */
 #include "smp_kernel.h"
-#include "turn_tile.cuh"
+#include "turn_fetch.cuh"
 
 /* N rows of 16 bytes, N pixels each: rows become columns. */
 template <int PX> SMP_DEVICE void turn_words(const turn_word (&v)[16 / PX], turn_word (&o)[16 / PX])
@@ -97,6 +97,14 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_swizzled(const smp_io &io, in
     if (t.columns > 0 && t.rows > 0) {
         const int across = t.columns / N, down = t.rows / N; /* cells that are there */
         turn_word v[CELLS][N];
+        constexpr bool FETCHED = LOOSE && PX == SMP_TURN_FETCHED;
+        constexpr int PITCH = shape::columns * PX + SMP_TURN_BESIDE;
+        unsigned char *const stage = reinterpret_cast<unsigned char *>(tile);
+        const unsigned char *start = t.in + t.x0 * t.in_step + t.a0 * PX;
+        if constexpr (FETCHED) {
+            turn_fetch_rows<PX, true>(t, start, [&](int r) { return stage + r * PITCH; });
+            __syncthreads();
+        }
 #pragma unroll
         for (int k = 0; k < CELLS; k++) {
             int cx, cy;
@@ -106,11 +114,19 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_swizzled(const smp_io &io, in
             const unsigned char *from = t.in + (t.x0 + cy * N) * t.in_step + (t.a0 + cx * N) * PX;
 #pragma unroll
             for (int i = 0; i < N; i++)
-                if constexpr (LOOSE)
-                    v[k][i] = turn_load<PX>(from + i * t.in_step, turn_skew(t.in, t.in_step, i));
+                if constexpr (FETCHED) {
+                    const unsigned skew = turn_skew<SMP_TURN_BESIDE>(start, t.in_step, cy * N + i);
+                    const turn_word *words =
+                        reinterpret_cast<const turn_word *>(stage + (cy * N + i) * PITCH + skew / 16 * 16) + cx;
+                    const turn_word first = words[0], next = words[1];
+                    v[k][i] = turn_joined<PX & -PX>(first, next, skew % 16);
+                } else if constexpr (LOOSE)
+                    v[k][i] = turn_load<PX>(from + i * t.in_step, turn_skew<16>(t.in, t.in_step, i));
                 else
                     v[k][i] = *reinterpret_cast<const turn_word *>(from + i * t.in_step);
         }
+        if (FETCHED)
+            __syncthreads();
 #pragma unroll
         for (int k = 0; k < CELLS; k++) {
             int cx, cy;

@@ -3,9 +3,9 @@
  * Seen from a thread every swap is a plain transpose: input column a and output column x are counted from the left, and
  * mirrors decide which rows x and a are. Tiles so begin at 16-byte boundaries of their rows on both sides whatever the
  * width, and a mirror costs nothing; ragged ends are left to their blocks, pixel by pixel. Where rows of memory do not
- * begin at 16-byte boundaries (LOOSE), words are shifted as they are loaded and as they are stored; pixels begin at
- * multiples of what divides their size (src/stages/turn.c). Tiles of small pixels then overlap by a word, so that none
- * is stored in parts (smp_turn_overlap). */
+ * begin at 16-byte boundaries (LOOSE), words are shifted when they have been loaded, or have come by turn_fetch.cuh,
+ * and as they are stored; pixels begin at multiples of what divides their size (src/stages/turn.c). Tiles of small
+ * pixels then overlap by a word, so that none is stored in parts (smp_turn_overlap). */
 #ifndef SMP_KERNELS_TURN_TILE_CUH
 #define SMP_KERNELS_TURN_TILE_CUH
 
@@ -29,7 +29,8 @@ struct turn_place {
     const unsigned char *in;   /* the start of the input row that output column 0 comes from */
     unsigned char *out;        /* the start of the output row that input column 0 goes to; it need not be present */
     int64_t in_step, out_step; /* bytes from there to those of column 1 */
-    bool inside;  /* whether the words of 16 bytes that hold the tile's input, and one more, are the picture's */
+    bool inside;  /* whether what is read beside the tile's input, up to 31 bytes before and 32 behind, is the picture's
+                   */
     bool between; /* whether neighbours on both sides along the output's rows have the words at its ends */
     int64_t a_from, a_to, x_from, x_to; /* with the ragged ends that are this block's */
 };
@@ -39,10 +40,11 @@ template <int PX, bool LOOSE> SMP_DEVICE bool turn_place_of(const smp_io &io, in
     typedef turn_shape<PX> shape;
     const smp_turn_stretch a = smp_turn_columns(&io, how, shape::granule, shape::columns);
     const smp_turn_stretch x = smp_turn_rows(io.out.width, PX, shape::rows, LOOSE);
-    const int64_t ka = (int64_t)blockIdx.z * gridDim.y + blockIdx.y, kx = blockIdx.x;
-    if (ka >= a.tiles)
+    const int64_t k = (int64_t)blockIdx.z * gridDim.y + blockIdx.y, kx = blockIdx.x;
+    if (k >= a.tiles)
         return false;
     const bool mirror_x = how & SMP_TURN_MIRROR_X, mirror_y = how & SMP_TURN_MIRROR_Y;
+    const int64_t ka = k > 0 ? k - 1 : a.tiles - 1; /* ragged ends first: none is late at the end */
     t->a0 = a.body + ka * shape::columns;
     t->x0 = x.body + kx * (shape::rows - smp_turn_overlap(PX, LOOSE));
     t->columns = (int)min((int64_t)shape::columns, a.body_end - t->a0);
@@ -55,7 +57,7 @@ template <int PX, bool LOOSE> SMP_DEVICE bool turn_place_of(const smp_io &io, in
     const unsigned char *end = first + (io.in.rows - 1) * io.in.stride + io.in.width * PX;
     const int64_t row = mirror_y ? io.in.height - t->x0 - t->rows : t->x0; /* the uppermost of the tile's */
     const unsigned char *top = smp_in<unsigned char>(io.in, row) + t->a0 * PX;
-    t->inside = top - 15 >= first && top + (t->rows - 1) * io.in.stride + t->columns * PX + 16 <= end;
+    t->inside = top - 31 >= first && top + (t->rows - 1) * io.in.stride + t->columns * PX + 32 <= end;
     t->between = smp_turn_overlap(PX, LOOSE) > 0 && t->inside && kx > 0 && kx < x.tiles - 1;
     t->a_from = ka == 0 ? a.from : t->a0;
     t->a_to = ka == a.tiles - 1 ? a.to : t->a0 + t->columns;
@@ -81,35 +83,36 @@ template <> struct turn_part<6> {
     typedef uint16_t type;
 };
 
-/* Input columns a .. a_end-1 of output columns x .. x_end-1, pixel by pixel: neighbouring threads go along the longer
- * side, a thread along the other, some pixels at a time so that their loads wait together. */
+/* Input columns a .. a_end-1 of output columns x .. x_end-1, by parts of pixels: neighbouring threads go along the
+ * output's rows, so that what they store of a row is one access of the second-level cache; loads, which the first-level
+ * cache serves again, wait together. */
 template <int PX> SMP_DEVICE void turn_pixels(const turn_place &t, int64_t a, int64_t a_end, int64_t x, int64_t x_end)
 {
     typedef typename turn_part<PX>::type part;
-    constexpr int PARTS = PX / (int)sizeof(part), AT_ONCE = PX <= 4 ? 8 : PX <= 8 ? 4 : 2;
-    const bool along_a = a_end - a > x_end - x;
-    const int n = (int)(along_a ? a_end - a : x_end - x), lines = (int)(along_a ? x_end - x : a_end - a);
-    const int64_t line_in = along_a ? t.in_step : PX, line_out = along_a ? PX : t.out_step;
+    constexpr int PARTS = PX / (int)sizeof(part), AT_ONCE = 8;
+    const int across = (int)(x_end - x) * PARTS, lines = (int)(a_end - a);
+    if (across <= 0 || lines <= 0)
+        return;
+    int wide = turn_shape<PX>::threads; /* threads along a row */
+    while (wide / 2 >= across && wide > 1)
+        wide /= 2;
+    const int down = turn_shape<PX>::threads / wide, first = (int)threadIdx.x / wide;
 #pragma unroll 1
-    for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) {
-        const int64_t at_a = a + (along_a ? i : 0), at_x = x + (along_a ? 0 : i);
-        const unsigned char *from = t.in + at_x * t.in_step + at_a * PX;
-        unsigned char *to = t.out + at_a * t.out_step + at_x * PX;
+    for (int i = (int)threadIdx.x % wide; i < across; i += wide) {
+        const int64_t at_x = x + i / PARTS;
+        const unsigned char *from = t.in + at_x * t.in_step + (a + first) * PX + i % PARTS * (int)sizeof(part);
+        unsigned char *to = t.out + (a + first) * t.out_step + at_x * PX + i % PARTS * (int)sizeof(part);
 #pragma unroll 1
-        for (int line = 0; line < lines; line += AT_ONCE) {
-            part v[AT_ONCE][PARTS];
+        for (int line = first; line < lines; line += AT_ONCE * down) {
+            part v[AT_ONCE];
 #pragma unroll
-            for (int k = 0; k < AT_ONCE; k++, from += line_in)
-                if (line + k < lines)
+            for (int k = 0; k < AT_ONCE; k++, from += down * PX)
+                if (line + k * down < lines)
+                    v[k] = *reinterpret_cast<const part *>(from);
 #pragma unroll
-                    for (int j = 0; j < PARTS; j++)
-                        v[k][j] = reinterpret_cast<const part *>(from)[j];
-#pragma unroll
-            for (int k = 0; k < AT_ONCE; k++, to += line_out)
-                if (line + k < lines)
-#pragma unroll
-                    for (int j = 0; j < PARTS; j++)
-                        reinterpret_cast<part *>(to)[j] = v[k][j];
+            for (int k = 0; k < AT_ONCE; k++, to += down * t.out_step)
+                if (line + k * down < lines)
+                    *reinterpret_cast<part *>(to) = v[k];
         }
     }
 }
@@ -139,11 +142,10 @@ template <int PX> SMP_DEVICE void turn_keep_inside(turn_place *t)
     }
 }
 
-/* How many bytes after a multiple of 16 row i begins, of rows that lie `step` bytes apart: in every tile alike where i
- * is counted from a multiple of the granule. */
-SMP_DEVICE unsigned turn_skew(const unsigned char *rows, int64_t step, int i)
+/* How many bytes after a multiple of UNIT row i begins, of rows that lie `step` bytes apart. */
+template <unsigned UNIT> SMP_DEVICE unsigned turn_skew(const unsigned char *rows, int64_t step, int i)
 {
-    return ((unsigned)(uintptr_t)rows + (unsigned)i * (unsigned)step) % 16;
+    return ((unsigned)(uintptr_t)rows + (unsigned)i * (unsigned)step) % UNIT;
 }
 
 /* A row of so many bytes, whole words, that begins `skew` bytes after a multiple of 16 leaves 16 of them that fill no

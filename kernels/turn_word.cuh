@@ -43,16 +43,15 @@ template <int UNIT> SMP_DEVICE turn_word turn_joined(const turn_word &first, con
 /* 16 bytes for pixels of PX, `shift` bytes after a multiple of 16; at most the 32 bytes from there on are read. */
 template <int PX> SMP_DEVICE turn_word turn_load(const unsigned char *from, unsigned shift)
 {
-    if (PX == 2 || PX == 4) { /* by four bytes: two or three loads more, but less to read and to shift */
+    if (PX == 2) { /* by four bytes: three loads more, but less to read and to shift */
         const uint32_t *words = reinterpret_cast<const uint32_t *>(from - (int)(shift % 4));
         turn_word word;
         uint32_t next = words[0];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const uint32_t first = next;
-            if (PX == 2 || i < 3)
-                next = words[i + 1];
-            word.v[i] = PX == 2 ? __funnelshift_r(first, next, 8 * shift) : first;
+            next = words[i + 1];
+            word.v[i] = __funnelshift_r(first, next, 8 * shift);
         }
         return word;
     }

@@ -122,9 +122,10 @@ static void swizzled_geometry(const smp_io *io, const void *params, smp_grid *gr
     } else {
         int64_t granule = SMP_TURN_GRANULE(px);
         smp_turn_stretch a = smp_turn_columns(io, turn->how, granule, (int64_t)shape.side * shape.across);
-        smp_turn_stretch x = smp_turn_rows(io->out.width, px, (int64_t)shape.side * shape.down, !begin_at(io, WORD));
-        *grid =
-            (smp_grid){.block = {(unsigned)shape.threads, 1, 1}, .shared_bytes = (unsigned)smp_turn_shared(px, shape)};
+        const bool loose = !begin_at(io, WORD);
+        smp_turn_stretch x = smp_turn_rows(io->out.width, px, (int64_t)shape.side * shape.down, loose);
+        *grid = (smp_grid){.block = {(unsigned)shape.threads, 1, 1},
+                           .shared_bytes = (unsigned)smp_turn_shared(px, shape, loose)};
         set_blocks(x.tiles, a.tiles, grid);
     }
 }
