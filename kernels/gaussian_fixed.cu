@@ -209,9 +209,13 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
         unsigned char *out = static_cast<unsigned char *>(smp_row(&io.out, top)) + (row - ROWS) * io.out.stride + x;
         loader.begin(top - UP, height + UP + p.radius, groups);
         unsigned skew = 0, skew8 = 0; /* of rows g and g + 8, of every group alike: they are 16 rows apart */
-        if constexpr (loader_type::ODD)
+        if constexpr (loader_type::ODD) {
+            if (lane < ROWS) /* read with what lies before it, and not used */
+                *reinterpret_cast<uint4 *>(results + lane * fixed_results::PITCH + SMP_FIXED_ACROSS) =
+                    make_uint4(0, 0, 0, 0);
             if (loader.quick)
                 skew = loader.skew(top - UP + g), skew8 = loader.skew(top - UP + g + 8);
+        }
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))

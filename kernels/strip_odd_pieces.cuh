@@ -11,14 +11,11 @@
 #include "smp_apart.cuh"
 #include "strip.cuh"
 
-/* The 16 bytes that begin `shift` bytes after `from`, which is aligned to 16. The last word is read where bytes of it
- * are wanted: else nothing may have been stored there. */
+/* The 16 bytes that begin `shift` bytes after `from`, which is aligned to 16; a word more is read. */
 SMP_DEVICE uint4 strip_after(const void *from, unsigned shift)
 {
     const unsigned *const words = static_cast<const unsigned *>(from) + shift / 4;
-    unsigned word[5] = {words[0], words[1], words[2], words[3], 0};
-    if (shift & 3)
-        word[4] = words[4];
+    unsigned word[5] = {words[0], words[1], words[2], words[3], words[4]};
 #pragma unroll
     for (int w = 0; w < 4; w++)
         word[w] = __funnelshift_r(word[w], word[w + 1], 8 * shift);
@@ -125,12 +122,16 @@ struct strip_pieces_loader
     {
         return AS_THEY_CAME ? pieces && !quick : pieces;
     }
-    /* How many bytes behind its place picture row y begins as it came. */
+    /* The address at which the strip's part of picture row y begins, of which few bits are asked. */
+    SMP_MEMBER unsigned start(int64_t y) const
+    {
+        return (unsigned)(uintptr_t)in.data + (unsigned)(y - in.y0) * (unsigned)in.stride +
+               (unsigned)((x0 - SIDE) * SIZE);
+    }
+    /* How many bytes behind its place that row begins as it came. */
     SMP_MEMBER unsigned skew(int64_t y) const
     {
-        return ((unsigned)(uintptr_t)in.data + (unsigned)(y - in.y0) * (unsigned)in.stride +
-                (unsigned)((x0 - SIDE) * SIZE)) %
-               16;
+        return start(y) % 16;
     }
     /* Moves the ROWS rows of the stage at `offset` into place; then as for aligned rows. */
     SMP_MEMBER void settle(int offset)
@@ -147,8 +148,8 @@ struct strip_pieces_loader
     {
         constexpr int FEW = strip_halves(SIDE_TURN / TURN, 4) * TURN; /* rows */
         const int lane = (int)threadIdx.x;
-        const int64_t y = quick ? settled + lane : strip_fold(settled + lane, in.height, edge);
-        const unsigned shift = skew(y); /* of this lane's row, if it is one */
+        /* Of this lane's row, if it is one. */
+        const unsigned shift = skew(quick ? settled + lane : strip_fold(settled + lane, in.height, edge));
         const bool beside = lane % BESIDE < HALO;
         settled += ROWS;
 #pragma unroll
@@ -178,20 +179,20 @@ struct strip_pieces_loader
     }
 };
 
-/* Stores a row of ACROSS results, `row` bytes after `out`, which is aligned to 16, by as many lanes as it has pieces:
- * the pieces of 16 bytes that it fills, and the samples beside those, a piece in all, if it begins within one. No lane
- * is left out, which would take branches: one that has no piece stores the next lane's too, and a row that begins a
- * piece has its first samples stored twice. Offsets have no sign: less to work out. */
-template <int ACROSS, typename T> SMP_DEVICE void strip_flush_whole_row(const T *made, char *out, unsigned row)
+/* Stores a row of ACROSS results by as many lanes as it has pieces: the pieces of 16 bytes that it fills, and the
+ * samples beside those, a piece in all, if it begins within one. No lane is left out, which would take branches: one
+ * that has no piece stores the next lane's too, and a row that begins a piece has its first samples stored twice. What
+ * would be less than zero is a large number, and the lesser of that and what it is to be the latter: an instruction. */
+template <int ACROSS, typename T> SMP_DEVICE void strip_flush_whole_row(const T *made, char *out)
 {
     constexpr unsigned SIZE = (unsigned)sizeof(T), LANES = ACROSS * SIZE / 16;
-    const unsigned lane = threadIdx.x % LANES, past = row % 16, place = 16 * max(lane, min(past, 1u));
-    const char *const from = reinterpret_cast<const char *>(made) - past;
-    *reinterpret_cast<uint4 *>(out + (row - past + place)) = strip_after(made, place - past);
+    const unsigned lane = threadIdx.x % LANES, past = (unsigned)(uintptr_t)out % 16, before = 16 * lane - past;
+    const unsigned place = min(before, before + 16);
+    *reinterpret_cast<uint4 *>(out + place) = strip_after(made, place);
 #pragma unroll
     for (unsigned i = 0; i < 16; i += LANES * SIZE) { /* side by side: one access of the L2 */
-        const unsigned j = (lane * SIZE + i) % 16, at = j + (j < past ? ACROSS * SIZE : 0);
-        *reinterpret_cast<T *>(out + (row - past + at)) = *reinterpret_cast<const T *>(from + at);
+        const unsigned j = (lane * SIZE + i) % 16 - past, at = min(j, j + ACROSS * SIZE);
+        *reinterpret_cast<T *>(out + at) = *reinterpret_cast<const T *>(reinterpret_cast<const char *>(made) + at);
     }
 }
 
@@ -227,12 +228,11 @@ SMP_DEVICE void strip_flush_pieces(const T *made, int at, T *out, int64_t stride
         return;
     const auto place = [&](int q) { return RING && at + q * PITCH >= RING ? at + q * PITCH - RING : at + q * PITCH; };
     if (count >= ACROSS && stride >> 27 == 0) { /* rows of a group that lie less than 2^31 bytes apart */
-        const unsigned past = (unsigned)((uintptr_t)out % 16), apart = (unsigned)stride;
-#pragma unroll 2
+#pragma unroll(RING ? 2 : 4)                    /* box keeps more warps so */
         for (int i = 0; i < ROWS; i += TURN) {
             const int q = min(max(row + i, first), last);
-            strip_flush_whole_row<ACROSS>(made + place(q), reinterpret_cast<char *>(out) - past,
-                                          past + (unsigned)q * apart);
+            strip_flush_whole_row<ACROSS>(made + place(q),
+                                          reinterpret_cast<char *>(out) + (uint64_t)(unsigned)q * (unsigned)stride);
         }
     } else {
 #pragma unroll 1
