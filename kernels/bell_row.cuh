@@ -4,6 +4,7 @@
 #define SMP_KERNELS_BELL_ROW_CUH
 
 #include "stencil.cuh"
+#include "turn_word.cuh"
 
 /* Lines of a tile in shared memory. A sample lies as far into a line's 128 bytes as into the row's in device memory,
  * and what is copied beside the samples that are needed makes whole sectors of 32: so 32 copies of 16 bytes take four
@@ -42,6 +43,9 @@ SMP_DEVICE void bell_fetch(bell_lines<IN> &lines, int line, const smp_view &in, 
         const int64_t at = x0 + i;
         if (i < end && aligned && at >= 0 && at + type::PIECE <= n) {
             smp_copy_async<16>(to + i, row + at);
+        } else if (i < end && !aligned && at >= type::PIECE && at + 2 * type::PIECE <= n) {
+            *reinterpret_cast<turn_word *>(to + i) = turn_load<(int)sizeof(IN)>(
+                reinterpret_cast<const unsigned char *>(row + at), (unsigned)((uintptr_t)(row + at) % 16));
         } else if (i < end && i >= -halo && at < n + halo)
 #pragma unroll 1
             for (int k = 0; k < type::PIECE; k++) { /* pieces 128 bytes apart begin a bank apart */

@@ -167,6 +167,12 @@ SMP_DEVICE void stencil_put4(const smp_io &io, OUT *row, int64_t i, const stenci
         *reinterpret_cast<pack *>(row + i) = four;
         return;
     }
+    if (i + 4 <= n) {
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            stencil_put(io, row, i + k, quad.v[k], clipped);
+        return;
+    }
     stencil_quad left = quad;
 #pragma unroll 1
     for (int64_t at = i; at < i + 4 && at < n; at++) { /* shifted out, so that no register is indexed */
