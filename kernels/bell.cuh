@@ -30,13 +30,13 @@
 /* The row pass, sample by sample, to f32. */
 template <typename IN> SMP_DEVICE void bell_rows_each(const smp_io &io, const smp_bell &g)
 {
-    const float *w = smp_bell_weights(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
+    const float *a = smp_bell_across(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
     const int channels = io.in.channels;
     stencil_each<float>(io, [&](int64_t y, int64_t i) {
         const IN *row = smp_in<IN>(io.in, y);
-        float m = smp_bell_first(w[0], smp_value(row[i]));
+        float m = smp_bell_first(a[0], smp_value(row[i]));
         for (int k = 1; k <= g.radius; k++)
-            m = smp_bell_pair(m, w[k], stencil_across(row, io.in, i - (int64_t)k * channels, g.edge, outside),
+            m = smp_bell_pair(m, a[k], stencil_across(row, io.in, i - (int64_t)k * channels, g.edge, outside),
                               stencil_across(row, io.in, i + (int64_t)k * channels, g.edge, outside));
         return m;
     });
@@ -46,7 +46,8 @@ template <typename IN> SMP_DEVICE void bell_rows_each(const smp_io &io, const sm
 template <typename OUT, typename FINISH>
 SMP_DEVICE void bell_columns_each(const smp_io &io, const smp_bell &g, const FINISH &finish)
 {
-    const float *w = smp_bell_weights(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
+    const float *w = smp_bell_weights(&g, io.table);
+    const float outside = smp_bell_outside(&g, smp_outside(g.edge, g.fill, io.in.white));
     const int r = g.radius;
     stencil_each<OUT>(io, [&](int64_t y, int64_t i) {
         float s = smp_bell_first(w[r], stencil_down<float>(io.in, i, y - r, g.edge, outside));
@@ -64,11 +65,11 @@ typedef float bell_values[2][SMP_BELL_ROWS][SMP_BELL_ACROSS + BELL_HALO + 8];
 
 /* The taps nearest..furthest of both sides for one thread's four sums, samples `lane`, `lane` + 128, ..; left and right
  * point at the nearest tap of sample `lane`. */
-SMP_DEVICE void bell_add_pairs(float sum[4], const float *left, const float *right, const float *w, int nearest,
+SMP_DEVICE void bell_add_pairs(float sum[4], const float *left, const float *right, const float *a, int nearest,
                                int furthest, int channels)
 {
     for (int k = nearest; k <= furthest; k++, left -= channels, right += channels) {
-        const float weight = w[k];
+        const float weight = a[k];
 #pragma unroll
         for (int i = 0; i < 4; i++)
             sum[i] = smp_bell_pair(sum[i], weight, left[i * SMP_BELL_LANES], right[i * SMP_BELL_LANES]);
@@ -79,7 +80,7 @@ SMP_DEVICE void bell_add_pairs(float sum[4], const float *left, const float *rig
  * side has its own, for a group of taps at a time. */
 template <typename IN> SMP_DEVICE void bell_rows_by_samples(const smp_io &io, const smp_bell &g, bell_values &s)
 {
-    const float *w = smp_bell_weights(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
+    const float *a = smp_bell_across(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
     const int channels = io.in.channels, lane = (int)threadIdx.x, line = (int)threadIdx.y;
     const int64_t n = stencil_samples(io.in), x0 = (int64_t)blockIdx.x * SMP_BELL_ACROSS;
     const int64_t end = io.out.y0 + io.out.rows;
@@ -94,7 +95,7 @@ template <typename IN> SMP_DEVICE void bell_rows_by_samples(const smp_io &io, co
         if (there)
             for (int i = 0; i < 4; i++)
                 if (lane + i * SMP_BELL_LANES < across)
-                    sum[i] = smp_bell_first(w[0], smp_value(smp_in<IN>(io.in, y)[x0 + lane + i * SMP_BELL_LANES]));
+                    sum[i] = smp_bell_first(a[0], smp_value(smp_in<IN>(io.in, y)[x0 + lane + i * SMP_BELL_LANES]));
         for (int nearest = 1; nearest <= g.radius; nearest += group) {
             const int furthest = nearest + group - 1 < g.radius ? nearest + group - 1 : g.radius;
             const int reach = furthest * channels, skip = (4 - reach % 4) % 4; /* so that the window starts at a quad */
@@ -111,12 +112,12 @@ template <typename IN> SMP_DEVICE void bell_rows_by_samples(const smp_io &io, co
             const float *left = one + skip + (furthest - nearest) * channels;
             const float *right = both ? one + skip + reach + nearest * channels : other + right_at;
             if (there && lane + 3 * SMP_BELL_LANES < across)
-                bell_add_pairs(sum, left + lane, right + lane, w, nearest, furthest, channels);
+                bell_add_pairs(sum, left + lane, right + lane, a, nearest, furthest, channels);
             else if (there)
                 for (int i = 0; i < 4 && lane + i * SMP_BELL_LANES < across; i++)
                     for (int k = nearest; k <= furthest; k++) {
                         const int at = lane + i * SMP_BELL_LANES, step = (k - nearest) * channels;
-                        sum[i] = smp_bell_pair(sum[i], w[k], left[at - step], right[at + step]);
+                        sum[i] = smp_bell_pair(sum[i], a[k], left[at - step], right[at + step]);
                     }
             __syncthreads();
         }
@@ -228,7 +229,7 @@ SMP_DEVICE void bell_columns_tile(const smp_io &io, const smp_bell &g, const FIN
 {
     enum { EACH = SMP_BELL_EACH };
     SMP_SMEM(bell_batch, s);
-    const float outside = smp_outside(g.edge, g.fill, io.in.white);
+    const float outside = smp_bell_outside(&g, smp_outside(g.edge, g.fill, io.in.white));
     const int lane = 4 * (int)threadIdx.x, mine = EACH * (int)threadIdx.y;
     const int all = (SMP_BELL_DOWN + 2 * g.radius + EACH - 1) / EACH * EACH;
     const int past = mine + (EACH + 2 * g.radius + EACH - 1) / EACH * EACH;

@@ -2,10 +2,15 @@
  * step.
  *
  * The definition, the same on every device and for every storage of the input:
- *   row pass      m = w[0]*p[x];  for k = 1..r:  m = fma(w[k], p[x-k] + p[x+k], m)       f32; p are code values
+ *   row pass      m = a[0]*p[x];  for k = 1..r:  m = fma(a[k], p[x-k] + p[x+k], m)       f32; p are code values
  *   column pass   s = w[r]*m[y-r];  for i = -r+1..r:  s = fma(w[|i|], m[y+i], s)           f32, from top to bottom
  *   and one rounding at the store. Pair sums of 8- and 16-bit samples are exact in f32, so integer storage may add
- * integers. Outside under `zero` and `constant`: p and m both have that value. */
+ * integers. Outside under `zero` and `constant`: p has that value, and m that value times the sum of all a.
+ *
+ * a and w are the bell's weights b, which sum to 1. For 8-bit pictures, up to radius SMP_BELL_WHOLE, a are whole
+ * numbers of 65536ths, a[k] = A[k] / 65536 (smp_bell_whole() in src/stages/bell_weights.h): then m of bytes is exact in
+ * f32, in any order of the taps and on tensor cores. They sum to N / 65536, and w[k] = b[k] * 65536 / N makes up for
+ * it. A[k] / N differ so little from b[k] that a result moves by less than 0.01 code values. Else a = w = b. */
 #ifndef SMP_KERNELS_BELL_H
 #define SMP_KERNELS_BELL_H
 
@@ -18,13 +23,28 @@ typedef struct smp_bell {
     int32_t edge;             /* smp_edge */
     float fill;               /* of `constant`: a fraction of full scale */
     int32_t fixed;            /* whole numbers: the definition is bell_fixed.h's, and so is the meaning of w */
-    float w[SMP_BELL_INLINE]; /* w[k] for distance k, when radius < SMP_BELL_INLINE */
+    int32_t whole;            /* N where a are 65536ths, else 0 */
+    float w[SMP_BELL_INLINE]; /* column pass: w[k] for distance k, when radius < SMP_BELL_INLINE */
+    float a[SMP_BELL_INLINE]; /* row pass: the same */
 } smp_bell;
 
-/* w[0..radius]. */
+/* Radii up to this have row weights of 65536ths for 8-bit pictures: beyond, results would move by more than said. */
+enum { SMP_BELL_WHOLE = 12, SMP_BELL_ONE = 65536 };
+
+/* w[0..radius], of the column pass. */
 SMP_FN const float *smp_bell_weights(const smp_bell *g, const void *table)
 {
     return g->radius < SMP_BELL_INLINE ? g->w : (const float *)table;
+}
+/* a[0..radius], of the row pass. */
+SMP_FN const float *smp_bell_across(const smp_bell *g, const void *table)
+{
+    return g->radius < SMP_BELL_INLINE ? g->a : (const float *)table;
+}
+/* m in rows outside the picture, where p is `outside`. */
+SMP_FN float smp_bell_outside(const smp_bell *g, float outside)
+{
+    return g->whole ? outside * ((float)g->whole / (float)SMP_BELL_ONE) : outside;
 }
 
 SMP_FN float smp_bell_first(float w, float p)
@@ -41,14 +61,14 @@ SMP_FN float smp_bell_tap(float s, float w, float m)
 }
 
 /* One value of the row pass, anywhere: rows outside the picture under `zero` and `constant` too. */
-SMP_FN float smp_bell_row(const smp_view *in, const smp_bell *g, const float *w, int64_t x, int64_t y, int c)
+SMP_FN float smp_bell_row(const smp_view *in, const smp_bell *g, const float *a, int64_t x, int64_t y, int c)
 {
     const float outside = smp_outside(g->edge, g->fill, in->white);
     if (smp_border(y, in->height, g->edge) < 0)
-        return outside;
-    float m = smp_bell_first(w[0], smp_at_border(in, x, y, c, g->edge, outside));
+        return smp_bell_outside(g, outside);
+    float m = smp_bell_first(a[0], smp_at_border(in, x, y, c, g->edge, outside));
     for (int k = 1; k <= g->radius; k++)
-        m = smp_bell_pair(m, w[k], smp_at_border(in, x - k, y, c, g->edge, outside),
+        m = smp_bell_pair(m, a[k], smp_at_border(in, x - k, y, c, g->edge, outside),
                           smp_at_border(in, x + k, y, c, g->edge, outside));
     return m;
 }

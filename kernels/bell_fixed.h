@@ -14,9 +14,9 @@
 #ifndef SMP_KERNELS_BELL_FIXED_H
 #define SMP_KERNELS_BELL_FIXED_H
 
-#include "bell.h"
+#include "bell_banded.h"
 
-enum { SMP_FIXED_ONE = 65536, SMP_FIXED_RADIUS = SMP_BELL_INLINE - 1 };
+enum { SMP_FIXED_ONE = SMP_BELL_ONE, SMP_FIXED_RADIUS = SMP_BELL_INLINE - 1 };
 
 /* Weight of distance |k|. */
 SMP_FN uint32_t smp_fixed_weight(const smp_bell *g, int k)
@@ -56,31 +56,15 @@ SMP_FN uint32_t smp_fixed_row_at(const smp_view *in, const smp_bell *g, int64_t 
     return smp_fixed_row(sum);
 }
 
-/* GPU: the kernels that make both passes on tensor cores, one warp a strip: sides of up to 8, 24 or 40 samples, which are
- * SMP_FIXED_STEPS of 32 bytes to a window for 16 results. Their matrices of weights are smp_io.table
- * (src/stages/fixed_matrices.h). */
+/* GPU: the kernels that make both passes on tensor cores, one warp a strip. */
 enum {
-    SMP_FIXED_STEPS = 3,
     SMP_FIXED_WARP_RADIUS = 8,
-    SMP_FIXED_TILE = 16, /* columns, and rows, that a product makes */
-    SMP_FIXED_ACROSS = 8 * SMP_FIXED_TILE
+    SMP_FIXED_ROWS = 16 /* that a product of the column pass makes */
 };
-/* Bytes to the left of a tile that a window of `steps` begins with. */
-#ifdef __cplusplus
-SMP_FN constexpr int smp_fixed_side(int steps)
-#else
-SMP_FN int smp_fixed_side(int steps)
-#endif
-{
-    return 16 * steps - 8;
-}
-/* How many steps; 0: such a kernel does not reach as far. */
+/* How many steps of bell_banded.h; 0: such a kernel does not reach as far. */
 SMP_FN int smp_fixed_steps(const smp_bell *g, int channels)
 {
-    for (int steps = 1; steps <= SMP_FIXED_STEPS && g->radius <= SMP_FIXED_WARP_RADIUS; steps++)
-        if (g->radius * channels <= smp_fixed_side(steps))
-            return steps;
-    return 0;
+    return g->radius <= SMP_FIXED_WARP_RADIUS ? smp_banded_steps(g->radius, channels) : 0;
 }
 /* The same of a launch. Outside the picture these kernels know zero, but no other value, and places in a row have 32
  * bits. */
@@ -89,13 +73,12 @@ SMP_FN int smp_fixed_warp(const smp_bell *g, const smp_io *io)
     const int fits = io->in.format == SMP_U8 && io->out.format == SMP_U8 && io->in.width * io->in.channels <= 1 << 30;
     return fits && (g->edge != SMP_CONSTANT || smp_fixed_outside(g) == 0) ? smp_fixed_steps(g, io->in.channels) : 0;
 }
-/* 32-bit words of the matrices: of the row pass high and low bytes of the weights, each step after the other, then of
- * the column pass; four registers of 32 lanes each. */
+/* 32-bit words of the matrices: of the row pass as in bell_banded.h, then two more, of the column pass. */
 SMP_FN int smp_fixed_words(int steps)
 {
-    return (2 * steps + 2) * 4 * 32;
+    return smp_banded_words(steps) + 2 * 4 * 32;
 }
-/* Output rows of a band, a multiple of SMP_FIXED_TILE; measured. A band takes 16 rows more. */
+/* Output rows of a band, a multiple of SMP_FIXED_ROWS; measured. A band takes 16 rows more. */
 SMP_FN int smp_fixed_band(int steps)
 {
     return steps == 1 ? 128 : 256;

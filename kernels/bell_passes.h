@@ -296,10 +296,10 @@ static __attribute__((unused)) void bell_down(float *restrict o, const float *m,
 /* What the tiled walks of a blur carry. */
 typedef struct bell_walk {
     const smp_bell *g;
-    const float *w;
-    float outside;
-    float *line; /* smp_stencil_line() floats */
-    float *rows; /* SMP_BELL_AT_ONCE rows of STENCIL_PITCH floats */
+    const float *w, *a;
+    float outside; /* beside a row; smp_bell_outside() above and below */
+    float *line;   /* smp_stencil_line() floats */
+    float *rows;   /* SMP_BELL_AT_ONCE rows of STENCIL_PITCH floats */
 } bell_walk;
 
 /* A window row: loaded, then filtered along the row. */
@@ -310,9 +310,9 @@ static __attribute__((unused)) void bell_make(const stencil_walk *walk, const st
     const int r = g->g->radius;
     stencil_prefetch_in(in, tile, y + 16);
     if (stencil_load(g->line, in, y, tile, r, r, g->g->edge, g->outside))
-        bell_across(row, g->line + (int64_t)r * in->channels, in->channels, g->w, tile->lanes, r);
+        bell_across(row, g->line + (int64_t)r * in->channels, in->channels, g->a, tile->lanes, r);
     else
-        stencil_fill(row, g->outside, tile->lanes);
+        stencil_fill(row, smp_bell_outside(g->g, g->outside), tile->lanes);
 }
 
 /* Sets up context and walk over `scratch`, which smp_bell_scratch() measured. */
@@ -322,6 +322,7 @@ SMP_INLINE stencil_walk bell_walk_over(const smp_io *io, const smp_bell *g, void
     float *window = scratch;
     *context = (bell_walk){.g = g,
                            .w = smp_bell_weights(g, io->table),
+                           .a = smp_bell_across(g, io->table),
                            .outside = smp_outside(g->edge, g->fill, io->in.white),
                            .rows = window + smp_stencil_window(reach, step, STENCIL_PITCH)};
     const int64_t halo = (int64_t)g->radius * io->in.channels; /* the first sample behind it begins a cache line */

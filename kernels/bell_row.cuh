@@ -82,7 +82,7 @@ SMP_DEVICE void bell_row_group(bell_window<C> &s, const IN *line, const smp_bell
 #pragma unroll
     for (int tap = 1; tap <= 4; tap++)
         if (WHOLE || k + tap <= g.radius) {
-            const float weight = g.w[k + tap];
+            const float weight = g.a[k + tap];
 #pragma unroll
             for (int q = 0; q < 4; q++)
                 s.sum.v[q] = smp_bell_pair(s.sum.v[q], weight, s.left[(4 - tap) * C + q], s.right[tap * C + q]);
@@ -95,7 +95,7 @@ template <typename IN, int C> SMP_DEVICE stencil_quad bell_row4(const IN *line, 
 #pragma unroll
     for (int q = 0; q < 4; q++) {
         s.left[q] = s.right[4 * C + q] = s.sum.v[q];
-        s.sum.v[q] = smp_bell_first(g.w[0], s.sum.v[q]);
+        s.sum.v[q] = smp_bell_first(g.a[0], s.sum.v[q]);
     }
     int k = 0;
 #pragma unroll 2

@@ -27,7 +27,7 @@ template <int V> struct bell_format<uint8_t, V> {
     /* Rows of a turn of the loop: more spill, or do not fit the cache. */
     static SMP_MEMBER constexpr int unroll(int radius) { return radius <= 7 ? 4 : 2; }
     /* Taps beyond the filter's own weigh nothing: sums of bytes do not change by them. */
-    static SMP_MEMBER float across(const smp_bell &g, int k) { return k <= g.radius ? g.w[k] * 0x1p126f : 0.f; }
+    static SMP_MEMBER float across(const smp_bell &g, int k) { return k <= g.radius ? g.a[k] * 0x1p126f : 0.f; }
     static SMP_MEMBER float down(const smp_bell &g, int k) { return k <= g.radius ? g.w[k] * 0x1p23f : 0.f; }
     static SMP_MEMBER float value(const unsigned *words, int at) /* byte * 2^-149 */
     {
@@ -50,7 +50,7 @@ template <int V> struct bell_format<float, V> {
     static constexpr int ROWS = 4, AHEAD = 2;
     typedef smp_pack<unsigned, V> pack;
     static SMP_MEMBER constexpr int unroll(int) { return 2; }
-    static SMP_MEMBER float across(const smp_bell &g, int k) { return g.w[k]; }
+    static SMP_MEMBER float across(const smp_bell &g, int k) { return g.a[k]; }
     static SMP_MEMBER float down(const smp_bell &g, int k) { return g.w[k]; }
     static SMP_MEMBER float value(const unsigned *words, int at) { return __uint_as_float(words[at]); }
 };

@@ -215,7 +215,7 @@ SMP_DEVICE void blur_slope_march(const smp_io &io, const smp_blur_slope &p)
         weight[c] = p.weight[c] * 0x1p126f;
 #pragma unroll
     for (int k = 0; k <= R; k++) {
-        across[k] = C == 1 ? p.bell.w[k] * 0x1p126f : p.bell.w[k];
+        across[k] = C == 1 ? p.bell.a[k] * 0x1p126f : p.bell.a[k];
         down[k] = p.bell.w[k] * 0x1p23f;
     }
     /* Blurred rows are made from `first` on; at the picture's upper and lower end sobel has the first and the last one

@@ -33,15 +33,15 @@ SMP_FN float smp_blur_slope_gray(const smp_view *in, const smp_blur_slope *p, in
 /* The blurred picture at (x, y), of which what lies outside is what lies at its border. */
 SMP_FN float smp_blur_slope_blurred(const smp_view *in, const smp_blur_slope *p, int64_t x, int64_t y)
 {
-    const float *w = p->bell.w;
+    const float *w = p->bell.w, *a = p->bell.a;
     const int r = p->bell.radius;
     float s = 0.f;
     x = smp_border(x, in->width, SMP_CLAMP);
     y = smp_border(y, in->height, SMP_CLAMP);
     for (int i = -r; i <= r; i++) {
-        float m = smp_bell_first(w[0], smp_blur_slope_gray(in, p, x, y + i));
+        float m = smp_bell_first(a[0], smp_blur_slope_gray(in, p, x, y + i));
         for (int k = 1; k <= r; k++)
-            m = smp_bell_pair(m, w[k], smp_blur_slope_gray(in, p, x - k, y + i),
+            m = smp_bell_pair(m, a[k], smp_blur_slope_gray(in, p, x - k, y + i),
                               smp_blur_slope_gray(in, p, x + k, y + i));
         s = i == -r ? smp_bell_first(w[r], m) : smp_bell_tap(s, w[i < 0 ? -i : i], m);
     }

@@ -15,12 +15,12 @@ SMP_CPU_KERNEL(gaussian_rows)
         SMP_PASTE(gaussian_fixed_rows, SMP_ISA)(io, g, y0, y1);
         return;
     }
-    const float *w = smp_bell_weights(g, io->table);
+    const float *a = smp_bell_across(g, io->table);
     const int channels = io->in.channels;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++)
             for (int c = 0; c < channels; c++)
-                stencil_put(io, y, x * channels + c, smp_bell_row(&io->in, g, w, x, y, c));
+                stencil_put(io, y, x * channels + c, smp_bell_row(&io->in, g, a, x, y, c));
 }
 
 SMP_CPU_KERNEL(gaussian_columns)
@@ -31,7 +31,8 @@ SMP_CPU_KERNEL(gaussian_columns)
         SMP_PASTE(gaussian_fixed_columns, SMP_ISA)(io, g, y0, y1);
         return;
     }
-    const float *w = smp_bell_weights(g, io->table), outside = smp_outside(g->edge, g->fill, io->in.white);
+    const float *w = smp_bell_weights(g, io->table);
+    const float outside = smp_bell_outside(g, smp_outside(g->edge, g->fill, io->in.white));
     const int channels = io->in.channels, r = g->radius;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++)

@@ -6,7 +6,7 @@
  * fused: bytes to bytes, radii up to 8. The f32 definition costs two operations a tap and sample, which at 15 taps is
  * all that an SM can issue; here both passes are products with banded matrices of weights on tensor cores
  * (smp_mma.cuh), high and low bytes apart.
- *   - Row pass: S^T (16 columns x 8 rows) = band (16 x 32) * rows^T. The right operand is plain words of the rows.
+ *   - Row pass: bell_banded.cuh.
  *   - Column pass: out (16 rows x 8 columns) = band (16 x 32) * S. The row pass's results are its right operand as they
  *     lie in registers, but for the order of bytes, since the 32 rows may be in any order that the band has too.
  *
@@ -14,9 +14,8 @@
  * leaves the registers. Shared accesses are free of conflicts: pitches are odd multiples of 16 bytes. */
 #include "gaussian.h"
 
+#include "bell_banded.cuh"
 #include "bell_fixed.h"
-#include "smp_mma.cuh"
-#include "strip_odd_pieces.cuh"
 
 /* ---------------------------------------------------------------------------------------------- naive */
 
@@ -51,57 +50,24 @@ SMP_KERNEL_PAIR_(gaussian_fixed_columns, f32, float, f32, float, smp_bell)
 
 /* ---------------------------------------------------------------------------------------------- fused */
 
-/* Where a warp keeps its rows: an odd number of 16 bytes from one to the next, so that eight of them begin in different
- * banks. (The loader asks strip_rows for its pitch.) */
-template <int SIDE, int STAGES> struct strip_rows<uint8_t, SMP_FIXED_ACROSS, SIDE, SMP_FIXED_TILE, STAGES> {
-    static constexpr int PIECE = 16, PAD = 16, HALO = 2 * SIDE / PIECE;
-    static constexpr int SIDE_TURN = strip_halves(SMP_FIXED_TILE, 32 / HALO), BESIDE = 32 / SIDE_TURN;
-    static constexpr int PITCH = SMP_FIXED_ACROSS + BESIDE * PIECE + PAD, ODD_PITCH = PITCH;
-    uint4 v[STAGES * SMP_FIXED_TILE * PITCH / PIECE];
+enum { FIXED_STAGES = 2 };
 
-    SMP_MEMBER uint8_t *first() { return reinterpret_cast<uint8_t *>(v); }
-};
-
-enum { FIXED_STAGES = 2, FIXED_TILES = SMP_FIXED_ACROSS / SMP_FIXED_TILE };
-
-struct fixed_results { /* 16 rows on their way out */
-    static constexpr int PAD = 16, PITCH = SMP_FIXED_ACROSS + PAD;
-    uint4 v[SMP_FIXED_TILE * PITCH / 16];
-};
+typedef banded_results<SMP_FIXED_ROWS> fixed_results;
 
 /* The weights' matrices: high and low bytes. */
-template <int STEPS> struct fixed_matrices {
-    unsigned across[2][STEPS][4], down[2][4];
+template <int STEPS> struct fixed_matrices : banded_weights<STEPS> {
+    unsigned down[2][4];
 
-    SMP_MEMBER fixed_matrices(const unsigned *table)
+    SMP_MEMBER fixed_matrices(const unsigned *table) : banded_weights<STEPS>(table)
     {
         const unsigned *from = table + threadIdx.x;
 #pragma unroll
         for (int k = 0; k < 4; k++) {
-#pragma unroll
-            for (int s = 0; s < 2 * STEPS; s++)
-                across[s / STEPS][s % STEPS][k] = from[(4 * s + k) * 32];
             down[0][k] = from[(8 * STEPS + k) * 32];
             down[1][k] = from[(8 * STEPS + 4 + k) * 32];
         }
     }
 };
-
-/* S of 8 rows and a tile's 16 columns, times 256: as smp_mma_u8's d. window: 2 * STEPS words of one of the rows, 16
- * bytes apart. */
-template <int STEPS>
-SMP_DEVICE void fixed_across(unsigned (&sum)[4], const fixed_matrices<STEPS> &w, const unsigned *window)
-{
-    unsigned high[4] = {0, 0, 0, 0}, low[4] = {128, 128, 128, 128};
-#pragma unroll
-    for (int s = 0; s < STEPS; s++) {
-        smp_mma_u8(high, w.across[0][s], window[2 * s], window[2 * s + 1]);
-        smp_mma_u8(low, w.across[1][s], window[2 * s], window[2 * s + 1]);
-    }
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        sum[k] = high[k] * 256 + low[k];
-}
 
 /* 8 columns of S in bytes, right operands of the second product: 16 rows that were there before, or 16 new ones. */
 struct fixed_columns {
@@ -129,14 +95,14 @@ SMP_DEVICE unsigned fixed_high_bytes(unsigned a, unsigned b, unsigned c, unsigne
     return __byte_perm(__byte_perm(a, b, 0x0073), __byte_perm(c, d, 0x0073), 0x5410);
 }
 
-/* A tile: 16 rows of S from windows in rows g and g + 8 of the new rows, then 16 rows of results. */
-template <int STEPS>
+/* A tile: 16 rows of S from rows g and g + 8 of the new rows, then 16 rows of results. */
+template <int STEPS, typename ROW>
 SMP_DEVICE void fixed_tile(unsigned char *results, fixed_columns (&before)[2], const fixed_matrices<STEPS> &w,
-                           const unsigned *upper, const unsigned *lower)
+                           const ROW &row_g, const ROW &row_g8, int tile)
 {
     unsigned one[4], other[4], sum[2][4];
-    fixed_across<STEPS>(one, w, upper);
-    fixed_across<STEPS>(other, w, lower);
+    w.across(one, row_g, tile, 128);
+    w.across(other, row_g8, tile, 128);
 #pragma unroll
     for (int q = 0; q < 2; q++) { /* low, low, high, high byte of two rows' S; then bytes of four rows */
         const unsigned a = __byte_perm(one[2 * q], one[2 * q + 1], 0x6251);
@@ -150,37 +116,16 @@ SMP_DEVICE void fixed_tile(unsigned char *results, fixed_columns (&before)[2], c
         fixed_high_bytes(sum[0][2], sum[0][3], sum[1][2], sum[1][3]);
 }
 
-/* A lane's words of a row, 16 bytes apart. SKEWED: the row begins `skew` bytes late. */
-template <bool SKEWED> struct fixed_row {
-    const unsigned *words;
-    unsigned bits;
-
-    SMP_MEMBER fixed_row(const unsigned char *row, unsigned skew)
-        : words(reinterpret_cast<const unsigned *>(row) + (SKEWED ? skew / 4 : 0)), bits(8 * skew)
-    {
-    }
-    SMP_MEMBER unsigned operator[](int j) const
-    {
-        return SKEWED ? __funnelshift_r(words[4 * j], words[4 * j + 1], bits) : words[4 * j];
-    }
-};
-
 /* 16 rows of S come from the rows g and g + 8, as lanes see them; with the 16 before them they give 16 rows of results.
  */
 template <int STEPS, typename ROW>
-SMP_DEVICE void fixed_group(unsigned char *results, fixed_columns (&before)[FIXED_TILES][2],
+SMP_DEVICE void fixed_group(unsigned char *results, fixed_columns (&before)[BANDED_TILES][2],
                             const fixed_matrices<STEPS> &w, const ROW &row_g, const ROW &row_g8)
 {
-    constexpr int SHARED = 2 * STEPS - 1; /* words that a window has in common with the next */
-    unsigned upper[FIXED_TILES + SHARED], lower[FIXED_TILES + SHARED];
 #pragma unroll
-    for (int j = 0; j < FIXED_TILES + SHARED; j++) {
-        if (j >= SHARED)
-            smp_loads_stay(); /* early loads take 30 registers more */
-        upper[j] = row_g[j];
-        lower[j] = row_g8[j];
-        if (j >= SHARED)
-            fixed_tile(results + 16 * (j - SHARED), before[j - SHARED], w, upper + j - SHARED, lower + j - SHARED);
+    for (int j = 0; j < BANDED_TILES; j++) {
+        smp_loads_stay(); /* early loads take 30 registers more */
+        fixed_tile<STEPS>(results + 16 * j, before[j], w, row_g, row_g8, j);
     }
 }
 
@@ -188,31 +133,29 @@ template <int STEPS, typename loader_type>
 SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
                                fixed_results &made)
 {
-    constexpr int ROWS = SMP_FIXED_TILE, UP = SMP_FIXED_WARP_RADIUS, AHEAD = FIXED_STAGES - 1;
+    constexpr int ROWS = SMP_FIXED_ROWS, UP = SMP_FIXED_WARP_RADIUS, AHEAD = FIXED_STAGES - 1;
     constexpr int PITCH = loader_type::PITCH;
-    const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = (int)blockIdx.x * SMP_FIXED_ACROSS;
+    const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = (int)blockIdx.x * SMP_BANDED_ACROSS;
     const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
     const fixed_matrices<STEPS> w(static_cast<const unsigned *>(io.table));
     loader_type loader(s, io.in, x0, p.radius * io.in.channels, p.edge);
     unsigned char *const rows = s.first();
-    unsigned char *const results = reinterpret_cast<unsigned char *>(made.v);
+    unsigned char *const results = made.row(0);
     /* On the way out, a tile's 16 bytes a lane. Eight lanes have one row, or two that lie in different banks. */
-    constexpr int TURN = 32 / FIXED_TILES;
-    const int row = lane / 8 + lane % 8 / FIXED_TILES * 4, tile = lane % FIXED_TILES, x = x0 + 16 * tile;
+    constexpr int TURN = 32 / BANDED_TILES;
+    const int row = lane / 8 + lane % 8 / BANDED_TILES * 4, tile = lane % BANDED_TILES, x = x0 + 16 * tile;
     const bool whole = x + 16 <= n;
     const int singly = (n - x0) / 16; /* from this tile on, bytes go one by one */
     const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
     if (top < end) {
         const int height = end - top < band ? (int)(end - top) : band, groups = (height + ROWS - 1) / ROWS + 1;
-        fixed_columns before[FIXED_TILES][2] = {};
+        fixed_columns before[BANDED_TILES][2] = {};
         int stage = 0, next = 0, left = height + ROWS - row; /* rows to store from this lane's on */
         unsigned char *out = static_cast<unsigned char *>(smp_row(&io.out, top)) + (row - ROWS) * io.out.stride + x;
         loader.begin(top - UP, height + UP + p.radius, groups);
         unsigned skew = 0, skew8 = 0; /* of rows g and g + 8, of every group alike: they are 16 rows apart */
         if constexpr (loader_type::ODD) {
-            if (lane < ROWS) /* read with what lies before it, and not used */
-                *reinterpret_cast<uint4 *>(results + lane * fixed_results::PITCH + SMP_FIXED_ACROSS) =
-                    make_uint4(0, 0, 0, 0);
+            made.clear_pads();
             if (loader.quick)
                 skew = loader.skew(top - UP + g), skew8 = loader.skew(top - UP + g + 8);
         }
@@ -220,13 +163,13 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-            const unsigned char *const own = rows + stage + g * PITCH + 16 * STEPS - smp_fixed_side(STEPS) + 4 * t;
-            const fixed_row<loader_type::ODD> row_g(own, skew), row_g8(own + 8 * PITCH, skew8);
+            const unsigned char *const own = rows + stage + g * PITCH + 16 * STEPS - smp_banded_side(STEPS) + 8 * t;
+            const banded_row<loader_type::ODD> row_g(own, skew), row_g8(own + 8 * PITCH, skew8);
             fixed_group<STEPS>(results + g * fixed_results::PITCH + 4 * t, before, w, row_g, row_g8);
             __syncwarp();
             if constexpr (loader_type::ODD) {
                 if (k > 0)
-                    strip_flush_pieces<SMP_FIXED_ACROSS, ROWS, fixed_results::PITCH, 0>(
+                    strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, fixed_results::PITCH, 0>(
                         results, 0, out - row * io.out.stride - 16 * tile, io.out.stride, 0, left + row, n - x0);
             } else {
 #pragma unroll
@@ -237,7 +180,7 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
                         *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
                 }
 #pragma unroll 1
-                for (int j = singly; j < FIXED_TILES && k > 0; j++) /* a tile: two rows of 16 bytes at a time */
+                for (int j = singly; j < BANDED_TILES && k > 0; j++) /* a tile: two rows of 16 bytes at a time */
                     for (int r = lane / 16, c = 16 * j + lane % 16; r < ROWS && r < left + row && x0 + c < n; r += 2)
                         (out - 16 * tile)[(r - row) * io.out.stride + c] = results[r * fixed_results::PITCH + c];
             }
@@ -251,15 +194,14 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
 /* The kernel for windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
 template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
 {
-    typedef strip_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES> loader_type;
-    typedef strip_pieces_loader<uint8_t, 0, SMP_FIXED_ACROSS, 16 * STEPS, SMP_FIXED_TILE, FIXED_STAGES, true> odd_type;
-    typedef typename loader_type::rows_type rows_type;
+    typedef banded_loaders<STEPS, SMP_FIXED_ROWS, FIXED_STAGES> loaders;
+    typedef typename loaders::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     SMP_SMEM(fixed_results, made);
     if (strip_even(io))
-        fixed_march_by<STEPS, loader_type>(io, p, s, made);
+        fixed_march_by<STEPS, typename loaders::even>(io, p, s, made);
     else
-        fixed_march_by<STEPS, odd_type>(io, p, s, made);
+        fixed_march_by<STEPS, typename loaders::odd>(io, p, s, made);
 }
 
 /* 12 warps an SM have 168 registers each; 16 with 128 spill. */

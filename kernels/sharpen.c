@@ -17,7 +17,8 @@ SMP_CPU_KERNEL(sharpen_naive)
         for (int64_t row = y == y0 ? y - r : y + r; row <= y + r; row++)
             for (int64_t x = 0; x < io->in.width; x++)
                 for (int c = 0; c < channels; c++)
-                    ring[(row + r) % taps * samples + x * channels + c] = smp_bell_row(&io->in, g, w, x, row, c);
+                    ring[(row + r) % taps * samples + x * channels + c] =
+                        smp_bell_row(&io->in, g, smp_bell_across(g, io->table), x, row, c);
         for (int64_t i = 0; i < samples; i++) {
             float blurred = smp_bell_first(w[r], ring[y % taps * samples + i]);
             for (int k = 1 - r; k <= r; k++)

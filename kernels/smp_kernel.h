@@ -168,6 +168,19 @@ template <int PENDING> SMP_DEVICE void smp_copy_wait()
     SMP_KERNEL_PAIR_(name, u8, uint8_t, u16, uint16_t, type)                                                           \
     SMP_KERNEL_PAIR_(name, u16, uint16_t, u8, uint8_t, type)
 
+/* *to = v, or nothing: without a branch, behind which nvcc would also put what only makes v. */
+SMP_DEVICE void smp_store_where(bool wanted, unsigned *to, unsigned v)
+{
+#ifdef __CUDACC__
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u32 [%0], %1; }" ::"l"(to), "r"(v),
+                 "r"((unsigned)wanted)
+                 : "memory");
+#else
+    if (wanted)
+        *to = v;
+#endif
+}
+
 /* nvcc moves no loads from one side of it to the other; every lane must come here. It costs one NOP, and means nothing to
  * the threads: for kernels bound by arithmetic, whose operations nvcc reorders to hide a latency that other warps hide, so
  * that an operation's three registers come from one bank. */

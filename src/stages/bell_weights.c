@@ -2,6 +2,7 @@
 #include "stages/bell_weights.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "bell_fixed.h"
@@ -52,6 +53,32 @@ void smp_bell_fill(double *w, int radius, double sigma)
     }
 }
 
+int smp_bell_whole(const double *b, int radius, int32_t *whole, double *moved)
+{
+    enum { SCALES = 4096 };
+    int best = 0;
+    *moved = 256;
+    for (int scale = SMP_BELL_ONE - 1; scale >= SMP_BELL_ONE - SCALES; scale--) {
+        double off = 0;
+        int sum = 0, all[SMP_BELL_WHOLE + 1];
+        for (int k = 0; k <= radius; k++) {
+            all[k] = (int)(b[k] * scale + 0.5);
+            sum += k ? 2 * all[k] : all[k];
+        }
+        if (sum > SMP_BELL_ONE)
+            continue;
+        for (int k = radius; k >= 0; k--)
+            off += (k ? 2 : 1) * fabs((double)all[k] / sum - b[k]);
+        if (127.5 * off >= *moved)
+            continue;
+        *moved = 127.5 * off;
+        best = sum;
+        for (int k = 0; k <= radius; k++)
+            whole[k] = all[k];
+    }
+    return best;
+}
+
 static void set_work(smp_node_plan *work, int radius, int edge)
 {
     work->reach_up = work->reach_down = radius;
@@ -60,8 +87,20 @@ static void set_work(smp_node_plan *work, int radius, int edge)
     work->ops -= 2. * radius;                                  /* a pair sum counts 1, not 2 */
 }
 
-smp_code smp_bell_plan(double sigma, double truncate, int edge, double fill, smp_bell *bell, smp_node_plan *work,
-                       smp_error *err)
+/* The row pass's weights, and what the column pass makes up for. */
+static void set_whole(const double *b, smp_bell *bell)
+{
+    int32_t whole[SMP_BELL_WHOLE + 1];
+    double moved;
+    bell->whole = smp_bell_whole(b, bell->radius, whole, &moved);
+    for (int k = 0; k <= bell->radius; k++) {
+        bell->a[k] = (float)whole[k] / (float)SMP_BELL_ONE;
+        bell->w[k] = (float)(b[k] * SMP_BELL_ONE / bell->whole);
+    }
+}
+
+smp_code smp_bell_plan(double sigma, double truncate, int edge, double fill, bool bytes, smp_bell *bell,
+                       smp_node_plan *work, smp_error *err)
 {
     int radius = (int)ceil(truncate * sigma);
     *bell = (smp_bell){.radius = radius, .edge = edge, .fill = (float)fill};
@@ -81,6 +120,9 @@ smp_code smp_bell_plan(double sigma, double truncate, int edge, double fill, smp
     smp_bell_fill(w, radius, sigma);
     for (int k = 0; k <= radius; k++)
         (table ? table : bell->w)[k] = (float)w[k];
+    memcpy(bell->a, bell->w, sizeof bell->a);
+    if (bytes && radius <= SMP_BELL_WHOLE)
+        set_whole(w, bell);
     smp_free(w);
     set_work(work, radius, edge);
     return SMP_OK;

@@ -16,10 +16,17 @@ void smp_bell_fill(double *w, int radius, double sigma);
 /* The standard deviation of weights in that layout. */
 double smp_bell_deviation(const double *w, int radius);
 
+/* Fills whole[0..radius], radius <= SMP_BELL_WHOLE, with whole numbers below 65536 that are nearly proportional to the
+ * weights b (as above), and returns their sum over all taps, N <= 65536. Of 4096 scales that one is taken for which
+ * the sum of |whole[k] / N - b[k]| over all taps is least: 127.5 times that, which *moved becomes, is as far as a
+ * weighted mean of code values 0..255 can move. */
+int smp_bell_whole(const double *b, int radius, int32_t *whole, double *moved);
+
 /* Plans a blur: *bell becomes the kernel parameters, work gets reach, ops and, for many taps, the table of weights.
- * sigma > 0 in px; edge a smp_edge; fill a fraction of full scale. */
-smp_code smp_bell_plan(double sigma, double truncate, int edge, double fill, smp_bell *bell, smp_node_plan *work,
-                       smp_error *err);
+ * sigma > 0 in px; edge a smp_edge; fill a fraction of full scale; bytes: of an 8-bit picture, whose row weights may be
+ * 65536ths (bell.h). */
+smp_code smp_bell_plan(double sigma, double truncate, int edge, double fill, bool bytes, smp_bell *bell,
+                       smp_node_plan *work, smp_error *err);
 
 /* The same in whole numbers (bell_fixed.h): weights are rounded to 65536ths, the middle one takes what is left over, and
  * those that are zero at the ends are dropped. work->nothing: only the middle one is left. Too wide a bell is an error.

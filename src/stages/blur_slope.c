@@ -37,7 +37,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     smp_blur_slope k = {.weight = {0.2126f, 0.7152f, 0.0722f}};
     if (in->alpha || (in->channels != 1 && in->channels != 3))
         return smp_fail(err, SMP_E_PIPE, "works on pictures of one channel or three, without alpha");
-    smp_code code = smp_bell_plan(p->sigma, 4, SMP_CLAMP, 0, &k.bell, work, err);
+    smp_code code = smp_bell_plan(p->sigma, 4, SMP_CLAMP, 0, in->format == SMP_U8, &k.bell, work, err);
     if (code)
         return code;
     if (p->negative)

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "stages/bell_weights.h"
-#include "stages/fixed_matrices.h"
+#include "stages/banded_matrices.h"
 #include "stages/stencil_grid.h"
 
 typedef struct gaussian_params {
@@ -51,15 +51,16 @@ static smp_code check_fixed(const smp_shape *in, smp_error *err)
 /* What tensor cores multiply by, where a kernel is for them. */
 static smp_code plan_matrices(const smp_bell *bell, int channels, smp_node_plan *work, smp_error *err)
 {
-    const int steps = smp_fixed_steps(bell, channels);
-    const size_t size = (size_t)smp_fixed_words(steps) * sizeof(uint32_t);
+    const int banded = bell->whole ? smp_banded_steps(bell->radius, channels) : 0;
+    const int steps = bell->fixed ? smp_fixed_steps(bell, channels) : banded;
+    const size_t size = (size_t)(bell->fixed ? smp_fixed_words(steps) : smp_banded_words(steps)) * sizeof(uint32_t);
     if (!steps || work->nothing)
         return SMP_OK;
     work->table = smp_alloc(size);
     if (!work->table)
         return smp_fail_memory(err, "filter weights", size);
     work->table_size = size;
-    smp_fixed_matrices(bell, channels, steps, work->table);
+    (bell->fixed ? smp_fixed_matrices : smp_banded_matrices)(bell, channels, steps, work->table);
     return SMP_OK;
 }
 
@@ -75,8 +76,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const bool fixed = p->arithmetic == IN_FIXED;
     smp_code code = fixed ? check_fixed(in, err) : SMP_OK;
     if (!code)
-        code = (fixed ? smp_bell_plan_fixed : smp_bell_plan)(p->sigma, p->truncate, p->edge, p->fill, &bell, work, err);
-    if (!code && fixed)
+        code = fixed ? smp_bell_plan_fixed(p->sigma, p->truncate, p->edge, p->fill, &bell, work, err)
+                     : smp_bell_plan(p->sigma, p->truncate, p->edge, p->fill, in->format == SMP_U8, &bell, work, err);
+    if (!code)
         code = plan_matrices(&bell, in->channels, work, err);
     if (code)
         return code;
@@ -104,12 +106,23 @@ static const char *fused(const smp_io *io, const void *kernel)
         WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7), WARP(8),
         WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15), WARP(16)};
 #undef WARP
-    static const char *const fixed[SMP_FIXED_STEPS + 1] = {NULL, "gaussian_fixed_warp1", "gaussian_fixed_warp2",
-                                                           "gaussian_fixed_warp3"};
+    static const char *const fixed[SMP_BANDED_STEPS + 1] = {NULL, "gaussian_fixed_warp1", "gaussian_fixed_warp2",
+                                                            "gaussian_fixed_warp3"};
+#define BANDED(R)                                                                                                      \
+    {                                                                                                                  \
+        "gaussian_banded" #R "_1", "gaussian_banded" #R "_2", "gaussian_banded" #R "_3"                                \
+    }
+    static const char *const banded[SMP_BANDED_RADIUS + 1][SMP_BANDED_STEPS] = {
+        [4] = BANDED(4), [5] = BANDED(5),   [6] = BANDED(6),  [7] = BANDED(7),
+        [8] = BANDED(8), [10] = BANDED(10), [12] = BANDED(12)};
+#undef BANDED
     const smp_bell *bell = kernel;
     if (bell->fixed)
         return fixed[smp_fixed_warp(bell, io)];
-    const int radius = smp_bell_warp(bell, io);
+    int radius = smp_banded_warp(bell, io);
+    if (radius)
+        return banded[radius][smp_banded_steps(bell->radius, io->in.channels) - 1];
+    radius = smp_bell_warp(bell, io);
     return radius ? warp[radius - 1][io->in.channels - 1] : NULL;
 }
 /* By the arithmetic alone. */
@@ -145,7 +158,8 @@ static const char *tiled_columns(const smp_io *io, const void *kernel)
 /* Where one kernel does not make both passes. */
 static bool in_one(const smp_bell *bell, smp_io whole)
 {
-    return (bell->fixed ? smp_fixed_warp(bell, &whole) : smp_bell_warp(bell, &whole)) != 0;
+    const int banded = smp_banded_warp(bell, &whole);
+    return (bell->fixed ? smp_fixed_warp(bell, &whole) : banded ? banded : smp_bell_warp(bell, &whole)) != 0;
 }
 static const char *rows(const smp_io *io, const void *kernel)
 {

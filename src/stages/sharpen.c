@@ -34,7 +34,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         work->nothing = true;
         return SMP_OK;
     }
-    smp_code code = smp_bell_plan(p->sigma, 4, p->edge, p->fill, &kernel.blur, work, err);
+    smp_code code = smp_bell_plan(p->sigma, 4, p->edge, p->fill, false, &kernel.blur, work, err);
     if (code)
         return code;
     memcpy(work->kernel, &kernel, sizeof kernel);

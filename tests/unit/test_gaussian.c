@@ -36,6 +36,32 @@ static void weights_are_the_sampled_bell_where_that_is_right(void **state)
         assert_true(fabs(w[k] - exp(-k * k / 8.) / sum) < 1e-15);
 }
 
+/* Row weights of 8-bit pictures: whole, no sum of which leaves 24 bits, and so near the bell that no result moves by more
+ * than a hundredth. */
+static void whole_weights_move_no_result_by_more_than_a_hundredth(void **state)
+{
+    (void)state;
+    static const double truncates[] = {2, 2.5, 3, 4, 6};
+    for (size_t t = 0; t < sizeof truncates / sizeof truncates[0]; t++)
+        for (int step = 1; truncates[t] * step / 64 <= SMP_BELL_WHOLE; step++) {
+            const double sigma = step / 64.;
+            const int radius = (int)ceil(truncates[t] * sigma);
+            double w[SMP_BELL_WHOLE + 1], off = 0, moved;
+            int32_t whole[SMP_BELL_WHOLE + 1], all = 0;
+            smp_bell_fill(w, radius, sigma);
+            const int sum = smp_bell_whole(w, radius, whole, &moved);
+            for (int k = radius; k >= 0; k--) {
+                assert_in_range(whole[k], 0, 65535);
+                all += k ? 2 * whole[k] : whole[k];
+                off += (k ? 2 : 1) * fabs((double)whole[k] / sum - w[k]);
+            }
+            assert_int_equal(all, sum);
+            assert_in_range(sum, 61000, SMP_BELL_ONE);
+            assert_true(fabs(moved - 127.5 * off) < 1e-12);
+            assert_true(moved < 0.01);
+        }
+}
+
 static void an_impulse_spreads_with_deviation_sigma(void **state)
 {
     (void)state;
@@ -146,6 +172,65 @@ static void values_equal_a_direct_sum_in_double(void **state)
         }
 }
 
+/* The last rounding, and what whole row weights move: at most 0.51. Stripes as wide as a weight are where those tell. */
+static void bytes_are_within_0_51_of_a_direct_sum(void **state)
+{
+    (void)state;
+    for (int radius = 1; radius <= 16; radius++)
+        for (int stripes = 0; stripes < 2; stripes++) {
+            const double sigma = radius / 4. - 0.01;
+            PARAMS(p, &smp_stage_gaussian, {"sigma", sigma}, {"edge", SMP_WRAP});
+            double w[32];
+            exact_context e = {SMP_WRAP, 0, w, radius};
+            smp_bell_fill(w, radius, sigma);
+            const kernel_case c = {.stage = &smp_stage_gaussian,
+                                   .params = p,
+                                   .in = case_shape(46, 9, 1, SMP_U8),
+                                   .in_storage = SMP_U8,
+                                   .out_storage = SMP_U8};
+            picture in = picture_make(&c.in, SMP_U8), got;
+            picture_fill(&in, (uint64_t)radius, CASE_CODES);
+            for (int i = 0; stripes && i < 46 * 9; i++)
+                picture_set(&in, i % 46, i / 46, 0, (float)(255 * (i % 46 * 31 >> 3 & 1)));
+            kernel_case_naive(&c, &in, NULL, &got);
+            for (int i = 0; i < 46 * 9; i++) {
+                const double want = exact(&in, i % 46, i / 46, 0, &e), is = picture_get(&got, i % 46, i / 46, 0);
+                if (fabs(is - want) > 0.51)
+                    fail_msg("radius %d at %d: %g, exact %.9g", radius, i, is, want);
+            }
+            picture_free(&in);
+            picture_free(&got);
+        }
+}
+
+/* Rows of bytes sum up exactly, so that f32 in any order, integers and tensor cores agree. */
+static void the_row_pass_of_bytes_is_exact(void **state)
+{
+    (void)state;
+    for (int radius = 1; radius <= SMP_BELL_WHOLE; radius++) {
+        PARAMS(p, &smp_stage_gaussian, {"sigma", radius / 4.}, {"edge", SMP_CLAMP});
+        const kernel_case c = {.stage = &smp_stage_gaussian,
+                               .params = p,
+                               .in = case_shape(40, 1, 3, SMP_U8),
+                               .in_storage = SMP_U8,
+                               .out_storage = SMP_U8};
+        picture in = picture_make(&c.in, SMP_U8);
+        picture_fill(&in, (uint64_t)radius, CASE_CODES);
+        smp_node_plan plan = case_plan(&c);
+        const smp_bell *bell = (const smp_bell *)(const void *)plan.kernel;
+        assert_true(bell->whole > 0);
+        for (int x = 0; x < 40; x++) {
+            int64_t sum = 0;
+            for (int k = -radius; k <= radius; k++)
+                sum += (int64_t)(bell->a[k < 0 ? -k : k] * (float)SMP_BELL_ONE) *
+                       (int64_t)double_at(&in, x + k, 0, 1, SMP_CLAMP, 0);
+            assert_true((double)smp_bell_row(&in.view, bell, bell->a, x, 0, 1) == (double)sum / SMP_BELL_ONE);
+        }
+        case_plan_free(&plan);
+        picture_free(&in);
+    }
+}
+
 static void every_variant_gives_the_same_bytes(void **state)
 {
     (void)state;
@@ -208,11 +293,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_have_the_deviation_that_was_asked_for),
         cmocka_unit_test(weights_are_the_sampled_bell_where_that_is_right),
+        cmocka_unit_test(whole_weights_move_no_result_by_more_than_a_hundredth),
         cmocka_unit_test(an_impulse_spreads_with_deviation_sigma),
         cmocka_unit_test(sigma_zero_is_left_out),
         cmocka_unit_test(a_wrapping_border_needs_the_whole_picture),
         cmocka_unit_test(out_of_memory_is_an_error_without_a_leak),
         cmocka_unit_test(values_equal_a_direct_sum_in_double),
+        cmocka_unit_test(bytes_are_within_0_51_of_a_direct_sum),
+        cmocka_unit_test(the_row_pass_of_bytes_is_exact),
         cmocka_unit_test(every_variant_gives_the_same_bytes),
         cmocka_unit_test(every_border_gives_the_same_bytes),
         cmocka_unit_test(formats_channels_and_strips_give_the_same_bytes),

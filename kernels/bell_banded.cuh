@@ -1,0 +1,102 @@
+/* The row pass of bytes on tensor cores, for kernels of one warp a strip (strip.cuh): S = sums of whole weights times
+ * bytes, as products of a banded matrix with the rows.
+ *
+ *   S^T (16 columns x 8 rows) = band (16 x 32) * rows^T, high and low bytes of the weights apart. The right operand is
+ *   plain bytes of the rows, 8 of each 32 a lane: lane 4g + t reads them of row g. It ends with S of two rows, 2t and
+ *   2t + 1, in four columns: those side by side that begin at 4 * (g / 2), in pairs that g % 2 tells apart
+ *   (src/stages/banded_matrices.c).
+ *
+ * Reads are free of conflicts: rows lie an odd number of 32 bytes apart. */
+#ifndef SMP_KERNELS_BELL_BANDED_CUH
+#define SMP_KERNELS_BELL_BANDED_CUH
+
+#include "bell_banded.h"
+#include "smp_mma.cuh"
+#include "strip_odd_pieces.cuh"
+
+enum { BANDED_TILES = SMP_BANDED_ACROSS / SMP_BANDED_TILE };
+
+/* Where a warp keeps its rows: an odd number of 32 bytes from one to the next, so that four of them take all banks.
+ * (The loader asks strip_rows for its pitch.) */
+template <int SIDE, int ROWS, int STAGES> struct strip_rows<uint8_t, SMP_BANDED_ACROSS, SIDE, ROWS, STAGES> {
+    static constexpr int PIECE = 16, HALO = 2 * SIDE / PIECE;
+    static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO), BESIDE = 32 / SIDE_TURN;
+    static constexpr int LEAST = SMP_BANDED_ACROSS + (BESIDE + 1) * PIECE;
+    static constexpr int PITCH = (LEAST + 31) / 64 * 64 + 32, ODD_PITCH = PITCH;
+    uint4 v[STAGES * ROWS * PITCH / PIECE];
+
+    SMP_MEMBER uint8_t *first() { return reinterpret_cast<uint8_t *>(v); }
+};
+
+/* The loaders of a kernel's two marches, for rows that are aligned and rows that begin anywhere. */
+template <int STEPS, int ROWS, int STAGES> struct banded_loaders {
+    typedef strip_loader<uint8_t, 0, SMP_BANDED_ACROSS, 16 * STEPS, ROWS, STAGES> even;
+    typedef strip_pieces_loader<uint8_t, 0, SMP_BANDED_ACROSS, 16 * STEPS, ROWS, STAGES, true> odd;
+    typedef typename even::rows_type rows_type;
+};
+
+/* Results on their way out of a march over rows that begin anywhere. */
+template <int ROWS> struct banded_results {
+    static constexpr int PAD = 16, PITCH = SMP_BANDED_ACROSS + PAD;
+    uint4 v[ROWS * PITCH / 16];
+
+    SMP_MEMBER unsigned char *row(int y) { return reinterpret_cast<unsigned char *>(v) + y * PITCH; }
+    /* What lies behind rows is read with them and not used. */
+    SMP_MEMBER void clear_pads()
+    {
+        if ((int)threadIdx.x < ROWS)
+            *reinterpret_cast<uint4 *>(row((int)threadIdx.x) + SMP_BANDED_ACROSS) = make_uint4(0, 0, 0, 0);
+    }
+};
+
+/* The weights' matrices: high and low bytes. */
+template <int STEPS> struct banded_weights {
+    unsigned high[STEPS][4], low[STEPS][4];
+
+    SMP_MEMBER banded_weights(const unsigned *table)
+    {
+        const unsigned *from = table + threadIdx.x;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+#pragma unroll
+            for (int s = 0; s < STEPS; s++) {
+                high[s][k] = from[(4 * s + k) * 32];
+                low[s][k] = from[(4 * (STEPS + s) + k) * 32];
+            }
+    }
+    /* S of 8 rows and the 16 columns of a tile, and `more`, as smp_mma_u8's d. row: the lane's, a banded_row. */
+    template <typename ROW> SMP_MEMBER void across(unsigned (&sum)[4], const ROW &row, int tile, unsigned more) const
+    {
+        unsigned upper[4] = {0, 0, 0, 0}, lower[4] = {more, more, more, more};
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) {
+            const uint2 window = row[tile + 2 * s];
+            smp_mma_u8(upper, high[s], window.x, window.y);
+            smp_mma_u8(lower, low[s], window.x, window.y);
+        }
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            sum[k] = upper[k] * 256 + lower[k];
+    }
+};
+
+/* A lane's 8 bytes of each 32 that begin 16 bytes apart in a row. SKEWED: the row begins `skew` bytes late. */
+template <bool SKEWED> struct banded_row {
+    const unsigned *words;
+    unsigned bits;
+
+    SMP_MEMBER banded_row(const unsigned char *row, unsigned skew)
+        : words(reinterpret_cast<const unsigned *>(row) + (SKEWED ? skew / 4 : 0)), bits(8 * skew)
+    {
+    }
+    SMP_MEMBER uint2 operator[](int j) const
+    {
+        const unsigned *const at = words + 4 * j;
+        if (!SKEWED)
+            return *reinterpret_cast<const uint2 *>(at);
+        const unsigned middle = at[1];
+        return make_uint2(__funnelshift_r(at[0], middle, bits), __funnelshift_r(middle, at[2], bits));
+    }
+};
+
+#endif

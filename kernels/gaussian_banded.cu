@@ -1,0 +1,207 @@
+/* gaussian on GPUs for bytes and radii of 4 to 12: the row pass on tensor cores, the column pass in f32.
+ *
+ * The definition (bell.h) has whole row weights for 8-bit pictures, so that sums of the row pass are exact however they
+ * are made. As multiplications and additions in f32 they are half of what the definition takes (2r+1 of 4r+2 operations
+ * a sample), and the one-warp blur of bell_warp.cuh is bound by its number of instructions: 43 a sample at 15 taps.
+ * Here they are products with a banded matrix (bell_banded.cuh), 2.5 instructions a sample whatever the radius, 24 in
+ * all.
+ *
+ * One warp a strip of 128 bytes, rows eight at a time:
+ *   - S of eight rows goes through shared memory, from lanes that have pairs of rows to lanes that have four columns;
+ *   - S < 2^24 is a float as its bits lie there, S * 2^-149, which FFMA takes at full speed; column weights carry
+ * 2^126;
+ *   - the column pass is that of bell_warp.cuh: each lane keeps 2r sums for each of its four columns;
+ *   - products of the next eight rows, a tile of them beside each row of the column pass: one after the other, each
+ *     would wait for the other's latency (0.405 ms and 0.33, 15 taps, 16384 x 16384).
+ *
+ * Shared accesses are free of conflicts. S of a column is eight words, in two halves; lane l's column 4l + i lies in
+ * slot 4l + (i ^ swap), swap being l % 4 with its two bits exchanged, and the halves change places where l & 4. So
+ * stores of 8 bytes by lanes that have four columns in two neighbouring quads, and loads of 16 bytes by lanes that have
+ * neighbouring quads, both meet all banks. */
+#include "gaussian.h"
+
+#include "bell_banded.cuh"
+
+enum { BANDED_ROWS = SMP_BANDED_ROWS, BANDED_STAGES = 2, BANDED_LANE = 4 /* columns */ };
+
+/* S on its way from rows to columns: [column's slot][half][four rows]. */
+struct banded_sums {
+    alignas(128) uint4 v[2][SMP_BANDED_ACROSS][2]; /* of one group, and of the next */
+};
+enum { BANDED_BUFFER = SMP_BANDED_ACROSS * 32 /* bytes */ };
+
+/* How lane l's four columns lie in slots. */
+SMP_DEVICE int banded_swap(int l)
+{
+    return (l & 1) << 1 | (l & 2) >> 1;
+}
+
+/* Four finished columns: 2^23 + byte each. */
+SMP_DEVICE unsigned banded_packed(const float *v)
+{
+    const unsigned low = __byte_perm(__float_as_uint(v[0]), __float_as_uint(v[1]), 0x0040);
+    const unsigned high = __byte_perm(__float_as_uint(v[2]), __float_as_uint(v[3]), 0x0040);
+    return __byte_perm(low, high, 0x5410);
+}
+
+/* A tile's S, of smp_mma_u8's d, to where `put` says: of odd tiles halves change places. */
+SMP_DEVICE void banded_put(unsigned char *to, const int (&put)[2], int tile, const unsigned (&S)[4])
+{
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+        *reinterpret_cast<uint2 *>(to + (put[q] ^ tile % 2 * 16) + tile * SMP_BANDED_TILE * 32) =
+            make_uint2(S[2 * q], S[2 * q + 1]);
+}
+
+template <int R, int STEPS, typename loader_type>
+SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
+                                banded_sums &sums, banded_results<BANDED_ROWS> &results, int64_t top, int made)
+{
+    constexpr int ROWS = BANDED_ROWS, AHEAD = BANDED_STAGES - 1, PITCH = loader_type::PITCH, V = BANDED_LANE;
+    constexpr bool ODD = loader_type::ODD;
+    const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = (int)blockIdx.x * SMP_BANDED_ACROSS;
+    const int n = (int)stencil_samples(io.out), x = x0 + V * lane;
+    const banded_weights<STEPS> w(static_cast<const unsigned *>(io.table));
+    loader_type loader(s, io.in, x0, p.radius * io.in.channels, p.edge);
+    float down[R + 1];
+#pragma unroll
+    for (int k = 0; k <= R; k++)
+        down[k] = k <= p.radius ? p.w[k] * 0x1p126f : 0.f;
+    /* Where rows 2t and 2t + 1 go: of columns in the quad g / 2 + 4 * tile, the pair that g % 2 tells, and two beside;
+     * and where this lane's columns lie. */
+    unsigned char *const all = reinterpret_cast<unsigned char *>(sums.v);
+    int put[2], own[V];
+#pragma unroll
+    for (int q = 0; q < 2; q++)
+        put[q] = (4 * (g / 2) + ((g % 2 + 2 * q) ^ banded_swap(g / 2))) * 32 + t / 2 * 16 + t % 2 * 8;
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        own[i] = (V * lane + (i ^ banded_swap(lane % 4))) * 32 + (lane >> 2 & 1) * 16;
+    constexpr int PAD = (ROWS - 2 * R % ROWS) % ROWS; /* rows read above, so that groups of output rows are complete */
+    const int need = PAD + 2 * R + made, groups = (need + ROWS - 1) / ROWS;
+    float sum[2 * R][V];
+#pragma unroll
+    for (int j = 0; j < 2 * R; j++)
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            sum[j][i] = 0.f;
+    int stage = 0, next = 0, row = -2 * R - PAD; /* the first output row of a turn */
+    unsigned char *out = static_cast<unsigned char *>(smp_row(&io.out, top)) + row * io.out.stride + x;
+    loader.begin(top - R - PAD, need, groups);
+    if constexpr (ODD)
+        results.clear_pads();
+    int buffer = 0; /* S that columns are made of; products fill the other */
+    const unsigned char *rows = s.first() + g * PITCH + 16 * STEPS - smp_banded_side(STEPS) + 8 * t;
+#pragma unroll 1
+    for (int k = -AHEAD; k <= groups;
+         k++) { /* the first turns only load ahead; turn k makes S of group k, output of k - 1 */
+        if (k < groups) {
+            if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
+                continue;
+        } else {
+            __syncwarp();
+        }
+        unsigned skew = 0;
+        if constexpr (ODD)
+            skew = loader.quick ? loader.skew(top - R - PAD + k * ROWS + g) : 0;
+        const banded_row<ODD> from(rows + stage, skew);
+        unsigned char *const fresh = all + (buffer ^ BANDED_BUFFER);
+        uint4 v[V];
+        if (k == 0) {
+#pragma unroll
+            for (int q = 0; q < ROWS; q++) {
+                unsigned S[4];
+                w.across(S, from, q, 0);
+                banded_put(fresh, put, q, S);
+            }
+        } else {
+#pragma unroll
+            for (int q = 0; q < ROWS; q++) {
+                if (q % 2 == 0)
+                    smp_loads_stay(); /* early loads take registers */
+                if (q % 4 == 0)
+#pragma unroll
+                    for (int i = 0; i < V; i++)
+                        v[i] = *reinterpret_cast<const uint4 *>(all + buffer + (own[i] ^ q / 4 * 16));
+                unsigned S[4];
+                w.across(S, from, q, 0);
+                float done[V];
+#pragma unroll
+                for (int i = 0; i < V; i++) {
+                    const unsigned S_i[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
+                    const float m = __uint_as_float(S_i[q % 4]);
+                    done[i] = fmaf(smp_bell_tap(sum[0][i], down[R], m), 0x1p7f, 8388608.f);
+#pragma unroll
+                    for (int j = 0; j < 2 * R - 1; j++)
+                        sum[j][i] = smp_bell_tap(sum[j + 1][i], down[j < R ? R - 1 - j : j + 1 - R], m);
+                    sum[2 * R - 1][i] = smp_bell_first(down[R], m);
+                }
+                banded_put(fresh, put, q, S);
+                const unsigned result = banded_packed(done);
+                if constexpr (ODD)
+                    *reinterpret_cast<unsigned *>(results.row(q) + V * lane) = result;
+                else
+                    smp_store_where(row >= 0,
+                                    reinterpret_cast<unsigned *>(out + (uint64_t)(unsigned)q * (unsigned)io.out.stride),
+                                    result);
+            }
+            if constexpr (ODD) {
+                __syncwarp();
+                strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, banded_results<ROWS>::PITCH, 0>(
+                    results.row(0), 0, out - V * lane, io.out.stride, -row, made - row, n - x0);
+            }
+            row += ROWS;
+            out += ROWS * io.out.stride;
+        }
+        if (k < groups - 1)
+            stage = strip_next<loader_type>(stage);
+        buffer ^= BANDED_BUFFER;
+    }
+}
+
+/* The kernel for radii up to R and windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
+template <int R, int STEPS> SMP_DEVICE void banded_march(const smp_io &io, const smp_bell &p)
+{
+    typedef banded_loaders<STEPS, BANDED_ROWS, BANDED_STAGES> loaders;
+    typedef typename loaders::rows_type rows_type;
+    typedef banded_results<BANDED_ROWS> results_type;
+    SMP_SMEM(rows_type, s);
+    SMP_SMEM(banded_sums, sums);
+    SMP_SMEM(results_type, results);
+    const int bands = (int)gridDim.y, y = (int)blockIdx.y;
+    const int64_t rows = io.out.rows, begin = smp_banded_begin(rows, bands, y);
+    const int made = (int)(smp_banded_begin(rows, bands, y + 1) - begin);
+    if (made <= 0)
+        return;
+    const bool whole = ((int64_t)blockIdx.x + 1) * SMP_BANDED_ACROSS <= stencil_samples(io.out);
+    const int missing = (BANDED_ROWS - made % BANDED_ROWS) % BANDED_ROWS;        /* to whole groups, of the last band */
+    if (whole && strip_even(io) && begin >= missing && io.out.stride >> 31 == 0) /* those it makes a second time */
+        banded_march_by<R, STEPS, typename loaders::even>(io, p, s, sums, results, io.out.y0 + begin - missing,
+                                                          made + missing);
+    else
+        banded_march_by<R, STEPS, typename loaders::odd>(io, p, s, sums, results, io.out.y0 + begin, made);
+}
+
+/* With 168 registers there are 12 warps an SM, with 128 there are 16, of which long windows spill. */
+#define GAUSSIAN_BANDED(R, STEPS)                                                                                      \
+    SMP_KERNEL_BOUNDS(32, R <= 6 || (R <= 8 && STEPS == 1) ? 16 : 12, gaussian_banded##R##_##STEPS##_u8_u8, smp_bell,  \
+                      io, p)                                                                                           \
+    {                                                                                                                  \
+        banded_march<R, STEPS>(io, p);                                                                                 \
+    }
+GAUSSIAN_BANDED(4, 1)
+GAUSSIAN_BANDED(4, 2)
+GAUSSIAN_BANDED(5, 1)
+GAUSSIAN_BANDED(5, 2)
+GAUSSIAN_BANDED(6, 1)
+GAUSSIAN_BANDED(6, 2)
+GAUSSIAN_BANDED(7, 1)
+GAUSSIAN_BANDED(7, 2)
+GAUSSIAN_BANDED(7, 3)
+GAUSSIAN_BANDED(8, 1)
+GAUSSIAN_BANDED(8, 2)
+GAUSSIAN_BANDED(8, 3)
+GAUSSIAN_BANDED(10, 2)
+GAUSSIAN_BANDED(10, 3)
+GAUSSIAN_BANDED(12, 2)
+GAUSSIAN_BANDED(12, 3)

@@ -1,0 +1,57 @@
+/* Banded matrices of weights: see banded_matrices.h. */
+#include "stages/banded_matrices.h"
+
+#include <string.h>
+
+/* The weight for samples `distance` apart in a row. */
+static uint32_t weight(const smp_bell *bell, int distance, int channels)
+{
+    const int k = distance / channels;
+    return distance % channels || k > bell->radius || -k > bell->radius ? 0 : smp_banded_weight(bell, k);
+}
+
+/* The column of a tile that row m of the product is: a lane then ends with four columns side by side. */
+static int column_of(int m)
+{
+    return m < 8 ? m / 2 * 4 + m % 2 : (m - 8) / 2 * 4 + 2 + m % 2;
+}
+
+/* Where a lane's register of smp_mma_u8's left operand lies in the matrix: its row, and its first column. */
+static void place(int lane, int reg, int *row, int *column)
+{
+    *row = lane / 4 + reg % 2 * 8;
+    *column = reg / 2 * 16 + 4 * (lane % 4);
+}
+
+void smp_banded_matrices(const smp_bell *bell, int channels, int steps, uint32_t *words)
+{
+    memset(words, 0, (size_t)smp_banded_words(steps) * sizeof *words);
+    for (int slot = 0; slot < 128; slot++)
+        for (int i = 0; i < 4; i++)
+            for (int s = 0; s < steps; s++) {
+                int m, byte;
+                place(slot % 32, slot / 32, &m, &byte);
+                byte = byte % 16 * 2 + byte / 16 * 4; /* a lane's two registers are 8 bytes side by side */
+                const uint32_t w = weight(bell, 32 * s + byte + i - smp_banded_side(steps) - column_of(m), channels);
+                words[s * 128 + slot] |= (w >> 8) << 8 * i;
+                words[(steps + s) * 128 + slot] |= (w & 255) << 8 * i;
+            }
+}
+
+void smp_fixed_matrices(const smp_bell *bell, int channels, int steps, uint32_t *words)
+{
+    uint32_t *const down = words + smp_banded_words(steps);
+    smp_banded_matrices(bell, channels, steps, words);
+    memset(down, 0, 2 * 128 * sizeof *down);
+    for (int slot = 0; slot < 128; slot++)
+        for (int i = 0; i < 4; i++) {
+            /* The first product's results are the rows 2t, 2t + 1 of two halves of 8, of the 16 rows before and of the
+             * 16 that are new. Output row m has its middle in row 8 + m. */
+            int m, column;
+            place(slot % 32, slot / 32, &m, &column);
+            const int row = column / 16 * 16 + (i < 2 ? 0 : 8) + column % 16 / 2 + i % 2;
+            const uint32_t w = weight(bell, row - 8 - m, 1);
+            down[slot] |= (w >> 8) << 8 * i;
+            down[128 + slot] |= (w & 255) << 8 * i;
+        }
+}
