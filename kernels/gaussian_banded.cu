@@ -53,7 +53,9 @@ SMP_DEVICE void banded_put(unsigned char *to, const int (&put)[2], int tile, con
             make_uint2(S[2 * q], S[2 * q + 1]);
 }
 
-template <int R, int STEPS, typename loader_type>
+/* FLUSH: results lie in shared memory until eight rows of them are there, for rows of them that end within the strip or
+ * begin anywhere. Else there are whole groups of output rows, and lanes store four bytes. */
+template <int R, int STEPS, bool FLUSH, typename loader_type>
 SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
                                 banded_sums &sums, banded_results<BANDED_ROWS> &results, int64_t top, int made)
 {
@@ -70,25 +72,27 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
     /* Where rows 2t and 2t + 1 go: of columns in the quad g / 2 + 4 * tile, the pair that g % 2 tells, and two beside;
      * and where this lane's columns lie. */
     unsigned char *const all = reinterpret_cast<unsigned char *>(sums.v);
+    const int swap_g = banded_swap(g / 2), swap_lane = banded_swap(lane % 4);
     int put[2], own[V];
 #pragma unroll
     for (int q = 0; q < 2; q++)
-        put[q] = (4 * (g / 2) + ((g % 2 + 2 * q) ^ banded_swap(g / 2))) * 32 + t / 2 * 16 + t % 2 * 8;
+        put[q] = (4 * (g / 2) + ((g % 2 + 2 * q) ^ swap_g)) * 32 + t / 2 * 16 + t % 2 * 8;
 #pragma unroll
     for (int i = 0; i < V; i++)
-        own[i] = (V * lane + (i ^ banded_swap(lane % 4))) * 32 + (lane >> 2 & 1) * 16;
-    constexpr int PAD = (ROWS - 2 * R % ROWS) % ROWS; /* rows read above, so that groups of output rows are complete */
-    const int need = PAD + 2 * R + made, groups = (need + ROWS - 1) / ROWS;
+        own[i] = (V * lane + (i ^ swap_lane)) * 32 + (lane >> 2 & 1) * 16;
+    constexpr int EARLY =
+        (ROWS - 2 * R % ROWS) % ROWS; /* rows read above, so that groups of output rows are complete */
+    const int need = EARLY + 2 * R + made, groups = (need + ROWS - 1) / ROWS;
     float sum[2 * R][V];
 #pragma unroll
     for (int j = 0; j < 2 * R; j++)
 #pragma unroll
         for (int i = 0; i < V; i++)
             sum[j][i] = 0.f;
-    int stage = 0, next = 0, row = -2 * R - PAD; /* the first output row of a turn */
+    int stage = 0, next = 0, row = -2 * R - EARLY; /* the first output row of a turn */
     unsigned char *out = static_cast<unsigned char *>(smp_row(&io.out, top)) + row * io.out.stride + x;
-    loader.begin(top - R - PAD, need, groups);
-    if constexpr (ODD)
+    loader.begin(top - R - EARLY, need, groups);
+    if constexpr (FLUSH)
         results.clear_pads();
     int buffer = 0; /* S that columns are made of; products fill the other */
     const unsigned char *rows = s.first() + g * PITCH + 16 * STEPS - smp_banded_side(STEPS) + 8 * t;
@@ -103,7 +107,7 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
         }
         unsigned skew = 0;
         if constexpr (ODD)
-            skew = loader.quick ? loader.skew(top - R - PAD + k * ROWS + g) : 0;
+            skew = loader.quick ? loader.skew(top - R - EARLY + k * ROWS + g) : 0;
         const banded_row<ODD> from(rows + stage, skew);
         unsigned char *const fresh = all + (buffer ^ BANDED_BUFFER);
         uint4 v[V];
@@ -138,14 +142,14 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
                 }
                 banded_put(fresh, put, q, S);
                 const unsigned result = banded_packed(done);
-                if constexpr (ODD)
+                if constexpr (FLUSH)
                     *reinterpret_cast<unsigned *>(results.row(q) + V * lane) = result;
                 else
                     smp_store_where(row >= 0,
                                     reinterpret_cast<unsigned *>(out + (uint64_t)(unsigned)q * (unsigned)io.out.stride),
                                     result);
             }
-            if constexpr (ODD) {
+            if constexpr (FLUSH) {
                 __syncwarp();
                 strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, banded_results<ROWS>::PITCH, 0>(
                     results.row(0), 0, out - V * lane, io.out.stride, -row, made - row, n - x0);
@@ -157,6 +161,14 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
             stage = strip_next<loader_type>(stage);
         buffer ^= BANDED_BUFFER;
     }
+}
+
+/* The same, called: few strips end within a row, and what they need costs the others registers. */
+template <int R, int STEPS, typename loader_type>
+SMP_DEVICE_FAR void banded_march_far(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
+                                     banded_sums &sums, banded_results<BANDED_ROWS> &results, int64_t top, int made)
+{
+    banded_march_by<R, STEPS, true, loader_type>(io, p, s, sums, results, top, made);
 }
 
 /* The kernel for radii up to R and windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
@@ -174,12 +186,17 @@ template <int R, int STEPS> SMP_DEVICE void banded_march(const smp_io &io, const
     if (made <= 0)
         return;
     const bool whole = ((int64_t)blockIdx.x + 1) * SMP_BANDED_ACROSS <= stencil_samples(io.out);
-    const int missing = (BANDED_ROWS - made % BANDED_ROWS) % BANDED_ROWS;        /* to whole groups, of the last band */
-    if (whole && strip_even(io) && begin >= missing && io.out.stride >> 31 == 0) /* those it makes a second time */
-        banded_march_by<R, STEPS, typename loaders::even>(io, p, s, sums, results, io.out.y0 + begin - missing,
-                                                          made + missing);
+    const int missing = (BANDED_ROWS - made % BANDED_ROWS) % BANDED_ROWS; /* to whole groups, of the last band */
+    const int64_t top = io.out.y0 + begin;
+    if (!strip_even(io))
+        banded_march_by<R, STEPS, true, typename loaders::odd>(io, p, s, sums, results, top, made);
+    else if (whole && begin >= missing && io.out.stride >> 31 == 0) /* those it makes a second time */
+        banded_march_by<R, STEPS, false, typename loaders::even>(io, p, s, sums, results, top - missing,
+                                                                 made + missing);
+    else if constexpr (STEPS == 1)
+        banded_march_by<R, STEPS, true, typename loaders::even>(io, p, s, sums, results, top, made);
     else
-        banded_march_by<R, STEPS, typename loaders::odd>(io, p, s, sums, results, io.out.y0 + begin, made);
+        banded_march_far<R, STEPS, typename loaders::even>(io, p, s, sums, results, top, made);
 }
 
 /* With 168 registers there are 12 warps an SM, with 128 there are 16, of which long windows spill. */

@@ -202,8 +202,9 @@ static const smp_variant variants[] = {
      .band = 16},
     {.name = "fused",
      .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px (above 8 from float to "
-             "8 bits), two channels, 16 bits to or from float and a fill outside run as tiled (arithmetic=fixed: above 8 px; "
-             "below on tensor cores)",
+             "8 bits), two channels but of 8 bits, 16 bits to or from float and a fill outside run as tiled "
+             "(arithmetic=fixed: above 8 px; below on tensor cores); 8 bits from 4 to 12 px have their row pass on "
+             "tensor cores",
      .launches = {{.from = SMP_IN,
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(gaussian_tiled),
@@ -234,7 +235,8 @@ const smp_stage smp_stage_gaussian = {
         "columns, in f32, rounded once at the end. w[k] = exp(-k^2 / (2 s^2)), normalised in double to sum 1, for k up "
         "to ceil(truncate * sigma); s = sigma as in scipy.ndimage.gaussian_filter. Where sampling (sigma below about "
         "0.7 px) or cutting the tails (truncate below about 3.9) would move the standard deviation of these weights "
-        "from sigma by more than 0.1 %, s is chosen so that it is sigma exactly.\n"
+        "from sigma by more than 0.1 %, s is chosen so that it is sigma exactly. Of 8-bit pictures, up to 12 px of radius, "
+        "the row weights are whole 65536ths that move no result by more than 0.01, so that the row pass is exact.\n"
         "arithmetic=fixed, in whole numbers: w are rounded to 65536ths, w[0] takes what is left over, and those that "
         "round to 0 are dropped; S = (sum of w*p + 128) >> 8 along rows, out = (sum of w*S + 2^23) >> 24 along columns. "
         "About 0.1 % of the samples differ from the float definition, by 1. For 8-bit pictures without alpha, not in "

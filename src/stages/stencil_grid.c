@@ -81,7 +81,7 @@ static int bell_band(int from, int to, int radius)
  * of them; of few rows in all, as many as keep the SMs busy. Measured. */
 static void bands_of_banded(const smp_io *io, int steps, smp_grid *grid)
 {
-    enum { MOST = 256, USUAL = 64, WARPS = 12, SHORT_WARPS = 96, LONG_WARPS = 180 };
+    enum { MOST = 320, USUAL = 64, WARPS = 12, SHORT_WARPS = 96, LONG_WARPS = 130 };
     const int64_t busy = even_band(io, SMP_BANDED_ACROSS, USUAL, WARPS, grid);
     const int64_t tall = even_band(io, SMP_BANDED_ACROSS, MOST, steps == 1 ? SHORT_WARPS : LONG_WARPS, grid);
     bands_for(io, SMP_BANDED_ACROSS, tall > busy ? tall : busy, 0, grid);
