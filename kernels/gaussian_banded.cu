@@ -3,13 +3,13 @@
  * The definition (bell.h) has whole row weights for 8-bit pictures, so that sums of the row pass are exact however they
  * are made. As multiplications and additions in f32 they are half of what the definition takes (2r+1 of 4r+2 operations
  * a sample), and the one-warp blur of bell_warp.cuh is bound by its number of instructions: 43 a sample at 15 taps.
- * Here they are products with a banded matrix (bell_banded.cuh), 2.5 instructions a sample whatever the radius, 24 in
- * all.
+ * Here they are products with a banded matrix (bell_banded.cuh), 2.5 instructions a sample whatever the radius: 26 to
+ * 30 in all.
  *
  * One warp a strip of 128 bytes, rows eight at a time:
  *   - S of eight rows goes through shared memory, from lanes that have pairs of rows to lanes that have four columns;
- *   - S < 2^24 is a float as its bits lie there, S * 2^-149, which FFMA takes at full speed; column weights carry
- * 2^126;
+ *   - S < 2^24 is a float as its bits lie there, S * 2^-149, which FFMA takes at full speed; column weights
+ *     carry 2^126;
  *   - the column pass is that of bell_warp.cuh: each lane keeps 2r sums for each of its four columns;
  *   - products of the next eight rows, a tile of them beside each row of the column pass: one after the other, each
  *     would wait for the other's latency (0.405 ms and 0.33, 15 taps, 16384 x 16384).
