@@ -6,7 +6,8 @@
  *   2t + 1, in four columns: those side by side that begin at 4 * (g / 2), in pairs that g % 2 tells apart
  *   (src/stages/banded_matrices.c).
  *
- * Reads are free of conflicts: rows lie an odd number of 32 bytes apart. */
+ * Reads are free of conflicts: rows lie an odd number of 32 bytes apart. Copies of rows pay for it, since they then go
+ * to other places in 128 bytes than they come from (docs/banks.md, 8). */
 #ifndef SMP_KERNELS_BELL_BANDED_CUH
 #define SMP_KERNELS_BELL_BANDED_CUH
 

@@ -14,10 +14,10 @@
  *   - products of the next eight rows, a tile of them beside each row of the column pass: one after the other, each
  *     would wait for the other's latency (0.405 ms and 0.33, 15 taps, 16384 x 16384).
  *
- * Shared accesses are free of conflicts. S of a column is eight words, in two halves; lane l's column 4l + i lies in
- * slot 4l + (i ^ swap), swap being l % 4 with its two bits exchanged, and the halves change places where l & 4. So
- * stores of 8 bytes by lanes that have four columns in two neighbouring quads, and loads of 16 bytes by lanes that have
- * neighbouring quads, both meet all banks. */
+ * Loads and stores of shared memory are free of conflicts. S of a column is eight words, in two halves; lane l's column
+ * 4l + i lies in slot 4l + (i ^ swap), swap being l % 4 with its two bits exchanged, and the halves change places where
+ * l & 4. So stores of 8 bytes by lanes that have four columns in two neighbouring quads, and loads of 16 bytes by lanes
+ * that have neighbouring quads, both meet all banks. */
 #include "gaussian.h"
 
 #include "bell_banded.cuh"

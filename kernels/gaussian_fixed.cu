@@ -11,7 +11,8 @@
  *     lie in registers, but for the order of bytes, since the 32 rows may be in any order that the band has too.
  *
  * One warp a strip of 128 bytes, as in bell_warp.cuh; rows arrive 16 at a time (strip.cuh). Nothing between the passes
- * leaves the registers. Shared accesses are free of conflicts: pitches are odd multiples of 16 bytes. */
+ * leaves the registers. Loads and stores of shared memory are free of conflicts; copies of rows are not
+ * (bell_banded.cuh). */
 #include "gaussian.h"
 
 #include "bell_banded.cuh"

@@ -36,7 +36,7 @@ static int64_t even_band(const smp_io *io, int64_t across, int64_t most, int war
     const int64_t even = wanted ? io->out.rows * ((n + across - 1) / across) / wanted : most;
     return smp_clamp_i64(even, most < LEAST ? most : LEAST, most);
 }
-/* The same for kernels of one warp a block that march down a band of rows: bands of up to `most` rows, lower ones where a
+/* tiles() for kernels of one warp a block that march down a band of rows: bands of up to `most` rows, lower ones where a
  * small picture would have fewer than `warps` on an SM; or as tall as the knob says. */
 static void bands_for(const smp_io *io, int64_t across, int64_t most, int warps, smp_grid *grid)
 {
@@ -84,7 +84,8 @@ static void bands_of_banded(const smp_io *io, int steps, smp_grid *grid)
     enum { MOST = 320, USUAL = 64, WARPS = 12, SHORT_WARPS = 96, LONG_WARPS = 130 };
     const int64_t busy = even_band(io, SMP_BANDED_ACROSS, USUAL, WARPS, grid);
     const int64_t tall = even_band(io, SMP_BANDED_ACROSS, MOST, steps == 1 ? SHORT_WARPS : LONG_WARPS, grid);
-    bands_for(io, SMP_BANDED_ACROSS, tall > busy ? tall : busy, 0, grid);
+    const int64_t band = grid->knob ? grid->knob : tall > busy ? tall : busy;
+    tiles(io, SMP_BANDED_ACROSS, band, 32, 1, grid);
 }
 
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
