@@ -92,7 +92,7 @@ void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid
 {
     const smp_bell *bell = params;
     const int radius = smp_bell_warp(bell, io);
-    if (!bell->fixed && smp_banded_warp(bell, io))
+    if (smp_banded_warp(bell, io))
         bands_of_banded(io, smp_banded_steps(bell->radius, io->in.channels), grid);
     else if (bell->fixed)
         bands(io, SMP_BANDED_ACROSS, smp_fixed_band(smp_fixed_steps(bell, io->in.channels)), grid);
