@@ -87,37 +87,36 @@ struct strip_words_loader : strip_loader<float, C, ACROSS, SIDE, ROWS, STAGES> {
     }
 };
 
-/* Stores a row of `count` results, ACROSS at most (FULL: all of them): a warp's words after words that begin a sector
- * of 32 bytes, from this lane's first word on, which lies before the row's or in it. */
-template <int ACROSS, bool FULL>
-SMP_DEVICE void strip_flush_word_row(const float *made, float *out, int first, int count)
-{
-#pragma unroll
-    for (int i = 0; i <= ACROSS; i += 32) {
-        smp_together();
-        const bool before = i == 0 && first < 0, behind = FULL ? i == ACROSS && first >= 0 : first + i >= count;
-        if (!before && !behind)
-            out[first + i] = made[first + i];
-    }
-}
-
 /* Stores rows first .. last - 1 of a group of ROWS results, of `count` samples each, ACROSS at most: row q lies at made
- * + (at + q * PITCH) modulo RING, if that is one, and goes to row q of out, at any address. */
+ * + (at + q * PITCH) modulo RING, if that is one, and goes to row q of out, at any address. A group that is there as a
+ * whole, as most are, is stored without a question. */
 template <int ACROSS, int ROWS, int PITCH, int RING>
 SMP_DEVICE void strip_flush_words(const float *made, int at, float *out, int64_t stride, int first, int last, int count)
 {
     const int lane = (int)threadIdx.x;
-#pragma unroll 2
+    made += lane;
+    out += lane;
+    if (!RING && first <= 0 && last >= ROWS && count >= ACROSS) {
+#pragma unroll
+        for (int q = 0; q < ROWS; q++) {
+#pragma unroll
+            for (int i = 0; i < ACROSS; i += 32)
+                out[i] = made[at + q * PITCH + i];
+            out = reinterpret_cast<float *>(reinterpret_cast<char *>(out) + stride);
+        }
+        return;
+    }
+#pragma unroll 1
     for (int q = 0; q < ROWS; q++) {
         if (RING && at >= RING)
             at -= RING;
-        if (q >= first && q < last) {
-            const int from = (int)(-(unsigned)(uintptr_t)out % 32 / 4) + lane - 32;
-            if (count >= ACROSS)
-                strip_flush_word_row<ACROSS, true>(made + at, out, from, ACROSS);
-            else
-                strip_flush_word_row<ACROSS, false>(made + at, out, from, count);
-        }
+        if (q >= first && q < last)
+#pragma unroll
+            for (int i = 0; i < ACROSS; i += 32) {
+                smp_together();
+                if (i + lane < count)
+                    out[i] = made[at + i];
+            }
         out = reinterpret_cast<float *>(reinterpret_cast<char *>(out) + stride);
         at += PITCH;
     }

@@ -216,19 +216,30 @@ template <int ACROSS, typename T> SMP_DEVICE void strip_flush_part_row(const T *
 
 /* Stores rows first .. last - 1 of a group of ROWS results, of `count` samples each, ACROSS at most: row q lies at made
  * + (at + q * PITCH) modulo RING, if that is one, at a multiple of 16 bytes, and goes to row q of out, at any address.
- * Rows that are missing are not left out either: the next that is there is stored again. */
+ * Rows that are missing are not left out either: the next that is there is stored again. Groups that are there as a
+ * whole, as most are, go without a question, but for rows of eight lanes, which are slower so. */
 template <int ACROSS, int ROWS, int PITCH, int RING, typename T>
 SMP_DEVICE void strip_flush_pieces(const T *made, int at, T *out, int64_t stride, int first, int last, int count)
 {
     constexpr int LANES = ACROSS * (int)sizeof(T) / 16, TURN = 32 / LANES;
     const int row = (int)threadIdx.x / LANES;
+    if (!RING && LANES > 8 && first <= 0 && last >= ROWS && count >= ACROSS) {
+        char *to = reinterpret_cast<char *>(out) + row * stride;
+        made += at + row * PITCH;
+#pragma unroll 4
+        for (int i = 0; i < ROWS; i += TURN) {
+            strip_flush_whole_row<ACROSS>(made + i * PITCH, to);
+            to += TURN * stride;
+        }
+        return;
+    }
     first = max(first, 0);
     last = min(last, ROWS) - 1;
     if (first > last)
         return;
     const auto place = [&](int q) { return RING && at + q * PITCH >= RING ? at + q * PITCH - RING : at + q * PITCH; };
     if (count >= ACROSS && stride >> 27 == 0) { /* rows of a group that lie less than 2^31 bytes apart */
-#pragma unroll(RING ? 2 : 4)                    /* box keeps more warps so */
+#pragma unroll(RING ? 2 : LANES > 8 ? 1 : 4)    /* box keeps more warps so */
         for (int i = 0; i < ROWS; i += TURN) {
             const int q = min(max(row + i, first), last);
             strip_flush_whole_row<ACROSS>(made + place(q),
