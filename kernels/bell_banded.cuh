@@ -65,13 +65,13 @@ template <int STEPS> struct banded_weights {
                 low[s][k] = from[(4 * (STEPS + s) + k) * 32];
             }
     }
-    /* S of 8 rows and the 16 columns of a tile, and `more`, as smp_mma_u8's d. row: the lane's, a banded_row. */
-    template <typename ROW> SMP_MEMBER void across(unsigned (&sum)[4], const ROW &row, int tile, unsigned more) const
+    /* S of 8 rows and the 16 columns of a tile, and `more`, as smp_mma_u8's d. windows: the lane's of this tile. */
+    template <typename WINDOWS> SMP_MEMBER void across(unsigned (&sum)[4], const WINDOWS &windows, unsigned more) const
     {
         unsigned upper[4] = {0, 0, 0, 0}, lower[4] = {more, more, more, more};
 #pragma unroll
         for (int s = 0; s < STEPS; s++) {
-            const uint2 window = row[tile + 2 * s];
+            const uint2 window = windows[s];
             smp_mma_u8(upper, high[s], window.x, window.y);
             smp_mma_u8(lower, low[s], window.x, window.y);
         }
@@ -81,22 +81,47 @@ template <int STEPS> struct banded_weights {
     }
 };
 
-/* A lane's 8 bytes of each 32 that begin 16 bytes apart in a row. SKEWED: the row begins `skew` bytes late. */
-template <bool SKEWED> struct banded_row {
+/* A lane's 8 bytes of each 32 that begin 16 bytes apart in a row: step s of a tile takes those 2s behind the tile's.
+ * SKEWED: the row begins `skew` bytes late. KEPT: what one step had is kept for the tiles whose others want it, which
+ * takes registers. */
+template <bool SKEWED, int STEPS, bool KEPT = SKEWED> struct banded_windows {
     const unsigned *words;
     unsigned bits;
+    int tile;
+    uint2 kept[2 * STEPS - 1];
 
-    SMP_MEMBER banded_row(const unsigned char *row, unsigned skew)
-        : words(reinterpret_cast<const unsigned *>(row) + (SKEWED ? skew / 4 : 0)), bits(8 * skew)
+    SMP_MEMBER banded_windows(const unsigned char *row, unsigned skew)
+        : words(reinterpret_cast<const unsigned *>(row) + (SKEWED ? skew / 4 : 0)), bits(8 * skew), tile(0)
     {
+        if (KEPT)
+#pragma unroll
+            for (int j = 0; j < 2 * STEPS - 1; j++)
+                kept[j] = at(j);
     }
-    SMP_MEMBER uint2 operator[](int j) const
+    /* From 16 * j bytes on. */
+    SMP_MEMBER uint2 at(int j) const
     {
-        const unsigned *const at = words + 4 * j;
+        const unsigned *const from = words + 4 * j;
         if (!SKEWED)
-            return *reinterpret_cast<const uint2 *>(at);
-        const unsigned middle = at[1];
-        return make_uint2(__funnelshift_r(at[0], middle, bits), __funnelshift_r(middle, at[2], bits));
+            return *reinterpret_cast<const uint2 *>(from);
+        const unsigned middle = from[1];
+        return make_uint2(__funnelshift_r(from[0], middle, bits), __funnelshift_r(middle, from[2], bits));
+    }
+    SMP_MEMBER uint2 operator[](int s) const
+    {
+        return KEPT ? kept[2 * s] : at(tile + 2 * s);
+    }
+    /* To the next tile, of `tiles`. */
+    SMP_MEMBER void next(int tiles)
+    {
+        tile++;
+        if (!KEPT || tile == tiles)
+            return;
+        if constexpr (STEPS > 1)
+#pragma unroll
+            for (int j = 0; j + 1 < 2 * STEPS - 1; j++)
+                kept[j] = kept[j + 1];
+        kept[2 * STEPS - 2] = at(tile + 2 * STEPS - 2);
     }
 };
 

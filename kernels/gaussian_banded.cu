@@ -108,14 +108,15 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
         unsigned skew = 0;
         if constexpr (ODD)
             skew = loader.quick ? loader.skew(top - R - EARLY + k * ROWS + g) : 0;
-        const banded_row<ODD> from(rows + stage, skew);
+        banded_windows<ODD, STEPS> from(rows + stage, skew);
         unsigned char *const fresh = all + (buffer ^ BANDED_BUFFER);
         uint4 v[V];
         if (k == 0) {
 #pragma unroll
             for (int q = 0; q < ROWS; q++) {
                 unsigned S[4];
-                w.across(S, from, q, 0);
+                w.across(S, from, 0);
+                from.next(ROWS);
                 banded_put(fresh, put, q, S);
             }
         } else {
@@ -128,7 +129,8 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
                     for (int i = 0; i < V; i++)
                         v[i] = *reinterpret_cast<const uint4 *>(all + buffer + (own[i] ^ q / 4 * 16));
                 unsigned S[4];
-                w.across(S, from, q, 0);
+                w.across(S, from, 0);
+                from.next(ROWS);
                 float done[V];
 #pragma unroll
                 for (int i = 0; i < V; i++) {

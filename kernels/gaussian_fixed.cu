@@ -97,13 +97,13 @@ SMP_DEVICE unsigned fixed_high_bytes(unsigned a, unsigned b, unsigned c, unsigne
 }
 
 /* A tile: 16 rows of S from rows g and g + 8 of the new rows, then 16 rows of results. */
-template <int STEPS, typename ROW>
+template <int STEPS, typename WINDOWS>
 SMP_DEVICE void fixed_tile(unsigned char *results, fixed_columns (&before)[2], const fixed_matrices<STEPS> &w,
-                           const ROW &row_g, const ROW &row_g8, int tile)
+                           const WINDOWS &row_g, const WINDOWS &row_g8)
 {
     unsigned one[4], other[4], sum[2][4];
-    w.across(one, row_g, tile, 128);
-    w.across(other, row_g8, tile, 128);
+    w.across(one, row_g, 128);
+    w.across(other, row_g8, 128);
 #pragma unroll
     for (int q = 0; q < 2; q++) { /* low, low, high, high byte of two rows' S; then bytes of four rows */
         const unsigned a = __byte_perm(one[2 * q], one[2 * q + 1], 0x6251);
@@ -119,14 +119,16 @@ SMP_DEVICE void fixed_tile(unsigned char *results, fixed_columns (&before)[2], c
 
 /* 16 rows of S come from the rows g and g + 8, as lanes see them; with the 16 before them they give 16 rows of results.
  */
-template <int STEPS, typename ROW>
+template <int STEPS, typename WINDOWS>
 SMP_DEVICE void fixed_group(unsigned char *results, fixed_columns (&before)[BANDED_TILES][2],
-                            const fixed_matrices<STEPS> &w, const ROW &row_g, const ROW &row_g8)
+                            const fixed_matrices<STEPS> &w, WINDOWS &row_g, WINDOWS &row_g8)
 {
 #pragma unroll
     for (int j = 0; j < BANDED_TILES; j++) {
         smp_loads_stay(); /* early loads take 30 registers more */
-        fixed_tile<STEPS>(results + 16 * j, before[j], w, row_g, row_g8, j);
+        fixed_tile<STEPS>(results + 16 * j, before[j], w, row_g, row_g8);
+        row_g.next(BANDED_TILES);
+        row_g8.next(BANDED_TILES);
     }
 }
 
@@ -165,7 +167,7 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
             const unsigned char *const own = rows + stage + g * PITCH + 16 * STEPS - smp_banded_side(STEPS) + 8 * t;
-            const banded_row<loader_type::ODD> row_g(own, skew), row_g8(own + 8 * PITCH, skew8);
+            banded_windows<loader_type::ODD, STEPS, false> row_g(own, skew), row_g8(own + 8 * PITCH, skew8);
             fixed_group<STEPS>(results + g * fixed_results::PITCH + 4 * t, before, w, row_g, row_g8);
             __syncwarp();
             if constexpr (loader_type::ODD) {
