@@ -60,6 +60,13 @@ void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *g
     tiles(io, SMP_BELL_COLUMNS, SMP_BELL_DOWN, SMP_BELL_COLUMNS / 4, SMP_BELL_DOWN / SMP_BELL_EACH, grid);
 }
 
+/* Whether all rows are aligned to 16 bytes. Else strips at a picture's ends take longer than others, and a launch of few
+ * tall bands ends late. */
+static int rows_even(const smp_io *io)
+{
+    return ((uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride) % 16 == 0;
+}
+
 /* Output rows of a band of bell_warp.cuh: with the halo they are whole groups of rows. Where memory binds, so few that the
  * L2 keeps what all warps read and write until the bands below have read it too. Found by trying (docs/gpu-log.md). */
 static int bell_band(int from, int to, int radius)
@@ -90,6 +97,7 @@ static void bands_of_banded(const smp_io *io, int steps, smp_grid *grid)
 
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
 {
+    enum { ODD_WARPS = 80 };
     const smp_bell *bell = params;
     const int radius = smp_bell_warp(bell, io);
     if (smp_banded_warp(bell, io))
@@ -97,15 +105,17 @@ void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid
     else if (bell->fixed)
         bands(io, SMP_BANDED_ACROSS, smp_fixed_band(smp_fixed_steps(bell, io->in.channels)), grid);
     else
-        bands(io, 32 * smp_bell_lane(io->in.format, io->out.format, radius), bell_band(io->in.format, io->out.format, radius),
-              grid);
+        bands_for(io, 32 * smp_bell_lane(io->in.format, io->out.format, radius),
+                  bell_band(io->in.format, io->out.format, radius), io->in.format == SMP_F32 && !rows_even(io) ? ODD_WARPS : 12,
+                  grid);
 }
 
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
 {
     const int channels = io->in.channels;
     if (smp_taps_warp(params, io)) {
-        bands(io, 512 / smp_sample_size(io->in.format), SMP_TAPS_WARP_BAND, grid);
+        const int low = io->in.format == SMP_F32 && !rows_even(io);
+        bands(io, 512 / smp_sample_size(io->in.format), low ? SMP_TAPS_LOW_BAND : SMP_TAPS_WARP_BAND, grid);
         return;
     }
     tiles(io, SMP_TAPS_ACROSS, SMP_TAPS_DOWN, 32, SMP_TAPS_DOWN / 4, grid);
