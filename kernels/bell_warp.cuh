@@ -274,7 +274,7 @@ SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
     typedef typename shape::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     if constexpr (strip_has_odd(C) && sizeof(IN) == sizeof(OUT) && !FINISH::SHARP)
-        if (!strip_even(io)) {
+        if (!smp_rows_even(&io)) {
             bell_march_by<IN, OUT, R, C, typename shape::odd_type>(io, g, finish, s);
             return;
         }

@@ -190,7 +190,7 @@ template <int R, int STEPS> SMP_DEVICE void banded_march(const smp_io &io, const
     const bool whole = ((int64_t)blockIdx.x + 1) * SMP_BANDED_ACROSS <= stencil_samples(io.out);
     const int missing = (BANDED_ROWS - made % BANDED_ROWS) % BANDED_ROWS; /* to whole groups, of the last band */
     const int64_t top = io.out.y0 + begin;
-    if (!strip_even(io))
+    if (!smp_rows_even(&io))
         banded_march_by<R, STEPS, true, typename loaders::odd>(io, p, s, sums, results, top, made);
     else if (whole && begin >= missing && io.out.stride >> 31 == 0) /* those it makes a second time */
         banded_march_by<R, STEPS, false, typename loaders::even>(io, p, s, sums, results, top - missing,

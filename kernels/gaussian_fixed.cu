@@ -201,7 +201,7 @@ template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bel
     typedef typename loaders::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     SMP_SMEM(fixed_results, made);
-    if (strip_even(io))
+    if (smp_rows_even(&io))
         fixed_march_by<STEPS, typename loaders::even>(io, p, s, made);
     else
         fixed_march_by<STEPS, typename loaders::odd>(io, p, s, made);

@@ -22,6 +22,13 @@ SMP_FN float smp_outside(int edge, float fill, float white)
     return edge == SMP_CONSTANT ? fill * white : 0.f;
 }
 
+/* Whether all rows, in and out, are aligned to 16 bytes. */
+SMP_FN int smp_rows_even(const smp_io *io)
+{
+    return ((uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride) % 16 ==
+           0;
+}
+
 /* The sample at pixel (x, y), channel c, wherever it lies; outside: the value of smp_outside(). */
 SMP_FN float smp_at_border(const smp_view *in, int64_t x, int64_t y, int c, int edge, float outside)
 {

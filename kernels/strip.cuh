@@ -74,13 +74,6 @@ SMP_DEVICE int strip_border(int i, int n, int channels, int edge)
     return from < 0 ? -1 : from * channels + (i - x * channels);
 }
 
-/* Whether all rows, in and out, are aligned to 16 bytes. */
-SMP_DEVICE bool strip_even(const smp_io &io)
-{
-    return ((uintptr_t)io.in.data | (uintptr_t)io.in.stride | (uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 ==
-           0;
-}
-
 /* C: channels, or 0 when they are not constant. Border values are zero. */
 template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES,
           int ROW_PITCH = strip_rows<IN, ACROSS, SIDE, ROWS, STAGES>::PITCH>

@@ -162,7 +162,7 @@ template <typename WALK, int TALL, typename ROW>
 SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
 {
     if constexpr (strip_has_odd(WALK::C))
-        if (!strip_even(io)) {
+        if (!smp_rows_even(&io)) {
             strip_march_by<WALK, TALL, typename WALK::odd_type>(io, edge, up, beside, s, row);
             return;
         }

@@ -36,6 +36,7 @@ static int64_t even_band(const smp_io *io, int64_t across, int64_t most, int war
     const int64_t even = wanted ? io->out.rows * ((n + across - 1) / across) / wanted : most;
     return smp_clamp_i64(even, most < LEAST ? most : LEAST, most);
 }
+enum { BAND_WARPS = 12 };
 /* tiles() for kernels of one warp a block that march down a band of rows: bands of up to `most` rows, lower ones where a
  * small picture would have fewer than `warps` on an SM; or as tall as the knob says. */
 static void bands_for(const smp_io *io, int64_t across, int64_t most, int warps, smp_grid *grid)
@@ -45,7 +46,7 @@ static void bands_for(const smp_io *io, int64_t across, int64_t most, int warps,
 }
 static void bands(const smp_io *io, int64_t across, int64_t most, smp_grid *grid)
 {
-    bands_for(io, across, most, 12, grid);
+    bands_for(io, across, most, BAND_WARPS, grid);
 }
 
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid)
@@ -58,13 +59,6 @@ void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *g
 {
     (void)params;
     tiles(io, SMP_BELL_COLUMNS, SMP_BELL_DOWN, SMP_BELL_COLUMNS / 4, SMP_BELL_DOWN / SMP_BELL_EACH, grid);
-}
-
-/* Whether all rows are aligned to 16 bytes. Else strips at a picture's ends take longer than others, and a launch of few
- * tall bands ends late. */
-static int rows_even(const smp_io *io)
-{
-    return ((uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride) % 16 == 0;
 }
 
 /* Output rows of a band of bell_warp.cuh: with the halo they are whole groups of rows. Where memory binds, so few that the
@@ -97,7 +91,7 @@ static void bands_of_banded(const smp_io *io, int steps, smp_grid *grid)
 
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
 {
-    enum { ODD_WARPS = 80 };
+    enum { ODD_WARPS = 80 }; /* strips at the ends of odd rows take longer: a launch of few tall bands would end late */
     const smp_bell *bell = params;
     const int radius = smp_bell_warp(bell, io);
     if (smp_banded_warp(bell, io))
@@ -106,15 +100,15 @@ void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid
         bands(io, SMP_BANDED_ACROSS, smp_fixed_band(smp_fixed_steps(bell, io->in.channels)), grid);
     else
         bands_for(io, 32 * smp_bell_lane(io->in.format, io->out.format, radius),
-                  bell_band(io->in.format, io->out.format, radius), io->in.format == SMP_F32 && !rows_even(io) ? ODD_WARPS : 12,
-                  grid);
+                  bell_band(io->in.format, io->out.format, radius),
+                  io->in.format == SMP_F32 && !smp_rows_even(io) ? ODD_WARPS : BAND_WARPS, grid);
 }
 
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
 {
     const int channels = io->in.channels;
     if (smp_taps_warp(params, io)) {
-        const int low = io->in.format == SMP_F32 && !rows_even(io);
+        const int low = io->in.format == SMP_F32 && !smp_rows_even(io);
         bands(io, 512 / smp_sample_size(io->in.format), low ? SMP_TAPS_LOW_BAND : SMP_TAPS_WARP_BAND, grid);
         return;
     }
