@@ -55,16 +55,4 @@ SMP_FN int smp_banded_warp(const smp_bell *g, const smp_io *io)
         return 0;
     return g->radius <= 8 ? g->radius : g->radius <= 10 ? 10 : 12;
 }
-/* Where band y of `bands` begins, in rows from the first of `rows`: at a multiple of SMP_BANDED_ROWS. Bands of the
- * upper half are three times as tall as those of the lower: tall ones filter fewer rows twice, low ones end a launch
- * together. */
-SMP_FN int64_t smp_banded_begin(int64_t rows, int bands, int y)
-{
-    enum { TALL = 3 };
-    const int64_t upper = bands / 2, all = TALL * upper + (bands - upper);
-    const int64_t before = y < upper ? TALL * y : TALL * upper + (y - upper);
-    const int64_t begin = (rows + SMP_BANDED_ROWS - 1) / SMP_BANDED_ROWS * before / all * SMP_BANDED_ROWS;
-    return begin < rows ? begin : rows;
-}
-
 #endif

@@ -170,8 +170,9 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
     constexpr int WORDS = (int)sizeof(pack) / 4, PACKS = shape::PACKS, SIDE = shape::SIDE, LEFT = PACKS * V - REACH;
     constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + 2 * REACH - 1) * (int)sizeof(T) / 4;
     constexpr bool ODD = loader_type::ODD;
-    const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
-    const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
+    const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
+    const int lane = (int)threadIdx.x, x0 = place.strip * 32 * V, x = x0 + V * lane;
+    const int n = (int)stencil_samples(io.out);
     loader_type loader(s, io.in, x0, REACH, g.edge);
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(stored_pack) == 0;
     int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD); /* V + 1: all samples in one access */
@@ -184,9 +185,9 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
         across[k] = format::across(g, k);
         down[k] = format::down(g, k);
     }
-    const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
-    if (top < end) {
-        const int made = end - top < band ? (int)(end - top) : band, need = made + 2 * R;
+    const int64_t top = io.out.y0 + place.begin;
+    if (place.rows > 0) { /* always; without the question nvcc makes slower code */
+        const int made = place.rows, need = made + 2 * R;
         const int groups = (need + ROWS - 1) / ROWS;
         float sum[2 * R][V];
 #pragma unroll
@@ -208,8 +209,8 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                 float done[V];
 #pragma unroll
                 for (int i = 0; i < 2 * PACKS + 1; i++)
-                    strip_words<FIRST, LAST>(
-                        words, i, reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH) + i);
+                    strip_words<FIRST, LAST>(words, i,
+                                             reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH) + i);
 #pragma unroll
                 for (int c = 0; c < C && c < V; c++) { /* one channel after the other: fewer values are alive */
                     constexpr int VALUES = (V + C - 1) / C + 2 * R;

@@ -13,6 +13,7 @@
 
 #include "sample_map.cuh"
 #include "stencil.cuh"
+#include "strip_blocks.h"
 
 template <typename IN, typename OUT> SMP_DEVICE void blur_slope_naive(const smp_io &io, const smp_blur_slope &p)
 {
@@ -194,13 +195,10 @@ SMP_DEVICE void blur_slope_march(const smp_io &io, const smp_blur_slope &p)
     constexpr int V = smp_blur_slope_lane(R), BESIDE = smp_blur_slope_beside(R), ACROSS = smp_blur_slope_across(R);
     constexpr unsigned ALL = 0xffffffffu;
     typedef blur_slope_end<V> end_type;
-    const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * ACROSS - BESIDE * V, x = x0 + V * lane;
+    const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
+    const int lane = (int)threadIdx.x, x0 = place.strip * ACROSS - BESIDE * V, x = x0 + V * lane;
     const int n = (int)io.in.width, last = n - 1 - x;
-    const int band = smp_band_of(io.out.rows, (int)gridDim.y);
-    const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, rest = io.out.y0 + io.out.rows - top;
-    if (rest <= 0)
-        return;
-    const int made = rest < band ? (int)rest : band;
+    const int64_t top = io.out.y0 + place.begin, made = place.rows;
     typedef blur_slope_row<V, C, ROWS> row_type;
     const bool inside = x0 >= 0 && x0 + 32 * V <= n;
     const bool loose = ROWS == BLUR_SLOPE_BOTH ? blur_slope_loose(io.in, V) : ROWS == BLUR_SLOPE_LOOSE;

@@ -57,11 +57,12 @@ SMP_DEVICE void banded_put(unsigned char *to, const int (&put)[2], int tile, con
  * begin anywhere. Else there are whole groups of output rows, and lanes store four bytes. */
 template <int R, int STEPS, bool FLUSH, typename loader_type>
 SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
-                                banded_sums &sums, banded_results<BANDED_ROWS> &results, int64_t top, int made)
+                                banded_sums &sums, banded_results<BANDED_ROWS> &results, int strip, int64_t top,
+                                int made)
 {
     constexpr int ROWS = BANDED_ROWS, AHEAD = BANDED_STAGES - 1, PITCH = loader_type::PITCH, V = BANDED_LANE;
     constexpr bool ODD = loader_type::ODD;
-    const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = (int)blockIdx.x * SMP_BANDED_ACROSS;
+    const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = strip * SMP_BANDED_ACROSS;
     const int n = (int)stencil_samples(io.out), x = x0 + V * lane;
     const banded_weights<STEPS> w(static_cast<const unsigned *>(io.table));
     loader_type loader(s, io.in, x0, p.radius * io.in.channels, p.edge);
@@ -168,9 +169,10 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
 /* The same, called: few strips end within a row, and what they need costs the others registers. */
 template <int R, int STEPS, typename loader_type>
 SMP_DEVICE_FAR void banded_march_far(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
-                                     banded_sums &sums, banded_results<BANDED_ROWS> &results, int64_t top, int made)
+                                     banded_sums &sums, banded_results<BANDED_ROWS> &results, int strip, int64_t top,
+                                     int made)
 {
-    banded_march_by<R, STEPS, true, loader_type>(io, p, s, sums, results, top, made);
+    banded_march_by<R, STEPS, true, loader_type>(io, p, s, sums, results, strip, top, made);
 }
 
 /* The kernel for radii up to R and windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
@@ -182,23 +184,21 @@ template <int R, int STEPS> SMP_DEVICE void banded_march(const smp_io &io, const
     SMP_SMEM(rows_type, s);
     SMP_SMEM(banded_sums, sums);
     SMP_SMEM(results_type, results);
-    const int bands = (int)gridDim.y, y = (int)blockIdx.y;
-    const int64_t rows = io.out.rows, begin = smp_banded_begin(rows, bands, y);
-    const int made = (int)(smp_banded_begin(rows, bands, y + 1) - begin);
-    if (made <= 0)
-        return;
-    const bool whole = ((int64_t)blockIdx.x + 1) * SMP_BANDED_ACROSS <= stencil_samples(io.out);
+    const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
+    const int strip = place.strip, made = place.rows;
+    const int64_t begin = place.begin;
+    const bool whole = ((int64_t)strip + 1) * SMP_BANDED_ACROSS <= stencil_samples(io.out);
     const int missing = (BANDED_ROWS - made % BANDED_ROWS) % BANDED_ROWS; /* to whole groups, of the last band */
     const int64_t top = io.out.y0 + begin;
     if (!smp_rows_even(&io))
-        banded_march_by<R, STEPS, true, typename loaders::odd>(io, p, s, sums, results, top, made);
+        banded_march_by<R, STEPS, true, typename loaders::odd>(io, p, s, sums, results, strip, top, made);
     else if (whole && begin >= missing && io.out.stride >> 31 == 0) /* those it makes a second time */
-        banded_march_by<R, STEPS, false, typename loaders::even>(io, p, s, sums, results, top - missing,
+        banded_march_by<R, STEPS, false, typename loaders::even>(io, p, s, sums, results, strip, top - missing,
                                                                  made + missing);
     else if constexpr (STEPS == 1)
-        banded_march_by<R, STEPS, true, typename loaders::even>(io, p, s, sums, results, top, made);
+        banded_march_by<R, STEPS, true, typename loaders::even>(io, p, s, sums, results, strip, top, made);
     else
-        banded_march_far<R, STEPS, typename loaders::even>(io, p, s, sums, results, top, made);
+        banded_march_far<R, STEPS, typename loaders::even>(io, p, s, sums, results, strip, top, made);
 }
 
 /* With 168 registers there are 12 warps an SM, with 128 there are 16, of which long windows spill. */

@@ -138,8 +138,9 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
 {
     constexpr int ROWS = SMP_FIXED_ROWS, UP = SMP_FIXED_WARP_RADIUS, AHEAD = FIXED_STAGES - 1;
     constexpr int PITCH = loader_type::PITCH;
-    const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = (int)blockIdx.x * SMP_BANDED_ACROSS;
-    const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
+    const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
+    const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = place.strip * SMP_BANDED_ACROSS;
+    const int n = (int)stencil_samples(io.out);
     const fixed_matrices<STEPS> w(static_cast<const unsigned *>(io.table));
     loader_type loader(s, io.in, x0, p.radius * io.in.channels, p.edge);
     unsigned char *const rows = s.first();
@@ -149,9 +150,9 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
     const int row = lane / 8 + lane % 8 / BANDED_TILES * 4, tile = lane % BANDED_TILES, x = x0 + 16 * tile;
     const bool whole = x + 16 <= n;
     const int singly = (n - x0) / 16; /* from this tile on, bytes go one by one */
-    const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
-    if (top < end) {
-        const int height = end - top < band ? (int)(end - top) : band, groups = (height + ROWS - 1) / ROWS + 1;
+    const int64_t top = io.out.y0 + place.begin;
+    if (place.rows > 0) { /* always; without the question nvcc makes slower code */
+        const int height = place.rows, groups = (height + ROWS - 1) / ROWS + 1;
         fixed_columns before[BANDED_TILES][2] = {};
         int stage = 0, next = 0, left = height + ROWS - row; /* rows to store from this lane's on */
         unsigned char *out = static_cast<unsigned char *>(smp_row(&io.out, top)) + (row - ROWS) * io.out.stride + x;

@@ -34,6 +34,16 @@ typedef struct smp_view {
     int32_t alpha;    /* 1 when the last channel is alpha */
 } smp_view;
 
+/* GPU: how a launch of one-warp blocks shares out its output rows (strip_blocks.h); zeros for other launches. */
+typedef struct smp_strips {
+    uint32_t ends, end_rows;   /* blocks of the strips at a row's ends, and rows of each; none where strips are few */
+    uint32_t across;           /* the other strips; at least one */
+    uint32_t bands;            /* of these strips; from top to bottom: */
+    uint32_t top;              /* rows of the first, */
+    uint32_t tall, tall_bands; /* of some that follow, and how many they are, */
+    uint32_t low;              /* and of the rest */
+} smp_strips;
+
 /* Everything a kernel gets beside its own parameter struct; passed by value on the GPU. */
 typedef struct smp_io {
     smp_view out;
@@ -44,6 +54,7 @@ typedef struct smp_io {
     const void *table; /* the constants that the stage's plan() made (weights, look-up tables), or null */
     void *result;      /* a reduction's results, see smp_result_kind; null for other stages */
     uint64_t *clipped; /* count of samples that the final store clamped; null when not wanted. One a thread on a CPU */
+    smp_strips strips; /* the launch fills it in, as its geometry says */
 } smp_io;
 
 /* Border modes; the letters show what lies outside `abcd`. */

@@ -44,14 +44,6 @@ SMP_FN int64_t smp_stencil_reach(int64_t near, int64_t far, int edge)
     return (edge == SMP_REFLECT || edge == SMP_MIRROR) && far > near ? far : near;
 }
 
-/* GPU: rows of a band, when `bands` blocks share `rows`: a block has one band, or none. Kernels that march down bands
- * take the geometry's number of them, which makes small pictures' bands lower. */
-SMP_FN int smp_band_of(int64_t rows, int bands)
-{
-    return rows >> 31 ? (int)((rows + bands - 1) / bands)
-                      : (int)(((unsigned)rows + (unsigned)bands - 1) / (unsigned)bands);
-}
-
 enum {
     STENCIL_TILE = 384,               /* samples: 1, 2, 3, 4, 6 and 8 channels fill it with whole pixels */
     STENCIL_LANES = 16,               /* loops run over a multiple of this many samples */

@@ -13,6 +13,7 @@
 #define SMP_KERNELS_STRIP_CUH
 
 #include "stencil.cuh"
+#include "strip_blocks.h"
 
 /* The largest of n, n/2, n/4 .. that is at most `most`. */
 SMP_FN constexpr int strip_halves(int n, int most)

@@ -104,16 +104,17 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
     typedef typename WALK::sample T;
     constexpr int V = WALK::V, ROWS = WALK::ROWS, AHEAD = WALK::AHEAD;
     constexpr bool ODD = loader_type::ODD;
-    const int lane = (int)threadIdx.x, x0 = (int)blockIdx.x * 32 * V, x = x0 + V * lane;
-    const int n = (int)stencil_samples(io.out), band = smp_band_of(io.out.rows, (int)gridDim.y);
+    const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
+    const int lane = (int)threadIdx.x, x0 = place.strip * 32 * V, x = x0 + V * lane;
+    const int n = (int)stencil_samples(io.out);
     loader_type loader(s, io.in, x0, beside, edge);
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0;
     int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD);
     take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
     T *const window = s.first() + V * lane;
-    const int64_t top = io.out.y0 + (int64_t)blockIdx.y * band, end = io.out.y0 + io.out.rows;
-    if (top < end) {
-        const int made = end - top < band ? (int)(end - top) : band, need = made + TALL - 1;
+    const int64_t top = io.out.y0 + place.begin;
+    if (place.rows > 0) { /* always; without the question nvcc makes slower code */
+        const int made = place.rows, need = made + TALL - 1;
         const int groups = (need + ROWS - 1) / ROWS;
         int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
         int late = loader_type::RING - WALK::LATE * loader_type::PITCH;
@@ -134,8 +135,7 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
                         row.count(take);
                         __syncwarp(); /* until others have read this row */
                         *reinterpret_cast<strip_pack *>(window + WALK::PACKS * V +
-                                                        (WALK::LATE > 0 ? late : stage + q * loader_type::PITCH)) =
-                            result;
+                                                        (WALK::LATE > 0 ? late : stage + q * loader_type::PITCH)) = result;
                     } else {
                         strip_store(row, out, result, take);
                     }
@@ -149,9 +149,9 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
                 }
             }
             if constexpr (ODD) {
-                strip_flush_group<32 * V, ROWS, (WALK::LATE > 0), loader_type>(
-                    window - V * lane + WALK::PACKS * V, stage, late, out - V * lane, io.out.stride, done - ROWS, made,
-                    n - x0);
+                strip_flush_group<32 * V, ROWS, (WALK::LATE > 0), loader_type>(window - V * lane + WALK::PACKS * V, stage,
+                                                                               late, out - V * lane, io.out.stride,
+                                                                               done - ROWS, made, n - x0);
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
             }
             stage = strip_next<loader_type>(stage);

@@ -82,9 +82,8 @@ SMP_FN int smp_taps_batch(const smp_taps *t, int channels)
     return all < most ? all : most;
 }
 
-/* GPU: the kernels of taps_warp.cu, one warp a strip of 512 bytes: rows that arrive together, output rows of a band,
- * and those where floats lie in rows that begin anywhere. */
-enum { SMP_TAPS_WARP_ROWS = 4, SMP_TAPS_WARP_BAND = 66, SMP_TAPS_LOW_BAND = 14 };
+/* GPU: the kernels of taps_warp.cu, one warp a strip of 512 bytes: rows that arrive together. */
+enum { SMP_TAPS_WARP_ROWS = 4 };
 
 /* The side of the kernel for this launch, or 0: none. Outside the picture they know zero, but no other value; places in
  * a row have 32 bits. */

@@ -179,6 +179,7 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
         code = timing_slot(gpu, &timing, err);
     if (code)
         return code;
+    arguments.strips = grid.strips;
     void *params[] = {&arguments, (void *)(uintptr_t)plan->kernel};
     if (timing)
         CUDA_TRY(gpu, cuEventRecord, timing->start, gpu->stream);

@@ -183,6 +183,7 @@ typedef struct smp_grid {
     unsigned shared_most;  /* the same: bytes of shared memory that a block may have */
     unsigned blocks_most;  /* the same: blocks that a grid may have in y and z; 0: SMP_GRID_MOST */
     unsigned knob;         /* the same: the launch's knob, in its range; 0: the geometry chooses */
+    smp_strips strips;     /* for smp_io, from geometries whose kernels read it */
 } smp_grid;
 
 /* A number that a launch's geometry takes instead of its own choice. Any value in the range gives the same bytes; which is

@@ -8,6 +8,7 @@
 #include "gradient.h"
 #include "sharpen.h"
 #include "stages/geometry.h"
+#include "stages/strip_grid.h"
 #include "taps.h"
 
 /* Blocks of width x height threads over tiles of `across` samples and `down` rows. */
@@ -22,32 +23,10 @@ static void tiles(const smp_io *io, int64_t across, int64_t down, unsigned width
 }
 
 const smp_knob smp_knob_band = {.name = "band",
-                                .help = "output rows that a block marches down",
+                                .help = "output rows that a block marches down, on average",
                                 .min = 4,
                                 .max = 512,
-                                .values = {8, 12, 16, 24, 32, 48, 64, 128}};
-
-/* Rows of a band of which, `across` samples wide, each SM has `warps`: at least 8 and at most `most`, or `most` where the
- * SMs are not known. */
-static int64_t even_band(const smp_io *io, int64_t across, int64_t most, int warps, const smp_grid *grid)
-{
-    enum { LEAST = 8 };
-    const int64_t n = io->out.width * io->out.channels, wanted = (int64_t)grid->units * warps;
-    const int64_t even = wanted ? io->out.rows * ((n + across - 1) / across) / wanted : most;
-    return smp_clamp_i64(even, most < LEAST ? most : LEAST, most);
-}
-enum { BAND_WARPS = 12 };
-/* tiles() for kernels of one warp a block that march down a band of rows: bands of up to `most` rows, lower ones where a
- * small picture would have fewer than `warps` on an SM; or as tall as the knob says. */
-static void bands_for(const smp_io *io, int64_t across, int64_t most, int warps, smp_grid *grid)
-{
-    const int64_t band = grid->knob ? grid->knob : even_band(io, across, most, warps, grid);
-    tiles(io, across, band, 32, 1, grid);
-}
-static void bands(const smp_io *io, int64_t across, int64_t most, smp_grid *grid)
-{
-    bands_for(io, across, most, BAND_WARPS, grid);
-}
+                                .values = {8, 12, 16, 28, 48, 96, 160, 320}};
 
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid)
 {
@@ -61,55 +40,58 @@ void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *g
     tiles(io, SMP_BELL_COLUMNS, SMP_BELL_DOWN, SMP_BELL_COLUMNS / 4, SMP_BELL_DOWN / SMP_BELL_EACH, grid);
 }
 
-/* Output rows of a band of bell_warp.cuh: with the halo they are whole groups of rows. Where memory binds, so few that the
- * L2 keeps what all warps read and write until the bands below have read it too. Found by trying (docs/gpu-log.md). */
-static int bell_band(int from, int to, int radius)
+/* Bands of bell_warp.cuh; odd: rows begin anywhere. Where memory binds, so low ones that the L2 keeps what all warps
+ * read and write until the bands below have read it too; else tall and uneven ones. Found by trying (docs/gpu-log.md).
+ */
+static smp_bands bell_bands(int from, int to, int radius, bool odd)
 {
+    enum { F32_WARPS = 28, WARPS = 17 };
     const int r = radius;
-    int rows; /* with the halo */
-    if (from == SMP_F32 && to == SMP_F32)
-        rows = r == 2 ? 12 : r <= 3 ? 16 : r <= 8 ? 4 * r + 4 : 256;
-    else if (to == SMP_F32)
+    int rows = 0; /* with the halo; 0: tall */
+    if (from == SMP_F32 && to == SMP_F32) {
+        rows = r == 2 ? 12 : r <= 3 ? 16 : r <= 8 && !odd ? 4 * r + 4 : 0;
+        if (!rows)
+            return (smp_bands){.most = r <= 8 ? 160 : 400, .warps = F32_WARPS, .halo = 2 * r, .uneven = true};
+    } else if (to == SMP_F32) {
         rows = r <= 2 ? 16 : r <= 4 ? 32 : r <= 8 ? 80 : 88;
-    else if (from == SMP_F32)
+    } else if (from == SMP_F32) {
         rows = r <= 3 ? 16 : r <= 5 ? 40 : 64;
-    else
-        rows = r <= 2 ? 32 : r == 3 ? 64 : r == 4 ? 96 : r <= 8 ? 128 : 256;
-    return rows - 2 * r;
-}
-
-/* Bands of gaussian_banded.cu, on average: tall ones filter fewer rows twice, but a launch ends later where an SM has few
- * of them; of few rows in all, as many as keep the SMs busy. Measured. */
-static void bands_of_banded(const smp_io *io, int steps, smp_grid *grid)
-{
-    enum { MOST = 320, USUAL = 64, WARPS = 12, SHORT_WARPS = 96, LONG_WARPS = 130 };
-    const int64_t busy = even_band(io, SMP_BANDED_ACROSS, USUAL, WARPS, grid);
-    const int64_t tall = even_band(io, SMP_BANDED_ACROSS, MOST, steps == 1 ? SHORT_WARPS : LONG_WARPS, grid);
-    const int64_t band = grid->knob ? grid->knob : tall > busy ? tall : busy;
-    tiles(io, SMP_BANDED_ACROSS, band, 32, 1, grid);
+    } else {
+        rows = r <= 2 ? 32 : r == 3 ? 64 : r == 4 ? 96 : 0;
+        if (!rows)
+            return (smp_bands){.most = 320, .warps = WARPS, .halo = 2 * r, .uneven = true};
+    }
+    return (smp_bands){.most = rows - 2 * r, .halo = 2 * r};
 }
 
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
 {
-    enum { ODD_WARPS = 80 }; /* strips at the ends of odd rows take longer: a launch of few tall bands would end late */
     const smp_bell *bell = params;
-    const int radius = smp_bell_warp(bell, io);
+    const int radius = smp_bell_warp(bell, io), from = io->in.format, to = io->out.format;
+    /* Kernels on tensor cores have halos of whole groups of rows. */
+    const smp_bands banded = {.most = 320, .warps = 48, .uneven = true};
+    const smp_bands fixed = {.most = smp_fixed_band(smp_fixed_steps(bell, io->in.channels))};
+    const smp_bands plain = bell_bands(from, to, radius, !smp_rows_even(io));
     if (smp_banded_warp(bell, io))
-        bands_of_banded(io, smp_banded_steps(bell->radius, io->in.channels), grid);
+        smp_strip_grid(io, SMP_BANDED_ACROSS, &banded, grid);
     else if (bell->fixed)
-        bands(io, SMP_BANDED_ACROSS, smp_fixed_band(smp_fixed_steps(bell, io->in.channels)), grid);
+        smp_strip_grid(io, SMP_BANDED_ACROSS, &fixed, grid);
     else
-        bands_for(io, 32 * smp_bell_lane(io->in.format, io->out.format, radius),
-                  bell_band(io->in.format, io->out.format, radius),
-                  io->in.format == SMP_F32 && !smp_rows_even(io) ? ODD_WARPS : BAND_WARPS, grid);
+        smp_strip_grid(io, 32 * smp_bell_lane(from, to, radius), &plain, grid);
 }
 
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
 {
+    enum { TAPS_WARPS = 17 };
     const int channels = io->in.channels;
-    if (smp_taps_warp(params, io)) {
-        const int low = io->in.format == SMP_F32 && !smp_rows_even(io);
-        bands(io, 512 / smp_sample_size(io->in.format), low ? SMP_TAPS_LOW_BAND : SMP_TAPS_WARP_BAND, grid);
+    const smp_taps *taps = params;
+    if (smp_taps_warp(taps, io)) {
+        const bool bytes = io->in.format == SMP_U8, many = taps->rows > 5;
+        const smp_bands bands = {.most = many && bytes ? 160 : 64,
+                                 .warps = many && bytes ? TAPS_WARPS : 0,
+                                 .halo = (int)taps->rows - 1,
+                                 .uneven = many};
+        smp_strip_grid(io, bytes ? 512 : 128, &bands, grid);
         return;
     }
     tiles(io, SMP_TAPS_ACROSS, SMP_TAPS_DOWN, 32, SMP_TAPS_DOWN / 4, grid);
@@ -118,19 +100,24 @@ void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
 
 void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid)
 {
+    const bool bytes = io->in.format == SMP_U8, odd = bytes && !smp_rows_even(io);
+    const smp_bands bands = {.most = odd     ? 64
+                                     : bytes ? SMP_GRADIENT_BYTES_BAND
+                                             : SMP_GRADIENT_REALS_BAND,
+                             .halo = 2,
+                             .uneven = odd};
     if (!smp_gradient_warp(params, io))
         tiles(io, SMP_GRADIENT_ACROSS, SMP_GRADIENT_DOWN, SMP_GRADIENT_ACROSS / 4, SMP_GRADIENT_DOWN / 4, grid);
-    else if (io->in.format == SMP_U8)
-        bands(io, 512, SMP_GRADIENT_BYTES_BAND, grid);
     else
-        bands(io, 128, SMP_GRADIENT_REALS_BAND, grid);
+        smp_strip_grid(io, bytes ? 512 : 128, &bands, grid);
 }
 
 void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *grid)
 {
     const smp_blur_slope *p = params;
+    const smp_bands bands = {.most = SMP_BLUR_SLOPE_BAND, .busy = 24, .halo = 2 * p->bell.radius + 2};
     if (smp_blur_slope_warp(p, io))
-        bands_for(io, smp_blur_slope_across(p->bell.radius), SMP_BLUR_SLOPE_BAND, 24, grid); /* they wait for memory */
+        smp_strip_grid(io, smp_blur_slope_across(p->bell.radius), &bands, grid);
     else
         smp_geometry_samples(io, params, grid);
 }
@@ -138,7 +125,8 @@ void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *gri
 void smp_geometry_box_warp(const smp_io *io, const void *params, smp_grid *grid)
 {
     const smp_box *box = params;
-    bands(io, 512, smp_box_band(box->size), grid);
+    const smp_bands bands = {.most = smp_box_band(box->size), .halo = box->size - 1};
+    smp_strip_grid(io, 512, &bands, grid);
 }
 
 void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid)

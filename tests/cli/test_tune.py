@@ -98,8 +98,9 @@ class Tune(CliCase):
     def test_a_launch_shape_reaches_the_grid(self):
         self.keep(SIMT, {"variant": "fused", "threads": 0, "shape": {"band": 12}}, 104)
         launch = self.explain("--tuned", *SIMT, *BLUR, CHELSEA)["steps"][1]["launches"][0]
-        self.assertEqual(launch["grid"][1], (104 + 11) // 12)
-        self.assertNotEqual(self.explain(*SIMT, *BLUR, CHELSEA)["steps"][1]["launches"][0]["grid"][1], launch["grid"][1])
+        strips, bands = (451 * 3 + 127) // 128, (104 + 11) // 12
+        self.assertEqual(launch["grid"], [strips * bands, 1, 1])
+        self.assertNotEqual(self.explain(*SIMT, *BLUR, CHELSEA)["steps"][1]["launches"][0]["grid"], launch["grid"])
         self.same_bytes(*SIMT)
 
     def test_what_was_asked_for_goes_before_what_was_tuned(self):

@@ -118,23 +118,6 @@ static void tensor_cores_take_radii_of_4_to_12(void **state)
             }
 }
 
-static void bands_share_all_rows_and_begin_at_groups(void **state)
-{
-    (void)state;
-    for (int64_t rows = 1; rows < 3000; rows += rows < 40 ? 1 : 37)
-        for (int bands = 1; bands < 70; bands += bands < 9 ? 1 : 7) {
-            assert_int_equal(smp_banded_begin(rows, bands, 0), 0);
-            assert_int_equal(smp_banded_begin(rows, bands, bands), rows);
-            for (int y = 0; y < bands; y++) {
-                const int64_t begin = smp_banded_begin(rows, bands, y);
-                assert_true(begin <= smp_banded_begin(rows, bands, y + 1));
-                assert_true(begin % SMP_BANDED_ROWS == 0 || begin == rows);
-            }
-        }
-    assert_int_equal(smp_banded_begin(1024, 8, 1), 192); /* and the upper ones are three times as tall */
-    assert_int_equal(smp_banded_begin(1024, 8, 7), 960);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,7 +126,6 @@ int main(void)
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(both_passes_use_shared_memory_without_conflicts),
         cmocka_unit_test(tensor_cores_take_radii_of_4_to_12),
-        cmocka_unit_test(bands_share_all_rows_and_begin_at_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
