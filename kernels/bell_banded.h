@@ -55,4 +55,5 @@ SMP_FN int smp_banded_warp(const smp_bell *g, const smp_io *io)
         return 0;
     return g->radius <= 8 ? g->radius : g->radius <= 10 ? 10 : 12;
 }
+
 #endif

@@ -151,7 +151,7 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
     const bool whole = x + 16 <= n;
     const int singly = (n - x0) / 16; /* from this tile on, bytes go one by one */
     const int64_t top = io.out.y0 + place.begin;
-    if (place.rows > 0) { /* always; without the question nvcc makes slower code */
+    if (place.rows > 0) { /* always; measured with the question, which matters to nvcc in bell_warp.cuh */
         const int height = place.rows, groups = (height + ROWS - 1) / ROWS + 1;
         fixed_columns before[BANDED_TILES][2] = {};
         int stage = 0, next = 0, left = height + ROWS - row; /* rows to store from this lane's on */

@@ -113,7 +113,7 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
     take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
     T *const window = s.first() + V * lane;
     const int64_t top = io.out.y0 + place.begin;
-    if (place.rows > 0) { /* always; without the question nvcc makes slower code */
+    if (place.rows > 0) { /* always; measured with the question, which matters to nvcc in bell_warp.cuh */
         const int made = place.rows, need = made + TALL - 1;
         const int groups = (need + ROWS - 1) / ROWS;
         int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
@@ -135,7 +135,8 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
                         row.count(take);
                         __syncwarp(); /* until others have read this row */
                         *reinterpret_cast<strip_pack *>(window + WALK::PACKS * V +
-                                                        (WALK::LATE > 0 ? late : stage + q * loader_type::PITCH)) = result;
+                                                        (WALK::LATE > 0 ? late : stage + q * loader_type::PITCH)) =
+                            result;
                     } else {
                         strip_store(row, out, result, take);
                     }
@@ -149,9 +150,9 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
                 }
             }
             if constexpr (ODD) {
-                strip_flush_group<32 * V, ROWS, (WALK::LATE > 0), loader_type>(window - V * lane + WALK::PACKS * V, stage,
-                                                                               late, out - V * lane, io.out.stride,
-                                                                               done - ROWS, made, n - x0);
+                strip_flush_group<32 * V, ROWS, (WALK::LATE > 0), loader_type>(
+                    window - V * lane + WALK::PACKS * V, stage, late, out - V * lane, io.out.stride, done - ROWS, made,
+                    n - x0);
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
             }
             stage = strip_next<loader_type>(stage);
