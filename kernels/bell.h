@@ -115,6 +115,8 @@ SMP_FN int smp_bell_halo(int radius, int channels, int sample_size)
 /* GPU: the kernels of bell_warp.cuh, one warp a strip, with 1, 3 or 4 channels: of one format, in and out, and from
  * bytes to f32 and back. Of whole numbers, taps of weight zero change nothing: one kernel serves several radii. */
 enum { SMP_BELL_WARP_RADIUS = 16, SMP_BELL_TO_BYTES_RADIUS = 8 };
+/* gaussian from bytes to bytes: kernels of radii up to this need whole weights. */
+enum { SMP_BELL_DOTS_RADIUS = 3 };
 
 /* The radius of the kernel for this launch, or 0: none. Outside the picture these kernels know zero, but no other
  * value, and places in a row have 32 bits. */
@@ -135,6 +137,14 @@ SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
     return from == to ? radius : 0;
 }
 
+/* Whether rows begin anywhere for which gaussian has kernels of their own, of the names above and _loose. */
+SMP_FN int smp_bell_loose(const smp_io *io)
+{
+    const int format = io->in.format, channels = io->in.channels;
+    return format == io->out.format && !smp_rows_even(io) &&
+           (format == SMP_U8 ? channels == 1 || channels == 3 : format == SMP_U16 && channels == 1);
+}
+
 #ifdef __cplusplus
 #define SMP_BELL_CONSTANT SMP_FN constexpr
 #else
@@ -144,6 +154,11 @@ SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
 SMP_BELL_CONSTANT int smp_bell_lane(int32_t from, int32_t to, int radius)
 {
     return from == SMP_F32 || to == SMP_F32 || radius > 10 ? 4 : 8;
+}
+/* Of the kernels for rows that begin anywhere: for few taps of bytes more, since a row's ends ask the L2 for more. */
+SMP_BELL_CONSTANT int smp_bell_loose_lane(int32_t format, int radius)
+{
+    return format == SMP_U8 && radius <= 2 ? 16 : smp_bell_lane(format, format, radius);
 }
 
 #endif

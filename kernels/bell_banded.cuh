@@ -13,7 +13,7 @@
 
 #include "bell_banded.h"
 #include "smp_mma.cuh"
-#include "strip_odd_pieces.cuh"
+#include "strip_odd.cuh"
 
 enum { BANDED_TILES = SMP_BANDED_ACROSS / SMP_BANDED_TILE };
 
@@ -23,7 +23,7 @@ template <int SIDE, int ROWS, int STAGES> struct strip_rows<uint8_t, SMP_BANDED_
     static constexpr int PIECE = 16, HALO = 2 * SIDE / PIECE;
     static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO), BESIDE = 32 / SIDE_TURN;
     static constexpr int LEAST = SMP_BANDED_ACROSS + (BESIDE + 1) * PIECE;
-    static constexpr int PITCH = (LEAST + 31) / 64 * 64 + 32, ODD_PITCH = PITCH;
+    static constexpr int PITCH = (LEAST + 31) / 64 * 64 + 32, ODD_PITCH = PITCH, LEAD = 0;
     uint4 v[STAGES * ROWS * PITCH / PIECE];
 
     SMP_MEMBER uint8_t *first() { return reinterpret_cast<uint8_t *>(v); }
@@ -32,7 +32,8 @@ template <int SIDE, int ROWS, int STAGES> struct strip_rows<uint8_t, SMP_BANDED_
 /* The loaders of a kernel's two marches, for rows that are aligned and rows that begin anywhere. */
 template <int STEPS, int ROWS, int STAGES> struct banded_loaders {
     typedef strip_loader<uint8_t, 0, SMP_BANDED_ACROSS, 16 * STEPS, ROWS, STAGES> even;
-    typedef strip_pieces_loader<uint8_t, 0, SMP_BANDED_ACROSS, 16 * STEPS, ROWS, STAGES, true> odd;
+    /* Rows alike in more than 32 bytes, of any length, would lie in the same banks. */
+    typedef strip_lines_loader<0, SMP_BANDED_ACROSS, smp_banded_side(STEPS), 16 * STEPS, ROWS, STAGES, 32> odd;
     typedef typename even::rows_type rows_type;
 };
 

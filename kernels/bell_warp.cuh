@@ -119,11 +119,60 @@ template <typename IN, typename OUT, int R> SMP_FN constexpr int bell_lane()
     return smp_bell_lane(smp_sample<IN>::format, smp_sample<OUT>::format, R);
 }
 
+/* Whether the row pass is made in whole numbers (bell_dots). */
+template <typename IN, typename OUT, int R, bool SHARP> SMP_FN constexpr bool bell_has_dots()
+{
+    return sizeof(IN) == 1 && sizeof(OUT) == 1 && !SHARP && R <= SMP_BELL_DOTS_RADIUS;
+}
+
+/* The row pass of bytes in whole numbers, C channels: a[k] are 65536ths (bell.h), so that its sums S < 2^24 are exact in
+ * any order, and two neighbouring bytes with their weights are one instruction. Nothing is converted: bytes are taken
+ * where they lie in their words, for which there are weights of both kinds of pairs; S is the float S * 2^-149 as its
+ * bits lie there. */
+template <int R, int C> struct bell_dots {
+    /* [0] of pairs that begin with a tap, [1] of those that end with the first one or, of several channels, with one.
+     * Of one channel [..][k] is for taps 2k and 2k + 1, or 2k - 1 and 2k; of several for those k from the middle. */
+    unsigned pair[2][R + 1];
+
+    static SMP_MEMBER unsigned weight(const smp_bell &g, int k)
+    {
+        return k >= 0 && k <= g.radius ? (unsigned)(g.a[k] * (float)SMP_BELL_ONE) : 0;
+    }
+    static SMP_MEMBER unsigned tap(const smp_bell &g, int t)
+    {
+        return t < 0 || t > 2 * R ? 0 : weight(g, t < R ? R - t : t - R);
+    }
+    SMP_MEMBER bell_dots(const smp_bell &g)
+    {
+#pragma unroll
+        for (int k = 0; k <= R; k++) {
+            pair[0][k] = C == 1 ? tap(g, 2 * k) | tap(g, 2 * k + 1) << 16 : weight(g, k);
+            pair[1][k] = C == 1 ? tap(g, 2 * k - 1) | tap(g, 2 * k) << 16 : weight(g, k) << 16;
+#pragma unroll
+            for (int odd = 0; odd < 2; odd++) /* else nvcc has them in uniform registers, and each use takes a move */
+                pair[odd][k] = __shfl_sync(0xffffffffu, pair[odd][k] ^ threadIdx.x, (int)threadIdx.x) ^ threadIdx.x;
+        }
+    }
+    /* S of the sample whose first tap is byte `at` of words. */
+    SMP_MEMBER float operator()(const unsigned *words, int at) const
+    {
+        unsigned S = 0;
+#pragma unroll
+        for (int k = 0; k < (C == 1 ? R + 1 : 2 * R + 1); k++) {
+            const int byte = C == 1 ? (at & ~1) + 2 * k : at + k * C;
+            const unsigned weights = pair[C == 1 ? at & 1 : byte & 1][C == 1 || k <= R ? (C == 1 ? k : R - k) : k - R];
+            S = byte & 2 ? __dp2a_hi(weights, words[byte / 4], S) : __dp2a_lo(weights, words[byte / 4], S);
+        }
+        return __uint_as_float(S);
+    }
+};
+
 /* What becomes of a lane's blurred samples, and of how many of the V there are to store: the pack that is stored. The
  * samples as they are; one that has SHARP gets the input's samples at that place as well. */
-template <typename IN, typename OUT, int R> struct bell_plain {
-    static constexpr int V = bell_lane<IN, OUT, R>();
+template <typename IN, typename OUT, int R, int LANE = bell_lane<IN, OUT, R>()> struct bell_plain {
+    static constexpr int V = LANE;
     static constexpr bool SHARP = false, CLIPS = sizeof(OUT) < sizeof(IN); /* means of whole numbers cannot */
+    static constexpr bool DOTS = bell_has_dots<IN, OUT, R, SHARP>();
     typedef bell_stored<OUT, V> stored;
     const bool counts;
     unsigned clipped;
@@ -138,7 +187,7 @@ template <typename IN, typename OUT, int R> struct bell_plain {
                     clipped += smp_clipped<OUT>(blurred[i]);
                 blurred[i] = fminf(fmaxf(blurred[i], 0.f), 255.f); /* NaN becomes 0 */
             }
-            blurred[i] = stored::finish(blurred[i]);
+            blurred[i] = DOTS ? fmaf(blurred[i], 0x1p7f, 8388608.f) : stored::finish(blurred[i]);
         }
         return stored::packed(blurred);
     }
@@ -153,11 +202,15 @@ template <typename T, int V, int R, int C, bool SHARP> struct bell_strip_shape {
     static constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */
     static constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE;
     typedef strip_loader<T, C, 32 * V, SIDE, ROWS, STAGES> loader_type;
-    typedef typename strip_odd_loader<T, C, 32 * V, SIDE, ROWS, STAGES>::type odd_type;
+    /* Rows that begin anywhere are read where they came where windows are small; else moved once, instead of as windows
+     * of several lanes. */
+    static constexpr bool SHIFTED = sizeof(T) == 1 && V + 2 * REACH <= 28;
+    typedef typename strip_odd_loader<T, C, 32 * V, SIDE, ROWS, STAGES, SHIFTED ? REACH : 0>::type odd_type;
     typedef typename loader_type::rows_type rows_type;
 };
 
-template <typename T, typename OUT, int R, int C, typename loader_type, typename FINISH>
+/* APART: in a kernel of its own. */
+template <typename T, typename OUT, int R, int C, bool APART, typename loader_type, typename FINISH>
 SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finish,
                               typename bell_strip_shape<T, FINISH::V, R, C, FINISH::SHARP>::rows_type &s)
 {
@@ -168,7 +221,10 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
     typedef typename stored::pack stored_pack;
     typedef bell_strip_shape<T, V, R, C, FINISH::SHARP> shape;
     constexpr int ROWS = format::ROWS, AHEAD = format::AHEAD, REACH = R * C;
-    constexpr int WORDS = (int)sizeof(pack) / 4, PACKS = shape::PACKS, SIDE = shape::SIDE, LEFT = PACKS * V - REACH;
+    constexpr bool DOTS = bell_has_dots<T, OUT, R, FINISH::SHARP>();
+    constexpr bool SHIFTED = loader_type::ODD && shape::SHIFTED;
+    constexpr int WORDS = (int)sizeof(pack) / 4, PACKS = shape::PACKS, SIDE = shape::SIDE;
+    constexpr int LEFT = SHIFTED ? 0 : PACKS * V - REACH;
     constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + 2 * REACH - 1) * (int)sizeof(T) / 4;
     constexpr bool ODD = loader_type::ODD;
     const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
@@ -184,8 +240,9 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
 #pragma unroll
     for (int k = 0; k <= R; k++) {
         across[k] = format::across(g, k);
-        down[k] = format::down(g, k);
+        down[k] = format::down(g, k) * (DOTS ? 0x1p103f : 1.f); /* 2^126 in all */
     }
+    const bell_dots<R, C> dots(g);
     const int64_t top = io.out.y0 + place.begin;
     if (place.rows > 0) { /* always; without the question 5 taps of bytes take 6 % longer where rows begin anywhere */
         const int made = place.rows, need = made + 2 * R;
@@ -198,35 +255,48 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                 sum[j][i] = 0.f;
         int stage = 0, next = 0, row = -2 * R; /* the output row that is complete */
         int late = loader_type::RING - R * loader_type::PITCH;
-        OUT *out = reinterpret_cast<OUT *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) + x;
+        OUT *out = reinterpret_cast<OUT *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) +
+                   (ODD ? x0 : x);
         loader.begin(top - R, need, groups);
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-#pragma unroll(ODD &&R > 3 ? 1 : ODD || FINISH::SHARP ? 2 : format::unroll(R))
+            strip_shift<SHIFTED> shift;
+            shift.begin(loader, top - R + k * ROWS, stage);
+#pragma unroll(ODD && R > 3 && !APART ? 1 : ODD || FINISH::SHARP ? 2 : format::unroll(R))
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];
+                if constexpr (SHIFTED) {
+                    strip_words_shifted<(V + 2 * REACH + 3) / 4>(
+                        words, loader.first + V * lane + stage + q * loader_type::PITCH, shift.next());
+                } else {
 #pragma unroll
-                for (int i = 0; i < 2 * PACKS + 1; i++)
-                    strip_words<FIRST, LAST>(
-                        words, i, reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH) + i);
+                    for (int i = 0; i < 2 * PACKS + 1; i++)
+                        strip_words<FIRST, LAST>(
+                            words, i, reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH) + i);
+                }
 #pragma unroll
                 for (int c = 0; c < C && c < V; c++) { /* one channel after the other: fewer values are alive */
                     constexpr int VALUES = (V + C - 1) / C + 2 * R;
                     float p[VALUES];
 #pragma unroll
                     for (int m = 0; m < VALUES; m++)
-                        if (c + m * C < V + 2 * REACH)
+                        if (!DOTS && c + m * C < V + 2 * REACH)
                             p[m] = format::value(words, LEFT + c + m * C);
 #pragma unroll
                     for (int m = 0; m * C + c < V; m++) {
                         const int i = m * C + c;
-                        float v = smp_bell_first(across[0], p[m + R]);
+                        float v;
+                        if constexpr (DOTS) {
+                            v = dots(words, LEFT + i);
+                        } else {
+                            v = smp_bell_first(across[0], p[m + R]);
 #pragma unroll
-                        for (int t = 1; t <= R; t++)
-                            v = smp_bell_pair(v, across[t], p[m + R - t], p[m + R + t]);
+                            for (int t = 1; t <= R; t++)
+                                v = smp_bell_pair(v, across[t], p[m + R - t], p[m + R + t]);
+                        }
                         done[i] = smp_bell_tap(sum[0][i], down[R], v);
 #pragma unroll
                         for (int j = 0; j < 2 * R - 1; j++)
@@ -259,8 +329,8 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                 }
             }
             if constexpr (ODD) {
-                strip_flush_group<32 * V, ROWS, false, loader_type>(own - V * lane, stage, late, out - V * lane,
-                                                                    io.out.stride, row - ROWS, made, n - x0);
+                strip_flush_group<32 * V, ROWS, false, loader_type>(s.first() + SIDE, stage, late, out, io.out.stride,
+                                                                    row - ROWS, made, n - x0);
                 out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
             }
             stage = strip_next<loader_type>(stage);
@@ -269,27 +339,36 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
 }
 
 /* The kernel for radius R and C channels of IN into OUT; geometry: smp_geometry_bell_warp. */
-template <typename IN, typename OUT, int R, int C, typename FINISH>
+template <typename IN, typename OUT, int R, int C, strip_kernels KERNELS = STRIP_EVEN, typename FINISH>
 SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
 {
     typedef bell_strip_shape<IN, FINISH::V, R, C, FINISH::SHARP> shape;
     typedef typename shape::rows_type rows_type;
     SMP_SMEM(rows_type, s);
-    if constexpr (strip_has_odd(C) && sizeof(IN) == sizeof(OUT) && !FINISH::SHARP)
-        if (!smp_rows_even(&io)) {
-            bell_march_by<IN, OUT, R, C, typename shape::odd_type>(io, g, finish, s);
+    if constexpr (KERNELS != STRIP_EVEN)
+        if (KERNELS == STRIP_LOOSE || !smp_rows_even(&io)) {
+            bell_march_by<IN, OUT, R, C, KERNELS == STRIP_LOOSE, typename shape::odd_type>(io, g, finish, s);
             return;
         }
-    bell_march_by<IN, OUT, R, C, typename shape::loader_type>(io, g, finish, s);
+    if constexpr (KERNELS != STRIP_LOOSE)
+        bell_march_by<IN, OUT, R, C, KERNELS == STRIP_EVEN, typename shape::loader_type>(io, g, finish, s);
 }
 
-/* The blur of bell.h stored as it is. */
-template <typename IN, typename OUT, int R, int C> SMP_DEVICE void bell_march_plain(const smp_io &io, const smp_bell &g)
+/* The blur of bell.h stored as it is; BOTH marches are in the kernel. */
+template <typename IN, typename OUT, int R, int C, bool BOTH>
+SMP_DEVICE void bell_march_plain(const smp_io &io, const smp_bell &g)
 {
     bell_plain<IN, OUT, R> finish(io);
-    bell_march<IN, OUT, R, C>(io, g, finish);
+    bell_march<IN, OUT, R, C, BOTH ? STRIP_BOTH : STRIP_EVEN>(io, g, finish);
     if (finish.CLIPS)
         smp_count_clipped<OUT>(io, finish.clipped);
+}
+
+/* The same of rows that begin anywhere. */
+template <typename T, int R, int C> SMP_DEVICE void bell_march_loose(const smp_io &io, const smp_bell &g)
+{
+    bell_plain<T, T, R, smp_bell_loose_lane(smp_sample<T>::format, R)> finish(io);
+    bell_march<T, T, R, C, STRIP_LOOSE>(io, g, finish);
 }
 
 #endif

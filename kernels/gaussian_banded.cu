@@ -96,7 +96,7 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
     if constexpr (FLUSH)
         results.clear_pads();
     int buffer = 0; /* S that columns are made of; products fill the other */
-    const unsigned char *rows = s.first() + g * PITCH + 16 * STEPS - smp_banded_side(STEPS) + 8 * t;
+    const unsigned char *rows = s.first() + g * PITCH + (ODD ? 0 : 16 * STEPS - smp_banded_side(STEPS)) + 8 * t;
 #pragma unroll 1
     for (int k = -AHEAD; k <= groups;
          k++) { /* the first turns only load ahead; turn k makes S of group k, output of k - 1 */
@@ -108,7 +108,7 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
         }
         unsigned skew = 0;
         if constexpr (ODD)
-            skew = loader.quick ? loader.skew(top - R - EARLY + k * ROWS + g) : 0;
+            skew = loader.past_of(top - R - EARLY + k * ROWS + g, 0) % 32;
         banded_windows<ODD, STEPS> from(rows + stage, skew);
         unsigned char *const fresh = all + (buffer ^ BANDED_BUFFER);
         uint4 v[V];
@@ -154,7 +154,7 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
             }
             if constexpr (FLUSH) {
                 __syncwarp();
-                strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, banded_results<ROWS>::PITCH, 0>(
+                strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, banded_results<ROWS>::PITCH, 0, (STEPS > 1)>(
                     results.row(0), 0, out - V * lane, io.out.stride, -row, made - row, n - x0);
             }
             row += ROWS;
@@ -176,7 +176,7 @@ SMP_DEVICE_FAR void banded_march_far(const smp_io &io, const smp_bell &p, typena
 }
 
 /* The kernel for radii up to R and windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
-template <int R, int STEPS> SMP_DEVICE void banded_march(const smp_io &io, const smp_bell &p)
+template <int R, int STEPS, strip_kernels KERNELS> SMP_DEVICE void banded_march(const smp_io &io, const smp_bell &p)
 {
     typedef banded_loaders<STEPS, BANDED_ROWS, BANDED_STAGES> loaders;
     typedef typename loaders::rows_type rows_type;
@@ -190,34 +190,40 @@ template <int R, int STEPS> SMP_DEVICE void banded_march(const smp_io &io, const
     const bool whole = ((int64_t)strip + 1) * SMP_BANDED_ACROSS <= stencil_samples(io.out);
     const int missing = (BANDED_ROWS - made % BANDED_ROWS) % BANDED_ROWS; /* to whole groups, of the last band */
     const int64_t top = io.out.y0 + begin;
-    if (!smp_rows_even(&io))
+    if (KERNELS == STRIP_LOOSE || (KERNELS == STRIP_BOTH && !smp_rows_even(&io))) {
         banded_march_by<R, STEPS, true, typename loaders::odd>(io, p, s, sums, results, strip, top, made);
-    else if (whole && begin >= missing && io.out.stride >> 31 == 0) /* those it makes a second time */
-        banded_march_by<R, STEPS, false, typename loaders::even>(io, p, s, sums, results, strip, top - missing,
-                                                                 made + missing);
-    else if constexpr (STEPS == 1)
-        banded_march_by<R, STEPS, true, typename loaders::even>(io, p, s, sums, results, strip, top, made);
-    else
-        banded_march_far<R, STEPS, typename loaders::even>(io, p, s, sums, results, strip, top, made);
+    } else if constexpr (KERNELS != STRIP_LOOSE) {
+        if (whole && begin >= missing && io.out.stride >> 31 == 0) /* those it makes a second time */
+            banded_march_by<R, STEPS, false, typename loaders::even>(io, p, s, sums, results, strip, top - missing,
+                                                                     made + missing);
+        else if constexpr (STEPS == 1)
+            banded_march_by<R, STEPS, true, typename loaders::even>(io, p, s, sums, results, strip, top, made);
+        else
+            banded_march_far<R, STEPS, typename loaders::even>(io, p, s, sums, results, strip, top, made);
+    }
 }
 
-/* With 168 registers there are 12 warps an SM, with 128 there are 16, of which long windows spill. */
-#define GAUSSIAN_BANDED(R, STEPS)                                                                                      \
-    SMP_KERNEL_BOUNDS(32, R <= 6 || (R <= 8 && STEPS == 1) ? 16 : 12, gaussian_banded##R##_##STEPS##_u8_u8, smp_bell,  \
-                      io, p)                                                                                           \
+/* With 168 registers there are 12 warps an SM, with 128 there are 16, of which long windows spill. Of one step both
+ * marches are one kernel: rows that begin anywhere take 5 to 10 % longer in one of their own. */
+#define GAUSSIAN_BANDED_OF(NAME, R, STEPS, KERNELS)                                                                    \
+    SMP_KERNEL_BOUNDS(32, R <= 6 || (R <= 8 && STEPS == 1) ? 16 : 12, NAME, smp_bell, io, p)                           \
     {                                                                                                                  \
-        banded_march<R, STEPS>(io, p);                                                                                 \
+        banded_march<R, STEPS, KERNELS>(io, p);                                                                        \
     }
-GAUSSIAN_BANDED(4, 1)
+#define GAUSSIAN_BANDED_1(R) GAUSSIAN_BANDED_OF(gaussian_banded##R##_1_u8_u8, R, 1, STRIP_BOTH)
+#define GAUSSIAN_BANDED(R, STEPS)                                                                                      \
+    GAUSSIAN_BANDED_OF(gaussian_banded##R##_##STEPS##_u8_u8, R, STEPS, STRIP_EVEN)                                     \
+    GAUSSIAN_BANDED_OF(gaussian_banded##R##_##STEPS##_loose_u8_u8, R, STEPS, STRIP_LOOSE)
+GAUSSIAN_BANDED_1(4)
 GAUSSIAN_BANDED(4, 2)
-GAUSSIAN_BANDED(5, 1)
+GAUSSIAN_BANDED_1(5)
 GAUSSIAN_BANDED(5, 2)
-GAUSSIAN_BANDED(6, 1)
+GAUSSIAN_BANDED_1(6)
 GAUSSIAN_BANDED(6, 2)
-GAUSSIAN_BANDED(7, 1)
+GAUSSIAN_BANDED_1(7)
 GAUSSIAN_BANDED(7, 2)
 GAUSSIAN_BANDED(7, 3)
-GAUSSIAN_BANDED(8, 1)
+GAUSSIAN_BANDED_1(8)
 GAUSSIAN_BANDED(8, 2)
 GAUSSIAN_BANDED(8, 3)
 GAUSSIAN_BANDED(10, 2)

@@ -2,7 +2,12 @@
 #include "gaussian_warp.cuh"
 
 #define WARPS(R, C) (R <= 2 ? 24 : R <= 3 ? 14 : 8) /* fewer spill */
-GAUSSIAN_WARP(2, WARPS, uint8_t, u8, uint8_t, u8)
-GAUSSIAN_WARP(3, WARPS, uint8_t, u8, uint8_t, u8)
-GAUSSIAN_WARP_OF(12, 4, WARPS, uint8_t, u8, uint8_t, u8)
-GAUSSIAN_WARP(16, WARPS, uint8_t, u8, uint8_t, u8)
+#define LOOSE_WARPS(R, C) (R <= 2 ? 16 : WARPS(R, C))
+#define BYTES(R)                                                                                                       \
+    GAUSSIAN_WARP(R, WARPS, uint8_t, u8, uint8_t, u8)                                                                  \
+    GAUSSIAN_LOOSE(R, 1, LOOSE_WARPS, uint8_t, u8)                                                                     \
+    GAUSSIAN_LOOSE(R, 3, LOOSE_WARPS, uint8_t, u8)
+BYTES(2)
+BYTES(3)
+GAUSSIAN_WARP_OF(12, 4, WARPS, false, uint8_t, u8, uint8_t, u8)
+BYTES(16)

@@ -138,6 +138,7 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
 {
     constexpr int ROWS = SMP_FIXED_ROWS, UP = SMP_FIXED_WARP_RADIUS, AHEAD = FIXED_STAGES - 1;
     constexpr int PITCH = loader_type::PITCH;
+    constexpr bool ODD = loader_type::ODD;
     const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
     const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = place.strip * SMP_BANDED_ACROSS;
     const int n = (int)stencil_samples(io.out);
@@ -157,21 +158,23 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
         int stage = 0, next = 0, left = height + ROWS - row; /* rows to store from this lane's on */
         unsigned char *out = static_cast<unsigned char *>(smp_row(&io.out, top)) + (row - ROWS) * io.out.stride + x;
         loader.begin(top - UP, height + UP + p.radius, groups);
-        unsigned skew = 0, skew8 = 0; /* of rows g and g + 8, of every group alike: they are 16 rows apart */
-        if constexpr (loader_type::ODD) {
+        if constexpr (ODD)
             made.clear_pads();
-            if (loader.quick)
-                skew = loader.skew(top - UP + g), skew8 = loader.skew(top - UP + g + 8);
-        }
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-            const unsigned char *const own = rows + stage + g * PITCH + 16 * STEPS - smp_banded_side(STEPS) + 8 * t;
-            banded_windows<loader_type::ODD, STEPS, false> row_g(own, skew), row_g8(own + 8 * PITCH, skew8);
+            const unsigned char *const own =
+                rows + stage + g * PITCH + (ODD ? 0 : 16 * STEPS - smp_banded_side(STEPS)) + 8 * t;
+            unsigned skew = 0, skew8 = 0; /* of rows g and g + 8 */
+            if constexpr (ODD) {
+                const int64_t y = top - UP + k * ROWS + g;
+                skew = loader.past_of(y, 0) % 32, skew8 = loader.past_of(y + 8, 0) % 32;
+            }
+            banded_windows<ODD, STEPS, false> row_g(own, skew), row_g8(own + 8 * PITCH, skew8);
             fixed_group<STEPS>(results + g * fixed_results::PITCH + 4 * t, before, w, row_g, row_g8);
             __syncwarp();
-            if constexpr (loader_type::ODD) {
+            if constexpr (ODD) {
                 if (k > 0)
                     strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, fixed_results::PITCH, 0>(
                         results, 0, out - row * io.out.stride - 16 * tile, io.out.stride, 0, left + row, n - x0);
@@ -195,25 +198,28 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
     }
 }
 
-/* The kernel for windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
-template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
+/* The kernel for windows of STEPS * 32 bytes, LOOSE: for rows that begin anywhere; geometry: smp_geometry_bell_warp. */
+template <int STEPS, bool LOOSE> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
 {
     typedef banded_loaders<STEPS, SMP_FIXED_ROWS, FIXED_STAGES> loaders;
     typedef typename loaders::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     SMP_SMEM(fixed_results, made);
-    if (smp_rows_even(&io))
-        fixed_march_by<STEPS, typename loaders::even>(io, p, s, made);
-    else
+    if constexpr (LOOSE)
         fixed_march_by<STEPS, typename loaders::odd>(io, p, s, made);
+    else
+        fixed_march_by<STEPS, typename loaders::even>(io, p, s, made);
 }
 
 /* 12 warps an SM have 168 registers each; 16 with 128 spill. */
-#define GAUSSIAN_FIXED(STEPS)                                                                                          \
-    SMP_KERNEL_BOUNDS(32, 12, gaussian_fixed_warp##STEPS##_u8_u8, smp_bell, io, p)                                     \
+#define GAUSSIAN_FIXED_OF(NAME, STEPS, LOOSE)                                                                          \
+    SMP_KERNEL_BOUNDS(32, 12, NAME, smp_bell, io, p)                                                                   \
     {                                                                                                                  \
-        fixed_march<STEPS>(io, p);                                                                                     \
+        fixed_march<STEPS, LOOSE>(io, p);                                                                              \
     }
+#define GAUSSIAN_FIXED(STEPS)                                                                                          \
+    GAUSSIAN_FIXED_OF(gaussian_fixed_warp##STEPS##_u8_u8, STEPS, false)                                                \
+    GAUSSIAN_FIXED_OF(gaussian_fixed_warp##STEPS##_loose_u8_u8, STEPS, true)
 GAUSSIAN_FIXED(1)
 GAUSSIAN_FIXED(2)
 GAUSSIAN_FIXED(3)

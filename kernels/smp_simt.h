@@ -456,6 +456,15 @@ SMP_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned c)
         c += (a >> 8 * i & 0xff) * (b >> 8 * i & 0xff);
     return c;
 }
+/* c and the halves of a times the two lower, or upper, bytes of b. */
+SMP_DEVICE unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c)
+{
+    return c + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff);
+}
+SMP_DEVICE unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c)
+{
+    return __dp2a_lo(a, b >> 16, c);
+}
 #define SMP_SIMT_MIN_MAX(T)                                                                                            \
     SMP_DEVICE T min(T a, T b)                                                                                         \
     {                                                                                                                  \

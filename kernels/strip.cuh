@@ -30,8 +30,10 @@ template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_
     static constexpr int BESIDE = 32 / SIDE_TURN; /* lanes for a row's halo: the pieces past it are for nobody */
     static constexpr int LINE = 8 * PIECE, LEAD = (LINE - SIDE % LINE) % LINE;
     static constexpr int PITCH = (ACROSS + BESIDE * PIECE + LINE - 1) / LINE * LINE;
-    /* Rows that begin anywhere have one piece more, an odd number of them, so that they lie in different banks. */
-    static constexpr int ODD_PITCH = sizeof(IN) < 4 ? PITCH + PIECE : PITCH;
+    /* Rows that begin anywhere have one piece more, an odd number of them, so that they lie in different banks; those of
+     * wide strips of bytes may begin anywhere in a line (strip_lines_loader). */
+    static constexpr bool LINES = sizeof(IN) == 1 && ACROSS >= 2 * LINE;
+    static constexpr int ODD_PITCH = LINES ? PITCH + LINE / 4 : sizeof(IN) < 4 ? PITCH + PIECE : PITCH;
     alignas(128) uint4 v[(LEAD + STAGES * ROWS * ODD_PITCH) / PIECE];
 
     SMP_MEMBER IN *first() { return reinterpret_cast<IN *>(v) + LEAD; }
@@ -125,9 +127,13 @@ struct strip_loader {
         from = smp_in<IN>(in, top + row) + x;
         side_from = smp_in<IN>(in, top + side_row) + side_x;
     }
-    SMP_MEMBER const IN *down(const IN *at, unsigned rows) const /* of quick bands: strides have 31 bits */
+    /* Of quick bands, whose strides have 31 bits. By and by: worked out from one place, each takes more instructions. */
+    SMP_MEMBER void go_down(const IN *&at, unsigned rows) const
     {
-        return reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + (uint64_t)rows * (unsigned)in.stride);
+        at = reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + (uint64_t)(rows * (unsigned)in.stride));
+#ifdef __CUDACC__
+        asm volatile("" : "+l"(at));
+#endif
     }
     /* Picture row y, or null: zeros do for it. */
     SMP_MEMBER const IN *line_of(int64_t y, bool needed) const
@@ -224,13 +230,15 @@ struct strip_loader {
     {
         if (quick) {
 #pragma unroll
-            for (int i = 0; i < ROWS; i += SIDE_TURN) /* by all lanes: a copy under a predicate would be miscounted */
-                smp_copy_async_along(side_to + offset + i * PITCH, down(side_from, i));
+            for (int i = 0; i < ROWS; i += SIDE_TURN) { /* by all lanes: a copy under a predicate would be miscounted */
+                smp_copy_async_along(side_to + offset + i * PITCH, side_from);
+                go_down(side_from, SIDE_TURN);
+            }
 #pragma unroll
-            for (int i = 0; i < ROWS / TURN; i++)
-                smp_copy_async_along(to + offset + i * TURN * PITCH, down(from, i * TURN));
-            from = down(from, ROWS);
-            side_from = down(side_from, ROWS);
+            for (int i = 0; i < ROWS; i += TURN) {
+                smp_copy_async_along(to + offset + i * PITCH, from);
+                go_down(from, TURN);
+            }
             return;
         }
         load_edge(*this, offset);

@@ -26,6 +26,39 @@ SMP_DEVICE void strip_words(unsigned *words, int i, const smp_pack<unsigned, N> 
     }
 }
 
+/* N words from `shift` bytes behind the place that `from`, a multiple of four, points at. */
+template <int N> SMP_DEVICE void strip_words_shifted(unsigned *words, const uint8_t *from, int shift)
+{
+    const unsigned *const in = reinterpret_cast<const unsigned *>(from + (shift & ~3));
+    unsigned word = in[0];
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const unsigned next = in[i + 1];
+        words[i] = __funnelshift_r(word, next, 8 * (unsigned)shift);
+        word = next;
+    }
+}
+
+/* How far behind its place each row of a group begins, if it is one of strip_lines_loader. */
+template <bool SHIFTED> struct strip_shift {
+    unsigned past, step;
+
+    template <typename LOADER> SMP_MEMBER void begin(const LOADER &loader, int64_t y, int stage)
+    {
+        past = loader.past_of(y, stage);
+        step = loader.step;
+    }
+    SMP_MEMBER int next()
+    {
+        const unsigned now = past;
+        past += step;
+        return (int)(now % 128);
+    }
+};
+template <> struct strip_shift<false> {
+    template <typename LOADER> SMP_MEMBER void begin(const LOADER &, int64_t, int) {}
+};
+
 /* A lane makes 16 bytes of every output row, V samples, from PACKS such packs on either side beside its own: of these
  * words FIRST .. LAST. LATE: how many rows ago a row came that is wanted again, or 0. */
 typedef smp_pack<unsigned, 4> strip_pack;
@@ -38,8 +71,11 @@ struct strip_walk {
     static constexpr int UNROLL = UNROLLED;    /* rows, of short stencils */
     static constexpr int AHEAD = LATE ? 1 : 2; /* groups under way: where many rows stay, more leave fewer warps */
     static constexpr int STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
+    /* Rows of bytes that begin anywhere are read where they came; with LATE, whose rows are read twice, moved once. */
+    static constexpr bool SHIFTED = sizeof(T) == 1 && !LATE;
+    static constexpr int REACH = PACKS * V - 4 * FIRST / (int)sizeof(T); /* samples beside a lane's own, of whole words */
     typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
-    typedef typename strip_odd_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES>::type odd_type;
+    typedef typename strip_odd_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES, SHIFTED ? REACH : 0>::type odd_type;
     typedef typename loader_type::rows_type rows_type;
 };
 template <typename WALK> struct strip_window {
@@ -52,11 +88,16 @@ template <typename WALK> struct strip_window {
                 strip_words<WALK::FIRST, WALK::LAST>(words, i,
                                                      reinterpret_cast<const strip_pack *>(from + i * WALK::V));
     }
+    /* Of a row that lies `shift` bytes behind `from`. */
+    SMP_MEMBER strip_window(const typename WALK::sample *from, int shift)
+    {
+        strip_words_shifted<WALK::LAST - WALK::FIRST + 1>(words + WALK::FIRST, from, shift);
+    }
 };
 
 /* What a row makes of its window: the output row that it completes, if it completes one. With LATE, the row that leaves
  * comes too, once there is one. */
-template <typename WALK, typename ROW>
+template <typename WALK, bool ALWAYS, typename ROW>
 SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK> &window,
                            const typename WALK::sample *late, int done, int made, int turn)
 {
@@ -72,7 +113,7 @@ SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK
     } else {
         (void)late;
         row.add(window.words, turn);
-        if ((unsigned)done < (unsigned)made)
+        if (ALWAYS || (unsigned)done < (unsigned)made)
             result = row();
     }
 }
@@ -103,7 +144,7 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
 {
     typedef typename WALK::sample T;
     constexpr int V = WALK::V, ROWS = WALK::ROWS, AHEAD = WALK::AHEAD;
-    constexpr bool ODD = loader_type::ODD;
+    constexpr bool ODD = loader_type::ODD, SHIFTED = ODD && WALK::SHIFTED;
     const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
     const int lane = (int)threadIdx.x, x0 = place.strip * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out);
@@ -118,21 +159,31 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
         const int groups = (need + ROWS - 1) / ROWS;
         int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
         int late = loader_type::RING - WALK::LATE * loader_type::PITCH;
-        T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) + x;
+        T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) +
+                 (ODD ? x0 : x);
         row.begin();
         loader.begin(top - up, need, groups);
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
+            strip_shift<SHIFTED> shift;
+            shift.begin(loader, top - up + k * ROWS, stage);
 #pragma unroll(TALL > 3 ? 1 : ODD ? 2 : WALK::UNROLL)
             for (int q = 0; q < ROWS; q++) {
-                const strip_window<WALK> words(window + stage + q * loader_type::PITCH);
+                const int at = stage + q * loader_type::PITCH;
+                const T *const line = window + at;
                 strip_pack result;
-                strip_take<WALK>(result, row, words, window + late, done, made, q & 1);
-                if ((unsigned)done < (unsigned)made) {
+                if constexpr (SHIFTED) {
+                    const strip_window<WALK> words(loader.first + V * lane + at, shift.next());
+                    strip_take<WALK, true>(result, row, words, line, done, made, q & 1);
+                } else {
+                    strip_take<WALK, false>(result, row, strip_window<WALK>(line), window + late, done, made, q & 1);
+                }
+                if (SHIFTED || (unsigned)done < (unsigned)made) { /* what waits in vain is not stored */
                     if constexpr (ODD) {
-                        row.count(take);
+                        if (!SHIFTED || (unsigned)done < (unsigned)made)
+                            row.count(take);
                         __syncwarp(); /* until others have read this row */
                         *reinterpret_cast<strip_pack *>(window + WALK::PACKS * V +
                                                         (WALK::LATE > 0 ? late : stage + q * loader_type::PITCH)) =
@@ -151,23 +202,23 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
             }
             if constexpr (ODD) {
                 strip_flush_group<32 * V, ROWS, (WALK::LATE > 0), loader_type>(
-                    window - V * lane + WALK::PACKS * V, stage, late, out - V * lane, io.out.stride, done - ROWS, made,
-                    n - x0);
+                    s.first() + WALK::PACKS * V, stage, late, out, io.out.stride, done - ROWS, made, n - x0);
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
             }
             stage = strip_next<loader_type>(stage);
         }
     }
 }
-template <typename WALK, int TALL, typename ROW>
+template <typename WALK, int TALL, strip_kernels KERNELS = STRIP_BOTH, typename ROW>
 SMP_DEVICE void strip_march(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
 {
-    if constexpr (strip_has_odd(WALK::C))
-        if (!smp_rows_even(&io)) {
+    if constexpr (strip_has_odd(WALK::C) && KERNELS != STRIP_EVEN)
+        if (KERNELS == STRIP_LOOSE || !smp_rows_even(&io)) {
             strip_march_by<WALK, TALL, typename WALK::odd_type>(io, edge, up, beside, s, row);
             return;
         }
-    strip_march_by<WALK, TALL, typename WALK::loader_type>(io, edge, up, beside, s, row);
+    if constexpr (KERNELS != STRIP_LOOSE)
+        strip_march_by<WALK, TALL, typename WALK::loader_type>(io, edge, up, beside, s, row);
 }
 
 #endif

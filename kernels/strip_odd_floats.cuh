@@ -49,17 +49,17 @@ struct strip_words_loader : strip_loader<float, C, ACROSS, SIDE, ROWS, STAGES> {
         }
 #pragma unroll
         for (int q = 0; q < ROWS; q++) {
-            const float *const line = base::down(from, q);
 #pragma unroll
             for (int i = 0; i + 32 <= WIDE; i += 32)
-                smp_copy_async<4>(to + offset + q * PITCH + i, line + i);
+                smp_copy_async<4>(to + offset + q * PITCH + i, from + i);
+            base::go_down(from, 1);
         }
         if (REST > 0 && rest() < WIDE)
 #pragma unroll
-            for (int q = 0; q < ROWS; q += REST_TURN)
-                smp_copy_async<4>(side_to + offset + q * PITCH, base::down(side_from, q));
-        from = base::down(from, ROWS);
-        side_from = base::down(side_from, ROWS);
+            for (int q = 0; q < ROWS; q += REST_TURN) {
+                smp_copy_async<4>(side_to + offset + q * PITCH, side_from);
+                base::go_down(side_from, REST_TURN);
+            }
     }
     /* load() of rows or columns that the border rule makes. */
     SMP_MEMBER void load_edge(int offset) const

@@ -22,9 +22,8 @@ SMP_DEVICE uint4 strip_after(const void *from, unsigned shift)
     return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-/* Parameters, and what a march calls, as strip_loader's; quick: whole, and its groups of rows all exist. AS_THEY_CAME:
- * rows of quick bands are not moved; who reads them asks skew() where they begin. */
-template <typename T, int C, int ACROSS, int SIDE, int ROWS, int STAGES, bool AS_THEY_CAME = false>
+/* Parameters, and what a march calls, as strip_loader's; quick: whole, and its groups of rows all exist. */
+template <typename T, int C, int ACROSS, int SIDE, int ROWS, int STAGES>
 struct strip_pieces_loader
     : strip_loader<T, C, ACROSS, SIDE, ROWS, STAGES, strip_rows<T, ACROSS, SIDE, ROWS, STAGES>::ODD_PITCH> {
     typedef strip_loader<T, C, ACROSS, SIDE, ROWS, STAGES, strip_rows<T, ACROSS, SIDE, ROWS, STAGES>::ODD_PITCH> base;
@@ -101,13 +100,15 @@ struct strip_pieces_loader
     {
         if (quick) {
 #pragma unroll
-            for (int i = 0; i < ROWS; i += SIDE_TURN) /* by all lanes, as for aligned rows */
-                smp_copy_async_along(side_to + offset + i * PITCH, aligned_down(base::down(side_from, i)));
+            for (int i = 0; i < ROWS; i += SIDE_TURN) { /* by all lanes, as for aligned rows */
+                smp_copy_async_along(side_to + offset + i * PITCH, aligned_down(side_from));
+                base::go_down(side_from, SIDE_TURN);
+            }
 #pragma unroll
-            for (int i = 0; i < ROWS / TURN; i++)
-                smp_copy_async_along(to + offset + i * TURN * PITCH, aligned_down(base::down(from, i * TURN)));
-            from = base::down(from, ROWS);
-            side_from = base::down(side_from, ROWS);
+            for (int i = 0; i < ROWS; i += TURN) {
+                smp_copy_async_along(to + offset + i * PITCH, aligned_down(from));
+                base::go_down(from, TURN);
+            }
         } else {
             base::load_edge(*this, offset);
             if (pieces)
@@ -120,7 +121,7 @@ struct strip_pieces_loader
     }
     SMP_MEMBER bool unsettled() const
     {
-        return AS_THEY_CAME ? pieces && !quick : pieces;
+        return pieces;
     }
     /* The address at which the strip's part of picture row y begins, of which few bits are asked. */
     SMP_MEMBER unsigned start(int64_t y) const
@@ -179,6 +180,113 @@ struct strip_pieces_loader
     }
 };
 
+/* The same for bytes whose windows are shifted as they are read, with REACH samples of halo. Rows of quick bands begin with
+ * the sector of 32 bytes in which the strip's part and its halo begin, and lie as far into ALIKE bytes of shared memory as
+ * of device memory: copied elsewhere they would take up to four times as many wavefronts (docs/banks.md, 8), and twice as
+ * many requests of the L2. One copy brings two rows, or one, or its first 32 pieces; another what is left of all rows. Lanes
+ * for which no piece is left copy nothing, since copying another's asks the L2 once more.
+ *
+ * Where rows lie end to end, strips at a row's ends are quick too: what they read beside it are other rows, and in its
+ * place settle() puts what the border rule says. */
+template <int C, int ACROSS, int REACH, int SIDE, int ROWS, int STAGES, int ALIKE>
+struct strip_lines_loader : strip_pieces_loader<uint8_t, C, ACROSS, SIDE, ROWS, STAGES> {
+    typedef strip_pieces_loader<uint8_t, C, ACROSS, SIDE, ROWS, STAGES> base;
+    typedef typename base::rows_type rows_type;
+    using base::edge, base::from, base::in, base::n, base::PIECE, base::PITCH, base::quick, base::reach, base::settled,
+        base::side_from, base::whole, base::x0;
+    static constexpr int SECTOR = 32, LEAD = rows_type::LEAD;
+    static constexpr int PIECES = (ACROSS + 2 * REACH + SECTOR - 1 + PIECE - 1) / PIECE; /* at most */
+    static constexpr int LANES = PIECES <= 16 ? 16 : 32, TURN = 32 / LANES;
+    static constexpr int REST = PIECES > 32 ? 4 : 0; /* lanes for a row's rest */
+    static constexpr int MOST = (PIECES < 32 ? PIECES : 32 + REST) * PIECE;
+    static_assert(PIECES <= 32 + REST && REST * ROWS <= 32 && PITCH % SECTOR == 0, "two copies bring a row");
+    static_assert(ALIKE - SECTOR + MOST <= PITCH && LEAD + SIDE - REACH < ALIKE, "rows lie apart");
+    uint8_t *first;      /* where the first row would lie that begins with ALIKE bytes */
+    unsigned past, step; /* past % ALIKE: how far behind its place in a stage this lane's next row to load begins; .. */
+
+    SMP_MEMBER strip_lines_loader(rows_type &rows, const smp_view &view, int start, int far, int border)
+        : base(rows, view, start, far, border), first(rows.first() - LEAD), past(0), step(0)
+    {
+    }
+    /* .. the same of picture row y, the first of those in the stage at `offset`, and from one row to the next. */
+    SMP_MEMBER unsigned past_of(int64_t y, int offset) const
+    {
+        return quick ? base::start(y) + (unsigned)(SIDE - REACH - offset) : LEAD + SIDE - REACH;
+    }
+    SMP_MEMBER void begin(int64_t top, int rows, int groups)
+    {
+        const int64_t present = top - in.y0;
+        base::begin(top, rows, groups);
+        if (!whole && edge != SMP_WRAP && in.stride == n && n >= ACROSS + MOST)
+            quick = present > 0 && present + groups * ROWS < in.rows && in.stride >> 31 == 0;
+        step = quick ? (unsigned)in.stride - PITCH : 0;
+        if (!quick)
+            return;
+        const int line = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
+        past = past_of(top, 0) + (unsigned)line * step;
+        from = smp_in<uint8_t>(in, top + line) + (x0 - REACH + lane / 2 * SECTOR);
+        if constexpr (REST > 0)
+            side_from = smp_in<uint8_t>(in, top + (int)threadIdx.x / REST) + (x0 - REACH);
+    }
+    /* The sector in which a byte lies, or the piece of it that lanes of odd number bring. */
+    static SMP_MEMBER const uint8_t *sector(const uint8_t *at, unsigned piece)
+    {
+        return reinterpret_cast<const uint8_t *>(((uintptr_t)at & ~(uintptr_t)(SECTOR - 1)) | piece);
+    }
+    SMP_MEMBER void load(int offset)
+    {
+        if (!quick) {
+            base::load(offset);
+            return;
+        }
+        const int line = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
+        constexpr unsigned SECTORS = ALIKE - SECTOR; /* of `past`: whole ones */
+        if constexpr (REST > 0) {
+            const int mine = lane / REST, rest = (32 + lane % REST) * PIECE;
+            if (REST * ROWS == 32 || mine < ROWS)
+                smp_copy_async_along(first + offset + mine * PITCH + ((past + (unsigned)mine * step) & SECTORS) + rest,
+                                     sector(side_from, 0) + rest);
+            base::go_down(side_from, ROWS);
+        }
+#pragma unroll
+        for (int q = 0; q < ROWS; q += TURN) {
+            if (PIECES >= LANES || lane < PIECES)
+                smp_copy_async_along(first + lane * PIECE + line * PITCH + offset + q * PITCH + (past & SECTORS),
+                                     sector(from, (unsigned)lane % 2 * PIECE));
+            base::go_down(from, TURN);
+            past += TURN * step;
+        }
+        past += (unsigned)(ROWS * PITCH) - (unsigned)(strip_next<base>(offset) - offset);
+    }
+    SMP_MEMBER bool unsettled() const
+    {
+        return quick ? !whole : base::unsettled();
+    }
+    SMP_MEMBER void settle(int offset)
+    {
+        if (!quick) {
+            base::settle(offset);
+            return;
+        }
+        const int q = (int)threadIdx.x % ROWS;
+        const unsigned into = (past_of(settled, offset) + (unsigned)q * step) % ALIKE;
+        uint8_t *const line = first + offset + q * PITCH + into + (REACH - x0); /* sample 0 */
+#pragma unroll 1
+        for (int j = (int)threadIdx.x / ROWS; j < reach; j += 32 / ROWS) {
+            if (x0 == 0)
+                settle_sample(line, -1 - j);
+            if (n + j < x0 + ACROSS + REACH)
+                settle_sample(line, n + j);
+        }
+        settled += ROWS;
+    }
+    SMP_MEMBER void settle_sample(uint8_t *line, int i) const
+    {
+        const int source = strip_border(i, n, C ? C : in.channels, edge);
+        line[i] = source < 0 ? (uint8_t)0 : line[source];
+    }
+};
+
 /* Stores a row of ACROSS results by as many lanes as it has pieces: the pieces of 16 bytes that it fills, and the
  * samples beside those, a piece in all, if it begins within one. No lane is left out, which would take branches: one
  * that has no piece stores the next lane's too, and a row that begins a piece has its first samples stored twice. What
@@ -217,13 +325,13 @@ template <int ACROSS, typename T> SMP_DEVICE void strip_flush_part_row(const T *
 /* Stores rows first .. last - 1 of a group of ROWS results, of `count` samples each, ACROSS at most: row q lies at made
  * + (at + q * PITCH) modulo RING, if that is one, at a multiple of 16 bytes, and goes to row q of out, at any address.
  * Rows that are missing are not left out either: the next that is there is stored again. Groups that are there as a
- * whole, as most are, go without a question, but for rows of eight lanes, which are slower so. */
-template <int ACROSS, int ROWS, int PITCH, int RING, typename T>
+ * whole, as most are, go without a question where QUICK. */
+template <int ACROSS, int ROWS, int PITCH, int RING, bool QUICK = true, typename T>
 SMP_DEVICE void strip_flush_pieces(const T *made, int at, T *out, int64_t stride, int first, int last, int count)
 {
     constexpr int LANES = ACROSS * (int)sizeof(T) / 16, TURN = 32 / LANES;
     const int row = (int)threadIdx.x / LANES;
-    if (!RING && LANES > 8 && first <= 0 && last >= ROWS && count >= ACROSS) {
+    if (!RING && QUICK && first <= 0 && last >= ROWS && count >= ACROSS) {
         char *to = reinterpret_cast<char *>(out) + row * stride;
         made += at + row * PITCH;
 #pragma unroll 4

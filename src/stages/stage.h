@@ -206,7 +206,8 @@ typedef struct smp_launch {
     smp_geometry_fn *geometry;
     bool counts; /* of a stage that can have both kinds of result: this launch adds to the counts */
     /* Where the GPU kernel depends on the work: the name to use instead of `cuda` (not null either), or null when a GPU
-     * does not need this launch. Looks at channels and parameters alone: what it says holds for all strips of a run. */
+     * does not need this launch. Looks at channels, parameters and where rows begin: what it says holds for all strips of
+     * a run, which begin alike. */
     const char *(*choose)(const smp_io *io, const void *params);
     /* GPU: what to launch instead where a block may not have the shared memory that `geometry` asks for; may be null. */
     const struct smp_launch *smaller;

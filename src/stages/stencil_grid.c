@@ -71,13 +71,17 @@ void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid
     /* Kernels on tensor cores have halos of whole groups of rows. */
     const smp_bands banded = {.most = 320, .warps = 48, .uneven = true};
     const smp_bands fixed = {.most = smp_fixed_band(smp_fixed_steps(bell, io->in.channels))};
-    const smp_bands plain = bell_bands(from, to, radius, !smp_rows_even(io));
+    /* Of whole weights: sharpen comes here too, and has no kernels for loose rows. */
+    const bool wide = bell->whole && smp_bell_loose(io) && from == SMP_U8 && radius <= 2;
+    const smp_bands plain = wide ? (smp_bands){.most = io->in.channels == 1 ? 20 : 36, .halo = 4}
+                                 : bell_bands(from, to, radius, !smp_rows_even(io));
+    const int lane = wide ? smp_bell_loose_lane(from, radius) : smp_bell_lane(from, to, radius);
     if (smp_banded_warp(bell, io))
         smp_strip_grid(io, SMP_BANDED_ACROSS, &banded, grid);
     else if (bell->fixed)
         smp_strip_grid(io, SMP_BANDED_ACROSS, &fixed, grid);
     else
-        smp_strip_grid(io, 32 * smp_bell_lane(from, to, radius), &plain, grid);
+        smp_strip_grid(io, 32 * lane, &plain, grid);
 }
 
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
@@ -101,11 +105,10 @@ void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
 void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid)
 {
     const bool bytes = io->in.format == SMP_U8, odd = bytes && !smp_rows_even(io);
-    const smp_bands bands = {.most = odd     ? 64
+    const smp_bands bands = {.most = odd     ? (io->in.channels == 1 ? 30 : 38)
                                      : bytes ? SMP_GRADIENT_BYTES_BAND
                                              : SMP_GRADIENT_REALS_BAND,
-                             .halo = 2,
-                             .uneven = odd};
+                             .halo = 2};
     if (!smp_gradient_warp(params, io))
         tiles(io, SMP_GRADIENT_ACROSS, SMP_GRADIENT_DOWN, SMP_GRADIENT_ACROSS / 4, SMP_GRADIENT_DOWN / 4, grid);
     else
@@ -155,13 +158,17 @@ const char *smp_choose_gradient(const smp_io *io, const void *params)
 {
     static const char *const names[SMP_GRADIENT_TEMPLATES + 1] = {
         "gradient_tiled0", "gradient_tiled1", "gradient_tiled2", "gradient_tiled3", "gradient_tiled4"};
-    static const char *const warp[SMP_GRADIENT_Y + 1][SMP_GRADIENT_TEMPLATES] = {
-        {"gradient_warp1", NULL, "gradient_warp3", "gradient_warp4"},
-        {"gradient_warp_x1", NULL, "gradient_warp_x3", "gradient_warp_x4"},
-        {"gradient_warp_y1", NULL, "gradient_warp_y3", "gradient_warp_y4"}};
+    static const char *const warp[SMP_GRADIENT_Y + 1][2][SMP_GRADIENT_TEMPLATES] = {
+        {{"gradient_warp1", NULL, "gradient_warp3", "gradient_warp4"},
+         {"gradient_warp1_loose", NULL, "gradient_warp3_loose", NULL}},
+        {{"gradient_warp_x1", NULL, "gradient_warp_x3", "gradient_warp_x4"},
+         {"gradient_warp_x1_loose", NULL, "gradient_warp_x3_loose", NULL}},
+        {{"gradient_warp_y1", NULL, "gradient_warp_y3", "gradient_warp_y4"},
+         {"gradient_warp_y1_loose", NULL, "gradient_warp_y3_loose", NULL}}};
     const smp_gradient *g = params;
+    const bool loose = io->in.format == SMP_U8 && io->in.channels != 4 && !smp_rows_even(io);
     if (smp_gradient_warp(params, io))
-        return warp[g->output][io->in.channels - 1];
+        return warp[g->output][loose][io->in.channels - 1];
     return names[io->in.channels <= SMP_GRADIENT_TEMPLATES ? io->in.channels : 0];
 }
 
