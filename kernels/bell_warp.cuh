@@ -149,8 +149,10 @@ template <int R, int C> struct bell_dots {
             pair[0][k] = C == 1 ? tap(g, 2 * k) | tap(g, 2 * k + 1) << 16 : weight(g, k);
             pair[1][k] = C == 1 ? tap(g, 2 * k - 1) | tap(g, 2 * k) << 16 : weight(g, k) << 16;
 #pragma unroll
-            for (int odd = 0; odd < 2; odd++) /* else nvcc has them in uniform registers, and each use takes a move */
-                pair[odd][k] = __shfl_sync(0xffffffffu, pair[odd][k] ^ threadIdx.x, (int)threadIdx.x) ^ threadIdx.x;
+            for (int odd = 0; odd < 2; odd++) { /* else nvcc has them in uniform registers, and each use takes a move */
+                unsigned &weights = pair[odd][k];
+                weights = __shfl_sync(0xffffffffu, weights ^ threadIdx.x, (int)threadIdx.x) ^ threadIdx.x;
+            }
         }
     }
     /* S of the sample whose first tap is byte `at` of words. */
