@@ -100,6 +100,11 @@ def metrics_of(launch, size):
     return {"kernel": launch["Kernel Name"].split("(")[0], "grid": launch["Grid Size"], **told}
 
 
+def kernel_of(launch):
+    """Kernels for rows that begin anywhere (NAME_loose_u8_u8) count as those for aligned ones."""
+    return launch["Kernel Name"].split("(")[0].replace("_loose_", "_")
+
+
 def blocks_of(launch):
     return math.prod(map(int, re.findall(r"\d+", launch["Grid Size"])))
 
@@ -111,13 +116,13 @@ def chosen(found, row):
     found = [launch for launch in found if OURS.search(launch["Kernel Name"].split("(")[0])]
     total, count = {}, {}
     for launch in found:
-        name = launch["Kernel Name"]
+        name = kernel_of(launch)
         total[name] = total.get(name, 0) + (value(launch, OTHERS["seconds"]) or 0)
         count[name] = count.get(name, 0) + 1
     often = [name for name in total if count[name] > 3]
     if not often:
         return {}
-    ours = [launch for launch in found if launch["Kernel Name"] == max(often, key=total.get)]
+    ours = [launch for launch in found if kernel_of(launch) == max(often, key=total.get)]
     full = max(ours, key=lambda launch: (blocks_of(launch), value(launch, OTHERS["instructions"]) or 0))
     told = {"full": metrics_of(full, row["input"])}
     ragged = row.get("ragged")
