@@ -125,10 +125,10 @@ template <typename IN, typename OUT, int R, bool SHARP> SMP_FN constexpr bool be
     return sizeof(IN) == 1 && sizeof(OUT) == 1 && !SHARP && R <= SMP_BELL_DOTS_RADIUS;
 }
 
-/* The row pass of bytes in whole numbers, C channels: a[k] are 65536ths (bell.h), so that its sums S < 2^24 are exact in
- * any order, and two neighbouring bytes with their weights are one instruction. Nothing is converted: bytes are taken
- * where they lie in their words, for which there are weights of both kinds of pairs; S is the float S * 2^-149 as its
- * bits lie there. */
+/* The row pass of bytes in whole numbers, C channels: a[k] are 65536ths (bell.h), so that its sums S < 2^24 are exact
+ * in any order, and two neighbouring bytes with their weights are one instruction. Nothing is converted: bytes are
+ * taken where they lie in their words, for which there are weights of both kinds of pairs; S is the float S * 2^-149 as
+ * its bits lie there. */
 template <int R, int C> struct bell_dots {
     /* [0] of pairs that begin with a tap, [1] of those that end with the first one or, of several channels, with one.
      * Of one channel [..][k] is for taps 2k and 2k + 1, or 2k - 1 and 2k; of several for those k from the middle. */
@@ -266,7 +266,7 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                 continue;
             strip_shift<SHIFTED> shift;
             shift.begin(loader, top - R + k * ROWS, stage);
-#pragma unroll(ODD && R > 3 && !APART ? 1 : ODD || FINISH::SHARP ? 2 : format::unroll(R))
+#pragma unroll(ODD &&R > 3 && !APART ? 1 : ODD || FINISH::SHARP ? 2 : format::unroll(R))
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];

@@ -30,8 +30,8 @@ template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_
     static constexpr int BESIDE = 32 / SIDE_TURN; /* lanes for a row's halo: the pieces past it are for nobody */
     static constexpr int LINE = 8 * PIECE, LEAD = (LINE - SIDE % LINE) % LINE;
     static constexpr int PITCH = (ACROSS + BESIDE * PIECE + LINE - 1) / LINE * LINE;
-    /* Rows that begin anywhere have one piece more, an odd number of them, so that they lie in different banks; those of
-     * wide strips of bytes may begin anywhere in a line (strip_lines_loader). */
+    /* Rows that begin anywhere have one piece more, an odd number of them, so that they lie in different banks; those
+     * of wide strips of bytes may begin anywhere in a line (strip_lines_loader). */
     static constexpr bool LINES = sizeof(IN) == 1 && ACROSS >= 2 * LINE;
     static constexpr int ODD_PITCH = LINES ? PITCH + LINE / 4 : sizeof(IN) < 4 ? PITCH + PIECE : PITCH;
     alignas(128) uint4 v[(LEAD + STAGES * ROWS * ODD_PITCH) / PIECE];
@@ -127,7 +127,8 @@ struct strip_loader {
         from = smp_in<IN>(in, top + row) + x;
         side_from = smp_in<IN>(in, top + side_row) + side_x;
     }
-    /* Of quick bands, whose strides have 31 bits. By and by: worked out from one place, each takes more instructions. */
+    /* Of quick bands, whose strides have 31 bits. By and by: worked out from one place, each takes more instructions.
+     */
     SMP_MEMBER void go_down(const IN *&at, unsigned rows) const
     {
         at = reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + (uint64_t)(rows * (unsigned)in.stride));

@@ -73,7 +73,8 @@ struct strip_walk {
     static constexpr int STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
     /* Rows of bytes that begin anywhere are read where they came; with LATE, whose rows are read twice, moved once. */
     static constexpr bool SHIFTED = sizeof(T) == 1 && !LATE;
-    static constexpr int REACH = PACKS * V - 4 * FIRST / (int)sizeof(T); /* samples beside a lane's own, of whole words */
+    static constexpr int REACH =
+        PACKS * V - 4 * FIRST / (int)sizeof(T); /* samples beside a lane's own, of whole words */
     typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
     typedef typename strip_odd_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES, SHIFTED ? REACH : 0>::type odd_type;
     typedef typename loader_type::rows_type rows_type;

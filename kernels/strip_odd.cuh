@@ -1,10 +1,10 @@
 /* Strips of rows that begin anywhere, as rows that lie end to end do: of bytes and of 16 bits (strip_odd_pieces.cuh),
  * and of floats (strip_odd_floats.cuh).
  *
- * They have marches of their own, since an aligned one pays for registers that only these ways want, and most have kernels
- * of their own as well, NAME_loose, since a kernel with two marches has the registers of the dearer (docs/gpu-log.md).
- * Kernels of four channels, and sharpen's, have no such march: there such rows go by samples, for twice the code is twice
- * nvcc's time. */
+ * They have marches of their own, since an aligned one pays for registers that only these ways want, and most have
+ * kernels of their own as well, NAME_loose, since a kernel with two marches has the registers of the dearer
+ * (docs/gpu-log.md). Kernels of four channels, and sharpen's, have no such march: there such rows go by samples, for
+ * twice the code is twice nvcc's time. */
 #ifndef SMP_KERNELS_STRIP_ODD_CUH
 #define SMP_KERNELS_STRIP_ODD_CUH
 
@@ -20,8 +20,8 @@ SMP_FN constexpr bool strip_has_odd(int channels)
 /* The marches of a kernel: for aligned rows alone, for others alone, or both. */
 enum strip_kernels { STRIP_EVEN, STRIP_LOOSE, STRIP_BOTH };
 
-/* ::type is their loader, with strip_loader's parameters. REACH: of bytes, if windows are to be shifted as they are read
- * (strip_lines_loader), the samples of halo; else 0. */
+/* ::type is their loader, with strip_loader's parameters. REACH: of bytes, if windows are to be shifted as they are
+ * read (strip_lines_loader), the samples of halo; else 0. */
 template <typename T, int C, int ACROSS, int SIDE, int ROWS, int STAGES, int REACH = 0> struct strip_odd_loader {
     typedef strip_lines_loader<C, ACROSS, REACH, SIDE, ROWS, STAGES, 128> type;
 };
