@@ -52,7 +52,7 @@ template <bool SHIFTED> struct strip_shift {
     {
         const unsigned now = past;
         past += step;
-        return (int)(now % 128);
+        return (int)(now % STRIP_ALIKE);
     }
 };
 template <> struct strip_shift<false> {

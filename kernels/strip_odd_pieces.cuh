@@ -184,7 +184,8 @@ struct strip_pieces_loader
  * with the sector of 32 bytes in which the strip's part and its halo begin, and lie as far into ALIKE bytes of shared
  * memory as of device memory: copied elsewhere they would take up to four times as many wavefronts (docs/banks.md, 8),
  * and twice as many requests of the L2. One copy brings two rows, or one, or its first 32 pieces; another what is left
- * of all rows. Lanes for which no piece is left copy nothing, since copying another's asks the L2 once more.
+ * of all rows. Lanes for which no piece is left copy nothing, since copying another's asks the L2 once more (and CUPTI
+ * may count them: strip.cuh).
  *
  * Where rows lie end to end, strips at a row's ends are quick too: what they read beside it are other rows, and in its
  * place settle() puts what the border rule says. */

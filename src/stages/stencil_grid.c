@@ -71,11 +71,11 @@ void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid
     /* Kernels on tensor cores have halos of whole groups of rows. */
     const smp_bands banded = {.most = 320, .warps = 48, .uneven = true};
     const smp_bands fixed = {.most = smp_fixed_band(smp_fixed_steps(bell, io->in.channels))};
-    /* Of whole weights: sharpen comes here too, and has no kernels for loose rows. */
-    const bool wide = bell->whole && smp_bell_loose(io) && from == SMP_U8 && radius <= 2;
-    const smp_bands plain = wide ? (smp_bands){.most = io->in.channels == 1 ? 20 : 36, .halo = 4}
-                                 : bell_bands(from, to, radius, !smp_rows_even(io));
-    const int lane = wide ? smp_bell_loose_lane(from, radius) : smp_bell_lane(from, to, radius);
+    /* Of bytes with whole weights, and so not of sharpen, which comes here too and has no kernels for loose rows. */
+    const int usual = smp_bell_lane(from, to, radius);
+    const int lane = bell->whole && smp_bell_loose(io) ? smp_bell_loose_lane(from, radius) : usual;
+    const smp_bands plain = lane > usual ? (smp_bands){.most = io->in.channels == 1 ? 20 : 36, .halo = 4}
+                                         : bell_bands(from, to, radius, !smp_rows_even(io));
     if (smp_banded_warp(bell, io))
         smp_strip_grid(io, SMP_BANDED_ACROSS, &banded, grid);
     else if (bell->fixed)

@@ -492,14 +492,15 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
     return clipped;
 }
 
-/* Stages with an output: every variant on whole pictures and on windows of rows, on aligned rows, rows end to end, rows
- * of odd stride and start; same samples and count of clipped samples as the definition. What lies between rows stays
- * zero on the device by the emulator's guards alone: use odd widths. */
-CASE_FN void gpu_views_check(const kernel_case *c)
+/* Rows in memory: samples from an aligned address, and between rows. */
+typedef struct gpu_layout {
+    int shift, padding;
+} gpu_layout;
+
+/* Stages with an output: variants in two windows of rows of `cut` and the others, in each layout; same samples and count
+ * of clipped samples as the definition. fast: the last variant alone. */
+CASE_FN void gpu_layouts_check(const kernel_case *c, const gpu_layout *layouts, int layout_count, int64_t cut, bool fast)
 {
-    static const struct {
-        int shift, padding;
-    } layouts[] = {{0, 0}, {0, 5}, {1, 0}, {3, 16}};
     picture in = picture_make(&c->in, c->in_storage), by = case_by(c), want;
     picture_fill(&in, c->seed, c->values);
     smp_node_plan plan = case_plan(c);
@@ -507,10 +508,10 @@ CASE_FN void gpu_views_check(const kernel_case *c)
         case_adjust(c, &plan, &c->stage->reducers[0], &in);
     want = picture_make(&plan.out, c->out_storage);
     uint64_t clips = case_run(c, &plan, &c->stage->variants[0], SMP_ISA_BASE, &in, &by, &want, NULL, 0, 1);
-    int64_t height = plan.out.height, cut = height > 9 ? 7 : height / 2;
+    int64_t height = plan.out.height;
     for (const smp_variant *variant = c->stage->variants; variant->name; variant++)
-        for (int i = 0; i < 4; i++) {
-            if (case_left_out())
+        for (int i = 0; i < layout_count; i++) {
+            if (case_left_out() || (fast && variant[1].name))
                 continue;
             picture parts[2] = {picture_window(&plan.out, c->out_storage, 0, cut, 2),
                                 picture_window(&plan.out, c->out_storage, cut, height - cut, 0)};
@@ -535,6 +536,23 @@ CASE_FN void gpu_views_check(const kernel_case *c)
     picture_free(&want);
     picture_free(&in);
     picture_free(&by);
+}
+
+/* Every variant on aligned rows, rows end to end, rows of odd stride and start. What lies between rows stays zero on the
+ * device by the emulator's guards alone: use odd widths. */
+CASE_FN void gpu_views_check(const kernel_case *c)
+{
+    static const gpu_layout layouts[] = {{0, 0}, {0, 5}, {1, 0}, {3, 16}};
+    smp_node_plan plan = case_plan(c);
+    const int64_t height = plan.out.height;
+    case_plan_free(&plan);
+    gpu_layouts_check(c, layouts, 4, height > 9 ? 7 : height / 2, false);
+}
+
+/* The last variant on rows end to end, which strips at their ends read beside them. */
+CASE_FN void gpu_ends_check(const kernel_case *c)
+{
+    gpu_layouts_check(c, &(gpu_layout){1, 0}, 1, 0, true);
 }
 
 #endif

@@ -192,6 +192,31 @@ static void whole_strips_of_rows_that_begin_anywhere(void **state)
     }
 }
 
+/* Strips at the ends of rows that lie end to end, in bands that the picture's ends do not touch: what lies beside such a
+ * row are others, and the border says what stands there (strip_lines_loader). By one lane and by several, in whole numbers
+ * too; row ends at the end of a strip and inside it. */
+static void ends_of_rows_that_lie_end_to_end_have_the_border(void **state)
+{
+    (void)state;
+    static const struct {
+        double sigma, truncate;
+        int arithmetic;
+        int64_t width, channels;
+    } kinds[] = {{0.5, 4, 0, 1101, 1}, {0.5, 4, 0, 363, 3},  {0.25, 4, 0, 1281, 1}, {0.75, 4, 0, 769, 1}, {0.75, 4, 0, 213, 3},
+                 {1.75, 4, 0, 641, 1}, {1.75, 4, 0, 167, 3}, {0.5, 4, 1, 513, 1},   {1.75, 4, 1, 163, 3}};
+    for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
+        for (int edge = 0; edge <= SMP_ZERO; edge++) {
+            const struct {
+                double sigma, truncate, fill;
+                int edge, arithmetic;
+            } p = {kinds[i].sigma, kinds[i].truncate, 0, edge, kinds[i].arithmetic};
+            kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 9};
+            c.in = case_shape(kinds[i].width, 61, (int)kinds[i].channels, SMP_U8);
+            c.in_storage = SMP_U8, c.out_storage = SMP_U8;
+            gpu_ends_check(&c);
+        }
+}
+
 static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
 {
     (void)state;
@@ -240,6 +265,7 @@ int main(void)
         cmocka_unit_test(any_alignment_and_window_will_do),
         cmocka_unit_test(bytes_become_floats_and_floats_bytes),
         cmocka_unit_test(whole_strips_of_rows_that_begin_anywhere),
+        cmocka_unit_test(ends_of_rows_that_lie_end_to_end_have_the_border),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
     };

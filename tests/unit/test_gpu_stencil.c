@@ -3,7 +3,9 @@
  * its own.) */
 #include "gpu_case.h"
 
-extern const smp_stage smp_stage_sobel, smp_stage_box;
+#include "stages/kernel_matrix.h"
+
+extern const smp_stage smp_stage_sobel, smp_stage_box, smp_stage_convolve;
 
 static void every_variant_gives_the_definitions_bytes(void **state)
 {
@@ -163,6 +165,31 @@ static void any_alignment_and_window_will_do(void **state)
     }
 }
 
+/* See test_gpu_gaussian.c. */
+static void ends_of_rows_that_lie_end_to_end_have_the_border(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 3; channels += 2)
+        for (int edge = 0; edge <= SMP_ZERO; edge++) {
+            const struct {
+                double fill;
+                int output, edge;
+            } sobel = {0, edge % 3, edge};
+            kernel_case c = {.stage = &smp_stage_sobel, .params = &sobel, .seed = 9};
+            c.in = case_shape(channels == 1 ? 1101 : 367, 61, channels, SMP_U8);
+            c.in_storage = SMP_U8, c.out_storage = SMP_U8;
+            gpu_ends_check(&c);
+            for (int size = 3; size <= 7; size += 2) {
+                double weights[49];
+                for (int i = 0; i < size * size; i++)
+                    weights[i] = (i * 7 % 11 - 3) / 64.;
+                const smp_taps_params taps = {{size, size, weights}, 1, 0, 0, edge};
+                c.stage = &smp_stage_convolve, c.params = &taps;
+                gpu_ends_check(&c);
+            }
+        }
+}
+
 static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
 {
     (void)state;
@@ -210,6 +237,7 @@ int main(void)
         cmocka_unit_test(large_kernels_come_in_batches),
         cmocka_unit_test(every_nan_is_the_same_one),
         cmocka_unit_test(any_alignment_and_window_will_do),
+        cmocka_unit_test(ends_of_rows_that_lie_end_to_end_have_the_border),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
         cmocka_unit_test(five_channels_take_turns_at_the_banks),
