@@ -8,8 +8,8 @@
  * under `zero` and `constant`: p is that value, rounded, and so S is 256 times it.
  *
  * Against real arithmetic: with |d| the sum over all taps of the weights' own rounding errors, in 65536ths (at most 2r:
- * a half a tap, and what the middle takes), out is off by at most 0.5 (the last rounding) + 1/512 (that of S) + 2 * 255 *
- * |d| / 65536. For r up to SMP_FIXED_RADIUS that is less than 1.5, and so out is never more than 1 from the float
+ * a half a tap, and what the middle takes), out is off by at most 0.5 (the last rounding) + 1/512 (that of S) + 2 * 255
+ * * |d| / 65536. For r up to SMP_FIXED_RADIUS that is less than 1.5, and so out is never more than 1 from the float
  * definition's (bell.h). */
 #ifndef SMP_KERNELS_BELL_FIXED_H
 #define SMP_KERNELS_BELL_FIXED_H
@@ -78,10 +78,11 @@ SMP_FN int smp_fixed_words(int steps)
 {
     return smp_banded_words(steps) + 2 * 4 * 32;
 }
-/* Output rows of a band, a multiple of SMP_FIXED_ROWS; measured. A band takes 16 rows more. */
-SMP_FN int smp_fixed_band(int steps)
+/* Output rows of a band, a multiple of SMP_FIXED_ROWS; measured. A band takes 16 rows more. loose: rows begin anywhere,
+ * so that strips beside each other store parts of the same sectors: they had better be at about the same row. */
+SMP_FN int smp_fixed_band(int steps, int loose)
 {
-    return steps == 1 ? 128 : 256;
+    return steps == 1 ? (loose ? 80 : 128) : (loose ? 192 : 256);
 }
 
 #endif

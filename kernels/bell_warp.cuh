@@ -233,12 +233,16 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
     constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + 2 * REACH - 1) * (int)sizeof(T) / 4;
     constexpr bool ODD = loader_type::ODD;
     const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
-    const int lane = (int)threadIdx.x, x0 = place.strip * 32 * V, x = x0 + V * lane;
+    constexpr bool OVERLAPS = ODD && sizeof(T) == sizeof(OUT) && sizeof(OUT) * V == 16 && !FINISH::SHARP &&
+                              smp_bell_overlaps(smp_sample<T>::format, R);
+    const int step = OVERLAPS ? (int)io.strips.step : 32 * V;
+    const int lane = (int)threadIdx.x, x0 = place.strip * step, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out);
     loader_type loader(s, io.in, x0, REACH, g.edge);
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(stored_pack) == 0;
     int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD); /* V + 1: all samples in one access */
     take = __shfl_sync(0xffffffffu, take, lane);                            /* else nvcc works it out for every row */
+    const bool straight = OVERLAPS && step < 32 * V && x0 > 0 && x0 + 32 * V < n; /* no row ends in it */
     T *const own = s.first() + SIDE + V * lane;
     const T *const window = own - PACKS * V;
     float across[R + 1], down[R + 1];
@@ -314,7 +318,12 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                     if (FINISH::SHARP)
                         sharp = *reinterpret_cast<const pack *>(own + late);
                     const stored_pack result = finish(done, sharp, take);
-                    if constexpr (ODD) {
+                    if (OVERLAPS && straight) {
+                        strip_store_piece<OUT>(reinterpret_cast<const unsigned *>(result.v),
+                                               reinterpret_cast<char *>(out + V * lane),
+                                               (unsigned)row < (unsigned)made);
+                        out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + io.out.stride);
+                    } else if constexpr (ODD) {
                         __syncwarp(); /* until others have read this row */
                         *reinterpret_cast<stored_pack *>(own + stage + q * loader_type::PITCH) = result;
                     } else if (take > V)
@@ -333,11 +342,12 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                     late = late == loader_type::RING ? 0 : late;
                 }
             }
-            if constexpr (ODD) {
-                strip_flush_group<32 * V, ROWS, false, loader_type>(s.first() + SIDE, stage, late, out, io.out.stride,
-                                                                    row - ROWS, made, n - x0);
-                out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
-            }
+            if constexpr (ODD)
+                if (!straight) {
+                    strip_flush_group<32 * V, ROWS, false, loader_type>(s.first() + SIDE, stage, late, out,
+                                                                        io.out.stride, row - ROWS, made, n - x0);
+                    out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
+                }
             stage = strip_next<loader_type>(stage);
         }
     }

@@ -319,6 +319,16 @@ template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, 
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
     smp_simt_copy_async(to, present ? from : nullptr, BYTES, 1);
 }
+template <typename T> SMP_DEVICE void smp_hide(const T &) {}
+typedef unsigned char *smp_shared;
+SMP_DEVICE smp_shared smp_shared_of(void *at)
+{
+    return static_cast<smp_shared>(at);
+}
+SMP_DEVICE void smp_copy_async_along_to(smp_shared to, const void *from)
+{
+    smp_copy_async<16>(to, from);
+}
 SMP_DEVICE void smp_copy_async_along(void *to, const void *from)
 {
     smp_copy_async<16>(to, from);

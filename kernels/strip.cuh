@@ -132,9 +132,7 @@ struct strip_loader {
     SMP_MEMBER void go_down(const IN *&at, unsigned rows) const
     {
         at = reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + (uint64_t)(rows * (unsigned)in.stride));
-#ifdef __CUDACC__
-        asm volatile("" : "+l"(at));
-#endif
+        smp_hide(at);
     }
     /* Picture row y, or null: zeros do for it. */
     SMP_MEMBER const IN *line_of(int64_t y, bool needed) const

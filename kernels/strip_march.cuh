@@ -63,13 +63,14 @@ template <> struct strip_shift<false> {
  * words FIRST .. LAST. LATE: how many rows ago a row came that is wanted again, or 0. */
 typedef smp_pack<unsigned, 4> strip_pack;
 template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS, int LATE_ROWS = 0, int FIRST_WORD = 0,
-          int LAST_WORD = 8 * SIDE_PACKS + 3, int UNROLLED = 2>
+          int LAST_WORD = 8 * SIDE_PACKS + 3, int UNROLLED = 2, bool OVERLAPPING = false>
 struct strip_walk {
     typedef T sample;
     static constexpr int C = CHANNELS, V = 16 / (int)sizeof(T), PACKS = SIDE_PACKS, ROWS = GROUP_ROWS;
     static constexpr int LATE = LATE_ROWS, FIRST = FIRST_WORD, LAST = LAST_WORD;
-    static constexpr int UNROLL = UNROLLED;    /* rows, of short stencils */
-    static constexpr int AHEAD = LATE ? 1 : 2; /* groups under way: where many rows stay, more leave fewer warps */
+    static constexpr int UNROLL = UNROLLED;       /* rows, of short stencils */
+    static constexpr bool OVERLAPS = OVERLAPPING; /* whether strips of rows that begin anywhere do (strip_odd.cuh) */
+    static constexpr int AHEAD = LATE ? 1 : 2;    /* groups under way: where many rows stay, more leave fewer warps */
     static constexpr int STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
     /* Rows of bytes that begin anywhere are read where they came; with LATE, whose rows are read twice, moved once. */
     static constexpr bool SHIFTED = sizeof(T) == 1 && !LATE;
@@ -147,12 +148,16 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
     constexpr int V = WALK::V, ROWS = WALK::ROWS, AHEAD = WALK::AHEAD;
     constexpr bool ODD = loader_type::ODD, SHIFTED = ODD && WALK::SHIFTED;
     const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
-    const int lane = (int)threadIdx.x, x0 = place.strip * 32 * V, x = x0 + V * lane;
+    constexpr bool OVERLAPS = ODD && WALK::OVERLAPS;
+    static_assert(!OVERLAPS || sizeof(T) == 4, "what is shared would be counted twice; floats have no counts");
+    const int step = OVERLAPS ? (int)io.strips.step : 32 * V;
+    const int lane = (int)threadIdx.x, x0 = place.strip * step, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out);
     loader_type loader(s, io.in, x0, beside, edge);
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0;
     int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD);
     take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
+    const bool straight = OVERLAPS && step < 32 * V && x0 > 0 && x0 + 32 * V < n; /* no row ends in it */
     T *const window = s.first() + V * lane;
     const int64_t top = io.out.y0 + place.begin;
     if (place.rows > 0) { /* always; measured with the question, which matters to nvcc in bell_warp.cuh */
@@ -182,7 +187,9 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
                     strip_take<WALK, false>(result, row, strip_window<WALK>(line), window + late, done, made, q & 1);
                 }
                 if (SHIFTED || (unsigned)done < (unsigned)made) { /* what waits in vain is not stored */
-                    if constexpr (ODD) {
+                    if (OVERLAPS && straight) {
+                        strip_store_piece<T>(result.v, reinterpret_cast<char *>(out + V * lane), true);
+                    } else if constexpr (ODD) {
                         if (!SHIFTED || (unsigned)done < (unsigned)made)
                             row.count(take);
                         __syncwarp(); /* until others have read this row */
@@ -193,7 +200,7 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
                         strip_store(row, out, result, take);
                     }
                 }
-                if constexpr (!ODD)
+                if (!ODD || straight)
                     out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
                 done++;
                 if (WALK::LATE > 0) {
@@ -201,11 +208,12 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
                     late = late == loader_type::RING ? 0 : late;
                 }
             }
-            if constexpr (ODD) {
-                strip_flush_group<32 * V, ROWS, (WALK::LATE > 0), loader_type>(
-                    s.first() + WALK::PACKS * V, stage, late, out, io.out.stride, done - ROWS, made, n - x0);
-                out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
-            }
+            if constexpr (ODD)
+                if (!straight) {
+                    strip_flush_group<32 * V, ROWS, (WALK::LATE > 0), loader_type>(
+                        s.first() + WALK::PACKS * V, stage, late, out, io.out.stride, done - ROWS, made, n - x0);
+                    out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
+                }
             stage = strip_next<loader_type>(stage);
         }
     }

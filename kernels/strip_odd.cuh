@@ -37,6 +37,43 @@ struct strip_odd_loader<float, C, ACROSS, SIDE, ROWS, STAGES, 0> {
     typedef strip_words_loader<C, ACROSS, SIDE, ROWS, STAGES> type;
 };
 
+/* Where a lane makes 16 bytes of a row, strips may overlap by as many (SMP_STRIP_OVERLAP): then a strip in which no row
+ * ends stores whole pieces alone, straight from registers, and asks the L2 for half as much as one that stores what is
+ * beside its pieces too.
+ *
+ * 16 bytes of such a row of results: those that begin `words` words and `bits` bits behind the lane's first, the rest
+ * of them the next lane's. */
+template <bool BITS> SMP_DEVICE uint4 strip_piece_behind(const unsigned *lanes, int words, unsigned bits)
+{
+    unsigned all[8];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        all[i] = lanes[i];
+#pragma unroll
+    for (int i = 0; i < words + (int)BITS; i++)
+        all[4 + i] = __shfl_down_sync(0xffffffffu, lanes[i], 1);
+    if (BITS)
+#pragma unroll
+        for (int i = words; i < words + 4; i++)
+            all[i] = __funnelshift_r(all[i], all[i + 1], bits);
+    return make_uint4(all[words], all[words + 1], all[words + 2], all[words + 3]);
+}
+
+/* Stores a lane's piece of such a row, if `there`: the one that begins among the lane's results, which go to `out`. The
+ * last lane has none: what begins there is the next strip's. */
+template <typename T> SMP_DEVICE void strip_store_piece(const unsigned *lanes, char *out, bool there)
+{
+    constexpr bool BITS = sizeof(T) < 4;
+    const unsigned before = __shfl_sync(0xffffffffu, -(unsigned)(uintptr_t)out % 16, 0), bits = 8 * before;
+    uint4 piece;
+    if (before & 8)
+        piece = before & 4 ? strip_piece_behind<BITS>(lanes, 3, bits) : strip_piece_behind<BITS>(lanes, 2, bits);
+    else
+        piece = before & 4 ? strip_piece_behind<BITS>(lanes, 1, bits) : strip_piece_behind<BITS>(lanes, 0, bits);
+    if (there && threadIdx.x < 31)
+        *reinterpret_cast<uint4 *>(out + before) = piece;
+}
+
 /* Stores a group of a march's results, of `count` samples each. They lie in the rows of the stage at `stage`, or, where
  * rows stay for longer, in those that left meanwhile, before `late`. out: where the group's first row goes, at the
  * strip's first sample; done, of `made` rows, so many rows are complete before it. */

@@ -249,11 +249,11 @@ struct strip_lines_loader : strip_pieces_loader<uint8_t, C, ACROSS, SIDE, ROWS, 
                                      sector(side_from, 0) + rest);
             base::go_down(side_from, ROWS);
         }
+        const smp_shared place = smp_shared_of(first + lane * PIECE + line * PITCH + offset);
 #pragma unroll
         for (int q = 0; q < ROWS; q += TURN) {
             if (PIECES >= LANES || lane < PIECES)
-                smp_copy_async_along(first + lane * PIECE + line * PITCH + offset + q * PITCH + (past & SECTORS),
-                                     sector(from, (unsigned)lane % 2 * PIECE));
+                smp_copy_async_along_to(place + q * PITCH + (past & SECTORS), sector(from, (unsigned)lane % 2 * PIECE));
             base::go_down(from, TURN);
             past += TURN * step;
         }
@@ -288,19 +288,24 @@ struct strip_lines_loader : strip_pieces_loader<uint8_t, C, ACROSS, SIDE, ROWS, 
     }
 };
 
-/* Stores a row of ACROSS results by as many lanes as it has pieces: the pieces of 16 bytes that it fills, and the
- * samples beside those, a piece in all, if it begins within one. No lane is left out, which would take branches: one
- * that has no piece stores the next lane's too, and a row that begins a piece has its first samples stored twice. What
- * would be less than zero is a large number, and the lesser of that and what it is to be the latter: an instruction. */
-template <int ACROSS, typename T> SMP_DEVICE void strip_flush_whole_row(const T *made, char *out)
+/* Stores the pieces of 16 bytes that a row of ACROSS results fills, by as many lanes. No lane is left out, which would
+ * take branches: one that has no piece stores the next lane's too. What would be less than zero is a large number, and
+ * the lesser of that and what it is to be the latter: an instruction. */
+template <int ACROSS, typename T> SMP_DEVICE void strip_flush_row_pieces(const T *made, char *out)
 {
-    constexpr unsigned SIZE = (unsigned)sizeof(T), LANES = ACROSS * SIZE / 16;
-    const unsigned lane = threadIdx.x % LANES, past = (unsigned)(uintptr_t)out % 16, before = 16 * lane - past;
-    const unsigned place = min(before, before + 16);
+    const unsigned lane = threadIdx.x % (ACROSS * (unsigned)sizeof(T) / 16);
+    const unsigned before = 16 * lane - (unsigned)(uintptr_t)out % 16, place = min(before, before + 16);
     *reinterpret_cast<uint4 *>(out + place) = strip_after(made, place);
+}
+/* Stores the samples beside those, a piece in all, by LANES lanes or as many as it has samples; of a row that begins a
+ * piece, the first once more. */
+template <int ACROSS, int LANES, typename T> SMP_DEVICE void strip_flush_row_ends(const T *made, char *out)
+{
+    constexpr unsigned SIZE = (unsigned)sizeof(T);
+    const unsigned past = (unsigned)(uintptr_t)out % 16;
 #pragma unroll
     for (unsigned i = 0; i < 16; i += LANES * SIZE) { /* side by side: one access of the L2 */
-        const unsigned j = (lane * SIZE + i) % 16 - past, at = min(j, j + ACROSS * SIZE);
+        const unsigned j = (threadIdx.x % LANES * SIZE + i) % 16 - past, at = min(j, j + ACROSS * SIZE);
         *reinterpret_cast<T *>(out + at) = *reinterpret_cast<const T *>(reinterpret_cast<const char *>(made) + at);
     }
 }
@@ -331,14 +336,29 @@ template <int ACROSS, int ROWS, int PITCH, int RING, bool QUICK = true, typename
 SMP_DEVICE void strip_flush_pieces(const T *made, int at, T *out, int64_t stride, int first, int last, int count)
 {
     constexpr int LANES = ACROSS * (int)sizeof(T) / 16, TURN = 32 / LANES;
-    const int row = (int)threadIdx.x / LANES;
+    /* Ends of rows of 16 bits by as few lanes as have work, of several rows then, after the pieces of all. (Blurs
+     * of bytes and sobel lose 1 to 2 % by it.) */
+    constexpr int END_LANES = sizeof(T) == 2 ? 8 : LANES, END_TURN = 32 / END_LANES;
+    constexpr bool APART = END_TURN > TURN && ROWS % END_TURN == 0;
+    const int row = TURN == 1 ? 0 : (int)threadIdx.x / LANES; /* nvcc does not know that there are 32 threads */
     if (!RING && QUICK && first <= 0 && last >= ROWS && count >= ACROSS) {
         char *to = reinterpret_cast<char *>(out) + row * stride;
-        made += at + row * PITCH;
+        made += at;
 #pragma unroll 4
         for (int i = 0; i < ROWS; i += TURN) {
-            strip_flush_whole_row<ACROSS>(made + i * PITCH, to);
+            strip_flush_row_pieces<ACROSS>(made + (row + i) * PITCH, to);
+            if (!APART)
+                strip_flush_row_ends<ACROSS, LANES>(made + (row + i) * PITCH, to);
             to += TURN * stride;
+        }
+        if (APART) {
+            const int end_row = (int)threadIdx.x / END_LANES;
+            to = reinterpret_cast<char *>(out) + end_row * stride;
+#pragma unroll 4
+            for (int i = 0; i < ROWS; i += END_TURN) {
+                strip_flush_row_ends<ACROSS, END_LANES>(made + (end_row + i) * PITCH, to);
+                to += END_TURN * stride;
+            }
         }
         return;
     }
@@ -351,8 +371,9 @@ SMP_DEVICE void strip_flush_pieces(const T *made, int at, T *out, int64_t stride
 #pragma unroll(RING ? 2 : LANES > 8 ? 1 : 4)    /* box keeps more warps so */
         for (int i = 0; i < ROWS; i += TURN) {
             const int q = min(max(row + i, first), last);
-            strip_flush_whole_row<ACROSS>(made + place(q),
-                                          reinterpret_cast<char *>(out) + (uint64_t)(unsigned)q * (unsigned)stride);
+            char *const to = reinterpret_cast<char *>(out) + (uint64_t)(unsigned)q * (unsigned)stride;
+            strip_flush_row_pieces<ACROSS>(made + place(q), to);
+            strip_flush_row_ends<ACROSS, LANES>(made + place(q), to);
         }
     } else {
 #pragma unroll 1

@@ -98,6 +98,15 @@ SMP_FN int smp_taps_warp(const smp_taps *t, const smp_io *io)
                ? side
                : 0;
 }
+/* Whether those of floats have strips that overlap by 16 bytes where rows begin anywhere (smp_bell_overlaps). */
+#ifdef __cplusplus
+SMP_FN constexpr int smp_taps_overlaps(int side)
+#else
+SMP_FN int smp_taps_overlaps(int side)
+#endif
+{
+    return side > 3;
+}
 /* Packs of 16 bytes that they reach to a side. */
 #ifdef __cplusplus
 SMP_FN constexpr int smp_taps_packs(int side, int channels, int sample_size)

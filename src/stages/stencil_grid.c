@@ -49,7 +49,7 @@ static smp_bands bell_bands(int from, int to, int radius, bool odd)
     const int r = radius;
     int rows = 0; /* with the halo; 0: tall */
     if (from == SMP_F32 && to == SMP_F32) {
-        rows = r == 2 ? 12 : r <= 3 ? 16 : r <= 8 && !odd ? 4 * r + 4 : 0;
+        rows = r == 2 && !odd ? 12 : r <= 3 ? 16 : r <= 8 && !odd ? 4 * r + 4 : 0;
         if (!rows)
             return (smp_bands){.most = r <= 8 ? 160 : 400, .warps = F32_WARPS, .halo = 2 * r, .uneven = true};
     } else if (to == SMP_F32) {
@@ -64,24 +64,36 @@ static smp_bands bell_bands(int from, int to, int radius, bool odd)
     return (smp_bands){.most = rows - 2 * r, .halo = 2 * r};
 }
 
-void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
+/* loose: there are kernels for rows that begin anywhere. */
+static void bell_warp(const smp_io *io, const smp_bell *bell, bool loose, smp_grid *grid)
 {
-    const smp_bell *bell = params;
     const int radius = smp_bell_warp(bell, io), from = io->in.format, to = io->out.format;
     /* Kernels on tensor cores have halos of whole groups of rows. */
     const smp_bands banded = {.most = 320, .warps = 48, .uneven = true};
-    const smp_bands fixed = {.most = smp_fixed_band(smp_fixed_steps(bell, io->in.channels))};
-    /* Of bytes with whole weights, and so not of sharpen, which comes here too and has no kernels for loose rows. */
+    const smp_bands fixed = {.most = smp_fixed_band(smp_fixed_steps(bell, io->in.channels), !smp_rows_even(io))};
     const int usual = smp_bell_lane(from, to, radius);
-    const int lane = bell->whole && smp_bell_loose(io) ? smp_bell_loose_lane(from, radius) : usual;
-    const smp_bands plain = lane > usual ? (smp_bands){.most = io->in.channels == 1 ? 20 : 36, .halo = 4}
-                                         : bell_bands(from, to, radius, !smp_rows_even(io));
+    const int lane = loose && smp_bell_loose(io) ? smp_bell_loose_lane(from, radius) : usual;
+    smp_bands plain = lane > usual ? (smp_bands){.most = io->in.channels == 1 ? 20 : 36, .halo = 4}
+                                   : bell_bands(from, to, radius, !smp_rows_even(io));
+    if (loose && from == to && io->in.channels != 4 && !smp_rows_even(io) && smp_bell_overlaps(from, radius))
+        plain.overlap = SMP_STRIP_OVERLAP / (int)smp_sample_size(from);
     if (smp_banded_warp(bell, io))
         smp_strip_grid(io, SMP_BANDED_ACROSS, &banded, grid);
     else if (bell->fixed)
         smp_strip_grid(io, SMP_BANDED_ACROSS, &fixed, grid);
     else
         smp_strip_grid(io, 32 * lane, &plain, grid);
+}
+
+void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
+{
+    bell_warp(io, params, true, grid);
+}
+
+void smp_geometry_sharpen_warp(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const smp_sharpen *sharpen = params;
+    bell_warp(io, &sharpen->blur, false, grid);
 }
 
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
@@ -91,10 +103,12 @@ void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
     const smp_taps *taps = params;
     if (smp_taps_warp(taps, io)) {
         const bool bytes = io->in.format == SMP_U8, many = taps->rows > 5;
+        const bool overlaps = !bytes && channels != 4 && !smp_rows_even(io) && smp_taps_overlaps(taps->rows);
         const smp_bands bands = {.most = many && bytes ? 160 : 64,
                                  .warps = many && bytes ? TAPS_WARPS : 0,
                                  .halo = (int)taps->rows - 1,
-                                 .uneven = many};
+                                 .uneven = many,
+                                 .overlap = overlaps ? SMP_STRIP_OVERLAP / (int)sizeof(float) : 0};
         smp_strip_grid(io, bytes ? 512 : 128, &bands, grid);
         return;
     }

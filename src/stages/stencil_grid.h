@@ -12,6 +12,7 @@ extern const smp_knob smp_knob_band;
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid); /* where smp_bell_warp() says so */
+void smp_geometry_sharpen_warp(const smp_io *io, const void *params, smp_grid *grid);
 
 /* smp_taps, smp_gradient, smp_blur_slope, smp_box. */
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid);
