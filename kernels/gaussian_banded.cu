@@ -96,6 +96,16 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
     if constexpr (FLUSH)
         results.clear_pads();
     int buffer = 0; /* S that columns are made of; products fill the other */
+    /* Of long windows results leave at once; else with what the next group begins with, which leaves columns and
+     * products beside each other (nvcc put the former behind it: 0.385 and 0.373 ms), in kernels of their own. */
+    constexpr bool LATER = FLUSH && STEPS == 1;
+    const auto flush =
+        [&](int first, unsigned char *to) { /* the group's results, whose rows begin with `first` */
+                                            __syncwarp();
+                                            strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, banded_results<ROWS>::PITCH, 0>(
+                                                results.row(0), 0, to - V * lane, io.out.stride, -first, made - first,
+                                                n - x0);
+        };
     const unsigned char *rows = s.first() + g * PITCH + (ODD ? 0 : 16 * STEPS - smp_banded_side(STEPS)) + 8 * t;
 #pragma unroll 1
     for (int k = -AHEAD; k <= groups;
@@ -112,6 +122,10 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
         banded_windows<ODD, STEPS> from(rows + stage, skew);
         unsigned char *const fresh = all + (buffer ^ BANDED_BUFFER);
         uint4 v[V];
+        if (LATER && k > 1) {
+            flush(row - ROWS, out - ROWS * io.out.stride);
+            __syncwarp();
+        }
         if (k == 0) {
 #pragma unroll
             for (int q = 0; q < ROWS; q++) {
@@ -152,11 +166,8 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
                                     reinterpret_cast<unsigned *>(out + (uint64_t)(unsigned)q * (unsigned)io.out.stride),
                                     result);
             }
-            if constexpr (FLUSH) {
-                __syncwarp();
-                strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, banded_results<ROWS>::PITCH, 0, (STEPS > 1)>(
-                    results.row(0), 0, out - V * lane, io.out.stride, -row, made - row, n - x0);
-            }
+            if (FLUSH && !LATER)
+                flush(row, out);
             row += ROWS;
             out += ROWS * io.out.stride;
         }
@@ -164,6 +175,8 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
             stage = strip_next<loader_type>(stage);
         buffer ^= BANDED_BUFFER;
     }
+    if (LATER)
+        flush(row - ROWS, out - ROWS * io.out.stride);
 }
 
 /* The same, called: few strips end within a row, and what they need costs the others registers. */
@@ -176,7 +189,7 @@ SMP_DEVICE_FAR void banded_march_far(const smp_io &io, const smp_bell &p, typena
 }
 
 /* The kernel for radii up to R and windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
-template <int R, int STEPS, strip_kernels KERNELS> SMP_DEVICE void banded_march(const smp_io &io, const smp_bell &p)
+template <int R, int STEPS, bool LOOSE> SMP_DEVICE void banded_march(const smp_io &io, const smp_bell &p)
 {
     typedef banded_loaders<STEPS, BANDED_ROWS, BANDED_STAGES> loaders;
     typedef typename loaders::rows_type rows_type;
@@ -190,9 +203,9 @@ template <int R, int STEPS, strip_kernels KERNELS> SMP_DEVICE void banded_march(
     const bool whole = ((int64_t)strip + 1) * SMP_BANDED_ACROSS <= stencil_samples(io.out);
     const int missing = (BANDED_ROWS - made % BANDED_ROWS) % BANDED_ROWS; /* to whole groups, of the last band */
     const int64_t top = io.out.y0 + begin;
-    if (KERNELS == STRIP_LOOSE || (KERNELS == STRIP_BOTH && !smp_rows_even(&io))) {
+    if constexpr (LOOSE) {
         banded_march_by<R, STEPS, true, typename loaders::odd>(io, p, s, sums, results, strip, top, made);
-    } else if constexpr (KERNELS != STRIP_LOOSE) {
+    } else {
         if (whole && begin >= missing && io.out.stride >> 31 == 0) /* those it makes a second time */
             banded_march_by<R, STEPS, false, typename loaders::even>(io, p, s, sums, results, strip, top - missing,
                                                                      made + missing);
@@ -203,27 +216,25 @@ template <int R, int STEPS, strip_kernels KERNELS> SMP_DEVICE void banded_march(
     }
 }
 
-/* With 168 registers there are 12 warps an SM, with 128 there are 16, of which long windows spill. Of one step both
- * marches are one kernel: rows that begin anywhere take 5 to 10 % longer in one of their own. */
-#define GAUSSIAN_BANDED_OF(NAME, R, STEPS, KERNELS)                                                                    \
+/* With 168 registers there are 12 warps an SM, with 128 there are 16, of which long windows spill. */
+#define GAUSSIAN_BANDED_OF(NAME, R, STEPS, LOOSE)                                                                      \
     SMP_KERNEL_BOUNDS(32, R <= 6 || (R <= 8 && STEPS == 1) ? 16 : 12, NAME, smp_bell, io, p)                           \
     {                                                                                                                  \
-        banded_march<R, STEPS, KERNELS>(io, p);                                                                        \
+        banded_march<R, STEPS, LOOSE>(io, p);                                                                          \
     }
-#define GAUSSIAN_BANDED_1(R) GAUSSIAN_BANDED_OF(gaussian_banded##R##_1_u8_u8, R, 1, STRIP_BOTH)
 #define GAUSSIAN_BANDED(R, STEPS)                                                                                      \
-    GAUSSIAN_BANDED_OF(gaussian_banded##R##_##STEPS##_u8_u8, R, STEPS, STRIP_EVEN)                                     \
-    GAUSSIAN_BANDED_OF(gaussian_banded##R##_##STEPS##_loose_u8_u8, R, STEPS, STRIP_LOOSE)
-GAUSSIAN_BANDED_1(4)
+    GAUSSIAN_BANDED_OF(gaussian_banded##R##_##STEPS##_u8_u8, R, STEPS, false)                                          \
+    GAUSSIAN_BANDED_OF(gaussian_banded##R##_##STEPS##_loose_u8_u8, R, STEPS, true)
+GAUSSIAN_BANDED(4, 1)
 GAUSSIAN_BANDED(4, 2)
-GAUSSIAN_BANDED_1(5)
+GAUSSIAN_BANDED(5, 1)
 GAUSSIAN_BANDED(5, 2)
-GAUSSIAN_BANDED_1(6)
+GAUSSIAN_BANDED(6, 1)
 GAUSSIAN_BANDED(6, 2)
-GAUSSIAN_BANDED_1(7)
+GAUSSIAN_BANDED(7, 1)
 GAUSSIAN_BANDED(7, 2)
 GAUSSIAN_BANDED(7, 3)
-GAUSSIAN_BANDED_1(8)
+GAUSSIAN_BANDED(8, 1)
 GAUSSIAN_BANDED(8, 2)
 GAUSSIAN_BANDED(8, 3)
 GAUSSIAN_BANDED(10, 2)

@@ -331,8 +331,8 @@ template <int ACROSS, typename T> SMP_DEVICE void strip_flush_part_row(const T *
 /* Stores rows first .. last - 1 of a group of ROWS results, of `count` samples each, ACROSS at most: row q lies at made
  * + (at + q * PITCH) modulo RING, if that is one, at a multiple of 16 bytes, and goes to row q of out, at any address.
  * Rows that are missing are not left out either: the next that is there is stored again. Groups that are there as a
- * whole, as most are, go without a question where QUICK. */
-template <int ACROSS, int ROWS, int PITCH, int RING, bool QUICK = true, typename T>
+ * whole, as most are, go without a question. */
+template <int ACROSS, int ROWS, int PITCH, int RING, typename T>
 SMP_DEVICE void strip_flush_pieces(const T *made, int at, T *out, int64_t stride, int first, int last, int count)
 {
     constexpr int LANES = ACROSS * (int)sizeof(T) / 16, TURN = 32 / LANES;
@@ -341,7 +341,7 @@ SMP_DEVICE void strip_flush_pieces(const T *made, int at, T *out, int64_t stride
     constexpr int END_LANES = sizeof(T) == 2 ? 8 : LANES, END_TURN = 32 / END_LANES;
     constexpr bool APART = END_TURN > TURN && ROWS % END_TURN == 0;
     const int row = TURN == 1 ? 0 : (int)threadIdx.x / LANES; /* nvcc does not know that there are 32 threads */
-    if (!RING && QUICK && first <= 0 && last >= ROWS && count >= ACROSS) {
+    if (!RING && first <= 0 && last >= ROWS && count >= ACROSS) {
         char *to = reinterpret_cast<char *>(out) + row * stride;
         made += at;
 #pragma unroll 4

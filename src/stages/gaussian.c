@@ -111,7 +111,7 @@ static const char *fused(const smp_io *io, const void *kernel)
                                                                {"gaussian_fixed_warp3", "gaussian_fixed_warp3_loose"}};
 #define BANDED(R)                                                                                                      \
     {{"gaussian_banded" #R "_1", "gaussian_banded" #R "_2", "gaussian_banded" #R "_3"},                                \
-     {"gaussian_banded" #R "_1", "gaussian_banded" #R "_2_loose", "gaussian_banded" #R "_3_loose"}}
+     {"gaussian_banded" #R "_1_loose", "gaussian_banded" #R "_2_loose", "gaussian_banded" #R "_3_loose"}}
     static const char *const banded[SMP_BANDED_RADIUS + 1][2][SMP_BANDED_STEPS] = {
         [4] = BANDED(4), [5] = BANDED(5),   [6] = BANDED(6),  [7] = BANDED(7),
         [8] = BANDED(8), [10] = BANDED(10), [12] = BANDED(12)};
