@@ -217,6 +217,31 @@ static void ends_of_rows_that_lie_end_to_end_have_the_border(void **state)
         }
 }
 
+/* Of rows that begin anywhere, in a strip that ends with the row, or a sample before, and in what another one begins with. */
+static void strips_that_overlap_leave_nothing_out(void **state)
+{
+    (void)state;
+    static const struct {
+        double sigma; /* radius 2 and 4 */
+        smp_format format;
+        int64_t across; /* samples of a strip, less 16 bytes */
+    } kinds[] = {{0.5, SMP_U8, 496}, {1, SMP_F32, 124}};
+    for (int i = 0; i < 2; i++)
+        for (int channels = 1; channels <= 3; channels += 2)
+            for (int strips = 2; strips <= 3; strips++)
+                for (int more = -1; more <= 1; more++) {
+                    const struct {
+                        double sigma, truncate, fill;
+                        int edge, arithmetic;
+                    } p = {kinds[i].sigma, 4, 0, SMP_MIRROR, 0};
+                    const int64_t beside = 16 / smp_sample_size(kinds[i].format);
+                    kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 11};
+                    c.in = case_shape((kinds[i].across * strips + beside) / channels + more, 47, channels, kinds[i].format);
+                    c.in_storage = kinds[i].format, c.out_storage = kinds[i].format;
+                    gpu_ends_check(&c);
+                }
+}
+
 static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
 {
     (void)state;
@@ -266,6 +291,7 @@ int main(void)
         cmocka_unit_test(bytes_become_floats_and_floats_bytes),
         cmocka_unit_test(whole_strips_of_rows_that_begin_anywhere),
         cmocka_unit_test(ends_of_rows_that_lie_end_to_end_have_the_border),
+        cmocka_unit_test(strips_that_overlap_leave_nothing_out),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
     };

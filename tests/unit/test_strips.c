@@ -105,6 +105,22 @@ static void bands_and_their_halos_are_whole_groups_of_rows(void **state)
         }
 }
 
+/* The last strip begins within a row and reaches its end, and the one before does not. */
+static void strips_that_overlap_are_as_many_as_reach_the_end(void **state)
+{
+    (void)state;
+    const smp_bands bands = {.most = 28, .halo = 4, .overlap = 16};
+    for (int64_t n = 1; n < 2000; n++) {
+        const smp_io io = output(n, 300);
+        smp_grid grid = {.units = 132};
+        smp_strip_grid(&io, ACROSS, &bands, &grid);
+        const int64_t step = grid.strips.step, count = grid.strips.across + (grid.strips.ends ? 2 : 0);
+        assert_int_equal(step, ACROSS - 16);
+        assert_true((count - 1) * step < n && (count - 1) * step + ACROSS >= n);
+        assert_true(count == 1 || (count - 2) * step + ACROSS < n);
+    }
+}
+
 /* A hundred SMs have something to do at 1000 x 1000 pixels. */
 static void small_pictures_have_lower_bands(void **state)
 {
@@ -142,6 +158,7 @@ int main(void)
         cmocka_unit_test(every_row_of_every_strip_is_in_one_block),
         cmocka_unit_test(what_takes_long_comes_first_and_is_low),
         cmocka_unit_test(bands_and_their_halos_are_whole_groups_of_rows),
+        cmocka_unit_test(strips_that_overlap_are_as_many_as_reach_the_end),
         cmocka_unit_test(small_pictures_have_lower_bands),
         cmocka_unit_test(rows_beyond_32_bits_have_places),
     };
