@@ -122,10 +122,8 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
         banded_windows<ODD, STEPS> from(rows + stage, skew);
         unsigned char *const fresh = all + (buffer ^ BANDED_BUFFER);
         uint4 v[V];
-        if (LATER && k > 1) {
+        if (LATER && k > 1) /* all lanes meet before one stores the next result: smp_loads_stay(), the product's */
             flush(row - ROWS, out - ROWS * io.out.stride);
-            __syncwarp();
-        }
         if (k == 0) {
 #pragma unroll
             for (int q = 0; q < ROWS; q++) {

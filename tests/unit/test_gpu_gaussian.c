@@ -234,7 +234,7 @@ static void strips_that_overlap_leave_nothing_out(void **state)
                         double sigma, truncate, fill;
                         int edge, arithmetic;
                     } p = {kinds[i].sigma, 4, 0, SMP_MIRROR, 0};
-                    const int64_t beside = 16 / smp_sample_size(kinds[i].format);
+                    const int64_t beside = 16 / smp_sample_size((int)kinds[i].format);
                     kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 11};
                     c.in = case_shape((kinds[i].across * strips + beside) / channels + more, 47, channels, kinds[i].format);
                     c.in_storage = kinds[i].format, c.out_storage = kinds[i].format;
