@@ -8,8 +8,8 @@
  * under `zero` and `constant`: p is that value, rounded, and so S is 256 times it.
  *
  * Against real arithmetic: with |d| the sum over all taps of the weights' own rounding errors, in 65536ths (at most 2r:
- * a half a tap, and what the middle takes), out is off by at most 0.5 (the last rounding) + 1/512 (that of S) + 2 * 255
- * * |d| / 65536. For r up to SMP_FIXED_RADIUS that is less than 1.5, and so out is never more than 1 from the float
+ * a half a tap, and what the middle takes), out is off by at most 0.5 (the last rounding) + 1/512 (that of S) + 2 * 255 *
+ * |d| / 65536. For r up to SMP_FIXED_RADIUS that is less than 1.5, and so out is never more than 1 from the float
  * definition's (bell.h). */
 #ifndef SMP_KERNELS_BELL_FIXED_H
 #define SMP_KERNELS_BELL_FIXED_H

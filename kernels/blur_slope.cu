@@ -128,16 +128,6 @@ template <int N> SMP_DEVICE void blur_slope_roots(float (&v)[N])
     }
 }
 
-/* Keeps nvcc from working a sum out at the loop's end, where its next value is wanted: each would take a move. */
-SMP_DEVICE void blur_slope_now(float &v)
-{
-#ifdef __CUDACC__
-    asm volatile("" : "+f"(v));
-#else
-    (void)v;
-#endif
-}
-
 /* What becomes of blurred rows, of the lane's pixels and one on either side: sobel, the operations, bytes. */
 template <int V> struct blur_slope_end {
     float above[V + 2], at[V + 2];
@@ -271,7 +261,7 @@ SMP_DEVICE void blur_slope_march(const smp_io &io, const smp_blur_slope &p)
             sum[2 * R - 1][i] = smp_bell_first(down[R], v);
 #pragma unroll
             for (int j = 0; j < 2 * R; j++)
-                blur_slope_now(sum[j][i]);
+                smp_hide(sum[j][i]); /* else nvcc works it out at the loop's end, where each takes a move */
         }
         below[0] = __shfl_up_sync(ALL, below[V], 1);
         below[V + 1] = __shfl_down_sync(ALL, below[1], 1);

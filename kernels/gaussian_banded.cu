@@ -99,13 +99,12 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
     /* Of long windows results leave at once; else with what the next group begins with, which leaves columns and
      * products beside each other (nvcc put the former behind it: 0.385 and 0.373 ms), in kernels of their own. */
     constexpr bool LATER = FLUSH && STEPS == 1;
-    const auto flush =
-        [&](int first, unsigned char *to) { /* the group's results, whose rows begin with `first` */
-                                            __syncwarp();
-                                            strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, banded_results<ROWS>::PITCH, 0>(
-                                                results.row(0), 0, to - V * lane, io.out.stride, -first, made - first,
-                                                n - x0);
-        };
+    /* Stores the group's results, whose rows begin with output row `first`. */
+    const auto flush = [&](int first, unsigned char *to) {
+        __syncwarp();
+        strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, banded_results<ROWS>::PITCH, 0>(
+            results.row(0), 0, to - V * lane, io.out.stride, -first, made - first, n - x0);
+    };
     const unsigned char *rows = s.first() + g * PITCH + (ODD ? 0 : 16 * STEPS - smp_banded_side(STEPS)) + 8 * t;
 #pragma unroll 1
     for (int k = -AHEAD; k <= groups;

@@ -79,6 +79,10 @@ SMP_DEVICE void smp_hide(unsigned &v)
 {
     asm volatile("" : "+r"(v));
 }
+SMP_DEVICE void smp_hide(float &v)
+{
+    asm volatile("" : "+f"(v));
+}
 template <typename T> SMP_DEVICE void smp_hide(const T *&v)
 {
     asm volatile("" : "+l"(v));
