@@ -242,7 +242,7 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(stored_pack) == 0;
     int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD); /* V + 1: all samples in one access */
     take = __shfl_sync(0xffffffffu, take, lane);                            /* else nvcc works it out for every row */
-    const bool straight = OVERLAPS && step < 32 * V && x0 > 0 && x0 + 32 * V < n; /* no row ends in it */
+    const bool straight = OVERLAPS && strip_stores_straight(step, 32 * V, x0, n);
     T *const own = s.first() + SIDE + V * lane;
     const T *const window = own - PACKS * V;
     float across[R + 1], down[R + 1];

@@ -157,7 +157,7 @@ SMP_DEVICE void strip_march_by(const smp_io &io, int edge, int up, int beside, t
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % 16 == 0;
     int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD);
     take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
-    const bool straight = OVERLAPS && step < 32 * V && x0 > 0 && x0 + 32 * V < n; /* no row ends in it */
+    const bool straight = OVERLAPS && strip_stores_straight(step, 32 * V, x0, n);
     T *const window = s.first() + V * lane;
     const int64_t top = io.out.y0 + place.begin;
     if (place.rows > 0) { /* always; measured with the question, which matters to nvcc in bell_warp.cuh */

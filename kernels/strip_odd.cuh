@@ -38,10 +38,14 @@ struct strip_odd_loader<float, C, ACROSS, SIDE, ROWS, STAGES, 0> {
 };
 
 /* Where a lane makes 16 bytes of a row, strips may overlap by as many (SMP_STRIP_OVERLAP): then a strip in which no row
- * ends stores whole pieces alone, straight from registers, and asks the L2 for half as much as one that stores what is
- * beside its pieces too.
- *
- * 16 bytes of such a row of results: those that begin `words` words and `bits` bits behind the lane's first, the rest
+ * ends stores whole pieces alone, straight from registers, and asks the L2 for a third less than one that stores what
+ * is beside its pieces too. Whether the strip of `across` samples at x0 is such a one, of rows of n: */
+SMP_DEVICE bool strip_stores_straight(int step, int across, int x0, int n)
+{
+    return step < across && x0 > 0 && x0 + across < n;
+}
+
+/* 16 bytes of such a row of results: those that begin `words` words and `bits` bits behind the lane's first, the rest
  * of them the next lane's. */
 template <bool BITS> SMP_DEVICE uint4 strip_piece_behind(const unsigned *lanes, int words, unsigned bits)
 {

@@ -64,6 +64,13 @@ static smp_bands bell_bands(int from, int to, int radius, bool odd)
     return (smp_bands){.most = rows - 2 * r, .halo = 2 * r};
 }
 
+/* Samples that neighbouring strips share, where kernels have marches for rows that begin anywhere (strip_odd.cuh). */
+static int overlap_of(const smp_io *io, bool wanted)
+{
+    const bool odd = io->in.channels != 4 && !smp_rows_even(io);
+    return wanted && odd ? SMP_STRIP_OVERLAP / (int)smp_sample_size(io->in.format) : 0;
+}
+
 /* loose: there are kernels for rows that begin anywhere. */
 static void bell_warp(const smp_io *io, const smp_bell *bell, bool loose, smp_grid *grid)
 {
@@ -75,8 +82,7 @@ static void bell_warp(const smp_io *io, const smp_bell *bell, bool loose, smp_gr
     const int lane = loose && smp_bell_loose(io) ? smp_bell_loose_lane(from, radius) : usual;
     smp_bands plain = lane > usual ? (smp_bands){.most = io->in.channels == 1 ? 20 : 36, .halo = 4}
                                    : bell_bands(from, to, radius, !smp_rows_even(io));
-    if (loose && from == to && io->in.channels != 4 && !smp_rows_even(io) && smp_bell_overlaps(from, radius))
-        plain.overlap = SMP_STRIP_OVERLAP / (int)smp_sample_size(from);
+    plain.overlap = overlap_of(io, loose && from == to && smp_bell_overlaps(from, radius));
     if (smp_banded_warp(bell, io))
         smp_strip_grid(io, SMP_BANDED_ACROSS, &banded, grid);
     else if (bell->fixed)
@@ -103,12 +109,11 @@ void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
     const smp_taps *taps = params;
     if (smp_taps_warp(taps, io)) {
         const bool bytes = io->in.format == SMP_U8, many = taps->rows > 5;
-        const bool overlaps = !bytes && channels != 4 && !smp_rows_even(io) && smp_taps_overlaps(taps->rows);
         const smp_bands bands = {.most = many && bytes ? 160 : 64,
                                  .warps = many && bytes ? TAPS_WARPS : 0,
                                  .halo = (int)taps->rows - 1,
                                  .uneven = many,
-                                 .overlap = overlaps ? SMP_STRIP_OVERLAP / (int)sizeof(float) : 0};
+                                 .overlap = overlap_of(io, !bytes && smp_taps_overlaps(taps->rows))};
         smp_strip_grid(io, bytes ? 512 : 128, &bands, grid);
         return;
     }

@@ -190,7 +190,7 @@ static void ends_of_rows_that_lie_end_to_end_have_the_border(void **state)
         }
 }
 
-/* As in test_gpu_gaussian.c; sharpen's strips, which count what they clip, do not overlap. */
+/* As in test_gpu_gaussian.c; sharpen, whose strips do not overlap (test_strips.c), for its rows of the same widths. */
 static void strips_that_overlap_leave_nothing_out(void **state)
 {
     (void)state;

@@ -7,6 +7,8 @@
 // clang-format on
 
 #include "base/alloc.h"
+#include "sharpen.h"
+#include "stages/stencil_grid.h"
 #include "stages/strip_grid.h"
 #include "strip_blocks.h"
 
@@ -121,6 +123,23 @@ static void strips_that_overlap_are_as_many_as_reach_the_end(void **state)
     }
 }
 
+/* Of one blur: sharpen counts what it clips, and would count what strips share twice. */
+static void strips_of_gaussian_overlap_where_rows_begin_anywhere_and_those_of_sharpen_do_not(void **state)
+{
+    (void)state;
+    const smp_sharpen sharpen = {.blur = {.radius = 4}};
+    smp_io io = output(1000, 300);
+    smp_grid grid = {.units = 132};
+    io.in.format = io.out.format = SMP_F32;
+    for (int odd = 0; odd < 2; odd++) {
+        io.in.stride = io.out.stride = 4000 + 4 * odd;
+        smp_geometry_bell_warp(&io, &sharpen.blur, &grid);
+        assert_int_equal(grid.strips.step, odd ? 124 : 128);
+        smp_geometry_sharpen_warp(&io, &sharpen, &grid);
+        assert_int_equal(grid.strips.step, 128);
+    }
+}
+
 /* A hundred SMs have something to do at 1000 x 1000 pixels. */
 static void small_pictures_have_lower_bands(void **state)
 {
@@ -159,6 +178,7 @@ int main(void)
         cmocka_unit_test(what_takes_long_comes_first_and_is_low),
         cmocka_unit_test(bands_and_their_halos_are_whole_groups_of_rows),
         cmocka_unit_test(strips_that_overlap_are_as_many_as_reach_the_end),
+        cmocka_unit_test(strips_of_gaussian_overlap_where_rows_begin_anywhere_and_those_of_sharpen_do_not),
         cmocka_unit_test(small_pictures_have_lower_bands),
         cmocka_unit_test(rows_beyond_32_bits_have_places),
     };
