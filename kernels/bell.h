@@ -165,7 +165,7 @@ SMP_BELL_CONSTANT int smp_bell_loose_lane(int32_t format, int radius)
  * (docs/gpu-log.md). */
 SMP_BELL_CONSTANT int smp_bell_overlaps(int32_t format, int radius)
 {
-    return format == SMP_U8 ? radius <= 2 : format == SMP_F32 && radius > 2 && radius <= 8;
+    return format == SMP_U8 ? radius <= 2 : format == SMP_F32 && radius > 1 && radius <= 8;
 }
 
 #endif

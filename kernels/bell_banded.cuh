@@ -33,7 +33,7 @@ template <int SIDE, int ROWS, int STAGES> struct strip_rows<uint8_t, SMP_BANDED_
 template <int STEPS, int ROWS, int STAGES> struct banded_loaders {
     typedef strip_loader<uint8_t, 0, SMP_BANDED_ACROSS, 16 * STEPS, ROWS, STAGES> even;
     /* Rows alike in more than 32 bytes, of any length, would lie in the same banks. */
-    typedef strip_lines_loader<0, SMP_BANDED_ACROSS, smp_banded_side(STEPS), 16 * STEPS, ROWS, STAGES, 32> odd;
+    typedef strip_lines_loader<uint8_t, 0, SMP_BANDED_ACROSS, smp_banded_side(STEPS), 16 * STEPS, ROWS, STAGES, 32> odd;
     typedef typename even::rows_type rows_type;
 };
 

@@ -24,6 +24,25 @@ template <typename IN> struct bell_lines {
     SMP_MEMBER IN *at(int line, const IN *row) { return reinterpret_cast<IN *>(v) + line * PITCH + HALO + into(row); }
 };
 
+/* The same for floats of a row that begins anywhere, as words side by side, all under way at once. Called: within, it
+ * takes registers from the sums. */
+SMP_DEVICE_FAR void bell_fetch_words(void *line, const void *from, int64_t width, int channels, int64_t x0, int halo,
+                                     int edge, float outside)
+{
+    float *const to = static_cast<float *>(line);
+    const float *const row = static_cast<const float *>(from);
+    const int64_t n = width * channels;
+#pragma unroll 1
+    for (int i = (int)(threadIdx.x % 32) - halo; i < SMP_BELL_ACROSS + halo; i += 32) {
+        smp_together();
+        const int64_t at = x0 + i;
+        if (at >= 0 && at < n)
+            smp_copy_async<4>(to + i, row + at);
+        else if (at < n + halo)
+            to[i] = stencil_across(row, width, channels, at, edge, outside);
+    }
+}
+
 /* Starts copying samples x0 - halo .. x0 + SMP_BELL_ACROSS + halo - 1 of `row` into a line, 16 bytes a lane of one
  * warp; across the side borders sample by sample. x0 is a multiple of SMP_BELL_ACROSS, halo of 16 bytes. */
 template <typename IN>
@@ -37,6 +56,10 @@ SMP_DEVICE void bell_fetch(bell_lines<IN> &lines, int line, const smp_view &in, 
     const int begin = -before - into;
     const int end = (SMP_BELL_ACROSS + halo + into + type::SECTOR - 1) / type::SECTOR * type::SECTOR - into;
     const bool aligned = (uintptr_t)row % 16 == 0;
+    if (sizeof(IN) == 4 && !aligned) {
+        bell_fetch_words(to, row, in.width, in.channels, x0, halo, g.edge, outside);
+        return;
+    }
     for (int first = begin; first < end; first += 32 * type::PIECE) {
         smp_together();
         const int i = first + (int)(threadIdx.x % 32) * type::PIECE;

@@ -208,8 +208,10 @@ template <typename T, int V, int R, int C, bool SHARP> struct bell_strip_shape {
     static constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE;
     typedef strip_loader<T, C, 32 * V, SIDE, ROWS, STAGES> loader_type;
     /* Rows that begin anywhere are read where they came where windows are small; else moved once, instead of as windows
-     * of several lanes. */
-    static constexpr bool SHIFTED = sizeof(T) == 1 && V + 2 * REACH <= 28;
+     * of several lanes, or, of floats, copied by samples. */
+    static constexpr bool SHIFTED = sizeof(T) == 1
+                                        ? V + 2 * REACH <= 28
+                                        : !SHARP && C == 1 && V == PIECE && SIDE == PIECE && (sizeof(T) == 2 || R == 2);
     typedef typename strip_odd_loader<T, C, 32 * V, SIDE, ROWS, STAGES, SHIFTED ? REACH : 0>::type odd_type;
     typedef typename loader_type::rows_type rows_type;
 };
@@ -273,13 +275,17 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                 continue;
             strip_shift<SHIFTED> shift;
             shift.begin(loader, top - R + k * ROWS, stage);
-#pragma unroll(ODD &&R > 3 && !APART ? 1 : ODD || FINISH::SHARP ? 2 : format::unroll(R))
+#pragma unroll(ODD &&R > 3 && (!APART || SHIFTED) ? 1 : ODD || FINISH::SHARP ? 2 : format::unroll(R))
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];
                 if constexpr (SHIFTED) {
-                    strip_words_shifted<(V + 2 * REACH + 3) / 4>(
-                        words, loader.first + V * lane + stage + q * loader_type::PITCH, shift.next());
+                    constexpr int SIZE = (int)sizeof(T), N = ((V + 2 * REACH) * SIZE + 3) / 4;
+                    const uint8_t *const line = loader.first + SIZE * (V * lane + stage + q * loader_type::PITCH);
+                    if constexpr (SIZE == 1)
+                        strip_words_shifted<N>(words, line, shift.next());
+                    else
+                        strip_words_picked<N>(words, line, shift.next());
                 } else {
 #pragma unroll
                     for (int i = 0; i < 2 * PACKS + 1; i++)

@@ -202,12 +202,12 @@ struct matmul_planes {
 struct matmul_inside {
     const char *l, *r; /* the first that this thread copies next */
     int64_t l_stride, r_stride, depth;
-    bool aligned; /* R's rows, to 16 bytes */
+    bool aligned; /* the tile's part of R's rows, to 16 bytes */
 
     SMP_MEMBER matmul_inside(const matmul_planes &p)
         : l(p.l.at + (p.y + threadIdx.x / 8) * p.l.stride + threadIdx.x % 8 * sizeof(float)),
           r(p.r.at + threadIdx.x / 32 * p.r.stride + p.x * (int64_t)sizeof(float)), l_stride(p.l.stride),
-          r_stride(p.r.stride), depth(p.l.width), aligned(((uintptr_t)p.r.at | (uintptr_t)p.r.stride) % 16 == 0)
+          r_stride(p.r.stride), depth(p.l.width), aligned(((uintptr_t)r | (uintptr_t)p.r.stride) % 16 == 0)
     {
         r += threadIdx.x % 32 * (aligned ? 4 : 1) * sizeof(float);
     }

@@ -31,8 +31,9 @@ template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_
     static constexpr int LINE = 8 * PIECE, LEAD = (LINE - SIDE % LINE) % LINE;
     static constexpr int PITCH = (ACROSS + BESIDE * PIECE + LINE - 1) / LINE * LINE;
     /* Rows that begin anywhere have one piece more, an odd number of them, so that they lie in different banks; those
-     * of wide strips of bytes may begin anywhere in a line (strip_lines_loader). */
-    static constexpr bool LINES = sizeof(IN) == 1 && ACROSS >= 2 * LINE;
+     * of wide strips of bytes, or of wider ones with a piece of halo, may begin anywhere in a line
+     * (strip_lines_loader). */
+    static constexpr bool LINES = sizeof(IN) == 1 ? ACROSS >= 2 * LINE : ACROSS >= 4 * LINE && SIDE == PIECE;
     static constexpr int ODD_PITCH = LINES ? PITCH + LINE / 4 : sizeof(IN) < 4 ? PITCH + PIECE : PITCH;
     alignas(128) uint4 v[(LEAD + STAGES * ROWS * ODD_PITCH) / PIECE];
 

@@ -5,6 +5,8 @@
 
 #include "strip_odd.cuh"
 
+typedef smp_pack<unsigned, 4> strip_pack;
+
 /* Words FIRST .. LAST of a row of packs, those of pack i. What is not wanted is not loaded, which nvcc would see to
  * anyhow: said here, traces count the accesses that a GPU makes. */
 template <int FIRST, int LAST, int N>
@@ -39,6 +41,28 @@ template <int N> SMP_DEVICE void strip_words_shifted(unsigned *words, const uint
     }
 }
 
+/* The same of larger samples, of one shift for all lanes: read 16 bytes at a time, from the piece in which it begins,
+ * by a branch that all lanes take alike. Words that lie apart by a lane's 16 bytes take four wavefronts each. */
+template <int FIRST, int N> SMP_DEVICE void strip_words_behind(unsigned *words, const strip_pack *from, unsigned bits)
+{
+    unsigned all[(FIRST + N) / 4 * 4 + 4];
+#pragma unroll
+    for (int i = 0; i <= (FIRST + N) / 4; i++)
+        strip_words<FIRST, FIRST + N>(all, i, from + i);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        words[i] = __funnelshift_r(all[FIRST + i], all[FIRST + i + 1], bits);
+}
+template <int N> SMP_DEVICE void strip_words_picked(unsigned *words, const uint8_t *from, int shift)
+{
+    const strip_pack *const in = reinterpret_cast<const strip_pack *>(from + (shift & ~15));
+    const unsigned bits = 8 * (unsigned)shift;
+    if (shift & 8)
+        shift & 4 ? strip_words_behind<3, N>(words, in, bits) : strip_words_behind<2, N>(words, in, bits);
+    else
+        shift & 4 ? strip_words_behind<1, N>(words, in, bits) : strip_words_behind<0, N>(words, in, bits);
+}
+
 /* How far behind its place each row of a group begins, if it is one of strip_lines_loader. */
 template <bool SHIFTED> struct strip_shift {
     unsigned past, step;
@@ -61,7 +85,6 @@ template <> struct strip_shift<false> {
 
 /* A lane makes 16 bytes of every output row, V samples, from PACKS such packs on either side beside its own: of these
  * words FIRST .. LAST. LATE: how many rows ago a row came that is wanted again, or 0. */
-typedef smp_pack<unsigned, 4> strip_pack;
 template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS, int LATE_ROWS = 0, int FIRST_WORD = 0,
           int LAST_WORD = 8 * SIDE_PACKS + 3, int UNROLLED = 2, bool OVERLAPPING = false>
 struct strip_walk {

@@ -26,7 +26,7 @@ enum { STRIP_ALIKE = 128 };
 /* ::type is their loader, with strip_loader's parameters. REACH: of bytes, if windows are to be shifted as they are
  * read (strip_lines_loader), the samples of halo; else 0. */
 template <typename T, int C, int ACROSS, int SIDE, int ROWS, int STAGES, int REACH = 0> struct strip_odd_loader {
-    typedef strip_lines_loader<C, ACROSS, REACH, SIDE, ROWS, STAGES, STRIP_ALIKE> type;
+    typedef strip_lines_loader<T, C, ACROSS, REACH, SIDE, ROWS, STAGES, STRIP_ALIKE> type;
 };
 template <typename T, int C, int ACROSS, int SIDE, int ROWS, int STAGES>
 struct strip_odd_loader<T, C, ACROSS, SIDE, ROWS, STAGES, 0> {

@@ -189,48 +189,56 @@ struct strip_pieces_loader
  *
  * Where rows lie end to end, strips at a row's ends are quick too: what they read beside it are other rows, and in its
  * place settle() puts what the border rule says. */
-template <int C, int ACROSS, int REACH, int SIDE, int ROWS, int STAGES, int ALIKE>
-struct strip_lines_loader : strip_pieces_loader<uint8_t, C, ACROSS, SIDE, ROWS, STAGES> {
-    typedef strip_pieces_loader<uint8_t, C, ACROSS, SIDE, ROWS, STAGES> base;
+template <typename T, int C, int ACROSS, int REACH, int SIDE, int ROWS, int STAGES, int ALIKE>
+struct strip_lines_loader : strip_pieces_loader<T, C, ACROSS, SIDE, ROWS, STAGES> {
+    typedef strip_pieces_loader<T, C, ACROSS, SIDE, ROWS, STAGES> base;
     typedef typename base::rows_type rows_type;
     using base::edge, base::from, base::in, base::n, base::PIECE, base::PITCH, base::quick, base::reach, base::settled,
-        base::side_from, base::whole, base::x0;
-    static constexpr int SECTOR = 32, LEAD = rows_type::LEAD;
-    static constexpr int PIECES = (ACROSS + 2 * REACH + SECTOR - 1 + PIECE - 1) / PIECE; /* at most */
+        base::side_from, base::SIZE, base::whole, base::x0;
+    static constexpr int SECTOR = 32, LEAD = rows_type::LEAD, LINE = PITCH * SIZE;         /* bytes but LEAD */
+    static constexpr int PIECES = ((ACROSS + 2 * REACH) * SIZE + SECTOR - SIZE + 15) / 16; /* at most */
     static constexpr int LANES = PIECES <= 16 ? 16 : 32, TURN = 32 / LANES;
     static constexpr int REST = PIECES > 32 ? 4 : 0; /* lanes for a row's rest */
-    static constexpr int MOST = (PIECES < 32 ? PIECES : 32 + REST) * PIECE;
-    static_assert(PIECES <= 32 + REST && REST * ROWS <= 32 && PITCH % SECTOR == 0, "two copies bring a row");
-    static_assert(ALIKE - SECTOR + MOST <= PITCH && LEAD + SIDE - REACH < ALIKE, "rows lie apart");
+    static constexpr int MOST = (PIECES < 32 ? PIECES : 32 + REST) * 16;
+    static_assert(STAGES * ROWS <= 32 && PIECES <= 32 + REST && REST * ROWS <= 32 && LINE % SECTOR == 0,
+                  "two copies bring a row");
+    static_assert(ALIKE - SECTOR + MOST <= LINE && (LEAD + SIDE - REACH) * SIZE < ALIKE, "rows lie apart");
     uint8_t *first;      /* where the first row would lie that begins with ALIKE bytes */
     unsigned past, step; /* past % ALIKE: how far behind its place in a stage this lane's next row to load begins; .. */
 
     SMP_MEMBER strip_lines_loader(rows_type &rows, const smp_view &view, int start, int far, int border)
-        : base(rows, view, start, far, border), first(rows.first() - LEAD), past(0), step(0)
+        : base(rows, view, start, far, border), first(reinterpret_cast<uint8_t *>(rows.first() - LEAD)), past(0),
+          step(0)
     {
+        /* What lies behind results, in the rows' places, is read with them (strip_after), and not used. */
+        const int lane = (int)threadIdx.x;
+        if (lane < STAGES * ROWS)
+            *reinterpret_cast<uint4 *>(rows.first() + lane * PITCH + SIDE + ACROSS) = make_uint4(0, 0, 0, 0);
     }
     /* .. the same of picture row y, the first of those in the stage at `offset`, and from one row to the next. */
     SMP_MEMBER unsigned past_of(int64_t y, int offset) const
     {
-        return quick ? base::start(y) + (unsigned)(SIDE - REACH - offset) : LEAD + SIDE - REACH;
+        return quick ? base::start(y) + (unsigned)((SIDE - REACH - offset) * SIZE) : (LEAD + SIDE - REACH) * SIZE;
     }
     SMP_MEMBER void begin(int64_t top, int rows, int groups)
     {
         const int64_t present = top - in.y0;
         base::begin(top, rows, groups);
-        if (!whole && edge != SMP_WRAP && in.stride == n && n >= ACROSS + MOST)
+        if (x0 - REACH + MOST / SIZE > n && present + groups * ROWS >= in.rows)
+            quick = false; /* the last row has fewer behind its part than come */
+        if (!whole && edge != SMP_WRAP && in.stride == n * SIZE && n * SIZE >= ACROSS * SIZE + MOST)
             quick = present > 0 && present + groups * ROWS < in.rows && in.stride >> 31 == 0;
-        step = quick ? (unsigned)in.stride - PITCH : 0;
+        step = quick ? (unsigned)in.stride - LINE : 0;
         if (!quick)
             return;
         const int line = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
         past = past_of(top, 0) + (unsigned)line * step;
-        from = smp_in<uint8_t>(in, top + line) + (x0 - REACH + lane / 2 * SECTOR);
+        from = smp_in<T>(in, top + line) + (x0 - REACH + lane / 2 * (SECTOR / SIZE));
         if constexpr (REST > 0)
-            side_from = smp_in<uint8_t>(in, top + (int)threadIdx.x / REST) + (x0 - REACH);
+            side_from = smp_in<T>(in, top + (int)threadIdx.x / REST) + (x0 - REACH);
     }
     /* The sector in which a byte lies, or the piece of it that lanes of odd number bring. */
-    static SMP_MEMBER const uint8_t *sector(const uint8_t *at, unsigned piece)
+    static SMP_MEMBER const uint8_t *sector(const T *at, unsigned piece)
     {
         return reinterpret_cast<const uint8_t *>(((uintptr_t)at & ~(uintptr_t)(SECTOR - 1)) | piece);
     }
@@ -243,21 +251,22 @@ struct strip_lines_loader : strip_pieces_loader<uint8_t, C, ACROSS, SIDE, ROWS, 
         const int line = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
         constexpr unsigned SECTORS = ALIKE - SECTOR; /* of `past`: whole ones */
         if constexpr (REST > 0) {
-            const int mine = lane / REST, rest = (32 + lane % REST) * PIECE;
+            const int mine = lane / REST, rest = (32 + lane % REST) * 16;
             if (REST * ROWS == 32 || mine < ROWS)
-                smp_copy_async_along(first + offset + mine * PITCH + ((past + (unsigned)mine * step) & SECTORS) + rest,
+                smp_copy_async_along(first + offset * SIZE + mine * LINE + ((past + (unsigned)mine * step) & SECTORS) +
+                                         rest,
                                      sector(side_from, 0) + rest);
             base::go_down(side_from, ROWS);
         }
-        const smp_shared place = smp_shared_of(first + lane * PIECE + line * PITCH + offset);
+        const smp_shared place = smp_shared_of(first + lane * 16 + line * LINE + offset * SIZE);
 #pragma unroll
         for (int q = 0; q < ROWS; q += TURN) {
             if (PIECES >= LANES || lane < PIECES)
-                smp_copy_async_along_to(place + q * PITCH + (past & SECTORS), sector(from, (unsigned)lane % 2 * PIECE));
+                smp_copy_async_along_to(place + q * LINE + (past & SECTORS), sector(from, (unsigned)lane % 2 * 16));
             base::go_down(from, TURN);
             past += TURN * step;
         }
-        past += (unsigned)(ROWS * PITCH) - (unsigned)(strip_next<base>(offset) - offset);
+        past += (unsigned)(ROWS * LINE) - (unsigned)((strip_next<base>(offset) - offset) * SIZE);
     }
     SMP_MEMBER bool unsettled() const
     {
@@ -271,7 +280,7 @@ struct strip_lines_loader : strip_pieces_loader<uint8_t, C, ACROSS, SIDE, ROWS, 
         }
         const int q = (int)threadIdx.x % ROWS;
         const unsigned into = (past_of(settled, offset) + (unsigned)q * step) % ALIKE;
-        uint8_t *const line = first + offset + q * PITCH + into + (REACH - x0); /* sample 0 */
+        T *const line = reinterpret_cast<T *>(first + (offset * SIZE + q * LINE) + into) + (REACH - x0); /* sample 0 */
 #pragma unroll 1
         for (int j = (int)threadIdx.x / ROWS; j < reach; j += 32 / ROWS) {
             if (x0 == 0)
@@ -281,10 +290,10 @@ struct strip_lines_loader : strip_pieces_loader<uint8_t, C, ACROSS, SIDE, ROWS, 
         }
         settled += ROWS;
     }
-    SMP_MEMBER void settle_sample(uint8_t *line, int i) const
+    SMP_MEMBER void settle_sample(T *line, int i) const
     {
         const int source = strip_border(i, n, C ? C : in.channels, edge);
-        line[i] = source < 0 ? (uint8_t)0 : line[source];
+        line[i] = source < 0 ? (T)0 : line[source];
     }
 };
 

@@ -40,18 +40,25 @@ void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *g
     tiles(io, SMP_BELL_COLUMNS, SMP_BELL_DOWN, SMP_BELL_COLUMNS / 4, SMP_BELL_DOWN / SMP_BELL_EACH, grid);
 }
 
-/* Bands of bell_warp.cuh; odd: rows begin anywhere. Where memory binds, so low ones that the L2 keeps what all warps
- * read and write until the bands below have read it too; else tall and uneven ones. Found by trying (docs/gpu-log.md).
- */
-static smp_bands bell_bands(int from, int to, int radius, bool odd)
+/* Bands of bell_warp.cuh. Where memory binds, so low ones that the L2 keeps what all warps read and write until the
+ * bands below have read it too; else tall and uneven ones, less tall where rows begin anywhere, since strips beside
+ * each other then store parts of the same sectors and had better be at about the same row. Found by trying
+ * (docs/gpu-log.md). */
+static smp_bands bell_bands(const smp_io *io, int radius)
 {
     enum { F32_WARPS = 28, WARPS = 17 };
-    const int r = radius;
+    const int r = radius, from = io->in.format, to = io->out.format;
+    const bool odd = !smp_rows_even(io), odd_alone = odd && io->in.channels == 1;
     int rows = 0; /* with the halo; 0: tall */
     if (from == SMP_F32 && to == SMP_F32) {
-        rows = r == 2 && !odd ? 12 : r <= 3 ? 16 : r <= 8 && !odd ? 4 * r + 4 : 0;
+        rows = r == 2 ? 12 : r <= 3 ? 16 : r <= 8 && !odd ? 4 * r + 4 : 0;
         if (!rows)
-            return (smp_bands){.most = r <= 8 ? 160 : 400, .warps = F32_WARPS, .halo = 2 * r, .uneven = true};
+            return (smp_bands){.most = r <= 8      ? 160
+                                       : odd_alone ? 224
+                                                   : 400,
+                               .warps = F32_WARPS,
+                               .halo = 2 * r,
+                               .uneven = true};
     } else if (to == SMP_F32) {
         rows = r <= 2 ? 16 : r <= 4 ? 32 : r <= 8 ? 80 : 88;
     } else if (from == SMP_F32) {
@@ -59,7 +66,8 @@ static smp_bands bell_bands(int from, int to, int radius, bool odd)
     } else {
         rows = r <= 2 ? 32 : r == 3 ? 64 : r == 4 ? 96 : 0;
         if (!rows)
-            return (smp_bands){.most = 320, .warps = WARPS, .halo = 2 * r, .uneven = true};
+            return (smp_bands){
+                .most = from == SMP_U16 && odd_alone ? 160 : 320, .warps = WARPS, .halo = 2 * r, .uneven = true};
     }
     return (smp_bands){.most = rows - 2 * r, .halo = 2 * r};
 }
@@ -80,8 +88,8 @@ static void bell_warp(const smp_io *io, const smp_bell *bell, bool loose, smp_gr
     const smp_bands fixed = {.most = smp_fixed_band(smp_fixed_steps(bell, io->in.channels), !smp_rows_even(io))};
     const int usual = smp_bell_lane(from, to, radius);
     const int lane = loose && smp_bell_loose(io) ? smp_bell_loose_lane(from, radius) : usual;
-    smp_bands plain = lane > usual ? (smp_bands){.most = io->in.channels == 1 ? 20 : 36, .halo = 4}
-                                   : bell_bands(from, to, radius, !smp_rows_even(io));
+    smp_bands plain =
+        lane > usual ? (smp_bands){.most = io->in.channels == 1 ? 20 : 36, .halo = 4} : bell_bands(io, radius);
     plain.overlap = overlap_of(io, loose && from == to && smp_bell_overlaps(from, radius));
     if (smp_banded_warp(bell, io))
         smp_strip_grid(io, SMP_BANDED_ACROSS, &banded, grid);

@@ -194,7 +194,7 @@ static void whole_strips_of_rows_that_begin_anywhere(void **state)
 
 /* Strips at the ends of rows that lie end to end, in bands that the picture's ends do not touch: what lies beside such a
  * row are others, and the border says what stands there (strip_lines_loader). By one lane and by several, in whole numbers
- * too; row ends at the end of a strip and inside it. */
+ * too, of 16 bits and of floats; row ends at the end of a strip and inside it. */
 static void ends_of_rows_that_lie_end_to_end_have_the_border(void **state)
 {
     (void)state;
@@ -202,8 +202,11 @@ static void ends_of_rows_that_lie_end_to_end_have_the_border(void **state)
         double sigma, truncate;
         int arithmetic;
         int64_t width, channels;
-    } kinds[] = {{0.5, 4, 0, 1101, 1}, {0.5, 4, 0, 363, 3},  {0.25, 4, 0, 1281, 1}, {0.75, 4, 0, 769, 1}, {0.75, 4, 0, 213, 3},
-                 {1.75, 4, 0, 641, 1}, {1.75, 4, 0, 167, 3}, {0.5, 4, 1, 513, 1},   {1.75, 4, 1, 163, 3}};
+        smp_format format;
+    } kinds[] = {{0.5, 4, 0, 1101, 1, SMP_U8},  {0.5, 4, 0, 363, 3, SMP_U8},   {0.25, 4, 0, 1281, 1, SMP_U8},
+                 {0.75, 4, 0, 769, 1, SMP_U8},  {0.75, 4, 0, 213, 3, SMP_U8},  {1.75, 4, 0, 641, 1, SMP_U8},
+                 {1.75, 4, 0, 167, 3, SMP_U8},  {0.5, 4, 1, 513, 1, SMP_U8},   {1.75, 4, 1, 163, 3, SMP_U8},
+                 {0.5, 4, 0, 1025, 1, SMP_U16}, {1.75, 4, 0, 843, 1, SMP_U16}, {0.5, 4, 0, 533, 1, SMP_F32}};
     for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
         for (int edge = 0; edge <= SMP_ZERO; edge++) {
             const struct {
@@ -211,8 +214,8 @@ static void ends_of_rows_that_lie_end_to_end_have_the_border(void **state)
                 int edge, arithmetic;
             } p = {kinds[i].sigma, kinds[i].truncate, 0, edge, kinds[i].arithmetic};
             kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 9};
-            c.in = case_shape(kinds[i].width, 61, (int)kinds[i].channels, SMP_U8);
-            c.in_storage = SMP_U8, c.out_storage = SMP_U8;
+            c.in = case_shape(kinds[i].width, 61, (int)kinds[i].channels, kinds[i].format);
+            c.in_storage = kinds[i].format, c.out_storage = kinds[i].format;
             gpu_ends_check(&c);
         }
 }
@@ -222,11 +225,11 @@ static void strips_that_overlap_leave_nothing_out(void **state)
 {
     (void)state;
     static const struct {
-        double sigma; /* radius 2 and 4 */
+        double sigma; /* radius 2, 2 and 4 */
         smp_format format;
         int64_t across; /* samples of a strip, less 16 bytes */
-    } kinds[] = {{0.5, SMP_U8, 496}, {1, SMP_F32, 124}};
-    for (int i = 0; i < 2; i++)
+    } kinds[] = {{0.5, SMP_U8, 496}, {0.5, SMP_F32, 124}, {1, SMP_F32, 124}};
+    for (int i = 0; i < 3; i++)
         for (int channels = 1; channels <= 3; channels += 2)
             for (int strips = 2; strips <= 3; strips++)
                 for (int more = -1; more <= 1; more++) {
@@ -240,6 +243,37 @@ static void strips_that_overlap_leave_nothing_out(void **state)
                     c.in_storage = kinds[i].format, c.out_storage = kinds[i].format;
                     gpu_ends_check(&c);
                 }
+}
+
+/* Strips beside those at a row's end, in a band that wants the last rows that are there: what comes of these ends with
+ * the memory. And those at a row's end, whose results are read with what lies behind. */
+static void no_strip_reads_behind_the_last_row_or_what_nobody_wrote(void **state)
+{
+    (void)state;
+    static const struct {
+        double sigma;
+        smp_format format;
+        int64_t width;
+        int rows; /* of the window: in whole groups with the halo, but for what lies above */
+    } kinds[] = {{0.5, SMP_U8, 1045, 32}, {1.75, SMP_U8, 663, 34}, {1.75, SMP_U16, 531, 34}, {0.5, SMP_F32, 259, 20}, {0.75, SMP_U8, 1601, 34}};
+    for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
+        for (int more = 0; more < 16; more += 3) {
+            const struct {
+                double sigma, truncate, fill;
+                int edge, arithmetic;
+            } p = {kinds[i].sigma, 4, 0, SMP_MIRROR, 0};
+            kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 12};
+            c.in = case_shape(kinds[i].width + more, 61, 1, kinds[i].format);
+            c.in_storage = kinds[i].format, c.out_storage = kinds[i].format;
+            smp_trace trace = {0};
+            smp_simt_set_trace(&trace);
+            gpu_layouts_check(&c, &(gpu_layout){0, 0}, 1, kinds[i].rows, true);
+            smp_simt_set_trace(NULL);
+            assert_true(trace.count > 0);
+            if (gpu_print_faults(&trace, 0))
+                fail_msg("%d: width %d", i, (int)c.in.width);
+            smp_trace_free(&trace);
+        }
 }
 
 static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
@@ -292,6 +326,7 @@ int main(void)
         cmocka_unit_test(whole_strips_of_rows_that_begin_anywhere),
         cmocka_unit_test(ends_of_rows_that_lie_end_to_end_have_the_border),
         cmocka_unit_test(strips_that_overlap_leave_nothing_out),
+        cmocka_unit_test(no_strip_reads_behind_the_last_row_or_what_nobody_wrote),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
     };
