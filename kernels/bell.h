@@ -161,8 +161,7 @@ SMP_BELL_CONSTANT int smp_bell_loose_lane(int32_t format, int radius)
     return format == SMP_U8 && radius <= 2 ? 16 : smp_bell_lane(format, format, radius);
 }
 /* Whether their strips overlap by 16 bytes, so that pieces of the output are stored whole and straight from registers:
- * where a lane makes 16 bytes of a row. Blurs of 16 bits lose by it, and of few or many taps of floats
- * (docs/gpu-log.md). */
+ * where a lane makes 16 bytes of a row. Blurs of 16 bits lose by it, and of many taps of floats (docs/gpu-log.md). */
 SMP_BELL_CONSTANT int smp_bell_overlaps(int32_t format, int radius)
 {
     return format == SMP_U8 ? radius <= 2 : format == SMP_F32 && radius > 1 && radius <= 8;

@@ -241,6 +241,8 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
     const int lane = (int)threadIdx.x, x0 = place.strip * step, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out);
     loader_type loader(s, io.in, x0, REACH, g.edge);
+    if constexpr (SHIFTED && sizeof(T) < 4)
+        loader.clear_behind(s);
     const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(stored_pack) == 0;
     int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD); /* V + 1: all samples in one access */
     take = __shfl_sync(0xffffffffu, take, lane);                            /* else nvcc works it out for every row */

@@ -33,9 +33,9 @@ SMP_DEVICE void matmul_make(const smp_io &io, const smp_matmul_params &p, matmul
 
     typedef smp_pack<float, MATMUL_PIECE> piece;
     const int c = (int)blockIdx.z;
-    const uintptr_t first = (uintptr_t)io.out.data + (uintptr_t)planes.x * sizeof(OUT);
-    const bool words =
-        sizeof(OUT) == 4 && io.out.channels == 1 && (first | (uintptr_t)io.out.stride) % sizeof(piece) == 0;
+    const uintptr_t x_bytes = (uintptr_t)planes.x * sizeof(float); /* added to `data`, it takes the sums registers */
+    const bool words = sizeof(OUT) == 4 && io.out.channels == 1 &&
+                       ((uintptr_t)io.out.data | (uintptr_t)io.out.stride | x_bytes) % sizeof(piece) == 0;
     const int64_t y0 = planes.y + matmul_y(), x0 = planes.x + matmul_x(), end = io.out.y0 + io.out.rows;
     unsigned clipped = 0;
 #pragma unroll

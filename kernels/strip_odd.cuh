@@ -1,5 +1,5 @@
-/* Strips of rows that begin anywhere, as rows that lie end to end do: of bytes and of 16 bits (strip_odd_pieces.cuh),
- * and of floats (strip_odd_floats.cuh).
+/* Strips of rows that begin anywhere, as rows that lie end to end do: by pieces of 16 bytes (strip_odd_pieces.cuh), or,
+ * of floats with wide windows, by words (strip_odd_floats.cuh).
  *
  * They have marches of their own, since an aligned one pays for registers that only these ways want, and most have
  * kernels of their own as well, NAME_loose, since a kernel with two marches has the registers of the dearer
@@ -23,8 +23,8 @@ enum strip_kernels { STRIP_EVEN, STRIP_LOOSE, STRIP_BOTH };
 /* So many bytes of memory and of shared memory rows lie alike in, where windows of them are shifted: a line. */
 enum { STRIP_ALIKE = 128 };
 
-/* ::type is their loader, with strip_loader's parameters. REACH: of bytes, if windows are to be shifted as they are
- * read (strip_lines_loader), the samples of halo; else 0. */
+/* ::type is their loader, with strip_loader's parameters. REACH: if windows are to be shifted as they are read
+ * (strip_lines_loader), the samples of halo; else 0. */
 template <typename T, int C, int ACROSS, int SIDE, int ROWS, int STAGES, int REACH = 0> struct strip_odd_loader {
     typedef strip_lines_loader<T, C, ACROSS, REACH, SIDE, ROWS, STAGES, STRIP_ALIKE> type;
 };

@@ -1,4 +1,4 @@
-/* Strips of floats whose rows begin anywhere: what strip.cuh does at multiples of 16 bytes.
+/* Strips of floats whose rows begin anywhere, by words: what strip.cuh does at multiples of 16 bytes.
  *
  * In: copies of 4 bytes, straight into place, so that nothing is moved afterwards; where a strip reaches over the
  * picture's end, of the samples that the border rule says. Out: results take the place of the row that was read for

@@ -1,4 +1,4 @@
-/* Strips of bytes, or of 16 bits, whose rows begin anywhere: what strip.cuh does at multiples of 16 bytes.
+/* Strips whose rows begin anywhere, by pieces of 16 bytes: what strip.cuh does at multiples of them.
  *
  * In: each row comes as the aligned pieces that hold what is wanted of it, one more than of an aligned row, and is
  * moved into place in shared memory when it has arrived (settle): five words for four, shifted by 0 to 3 bytes.
@@ -180,7 +180,7 @@ struct strip_pieces_loader
     }
 };
 
-/* The same for bytes whose windows are shifted as they are read, with REACH samples of halo. Rows of quick bands begin
+/* The same where windows are shifted as they are read, with REACH samples of halo. Rows of quick bands begin
  * with the sector of 32 bytes in which the strip's part and its halo begin, and lie as far into ALIKE bytes of shared
  * memory as of device memory: copied elsewhere they would take up to four times as many wavefronts (docs/banks.md, 8),
  * and twice as many requests of the L2. One copy brings two rows, or one, or its first 32 pieces; another what is left
@@ -200,8 +200,7 @@ struct strip_lines_loader : strip_pieces_loader<T, C, ACROSS, SIDE, ROWS, STAGES
     static constexpr int LANES = PIECES <= 16 ? 16 : 32, TURN = 32 / LANES;
     static constexpr int REST = PIECES > 32 ? 4 : 0; /* lanes for a row's rest */
     static constexpr int MOST = (PIECES < 32 ? PIECES : 32 + REST) * 16;
-    static_assert(STAGES * ROWS <= 32 && PIECES <= 32 + REST && REST * ROWS <= 32 && LINE % SECTOR == 0,
-                  "two copies bring a row");
+    static_assert(PIECES <= 32 + REST && REST * ROWS <= 32 && LINE % SECTOR == 0, "two copies bring a row");
     static_assert(ALIKE - SECTOR + MOST <= LINE && (LEAD + SIDE - REACH) * SIZE < ALIKE, "rows lie apart");
     uint8_t *first;      /* where the first row would lie that begins with ALIKE bytes */
     unsigned past, step; /* past % ALIKE: how far behind its place in a stage this lane's next row to load begins; .. */
@@ -210,7 +209,12 @@ struct strip_lines_loader : strip_pieces_loader<T, C, ACROSS, SIDE, ROWS, STAGES
         : base(rows, view, start, far, border), first(reinterpret_cast<uint8_t *>(rows.first() - LEAD)), past(0),
           step(0)
     {
-        /* What lies behind results, in the rows' places, is read with them (strip_after), and not used. */
+    }
+    /* Before the first copy, where results take rows' places and are stored as pieces: what lies behind them is read
+     * with them (strip_after), and not used. */
+    SMP_MEMBER void clear_behind(rows_type &rows) const
+    {
+        static_assert(STAGES * ROWS <= 32, "a row a lane");
         const int lane = (int)threadIdx.x;
         if (lane < STAGES * ROWS)
             *reinterpret_cast<uint4 *>(rows.first() + lane * PITCH + SIDE + ACROSS) = make_uint4(0, 0, 0, 0);
