@@ -395,7 +395,22 @@ template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups(const s
 #pragma unroll
     for (int c = 0; c < C; c++)
         sums[c].clear();
-    if (leaf.rows == 1) {
+    if (leaf.rows == 1 && cut.singles <= SMP_LANES) { /* a pixel a lane, on its way with the groups */
+        const bool mine = (uint32_t)lane < cut.singles;
+        T single[C];
+        if (mine) {
+            const T *at = cut.single(leaf.start, (uint32_t)lane);
+#pragma unroll
+            for (int c = 0; c < C; c++)
+                single[c] = at[c];
+        }
+        stats_add_row<T, C>(leaf, cut, sums);
+        if (mine)
+#pragma unroll
+            for (int c = 0; c < C; c++)
+                sums[c].add(single[c]);
+        cut.singles = 0;
+    } else if (leaf.rows == 1) {
         stats_add_row<T, C>(leaf, cut, sums);
     } else if (cut.groups) {
         walk.start((uint32_t)lane, SMP_LANES, cut.groups, (uint32_t)leaf.rows);
