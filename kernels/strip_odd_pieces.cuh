@@ -195,7 +195,8 @@ struct strip_lines_loader : strip_pieces_loader<T, C, ACROSS, SIDE, ROWS, STAGES
     typedef typename base::rows_type rows_type;
     using base::edge, base::from, base::in, base::n, base::PIECE, base::PITCH, base::quick, base::reach, base::settled,
         base::side_from, base::SIZE, base::whole, base::x0;
-    static constexpr int SECTOR = 32, LEAD = rows_type::LEAD, LINE = PITCH * SIZE;         /* bytes but LEAD */
+    static constexpr int SECTOR = 32, LINE = PITCH * SIZE; /* bytes; from a row to the next */
+    static constexpr int LEAD = rows_type::LEAD;           /* samples */
     static constexpr int PIECES = ((ACROSS + 2 * REACH) * SIZE + SECTOR - SIZE + 15) / 16; /* at most */
     static constexpr int LANES = PIECES <= 16 ? 16 : 32, TURN = 32 / LANES;
     static constexpr int REST = PIECES > 32 ? 4 : 0; /* lanes for a row's rest */
