@@ -255,7 +255,12 @@ static void no_strip_reads_behind_the_last_row_or_what_nobody_wrote(void **state
         smp_format format;
         int64_t width;
         int rows; /* of the window: in whole groups with the halo, but for what lies above */
-    } kinds[] = {{0.5, SMP_U8, 1045, 32}, {1.75, SMP_U8, 663, 34}, {1.75, SMP_U16, 531, 34}, {0.5, SMP_F32, 259, 20}, {0.75, SMP_U8, 1601, 34}};
+    } kinds[] = {{0.5, SMP_U8, 1045, 32},
+                 {1.75, SMP_U8, 663, 34},
+                 {1.75, SMP_U16, 531, 34},
+                 {0.5, SMP_F32, 259, 20},
+                 {0.75, SMP_U8, 1601, 34}};
+    size_t launches = 0;
     for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
         for (int more = 0; more < 16; more += 3) {
             const struct {
@@ -269,11 +274,12 @@ static void no_strip_reads_behind_the_last_row_or_what_nobody_wrote(void **state
             smp_simt_set_trace(&trace);
             gpu_layouts_check(&c, &(gpu_layout){0, 0}, 1, kinds[i].rows, true);
             smp_simt_set_trace(NULL);
-            assert_true(trace.count > 0);
+            launches += trace.count; /* none where the case is left out */
             if (gpu_print_faults(&trace, 0))
                 fail_msg("%d: width %d", i, (int)c.in.width);
             smp_trace_free(&trace);
         }
+    assert_true(launches > 0);
 }
 
 static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
