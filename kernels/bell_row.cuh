@@ -24,8 +24,8 @@ template <typename IN> struct bell_lines {
     SMP_MEMBER IN *at(int line, const IN *row) { return reinterpret_cast<IN *>(v) + line * PITCH + HALO + into(row); }
 };
 
-/* The same for floats of a row that begins anywhere, as words side by side, all under way at once. Called: within, it
- * takes registers from the sums. */
+/* bell_fetch() of floats, of a row that begins anywhere: words side by side, all under way at once. Called, since
+ * within it takes registers from the sums. */
 SMP_DEVICE_FAR void bell_fetch_words(void *line, const void *from, int64_t width, int channels, int64_t x0, int halo,
                                      int edge, float outside)
 {

@@ -211,6 +211,11 @@ struct strip_lines_loader : strip_pieces_loader<T, C, ACROSS, SIDE, ROWS, STAGES
           step(0)
     {
     }
+    /* .. the same of picture row y, the first of those in the stage at `offset`, and from one row to the next. */
+    SMP_MEMBER unsigned past_of(int64_t y, int offset) const
+    {
+        return quick ? base::start(y) + (unsigned)((SIDE - REACH - offset) * SIZE) : (LEAD + SIDE - REACH) * SIZE;
+    }
     /* Before the first copy, where results take rows' places and are stored as pieces: what lies behind them is read
      * with them (strip_after), and not used. */
     SMP_MEMBER void clear_behind(rows_type &rows) const
@@ -219,11 +224,6 @@ struct strip_lines_loader : strip_pieces_loader<T, C, ACROSS, SIDE, ROWS, STAGES
         const int lane = (int)threadIdx.x;
         if (lane < STAGES * ROWS)
             *reinterpret_cast<uint4 *>(rows.first() + lane * PITCH + SIDE + ACROSS) = make_uint4(0, 0, 0, 0);
-    }
-    /* .. the same of picture row y, the first of those in the stage at `offset`, and from one row to the next. */
-    SMP_MEMBER unsigned past_of(int64_t y, int offset) const
-    {
-        return quick ? base::start(y) + (unsigned)((SIDE - REACH - offset) * SIZE) : (LEAD + SIDE - REACH) * SIZE;
     }
     SMP_MEMBER void begin(int64_t top, int rows, int groups)
     {
