@@ -119,11 +119,11 @@ enum { SMP_BELL_WARP_RADIUS = 16, SMP_BELL_TO_BYTES_RADIUS = 8 };
 enum { SMP_BELL_DOTS_RADIUS = 3 };
 
 /* The radius of the kernel for this launch, or 0: none. Outside the picture these kernels know zero, but no other
- * value, and places in a row have 32 bits. */
+ * value, places in a row have 32 bits, and rows are aligned. */
 SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
 {
     const int channels = io->in.channels, radius = g->radius, from = io->in.format, to = io->out.format;
-    if (radius > SMP_BELL_WARP_RADIUS || (g->edge == SMP_CONSTANT && g->fill != 0.f) ||
+    if (!smp_rows_aligned(io) || radius > SMP_BELL_WARP_RADIUS || (g->edge == SMP_CONSTANT && g->fill != 0.f) ||
         io->in.width * channels > 1 << 30 || (channels != 1 && channels != 3 && channels != 4))
         return 0;
     if (from == SMP_U8 && to == SMP_U8)
@@ -137,14 +137,6 @@ SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
     return from == to ? radius : 0;
 }
 
-/* Whether rows begin anywhere for which gaussian has kernels of their own, of the names above and _loose. */
-SMP_FN int smp_bell_loose(const smp_io *io)
-{
-    const int format = io->in.format, channels = io->in.channels;
-    return format == io->out.format && !smp_rows_even(io) &&
-           (format == SMP_U8 ? channels == 1 || channels == 3 : format == SMP_U16 && channels == 1);
-}
-
 #ifdef __cplusplus
 #define SMP_BELL_CONSTANT SMP_FN constexpr
 #else
@@ -154,17 +146,6 @@ SMP_FN int smp_bell_loose(const smp_io *io)
 SMP_BELL_CONSTANT int smp_bell_lane(int32_t from, int32_t to, int radius)
 {
     return from == SMP_F32 || to == SMP_F32 || radius > 10 ? 4 : 8;
-}
-/* Of the kernels for rows that begin anywhere: for few taps of bytes more, since a row's ends ask the L2 for more. */
-SMP_BELL_CONSTANT int smp_bell_loose_lane(int32_t format, int radius)
-{
-    return format == SMP_U8 && radius <= 2 ? 16 : smp_bell_lane(format, format, radius);
-}
-/* Whether their strips overlap by 16 bytes, so that pieces of the output are stored whole and straight from registers:
- * where a lane makes 16 bytes of a row. Blurs of 16 bits lose by it, and of many taps of floats (docs/gpu-log.md). */
-SMP_BELL_CONSTANT int smp_bell_overlaps(int32_t format, int radius)
-{
-    return format == SMP_U8 ? radius <= 2 : format == SMP_F32 && radius > 1 && radius <= 8;
 }
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "bell_banded.h"
 #include "smp_mma.cuh"
-#include "strip_odd.cuh"
+#include "strip.cuh"
 
 enum { BANDED_TILES = SMP_BANDED_ACROSS / SMP_BANDED_TILE };
 
@@ -23,31 +23,36 @@ template <int SIDE, int ROWS, int STAGES> struct strip_rows<uint8_t, SMP_BANDED_
     static constexpr int PIECE = 16, HALO = 2 * SIDE / PIECE;
     static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO), BESIDE = 32 / SIDE_TURN;
     static constexpr int LEAST = SMP_BANDED_ACROSS + (BESIDE + 1) * PIECE;
-    static constexpr int PITCH = (LEAST + 31) / 64 * 64 + 32, ODD_PITCH = PITCH, LEAD = 0;
+    static constexpr int PITCH = (LEAST + 31) / 64 * 64 + 32, LEAD = 0;
     uint4 v[STAGES * ROWS * PITCH / PIECE];
 
     SMP_MEMBER uint8_t *first() { return reinterpret_cast<uint8_t *>(v); }
 };
 
-/* The loaders of a kernel's two marches, for rows that are aligned and rows that begin anywhere. */
-template <int STEPS, int ROWS, int STAGES> struct banded_loaders {
-    typedef strip_loader<uint8_t, 0, SMP_BANDED_ACROSS, 16 * STEPS, ROWS, STAGES> even;
-    /* Rows alike in more than 32 bytes, of any length, would lie in the same banks. */
-    typedef strip_lines_loader<uint8_t, 0, SMP_BANDED_ACROSS, smp_banded_side(STEPS), 16 * STEPS, ROWS, STAGES, 32> odd;
-    typedef typename even::rows_type rows_type;
+template <int STEPS, int ROWS, int STAGES> struct banded_loader {
+    typedef strip_loader<uint8_t, 0, SMP_BANDED_ACROSS, 16 * STEPS, ROWS, STAGES> type;
 };
 
-/* Results on their way out of a march over rows that begin anywhere. */
+/* Results on their way out of a strip in which rows end. */
 template <int ROWS> struct banded_results {
     static constexpr int PAD = 16, PITCH = SMP_BANDED_ACROSS + PAD;
     uint4 v[ROWS * PITCH / 16];
 
     SMP_MEMBER unsigned char *row(int y) { return reinterpret_cast<unsigned char *>(v) + y * PITCH; }
-    /* What lies behind rows is read with them and not used. */
-    SMP_MEMBER void clear_pads()
+    /* Stores rows first .. last - 1 of them, of `count` bytes each, SMP_BANDED_ACROSS at most; row 0 goes to `out`. */
+    SMP_MEMBER void store(unsigned char *out, int64_t stride, int first, int last, int count)
     {
-        if ((int)threadIdx.x < ROWS)
-            *reinterpret_cast<uint4 *>(row((int)threadIdx.x) + SMP_BANDED_ACROSS) = make_uint4(0, 0, 0, 0);
+#pragma unroll 1
+        for (int i = (int)threadIdx.x; i < ROWS * SMP_BANDED_ACROSS / 16; i += 32) {
+            const int y = i / (SMP_BANDED_ACROSS / 16), x = i % (SMP_BANDED_ACROSS / 16) * 16;
+            unsigned char *const to = out + y * stride + x;
+            smp_together();
+            if (y >= first && y < last && x + 16 <= count)
+                *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(row(y) + x);
+            else if (y >= first && y < last)
+                for (int b = 0; b < count - x; b++)
+                    to[b] = row(y)[x + b];
+        }
     }
 };
 
@@ -82,48 +87,13 @@ template <int STEPS> struct banded_weights {
     }
 };
 
-/* A lane's 8 bytes of each 32 that begin 16 bytes apart in a row: step s of a tile takes those 2s behind the tile's.
- * SKEWED: the row begins `skew` bytes late. KEPT: what one step had is kept for the tiles whose others want it, which
- * takes registers. */
-template <bool SKEWED, int STEPS, bool KEPT = SKEWED> struct banded_windows {
-    const unsigned *words;
-    unsigned bits;
-    int tile;
-    uint2 kept[2 * STEPS - 1];
+/* A lane's 8 bytes of each 32 that begin 16 bytes apart in a row: step s of a tile takes those 2s behind the tile's. */
+struct banded_windows {
+    const uint2 *from;
 
-    SMP_MEMBER banded_windows(const unsigned char *row, unsigned skew)
-        : words(reinterpret_cast<const unsigned *>(row) + (SKEWED ? skew / 4 : 0)), bits(8 * skew), tile(0)
-    {
-        if (KEPT)
-#pragma unroll
-            for (int j = 0; j < 2 * STEPS - 1; j++)
-                kept[j] = at(j);
-    }
-    /* From 16 * j bytes on. */
-    SMP_MEMBER uint2 at(int j) const
-    {
-        const unsigned *const from = words + 4 * j;
-        if (!SKEWED)
-            return *reinterpret_cast<const uint2 *>(from);
-        const unsigned middle = from[1];
-        return make_uint2(__funnelshift_r(from[0], middle, bits), __funnelshift_r(middle, from[2], bits));
-    }
-    SMP_MEMBER uint2 operator[](int s) const
-    {
-        return KEPT ? kept[2 * s] : at(tile + 2 * s);
-    }
-    /* To the next tile, of `tiles`. */
-    SMP_MEMBER void next(int tiles)
-    {
-        tile++;
-        if (!KEPT || tile == tiles)
-            return;
-        if constexpr (STEPS > 1)
-#pragma unroll
-            for (int j = 0; j + 1 < 2 * STEPS - 1; j++)
-                kept[j] = kept[j + 1];
-        kept[2 * STEPS - 2] = at(tile + 2 * STEPS - 2);
-    }
+    SMP_MEMBER banded_windows(const unsigned char *row) : from(reinterpret_cast<const uint2 *>(row)) {}
+    SMP_MEMBER uint2 operator[](int s) const { return from[4 * s]; }
+    SMP_MEMBER void next() { from += 2; }
 };
 
 #endif

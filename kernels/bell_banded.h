@@ -50,7 +50,7 @@ SMP_FN uint32_t smp_banded_weight(const smp_bell *g, int k)
 SMP_FN int smp_banded_warp(const smp_bell *g, const smp_io *io)
 {
     const int fits = io->in.format == SMP_U8 && io->out.format == SMP_U8 && io->in.width * io->in.channels <= 1 << 30;
-    if (!fits || io->in.channels > SMP_BELL_CHANNELS || !g->whole || (g->edge == SMP_CONSTANT && g->fill != 0.f) ||
+    if (!fits || !smp_rows_aligned(io) || io->in.channels > SMP_BELL_CHANNELS || !g->whole || (g->edge == SMP_CONSTANT && g->fill != 0.f) ||
         g->radius < SMP_BANDED_LEAST || !smp_banded_steps(g->radius, io->in.channels))
         return 0;
     return g->radius <= 8 ? g->radius : g->radius <= 10 ? 10 : 12;

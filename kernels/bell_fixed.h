@@ -71,18 +71,17 @@ SMP_FN int smp_fixed_steps(const smp_bell *g, int channels)
 SMP_FN int smp_fixed_warp(const smp_bell *g, const smp_io *io)
 {
     const int fits = io->in.format == SMP_U8 && io->out.format == SMP_U8 && io->in.width * io->in.channels <= 1 << 30;
-    return fits && (g->edge != SMP_CONSTANT || smp_fixed_outside(g) == 0) ? smp_fixed_steps(g, io->in.channels) : 0;
+    return fits && smp_rows_aligned(io) && (g->edge != SMP_CONSTANT || smp_fixed_outside(g) == 0) ? smp_fixed_steps(g, io->in.channels) : 0;
 }
 /* 32-bit words of the matrices: of the row pass as in bell_banded.h, then two more, of the column pass. */
 SMP_FN int smp_fixed_words(int steps)
 {
     return smp_banded_words(steps) + 2 * 4 * 32;
 }
-/* Output rows of a band, a multiple of SMP_FIXED_ROWS; measured. A band takes 16 rows more. loose: rows begin anywhere,
- * so that strips beside each other store parts of the same sectors: they had better be at about the same row. */
-SMP_FN int smp_fixed_band(int steps, int loose)
+/* Output rows of a band, a multiple of SMP_FIXED_ROWS; measured. A band takes 16 rows more. */
+SMP_FN int smp_fixed_band(int steps)
 {
-    return steps == 1 ? (loose ? 80 : 128) : (loose ? 192 : 256);
+    return steps == 1 ? 128 : 256;
 }
 
 #endif

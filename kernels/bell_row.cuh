@@ -4,7 +4,6 @@
 #define SMP_KERNELS_BELL_ROW_CUH
 
 #include "stencil.cuh"
-#include "turn_word.cuh"
 
 /* Lines of a tile in shared memory. A sample lies as far into a line's 128 bytes as into the row's in device memory,
  * and what is copied beside the samples that are needed makes whole sectors of 32: so 32 copies of 16 bytes take four
@@ -15,7 +14,7 @@ template <typename IN> struct bell_lines {
     static constexpr int PITCH = HALO + SMP_BELL_ACROSS + HALO + ROW;
     alignas(128) uint4 v[SMP_BELL_LINES * PITCH / PIECE];
 
-    /* How far the tile's first sample of `row` lies into 128 bytes; rows that begin anywhere have no such place. */
+    /* How far the tile's first sample of `row` lies into 128 bytes; rows that are not aligned have no such place. */
     static SMP_MEMBER int into(const IN *row)
     {
         return (uintptr_t)row % 16 == 0 ? (int)((uintptr_t)row % 128 / sizeof(IN)) : 0;
@@ -23,25 +22,6 @@ template <typename IN> struct bell_lines {
     /* That sample in the line for `row`. */
     SMP_MEMBER IN *at(int line, const IN *row) { return reinterpret_cast<IN *>(v) + line * PITCH + HALO + into(row); }
 };
-
-/* bell_fetch() of floats, of a row that begins anywhere: words side by side, all under way at once. Called, since
- * within it takes registers from the sums. */
-SMP_DEVICE_FAR void bell_fetch_words(void *line, const void *from, int64_t width, int channels, int64_t x0, int halo,
-                                     int edge, float outside)
-{
-    float *const to = static_cast<float *>(line);
-    const float *const row = static_cast<const float *>(from);
-    const int64_t n = width * channels;
-#pragma unroll 1
-    for (int i = (int)(threadIdx.x % 32) - halo; i < SMP_BELL_ACROSS + halo; i += 32) {
-        smp_together();
-        const int64_t at = x0 + i;
-        if (at >= 0 && at < n)
-            smp_copy_async<4>(to + i, row + at);
-        else if (at < n + halo)
-            to[i] = stencil_across(row, width, channels, at, edge, outside);
-    }
-}
 
 /* Starts copying samples x0 - halo .. x0 + SMP_BELL_ACROSS + halo - 1 of `row` into a line, 16 bytes a lane of one
  * warp; across the side borders sample by sample. x0 is a multiple of SMP_BELL_ACROSS, halo of 16 bytes. */
@@ -56,19 +36,12 @@ SMP_DEVICE void bell_fetch(bell_lines<IN> &lines, int line, const smp_view &in, 
     const int begin = -before - into;
     const int end = (SMP_BELL_ACROSS + halo + into + type::SECTOR - 1) / type::SECTOR * type::SECTOR - into;
     const bool aligned = (uintptr_t)row % 16 == 0;
-    if (sizeof(IN) == 4 && !aligned) {
-        bell_fetch_words(to, row, in.width, in.channels, x0, halo, g.edge, outside);
-        return;
-    }
     for (int first = begin; first < end; first += 32 * type::PIECE) {
         smp_together();
         const int i = first + (int)(threadIdx.x % 32) * type::PIECE;
         const int64_t at = x0 + i;
         if (i < end && aligned && at >= 0 && at + type::PIECE <= n) {
             smp_copy_async<16>(to + i, row + at);
-        } else if (i < end && !aligned && at >= type::PIECE && at + 2 * type::PIECE <= n) {
-            *reinterpret_cast<turn_word *>(to + i) = turn_load<(int)sizeof(IN)>(
-                reinterpret_cast<const unsigned char *>(row + at), (unsigned)((uintptr_t)(row + at) % 16));
         } else if (i < end && i >= -halo && at < n + halo)
 #pragma unroll 1
             for (int k = 0; k < type::PIECE; k++) { /* pieces 128 bytes apart begin a bank apart */

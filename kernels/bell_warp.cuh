@@ -10,7 +10,6 @@
  *     three permutes pack four. Weighted means of bytes neither clip nor are NaN;
  *   - up to 7 taps of bytes have their row pass in whole numbers, two bytes an instruction (bell_dots): 5 taps take
  *     16.2 instructions a sample, 19.9 before;
- *   - rows that begin anywhere have marches, and bytes kernels, of their own (strip_odd.cuh);
  *   - bands are low where memory binds, since the L2 then keeps what the next ones read again, and tall where
  * instructions do, since rows of their halo are filtered twice; both together are whole groups of rows
  * (src/stages/stencil_grid.c, strip_grid.c). */
@@ -207,19 +206,12 @@ template <typename T, int V, int R, int C, bool SHARP> struct bell_strip_shape {
     static constexpr int PACKS = (REACH + V - 1) / V; /* on either side of a lane's own */
     static constexpr int SIDE = (PACKS * V + PIECE - 1) / PIECE * PIECE;
     typedef strip_loader<T, C, 32 * V, SIDE, ROWS, STAGES> loader_type;
-    /* Rows that begin anywhere are read where they came where windows are small; else moved once, instead of as windows
-     * of several lanes, or, of floats, copied by samples. */
-    static constexpr bool SHIFTED = sizeof(T) == 1
-                                        ? V + 2 * REACH <= 28
-                                        : !SHARP && C == 1 && V == PIECE && SIDE == PIECE && (sizeof(T) == 2 || R == 2);
-    typedef typename strip_odd_loader<T, C, 32 * V, SIDE, ROWS, STAGES, SHIFTED ? REACH : 0>::type odd_type;
     typedef typename loader_type::rows_type rows_type;
 };
 
-/* APART: in a kernel of its own. */
-template <typename T, typename OUT, int R, int C, bool APART, typename loader_type, typename FINISH>
-SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finish,
-                              typename bell_strip_shape<T, FINISH::V, R, C, FINISH::SHARP>::rows_type &s)
+/* The kernel for radius R and C channels of T into OUT; geometry: smp_geometry_bell_warp. */
+template <typename T, typename OUT, int R, int C, typename FINISH>
+SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
 {
     constexpr int V = FINISH::V;
     typedef bell_format<T, V> format;
@@ -227,26 +219,20 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
     typedef bell_stored<OUT, V> stored;
     typedef typename stored::pack stored_pack;
     typedef bell_strip_shape<T, V, R, C, FINISH::SHARP> shape;
+    typedef typename shape::loader_type loader_type;
+    typedef typename shape::rows_type rows_type;
     constexpr int ROWS = format::ROWS, AHEAD = format::AHEAD, REACH = R * C;
     constexpr bool DOTS = bell_has_dots<T, OUT, R, FINISH::SHARP>();
-    constexpr bool SHIFTED = loader_type::ODD && shape::SHIFTED;
     constexpr int WORDS = (int)sizeof(pack) / 4, PACKS = shape::PACKS, SIDE = shape::SIDE;
-    constexpr int LEFT = SHIFTED ? 0 : PACKS * V - REACH;
+    constexpr int LEFT = PACKS * V - REACH;
     constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + 2 * REACH - 1) * (int)sizeof(T) / 4;
-    constexpr bool ODD = loader_type::ODD;
+    SMP_SMEM(rows_type, s);
     const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
-    constexpr bool OVERLAPS = ODD && sizeof(T) == sizeof(OUT) && sizeof(OUT) * V == 16 && !FINISH::SHARP &&
-                              smp_bell_overlaps(smp_sample<T>::format, R);
-    const int step = OVERLAPS ? (int)io.strips.step : 32 * V;
-    const int lane = (int)threadIdx.x, x0 = place.strip * step, x = x0 + V * lane;
+    const int lane = (int)threadIdx.x, x0 = place.strip * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out);
     loader_type loader(s, io.in, x0, REACH, g.edge);
-    if constexpr (SHIFTED && sizeof(T) < 4)
-        loader.clear_behind(s);
-    const bool aligned = ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % sizeof(stored_pack) == 0;
-    int take = x >= n ? 0 : x + V > n ? n - x : V + (int)(aligned && !ODD); /* V + 1: all samples in one access */
-    take = __shfl_sync(0xffffffffu, take, lane);                            /* else nvcc works it out for every row */
-    const bool straight = OVERLAPS && strip_stores_straight(step, 32 * V, x0, n);
+    int take = x >= n ? 0 : x + V > n ? n - x : V + 1; /* V + 1: all samples in one access */
+    take = __shfl_sync(0xffffffffu, take, lane);       /* else nvcc works it out for every row */
     T *const own = s.first() + SIDE + V * lane;
     const T *const window = own - PACKS * V;
     float across[R + 1], down[R + 1];
@@ -257,7 +243,7 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
     }
     const bell_dots<R, C> dots(g);
     const int64_t top = io.out.y0 + place.begin;
-    if (place.rows > 0) { /* always; without the question 5 taps of bytes take 6 % longer where rows begin anywhere */
+    if (place.rows > 0) { /* always: without the question nvcc's code is slower */
         const int made = place.rows, need = made + 2 * R;
         const int groups = (need + ROWS - 1) / ROWS;
         float sum[2 * R][V];
@@ -268,32 +254,20 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                 sum[j][i] = 0.f;
         int stage = 0, next = 0, row = -2 * R; /* the output row that is complete */
         int late = loader_type::RING - R * loader_type::PITCH;
-        OUT *out = reinterpret_cast<OUT *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) +
-                   (ODD ? x0 : x);
+        OUT *out = reinterpret_cast<OUT *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) + x;
         loader.begin(top - R, need, groups);
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
-            strip_shift<SHIFTED> shift;
-            shift.begin(loader, top - R + k * ROWS, stage);
-#pragma unroll(ODD &&R > 3 && (!APART || SHIFTED) ? 1 : ODD || FINISH::SHARP ? 2 : format::unroll(R))
+#pragma unroll(FINISH::SHARP ? 2 : format::unroll(R))
             for (int q = 0; q < ROWS; q++) {
                 unsigned words[(2 * PACKS + 1) * WORDS] = {};
                 float done[V];
-                if constexpr (SHIFTED) {
-                    constexpr int SIZE = (int)sizeof(T), N = ((V + 2 * REACH) * SIZE + 3) / 4;
-                    const uint8_t *const line = loader.first + SIZE * (V * lane + stage + q * loader_type::PITCH);
-                    if constexpr (SIZE == 1)
-                        strip_words_shifted<N>(words, line, shift.next());
-                    else
-                        strip_words_picked<N>(words, line, shift.next());
-                } else {
 #pragma unroll
-                    for (int i = 0; i < 2 * PACKS + 1; i++)
-                        strip_words<FIRST, LAST>(
-                            words, i, reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH) + i);
-                }
+                for (int i = 0; i < 2 * PACKS + 1; i++)
+                    strip_words<FIRST, LAST>(
+                        words, i, reinterpret_cast<const pack *>(window + stage + q * loader_type::PITCH) + i);
 #pragma unroll
                 for (int c = 0; c < C && c < V; c++) { /* one channel after the other: fewer values are alive */
                     constexpr int VALUES = (V + C - 1) / C + 2 * R;
@@ -321,20 +295,12 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                         sum[2 * R - 1][i] = smp_bell_first(down[R], v);
                     }
                 }
-                if (ODD || (unsigned)row < (unsigned)made) { /* what waits in vain is not stored */
+                if ((unsigned)row < (unsigned)made) { /* what waits in vain is not stored */
                     pack sharp = {};
                     if (FINISH::SHARP)
                         sharp = *reinterpret_cast<const pack *>(own + late);
                     const stored_pack result = finish(done, sharp, take);
-                    if (OVERLAPS && straight) {
-                        strip_store_piece<OUT>(reinterpret_cast<const unsigned *>(result.v),
-                                               reinterpret_cast<char *>(out + V * lane),
-                                               (unsigned)row < (unsigned)made);
-                        out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + io.out.stride);
-                    } else if constexpr (ODD) {
-                        __syncwarp(); /* until others have read this row */
-                        *reinterpret_cast<stored_pack *>(own + stage + q * loader_type::PITCH) = result;
-                    } else if (take > V)
+                    if (take > V)
                         *reinterpret_cast<stored_pack *>(out) = result;
                     else
 #pragma unroll
@@ -342,56 +308,25 @@ SMP_DEVICE void bell_march_by(const smp_io &io, const smp_bell &g, FINISH &finis
                             if (i < take)
                                 out[i] = stored::sample(result, i);
                 }
-                if constexpr (!ODD)
-                    out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + io.out.stride);
+                out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + io.out.stride);
                 row++;
                 if (FINISH::SHARP) {
                     late += loader_type::PITCH;
                     late = late == loader_type::RING ? 0 : late;
                 }
             }
-            if constexpr (ODD)
-                if (!straight) {
-                    strip_flush_group<32 * V, ROWS, false, loader_type>(s.first() + SIDE, stage, late, out,
-                                                                        io.out.stride, row - ROWS, made, n - x0);
-                    out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + ROWS * io.out.stride);
-                }
             stage = strip_next<loader_type>(stage);
         }
     }
 }
 
-/* The kernel for radius R and C channels of IN into OUT; geometry: smp_geometry_bell_warp. */
-template <typename IN, typename OUT, int R, int C, strip_kernels KERNELS = STRIP_EVEN, typename FINISH>
-SMP_DEVICE void bell_march(const smp_io &io, const smp_bell &g, FINISH &finish)
-{
-    typedef bell_strip_shape<IN, FINISH::V, R, C, FINISH::SHARP> shape;
-    typedef typename shape::rows_type rows_type;
-    SMP_SMEM(rows_type, s);
-    if constexpr (KERNELS != STRIP_EVEN)
-        if (KERNELS == STRIP_LOOSE || !smp_rows_even(&io)) {
-            bell_march_by<IN, OUT, R, C, KERNELS == STRIP_LOOSE, typename shape::odd_type>(io, g, finish, s);
-            return;
-        }
-    if constexpr (KERNELS != STRIP_LOOSE)
-        bell_march_by<IN, OUT, R, C, KERNELS == STRIP_EVEN, typename shape::loader_type>(io, g, finish, s);
-}
-
-/* The blur of bell.h stored as it is; BOTH marches are in the kernel. */
-template <typename IN, typename OUT, int R, int C, bool BOTH>
-SMP_DEVICE void bell_march_plain(const smp_io &io, const smp_bell &g)
+/* The blur of bell.h stored as it is. */
+template <typename IN, typename OUT, int R, int C> SMP_DEVICE void bell_march_plain(const smp_io &io, const smp_bell &g)
 {
     bell_plain<IN, OUT, R> finish(io);
-    bell_march<IN, OUT, R, C, BOTH ? STRIP_BOTH : STRIP_EVEN>(io, g, finish);
+    bell_march<IN, OUT, R, C>(io, g, finish);
     if (finish.CLIPS)
         smp_count_clipped<OUT>(io, finish.clipped);
-}
-
-/* The same of rows that begin anywhere. */
-template <typename T, int R, int C> SMP_DEVICE void bell_march_loose(const smp_io &io, const smp_bell &g)
-{
-    bell_plain<T, T, R, smp_bell_loose_lane(smp_sample<T>::format, R)> finish(io);
-    bell_march<T, T, R, C, STRIP_LOOSE>(io, g, finish);
 }
 
 #endif

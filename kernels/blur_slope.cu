@@ -21,48 +21,16 @@ template <typename IN, typename OUT> SMP_DEVICE void blur_slope_naive(const smp_
 }
 SMP_KERNEL_FORMATS(blur_slope_naive, smp_blur_slope)
 
-/* Rows that a march is for: that begin at multiples of a lane's pixels, that begin anywhere, or both. */
-enum blur_slope_rows { BLUR_SLOPE_EVEN, BLUR_SLOPE_LOOSE, BLUR_SLOPE_BOTH };
-
-SMP_DEVICE bool blur_slope_loose(const smp_view &in, int pixels)
-{
-    return ((uintptr_t)in.data | (uintptr_t)in.stride) % (unsigned)pixels != 0;
-}
-
 /* A lane's V pixels of C bytes of one row. */
-template <int V, int C, blur_slope_rows ROWS> struct blur_slope_row {
+template <int V, int C> struct blur_slope_row {
     static constexpr int WORDS = V * C / 4, PACK = V / 4; /* of words that one access loads */
-    static constexpr bool MAY_SHIFT = ROWS != BLUR_SLOPE_EVEN;
-    enum way { SINGLY, ALIGNED, SHIFTED };
-    unsigned word[WORDS + (MAY_SHIFT ? 1 : 0)];
-    unsigned shift; /* bytes before the lane's first that the words begin with */
+    unsigned word[WORDS];
 
-    /* How a lane's pixels come, from x on, of rows of n: by words where all exist, and where rows begin anywhere a word
-     * more on both sides. */
-    static SMP_MEMBER way way_of(const smp_view &in, int x, int n)
-    {
-        constexpr int MORE = (4 + C - 1) / C;
-        if (ROWS == BLUR_SLOPE_EVEN || (ROWS == BLUR_SLOPE_BOTH && !blur_slope_loose(in, V)))
-            return x >= 0 && x + V <= n ? ALIGNED : SINGLY;
-        return x >= MORE && x + V + MORE <= n ? SHIFTED : SINGLY;
-    }
     /* x: the lane's first pixel, n: the row's. In place of a pixel that does not exist comes the row's first or last
      * one; all loads are under way together, for the strips at a picture's sides are to keep up with the others. */
-    SMP_MEMBER void load(const uint8_t *row, int x, int n, way how)
+    SMP_MEMBER void load(const uint8_t *row, int x, int n)
     {
-        shift = 0;
-        if (MAY_SHIFT && how == SHIFTED) { /* settle() moves them when they have come */
-            const uint8_t *const first = row + (int64_t)x * C;
-            shift = (unsigned)(uintptr_t)first % 4;
-            const unsigned *const from = reinterpret_cast<const unsigned *>(first - shift);
-#pragma unroll
-            for (int k = 0; k < WORDS + MAY_SHIFT; k++)
-                word[k] = from[k];
-            return;
-        }
-        if (MAY_SHIFT)
-            word[WORDS + MAY_SHIFT - 1] = 0;
-        if (ROWS != BLUR_SLOPE_LOOSE && how == ALIGNED) {
+        if (x >= 0 && x + V <= n) {
             typedef smp_pack<unsigned, PACK> pack;
             const pack *from = reinterpret_cast<const pack *>(row + (int64_t)x * C);
 #pragma unroll
@@ -83,14 +51,6 @@ template <int V, int C, blur_slope_rows ROWS> struct blur_slope_row {
                 word[k] |= (unsigned)row[(int64_t)at * C + (4 * k + b) % C] << 8 * b;
             }
         }
-    }
-    /* Before they are used, when they have come: moves the words to where they belong. */
-    SMP_MEMBER void settle()
-    {
-        if constexpr (MAY_SHIFT)
-#pragma unroll
-            for (int k = 0; k < WORDS; k++)
-                word[k] = __funnelshift_r(word[k], word[k + 1], 8 * shift);
     }
     SMP_MEMBER float byte(int k) const /* byte * 2^-149 */
     {
@@ -179,8 +139,7 @@ template <int V> struct blur_slope_end {
     }
 };
 
-template <int R, int C, blur_slope_rows ROWS>
-SMP_DEVICE void blur_slope_march(const smp_io &io, const smp_blur_slope &p)
+template <int R, int C> SMP_DEVICE void blur_slope_march(const smp_io &io, const smp_blur_slope &p)
 {
     constexpr int V = smp_blur_slope_lane(R), BESIDE = smp_blur_slope_beside(R), ACROSS = smp_blur_slope_across(R);
     constexpr unsigned ALL = 0xffffffffu;
@@ -189,12 +148,10 @@ SMP_DEVICE void blur_slope_march(const smp_io &io, const smp_blur_slope &p)
     const int lane = (int)threadIdx.x, x0 = place.strip * ACROSS - BESIDE * V, x = x0 + V * lane;
     const int n = (int)io.in.width, last = n - 1 - x;
     const int64_t top = io.out.y0 + place.begin, made = place.rows;
-    typedef blur_slope_row<V, C, ROWS> row_type;
+    typedef blur_slope_row<V, C> row_type;
     const bool inside = x0 >= 0 && x0 + 32 * V <= n;
-    const bool loose = ROWS == BLUR_SLOPE_BOTH ? blur_slope_loose(io.in, V) : ROWS == BLUR_SLOPE_LOOSE;
-    const typename row_type::way how = row_type::way_of(io.in, x, n);
     const bool mine = lane >= BESIDE && lane < 32 - BESIDE && x < n;
-    const bool whole = mine && last >= V - 1 && ((uintptr_t)io.out.data | (uintptr_t)io.out.stride) % V == 0;
+    const bool whole = mine && last >= V - 1;
     unsigned flags = mine ? end_type::MINE | (whole ? end_type::WHOLE : 0) | (io.clipped ? end_type::COUNTS : 0) : 0;
     flags = __shfl_sync(ALL, flags, lane); /* else nvcc works them out for every row */
     float weight[3], across[R + 1], down[R + 1];
@@ -229,16 +186,14 @@ SMP_DEVICE void blur_slope_march(const smp_io &io, const smp_blur_slope &p)
     for (int i = 0; i < V + 2; i++)
         result.above[i] = result.at[i] = 0.f;
     row_type row, next;
-    next.load(in, x, n, how);
+    next.load(in, x, n);
 #pragma unroll 1
     for (int k = 0; k < rows; k++) {
         float g[V + 2 * R], below[V + 2];
         row = next;
-        if (loose)
-            row.settle();
         in += k >= begin && k < end ? io.in.stride : 0;
         if (k + 1 < rows)
-            next.load(in, x, n, how);
+            next.load(in, x, n);
 #pragma unroll
         for (int i = 0; i < V; i++)
             g[R + i] = row.gray(i, weight);
@@ -284,17 +239,6 @@ SMP_DEVICE void blur_slope_march(const smp_io &io, const smp_blur_slope &p)
     smp_count_clipped<uint8_t>(io, result.clipped);
 }
 
-/* One march for both, but where registers are short: an aligned one then loses 3 % by what only the other wants. */
-template <int R, int C> SMP_DEVICE void blur_slope_march_any(const smp_io &io, const smp_blur_slope &p)
-{
-    if constexpr (R <= 3)
-        blur_slope_march<R, C, BLUR_SLOPE_BOTH>(io, p);
-    else if (blur_slope_loose(io.in, smp_blur_slope_lane(R)))
-        blur_slope_march<R, C, BLUR_SLOPE_LOOSE>(io, p);
-    else
-        blur_slope_march<R, C, BLUR_SLOPE_EVEN>(io, p);
-}
-
 #define BLUR_SLOPE(R, C)                                                                                               \
     SMP_KERNEL_BOUNDS(32,                                                                                              \
                       (R <= 1   ? 18                                                                                   \
@@ -303,7 +247,7 @@ template <int R, int C> SMP_DEVICE void blur_slope_march_any(const smp_io &io, c
                                 : 12),                                                                                 \
                       blur_slope_warp##R##_##C##_u8_u8, smp_blur_slope, io, p)                                         \
     {                                                                                                                  \
-        blur_slope_march_any<R, C>(io, p);                                                                             \
+        blur_slope_march<R, C>(io, p);                                                                                 \
     }
 #define BLUR_SLOPE_CHANNELS(R) BLUR_SLOPE(R, 1) BLUR_SLOPE(R, 3)
 BLUR_SLOPE_CHANNELS(1)

@@ -99,7 +99,7 @@ SMP_FN int smp_blur_slope_fits(const smp_blur_slope *p, int channels)
 }
 SMP_FN int smp_blur_slope_warp(const smp_blur_slope *p, const smp_io *io)
 {
-    return smp_blur_slope_fits(p, io->in.channels) && io->in.format == SMP_U8 && io->out.format == SMP_U8 &&
+    return smp_blur_slope_fits(p, io->in.channels) && smp_rows_aligned(io) && io->in.format == SMP_U8 && io->out.format == SMP_U8 &&
            !io->in.alpha && io->in.width <= 1 << 29;
 }
 

@@ -149,7 +149,7 @@ enum { SMP_BOX_WARP_SIZE = 15, SMP_BOX_WARP_ROWS = 4 };
 SMP_FN int smp_box_warp(const smp_box *box, const smp_io *io)
 {
     const int channels = io->in.channels;
-    return io->in.format == SMP_U8 && io->out.format == SMP_U8 && box->size % 2 && box->size >= 3 &&
+    return smp_rows_aligned(io) && io->in.format == SMP_U8 && io->out.format == SMP_U8 && box->size % 2 && box->size >= 3 &&
            box->size <= SMP_BOX_WARP_SIZE && (channels == 1 || channels == 3 || channels == 4) &&
            (box->edge != SMP_CONSTANT || box->fill == 0.f) && io->in.width * channels <= 1 << 30;
 }

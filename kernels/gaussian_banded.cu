@@ -53,15 +53,19 @@ SMP_DEVICE void banded_put(unsigned char *to, const int (&put)[2], int tile, con
             make_uint2(S[2 * q], S[2 * q + 1]);
 }
 
-/* FLUSH: results lie in shared memory until eight rows of them are there, for rows of them that end within the strip or
- * begin anywhere. Else there are whole groups of output rows, and lanes store four bytes. */
-template <int R, int STEPS, bool FLUSH, typename loader_type>
-SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
+template <int STEPS> struct banded_rows : banded_loader<STEPS, BANDED_ROWS, BANDED_STAGES> {
+    typedef typename banded_loader<STEPS, BANDED_ROWS, BANDED_STAGES>::type::rows_type rows_type;
+};
+
+/* FLUSH: results lie in shared memory until eight rows of them are there, for rows of them that end within the strip.
+ * Else there are whole groups of output rows, and lanes store four bytes. */
+template <int R, int STEPS, bool FLUSH>
+SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename banded_rows<STEPS>::rows_type &s,
                                 banded_sums &sums, banded_results<BANDED_ROWS> &results, int strip, int64_t top,
                                 int made)
 {
+    typedef typename banded_rows<STEPS>::type loader_type;
     constexpr int ROWS = BANDED_ROWS, AHEAD = BANDED_STAGES - 1, PITCH = loader_type::PITCH, V = BANDED_LANE;
-    constexpr bool ODD = loader_type::ODD;
     const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = strip * SMP_BANDED_ACROSS;
     const int n = (int)stencil_samples(io.out), x = x0 + V * lane;
     const banded_weights<STEPS> w(static_cast<const unsigned *>(io.table));
@@ -93,8 +97,6 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
     int stage = 0, next = 0, row = -2 * R - EARLY; /* the first output row of a turn */
     unsigned char *out = static_cast<unsigned char *>(smp_row(&io.out, top)) + row * io.out.stride + x;
     loader.begin(top - R - EARLY, need, groups);
-    if constexpr (FLUSH)
-        results.clear_pads();
     int buffer = 0; /* S that columns are made of; products fill the other */
     /* Of long windows results leave at once; else with what the next group begins with, which leaves columns and
      * products beside each other (nvcc put the former behind it: 0.385 and 0.373 ms), in kernels of their own. */
@@ -102,10 +104,9 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
     /* Stores the group's results, whose rows begin with output row `first`. */
     const auto flush = [&](int first, unsigned char *to) {
         __syncwarp();
-        strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, banded_results<ROWS>::PITCH, 0>(
-            results.row(0), 0, to - V * lane, io.out.stride, -first, made - first, n - x0);
+        results.store(to - V * lane, io.out.stride, -first, made - first, n - x0);
     };
-    const unsigned char *rows = s.first() + g * PITCH + (ODD ? 0 : 16 * STEPS - smp_banded_side(STEPS)) + 8 * t;
+    const unsigned char *rows = s.first() + g * PITCH + 16 * STEPS - smp_banded_side(STEPS) + 8 * t;
 #pragma unroll 1
     for (int k = -AHEAD; k <= groups;
          k++) { /* the first turns only load ahead; turn k makes S of group k, output of k - 1 */
@@ -115,10 +116,7 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
         } else {
             __syncwarp();
         }
-        unsigned skew = 0;
-        if constexpr (ODD)
-            skew = loader.past_of(top - R - EARLY + k * ROWS + g, 0) % 32;
-        banded_windows<ODD, STEPS> from(rows + stage, skew);
+        banded_windows from(rows + stage);
         unsigned char *const fresh = all + (buffer ^ BANDED_BUFFER);
         uint4 v[V];
         if (LATER && k > 1) /* all lanes meet before one stores the next result: smp_loads_stay(), the product's */
@@ -128,7 +126,7 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
             for (int q = 0; q < ROWS; q++) {
                 unsigned S[4];
                 w.across(S, from, 0);
-                from.next(ROWS);
+                from.next();
                 banded_put(fresh, put, q, S);
             }
         } else {
@@ -142,7 +140,7 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
                         v[i] = *reinterpret_cast<const uint4 *>(all + buffer + (own[i] ^ q / 4 * 16));
                 unsigned S[4];
                 w.across(S, from, 0);
-                from.next(ROWS);
+                from.next();
                 float done[V];
 #pragma unroll
                 for (int i = 0; i < V; i++) {
@@ -177,19 +175,18 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename lo
 }
 
 /* The same, called: few strips end within a row, and what they need costs the others registers. */
-template <int R, int STEPS, typename loader_type>
-SMP_DEVICE_FAR void banded_march_far(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
+template <int R, int STEPS>
+SMP_DEVICE_FAR void banded_march_far(const smp_io &io, const smp_bell &p, typename banded_rows<STEPS>::rows_type &s,
                                      banded_sums &sums, banded_results<BANDED_ROWS> &results, int strip, int64_t top,
                                      int made)
 {
-    banded_march_by<R, STEPS, true, loader_type>(io, p, s, sums, results, strip, top, made);
+    banded_march_by<R, STEPS, true>(io, p, s, sums, results, strip, top, made);
 }
 
 /* The kernel for radii up to R and windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
-template <int R, int STEPS, bool LOOSE> SMP_DEVICE void banded_march(const smp_io &io, const smp_bell &p)
+template <int R, int STEPS> SMP_DEVICE void banded_march(const smp_io &io, const smp_bell &p)
 {
-    typedef banded_loaders<STEPS, BANDED_ROWS, BANDED_STAGES> loaders;
-    typedef typename loaders::rows_type rows_type;
+    typedef typename banded_rows<STEPS>::rows_type rows_type;
     typedef banded_results<BANDED_ROWS> results_type;
     SMP_SMEM(rows_type, s);
     SMP_SMEM(banded_sums, sums);
@@ -200,28 +197,21 @@ template <int R, int STEPS, bool LOOSE> SMP_DEVICE void banded_march(const smp_i
     const bool whole = ((int64_t)strip + 1) * SMP_BANDED_ACROSS <= stencil_samples(io.out);
     const int missing = (BANDED_ROWS - made % BANDED_ROWS) % BANDED_ROWS; /* to whole groups, of the last band */
     const int64_t top = io.out.y0 + begin;
-    if constexpr (LOOSE) {
-        banded_march_by<R, STEPS, true, typename loaders::odd>(io, p, s, sums, results, strip, top, made);
-    } else {
-        if (whole && begin >= missing && io.out.stride >> 31 == 0) /* those it makes a second time */
-            banded_march_by<R, STEPS, false, typename loaders::even>(io, p, s, sums, results, strip, top - missing,
-                                                                     made + missing);
-        else if constexpr (STEPS == 1)
-            banded_march_by<R, STEPS, true, typename loaders::even>(io, p, s, sums, results, strip, top, made);
-        else
-            banded_march_far<R, STEPS, typename loaders::even>(io, p, s, sums, results, strip, top, made);
-    }
+    if (whole && begin >= missing && io.out.stride >> 31 == 0) /* those it makes a second time */
+        banded_march_by<R, STEPS, false>(io, p, s, sums, results, strip, top - missing, made + missing);
+    else if constexpr (STEPS == 1)
+        banded_march_by<R, STEPS, true>(io, p, s, sums, results, strip, top, made);
+    else
+        banded_march_far<R, STEPS>(io, p, s, sums, results, strip, top, made);
 }
 
 /* With 168 registers there are 12 warps an SM, with 128 there are 16, of which long windows spill. */
-#define GAUSSIAN_BANDED_OF(NAME, R, STEPS, LOOSE)                                                                      \
-    SMP_KERNEL_BOUNDS(32, R <= 6 || (R <= 8 && STEPS == 1) ? 16 : 12, NAME, smp_bell, io, p)                           \
-    {                                                                                                                  \
-        banded_march<R, STEPS, LOOSE>(io, p);                                                                          \
-    }
 #define GAUSSIAN_BANDED(R, STEPS)                                                                                      \
-    GAUSSIAN_BANDED_OF(gaussian_banded##R##_##STEPS##_u8_u8, R, STEPS, false)                                          \
-    GAUSSIAN_BANDED_OF(gaussian_banded##R##_##STEPS##_loose_u8_u8, R, STEPS, true)
+    SMP_KERNEL_BOUNDS(32, R <= 6 || (R <= 8 && STEPS == 1) ? 16 : 12, gaussian_banded##R##_##STEPS##_u8_u8, smp_bell,  \
+                      io, p)                                                                                           \
+    {                                                                                                                  \
+        banded_march<R, STEPS>(io, p);                                                                                 \
+    }
 GAUSSIAN_BANDED(4, 1)
 GAUSSIAN_BANDED(4, 2)
 GAUSSIAN_BANDED(5, 1)

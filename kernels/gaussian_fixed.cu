@@ -127,18 +127,20 @@ SMP_DEVICE void fixed_group(unsigned char *results, fixed_columns (&before)[BAND
     for (int j = 0; j < BANDED_TILES; j++) {
         smp_loads_stay(); /* early loads take 30 registers more */
         fixed_tile<STEPS>(results + 16 * j, before[j], w, row_g, row_g8);
-        row_g.next(BANDED_TILES);
-        row_g8.next(BANDED_TILES);
+        row_g.next();
+        row_g8.next();
     }
 }
 
-template <int STEPS, typename loader_type>
-SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loader_type::rows_type &s,
-                               fixed_results &made)
+/* The kernel for windows of STEPS * 32 bytes; geometry: smp_geometry_bell_warp. */
+template <int STEPS> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
 {
+    typedef typename banded_loader<STEPS, SMP_FIXED_ROWS, FIXED_STAGES>::type loader_type;
+    typedef typename loader_type::rows_type rows_type;
+    SMP_SMEM(rows_type, s);
+    SMP_SMEM(fixed_results, made);
     constexpr int ROWS = SMP_FIXED_ROWS, UP = SMP_FIXED_WARP_RADIUS, AHEAD = FIXED_STAGES - 1;
     constexpr int PITCH = loader_type::PITCH;
-    constexpr bool ODD = loader_type::ODD;
     const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
     const int lane = (int)threadIdx.x, g = lane / 4, t = lane % 4, x0 = place.strip * SMP_BANDED_ACROSS;
     const int n = (int)stencil_samples(io.out);
@@ -158,39 +160,26 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
         int stage = 0, next = 0, left = height + ROWS - row; /* rows to store from this lane's on */
         unsigned char *out = static_cast<unsigned char *>(smp_row(&io.out, top)) + (row - ROWS) * io.out.stride + x;
         loader.begin(top - UP, height + UP + p.radius, groups);
-        if constexpr (ODD)
-            made.clear_pads();
 #pragma unroll 1
         for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
             if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
                 continue;
             const unsigned char *const own =
-                rows + stage + g * PITCH + (ODD ? 0 : 16 * STEPS - smp_banded_side(STEPS)) + 8 * t;
-            unsigned skew = 0, skew8 = 0; /* of rows g and g + 8 */
-            if constexpr (ODD) {
-                const int64_t y = top - UP + k * ROWS + g;
-                skew = loader.past_of(y, 0) % 32, skew8 = loader.past_of(y + 8, 0) % 32;
-            }
-            banded_windows<ODD, STEPS, false> row_g(own, skew), row_g8(own + 8 * PITCH, skew8);
+                rows + stage + g * PITCH + 16 * STEPS - smp_banded_side(STEPS) + 8 * t;
+            banded_windows row_g(own), row_g8(own + 8 * PITCH);
             fixed_group<STEPS>(results + g * fixed_results::PITCH + 4 * t, before, w, row_g, row_g8);
             __syncwarp();
-            if constexpr (ODD) {
-                if (k > 0)
-                    strip_flush_pieces<SMP_BANDED_ACROSS, ROWS, fixed_results::PITCH, 0>(
-                        results, 0, out - row * io.out.stride - 16 * tile, io.out.stride, 0, left + row, n - x0);
-            } else {
 #pragma unroll
-                for (int i = 0; i < ROWS; i += TURN) {
-                    const unsigned char *from = results + (row + i) * fixed_results::PITCH + 16 * tile;
-                    unsigned char *to = out + i * io.out.stride;
-                    if (whole && k > 0 && left > i)
-                        *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
-                }
-#pragma unroll 1
-                for (int j = singly; j < BANDED_TILES && k > 0; j++) /* a tile: two rows of 16 bytes at a time */
-                    for (int r = lane / 16, c = 16 * j + lane % 16; r < ROWS && r < left + row && x0 + c < n; r += 2)
-                        (out - 16 * tile)[(r - row) * io.out.stride + c] = results[r * fixed_results::PITCH + c];
+            for (int i = 0; i < ROWS; i += TURN) {
+                const unsigned char *from = results + (row + i) * fixed_results::PITCH + 16 * tile;
+                unsigned char *to = out + i * io.out.stride;
+                if (whole && k > 0 && left > i)
+                    *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(from);
             }
+#pragma unroll 1
+            for (int j = singly; j < BANDED_TILES && k > 0; j++) /* a tile: two rows of 16 bytes at a time */
+                for (int r = lane / 16, c = 16 * j + lane % 16; r < ROWS && r < left + row && x0 + c < n; r += 2)
+                    (out - 16 * tile)[(r - row) * io.out.stride + c] = results[r * fixed_results::PITCH + c];
             out += ROWS * io.out.stride;
             left -= ROWS;
             stage = strip_next<loader_type>(stage);
@@ -198,28 +187,12 @@ SMP_DEVICE void fixed_march_by(const smp_io &io, const smp_bell &p, typename loa
     }
 }
 
-/* The kernel for windows of STEPS * 32 bytes, LOOSE: for rows that begin anywhere; geometry: smp_geometry_bell_warp. */
-template <int STEPS, bool LOOSE> SMP_DEVICE void fixed_march(const smp_io &io, const smp_bell &p)
-{
-    typedef banded_loaders<STEPS, SMP_FIXED_ROWS, FIXED_STAGES> loaders;
-    typedef typename loaders::rows_type rows_type;
-    SMP_SMEM(rows_type, s);
-    SMP_SMEM(fixed_results, made);
-    if constexpr (LOOSE)
-        fixed_march_by<STEPS, typename loaders::odd>(io, p, s, made);
-    else
-        fixed_march_by<STEPS, typename loaders::even>(io, p, s, made);
-}
-
 /* 12 warps an SM have 168 registers each; 16 with 128 spill. */
-#define GAUSSIAN_FIXED_OF(NAME, STEPS, LOOSE)                                                                          \
-    SMP_KERNEL_BOUNDS(32, 12, NAME, smp_bell, io, p)                                                                   \
-    {                                                                                                                  \
-        fixed_march<STEPS, LOOSE>(io, p);                                                                              \
-    }
 #define GAUSSIAN_FIXED(STEPS)                                                                                          \
-    GAUSSIAN_FIXED_OF(gaussian_fixed_warp##STEPS##_u8_u8, STEPS, false)                                                \
-    GAUSSIAN_FIXED_OF(gaussian_fixed_warp##STEPS##_loose_u8_u8, STEPS, true)
+    SMP_KERNEL_BOUNDS(32, 12, gaussian_fixed_warp##STEPS##_u8_u8, smp_bell, io, p)                                     \
+    {                                                                                                                  \
+        fixed_march<STEPS>(io, p);                                                                                     \
+    }
 GAUSSIAN_FIXED(1)
 GAUSSIAN_FIXED(2)
 GAUSSIAN_FIXED(3)

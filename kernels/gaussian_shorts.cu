@@ -2,11 +2,7 @@
 #include "gaussian_warp.cuh"
 
 #define WARPS(R, C) (R <= 2 ? 24 : R <= 4 ? 12 : R <= 8 ? 11 : 8) /* fewer spill */
-#define SHORTS(R)                                                                                                      \
-    GAUSSIAN_WARP_OF(R, 1, WARPS, false, uint16_t, u16, uint16_t, u16)                                                 \
-    GAUSSIAN_WARP_OF(R, 3, WARPS, true, uint16_t, u16, uint16_t, u16)                                                  \
-    GAUSSIAN_WARP_OF(R, 4, WARPS, false, uint16_t, u16, uint16_t, u16)                                                 \
-    GAUSSIAN_LOOSE(R, 1, WARPS, uint16_t, u16)
+#define SHORTS(R) GAUSSIAN_WARP(R, WARPS, uint16_t, u16, uint16_t, u16)
 SHORTS(2)
 SHORTS(4)
 SHORTS(8)

@@ -99,7 +99,7 @@ enum { SMP_GRADIENT_WARP_ROWS = 4, SMP_GRADIENT_BYTES_BAND = 14, SMP_GRADIENT_RE
 SMP_FN int smp_gradient_warp(const smp_gradient *g, const smp_io *io)
 {
     const int channels = io->in.channels;
-    return g->output <= SMP_GRADIENT_Y && io->in.format == io->out.format && io->in.format != SMP_U16 &&
+    return g->output <= SMP_GRADIENT_Y && smp_rows_aligned(io) && io->in.format == io->out.format && io->in.format != SMP_U16 &&
            !io->in.alpha && (channels == 1 || channels == 3 || channels == 4) &&
            (g->edge != SMP_CONSTANT || g->fill == 0.f) && io->in.width * channels <= 1 << 30;
 }

@@ -187,7 +187,7 @@ template <int C, int WHAT> struct gradient_bytes {
     }
 };
 
-template <int C, int WHAT, strip_kernels KERNELS> SMP_DEVICE void gradient_warp_bytes(const smp_io &io, const smp_gradient &g)
+template <int C, int WHAT> SMP_DEVICE void gradient_warp_bytes(const smp_io &io, const smp_gradient &g)
 {
     typedef strip_walk<uint8_t, C, 1, SMP_GRADIENT_WARP_ROWS, 0, (16 - C) / 4, (31 + C) / 4, 4> walk;
     typedef typename walk::rows_type rows_type;
@@ -195,7 +195,7 @@ template <int C, int WHAT, strip_kernels KERNELS> SMP_DEVICE void gradient_warp_
     gradient_bytes<C, WHAT> row;
     row.clipped = 0;
     row.counts = io.clipped != nullptr;
-    strip_march<walk, 3, KERNELS>(io, g.edge, 1, C, s, row);
+    strip_march<walk, 3>(io, g.edge, 1, C, s, row);
     smp_count_clipped<uint8_t>(io, row.clipped);
 }
 
@@ -252,21 +252,14 @@ template <int C, int WHAT> SMP_DEVICE void gradient_warp_reals(const smp_io &io,
 #define GRADIENT_WARP(NAME, WHAT, C)                                                                                   \
     SMP_KERNEL_BOUNDS(32, 20, NAME##C##_u8_u8, smp_gradient, io, p)                                                    \
     {                                                                                                                  \
-        gradient_warp_bytes<C, WHAT, STRIP_EVEN>(io, p);                                                               \
+        gradient_warp_bytes<C, WHAT>(io, p);                                                                           \
     }                                                                                                                  \
     SMP_KERNEL_BOUNDS(32, 24, NAME##C##_f32_f32, smp_gradient, io, p)                                                  \
     {                                                                                                                  \
         gradient_warp_reals<C, WHAT>(io, p);                                                                           \
     }
-/* Bytes whose rows begin anywhere. */
-#define GRADIENT_LOOSE(NAME, WHAT, C)                                                                                  \
-    SMP_KERNEL_BOUNDS(32, 20, NAME##C##_loose_u8_u8, smp_gradient, io, p)                                              \
-    {                                                                                                                  \
-        gradient_warp_bytes<C, WHAT, STRIP_LOOSE>(io, p);                                                              \
-    }
 #define GRADIENT_WARP_ALL(NAME, WHAT)                                                                                  \
-    GRADIENT_WARP(NAME, WHAT, 1) GRADIENT_WARP(NAME, WHAT, 3) GRADIENT_WARP(NAME, WHAT, 4)                             \
-    GRADIENT_LOOSE(NAME, WHAT, 1) GRADIENT_LOOSE(NAME, WHAT, 3)
+    GRADIENT_WARP(NAME, WHAT, 1) GRADIENT_WARP(NAME, WHAT, 3) GRADIENT_WARP(NAME, WHAT, 4)
 GRADIENT_WARP_ALL(gradient_warp, SMP_GRADIENT_MAGNITUDE)
 GRADIENT_WARP_ALL(gradient_warp_x, SMP_GRADIENT_X)
 GRADIENT_WARP_ALL(gradient_warp_y, SMP_GRADIENT_Y)

@@ -119,8 +119,7 @@ template <typename T, int C, typename UNIT, int AT_ONCE, bool AHEAD> struct hist
             const bool last = g + 1 == AT_ONCE;
             if (ONE_ROW ? walk.k < walk.across : walk.more()) {
                 const char *row = ONE_ROW ? start : start + walk.y * stride;
-                const uint32_t before = ONE_ROW ? 0 : cut.before(row) * C;
-                const T *at = reinterpret_cast<const T *>(row) + before + walk.k * (uint64_t)samples;
+                const T *at = reinterpret_cast<const T *>(row) + walk.k * (uint64_t)samples;
                 if (AHEAD)
                     units[g].load_past(at);
                 else
@@ -147,7 +146,6 @@ template <typename T, int C, typename UNIT, int AT_ONCE, bool AHEAD> struct hist
             row_step = (turn - threads) * AT_ONCE + threads;
             row_apart = threads;
             if (ONE_ROW) {
-                start += cut.before(first) * C * sizeof(T);
                 walk.k = begin;
                 walk.across = across;
             } else {

@@ -42,7 +42,6 @@ typedef struct smp_strips {
     uint32_t top;              /* rows of the first, */
     uint32_t tall, tall_bands; /* of some that follow, and how many they are, */
     uint32_t low;              /* and of the rest */
-    uint32_t step;             /* samples from one strip to the next */
 } smp_strips;
 
 /* Everything a kernel gets beside its own parameter struct; passed by value on the GPU. */

@@ -93,37 +93,22 @@ template <typename T, int C> struct smp_group {
     }
 };
 
-/* How the pixels of rows fall into groups that begin at multiples of 16 bytes, and into singles before and behind them.
- * A row has as many of each as every other, wherever it begins. */
+/* How the pixels of rows that begin at multiples of 16 bytes fall into groups, and singles behind them; of other rows
+ * all are singles. */
 template <typename T, int C> struct smp_cut {
     typedef smp_group<T, C> group;
     uint32_t groups, singles; /* of a row */
 
-    bool shifted; /* rows begin elsewhere than at multiples of 16 bytes */
-
     SMP_MEMBER void start(const void *first, int64_t stride, uint64_t width, int64_t rows)
     {
-        constexpr unsigned whole = C % 2 ? 1 : C; /* samples: no pixel of an even number of them lies across 16 bytes */
-        const uintptr_t places = (uintptr_t)first | (rows > 1 ? (uintptr_t)stride : 0);
-        shifted = places % 16 != 0;
-        const unsigned lost = shifted ? group::word / whole - 1 : 0;
-        groups =
-            width < lost || places % (whole * sizeof(T)) ? 0 : (uint32_t)((width - lost) / (unsigned)group::pixels);
+        const bool aligned = ((uintptr_t)first | (rows > 1 ? (uintptr_t)stride : 0)) % 16 == 0;
+        groups = aligned ? (uint32_t)(width / (unsigned)group::pixels) : 0;
         singles = (uint32_t)(width - (uint64_t)groups * group::pixels);
-    }
-    /* Pixels before the first group of the row at `row`: three pixels times 11 are one more than a multiple of 16, 8
-     * or 4. */
-    SMP_MEMBER uint32_t before(const char *row) const
-    {
-        if (!shifted)
-            return 0;
-        const uint32_t samples = (uint32_t)(-(uintptr_t)row % 16 / sizeof(T));
-        return C % 2 ? samples * (C == 3 ? 11 : 1) % group::word : samples / C;
     }
     /* Where single k of that row lies. */
     SMP_MEMBER const T *single(const char *row, uint32_t k) const
     {
-        return reinterpret_cast<const T *>(row) + (int64_t)(k < before(row) ? k : k + groups * group::pixels) * C;
+        return reinterpret_cast<const T *>(row) + (int64_t)(k + groups * group::pixels) * C;
     }
 };
 

@@ -125,28 +125,17 @@ template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, 
 #endif
 }
 
-/* A place in shared memory, plus bytes: worked out once for several copies. */
-typedef unsigned smp_shared;
-SMP_DEVICE smp_shared smp_shared_of(void *at)
-{
-    smp_shared place = (unsigned)__cvta_generic_to_shared(at);
-    smp_hide(place);
-    return place;
-}
-
 /* Of 16 bytes, and tells the second-level cache that the 256 bytes around them are wanted too: for rows of a picture,
  * whose pieces several warps read at about the same time. */
-SMP_DEVICE void smp_copy_async_along_to(smp_shared to, const void *from)
-{
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-#else
-    smp_copy_async<16>(__cvta_shared_to_generic(to), from);
-#endif
-}
 SMP_DEVICE void smp_copy_async_along(void *to, const void *from)
 {
-    smp_copy_async_along_to((unsigned)__cvta_generic_to_shared(to), from);
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+                 "l"(from)
+                 : "memory");
+#else
+    smp_copy_async<16>(to, from);
+#endif
 }
 
 /* Closes a group of asynchronous copies; waits until at most PENDING groups of this thread are still under way. */

@@ -320,15 +320,6 @@ template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, 
     smp_simt_copy_async(to, present ? from : nullptr, BYTES, 1);
 }
 template <typename T> SMP_DEVICE void smp_hide(const T &) {}
-typedef unsigned char *smp_shared;
-SMP_DEVICE smp_shared smp_shared_of(void *at)
-{
-    return static_cast<smp_shared>(at);
-}
-SMP_DEVICE void smp_copy_async_along_to(smp_shared to, const void *from)
-{
-    smp_copy_async<16>(to, from);
-}
 SMP_DEVICE void smp_copy_async_along(void *to, const void *from)
 {
     smp_copy_async<16>(to, from);

@@ -370,7 +370,7 @@ SMP_DEVICE void stats_add_row(const stats_leaf &leaf, const smp_cut<T, C> &cut, 
     typedef smp_group<T, C> group;
     constexpr uint32_t AT_ONCE = C <= 2 ? 8 : C == 3 ? 2 : 4, STEP = AT_ONCE * SMP_LANES;
     const uint32_t lane = threadIdx.x % SMP_LANES;
-    const T *at = reinterpret_cast<const T *>(leaf.start) + (cut.before(leaf.start) + lane * group::pixels) * C;
+    const T *at = reinterpret_cast<const T *>(leaf.start) + lane * group::pixels * C;
     for (uint32_t k = lane; k < cut.groups; k += STEP, at += STEP * group::pixels * C) {
         group groups[AT_ONCE];
 #pragma unroll
@@ -417,7 +417,7 @@ template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups(const s
         for (; walk.more(); walk.next()) {
             const char *row = leaf.start + walk.y * leaf.stride;
             smp_group<T, C> group;
-            group.load_once(reinterpret_cast<const T *>(row) + (cut.before(row) + walk.k * group.pixels) * C);
+            group.load_once(reinterpret_cast<const T *>(row) + walk.k * group.pixels * C);
             stats_add_group<C>(sums, group);
         }
     }

@@ -22,11 +22,12 @@ SMP_FN float smp_outside(int edge, float fill, float white)
     return edge == SMP_CONSTANT ? fill * white : 0.f;
 }
 
-/* Whether all rows, in and out, are aligned to 16 bytes. */
-SMP_FN int smp_rows_even(const smp_io *io)
+/* Whether all rows begin at multiples of 16 bytes, as those of a device do but where a picture is one pixel wide: what
+ * kernels with 16-byte accesses want. */
+SMP_FN int smp_rows_aligned(const smp_io *io)
 {
-    return ((uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride) % 16 ==
-           0;
+    return ((uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride |
+            (uintptr_t)io->by.stride) % 16 == 0;
 }
 
 /* The sample at pixel (x, y), channel c, wherever it lies; outside: the value of smp_outside(). */

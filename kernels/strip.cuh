@@ -5,9 +5,9 @@
  * sides. Lanes for which no piece of halo is left copy another's to the row's end, where nobody reads: CUPTI counts a
  * copy under a predicate for lanes too that are switched off, and a branch costs more (docs/gpu-log.md). The common
  * group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's left and right end,
- * what lies outside is made in shared memory from what has arrived (settle), so that they keep up with the others. Rows
- * that are not aligned to 16 bytes have ways of their own (strip_odd.cuh); the ends of rows that wrap go sample by
- * sample through the border rule. Shared accesses: pieces lie side by side in a row; only those of the halo, of several
+ * what lies outside is made in shared memory from what has arrived (settle), so that they keep up with the others. The
+ * ends of rows that wrap go sample by sample through the border rule. Rows begin at multiples of 16 bytes
+ * (smp_rows_aligned); launches over others take the tiled kernels. Shared accesses: pieces lie side by side in a row; only those of the halo, of several
  * rows at a time, meet in banks, since rows lie at multiples of 128 bytes. */
 #ifndef SMP_KERNELS_STRIP_CUH
 #define SMP_KERNELS_STRIP_CUH
@@ -30,12 +30,7 @@ template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_
     static constexpr int BESIDE = 32 / SIDE_TURN; /* lanes for a row's halo: the pieces past it are for nobody */
     static constexpr int LINE = 8 * PIECE, LEAD = (LINE - SIDE % LINE) % LINE;
     static constexpr int PITCH = (ACROSS + BESIDE * PIECE + LINE - 1) / LINE * LINE;
-    /* Rows that begin anywhere have one piece more, an odd number of them, so that they lie in different banks; those
-     * of wide strips of bytes, or of wider ones with a piece of halo, may begin anywhere in a line
-     * (strip_lines_loader). */
-    static constexpr bool LINES = sizeof(IN) == 1 ? ACROSS >= 2 * LINE : ACROSS >= 4 * LINE && SIDE == PIECE;
-    static constexpr int ODD_PITCH = LINES ? PITCH + LINE / 4 : sizeof(IN) < 4 ? PITCH + PIECE : PITCH;
-    alignas(128) uint4 v[(LEAD + STAGES * ROWS * ODD_PITCH) / PIECE];
+    alignas(128) uint4 v[(LEAD + STAGES * ROWS * PITCH) / PIECE];
 
     SMP_MEMBER IN *first() { return reinterpret_cast<IN *>(v) + LEAD; }
 };
@@ -79,20 +74,17 @@ SMP_DEVICE int strip_border(int i, int n, int channels, int edge)
 }
 
 /* C: channels, or 0 when they are not constant. Border values are zero. */
-template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES,
-          int ROW_PITCH = strip_rows<IN, ACROSS, SIDE, ROWS, STAGES>::PITCH>
-struct strip_loader {
+template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_loader {
     typedef strip_rows<IN, ACROSS, SIDE, ROWS, STAGES> rows_type;
-    static constexpr int PIECE = rows_type::PIECE, PITCH = ROW_PITCH, GROUP = ROWS * PITCH, RING = STAGES * GROUP;
+    static constexpr int PIECE = rows_type::PIECE, PITCH = rows_type::PITCH, GROUP = ROWS * PITCH, RING = STAGES * GROUP;
     static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
     static constexpr int HALO = rows_type::HALO, SIDE_TURN = rows_type::SIDE_TURN, BESIDE = rows_type::BESIDE;
     static_assert(MIDDLE <= 32 && ROWS % TURN == 0 && HALO <= 32, "a row is one copy at most");
-    static constexpr bool ODD = false;
     const smp_view &in;
     const int edge, reach; /* samples beside a row's end that are read */
     const int n, x0;       /* samples of a row; the strip's first */
     int x, row, side_x, side_row;
-    bool whole;                 /* every piece is aligned and inside */
+    bool whole;                 /* every piece is inside */
     bool pieces;                /* pieces come whole, or as much of them as exists; else by samples */
     bool side;                  /* this lane brings a piece of halo; else it copies one more, for nobody: load() */
     bool quick;                 /* of a band: whole, and its groups of rows all exist */
@@ -114,9 +106,8 @@ struct strip_loader {
         side_row = lane / BESIDE;
         side_x = x0 - SIDE + piece * PIECE;
         side_to = first + side_row * PITCH + (side ? piece : beside + MIDDLE) * PIECE;
-        const bool aligned = ((uintptr_t)in.data | (uintptr_t)in.stride) % 16 == 0;
-        whole = aligned && x0 >= SIDE && x0 + ACROSS + SIDE <= n;
-        pieces = aligned && (whole || edge != SMP_WRAP);
+        whole = x0 >= SIDE && x0 + ACROSS + SIDE <= n;
+        pieces = whole || edge != SMP_WRAP;
     }
     /* Before a band: its first row's place in the picture, the rows that it wants, and in how many groups. */
     SMP_MEMBER void begin(int64_t top, int rows, int groups)
@@ -186,7 +177,7 @@ struct strip_loader {
         y = needed && at < n + reach ? strip_fold(y, in.height, edge) : -1;
         if (y >= in.y0 && y < in.y0 + in.rows) { /* else no row, or one that only taps of weight zero read */
             const IN *line = smp_in<IN>(in, y);
-            if ((uintptr_t)line % 16 == 0 && at >= 0 && at + PIECE <= n)
+            if (at >= 0 && at + PIECE <= n)
                 return line + at;
 #pragma unroll 1
             for (int q = 0; q < PIECE; q += 4) { /* four loads under way */
@@ -241,14 +232,14 @@ struct strip_loader {
             }
             return;
         }
-        load_edge(*this, offset);
+        load_edge(offset);
         if (pieces)
             copy_end(rows_at(offset));
         next += ROWS;
         wanted -= ROWS;
     }
-    /* load() piece by piece, each by loader.copy() or, where that cannot be, by samples. */
-    template <typename LOADER> SMP_MEMBER void load_edge(const LOADER &loader, int offset) const
+    /* load() piece by piece, each by copy() or, where that cannot be, by samples. */
+    SMP_MEMBER void load_edge(int offset) const
     {
 #pragma unroll 1
         for (int i = 0; i < ROWS + ROWS; i += i < ROWS ? TURN : SIDE_TURN) { /* the second ROWS are the halo's */
@@ -260,9 +251,9 @@ struct strip_loader {
             IN *const place = (middle ? to + i * PITCH : side_to + (i - ROWS) * PITCH) + offset;
             if (pieces) {
                 if (middle) /* apart, so that a trace can tell which accesses are one instruction */
-                    loader.copy(place, next + line, x, line < wanted);
+                    copy(place, next + line, x, line < wanted);
                 else
-                    loader.copy(place, next + line, side_x, line < wanted);
+                    copy(place, next + line, side_x, line < wanted);
                 continue;
             }
             uint4 made = make_uint4(0, 0, 0, 0);

@@ -8,9 +8,6 @@
 
 #include "smp_data.h"
 
-/* Bytes that neighbouring strips share where they overlap: a piece, so that each stores whole ones (strip_odd.cuh). */
-enum { SMP_STRIP_OVERLAP = 16 };
-
 /* A block's strip, and its `rows` output rows from row `begin` of the launch's on. */
 typedef struct smp_strip_place {
     int strip, rows;

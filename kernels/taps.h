@@ -92,20 +92,11 @@ SMP_FN int smp_taps_warp(const smp_taps *t, const smp_io *io)
     const int channels = io->in.channels, side = t->rows;
     const int square =
         (side == 3 || side == 5 || side == 7) && t->cols == side && t->up == side / 2 && t->left == side / 2;
-    return square && io->in.format == io->out.format && io->in.format != SMP_U16 && !(t->keep_alpha && io->in.alpha) &&
+    return square && smp_rows_aligned(io) && io->in.format == io->out.format && io->in.format != SMP_U16 && !(t->keep_alpha && io->in.alpha) &&
                    (channels == 1 || channels == 3 || channels == 4) && (t->edge != SMP_CONSTANT || t->fill == 0.f) &&
                    io->in.width * channels <= 1 << 30
                ? side
                : 0;
-}
-/* Whether those of floats have strips that overlap by 16 bytes where rows begin anywhere (smp_bell_overlaps). */
-#ifdef __cplusplus
-SMP_FN constexpr int smp_taps_overlaps(int side)
-#else
-SMP_FN int smp_taps_overlaps(int side)
-#endif
-{
-    return side > 3;
 }
 /* Packs of 16 bytes that they reach to a side. */
 #ifdef __cplusplus

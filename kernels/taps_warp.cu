@@ -103,9 +103,7 @@ template <typename T, int K, int C> struct taps_row {
 template <typename T, int K, int C> SMP_DEVICE void taps_warp(const smp_io &io, const smp_taps &t)
 {
     typedef taps_row<T, K, C> row_type;
-    typedef strip_walk<T, C, row_type::PACKS, SMP_TAPS_WARP_ROWS, 0, row_type::FIRST, row_type::LAST, 2,
-                       (sizeof(T) == 4 && smp_taps_overlaps(K))>
-        walk;
+    typedef strip_walk<T, C, row_type::PACKS, SMP_TAPS_WARP_ROWS, 0, row_type::FIRST, row_type::LAST> walk;
     typedef typename walk::rows_type rows_type;
     SMP_SMEM(rows_type, s);
     row_type row(io, t);

@@ -124,19 +124,12 @@ SMP_FN smp_turn_shape smp_turn_shape_of(int64_t px)
  * row (input side), 4 where they are a row of cells apart (output side). `words`: of a row of cells. */
 #define SMP_TURN_SKEW(want, words) (((want) - (words)) & 31)
 
-/* Where rows begin anywhere, pixels of three parts and those of SMP_TURN_FETCHED bytes come through shared memory
- * (turn_fetch.cuh), each row with so many bytes more, that it may lie there as far into 128 bytes as in memory. Pixels
- * of 1 and 2 bytes, whose threads have more loads under way, are slower so (docs/gpu-log.md). */
-enum { SMP_TURN_FETCHED = 4, SMP_TURN_BESIDE = 128 };
-
-/* Bytes of shared memory a tile takes, of rows that begin anywhere (loose) or at words. */
-SMP_FN int64_t smp_turn_shared(int64_t px, smp_turn_shape s, int loose)
+/* Bytes of shared memory a tile takes. */
+SMP_FN int64_t smp_turn_shared(int64_t px, smp_turn_shape s)
 {
-    if (px % 3) {
-        int64_t rows = s.side * s.down, columns = s.side * s.across;
-        return rows * (px * columns + (loose && px == SMP_TURN_FETCHED ? SMP_TURN_BESIDE : 0));
-    }
-    int64_t in = s.side * (3 * s.across + (loose ? SMP_TURN_BESIDE / 4 : 0)), out = 3 * s.side * s.down;
+    if (px % 3)
+        return px * s.side * s.down * s.side * s.across;
+    int64_t in = 3 * s.side * s.across, out = 3 * s.side * s.down;
     int64_t rows = s.down * (in + SMP_TURN_SKEW(8, in)), columns = s.across * (out + SMP_TURN_SKEW(4, out));
     return 4 * (rows > columns ? rows : columns);
 }
@@ -168,22 +161,6 @@ SMP_FN smp_turn_stretch smp_turn_cut(int64_t from, int64_t to, int64_t granule, 
         s.body = s.body_end = from;
     else
         s.tiles = (s.body_end - s.body + tile - 1) / tile;
-    return s;
-}
-
-/* Output columns that neighbouring tiles both have. Where rows begin anywhere (loose) and pixels are small, they are a
- * word of memory, so that each is one tile's whole; of larger pixels fewer rows have a word in parts, and reading twice
- * costs as much as that (docs/gpu-log.md). */
-SMP_FN int64_t smp_turn_overlap(int64_t px, int loose)
-{
-    return loose && px <= 4 ? (16 + px - 1) / px : 0;
-}
-SMP_FN smp_turn_stretch smp_turn_rows(int64_t width, int64_t px, int64_t tile, int loose)
-{
-    const int64_t overlap = smp_turn_overlap(px, loose);
-    smp_turn_stretch s = smp_turn_cut(0, width, SMP_TURN_GRANULE(px), tile);
-    if (s.tiles > 1)
-        s.tiles = (s.body_end - s.body - overlap + tile - overlap - 1) / (tile - overlap);
     return s;
 }
 

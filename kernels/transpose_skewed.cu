@@ -40,46 +40,25 @@ SMP_DEVICE void turn_three(uint32_t (&v)[4][3])
             v[j][k] = o[j][k];
 }
 
-/* Of a row of three words or more, the memory's word in which its word c begins; where that holds other rows' bytes
- * too, the next. */
-template <int PX> SMP_DEVICE void turn_store_word(unsigned char *to, const uint32_t *row, int c)
-{
-    const turn_word *words = reinterpret_cast<const turn_word *>(row);
-    const int skew = (int)((uintptr_t)to % 16), word = max(c, skew > 0);
-    *reinterpret_cast<turn_word *>(to - skew + 16 * word) =
-        turn_joined<PX & -PX>(words[word - (skew > 0)], words[word], -(unsigned)skew % 16);
-}
-
-/* Piece i of what fills no word of memory, of a row of so many words: of its first word where all do. */
-template <int PX> SMP_DEVICE void turn_store_piece(unsigned char *to, const uint32_t *row, int i, int words)
-{
-    typedef typename turn_part<PX>::type part;
-    const int at = turn_beside(i * (int)sizeof(part), (int)((uintptr_t)to % 16), 16 * words);
-    *reinterpret_cast<part *>(to + at) = reinterpret_cast<const part *>(row)[(unsigned)at / sizeof(part)];
-}
-
 /* Pixels of 3, 6 or 12 bytes. */
-template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int32_t how)
+template <int PX> SMP_DEVICE void turn_skewed(const smp_io &io, int32_t how)
 {
     typedef turn_shape<PX> shape;
     constexpr int B = shape::side, T = shape::threads, CELLS = shape::across * shape::down / T;
-    constexpr int IN_ROW = 3 * shape::across + (LOOSE ? SMP_TURN_BESIDE / 4 : 0); /* words of 4 bytes */
-    constexpr int OUT_ROW = 3 * shape::down;
+    constexpr int IN_ROW = 3 * shape::across, OUT_ROW = 3 * shape::down; /* words of 4 bytes */
     constexpr int IN_SKEW = SMP_TURN_SKEW(8, B * IN_ROW), OUT_SKEW = SMP_TURN_SKEW(4, B * OUT_ROW);
     constexpr int IN_WORDS = 3 * shape::across / 4, OUT_WORDS = OUT_ROW / 4; /* of 16 bytes */
     static_assert(B * PX == 12 && IN_WORDS % 8 == 0 && OUT_WORDS % 8 == 0, "8 lanes stay in a row");
     SMP_SMEM_DYNAMIC(uint32_t, s);
     turn_place t;
-    if (!turn_place_of<PX, LOOSE>(io, how, &t))
+    if (!turn_place_of<PX>(io, how, &t))
         return;
-    if (LOOSE)
-        turn_keep_inside<PX>(&t);
-    turn_ragged<PX, LOOSE>(t);
+    turn_ragged<PX>(t);
     if (t.columns > 0 && t.rows > 0) {
         const int down = t.rows / B;
         unsigned char *to = t.out + t.a0 * t.out_step + t.x0 * PX;
         const unsigned char *from = t.in + t.x0 * t.in_step + t.a0 * PX;
-        turn_fetch_rows<PX, LOOSE>(
+        turn_fetch_rows<PX>(
             t, from, [&](int r) { return reinterpret_cast<unsigned char *>(&s[r * IN_ROW + r / B * IN_SKEW]); });
         __syncthreads();
         uint32_t v[CELLS][B][3];
@@ -89,17 +68,10 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
             turn_cell<PX, 8>(k, &cx, &cy);
 #pragma unroll
             for (int i = 0; i < B; i++) {
-                const int skew = LOOSE ? (int)turn_skew<SMP_TURN_BESIDE>(from, t.in_step, cy * B + i) : 0;
-                const uint32_t *cell = &s[(cy * B + i) * IN_ROW + cy * IN_SKEW + cx * 3 + skew / 4];
+                const uint32_t *cell = &s[(cy * B + i) * IN_ROW + cy * IN_SKEW + cx * 3];
 #pragma unroll
                 for (int j = 0; j < 3; j++)
                     v[k][i][j] = cell[j];
-                if constexpr (LOOSE && PX < 12) {
-                    const uint32_t next = cell[3];
-#pragma unroll
-                    for (int j = 0; j < 3; j++)
-                        v[k][i][j] = __funnelshift_r(v[k][i][j], j < 2 ? v[k][i][j + 1] : next, 8 * (unsigned)skew);
-                }
             }
         }
         __syncthreads();
@@ -116,41 +88,18 @@ template <int PX, bool LOOSE> SMP_DEVICE void turn_skewed(const smp_io &io, int3
         }
         __syncthreads();
         const int words = 3 * down / 4;
-        if constexpr (LOOSE) {
-            const bool all = t.columns == shape::columns && words == OUT_WORDS; /* as most tiles are; .. */
-#pragma unroll 4
-            for (int k = 0; k < shape::columns * OUT_WORDS; k += T) {
-                const int i = k + (int)threadIdx.x, r = i / OUT_WORDS, c = i % OUT_WORDS;
-                const uint32_t *row = &s[r * OUT_ROW + r / B * OUT_SKEW];
-                smp_together();
-                if (all || (r < t.columns && c < words)) /* .. where lanes store alike, so be it */
-                    turn_store_word<PX>(to + r * t.out_step, row, c);
-            }
-            if (t.between)
-                return;
-            constexpr int PIECES = 16 / (int)sizeof(typename turn_part<PX>::type);
-#pragma unroll 4
-            for (int k = 0; k < shape::columns * PIECES; k += T) {
-                const int i = k + (int)threadIdx.x, r = i / PIECES;
-                const uint32_t *row = &s[r * OUT_ROW + r / B * OUT_SKEW];
-                smp_together();
-                if ((all && shape::columns * PIECES % T == 0) || r < t.columns)
-                    turn_store_piece<PX>(to + r * t.out_step, row, i % PIECES, words);
-            }
-        } else {
 #pragma unroll
-            for (int k = 0; k < shape::columns * OUT_WORDS; k += T) {
-                const int i = k + (int)threadIdx.x, r = i / OUT_WORDS, c = i % OUT_WORDS;
-                if (r < t.columns && c < words)
-                    *reinterpret_cast<turn_word *>(to + r * t.out_step + c * 16) =
-                        *reinterpret_cast<const turn_word *>(&s[r * OUT_ROW + r / B * OUT_SKEW + c * 4]);
-            }
+        for (int k = 0; k < shape::columns * OUT_WORDS; k += T) {
+            const int i = k + (int)threadIdx.x, r = i / OUT_WORDS, c = i % OUT_WORDS;
+            if (r < t.columns && c < words)
+                *reinterpret_cast<turn_word *>(to + r * t.out_step + c * 16) =
+                    *reinterpret_cast<const turn_word *>(&s[r * OUT_ROW + r / B * OUT_SKEW + c * 4]);
         }
     }
 }
 
-TURN_SWIZZLED(3, u8, 3, turn_skewed, true)
-TURN_SWIZZLED(6, u8, 6, turn_skewed, true)
-TURN_SWIZZLED(3, u16, 6, turn_skewed, true)
-TURN_SWIZZLED(6, u16, 12, turn_skewed, true)
-TURN_SWIZZLED(3, f32, 12, turn_skewed, true)
+TURN_SWIZZLED(3, u8, 3, turn_skewed)
+TURN_SWIZZLED(6, u8, 6, turn_skewed)
+TURN_SWIZZLED(3, u16, 6, turn_skewed)
+TURN_SWIZZLED(6, u16, 12, turn_skewed)
+TURN_SWIZZLED(3, f32, 12, turn_skewed)

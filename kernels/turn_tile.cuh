@@ -2,10 +2,8 @@
  *
  * Seen from a thread every swap is a plain transpose: input column a and output column x are counted from the left, and
  * mirrors decide which rows x and a are. Tiles so begin at 16-byte boundaries of their rows on both sides whatever the
- * width, and a mirror costs nothing; ragged ends are left to their blocks, pixel by pixel. Where rows of memory do not
- * begin at 16-byte boundaries (LOOSE), words are shifted when they have been loaded, or have come by turn_fetch.cuh,
- * and as they are stored; pixels begin at multiples of what divides their size (src/stages/turn.c). Tiles of small
- * pixels then overlap by a word, so that none is stored in parts (smp_turn_overlap). */
+ * width, and a mirror costs nothing; ragged ends are left to their blocks, pixel by pixel. Rows of memory begin at 16-byte
+ * boundaries (src/stages/turn.c). */
 #ifndef SMP_KERNELS_TURN_TILE_CUH
 #define SMP_KERNELS_TURN_TILE_CUH
 
@@ -29,36 +27,27 @@ struct turn_place {
     const unsigned char *in;   /* the start of the input row that output column 0 comes from */
     unsigned char *out;        /* the start of the output row that input column 0 goes to; it need not be present */
     int64_t in_step, out_step; /* bytes from there to those of column 1 */
-    bool inside;  /* whether what is read beside the tile's input, up to 31 bytes before and 32 behind, is the picture's
-                   */
-    bool between; /* whether neighbours on both sides along the output's rows have the words at its ends */
     int64_t a_from, a_to, x_from, x_to; /* with the ragged ends that are this block's */
 };
 
-template <int PX, bool LOOSE> SMP_DEVICE bool turn_place_of(const smp_io &io, int32_t how, turn_place *t)
+template <int PX> SMP_DEVICE bool turn_place_of(const smp_io &io, int32_t how, turn_place *t)
 {
     typedef turn_shape<PX> shape;
     const smp_turn_stretch a = smp_turn_columns(&io, how, shape::granule, shape::columns);
-    const smp_turn_stretch x = smp_turn_rows(io.out.width, PX, shape::rows, LOOSE);
+    const smp_turn_stretch x = smp_turn_cut(0, io.out.width, shape::granule, shape::rows);
     const int64_t k = (int64_t)blockIdx.z * gridDim.y + blockIdx.y, kx = blockIdx.x;
     if (k >= a.tiles)
         return false;
     const bool mirror_x = how & SMP_TURN_MIRROR_X, mirror_y = how & SMP_TURN_MIRROR_Y;
     const int64_t ka = k > 0 ? k - 1 : a.tiles - 1; /* ragged ends first: none is late at the end */
     t->a0 = a.body + ka * shape::columns;
-    t->x0 = x.body + kx * (shape::rows - smp_turn_overlap(PX, LOOSE));
+    t->x0 = x.body + kx * shape::rows;
     t->columns = (int)min((int64_t)shape::columns, a.body_end - t->a0);
     t->rows = (int)min((int64_t)shape::rows, (x.body_end - t->x0) / shape::granule * shape::granule);
     t->in = smp_in<unsigned char>(io.in, mirror_y ? io.in.height - 1 : 0);
     t->in_step = mirror_y ? -io.in.stride : io.in.stride;
     t->out = smp_out<unsigned char>(io.out, mirror_x ? io.in.width - 1 : 0);
     t->out_step = mirror_x ? -io.out.stride : io.out.stride;
-    const unsigned char *first = static_cast<const unsigned char *>(io.in.data);
-    const unsigned char *end = first + (io.in.rows - 1) * io.in.stride + io.in.width * PX;
-    const int64_t row = mirror_y ? io.in.height - t->x0 - t->rows : t->x0; /* the uppermost of the tile's */
-    const unsigned char *top = smp_in<unsigned char>(io.in, row) + t->a0 * PX;
-    t->inside = top - 31 >= first && top + (t->rows - 1) * io.in.stride + t->columns * PX + 32 <= end;
-    t->between = smp_turn_overlap(PX, LOOSE) > 0 && t->inside && kx > 0 && kx < x.tiles - 1;
     t->a_from = ka == 0 ? a.from : t->a0;
     t->a_to = ka == a.tiles - 1 ? a.to : t->a0 + t->columns;
     t->x_from = kx == 0 ? x.from : t->x0;
@@ -117,51 +106,19 @@ template <int PX> SMP_DEVICE void turn_pixels(const turn_place &t, int64_t a, in
     }
 }
 
-/* What the tile leaves: columns before and behind it, under it the last rows, over it, where LOOSE, the first. */
-template <int PX, bool LOOSE> SMP_DEVICE void turn_ragged(const turn_place &t)
+/* What the tile leaves: columns before and behind it, under it the last rows. */
+template <int PX> SMP_DEVICE void turn_ragged(const turn_place &t)
 {
     const int64_t a_end = t.a0 + t.columns;
     /* Nearly all blocks. Pixels of 12 bytes lack the registers to ask. */
     if (PX != 12 && t.a_from == t.a0 && t.a_to == a_end && t.x_from == t.x0 && t.x_to == t.x0 + t.rows)
         return;
 #pragma unroll 1
-    for (int side = 0; side < (LOOSE ? 4 : 3); side++) {
+    for (int side = 0; side < 3; side++) {
         const int64_t a = side == 0 ? t.a_from : side == 1 ? a_end : t.a0;
         const int64_t to = side == 0 ? t.a0 : side == 1 ? t.a_to : a_end;
-        turn_pixels<PX>(t, a, to, side == 2 ? t.x0 + t.rows : t.x_from, side == 3 ? t.x0 : t.x_to);
+        turn_pixels<PX>(t, a, to, side == 2 ? t.x0 + t.rows : t.x_from, t.x_to);
     }
-}
-
-/* Where a word of input would be another's memory in part, the tile leaves its first and last rows to turn_ragged(). */
-template <int PX> SMP_DEVICE void turn_keep_inside(turn_place *t)
-{
-    constexpr int LESS = turn_shape<PX>::granule;
-    if (!t->inside) {
-        t->x0 += min(LESS, t->rows);
-        t->rows = max(t->rows - 2 * LESS, 0);
-    }
-}
-
-/* How many bytes after a multiple of UNIT row i begins, of rows that lie `step` bytes apart. */
-template <unsigned UNIT> SMP_DEVICE unsigned turn_skew(const unsigned char *rows, int64_t step, int i)
-{
-    return ((unsigned)(uintptr_t)rows + (unsigned)i * (unsigned)step) % UNIT;
-}
-
-/* A row of so many bytes, whole words, that begins `skew` bytes after a multiple of 16 leaves 16 of them that fill no
- * word of memory: the first at its start, the last `skew` at its end. Where the piece lies that is at `at` of them in
- * memory's order of a word. */
-SMP_DEVICE int turn_beside(int at, int skew, int bytes)
-{
-    return at - skew + (at < skew ? bytes : 0);
-}
-
-/* Whether rows begin at 16-byte boundaries on both sides. */
-SMP_DEVICE bool turn_in_words(const smp_io &io)
-{
-    const uintptr_t bits =
-        (uintptr_t)io.in.data | (uintptr_t)io.in.stride | (uintptr_t)io.out.data | (uintptr_t)io.out.stride;
-    return bits % 16 == 0;
 }
 
 /* The cell that this thread takes in round k: a warp has WIDE across and 32 / WIDE down. */
@@ -174,17 +131,12 @@ template <int PX, int WIDE> SMP_DEVICE void turn_cell(int k, int *cx, int *cy)
     *cy = warp / (shape::across / WIDE) * (32 / WIDE) + lane / WIDE;
 }
 
-/* transpose_swizzled_CHANNELS_FORMAT_FORMAT; anywhere: also for rows that do not begin at 16-byte boundaries. */
-#define TURN_SWIZZLED(channels, format, px, turn, anywhere)                                                            \
+/* transpose_swizzled_CHANNELS_FORMAT_FORMAT */
+#define TURN_SWIZZLED(channels, format, px, turn)                                                                      \
     SMP_KERNEL_BOUNDS(turn_shape<px>::threads, turn_shape<px>::blocks,                                                 \
                       transpose_swizzled_##channels##_##format##_##format, smp_turn, io, p)                            \
     {                                                                                                                  \
-        if constexpr (anywhere)                                                                                        \
-            if (!turn_in_words(io)) {                                                                                  \
-                turn<px, true>(io, p.how);                                                                             \
-                return;                                                                                                \
-            }                                                                                                          \
-        turn<px, false>(io, p.how);                                                                                    \
+        turn<px>(io, p.how);                                                                                           \
     }
 
 #endif

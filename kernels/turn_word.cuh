@@ -25,41 +25,6 @@ template <int UNIT, int COUNT, int N> SMP_DEVICE void turn_shift(uint32_t (&w)[N
             w[i] = __funnelshift_r(w[i], w[i + 1], 8u * ((unsigned)shift & 3));
 }
 
-/* The 16 bytes that begin `shift` bytes, 0 to 15 and a multiple of UNIT, after those of `first` and go on in `next`. */
-template <int UNIT> SMP_DEVICE turn_word turn_joined(const turn_word &first, const turn_word &next, unsigned shift)
-{
-    uint32_t w[8];
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        w[i] = first.v[i], w[4 + i] = next.v[i];
-    turn_shift<UNIT, 4>(w, (int)shift);
-    turn_word word;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        word.v[i] = w[i];
-    return word;
-}
-
-/* 16 bytes for pixels of PX, `shift` bytes after a multiple of 16; at most the 32 bytes from there on are read. */
-template <int PX> SMP_DEVICE turn_word turn_load(const unsigned char *from, unsigned shift)
-{
-    if (PX == 2) { /* by four bytes: three loads more, but less to read and to shift */
-        const uint32_t *words = reinterpret_cast<const uint32_t *>(from - (int)(shift % 4));
-        turn_word word;
-        uint32_t next = words[0];
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const uint32_t first = next;
-            next = words[i + 1];
-            word.v[i] = __funnelshift_r(first, next, 8 * shift);
-        }
-        return word;
-    }
-    const turn_word *words = reinterpret_cast<const turn_word *>(from - (int)shift);
-    const turn_word first = words[0], next = words[1]; /* whole: nvcc would load their parts by themselves */
-    return turn_joined<PX & -PX>(first, next, shift);
-}
-
 /* BYTES bytes from `from` on, which is a multiple of UNIT; from..first-1 and last..BYTES-1 are not wanted and not read.
  */
 template <int BYTES, int UNIT> struct turn_bytes {

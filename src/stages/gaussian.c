@@ -99,32 +99,31 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const char *fused(const smp_io *io, const void *kernel)
 {
 #define WARP(R)                                                                                                        \
-    {{"gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"},                                \
-     {"gaussian_warp" #R "_1_loose", NULL, "gaussian_warp" #R "_3_loose", NULL}}
-    static const char *const warp[SMP_BELL_WARP_RADIUS][2][SMP_BELL_CHANNELS] = {
+    {                                                                                                                  \
+        "gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"                                \
+    }
+    static const char *const warp[SMP_BELL_WARP_RADIUS][SMP_BELL_CHANNELS] = {
         WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7), WARP(8),
         WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15), WARP(16)};
 #undef WARP
-    static const char *const fixed[SMP_BANDED_STEPS + 1][2] = {{NULL, NULL},
-                                                               {"gaussian_fixed_warp1", "gaussian_fixed_warp1_loose"},
-                                                               {"gaussian_fixed_warp2", "gaussian_fixed_warp2_loose"},
-                                                               {"gaussian_fixed_warp3", "gaussian_fixed_warp3_loose"}};
+    static const char *const fixed[SMP_BANDED_STEPS + 1] = {NULL, "gaussian_fixed_warp1", "gaussian_fixed_warp2",
+                                                            "gaussian_fixed_warp3"};
 #define BANDED(R)                                                                                                      \
-    {{"gaussian_banded" #R "_1", "gaussian_banded" #R "_2", "gaussian_banded" #R "_3"},                                \
-     {"gaussian_banded" #R "_1_loose", "gaussian_banded" #R "_2_loose", "gaussian_banded" #R "_3_loose"}}
-    static const char *const banded[SMP_BANDED_RADIUS + 1][2][SMP_BANDED_STEPS] = {
+    {                                                                                                                  \
+        "gaussian_banded" #R "_1", "gaussian_banded" #R "_2", "gaussian_banded" #R "_3"                                \
+    }
+    static const char *const banded[SMP_BANDED_RADIUS + 1][SMP_BANDED_STEPS] = {
         [4] = BANDED(4), [5] = BANDED(5),   [6] = BANDED(6),  [7] = BANDED(7),
         [8] = BANDED(8), [10] = BANDED(10), [12] = BANDED(12)};
 #undef BANDED
     const smp_bell *bell = kernel;
-    const int loose = !smp_rows_even(io);
     if (bell->fixed)
-        return fixed[smp_fixed_warp(bell, io)][loose];
+        return fixed[smp_fixed_warp(bell, io)];
     int radius = smp_banded_warp(bell, io);
     if (radius)
-        return banded[radius][loose][smp_banded_steps(bell->radius, io->in.channels) - 1];
+        return banded[radius][smp_banded_steps(bell->radius, io->in.channels) - 1];
     radius = smp_bell_warp(bell, io);
-    return radius ? warp[radius - 1][smp_bell_loose(io)][io->in.channels - 1] : NULL;
+    return radius ? warp[radius - 1][io->in.channels - 1] : NULL;
 }
 /* By the arithmetic alone. */
 static const char *rows_of(const void *kernel, const char *name)

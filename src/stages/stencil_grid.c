@@ -41,24 +41,16 @@ void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *g
 }
 
 /* Bands of bell_warp.cuh. Where memory binds, so low ones that the L2 keeps what all warps read and write until the
- * bands below have read it too; else tall and uneven ones, less tall where rows begin anywhere, since strips beside
- * each other then store parts of the same sectors and had better be at about the same row. Found by trying
- * (docs/gpu-log.md). */
-static smp_bands bell_bands(const smp_io *io, int radius)
+ * bands below have read it too; else tall and uneven ones. Found by trying (docs/gpu-log.md). */
+static smp_bands bell_bands(int from, int to, int radius)
 {
     enum { F32_WARPS = 28, WARPS = 17 };
-    const int r = radius, from = io->in.format, to = io->out.format;
-    const bool odd = !smp_rows_even(io), odd_alone = odd && io->in.channels == 1;
+    const int r = radius;
     int rows = 0; /* with the halo; 0: tall */
     if (from == SMP_F32 && to == SMP_F32) {
-        rows = r == 2 ? 12 : r <= 3 ? 16 : r <= 8 && !odd ? 4 * r + 4 : 0;
+        rows = r == 2 ? 12 : r <= 3 ? 16 : r <= 8 ? 4 * r + 4 : 0;
         if (!rows)
-            return (smp_bands){.most = r <= 8      ? 160
-                                       : odd_alone ? 224
-                                                   : 400,
-                               .warps = F32_WARPS,
-                               .halo = 2 * r,
-                               .uneven = true};
+            return (smp_bands){.most = 400, .warps = F32_WARPS, .halo = 2 * r, .uneven = true};
     } else if (to == SMP_F32) {
         rows = r <= 2 ? 16 : r <= 4 ? 32 : r <= 8 ? 80 : 88;
     } else if (from == SMP_F32) {
@@ -66,48 +58,35 @@ static smp_bands bell_bands(const smp_io *io, int radius)
     } else {
         rows = r <= 2 ? 32 : r == 3 ? 64 : r == 4 ? 96 : 0;
         if (!rows)
-            return (smp_bands){
-                .most = from == SMP_U16 && odd_alone ? 160 : 320, .warps = WARPS, .halo = 2 * r, .uneven = true};
+            return (smp_bands){.most = 320, .warps = WARPS, .halo = 2 * r, .uneven = true};
     }
     return (smp_bands){.most = rows - 2 * r, .halo = 2 * r};
 }
 
-/* Samples that neighbouring strips share, where kernels have marches for rows that begin anywhere (strip_odd.cuh). */
-static int overlap_of(const smp_io *io, bool wanted)
-{
-    const bool odd = io->in.channels != 4 && !smp_rows_even(io);
-    return wanted && odd ? SMP_STRIP_OVERLAP / (int)smp_sample_size(io->in.format) : 0;
-}
-
-/* loose: there are kernels for rows that begin anywhere. */
-static void bell_warp(const smp_io *io, const smp_bell *bell, bool loose, smp_grid *grid)
+static void bell_warp(const smp_io *io, const smp_bell *bell, smp_grid *grid)
 {
     const int radius = smp_bell_warp(bell, io), from = io->in.format, to = io->out.format;
     /* Kernels on tensor cores have halos of whole groups of rows. */
     const smp_bands banded = {.most = 320, .warps = 48, .uneven = true};
-    const smp_bands fixed = {.most = smp_fixed_band(smp_fixed_steps(bell, io->in.channels), !smp_rows_even(io))};
-    const int usual = smp_bell_lane(from, to, radius);
-    const int lane = loose && smp_bell_loose(io) ? smp_bell_loose_lane(from, radius) : usual;
-    smp_bands plain =
-        lane > usual ? (smp_bands){.most = io->in.channels == 1 ? 20 : 36, .halo = 4} : bell_bands(io, radius);
-    plain.overlap = overlap_of(io, loose && from == to && smp_bell_overlaps(from, radius));
+    const smp_bands fixed = {.most = smp_fixed_band(smp_fixed_steps(bell, io->in.channels))};
+    const smp_bands plain = bell_bands(from, to, radius);
     if (smp_banded_warp(bell, io))
         smp_strip_grid(io, SMP_BANDED_ACROSS, &banded, grid);
     else if (bell->fixed)
         smp_strip_grid(io, SMP_BANDED_ACROSS, &fixed, grid);
     else
-        smp_strip_grid(io, 32 * lane, &plain, grid);
+        smp_strip_grid(io, 32 * smp_bell_lane(from, to, radius), &plain, grid);
 }
 
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid)
 {
-    bell_warp(io, params, true, grid);
+    bell_warp(io, params, grid);
 }
 
 void smp_geometry_sharpen_warp(const smp_io *io, const void *params, smp_grid *grid)
 {
     const smp_sharpen *sharpen = params;
-    bell_warp(io, &sharpen->blur, false, grid);
+    bell_warp(io, &sharpen->blur, grid);
 }
 
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
@@ -120,8 +99,7 @@ void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
         const smp_bands bands = {.most = many && bytes ? 160 : 64,
                                  .warps = many && bytes ? TAPS_WARPS : 0,
                                  .halo = (int)taps->rows - 1,
-                                 .uneven = many,
-                                 .overlap = overlap_of(io, !bytes && smp_taps_overlaps(taps->rows))};
+                                 .uneven = many};
         smp_strip_grid(io, bytes ? 512 : 128, &bands, grid);
         return;
     }
@@ -131,11 +109,8 @@ void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid)
 
 void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid)
 {
-    const bool bytes = io->in.format == SMP_U8, odd = bytes && !smp_rows_even(io);
-    const smp_bands bands = {.most = odd     ? (io->in.channels == 1 ? 30 : 38)
-                                     : bytes ? SMP_GRADIENT_BYTES_BAND
-                                             : SMP_GRADIENT_REALS_BAND,
-                             .halo = 2};
+    const bool bytes = io->in.format == SMP_U8;
+    const smp_bands bands = {.most = bytes ? SMP_GRADIENT_BYTES_BAND : SMP_GRADIENT_REALS_BAND, .halo = 2};
     if (!smp_gradient_warp(params, io))
         tiles(io, SMP_GRADIENT_ACROSS, SMP_GRADIENT_DOWN, SMP_GRADIENT_ACROSS / 4, SMP_GRADIENT_DOWN / 4, grid);
     else
@@ -185,17 +160,13 @@ const char *smp_choose_gradient(const smp_io *io, const void *params)
 {
     static const char *const names[SMP_GRADIENT_TEMPLATES + 1] = {
         "gradient_tiled0", "gradient_tiled1", "gradient_tiled2", "gradient_tiled3", "gradient_tiled4"};
-    static const char *const warp[SMP_GRADIENT_Y + 1][2][SMP_GRADIENT_TEMPLATES] = {
-        {{"gradient_warp1", NULL, "gradient_warp3", "gradient_warp4"},
-         {"gradient_warp1_loose", NULL, "gradient_warp3_loose", NULL}},
-        {{"gradient_warp_x1", NULL, "gradient_warp_x3", "gradient_warp_x4"},
-         {"gradient_warp_x1_loose", NULL, "gradient_warp_x3_loose", NULL}},
-        {{"gradient_warp_y1", NULL, "gradient_warp_y3", "gradient_warp_y4"},
-         {"gradient_warp_y1_loose", NULL, "gradient_warp_y3_loose", NULL}}};
+    static const char *const warp[SMP_GRADIENT_Y + 1][SMP_GRADIENT_TEMPLATES] = {
+        {"gradient_warp1", NULL, "gradient_warp3", "gradient_warp4"},
+        {"gradient_warp_x1", NULL, "gradient_warp_x3", "gradient_warp_x4"},
+        {"gradient_warp_y1", NULL, "gradient_warp_y3", "gradient_warp_y4"}};
     const smp_gradient *g = params;
-    const bool loose = io->in.format == SMP_U8 && io->in.channels != 4 && !smp_rows_even(io);
     if (smp_gradient_warp(params, io))
-        return warp[g->output][loose][io->in.channels - 1];
+        return warp[g->output][io->in.channels - 1];
     return names[io->in.channels <= SMP_GRADIENT_TEMPLATES ? io->in.channels : 0];
 }
 

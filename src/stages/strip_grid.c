@@ -70,10 +70,8 @@ static smp_strips shared_out(int64_t rows, int64_t count, int64_t band, const sm
 
 void smp_strip_grid(const smp_io *io, int64_t across, const smp_bands *bands, smp_grid *grid)
 {
-    const int64_t n = io->out.width * io->out.channels, step = across - bands->overlap;
-    const int64_t count = smp_max_i64(1, (n - bands->overlap + step - 1) / step);
-    smp_strips strips = shared_out(smp_max_i64(1, io->out.rows), count, band_of(io, count, bands, grid), bands);
-    strips.step = (uint32_t)step;
+    const int64_t n = io->out.width * io->out.channels, count = smp_max_i64(1, (n + across - 1) / across);
+    const smp_strips strips = shared_out(smp_max_i64(1, io->out.rows), count, band_of(io, count, bands, grid), bands);
     *grid =
         (smp_grid){.grid = {strips.ends + strips.across * strips.bands, 1, 1}, .block = {32, 1, 1}, .strips = strips};
 }

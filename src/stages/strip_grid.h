@@ -12,7 +12,6 @@ typedef struct smp_bands {
     int warps;    /* that an SM had better have in all: where bands are tall, they are lower for it too. 0: no matter */
     int halo;     /* rows that a band reads beside its own */
     bool uneven;  /* those that come first are taller: fewer rows are read twice, and the launch ends together */
-    int overlap;  /* samples that neighbouring strips share */
 } smp_bands;
 
 /* Shares out an output of strips of `across` samples. grid->knob, if any, is how tall bands are on average. */

@@ -90,11 +90,8 @@ static const char *swizzled_kernel(const smp_io *io, const void *params)
         return "transpose_padded";
     if (!(how & (SMP_TURN_SWAP | SMP_TURN_MIRROR_X)))
         return "transpose_rows";
-    if (!smp_turn_shape_of(px).side || !begin_at(io, px & -px)) /* pixels of a view of odd channels lie anywhere */
+    if (!smp_turn_shape_of(px).side || !begin_at(io, how & SMP_TURN_SWAP ? WORD : px & -px))
         return "transpose_padded";
-    /* A kernel of its own: asking in the other whether rows begin at a word costs 0.1 % of 8192 x 8192. */
-    if (how & SMP_TURN_SWAP && io->in.format == SMP_F32 && io->in.channels == 1 && !begin_at(io, WORD))
-        return "transpose_shifted_1";
     return (how & SMP_TURN_SWAP ? swapping : reversing)[io->in.channels];
 }
 
@@ -122,10 +119,9 @@ static void swizzled_geometry(const smp_io *io, const void *params, smp_grid *gr
     } else {
         int64_t granule = SMP_TURN_GRANULE(px);
         smp_turn_stretch a = smp_turn_columns(io, turn->how, granule, (int64_t)shape.side * shape.across);
-        const bool loose = !begin_at(io, WORD);
-        smp_turn_stretch x = smp_turn_rows(io->out.width, px, (int64_t)shape.side * shape.down, loose);
+        smp_turn_stretch x = smp_turn_cut(0, io->out.width, granule, (int64_t)shape.side * shape.down);
         *grid = (smp_grid){.block = {(unsigned)shape.threads, 1, 1},
-                           .shared_bytes = (unsigned)smp_turn_shared(px, shape, loose)};
+                           .shared_bytes = (unsigned)smp_turn_shared(px, shape)};
         set_blocks(x.tiles, a.tiles, grid);
     }
 }

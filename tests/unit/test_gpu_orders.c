@@ -113,55 +113,20 @@ static smp_device *device_of(bool one_block)
     return devices[one_block];
 }
 
-/* A device whose launches get their rows end to end, from an odd place on: the executor lays them at multiples of
- * SMP_ALIGN. */
-static const smp_device_ops *aligned_ops;
-static smp_code launch_loose(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
-                             const smp_node_plan *plan, smp_cost *cost, smp_error *err)
-{
-    void *memory[2];
-    smp_io own = *io;
-    own.in = gpu_view(device, &io->in, 1, 0, &memory[0]);
-    own.out = gpu_view(device, &io->out, 1, 0, &memory[1]); /* reductions leave it as it is */
-    smp_code code = aligned_ops->launch(device, variant, launch, &own, plan, cost, err);
-    if (!code)
-        code = aligned_ops->sync(device, err);
-    if (!code && memory[1])
-        gpu_copy_rows(device, &io->out, &own.out);
-    for (int i = 0; i < 2; i++)
-        if (memory[i])
-            device->ops->free(device, memory[i]);
-    return code;
-}
-static void set_loose(smp_device *device, bool loose)
-{
-    static smp_device_ops ops;
-    if (loose) {
-        aligned_ops = device->ops;
-        ops = *aligned_ops;
-        ops.launch = launch_loose;
-    }
-    device->ops = loose ? &ops : aligned_ops;
-}
-
 static void check_order(const input *c, const smp_plan *plan, const picture *in, const char *variant,
-                        int64_t strip_rows, int order, bool loose, const outcome *want)
+                        int64_t strip_rows, int order, const outcome *want)
 {
     smp_device *device = device_of(!strip_rows);
     smp_trace trace = {0};
     outcome got = {0};
     gpu_set_order(order);
     smp_simt_set_trace(&trace);
-    if (loose)
-        set_loose(device, true);
     run_plan(plan, in, variant, strip_rows, device, &got);
-    if (loose)
-        set_loose(device, false);
     smp_simt_set_trace(NULL);
     state.runs++;
-    if (order == 0 || loose) /* some kernels are for rows that begin anywhere */
+    if (order == 0)
         count_launches(&trace);
-    const char *device_name = loose ? "simt, rows end to end" : "simt";
+    const char *device_name = "simt";
     if (gpu_print_faults(&trace, order))
         input_fail(c, device_name, variant, strip_rows, "the kernel makes mistakes");
     if (!picture_guards_hold(&got.out))
@@ -189,8 +154,7 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
     }
     each_kernel(plan, variant, count_planned, NULL);
     for (int order = 0; order < GPU_ORDERS; order++)
-        check_order(c, plan, in, variant, least == 1 ? 7 : 0, order, false, want);
-    check_order(c, plan, in, variant, least == 1 ? 7 : 0, 1, true, want);
+        check_order(c, plan, in, variant, least == 1 ? 7 : 0, order, want);
 }
 
 /* False when the stage refuses it. */
