@@ -134,6 +134,7 @@ typedef struct batch_run {
     smp_agenda agenda;
     smp_progress progress;
     smp_failures failures;
+    smp_remarks remarks;
     FILE *report;
     bool told; /* that it is being stopped */
     smp_error journal; /* the first that could not be noted */
@@ -151,7 +152,9 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
     batch_run *b = context;
     if (report->status)
         smp_failures_add(&b->failures, report->input, err);
-    else if (!b->journal.code)
+    else
+        smp_remarks_add(&b->remarks, report);
+    if (!report->status && !b->journal.code)
         smp_agenda_done(&b->agenda, index, &b->journal);
     if (b->report) {
         smp_report_line(b->report, report, report->status ? "failed" : "done", err);
@@ -272,6 +275,7 @@ static void show_summary(batch_run *b, const smp_batch_count *count)
     const smp_agenda *agenda = &b->agenda;
     const smp_common *common = &b->settings->many.plan.base.common;
     double past = smp_now() - b->began;
+    smp_remarks_show(&b->remarks, common);
     smp_failures_show(&b->failures, common, count->files);
     if (common->quiet)
         return;
@@ -374,6 +378,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     else if (!code)
         code = do_all(&b, program, diags, err);
     smp_failures_free(&b.failures);
+    smp_remarks_free(&b.remarks);
     smp_agenda_free(&b.agenda);
     return code;
 }

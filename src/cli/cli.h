@@ -101,6 +101,9 @@ int smp_cli_sample_type(int word);
 /* "smempipe: warning: ..." on stderr unless --quiet. */
 void smp_cli_warning(const smp_common *common, const char *format, ...) SMP_PRINTF(2, 3);
 
+/* Notes about a file as warnings. path "-" is named standard input or, when it was written, standard output. */
+void smp_cli_notes(const smp_common *common, const char *path, bool written, const smp_notes *notes);
+
 /* Flushes and closes stdout: a full disk behind it is SMP_E_WRITE, not silence. */
 smp_code smp_cli_close_stdout(smp_error *err);
 

@@ -234,6 +234,8 @@ static smp_code diff(void *given, smp_error *err)
     compare_shapes(smp_reader_media(a), smp_reader_media(b), &d);
     if (!d.mismatch[0] && (code = compare_rows(a, b, settings, &d, err)))
         goto end;
+    smp_cli_notes(&settings->common, settings->a, false, smp_reader_notes(a));
+    smp_cli_notes(&settings->common, settings->b, false, smp_reader_notes(b));
     bool same = !d.mismatch[0] && !d.beyond;
     if (end && !d.mismatch[0])
         same = psnr_of(&d) >= least;

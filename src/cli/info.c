@@ -185,6 +185,7 @@ const smp_command smp_command_info = {
     .name = "info",
     .help = "format, size, channels and metadata of files",
     .about = "Reads headers only. Goes on after a file that cannot be read and says so with its exit code. -v shows "
+        smp_cli_notes(&settings->common, path, false, smp_reader_notes(reader));
              "texts too.",
     .settings_size = sizeof(info_settings),
     .groups = {{"options", options}, SMP_COMMON_GROUP},

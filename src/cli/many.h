@@ -45,4 +45,14 @@ void smp_failures_add(smp_failures *failures, const char *input, const smp_error
 void smp_failures_show(smp_failures *failures, const smp_common *common, size_t files);
 void smp_failures_free(smp_failures *failures);
 
+/* Notes of the report's input and output as they come, shown as warnings at the end. */
+typedef struct smp_remarks {
+    char **lines; /* "FILE: note" */
+    size_t kept, capacity, count;
+} smp_remarks;
+
+void smp_remarks_add(smp_remarks *remarks, const smp_run_report *report);
+void smp_remarks_show(smp_remarks *remarks, const smp_common *common);
+void smp_remarks_free(smp_remarks *remarks);
+
 #endif

@@ -29,6 +29,7 @@ typedef struct measuring {
     smp_measure_output output;
     smp_totals totals;
     smp_failures failures;
+    smp_remarks remarks;
     smp_progress progress;
     smp_error broken; /* why totals could not be kept */
 } measuring;
@@ -41,6 +42,7 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
         smp_failures_add(&m->failures, report->input, err);
         return;
     }
+    smp_remarks_add(&m->remarks, report);
     if (isatty(STDOUT_FILENO) && m->progress.shown)
         smp_progress_end(&m->progress);
     smp_measure_file(&m->output, report);
@@ -110,10 +112,12 @@ static smp_code measure_files(const measure_settings *settings, const smp_found_
     if (!code)
         code = smp_measure_end(&m.output, &m.totals, count.done, count.failed, err);
     if (!code) {
+        smp_remarks_show(&m.remarks, common);
         smp_failures_show(&m.failures, common, count.files);
         code = count.failed ? SMP_E_PROCESS : SMP_OK;
     }
     smp_failures_free(&m.failures);
+    smp_remarks_free(&m.remarks);
     smp_totals_free(&m.totals);
     smp_many_files_free(files);
     return code;

@@ -170,6 +170,10 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     else if (!code && report.output_clipped)
         smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", settings->out,
                         (unsigned long long)report.output_clipped, report.output_clipped == 1 ? " was" : "s were");
+    if (!code) {
+        smp_cli_notes(common, settings->in, false, &report.input_notes);
+        smp_cli_notes(common, settings->out, true, &report.output_notes);
+    }
     smp_run_report_free(&report);
     smp_cli_job_close(&job);
     return code;

@@ -330,7 +330,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     output_count = plan->sink_count;
     if (output_count)
         smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out, sizeof report->shape_out);
-    if ((code = open_outputs(request, plan, media, outputs, &report->output_seconds, err)))
+    if ((code = open_outputs(request, plan, media, outputs, report, err)))
         goto done;
     code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
                                    : stream_through(request, plan, reader, outputs, report, err);
@@ -385,3 +385,5 @@ smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *va
     report->wall_seconds = smp_now() - start;
     return code;
 }
+        report->input_notes = *smp_reader_notes(reader);
+    }

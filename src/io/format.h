@@ -43,6 +43,7 @@ struct smp_reader {
     smp_limits limits;
     smp_media media;
     int64_t next_row;
+    smp_notes notes;
     smp_code broken; /* what the first failure was; every later call fails too */
     void *state;     /* the format's */
     char *name;      /* the path, for messages */
@@ -56,6 +57,7 @@ struct smp_writer {
     smp_write_options options; /* inputs is not valid after open */
     smp_sound sound;  /* of the input, where it was a sound */
     uint64_t clipped; /* samples clamped */
+    smp_notes notes;
     int64_t next_row;
     bool broken;
     void *state; /* the format's */

@@ -217,6 +217,11 @@ const smp_media *smp_reader_media(const smp_reader *reader)
     return &reader->media;
 }
 
+const smp_notes *smp_reader_notes(const smp_reader *reader)
+{
+    return &reader->notes;
+}
+
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     const smp_shape *shape = &reader->media.shape;
@@ -419,6 +424,11 @@ smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
         code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
     else if (writer->next_row != writer->shape.height)
         code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
+const smp_notes *smp_writer_notes(const smp_writer *writer)
+{
+    return &writer->notes;
+}
+
                         (long long)writer->shape.height);
     else if (writer->format->write_end)
         code = writer->format->write_end(writer, err);

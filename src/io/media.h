@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/notes.h"
 #include "stages/stage.h"
 
 typedef struct smp_blob {
@@ -95,6 +96,9 @@ typedef struct smp_write_options {
 
 smp_write_options smp_write_options_default(void);
 
+/* What was found while reading so far; complete after the last row. */
+const smp_notes *smp_reader_notes(const smp_reader *reader);
+
 /* What a file of this name will hold of a picture of this shape: *out differs from `shape` in format (a JPEG is u8),
  * and in channels and alpha where the format has none (the planner flattens on black then). An error when the extension
  * is unknown or the shape impossible (9 channels in a PNG). path "-" writes PNG for pictures, WAV for sound. Opens
@@ -130,3 +134,6 @@ void smp_writer_abort(smp_writer *writer);
 void smp_writer_abort_all(void);
 
 #endif
+/* What the file cannot hold. */
+const smp_notes *smp_writer_notes(const smp_writer *writer);
+

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/notes.h"
 #include "counters/trace.h"
 #include "device/device.h"
 #include "report/json.h"
@@ -51,6 +52,7 @@ typedef struct smp_run_report {
     uint64_t input_bytes;  /* size of the input file */
     smp_shape shape;       /* of the input, as decoded */
     uint64_t output_clipped; /* samples that the writers' integers clamped (sound) */
+    smp_notes input_notes, output_notes; /* of reader and writers */
     char shape_in[48], shape_out[48];
     smp_step_report *steps;
     size_t step_count;
@@ -66,6 +68,9 @@ void smp_report_findings(FILE *to, const char *label, const smp_findings *findin
 
 /* The same as a member "findings" of the object that json is in. */
 void smp_report_findings_json(smp_json *json, const smp_findings *findings);
+
+/* Members "input_notes" and "output_notes" of the object that json is in, where there are notes. */
+void smp_report_notes_json(smp_json *json, const smp_run_report *report);
 
 /* One line about a file among many (batch --report): a JSON object with input, output, status ("done", "failed",
  * "skipped"), error and hint (err may be null), size, device, milliseconds and what was measured. */
