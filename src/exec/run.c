@@ -128,8 +128,57 @@ static smp_code check_distinct(const smp_run_request *request, const smp_plan *p
     return SMP_OK;
 }
 
+/* Steps that only put samples into another form, and back behind the stage that needs it. */
+static bool is_form(const smp_stage *stage)
+{
+    const smp_role role = stage ? stage->role : SMP_ROLE_NONE;
+    return role == SMP_ROLE_CONVERT || role == SMP_ROLE_PREMULTIPLY || role == SMP_ROLE_STRAIGHT ||
+           role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED;
+}
+
+/* What the steps between the input and an output do to the picture. The input's orientation is none of it: the reader's
+ * metadata already is that of the upright picture. */
+static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
+{
+    smp_change change = {.width = sink->shape.width, .height = sink->shape.height};
+    const smp_step *step = &plan->steps[sink->step];
+    for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
+        bool form = step->job == SMP_JOB_REDUCE || (!step->part_count && is_form(step->stage));
+        if (step->part_count) {
+            form = true;
+            for (size_t i = 0; i < step->part_count; i++)
+                form &= is_form(step->parts[i].stage);
+        }
+        if (form)
+            continue;
+        bool moves = step->work.exactness == SMP_MOVE;
+        change.changed = true;
+        change.toned |= !moves;
+        change.swapped ^= step->work.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
+    }
+    if (step->path) /* another file's samples */
+        change.changed = change.toned = true;
+    return change;
+}
+
+static smp_code open_output(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
+                            const smp_write_options *options, smp_run_report *report, smp_writer **writer,
+                            smp_error *err)
+{
+    if (sink->shape.kind != SMP_IMAGE)
+        return smp_writer_open(path, &sink->shape, meta, options, writer, err);
+    smp_meta changed;
+    smp_change change = find_change(plan, sink);
+    if (!smp_meta_copy(&changed, meta))
+        return smp_fail_memory(err, "metadata", meta->icc.size + meta->exif.size);
+    smp_meta_apply_change(&changed, &change, options->strip ? NULL : &report->output_notes);
+    smp_code code = smp_writer_open(path, &sink->shape, &changed, options, writer, err);
+    smp_meta_free(&changed);
+    return code;
+}
+
 static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media, output *outputs,
-                             double *output_seconds, smp_error *err)
+                             smp_run_report *report, smp_error *err)
 {
     const smp_program *program = request->program;
     const char **inputs = smp_alloc_array(program->file_count + 2, sizeof *inputs);
@@ -139,7 +188,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
     inputs[0] = request->input;
     for (size_t i = 0; i < program->file_count; i++)
         inputs[i + 1] = program->files[i].path;
-    options.output_seconds = output_seconds;
+    options.output_seconds = &report->output_seconds;
     options.inputs = inputs;
     if (request->device->host_memory) /* --threads holds for compressing too */
         options.threads = request->device->info.units;
@@ -151,7 +200,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
         code = check_distinct(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         const char *path = outputs[i].path ? outputs[i].path : request->output;
-        code = smp_writer_open(path, &plan->sinks[i].shape, &media->meta, &options, &outputs[i].writer, err);
+        code = open_output(plan, &plan->sinks[i], path, &media->meta, &options, report, &outputs[i].writer, err);
     }
     smp_free(inputs);
     return code;
@@ -288,6 +337,7 @@ static smp_code commit_all(const smp_plan *plan, output *outputs, smp_run_report
     double start = smp_now();
     for (size_t i = plan->sink_count; !code && i-- > 0;) { /* the main output, [0], last: it says that all is done */
         report->output_clipped += smp_writer_clipped(outputs[i].writer);
+        smp_notes_add(&report->output_notes, smp_writer_notes(outputs[i].writer));
         code = smp_writer_commit(outputs[i].writer, err);
         outputs[i].writer = NULL;
     }
@@ -346,8 +396,10 @@ done:
     smp_free(outputs);
     if (!entry)
         smp_plan_free(plan);
-    if (reader)
+    if (reader) {
         report->input_seconds = smp_reader_input_seconds(reader);
+        report->input_notes = *smp_reader_notes(reader);
+    }
     smp_reader_close(reader);
     report->status = code;
     if (code)
@@ -385,5 +437,3 @@ smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *va
     report->wall_seconds = smp_now() - start;
     return code;
 }
-        report->input_notes = *smp_reader_notes(reader);
-    }

@@ -49,6 +49,10 @@ typedef struct smp_meta {
     double chrm[8];              /* PNG cHRM: white x y, red x y, green x y, blue x y */
     double x_density, y_density; /* pixels a metre; 0: absent */
     bool density_is_aspect;
+    bool has_cicp, has_mdcv, has_clli;
+    uint8_t cicp[4]; /* PNG cICP: primaries, transfer, matrix, full range; the numbers of ITU-T H.273 */
+    uint8_t mdcv[24]; /* PNG mDCV: the colours of the display that it was made on */
+    uint8_t clli[8]; /* PNG cLLI: the brightest sample, the brightest average */
     struct smp_text {
         char *key, *value;
     } * texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment", its XMP packet SMP_XMP_KEY; sound tags */
@@ -57,6 +61,20 @@ typedef struct smp_meta {
 } smp_meta;
 
 void smp_meta_free(smp_meta *meta);
+
+/* False when memory is exhausted; *to is empty then. */
+bool smp_meta_copy(smp_meta *to, const smp_meta *from);
+
+/* What a pipeline did to a picture, as far as its metadata goes. */
+typedef struct smp_change {
+    bool changed; /* its samples moved or have other values */
+    bool toned;   /* they have other values */
+    bool swapped; /* rows became columns */
+    int64_t width, height; /* of the picture that is written; 0: not said */
+} smp_change;
+
+/* Makes metadata right for the changed picture: no thumbnail of the old one, axes exchanged, sizes set. */
+void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *notes);
 
 typedef struct smp_media {
     smp_shape shape;         /* as decoded, before orientation */
@@ -78,6 +96,9 @@ const smp_media *smp_reader_media(const smp_reader *reader);
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
 void smp_reader_close(smp_reader *reader);
 
+/* What was found while reading so far; complete after the last row. */
+const smp_notes *smp_reader_notes(const smp_reader *reader);
+
 /* Seconds that the operating system took to read bytes so far; what calls took beyond them is decoding. */
 double smp_reader_input_seconds(const smp_reader *reader);
 
@@ -95,9 +116,6 @@ typedef struct smp_write_options {
 } smp_write_options;
 
 smp_write_options smp_write_options_default(void);
-
-/* What was found while reading so far; complete after the last row. */
-const smp_notes *smp_reader_notes(const smp_reader *reader);
 
 /* What a file of this name will hold of a picture of this shape: *out differs from `shape` in format (a JPEG is u8),
  * and in channels and alpha where the format has none (the planner flattens on black then). An error when the extension
@@ -120,6 +138,9 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
  * count). */
 uint64_t smp_writer_clipped(const smp_writer *writer);
 
+/* What the file cannot hold. */
+const smp_notes *smp_writer_notes(const smp_writer *writer);
+
 /* Finishes the file, checks every close, fsyncs, puts it in place. Frees the writer whatever happens; on failure nothing is
  * left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
@@ -134,6 +155,3 @@ void smp_writer_abort(smp_writer *writer);
 void smp_writer_abort_all(void);
 
 #endif
-/* What the file cannot hold. */
-const smp_notes *smp_writer_notes(const smp_writer *writer);
-

@@ -180,6 +180,7 @@ void smp_turn_plan(int32_t how, const smp_shape *in, smp_node_plan *work)
     if (how & SMP_TURN_SWAP) {
         work->out.width = in->height;
         work->out.height = in->width;
+        work->swaps_axes = true;
     }
     work->nothing = how == SMP_TURN_NONE;
     work->whole = smp_turn_moves_rows(how);
