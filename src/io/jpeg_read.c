@@ -21,7 +21,6 @@ typedef struct jpeg_reader {
     struct jpeg_progress_mgr progress;
     smp_reader *reader;
     bool created;
-    bool inverted; /* CMYK as Adobe stores it: 255 is no ink */
     uint8_t *cmyk; /* a row, when there is something to convert */
     /* of the call in progress */
     uint8_t *to;
@@ -254,7 +253,6 @@ static void read_header(void *context)
     case JCS_CMYK:
     case JCS_YCCK:
         jpeg->out_color_space = JCS_CMYK;
-        state->inverted = jpeg->saw_Adobe_marker;
         state->cmyk = smp_alloc_array(jpeg->image_width, 4);
         need(state, state->cmyk, "a row", (uint64_t)jpeg->image_width * 4);
         break;
@@ -288,12 +286,10 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
 /* Without a profile, ink is taken to subtract light: R = (1 - C) (1 - K). */
 static void cmyk_to_rgb(const jpeg_reader *state, uint8_t *to)
 {
-    unsigned flip = state->inverted ? 0 : 255;
     for (int64_t x = 0; x < state->reader->media.shape.width; x++) {
         const uint8_t *ink = state->cmyk + 4 * x;
-        unsigned k = ink[3] ^ flip;
         for (int c = 0; c < 3; c++)
-            to[3 * x + c] = (uint8_t)(((ink[c] ^ flip) * k + 127) / 255);
+            to[3 * x + c] = (uint8_t)((ink[c] * ink[3] + 127) / 255);
     }
 }
 
