@@ -4,14 +4,13 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/jpeg_glue.h"
+#include "io/jpeg_markers.h"
 
 enum {
-    MARKERS_CAP = 64 << 20, /* bytes libjpeg may hold before the picture's size is known: markers that are kept */
-    MAX_SCANS = 500,        /* a progressive file of sense has about ten; each costs a pass over the picture */
-    MARKER_LENGTH = 0xFFFF, /* bytes, at most */
-    ICC_PREFIX = 14,        /* "ICC_PROFILE\0", number, count */
-    MAX_ICC_PARTS = 255
+    HEADER_CAP = 1 << 20,    /* bytes libjpeg may hold before the picture's size is known: tables */
+    MOST_SCANS = 500,        /* a progressive file has about ten; each costs a pass over the picture */
+    LEAST_SCANS = 25,        /* so many may a picture of any size have */
+    SCANNED_BLOCKS = 1 << 26 /* scans times blocks of 64 coefficients: a few seconds */
 };
 
 typedef struct jpeg_reader {
@@ -19,6 +18,8 @@ typedef struct jpeg_reader {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_source_mgr source;
     struct jpeg_progress_mgr progress;
+    smp_jpeg_markers markers;
+    int most_scans;
     smp_reader *reader;
     bool created;
     uint8_t *cmyk; /* a row, when there is something to convert */
@@ -91,61 +92,17 @@ static void check(jpeg_reader *state, smp_code code)
         smp_jpeg_stop(&state->base, code);
 }
 
-/* Puts the parts in order; a profile with a part missing is left out, as one that cannot be used. */
-static void keep_icc(jpeg_reader *state, smp_blob *icc)
-{
-    jpeg_saved_marker_ptr parts[MAX_ICC_PARTS + 1] = {NULL};
-    unsigned count = 0;
-    for (jpeg_saved_marker_ptr m = state->jpeg.marker_list; m; m = m->next) {
-        if (m->marker != JPEG_APP0 + 2 || m->data_length < ICC_PREFIX || memcmp(m->data, "ICC_PROFILE", 12) != 0)
-            continue;
-        unsigned number = m->data[12], of = m->data[13];
-        if (!number || number > of || (count && of != count) || parts[number])
-            return;
-        count = of;
-        parts[number] = m;
-    }
-    size_t total = 0, used = 0;
-    for (unsigned i = 1; i <= count; i++) {
-        if (!parts[i])
-            return;
-        total += parts[i]->data_length - ICC_PREFIX;
-    }
-    if (!total)
-        return;
-    icc->data = smp_alloc_raw(total);
-    need(state, icc->data, "an ICC profile", total);
-    icc->size = total;
-    for (unsigned i = 1; i <= count; i++) {
-        memcpy(icc->data + used, parts[i]->data + ICC_PREFIX, parts[i]->data_length - ICC_PREFIX);
-        used += parts[i]->data_length - ICC_PREFIX;
-    }
-}
-
 static void keep_metadata(jpeg_reader *state)
 {
     struct jpeg_decompress_struct *jpeg = &state->jpeg;
     smp_media *media = &state->reader->media;
     smp_meta *meta = &media->meta;
-    bool xmp = false;
-    for (jpeg_saved_marker_ptr m = jpeg->marker_list; m; m = m->next) {
-        if (m->marker == JPEG_COM)
-            need(state, smp_meta_add_text(meta, "Comment", (const char *)m->data, m->data_length), "a comment",
-                 m->data_length);
-        else if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && !meta->exif.data &&
-                 memcmp(m->data, "Exif\0", 6) == 0)
-            need(state, smp_blob_set(&meta->exif, m->data + 6, m->data_length - 6), "EXIF", m->data_length);
-        else if (m->marker == JPEG_APP0 + 1 && m->data_length > sizeof SMP_JPEG_XMP && !xmp &&
-                 memcmp(m->data, SMP_JPEG_XMP, sizeof SMP_JPEG_XMP) == 0) {
-            const char *packet = (const char *)m->data + sizeof SMP_JPEG_XMP;
-            need(state, smp_meta_add_text(meta, SMP_XMP_KEY, packet, m->data_length - sizeof SMP_JPEG_XMP), "XMP",
-                 m->data_length);
-            xmp = true;
-        }
-    }
     media->orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
     if (!state->cmyk) /* what it would describe is not what we deliver */
-        keep_icc(state, &meta->icc);
+        smp_jpeg_keep_icc(&state->base, &meta->icc);
+    if (state->markers.pictures > 1)
+        smp_note(state->base.notes, "the file holds %u pictures (MPO); the first alone is read",
+                 state->markers.pictures);
     double unit = jpeg->density_unit == 1 ? 1 / 0.0254 : 100; /* dots an inch, a centimetre */
     bool aspect = jpeg->density_unit == 0;
     if (jpeg->saw_JFIF_marker && jpeg->X_density && jpeg->Y_density &&
@@ -201,9 +158,12 @@ static void describe_picture(jpeg_reader *state)
 static void count_scans(j_common_ptr cinfo)
 {
     jpeg_reader *state = reader_of((j_decompress_ptr)cinfo);
-    if (state->jpeg.input_scan_number > MAX_SCANS)
-        smp_jpeg_stop(&state->base,
-                      smp_fail(state->base.err, SMP_E_LIMIT, "the JPEG has more than %d scans", MAX_SCANS));
+    if (state->jpeg.input_scan_number <= state->most_scans)
+        return;
+    smp_fail(state->base.err, SMP_E_LIMIT, "the JPEG has more than %d scans, too many for its %u x %u pixels",
+             state->most_scans, state->jpeg.image_width, state->jpeg.image_height);
+    smp_hint(state->base.err, "if the file is to be trusted, save it as a baseline JPEG or PNG with another program");
+    smp_jpeg_stop(&state->base, SMP_E_LIMIT);
 }
 
 static void read_header(void *context)
@@ -214,7 +174,7 @@ static void read_header(void *context)
     jpeg->err = smp_jpeg_errors(&state->base, SMP_E_DECODE);
     jpeg_create_decompress(jpeg);
     state->created = true;
-    smp_jpeg_adopt_memory(&state->base, (j_common_ptr)jpeg, MARKERS_CAP);
+    smp_jpeg_adopt_memory(&state->base, (j_common_ptr)jpeg, HEADER_CAP);
     jpeg->client_data = state;
     state->source = (struct jpeg_source_mgr){
         .init_source = source_start,
@@ -226,12 +186,12 @@ static void read_header(void *context)
     jpeg->src = &state->source;
     state->progress.progress_monitor = count_scans;
     jpeg->progress = &state->progress;
-    jpeg_save_markers(jpeg, JPEG_COM, MARKER_LENGTH);
-    jpeg_save_markers(jpeg, JPEG_APP0 + 1, MARKER_LENGTH);
-    jpeg_save_markers(jpeg, JPEG_APP0 + 2, MARKER_LENGTH);
+    smp_jpeg_watch_markers(jpeg);
     jpeg_read_header(jpeg, TRUE);
+    state->markers.closed = true;
 
-    uint64_t blocks = count_blocks(jpeg);
+    uint64_t blocks = count_blocks(jpeg), scans = SCANNED_BLOCKS / (blocks ? blocks : 1);
+    state->most_scans = scans < LEAST_SCANS ? LEAST_SCANS : scans > MOST_SCANS ? MOST_SCANS : (int)scans;
     bool whole = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
     check(state, smp_check_picture(&state->reader->limits, jpeg->image_width, jpeg->image_height,
                                    whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
@@ -276,6 +236,9 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
     jpeg_reader *state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "JPEG", sizeof *state);
+    state->base.markers = &state->markers;
+    state->base.notes = &reader->notes;
+    state->markers.meta = &reader->media.meta;
     reader->state = state;
     state->reader = reader;
     return smp_jpeg_guard(&state->base, read_header, state, err);
@@ -283,7 +246,8 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
-/* Without a profile, ink is taken to subtract light: R = (1 - C) (1 - K). */
+/* Without a profile, ink is taken to subtract light: R = (1 - C) (1 - K). 255 is no ink, as Adobe stores it: decoders
+ * take it so, whether the file has Adobe's marker or not. */
 static void cmyk_to_rgb(const jpeg_reader *state, uint8_t *to)
 {
     for (int64_t x = 0; x < state->reader->media.shape.width; x++) {
@@ -342,3 +306,4 @@ void smp_jpeg_read_close(smp_reader *reader)
     smp_free(state);
     reader->state = NULL;
 }
+    smp_jpeg_free_markers(&state->markers);
