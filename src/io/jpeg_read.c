@@ -1,5 +1,5 @@
-/* Reads JPEG by rows through libjpeg-turbo, as gray or RGB of 8 bits. What the library calls a warning (invented
- * samples for missing ones) is an error here. Keeps the ICC profile, EXIF, comments and resolution. */
+/* Reads JPEG by rows through libjpeg-turbo, as gray or RGB of 8 bits. Where the library would go on with invented
+ * samples it is stopped (jpeg.c). Keeps the ICC profile, EXIF, XMP, comments and resolution. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -195,11 +195,9 @@ static void read_header(void *context)
     bool whole = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
     check(state, smp_check_picture(&state->reader->limits, jpeg->image_width, jpeg->image_height,
                                    whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
-    /* Its decoder goes on with zeros where data is missing, without a word. */
-    if (jpeg->arith_code)
-        check(state, smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is coded arithmetically, which is not read"));
-    /* A Huffman code takes at least one bit a block. */
-    check(state, smp_check_size(&state->reader->source, blocks / 8, state->base.err));
+    /* A Huffman code takes at least one bit a block. Arithmetic coding has no such floor. */
+    if (!jpeg->arith_code)
+        check(state, smp_check_size(&state->reader->source, blocks / 8, state->base.err));
     state->base.memory.cap = UINT64_MAX; /* from here on --max-memory alone counts */
 
     switch (jpeg->jpeg_color_space) {
