@@ -151,8 +151,8 @@ static void describe_picture(jpeg_reader *state)
     }
     static const char *const spaces[] = {"unknown", "gray", "RGB", "YCbCr", "CMYK", "YCCK"};
     unsigned space = (unsigned)jpeg->jpeg_color_space;
-    snprintf(media->detail, sizeof media->detail, "%s%s%s", space < 6 ? spaces[space] : spaces[0], sampling,
-             jpeg->progressive_mode ? ", progressive" : "");
+    snprintf(media->detail, sizeof media->detail, "%s%s%s%s", space < 6 ? spaces[space] : spaces[0], sampling,
+             jpeg->progressive_mode ? ", progressive" : "", jpeg->arith_code ? ", arithmetic coding" : "");
 }
 
 static void count_scans(j_common_ptr cinfo)
@@ -234,11 +234,11 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
     jpeg_reader *state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "JPEG", sizeof *state);
+    reader->state = state;
+    state->reader = reader;
     state->base.markers = &state->markers;
     state->base.notes = &reader->notes;
     state->markers.meta = &reader->media.meta;
-    reader->state = state;
-    state->reader = reader;
     return smp_jpeg_guard(&state->base, read_header, state, err);
 }
 
@@ -279,6 +279,19 @@ smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_
     return smp_jpeg_guard(&state->base, read_rows, state, err);
 }
 
+/* Whether another JPEG begins right behind the one that was read. */
+static bool is_followed(jpeg_reader *state)
+{
+    enum { HEAD = 3 };
+    uint8_t head[HEAD];
+    const uint8_t *more;
+    size_t have = state->source.bytes_in_buffer < HEAD ? state->source.bytes_in_buffer : HEAD;
+    memcpy(head, state->source.next_input_byte, have);
+    size_t rest = smp_source_peek(&state->reader->source, &more, HEAD - have);
+    memcpy(head + have, more, rest);
+    return smp_jpeg_sniff(head, have + rest);
+}
+
 static void read_end(void *context)
 {
     jpeg_reader *state = context;
@@ -287,6 +300,8 @@ static void read_end(void *context)
             check(state,
                   smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is damaged: component %d is missing", i + 1));
     jpeg_finish_decompress(&state->jpeg);
+    if (state->markers.pictures < 2 && is_followed(state))
+        smp_note(state->base.notes, "another JPEG follows the first, which alone is read");
 }
 
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err)
@@ -300,8 +315,8 @@ void smp_jpeg_read_close(smp_reader *reader)
     jpeg_reader *state = reader->state;
     if (state->created)
         jpeg_destroy_decompress(&state->jpeg);
+    smp_jpeg_free_markers(&state->markers);
     smp_free(state->cmyk);
     smp_free(state);
     reader->state = NULL;
 }
-    smp_jpeg_free_markers(&state->markers);
