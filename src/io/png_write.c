@@ -71,6 +71,7 @@ static void put_colour(png_writer *state, int colours)
                      meta->icc.data, (png_uint_32)meta->icc.size);
         if (png_get_valid(png, info, PNG_INFO_iCCP))
             return;
+        smp_note(&state->writer->notes, "the ICC profile is invalid and is left out");
     }
     if (meta->srgb_intent >= 0 && meta->srgb_intent < PNG_sRGB_INTENT_LAST) {
         png_set_sRGB(png, info, meta->srgb_intent);
@@ -107,7 +108,17 @@ static char *to_latin1(const char *text, bool *fits)
     return out;
 }
 
-/* PNG keys: 1 to 79 Latin-1 characters. */
+/* PNG keys: 1 to 79 printable Latin-1 characters, of which libpng takes away blanks at the ends. */
+static bool is_key(const char *latin1)
+{
+    size_t length = strlen(latin1), shown = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)latin1[i];
+        shown += (c > 0x20 && c < 0x7F) || c > 0xA0;
+    }
+    return shown > 0 && length <= 79;
+}
+
 static void put_texts(png_writer *state)
 {
     const smp_meta *meta = state->meta;
@@ -122,8 +133,11 @@ static void put_texts(png_writer *state)
         const char *value = meta->texts[i].value;
         bool fits, international = strcmp(meta->texts[i].key, SMP_XMP_KEY) == 0;
         char *key = state->latin1[2 * i] = to_latin1(meta->texts[i].key, &fits);
-        if (!fits || (key && (!key[0] || strlen(key) > 79)))
+        if (!fits || (key && !is_key(key))) {
+            smp_note(&state->writer->notes, "the text '%.80s' is left out: a PNG cannot hold its keyword",
+                     meta->texts[i].key);
             continue;
+        }
         need(state, key, "a text", strlen(meta->texts[i].key));
         char *latin1 = state->latin1[2 * i + 1] = to_latin1(value, &fits);
         if (fits)
