@@ -380,8 +380,15 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     writer->options.inputs = NULL;
     if (code == SMP_OK)
         smp_output_set(writer->output, writer->options.output_seconds, writer->options.lazy_folder);
+    if (writer->options.strip)
+        meta = NULL;
+    if (code == SMP_OK && meta && meta->has_cicp && writer->format != &smp_format_png)
+        smp_note(&writer->notes,
+                 "the colours are of primaries %d and transfer %d (cICP), which a %s cannot say: they will be taken "
+                 "for sRGB",
+                 meta->cicp[0], meta->cicp[1], writer->format->name);
     if (code == SMP_OK)
-        code = writer->format->write_open(writer, writer->options.strip ? NULL : meta, err);
+        code = writer->format->write_open(writer, meta, err);
     if (code != SMP_OK)
         goto fail;
     *out = writer;
@@ -417,6 +424,11 @@ uint64_t smp_writer_clipped(const smp_writer *writer)
     return writer->clipped;
 }
 
+const smp_notes *smp_writer_notes(const smp_writer *writer)
+{
+    return &writer->notes;
+}
+
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
 {
     smp_code code = SMP_OK;
@@ -424,11 +436,6 @@ smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
         code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
     else if (writer->next_row != writer->shape.height)
         code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
-const smp_notes *smp_writer_notes(const smp_writer *writer)
-{
-    return &writer->notes;
-}
-
                         (long long)writer->shape.height);
     else if (writer->format->write_end)
         code = writer->format->write_end(writer, err);

@@ -86,13 +86,15 @@ static void keep_colour(png_reader *state, smp_meta *meta)
     png_bytep profile;
     int method, intent;
     png_uint_32 size;
-    if (png_get_iCCP(png, info, &name, &method, &profile, &size)) {
+    if (png_get_iCCP(png, info, &name, &method, &profile, &size) && !state->base.icc_damaged) {
         need(state, smp_blob_set(&meta->icc, profile, size), "an ICC profile", size);
         snprintf(meta->icc_name, sizeof meta->icc_name, "%s", name);
     }
     if (png_get_sRGB(png, info, &intent))
         meta->srgb_intent = intent;
     double gamma;
+    } else if (state->base.icc_fault[0] && !state->base.icc_damaged) {
+        smp_note(state->base.notes, "the ICC profile is invalid and is left out (libpng: %s)", state->base.icc_fault);
     if (png_get_gAMA(png, info, &gamma) && gamma > 0)
         meta->gamma = gamma;
     double *c = meta->chrm;
@@ -103,12 +105,38 @@ static void keep_metadata(png_reader *state)
 {
     png_structp png = state->base.png;
     png_infop info = state->base.info;
+static bool keep_chunk(const png_unknown_chunk *chunk, const char *type, uint8_t *to, size_t size)
+{
+    bool fits = memcmp(chunk->name, type, 4) == 0 && chunk->size == size;
+    if (fits)
+        memcpy(to, chunk->data, size);
+    return fits;
+}
+
+/* Chunks that this libpng need not know. */
+static void keep_chunks(png_reader *state, smp_meta *meta)
+{
+    png_unknown_chunkp chunks = NULL;
+    int count = png_get_unknown_chunks(state->base.png, state->base.info, &chunks);
+    uint8_t frames[8];
+    for (int i = 0; i < count; i++) {
+        const png_unknown_chunk *chunk = &chunks[i];
+        meta->has_cicp |= keep_chunk(chunk, "cICP", meta->cicp, sizeof meta->cicp);
+        meta->has_mdcv |= keep_chunk(chunk, "mDCV", meta->mdcv, sizeof meta->mdcv);
+        meta->has_clli |= keep_chunk(chunk, "cLLI", meta->clli, sizeof meta->clli);
+        if (keep_chunk(chunk, "acTL", frames, sizeof frames) && be32(frames) > 1)
+            smp_note(state->base.notes, "the file is an animation of %u pictures; the first alone is read",
+                     be32(frames));
+    }
+}
+
     smp_meta *meta = &state->reader->media.meta;
     keep_colour(state, meta);
     png_uint_32 x, y;
     int unit;
     if (png_get_pHYs(png, info, &x, &y, &unit)) {
         meta->x_density = x;
+    keep_chunks(state, meta);
         meta->y_density = y;
         meta->density_is_aspect = unit != PNG_RESOLUTION_METER;
     }
@@ -126,6 +154,8 @@ static void read_header(void *context)
     png_read_info(png, info);
 
     png_uint_32 width, height;
+    static const png_byte kept[] = "cICP\0mDCV\0cLLI\0acTL";
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, kept, 4);
     int depth, colour, interlace;
     png_get_IHDR(png, info, &width, &height, &depth, &colour, &interlace, NULL, NULL);
     bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
@@ -188,6 +218,7 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     code = smp_png_create(&state->base, true, err);
     if (code == SMP_OK)
         code = smp_png_guard(&state->base, read_header, state, err);
+    state->base.notes = &reader->notes;
     if (code == SMP_OK)
         code = smp_png_read_late(reader, err);
     /* Only where the file can be read again: see fall_back(). */
@@ -282,3 +313,16 @@ void smp_png_read_close(smp_reader *reader)
     smp_free(state);
     reader->state = NULL;
 }
+smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
+{
+    enum { SIGNATURE = 8 };
+    smp_code code = finish(reader, err);
+    if (code != SMP_OK)
+        return code;
+    const uint8_t *next;
+    size_t size = smp_source_peek(&reader->source, &next, SIGNATURE);
+    if (smp_png_sniff(next, size))
+        smp_note(&reader->notes, "another PNG follows the first, which alone is read");
+    return code;
+}
+

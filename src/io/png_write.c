@@ -157,6 +157,18 @@ static void put_texts(png_writer *state)
         png_set_text(state->base.png, state->base.info, state->texts, (int)used);
 }
 
+/* Chunks that this libpng need not know. They stand before the palette and the picture. */
+static void write_chunks(png_writer *state)
+{
+    const smp_meta *meta = state->meta;
+    if (meta->has_cicp)
+        png_write_chunk(state->base.png, (png_const_bytep) "cICP", meta->cicp, sizeof meta->cicp);
+    if (meta->has_mdcv)
+        png_write_chunk(state->base.png, (png_const_bytep) "mDCV", meta->mdcv, sizeof meta->mdcv);
+    if (meta->has_clli)
+        png_write_chunk(state->base.png, (png_const_bytep) "cLLI", meta->clli, sizeof meta->clli);
+}
+
 static void put_metadata(png_writer *state)
 {
     const smp_meta *meta = state->meta;
@@ -195,6 +207,9 @@ static void write_header(void *context)
         put_metadata(state);
     if (state->base.refused)
         png_error(png, "memory");
+    png_write_info_before_PLTE(png, state->base.info);
+    if (state->meta)
+        write_chunks(state);
     png_write_info(png, state->base.info);
 }
 
