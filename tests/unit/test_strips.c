@@ -7,8 +7,6 @@
 // clang-format on
 
 #include "base/alloc.h"
-#include "sharpen.h"
-#include "stages/stencil_grid.h"
 #include "stages/strip_grid.h"
 #include "strip_blocks.h"
 
@@ -107,39 +105,6 @@ static void bands_and_their_halos_are_whole_groups_of_rows(void **state)
         }
 }
 
-/* The last strip begins within a row and reaches its end, and the one before does not. */
-static void strips_that_overlap_are_as_many_as_reach_the_end(void **state)
-{
-    (void)state;
-    const smp_bands bands = {.most = 28, .halo = 4, .overlap = 16};
-    for (int64_t n = 1; n < 2000; n++) {
-        const smp_io io = output(n, 300);
-        smp_grid grid = {.units = 132};
-        smp_strip_grid(&io, ACROSS, &bands, &grid);
-        const int64_t step = grid.strips.step, count = grid.strips.across + (grid.strips.ends ? 2 : 0);
-        assert_int_equal(step, ACROSS - 16);
-        assert_true((count - 1) * step < n && (count - 1) * step + ACROSS >= n);
-        assert_true(count == 1 || (count - 2) * step + ACROSS < n);
-    }
-}
-
-/* Of one blur: sharpen counts what it clips, and would count what strips share twice. */
-static void strips_of_gaussian_overlap_where_rows_begin_anywhere_and_those_of_sharpen_do_not(void **state)
-{
-    (void)state;
-    const smp_sharpen sharpen = {.blur = {.radius = 4}};
-    smp_io io = output(1000, 300);
-    smp_grid grid = {.units = 132};
-    io.in.format = io.out.format = SMP_F32;
-    for (int odd = 0; odd < 2; odd++) {
-        io.in.stride = io.out.stride = 4000 + 4 * odd;
-        smp_geometry_bell_warp(&io, &sharpen.blur, &grid);
-        assert_int_equal(grid.strips.step, odd ? 124 : 128);
-        smp_geometry_sharpen_warp(&io, &sharpen, &grid);
-        assert_int_equal(grid.strips.step, 128);
-    }
-}
-
 /* A hundred SMs have something to do at 1000 x 1000 pixels. */
 static void small_pictures_have_lower_bands(void **state)
 {
@@ -177,8 +142,6 @@ int main(void)
         cmocka_unit_test(every_row_of_every_strip_is_in_one_block),
         cmocka_unit_test(what_takes_long_comes_first_and_is_low),
         cmocka_unit_test(bands_and_their_halos_are_whole_groups_of_rows),
-        cmocka_unit_test(strips_that_overlap_are_as_many_as_reach_the_end),
-        cmocka_unit_test(strips_of_gaussian_overlap_where_rows_begin_anywhere_and_those_of_sharpen_do_not),
         cmocka_unit_test(small_pictures_have_lower_bands),
         cmocka_unit_test(rows_beyond_32_bits_have_places),
     };
