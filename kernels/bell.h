@@ -22,7 +22,6 @@ typedef struct smp_bell {
     int32_t radius;
     int32_t edge;             /* smp_edge */
     float fill;               /* of `constant`: a fraction of full scale */
-    int32_t fixed;            /* whole numbers: the definition is bell_fixed.h's, and so is the meaning of w */
     int32_t whole;            /* N where a are 65536ths, else 0 */
     float w[SMP_BELL_INLINE]; /* column pass: w[k] for distance k, when radius < SMP_BELL_INLINE */
     float a[SMP_BELL_INLINE]; /* row pass: the same */
@@ -79,7 +78,7 @@ enum { SMP_BELL_AT_ONCE = 8 };
 /* CPU scratch of the tiled walk: a window, a line and those output rows. */
 SMP_FN size_t smp_bell_scratch(int radius, int channels)
 {
-    int64_t reach = 2 * (int64_t)radius; /* (what gaussian_fixed.c keeps is smaller) */
+    int64_t reach = 2 * (int64_t)radius;
     return (smp_stencil_window(reach, smp_stencil_step(reach), STENCIL_PITCH) +
             smp_stencil_line((int64_t)radius * channels) + SMP_BELL_AT_ONCE * STENCIL_PITCH) *
            sizeof(float);

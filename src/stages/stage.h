@@ -137,7 +137,6 @@ typedef struct smp_node_plan {
     bool already;            /* with `nothing`: because this input already is what the stage makes; no warning then */
     smp_access access;       /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
-    bool codes;              /* takes whole code values: computed ones are rounded first; gives such values (SMP_INTEGER) */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
     smp_family family;
     smp_map_op map; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */

@@ -2,7 +2,7 @@
 #include "stages/stencil_grid.h"
 
 #include "base/checked.h"
-#include "bell_fixed.h"
+#include "bell_banded.h"
 #include "blur_slope.h"
 #include "box.h"
 #include "gradient.h"
@@ -68,12 +68,9 @@ static void bell_warp(const smp_io *io, const smp_bell *bell, smp_grid *grid)
     const int radius = smp_bell_warp(bell, io), from = io->in.format, to = io->out.format;
     /* Kernels on tensor cores have halos of whole groups of rows. */
     const smp_bands banded = {.most = 320, .warps = 48, .uneven = true};
-    const smp_bands fixed = {.most = smp_fixed_band(smp_fixed_steps(bell, io->in.channels))};
     const smp_bands plain = bell_bands(from, to, radius);
     if (smp_banded_warp(bell, io))
         smp_strip_grid(io, SMP_BANDED_ACROSS, &banded, grid);
-    else if (bell->fixed)
-        smp_strip_grid(io, SMP_BANDED_ACROSS, &fixed, grid);
     else
         smp_strip_grid(io, 32 * smp_bell_lane(from, to, radius), &plain, grid);
 }

@@ -109,10 +109,6 @@ static void add_stencils(table *t)
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_U8, 1, 0.55, "NPP gauss"},
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_U8, 3, 0.55, "NPP gauss"},
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_F32, 1, 0.75, "NPP gauss"},
-        {"gaussian 5 taps fixed", "gaussian 0.5px arithmetic=fixed", 5, SMP_U8, 1, 0.55, "NPP gauss"},
-        {"gaussian 5 taps fixed", "gaussian 0.5px arithmetic=fixed", 5, SMP_U8, 3, 0.55, "NPP gauss"},
-        {"gaussian 15 taps fixed", "gaussian 1.75px arithmetic=fixed", 15, SMP_U8, 1, 0.55, "NPP gauss"},
-        {"gaussian 15 taps fixed", "gaussian 1.75px arithmetic=fixed", 15, SMP_U8, 3, 0.55, "NPP gauss"},
         {"gaussian 31 taps", "gaussian 3.75px", 31, SMP_F32, 1, 0.60, "NPP gauss advanced"},
         /* no bars: what else people blur by, and in which formats */
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_U16, 1, 0, "NPP gauss"},

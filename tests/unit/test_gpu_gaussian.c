@@ -125,8 +125,8 @@ static void any_alignment_and_window_will_do(void **state)
     for (int i = 0; i < 2; i++) {
         const struct {
             double sigma, truncate, fill;
-            int edge, arithmetic;
-        } p = {sigmas[i], 4, 0, SMP_REFLECT, 0};
+            int edge;
+        } p = {sigmas[i], 4, 0, SMP_REFLECT};
         kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 6};
         assert_true(c.stage->params_size == sizeof p);
         c.in = case_shape(61, 45, 3, SMP_U8);
@@ -151,8 +151,8 @@ static void bytes_become_floats_and_floats_bytes(void **state)
         for (int k = 0; k < 3; k++) {
             const struct {
                 double sigma, truncate, fill;
-                int edge, arithmetic;
-            } p = {radius / 2., 2, 0, (radius + k) % (SMP_ZERO + 1), 0};
+                int edge;
+            } p = {radius / 2., 2, 0, (radius + k) % (SMP_ZERO + 1)};
             kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = (uint64_t)radius};
             c.in = case_shape(301 / few[k], 41, few[k], SMP_U8);
             c.values = radius == 2 ? CASE_ANY : CASE_REALS;
@@ -176,8 +176,8 @@ static void whole_strips_of_rows_that_begin_anywhere(void **state)
     for (int i = 0; i < 3; i++) {
         const struct {
             double sigma, truncate, fill;
-            int edge, arithmetic;
-        } p = {sigmas[i], 4, 0, SMP_REFLECT, 0};
+            int edge;
+        } p = {sigmas[i], 4, 0, SMP_REFLECT};
         kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 7};
         c.in = case_shape(211, 71, 3, SMP_U8);
         c.in_storage = SMP_U8, c.out_storage = SMP_U8;
@@ -200,19 +200,18 @@ static void ends_of_rows_that_lie_end_to_end_have_the_border(void **state)
     (void)state;
     static const struct {
         double sigma, truncate;
-        int arithmetic;
         int64_t width, channels;
         smp_format format;
-    } kinds[] = {{0.5, 4, 0, 1101, 1, SMP_U8},  {0.5, 4, 0, 363, 3, SMP_U8},   {0.25, 4, 0, 1281, 1, SMP_U8},
-                 {0.75, 4, 0, 769, 1, SMP_U8},  {0.75, 4, 0, 213, 3, SMP_U8},  {1.75, 4, 0, 641, 1, SMP_U8},
-                 {1.75, 4, 0, 167, 3, SMP_U8},  {0.5, 4, 1, 513, 1, SMP_U8},   {1.75, 4, 1, 163, 3, SMP_U8},
-                 {0.5, 4, 0, 1025, 1, SMP_U16}, {1.75, 4, 0, 843, 1, SMP_U16}, {0.5, 4, 0, 533, 1, SMP_F32}};
+    } kinds[] = {{0.5, 4, 1101, 1, SMP_U8}, {0.5, 4, 363, 3, SMP_U8},   {0.25, 4, 1281, 1, SMP_U8},
+                 {0.75, 4, 769, 1, SMP_U8}, {0.75, 4, 213, 3, SMP_U8},  {1.75, 4, 641, 1, SMP_U8},
+                 {1.75, 4, 167, 3, SMP_U8}, {0.5, 4, 1025, 1, SMP_U16}, {1.75, 4, 843, 1, SMP_U16},
+                 {0.5, 4, 533, 1, SMP_F32}};
     for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
         for (int edge = 0; edge <= SMP_ZERO; edge++) {
             const struct {
                 double sigma, truncate, fill;
-                int edge, arithmetic;
-            } p = {kinds[i].sigma, kinds[i].truncate, 0, edge, kinds[i].arithmetic};
+                int edge;
+            } p = {kinds[i].sigma, kinds[i].truncate, 0, edge};
             kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 9};
             c.in = case_shape(kinds[i].width, 61, (int)kinds[i].channels, kinds[i].format);
             c.in_storage = kinds[i].format, c.out_storage = kinds[i].format;
@@ -235,8 +234,8 @@ static void strips_that_overlap_leave_nothing_out(void **state)
                 for (int more = -1; more <= 1; more++) {
                     const struct {
                         double sigma, truncate, fill;
-                        int edge, arithmetic;
-                    } p = {kinds[i].sigma, 4, 0, SMP_MIRROR, 0};
+                        int edge;
+                    } p = {kinds[i].sigma, 4, 0, SMP_MIRROR};
                     const int64_t beside = 16 / smp_sample_size((int)kinds[i].format);
                     kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 11};
                     c.in = case_shape((kinds[i].across * strips + beside) / channels + more, 47, channels, kinds[i].format);
@@ -265,8 +264,8 @@ static void no_strip_reads_behind_the_last_row_or_what_nobody_wrote(void **state
         for (int more = 0; more < 16; more += 3) {
             const struct {
                 double sigma, truncate, fill;
-                int edge, arithmetic;
-            } p = {kinds[i].sigma, 4, 0, SMP_MIRROR, 0};
+                int edge;
+            } p = {kinds[i].sigma, 4, 0, SMP_MIRROR};
             kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 12};
             c.in = case_shape(kinds[i].width + more, 61, 1, kinds[i].format);
             c.in_storage = kinds[i].format, c.out_storage = kinds[i].format;
