@@ -106,8 +106,7 @@ smp_code smp_whole_input_open(const smp_run_request *run, smp_whole_input *out, 
                             .probe = smp_file_probe,
                             .probe_context = (void *)(uintptr_t)&run->limits,
                             .plain_storage = run->plain_storage,
-                            .fuse = smp_run_fuses(run),
-                            .gpu = !run->device->host_memory};
+                            .fuse = smp_run_fuses(run)};
     code = smp_plan_make(&ask, run->diags, &out->plan, err);
     if (!code)
         smp_tuned_apply(run->tuned, run->device, out->plan);

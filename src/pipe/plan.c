@@ -468,7 +468,7 @@ static smp_code finish_plan(planner *p)
         return code;
     find_clipping(p->plan);
     if (p->request->fuse)
-        code = smp_plan_fuse(p->plan, p->request->gpu, p->err);
+        code = smp_plan_fuse(p->plan, p->err);
     if (code)
         return code;
     set_phases(p->plan);

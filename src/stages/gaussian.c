@@ -56,7 +56,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return code;
     memcpy(work->kernel, &bell, sizeof bell);
     work->kernel_size = sizeof bell;
-    work->family = SMP_FAMILY_BELL;
     return SMP_OK;
 }
 

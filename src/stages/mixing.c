@@ -72,5 +72,4 @@ void smp_mixing_plan(const smp_mix *mix, smp_node_plan *work)
     work->ops = 2. * mix->rows * mix->cols / work->out.channels;
     memcpy(work->kernel, mix, sizeof *mix);
     work->kernel_size = sizeof *mix;
-    work->family = SMP_FAMILY_MIX;
 }

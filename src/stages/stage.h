@@ -108,15 +108,6 @@ typedef enum smp_result_kind {
     SMP_RESULT_LEAVES_COUNTS /* both: records, and from plan.counts_at on, counts. A launch works on one: smp_result_part */
 } smp_result_kind;
 
-/* Which kernel parameter struct a step has, for stages that stand for several steps (smp_stage.stands_for). */
-typedef enum smp_family {
-    SMP_FAMILY_OTHER,
-    SMP_FAMILY_MIX,      /* smp_mix */
-    SMP_FAMILY_BELL,     /* smp_bell, and nothing but the blur */
-    SMP_FAMILY_GRADIENT, /* smp_gradient */
-    SMP_FAMILY_MAP       /* smp_map: set by the planner */
-} smp_family;
-
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
 enum { SMP_MAX_LAUNCHES = 3 };     /* of a variant */
 
@@ -138,7 +129,6 @@ typedef struct smp_node_plan {
     smp_access access;       /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
-    smp_family family;
     smp_map_op map; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
@@ -274,13 +264,6 @@ typedef struct smp_orient_params { int64_t orientation; /* as EXIF: 1..8 */ } sm
 /* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */
 typedef struct smp_alias { const char *name, *say; } smp_alias;
 
-/* One of several steps in a row, each of which is all that reads the picture of the one before. */
-typedef struct smp_join_step {
-    const smp_node_plan *work;
-    const smp_shape *in, *out;
-    smp_format from, to; /* storage of input and output */
-} smp_join_step;
-
 typedef struct smp_stage {
     const char *name;
     const char *help;  /* one line */
@@ -312,9 +295,6 @@ typedef struct smp_stage {
     smp_code (*tally)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result, void **out, smp_error *err);
     bool (*join)(void *total, const void *more); /* false, total untouched: they do not measure the same */
     smp_code (*tell)(const void *tally, smp_findings *findings, smp_error *err);
-    /* Of stages that the planner takes in place of several on a GPU: how many of the steps, from the first on, this one
-     * stands for with the same bytes; 0: none. *work (zeroed) gets its plan. Null: it stands for itself only. */
-    int (*stands_for)(const smp_join_step *steps, int count, smp_node_plan *work);
 } smp_stage;
 
 /* ------------------------------------------------------------------------------------------------ the list */

@@ -3,7 +3,6 @@
 
 #include "base/checked.h"
 #include "bell_banded.h"
-#include "blur_slope.h"
 #include "box.h"
 #include "gradient.h"
 #include "sharpen.h"
@@ -112,16 +111,6 @@ void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid)
         tiles(io, SMP_GRADIENT_ACROSS, SMP_GRADIENT_DOWN, SMP_GRADIENT_ACROSS / 4, SMP_GRADIENT_DOWN / 4, grid);
     else
         smp_strip_grid(io, bytes ? 512 : 128, &bands, grid);
-}
-
-void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *grid)
-{
-    const smp_blur_slope *p = params;
-    const smp_bands bands = {.most = SMP_BLUR_SLOPE_BAND, .busy = 24, .halo = 2 * p->bell.radius + 2};
-    if (smp_blur_slope_warp(p, io))
-        smp_strip_grid(io, smp_blur_slope_across(p->bell.radius), &bands, grid);
-    else
-        smp_geometry_samples(io, params, grid);
 }
 
 void smp_geometry_box_warp(const smp_io *io, const void *params, smp_grid *grid)

@@ -14,10 +14,9 @@ void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *g
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid); /* where smp_bell_warp() says so */
 void smp_geometry_sharpen_warp(const smp_io *io, const void *params, smp_grid *grid);
 
-/* smp_taps, smp_gradient, smp_blur_slope, smp_box. */
+/* smp_taps, smp_gradient, smp_box. */
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid);
-void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_box_warp(const smp_io *io, const void *params, smp_grid *grid); /* where smp_box_warp() says so */
 void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_box_columns(const smp_io *io, const void *params, smp_grid *grid);

@@ -8,7 +8,6 @@
 /* What a kernel's launches want of their bands; rows are output rows. */
 typedef struct smp_bands {
     int64_t most; /* rows of a band, on average */
-    int busy;     /* warps for an SM: a small picture's bands are lower, so that there are as many. 0: 12 */
     int warps;    /* that an SM had better have in all: where bands are tall, they are lower for it too. 0: no matter */
     int halo;     /* rows that a band reads beside its own */
     bool uneven;  /* those that come first are taller: fewer rows are read twice, and the launch ends together */

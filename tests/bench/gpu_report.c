@@ -104,8 +104,7 @@ static void environment(smp_json *json, const gpu_bench *bench)
 
 static void bars(smp_json *json, const gpu_bench *bench, const gpu_result *result)
 {
-    static const char *const kinds[] = {"none",   "of copy",         "of read",
-                                        "x peer", "of the f32 peak", "copies of the input"};
+    static const char *const kinds[] = {"none", "of copy", "of read", "x peer", "of the f32 peak"};
     smp_json_array(json, "bars");
     for (int k = 0; k < GPU_BARS && result->row->bars[k].kind; k++) {
         const gpu_bar *bar = &result->row->bars[k];

@@ -245,26 +245,6 @@ static void add_arithmetic(table *t)
     }
 }
 
-static void add_chains(table *t)
-{
-    static const struct {
-        const char *name, *blur;
-        int64_t strip;
-    } chains[] = {{"chain, 5 taps", "gaussian 0.5px", 0},
-                  {"chain, 5 taps, strips", "gaussian 0.5px", 1024},
-                  {"chain, 9 taps", "gaussian 1px", 0}};
-    for (size_t i = 0; i < sizeof chains / sizeof chains[0]; i++) {
-        gpu_row *row = add(t, "chain", chains[i].name, "gray", SMP_U8, 3);
-        row->lines[1] = chains[i].blur;
-        row->lines[2] = "sobel";
-        row->lines[3] = "levels black=5% white=60%";
-        row->lines[4] = "threshold 40%";
-        row->fill = GPU_PHOTO;
-        row->strip = t->tiny ? chains[i].strip / 64 : chains[i].strip;
-        row->bars[0] = (gpu_bar){GPU_BAR_COPIES, 1.6, NULL};
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------ the table */
 
 const gpu_row *gpu_rows(bool tiny, size_t *count)
@@ -276,7 +256,6 @@ const gpu_row *gpu_rows(bool tiny, size_t *count)
         add_stencils(t);
         add_reductions(t);
         add_arithmetic(t);
-        add_chains(t);
         add_moves(t);
     }
     *count = t->count;
@@ -307,9 +286,6 @@ void gpu_bar_text(const gpu_bar *bar, char *text, size_t size)
         return;
     case GPU_BAR_FMA:
         snprintf(text, size, "at least %g of the f32 peak", bar->value);
-        return;
-    case GPU_BAR_COPIES:
-        snprintf(text, size, "at most %g copies of the input", bar->value);
         return;
     default:
         snprintf(text, size, "none");

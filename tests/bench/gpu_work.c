@@ -42,8 +42,7 @@ static smp_code make_plan(gpu_work *work, const gpu_row *row, gpu_size size, con
                                   .orientation = 1,
                                   .output = "memory",
                                   .accepts = accepts_all,
-                                  .fuse = !variant || strcmp(variant, "naive") != 0,
-                                  .gpu = true};
+                                  .fuse = !variant || strcmp(variant, "naive") != 0};
     if (!code)
         code = smp_plan_make(&ask, &diags, &work->plan, err);
     if (code && diags.count)
@@ -102,11 +101,8 @@ static smp_code open_step(gpu_work *work, int index, const char *variant, bool t
     if (!code)
         code = smp_step_open(&work->runs[index], device, step, NULL, takes, err);
     const smp_step *input = &work->plan->steps[step->input];
-    int64_t rows = input->out.height;
-    if (work->strip > 0 && !step->whole_input)
-        rows = smp_min_i64(rows, 2 * work->strip + 2 * (step->reach_up + step->reach_down));
     if (!code)
-        code = smp_step_scratch(&work->runs[index], input->storage, rows, err);
+        code = smp_step_scratch(&work->runs[index], input->storage, input->out.height, err);
     work->ops += step->work.ops * (double)step->out.width * (double)step->out.height * step->out.channels;
     return code;
 }
@@ -119,7 +115,7 @@ static double picture_bytes(const smp_step *step)
 smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, gpu_size size, const char *variant,
                        bool tight, void *source, void *target, smp_error *err)
 {
-    *work = (gpu_work){.device = device, .strip = row->strip, .target = target};
+    *work = (gpu_work){.device = device, .target = target};
     smp_code code = make_plan(work, row, size, variant, err);
     if (code)
         return code;
@@ -127,8 +123,7 @@ smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, g
     work->runs = smp_alloc_array(count, sizeof *work->runs);
     work->frames = smp_alloc_array(count, sizeof *work->frames);
     work->strides = smp_alloc_array(count, sizeof *work->strides);
-    work->done = smp_alloc_array(count, sizeof *work->done);
-    if (!work->runs || !work->frames || !work->strides || !work->done)
+    if (!work->runs || !work->frames || !work->strides)
         return smp_fail_memory(err, "a plan", count * sizeof *work->runs);
     for (size_t i = 0; !code && i < count; i++)
         code = open_step(work, (int)i, variant, tight, source, err);
@@ -150,7 +145,6 @@ void gpu_work_close(gpu_work *work)
     smp_free(work->runs);
     smp_free(work->frames);
     smp_free(work->strides);
-    smp_free(work->done);
     smp_plan_free(work->plan);
     smp_program_free(work->program);
     *work = (gpu_work){0};
@@ -158,10 +152,10 @@ void gpu_work_close(gpu_work *work)
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-static smp_view rows_of(const gpu_work *work, int index, int64_t first, int64_t count)
+static smp_view picture_of(const gpu_work *work, int index)
 {
     const smp_step *step = &work->plan->steps[index];
-    return smp_view_of(&step->out, step->storage, work->frames[index], work->strides[index], 0, first, count);
+    return smp_view_of(&step->out, step->storage, work->frames[index], work->strides[index], 0, 0, step->out.height);
 }
 
 smp_code gpu_work_reset(gpu_work *work, smp_error *err)
@@ -173,51 +167,24 @@ smp_code gpu_work_reset(gpu_work *work, smp_error *err)
     return code;
 }
 
-/* Rows from .. to-1 of a step's output. */
-static smp_code launch_rows(gpu_work *work, int index, int64_t from, int64_t to, smp_error *err)
+static smp_code launch(gpu_work *work, int index, smp_error *err)
 {
     const smp_step *step = &work->plan->steps[index];
-    const int64_t height = work->plan->steps[step->input].out.height;
-    int64_t first = 0, count = height;
-    if (from > 0 || to < step->out.height)
-        smp_step_reads(step, height, from, to, &first, &count);
-    smp_view in = rows_of(work, step->input, first, count), by = {0};
-    if (step->by >= 0)
-        by = rows_of(work, step->by, 0, work->plan->steps[step->by].out.height);
-    smp_view out = step->job == SMP_JOB_REDUCE ? in : rows_of(work, index, from, to - from);
+    const smp_view in = picture_of(work, step->input);
+    const smp_view by = step->by >= 0 ? picture_of(work, step->by) : (smp_view){0};
+    const smp_view out = step->job == SMP_JOB_REDUCE ? in : picture_of(work, index);
     return smp_step_launch(&work->runs[index], &in, &out, &by, err);
-}
-
-/* Rows of step `index` that must be there once `rows` rows of the last one are: what later steps reach down for. */
-static int64_t needed(const gpu_work *work, int index, int64_t rows)
-{
-    for (int i = index + 1; i <= work->last; i++)
-        rows += work->plan->steps[i].reach_down;
-    return smp_min_i64(rows, work->plan->steps[index].out.height);
 }
 
 smp_code gpu_work_launch(gpu_work *work, smp_error *err)
 {
     const int count = (int)work->plan->step_count;
-    const int64_t height = work->plan->steps[work->last].out.height, strip = work->strip > 0 ? work->strip : height;
     smp_code code = SMP_OK;
-    for (int i = 0; i < count; i++) {
-        work->done[i] = 0;
+    for (int i = 0; i < count; i++)
         work->runs[i].cost = (smp_cost){0};
-    }
-    for (int64_t to = smp_min_i64(strip, height); !code; to = smp_min_i64(to + strip, height)) {
-        for (int i = 0; !code && i < count; i++) {
-            const smp_step *step = &work->plan->steps[i];
-            if (step->job == SMP_JOB_SOURCE)
-                continue;
-            int64_t end = strip == height ? step->out.height : needed(work, i, to);
-            if (end > work->done[i])
-                code = launch_rows(work, i, work->done[i], end, err);
-            work->done[i] = end;
-        }
-        if (to >= height)
-            break;
-    }
+    for (int i = 0; !code && i < count; i++)
+        if (work->plan->steps[i].job != SMP_JOB_SOURCE)
+            code = launch(work, i, err);
     return code;
 }
 
@@ -243,7 +210,7 @@ void gpu_work_variants(const gpu_work *work, char *text, size_t size)
 
 smp_view gpu_work_result(const gpu_work *work)
 {
-    return rows_of(work, work->last, 0, work->plan->steps[work->last].out.height);
+    return picture_of(work, work->last);
 }
 
 smp_code gpu_work_poison(gpu_work *work, unsigned char byte, smp_error *err)

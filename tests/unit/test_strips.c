@@ -23,7 +23,6 @@ static const smp_bands kinds[] = {
     {.most = 320, .warps = 48, .uneven = true},
     {.most = 400, .warps = 28, .halo = 32, .uneven = true},
     {.most = 64, .halo = 2, .uneven = true},
-    {.most = 90, .busy = 24, .halo = 6},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, ACROSS = 128 };
 
