@@ -108,22 +108,13 @@ static const char *columns(const smp_io *io, const void *kernel)
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "row pass into an f32 picture, column pass out of it",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_SCRATCH,
-                   .cpu = SMP_CPU(gaussian_rows),
-                   .cuda = "gaussian_rows"},
-                  {.from = SMP_SCRATCH,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(gaussian_columns),
-                   .cuda = "gaussian_columns"}}},
+     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(gaussian_rows), .cuda = "gaussian_rows"},
+                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_columns), .cuda = "gaussian_columns"}}},
     {.name = "tiled",
      .help = "CPU: both passes in one walk, rows between them stay in cache; GPU: two launches over tiles with a halo",
      .launches =
          {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled)},
-          {.from = SMP_IN,
-           .to = SMP_SCRATCH,
-           .cuda = "gaussian_rows_tiled",
-           .geometry = smp_geometry_bell_rows},
+          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .geometry = smp_geometry_bell_rows},
           {.from = SMP_SCRATCH,
            .to = SMP_OUT,
            .cuda = "gaussian_columns_tiled",
@@ -131,9 +122,9 @@ static const smp_variant variants[] = {
      .scratch = scratch,
      .band = 16},
     {.name = "fused",
-     .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px (above 8 from float to "
-             "8 bits), two channels but of 8 bits, 16 bits to or from float and a fill outside run as "
-             "tiled; 8 bits from 4 to 12 px have their row pass on tensor cores",
+     .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px (above 3 between float "
+             "and 8 bits), two channels but of 8 bits, 16 bits to or from float and a fill outside run as tiled; "
+             "8 bits from 4 to 12 px have their row pass on tensor cores",
      .launches = {{.from = SMP_IN,
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(gaussian_tiled),
@@ -164,8 +155,9 @@ const smp_stage smp_stage_gaussian = {
         "columns, in f32, rounded once at the end. w[k] = exp(-k^2 / (2 s^2)), normalised in double to sum 1, for k up "
         "to ceil(truncate * sigma); s = sigma as in scipy.ndimage.gaussian_filter. Where sampling (sigma below about "
         "0.7 px) or cutting the tails (truncate below about 3.9) would move the standard deviation of these weights "
-        "from sigma by more than 0.1 %, s is chosen so that it is sigma exactly. Of 8-bit pictures, up to 12 px of radius, "
-        "the row weights are whole 65536ths that move no result by more than 0.01, so that the row pass is exact.\n"
+        "from sigma by more than 0.1 %, s is chosen so that it is sigma exactly. Of 8-bit pictures, up to 12 px of "
+        "radius, the row weights are whole 65536ths that move no result by more than 0.01, so that the row pass is "
+        "exact.\n"
         "Alpha is blurred like a colour; colour is premultiplied. edge=constant: both passes see `fill` outside.",
     .example = "gaussian 2px edge=mirror",
     .domain = SMP_IMAGE,

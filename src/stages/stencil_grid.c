@@ -51,9 +51,9 @@ static smp_bands bell_bands(int from, int to, int radius)
         if (!rows)
             return (smp_bands){.most = 400, .warps = F32_WARPS, .halo = 2 * r, .uneven = true};
     } else if (to == SMP_F32) {
-        rows = r <= 2 ? 16 : r <= 4 ? 32 : r <= 8 ? 80 : 88;
+        rows = r <= 2 ? 16 : 32;
     } else if (from == SMP_F32) {
-        rows = r <= 3 ? 16 : r <= 5 ? 40 : 64;
+        rows = 16;
     } else {
         rows = r <= 2 ? 32 : r == 3 ? 64 : r == 4 ? 96 : 0;
         if (!rows)

@@ -2,6 +2,7 @@
  * and shared memory is used without conflicts. */
 #include "gpu_case.h"
 
+#include "bell.h"
 #include "exec/step.h"
 
 extern const smp_stage smp_stage_gaussian;
@@ -85,11 +86,12 @@ static void memory_for_a_picture_between_is_taken_where_two_launches_run(void **
         int channels;
         bool first, second;
     } cases[] = {
-        {"gaussian 2px", SMP_U8, 3, false, false},  /* radius 8 */
-        {"gaussian 2.2px", SMP_U8, 3, false, true}, /* 9 */
-        {"gaussian 4.2px", SMP_U8, 1, true, true},  /* 17 */
-        {"gaussian 2px", SMP_U8, 2, true, true},    {"gaussian 1px", SMP_U16, 3, true, true},
-        {"gaussian 4px", SMP_F32, 3, false, false},
+        {"gaussian 0.25px", SMP_U8, 3, false, false}, /* radius 1 */
+        {"gaussian 0.75px", SMP_U8, 3, false, false}, /* 3 */
+        {"gaussian 1px", SMP_U8, 3, true, true},      /* 4 */
+        {"gaussian 0.5px", SMP_U8, 2, true, true},    {"gaussian 0.5px", SMP_U16, 3, true, true},
+        {"gaussian 4px", SMP_F32, 3, false, false}, /* 16 */
+        {"gaussian 4.2px", SMP_F32, 1, true, true}, /* 17 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const gpu_case c = {.lines = {cases[i].line, cases[i].line},
@@ -141,13 +143,13 @@ static void any_alignment_and_window_will_do(void **state)
     }
 }
 
-/* As in the midst of a chain: kernels of their own for small radii, in strips and bands; floats clip, and may be no
+/* As in the midst of a chain: kernels of their own up to radius 3, in strips and bands; floats clip, and may be no
  * numbers. */
 static void bytes_become_floats_and_floats_bytes(void **state)
 {
     (void)state;
     static const int few[] = {1, 3, 4};
-    for (int radius = 1; radius <= 17; radius++)
+    for (int radius = 1; radius <= SMP_BELL_MIXED_RADIUS + 1; radius++)
         for (int k = 0; k < 3; k++) {
             const struct {
                 double sigma, truncate, fill;
@@ -157,14 +159,12 @@ static void bytes_become_floats_and_floats_bytes(void **state)
             c.in = case_shape(301 / few[k], 41, few[k], SMP_U8);
             c.values = radius == 2 ? CASE_ANY : CASE_REALS;
             c.in_storage = SMP_F32, c.out_storage = SMP_U8;
-            if (radius <= 9)
-                gpu_views_check(&c);
+            gpu_views_check(&c);
             c.values = CASE_CODES;
             c.in_storage = SMP_U8, c.out_storage = SMP_F32;
-            if (k == radius / 2 % 3 && radius % 2) /* a kernel serves several radii */
-                c.in = case_shape(radius, 5, few[k], SMP_U8);
-            if (k == radius / 2 % 3)
-                gpu_views_check(&c);
+            gpu_views_check(&c);
+            c.in = case_shape(radius, 5, few[k], SMP_U8);
+            gpu_views_check(&c);
         }
 }
 
