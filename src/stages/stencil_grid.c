@@ -40,7 +40,7 @@ void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *g
 }
 
 /* Bands of bell_warp.cuh. Where memory binds, so low ones that the L2 keeps what all warps read and write until the
- * bands below have read it too; else tall and uneven ones. Found by trying (docs/gpu-log.md). */
+ * bands below have read it too; else tall and uneven ones. Found by trying (docs/why.md). */
 static smp_bands bell_bands(int from, int to, int radius)
 {
     enum { F32_WARPS = 28, WARPS = 17 };
