@@ -51,11 +51,6 @@ static smp_code make_plan(gpu_work *work, const gpu_row *row, gpu_size size, con
     return code;
 }
 
-static int64_t stride_of(const smp_step *step, bool tight)
-{
-    return tight ? smp_row_bytes(&step->out, step->storage) : smp_row_stride(&step->out, step->storage);
-}
-
 size_t gpu_source_bytes(const gpu_row *row, gpu_size size)
 {
     const smp_shape shape = shape_of(row, size);
@@ -74,12 +69,12 @@ static int last_stage(const smp_plan *plan)
     return last;
 }
 
-static smp_code open_step(gpu_work *work, int index, const char *variant, bool tight, void *source, smp_error *err)
+static smp_code open_step(gpu_work *work, int index, const char *variant, void *source, smp_error *err)
 {
     const smp_step *step = &work->plan->steps[index];
     smp_device *device = work->device;
     smp_code code = SMP_OK;
-    work->strides[index] = stride_of(step, tight);
+    work->strides[index] = smp_row_stride(&step->out, step->storage);
     if (step->job == SMP_JOB_SOURCE) {
         work->frames[index] = source;
         return step->path ? smp_fail(err, SMP_E_USAGE, "benchmarks read no files") : SMP_OK;
@@ -113,7 +108,7 @@ static double picture_bytes(const smp_step *step)
 }
 
 smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, gpu_size size, const char *variant,
-                       bool tight, void *source, void *target, smp_error *err)
+                       void *source, void *target, smp_error *err)
 {
     *work = (gpu_work){.device = device, .target = target};
     smp_code code = make_plan(work, row, size, variant, err);
@@ -126,7 +121,7 @@ smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, g
     if (!work->runs || !work->frames || !work->strides)
         return smp_fail_memory(err, "a plan", count * sizeof *work->runs);
     for (size_t i = 0; !code && i < count; i++)
-        code = open_step(work, (int)i, variant, tight, source, err);
+        code = open_step(work, (int)i, variant, source, err);
     const smp_step *steps = work->plan->steps;
     work->bytes = picture_bytes(&steps[0]) + (work->last > 0 ? picture_bytes(&steps[work->last]) : 0);
     for (size_t i = 1; i < count; i++)

@@ -19,11 +19,10 @@ typedef struct gpu_work {
     double bytes, ops;  /* that the whole must move (input read once, output written once), and compute */
 } gpu_work;
 
-/* variant: of every stage that has it; null: the default. tight: rows lie end to end, whatever their length (an odd
- * stride when it is odd), not at multiples of 64 bytes. source: device memory of gpu_source_bytes(). target: device
+/* variant: of every stage that has it; null: the default. source: device memory of gpu_source_bytes(). target: device
  * memory for the result, as large as the source; null: taken here. *work is filled also on failure: close it. */
 smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, gpu_size size, const char *variant,
-                       bool tight, void *source, void *target, smp_error *err);
+                       void *source, void *target, smp_error *err);
 size_t gpu_source_bytes(const gpu_row *row, gpu_size size);
 
 /* Sets results to what launches expect: counts to zero. Queued, like the launches. */
