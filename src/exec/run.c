@@ -76,8 +76,6 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
     pthread_mutex_lock(&planning);
     smp_code code = smp_plan_make(&ask, request->diags, plan, err);
     pthread_mutex_unlock(&planning);
-    if (!code)
-        smp_tuned_apply(request->tuned, request->device, *plan);
     return code;
 }
 

@@ -61,7 +61,6 @@ typedef struct smp_plan {
     size_t sink_count, sink_capacity;
     int phases;
     int64_t granule; /* strips begin at multiples of this many rows (a power of two) */
-    int64_t strip_rows; /* tuned height of strips; 0: the executor chooses. Set by who knows the device */
 } smp_plan;
 
 /* Says what a file of that name can hold of a shape: smp_writer_shape, or a test's own; null path: memory, any shape. */

@@ -49,8 +49,7 @@ static const smp_variant variants[] = {
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(sample_map_tiled),
                    .cuda = "sample_map_tiled",
-                   .geometry = smp_geometry_tables,
-                   .knob = &smp_knob_blocks}}},
+                   .geometry = smp_geometry_tables}}},
     {0},
 };
 

@@ -111,14 +111,6 @@ typedef enum smp_result_kind {
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
 enum { SMP_MAX_LAUNCHES = 3 };     /* of a variant */
 
-/* How a step runs where `smempipe tune` found something faster than the defaults: which variant, and with what launch shapes.
- * No byte depends on it. */
-typedef struct smp_tuning {
-    const struct smp_variant *variant; /* null: nothing is tuned. The rest holds for this variant alone */
-    int threads;                       /* CPU: at most so many; 0: all */
-    int knobs[SMP_MAX_LAUNCHES];       /* of each launch (smp_knob); 0: what its geometry chooses */
-} smp_tuning;
-
 /* What plan() works out for one node; zeroed before the call. */
 typedef struct smp_node_plan {
     smp_shape out;           /* preset to the input's shape */
@@ -138,7 +130,6 @@ typedef struct smp_node_plan {
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_LEAVES_COUNTS: where the counts begin, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
-    smp_tuning tuning;  /* left zero by the stage: set by who knows the device */
 } smp_node_plan;
 
 /* One measured value of a reduction, for the report. */
@@ -171,19 +162,8 @@ typedef struct smp_grid {
     unsigned units;        /* set before a geometry is asked: the device's SMs */
     unsigned shared_most;  /* the same: bytes of shared memory that a block may have */
     unsigned blocks_most;  /* the same: blocks that a grid may have in y and z; 0: SMP_GRID_MOST */
-    unsigned knob;         /* the same: the launch's knob, in its range; 0: the geometry chooses */
     smp_strips strips;     /* for smp_io, from geometries whose kernels read it */
 } smp_grid;
-
-/* A number that a launch's geometry takes instead of its own choice. Any value in the range gives the same bytes; which is
- * fastest depends on the GPU. */
-enum { SMP_KNOB_VALUES = 9 };
-typedef struct smp_knob {
-    const char *name; /* one word; the launches of a variant have different ones */
-    const char *help; /* one line, with the unit */
-    int min, max;     /* inclusive; min >= 1 */
-    int values[SMP_KNOB_VALUES]; /* worth trying, ascending; ends with 0 */
-} smp_knob;
 
 /* Grid, block and dynamic shared memory for these views; params is the kernel parameter struct. */
 typedef void smp_geometry_fn(const smp_io *io, const void *params, smp_grid *grid);
@@ -200,7 +180,6 @@ typedef struct smp_launch {
     const char *(*choose)(const smp_io *io, const void *params);
     /* GPU: what to launch instead where a block may not have the shared memory that `geometry` asks for; may be null. */
     const struct smp_launch *smaller;
-    const smp_knob *knob; /* GPU: what `geometry` lets others choose; may be null */
 } smp_launch;
 
 /* Whether a launch runs on this kind of device: one that has a kernel for one kind only is passed over on the other, so
@@ -235,12 +214,6 @@ typedef struct smp_variant {
     size_t (*scratch)(const smp_io *io, const void *params);
     int64_t band; /* CPU: rows a thread takes are a multiple of this (0: any) */
 } smp_variant;
-
-/* What a launch's knob is set to, 0 where its geometry chooses. launch: one of variant->launches. */
-static inline unsigned smp_launch_knob(const smp_tuning *tuning, const smp_variant *variant, const smp_launch *launch)
-{
-    return variant && tuning->variant == variant ? (unsigned)tuning->knobs[launch - variant->launches] : 0;
-}
 
 /* ------------------------------------------------------------------------------------------------ the stage */
 

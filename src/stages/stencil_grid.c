@@ -21,12 +21,6 @@ static void tiles(const smp_io *io, int64_t across, int64_t down, unsigned width
     };
 }
 
-const smp_knob smp_knob_band = {.name = "band",
-                                .help = "output rows that a block marches down, on average",
-                                .min = 4,
-                                .max = 512,
-                                .values = {8, 12, 16, 28, 48, 96, 160, 320}};
-
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;

@@ -5,9 +5,6 @@
 
 #include "stages/stage.h"
 
-/* Rows that a block marches down: the knob of bell_warp and box_warp, and of taps and gradient where these march. */
-extern const smp_knob smp_knob_band;
-
 /* smp_bell, or a struct that begins with one. */
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *grid);

@@ -13,7 +13,7 @@ typedef struct smp_bands {
     bool uneven;  /* those that come first are taller: fewer rows are read twice, and the launch ends together */
 } smp_bands;
 
-/* Shares out an output of strips of `across` samples. grid->knob, if any, is how tall bands are on average. */
+/* Shares out an output of strips of `across` samples. */
 void smp_strip_grid(const smp_io *io, int64_t across, const smp_bands *bands, smp_grid *grid);
 
 #endif

@@ -51,15 +51,29 @@ static void every_row_of_every_strip_is_in_one_block(void **state)
     for (int64_t rows = 1; rows < 3000; rows += rows < 70 ? 1 : 211)
         for (int strips = 1; strips < 9; strips++)
             for (int kind = 0; kind < KINDS; kind++)
-                for (unsigned units = 0; units < 200; units += 66)
-                    for (unsigned knob = 0; knob < 513; knob += 57) {
-                        const smp_io io = output(strips * ACROSS - strips % 3, rows);
-                        smp_grid grid = {.units = units, .knob = knob};
-                        if (knob && (units || rows % 3))
-                            continue; /* a knob leaves nothing to units */
-                        smp_strip_grid(&io, ACROSS, &kinds[kind], &grid);
-                        assert_shared_out(&io, &grid);
-                    }
+                for (unsigned units = 0; units < 200; units += 66) {
+                    const smp_io io = output(strips * ACROSS - strips % 3, rows);
+                    smp_grid grid = {.units = units};
+                    smp_strip_grid(&io, ACROSS, &kinds[kind], &grid);
+                    assert_shared_out(&io, &grid);
+                }
+}
+
+/* Bands of every height, also of heights that no kernel asks for. */
+static void bands_of_any_height_share_out_all_rows(void **state)
+{
+    (void)state;
+    for (int64_t rows = 1; rows < 3000; rows += rows < 70 ? 3 : 211)
+        for (int strips = 1; strips < 9; strips++)
+            for (int kind = 0; kind < KINDS; kind++)
+                for (int64_t most = 57; most < 513; most += 57) {
+                    const smp_io io = output(strips * ACROSS - strips % 3, rows);
+                    smp_bands bands = kinds[kind];
+                    bands.most = most;
+                    smp_grid grid = {.units = 0};
+                    smp_strip_grid(&io, ACROSS, &bands, &grid);
+                    assert_shared_out(&io, &grid);
+                }
 }
 
 /* Strips at a row's ends first, then the first and the last band; both lower than those between. */
@@ -67,8 +81,8 @@ static void what_takes_long_comes_first_and_is_low(void **state)
 {
     (void)state;
     const smp_io io = output(40 * ACROSS, 4096);
-    smp_grid grid = {.units = 132, .knob = 114};
-    const smp_bands bands = {.most = 320, .halo = 14, .uneven = false};
+    smp_grid grid = {.units = 0}; /* bands are as tall as they may be */
+    const smp_bands bands = {.most = 114, .halo = 14, .uneven = false};
     smp_strip_grid(&io, ACROSS, &bands, &grid);
     const smp_strips *s = &grid.strips;
     assert_int_equal(s->across, 38);
@@ -139,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_of_every_strip_is_in_one_block),
+        cmocka_unit_test(bands_of_any_height_share_out_all_rows),
         cmocka_unit_test(what_takes_long_comes_first_and_is_low),
         cmocka_unit_test(bands_and_their_halos_are_whole_groups_of_rows),
         cmocka_unit_test(small_pictures_have_lower_bands),
