@@ -165,7 +165,7 @@ static smp_code read_header(smp_reader *reader, const uint8_t *head, uint32_t *c
 
 /* ------------------------------------------------------------------------------------------------ rows in the file */
 
-static smp_code open_plain(smp_reader *reader, uint64_t at, smp_error *err)
+static smp_code open_plain(smp_reader *reader, uint64_t at, uint32_t channels, smp_error *err)
 {
     psd *state = reader->state;
     const smp_shape *shape = &reader->media.shape;
@@ -175,7 +175,7 @@ static smp_code open_plain(smp_reader *reader, uint64_t at, smp_error *err)
         memory += smp_stored_rows_memory(&state->stored[i]);
     }
     smp_code code = smp_check_picture(&reader->limits, shape->width, shape->height, memory, err);
-    return code == SMP_OK ? smp_check_size(&reader->source, at + (uint64_t)state->planes * plane, err) : code;
+    return code == SMP_OK ? smp_check_size(&reader->source, at + channels * plane, err) : code;
 }
 
 /* A table of the packed rows' sizes, of all channels, precedes the rows. */
@@ -198,14 +198,16 @@ static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, sm
     if (!state->starts || !state->packed || !state->lines)
         return smp_fail_memory(err, "a PSD", memory);
     smp_source_seek(source, at);
-    for (uint64_t i = 0; i < packed; i++) {
+    for (uint64_t i = 0; i < rows * channels; i++) { /* of all channels, so that a file that was cut is seen */
         uint8_t size[2];
         if (smp_source_read(source, size, 2) != 2)
             return smp_source_ended(source, err);
-        state->starts[i] = start;
+        if (i <= packed)
+            state->starts[i] = start;
         start += be(size, 2);
     }
-    state->starts[packed] = start;
+    if (channels == (uint32_t)state->planes)
+        state->starts[packed] = start;
     return smp_check_size(source, start, err);
 }
 
@@ -289,7 +291,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     const bool selections = channels > (uint32_t)state->planes;
     snprintf(media->detail, sizeof media->detail, "merged picture, %s%s%s", mode_name((uint32_t)state->mode),
              state->runs ? ", runs" : "", selections ? ", without saved selections" : "");
-    return state->runs ? open_runs(reader, at, channels, err) : open_plain(reader, at, err);
+    return state->runs ? open_runs(reader, at, channels, err) : open_plain(reader, at, channels, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ samples */
