@@ -129,8 +129,8 @@ static int colours_of(uint32_t mode)
 
 static const char *mode_name(uint32_t mode)
 {
-    static const char *const names[] = {"bitmap", "gray", "indexed",      "RGB",     "CMYK",
-                                        NULL,     NULL,   "multichannel", "duotone", "Lab"};
+    static const char *const names[] = {"bitmap", "grayscale", "indexed",      "RGB",     "CMYK",
+                                        NULL,     NULL,        "multichannel", "duotone", "Lab"};
     return mode < sizeof names / sizeof names[0] && names[mode] ? names[mode] : "unknown";
 }
 
