@@ -26,7 +26,8 @@ void smp_topic_formats(FILE *to)
     smp_text_wrap(
         to,
         "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black). NPY holds NumPy "
-        "arrays of uint8, uint16 and float32 exactly; a sound becomes frames x channels. EXIF orientation is applied on "
+        "arrays of uint8, uint16 and float32 exactly; a sound becomes frames x channels. Arrays of other integers and "
+         "floats are read as float32 where that is exact and refused otherwise; bool becomes 0 and 255. EXIF orientation is applied on "
         "reading. ICC profile, cICP, resolution, text, EXIF and XMP are kept unless --strip; a thumbnail only where no "
         "stage changes the picture. No times are written: the same input and pipeline give the same bytes.\n"
         "\n"

@@ -246,6 +246,20 @@ static UNUSED void assert_same_picture(const picture *a, const picture *b)
     assert_memory_equal(a->data, b->data, a->size);
 }
 
+/* The file, which lies in memory, holds these samples. */
+static UNUSED void expect_bytes(const char *file, size_t size, const void *samples, size_t bytes, smp_format format)
+{
+    smp_error err = {0};
+    picture p;
+    assert_ok(read_memory(file, size, &p, &err));
+    assert_int_equal(p.size, bytes);
+    assert_int_equal(p.shape.format, format);
+    assert_memory_equal(p.data, samples, bytes);
+    free_picture(&p);
+}
+
+#define FILE_OF(text) text, sizeof(text) - 1
+
 /* Each truncation of the file, at every step-th byte, is an error. */
 static UNUSED void assert_truncations_fail(const char *path, size_t step)
 {
