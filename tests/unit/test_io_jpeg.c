@@ -307,8 +307,8 @@ static void markers_without_end_are_refused(void **context)
         size_t bytes;
         smp_code code;
     } cases[] = {
-        {0xFE, 1000, 3, SMP_OK},          {0xFE, 1001, 3, SMP_E_LIMIT}, {0xFE, 80000, 0, SMP_E_LIMIT},
-        {0xE1, 80000, 0, SMP_E_LIMIT},    {0xE5, 1000, 9, SMP_OK},      {0xEF, 1001, 9, SMP_E_LIMIT},
+        {0xFE, 1000, 3, SMP_OK},         {0xFE, 1001, 3, SMP_E_LIMIT}, {0xFE, 80000, 0, SMP_E_LIMIT},
+        {0xE1, 80000, 0, SMP_E_LIMIT},   {0xE5, 1000, 9, SMP_OK},      {0xEF, 1001, 9, SMP_E_LIMIT},
         {0xFE, 600, 65000, SMP_E_LIMIT},
     };
     static uint8_t text[65000];
@@ -426,8 +426,8 @@ static void bytes_too_many_are_noted_and_lose_nothing(void **context)
 static void the_first_of_several_pictures_is_read_with_a_note(void **context)
 {
     (void)context;
-    static const uint8_t index[] = {'M', 'P', 'F', 0, 'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0,
-                                    1,   0xB0, 4, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0};
+    static const uint8_t index[] = {'M',  'P', 'F', 0, 'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 1,
+                                    0xB0, 4,   0,   1, 0,   0,   0,  3, 0, 0, 0, 0, 0, 0, 0};
     uint8_t *plain, marker[64];
     size_t size = compose(&plain, &kinds[0], WIDTH, HEIGHT);
     picture p, q;

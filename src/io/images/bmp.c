@@ -1,0 +1,124 @@
+/* Windows bitmaps: the row of the format table, and the writer: top row first, 8 bits with a gray palette, 24 bits, or
+ * 32 bits with alpha. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/images/bmp_glue.h"
+
+enum { PALETTE = 256 * 4 }; /* bytes */
+
+static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    shape->format = SMP_U8;
+    smp_code code = smp_check_colour("BMP", shape, err);
+    if (code == SMP_OK && (shape->width > INT32_MAX / 4 || shape->height > INT32_MAX ||
+                           (shape->width * 4 + 4) * shape->height > INT32_MAX)) {
+        smp_fail(err, SMP_E_WRITE, "the picture is too large for a BMP, which holds 2 GiB");
+        smp_hint(err, "write a .png, which may be larger");
+        code = SMP_E_WRITE;
+    }
+    return code;
+}
+
+static int bytes_a_pixel(const smp_shape *shape)
+{
+    return shape->alpha ? 4 : shape->channels;
+}
+
+static size_t line_bytes(const smp_shape *shape)
+{
+    return ((size_t)shape->width * (size_t)bytes_a_pixel(shape) + 3) & ~(size_t)3;
+}
+
+static void put(uint8_t *at, uint32_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    const smp_shape *shape = &writer->shape;
+    uint8_t head[BMP_FILE_HEADER + BMP_V4_HEADER + PALETTE] = {'B', 'M'};
+    uint32_t info = shape->alpha ? BMP_V4_HEADER : BMP_INFO_HEADER, used = BMP_FILE_HEADER + info;
+    if (bytes_a_pixel(shape) == 1)
+        for (int i = 0; i < 256; i++, used += 4)
+            memset(head + used, i, 3);
+    uint32_t samples = (uint32_t)(line_bytes(shape) * (size_t)shape->height);
+    put(head + 2, used + samples, 4);
+    put(head + 10, used, 4);
+    put(head + 14, info, 4);
+    put(head + 18, (uint32_t)shape->width, 4);
+    put(head + 22, (uint32_t)-shape->height, 4); /* negative: the top row comes first */
+    put(head + 26, 1, 2);
+    put(head + 28, (uint32_t)bytes_a_pixel(shape) * 8, 2);
+    put(head + 30, shape->alpha ? BMP_BITFIELDS : 0, 4);
+    put(head + 34, samples, 4);
+    if (meta && !meta->density_is_aspect && meta->x_density >= 1 && meta->y_density >= 1 &&
+        meta->x_density < INT32_MAX && meta->y_density < INT32_MAX) {
+        put(head + 38, (uint32_t)lrint(meta->x_density), 4);
+        put(head + 42, (uint32_t)lrint(meta->y_density), 4);
+    }
+    if (bytes_a_pixel(shape) == 1)
+        put(head + 46, 256, 4);
+    if (shape->alpha) {
+        put(head + 54, 0x00FF0000, 4);
+        put(head + 58, 0x0000FF00, 4);
+        put(head + 62, 0x000000FF, 4);
+        put(head + 66, 0xFF000000, 4);
+        put(head + 70, 0x73524742, 4); /* sRGB */
+    }
+    writer->state = smp_alloc(line_bytes(shape));
+    if (!writer->state)
+        return smp_fail_memory(err, "a row", line_bytes(shape));
+    return smp_output_write(writer->output, head, used, err);
+}
+
+static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+{
+    const smp_shape *shape = &writer->shape;
+    uint8_t *line = writer->state;
+    int n = shape->channels, bytes = bytes_a_pixel(shape);
+    bool gray = n <= 2;
+    smp_code code = SMP_OK;
+    for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
+        const uint8_t *row = (const uint8_t *)from + i * stride;
+        for (int64_t x = 0; x < shape->width; x++) {
+            const uint8_t *pixel = row + x * n;
+            uint8_t *out = line + x * bytes;
+            out[0] = pixel[gray ? 0 : 2]; /* blue first */
+            if (bytes > 1) {
+                out[1] = pixel[gray ? 0 : 1];
+                out[2] = pixel[0];
+            }
+            if (bytes == 4)
+                out[3] = pixel[n - 1];
+        }
+        code = smp_output_write(writer->output, line, line_bytes(shape), err);
+    }
+    return code;
+}
+
+static void write_close(smp_writer *writer)
+{
+    smp_free(writer->state);
+    writer->state = NULL;
+}
+
+static const char *const extensions[] = {"bmp", "dib", NULL};
+
+const smp_file_format smp_format_bmp = {
+    .name = "BMP",
+    .extensions = extensions,
+    .kind = SMP_IMAGE,
+    .sniff = smp_bmp_sniff,
+    .read_open = smp_bmp_read_open,
+    .read_rows = smp_bmp_read_rows,
+    .read_close = smp_bmp_read_close,
+    .write_shape = write_shape,
+    .write_open = write_open,
+    .write_rows = write_rows,
+    .write_close = write_close,
+};

@@ -1,0 +1,382 @@
+/* NumPy's .npy files: arrays of two (rows, columns) or three (rows, columns, channels) dimensions. uint8, uint16 and
+ * float32 are read as they are and written; bool, other integers and floats are converted exactly (npy_types.c), or
+ * refused where that is impossible. Source: numpy.lib.format, "NPY format", versions 1.0 to 3.0. Read strictly: what is
+ * not understood is refused. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/format.h"
+#include "io/images/npy_types.h"
+
+enum {
+    MAGIC = 6,            /* bytes: \x93NUMPY */
+    MAX_HEADER = 1 << 16, /* bytes of the dictionary; NumPy itself stops at 10000 */
+    ALIGN = 64,           /* bytes: where NumPy lets the data begin */
+    GROWTH_DIGITS = 21    /* NumPy leaves room for the first dimension to grow to so many digits */
+};
+
+typedef struct npy {
+    char descr[32];
+    const smp_npy_type *type;
+    bool fortran, swap;
+    int64_t dims[3];
+    int dim_count;
+    uint8_t *whole; /* Fortran order: all of it, as in the file */
+    uint8_t *line;  /* a row as in the file, where it must be converted */
+} npy;
+
+static bool sniff(const uint8_t *head, size_t size)
+{
+    return size >= MAGIC && memcmp(head, "\x93NUMPY", MAGIC) == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ header */
+
+typedef struct cursor {
+    const char *at, *end;
+} cursor;
+
+static void skip_space(cursor *c)
+{
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\n'))
+        c->at++;
+}
+
+static bool accept(cursor *c, const char *word)
+{
+    skip_space(c);
+    size_t n = strlen(word);
+    if ((size_t)(c->end - c->at) < n || memcmp(c->at, word, n) != 0)
+        return false;
+    c->at += n;
+    return true;
+}
+
+static bool parse_string(cursor *c, char *text, size_t size)
+{
+    skip_space(c);
+    if (c->at == c->end || (*c->at != '\'' && *c->at != '"'))
+        return false;
+    char quote = *c->at++;
+    size_t n = 0;
+    while (c->at < c->end && *c->at != quote) {
+        if (*c->at == '\\' || n + 1 >= size || !isprint((unsigned char)*c->at))
+            return false;
+        text[n++] = *c->at++;
+    }
+    text[n] = '\0';
+    return c->at++ < c->end;
+}
+
+static bool parse_dimension(cursor *c, int64_t *value)
+{
+    skip_space(c);
+    if (c->at == c->end || !isdigit((unsigned char)*c->at))
+        return false;
+    *value = 0;
+    for (; c->at < c->end && isdigit((unsigned char)*c->at); c->at++)
+        if (!smp_mul_i64(*value, 10, value) || !smp_add_i64(*value, *c->at - '0', value))
+            return false;
+    if (c->at < c->end && *c->at == 'L') /* Python 2 */
+        c->at++;
+    return true;
+}
+
+/* "(3, 4)": dimensions past the third are counted, not kept. */
+static bool parse_shape(cursor *c, npy *array)
+{
+    array->dim_count = 0;
+    if (!accept(c, "("))
+        return false;
+    while (!accept(c, ")")) {
+        int64_t value;
+        if (!parse_dimension(c, &value))
+            return false;
+        if (array->dim_count < 3)
+            array->dims[array->dim_count] = value;
+        array->dim_count++;
+        if (!accept(c, ",")) {
+            if (array->dim_count == 1 || !accept(c, ")")) /* (3) is a number, not a tuple */
+                return false;
+            break;
+        }
+    }
+    return true;
+}
+
+static bool parse_header(const char *text, size_t length, npy *array)
+{
+    cursor c = {text, text + length};
+    enum { DESCR = 1, ORDER = 2, SHAPE = 4 };
+    int seen = 0;
+    if (!accept(&c, "{"))
+        return false;
+    while (!accept(&c, "}")) {
+        char key[32];
+        if (!parse_string(&c, key, sizeof key) || !accept(&c, ":"))
+            return false;
+        int which = strcmp(key, "descr") == 0           ? DESCR
+                    : strcmp(key, "fortran_order") == 0 ? ORDER
+                    : strcmp(key, "shape") == 0         ? SHAPE
+                                                        : 0;
+        if (!which || seen & which)
+            return false;
+        seen |= which;
+        if (which == DESCR && accept(&c, "[")) {
+            snprintf(array->descr, sizeof array->descr, "[");
+            return true; /* fields: refused by the caller, whatever follows */
+        }
+        if (which == DESCR && !parse_string(&c, array->descr, sizeof array->descr))
+            return false;
+        if (which == ORDER && !(array->fortran = accept(&c, "True")) && !accept(&c, "False"))
+            return false;
+        if (which == SHAPE && !parse_shape(&c, array))
+            return false;
+        if (!accept(&c, ",")) {
+            if (!accept(&c, "}"))
+                return false;
+            break;
+        }
+    }
+    skip_space(&c);
+    return c.at == c.end && seen == (DESCR | ORDER | SHAPE);
+}
+
+static smp_code take_shape(const npy *array, smp_media *media, smp_error *err)
+{
+    smp_shape *shape = &media->shape;
+    if (array->dim_count != 2 && array->dim_count != 3) {
+        smp_fail(err, SMP_E_DECODE, "the array has %d dimension%s", array->dim_count, array->dim_count == 1 ? "" : "s");
+        return smp_hint(err, "pictures have two (rows, columns) or three (rows, columns, channels): reshape it first");
+    }
+    shape->kind = SMP_IMAGE;
+    shape->height = array->dims[0];
+    shape->width = array->dims[1];
+    if (array->dim_count == 3 && (array->dims[2] < 1 || array->dims[2] > SMP_MAX_CHANNELS)) {
+        smp_fail(err, SMP_E_DECODE, "the array has %lld channels, its last dimension; 1 to %d can be read",
+                 (long long)array->dims[2], SMP_MAX_CHANNELS);
+        return smp_hint(err, "channels come last: numpy.moveaxis(a, 0, -1) puts a first dimension there");
+    }
+    shape->channels = array->dim_count == 3 ? (int)array->dims[2] : 1;
+    shape->alpha = false;
+    shape->format = array->type->format;
+    media->bits = 8 * array->type->bytes;
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+/* The dictionary's text, from smp_alloc. */
+static smp_code read_dictionary(smp_source *source, char **text, size_t *length, smp_error *err)
+{
+    uint8_t head[MAGIC + 2], size[4] = {0};
+    *text = NULL;
+    if (smp_source_read(source, head, sizeof head) != sizeof head)
+        return smp_source_ended(source, err);
+    int major = head[MAGIC], minor = head[MAGIC + 1];
+    if (major < 1 || major > 3 || minor != 0)
+        return smp_fail(err, SMP_E_DECODE, "the array file has version %d.%d; 1.0, 2.0 and 3.0 can be read", major,
+                        minor);
+    size_t bytes = major == 1 ? 2 : 4;
+    if (smp_source_read(source, size, bytes) != bytes)
+        return smp_source_ended(source, err);
+    *length = (size_t)size[0] | (size_t)size[1] << 8 | (size_t)size[2] << 16 | (size_t)size[3] << 24;
+    if (*length > MAX_HEADER)
+        return smp_fail(err, SMP_E_LIMIT, "the array's header has %zu bytes; at most %d are accepted", *length,
+                        MAX_HEADER);
+    *text = smp_alloc(*length + 1);
+    if (!*text)
+        return smp_fail_memory(err, "an array's header", *length);
+    return smp_source_read(source, *text, *length) == *length ? SMP_OK : smp_source_ended(source, err);
+}
+
+/* Bytes of a row in the file; checked by check_data(). */
+static size_t file_row(const npy *array, const smp_shape *shape)
+{
+    return (size_t)shape->width * (size_t)shape->channels * (size_t)array->type->bytes;
+}
+
+static smp_code check_data(smp_reader *reader, const npy *array, smp_error *err)
+{
+    const smp_shape *shape = &reader->media.shape;
+    int64_t row, total;
+    smp_code code = smp_check_picture(&reader->limits, shape->width, shape->height, 0, err);
+    if (code != SMP_OK)
+        return code;
+    if (!smp_mul_i64(shape->width, (int64_t)shape->channels * array->type->bytes, &row) ||
+        !smp_mul_i64(row, shape->height, &total))
+        return smp_fail(err, SMP_E_LIMIT, "the array's size is past what can be counted");
+    code =
+        smp_check_picture(&reader->limits, shape->width, shape->height, (uint64_t)(array->fortran ? total : row), err);
+    uint64_t size = reader->source.size, at = reader->source.position;
+    if (code == SMP_OK)
+        code = smp_check_size(&reader->source, at + (uint64_t)total, err);
+    if (code == SMP_OK && size != UINT64_MAX && size > at + (uint64_t)total) {
+        code = smp_fail(err, SMP_E_DECODE, "%llu bytes follow the array that the header describes",
+                        (unsigned long long)(size - at - (uint64_t)total));
+        smp_hint(err, "a file must hold one array");
+    }
+    return code;
+}
+
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    npy *array = reader->state = smp_alloc(sizeof *array);
+    if (!array)
+        return smp_fail_memory(err, "an array", sizeof *array);
+    smp_code code = read_dictionary(&reader->source, &text, &length, err);
+    if (code == SMP_OK && !parse_header(text, length, array))
+        code = smp_fail(err, SMP_E_DECODE, "the array's header cannot be understood: %.200s", text);
+    smp_free(text);
+    if (code == SMP_OK && !(array->type = smp_npy_find_type(array->descr, &array->swap, err)))
+        code = SMP_E_DECODE;
+    if (code == SMP_OK)
+        code = take_shape(array, &reader->media, err);
+    if (code == SMP_OK)
+        code = check_data(reader, array, err);
+    if (code == SMP_OK)
+        snprintf(reader->media.detail, sizeof reader->media.detail, "%s%s", array->descr,
+                 array->fortran ? ", Fortran order" : "");
+    if (code != SMP_OK)
+        return code;
+    const size_t row = file_row(array, &reader->media.shape), size = row * (size_t)reader->media.shape.height;
+    if (array->type->convert && !(array->line = smp_alloc_raw(row)))
+        return smp_fail_memory(err, "a row of an array", row);
+    if (array->fortran) {
+        array->whole = smp_alloc_raw(size);
+        if (!array->whole)
+            return smp_fail_memory(err, "an array in Fortran order", size);
+        if (smp_source_read(&reader->source, array->whole, size) != size)
+            return smp_source_ended(&reader->source, err);
+    }
+    return code;
+}
+
+/* Fortran order keeps the first index closest: sample (y, x, c) is number y + height * (x + width * c). */
+static void gather_row(const npy *array, const smp_shape *shape, int64_t y, uint8_t *to)
+{
+    const size_t size = (size_t)array->type->bytes;
+    for (int64_t x = 0; x < shape->width; x++)
+        for (int64_t c = 0; c < shape->channels; c++, to += size)
+            memcpy(to, array->whole + (size_t)(y + shape->height * (x + shape->width * c)) * size, size);
+}
+
+static smp_code fail_sample(const smp_reader *reader, int64_t y, size_t index, smp_error *err)
+{
+    const npy *array = reader->state;
+    const size_t channels = (size_t)reader->media.shape.channels;
+    char text[64];
+    smp_npy_print(array->type, array->line + index * (size_t)array->type->bytes, text, sizeof text);
+    smp_fail(err, SMP_E_DECODE, "the %s at row %lld, column %zu, channel %zu is %s, which no float32 holds exactly",
+             array->type->name, (long long)y, index / channels, index % channels, text);
+    return smp_hint(err, "%s", array->type->advice);
+}
+
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    const npy *array = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    const size_t row = file_row(array, shape), count = (size_t)shape->width * (size_t)shape->channels;
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t y = reader->next_row + i;
+        void *out = (uint8_t *)to + i * stride;
+        uint8_t *at = array->line ? array->line : out;
+        if (array->fortran)
+            gather_row(array, shape, y, at);
+        else if (smp_source_read(&reader->source, at, row) != row)
+            return smp_source_ended(&reader->source, err);
+        if (array->swap)
+            smp_npy_swap(at, count, array->type->bytes);
+        if (!array->line)
+            continue;
+        size_t done = array->type->convert(at, out, count);
+        if (done < count)
+            return fail_sample(reader, y, done, err);
+    }
+    return SMP_OK;
+}
+
+/* From a pipe, what follows is only seen now. */
+static smp_code read_end(smp_reader *reader, smp_error *err)
+{
+    const uint8_t *at;
+    if (smp_source_peek(&reader->source, &at, 1))
+        return smp_fail(err, SMP_E_DECODE, "more bytes follow the array that the header describes");
+    return reader->source.failed || reader->source.over_limit ? smp_source_ended(&reader->source, err) : SMP_OK;
+}
+
+static void read_close(smp_reader *reader)
+{
+    npy *array = reader->state;
+    smp_free(array->whole);
+    smp_free(array->line);
+    smp_free(array);
+    reader->state = NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension; /* anything fits; that a channel is alpha is not recorded */
+    (void)shape;
+    (void)err;
+    return SMP_OK;
+}
+
+/* Byte for byte what numpy.save (1.23 and newer) writes. */
+static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    (void)meta;
+    static const char *const types[] = {"u1", "u2", "f4"};
+    const smp_shape *shape = &writer->shape;
+    char text[256], head[MAGIC + 4 + sizeof text + ALIGN], order = smp_little_endian() ? '<' : '>';
+    const bool sound = shape->kind == SMP_AUDIO;
+    int n = snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%lld, %lld",
+                     shape->format == SMP_U8 ? '|' : order, types[shape->format], (long long)shape->height,
+                     (long long)(sound ? shape->channels : shape->width));
+    if (shape->channels > 1 && !sound)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %d", shape->channels);
+    n += snprintf(text + n, sizeof text - (size_t)n, "), }");
+    char digits[24];
+    for (int i = snprintf(digits, sizeof digits, "%lld", (long long)shape->height); i < GROWTH_DIGITS; i++)
+        text[n++] = ' ';
+    size_t used = MAGIC + 4 + (size_t)n + 1, total = used + ALIGN - used % ALIGN, length = total - MAGIC - 4;
+    memset(head, ' ', sizeof head);
+    memcpy(head, "\x93NUMPY\1\0", MAGIC + 2);
+    head[MAGIC + 2] = (char)(length & 0xFF);
+    head[MAGIC + 3] = (char)(length >> 8);
+    memcpy(head + MAGIC + 4, text, (size_t)n);
+    head[total - 1] = '\n';
+    return smp_output_write(writer->output, head, total, err);
+}
+
+static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+{
+    size_t row = (size_t)smp_row_bytes(&writer->shape);
+    smp_code code = SMP_OK;
+    for (int64_t i = 0; i < rows && code == SMP_OK; i++)
+        code = smp_output_write(writer->output, (const uint8_t *)from + i * stride, row, err);
+    return code;
+}
+
+static const char *const extensions[] = {"npy", NULL};
+
+const smp_file_format smp_format_npy = {
+    .name = "NPY",
+    .extensions = extensions,
+    .kind = SMP_BOTH, /* sound is written, as frames x channels; what is read is a picture */
+    .sniff = sniff,
+    .read_open = read_open,
+    .read_rows = read_rows,
+    .read_end = read_end,
+    .read_close = read_close,
+    .write_shape = write_shape,
+    .write_open = write_open,
+    .write_rows = write_rows,
+};
