@@ -40,12 +40,12 @@ static smp_code fail_command(const char *name, smp_error *err)
 
 static smp_code run_command(const smp_command *command, int argc, char **argv, smp_common **common, smp_error *err)
 {
-    bool leaves;
+    bool chunks;
     smp_code code;
     void *settings = smp_alloc(command->settings_size);
     if (!settings)
         return smp_fail_memory(err, "settings", command->settings_size);
-    code = smp_options_parse(command, argc, argv, settings, &leaves, err);
+    code = smp_options_parse(command, argc, argv, settings, &chunks, err);
     **common = *(smp_common *)settings;
     if (!code && (*common)->help)
         smp_help_command(stdout, command);

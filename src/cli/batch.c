@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "batch/outputs.h"
+#include "batch/todo.h"
 #include "cli/many.h"
-#include "exec/agenda.h"
-#include "exec/targets.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -63,7 +63,7 @@ static const smp_argument_row arguments[] = {
 
 /* ------------------------------------------------------------------------------------------------ settings */
 
-static smp_code parse_shard(const char *text, smp_agenda_request *request, smp_error *err)
+static smp_code parse_shard(const char *text, smp_todo_request *request, smp_error *err)
 {
     long long k = 0, n = 0;
     int end = 0;
@@ -101,7 +101,8 @@ static smp_code check_settings(const batch_settings *settings, smp_error *err)
     return code ? code : check_report(settings, err);
 }
 
-/* All that decides what outputs look like: the texts of the pipeline, pictures in it, settings, options, the version. */
+/* All that decides what outputs look like: the texts of the pipeline, pictures in it, settings, options, the version.
+ */
 static smp_hash work_hash(const batch_settings *settings, const smp_program *program, const smp_diags *diags)
 {
     smp_hash hash = smp_hash_start();
@@ -131,11 +132,11 @@ static smp_hash work_hash(const batch_settings *settings, const smp_program *pro
 
 typedef struct batch_run {
     const batch_settings *settings;
-    smp_agenda agenda;
+    smp_todo todo;
     smp_progress progress;
     smp_failures failures;
     FILE *report;
-    bool told; /* that it is being stopped */
+    bool told;         /* that it is being stopped */
     smp_error journal; /* the first that could not be noted */
     double began;
 } batch_run;
@@ -143,7 +144,7 @@ typedef struct batch_run {
 static smp_code begin(void *context, size_t index, smp_error *err)
 {
     batch_run *b = context;
-    return smp_agenda_begin(&b->agenda, index, err);
+    return smp_todo_begin(&b->todo, index, err);
 }
 
 static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
@@ -152,7 +153,7 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
     if (report->status)
         smp_failures_add(&b->failures, report->input, err);
     else if (!b->journal.code)
-        smp_agenda_done(&b->agenda, index, &b->journal);
+        smp_todo_done(&b->todo, index, &b->journal);
     if (b->report) {
         smp_report_line(b->report, report, report->status ? "failed" : "done", err);
         fflush(b->report);
@@ -164,7 +165,7 @@ static smp_code check_report_beside(const batch_run *b, const smp_program *progr
                                     smp_error *err)
 {
     const char *path = b->settings->report;
-    const smp_found_list *found = &b->agenda.found;
+    const smp_found_list *found = &b->todo.found;
     struct stat status;
     bool there = stat(path, &status) == 0;
     smp_code code = smp_cli_refuse_report(path, b->settings->many.pipe, err);
@@ -178,11 +179,11 @@ static smp_code check_report_beside(const batch_run *b, const smp_program *progr
         if (there && file->regular && file->inode == status.st_ino && file->device == status.st_dev)
             code = smp_cli_refuse_report(path, file->path, err);
         if (!code)
-            code = smp_cli_refuse_report(path, b->agenda.items[i].output, err);
-        char *prefix = !code && program->save_count ? smp_target_prefix(b->agenda.items[i].output) : NULL;
+            code = smp_cli_refuse_report(path, b->todo.items[i].output, err);
+        char *prefix = !code && program->save_count ? smp_target_prefix(b->todo.items[i].output) : NULL;
         for (size_t k = 0; prefix && !code && k < program->save_count; k++) {
             char *saved = NULL;
-            code = smp_save_path(b->agenda.items[i].output, prefix, program->saves[k].path, &saved, err);
+            code = smp_save_path(b->todo.items[i].output, prefix, program->saves[k].path, &saved, err);
             if (!code)
                 code = smp_cli_refuse_report(path, saved, err);
             smp_free(saved);
@@ -197,7 +198,8 @@ static void tick(void *context, const smp_batch_count *count)
     batch_run *b = context;
     const smp_common *common = &b->settings->many.plan.base.common;
     size_t ended = count->done + count->failed;
-    double share = count->bytes ? (double)count->bytes_done / (double)count->bytes : (double)ended / (double)count->files;
+    double share =
+        count->bytes ? (double)count->bytes_done / (double)count->bytes : (double)ended / (double)count->files;
     if (smp_cli_stopped && !b->told) {
         smp_progress_end(&b->progress);
         if (count->in_flight && !common->quiet)
@@ -237,27 +239,27 @@ static smp_code close_report(batch_run *b, smp_error *err)
 /* Files that need nothing have a line too, so that the report is complete. */
 static void report_skipped(const batch_run *b)
 {
-    for (size_t i = 0; b->report && i < b->agenda.found.count; i++) {
-        const smp_agenda_item *item = &b->agenda.items[i];
+    for (size_t i = 0; b->report && i < b->todo.found.count; i++) {
+        const smp_todo_item *item = &b->todo.items[i];
         smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
-        if (item->state == SMP_AGENDA_KEPT || item->state == SMP_AGENDA_DONE)
+        if (item->state == SMP_TODO_KEPT || item->state == SMP_TODO_DONE)
             smp_report_line(b->report, &none, "skipped", NULL);
     }
 }
 
 static void show_plan(const batch_run *b)
 {
-    static const char *const states[] = {[SMP_AGENDA_DO] = "",
-                                         [SMP_AGENDA_DONE] = "  (done before)",
-                                         [SMP_AGENDA_KEPT] = "  (kept: exists)",
-                                         [SMP_AGENDA_OTHERS] = "  (another shard's)"};
-    for (size_t i = 0; i < b->agenda.found.count; i++) {
-        const smp_agenda_item *item = &b->agenda.items[i];
+    static const char *const states[] = {[SMP_TODO_DO] = "",
+                                         [SMP_TODO_DONE] = "  (done before)",
+                                         [SMP_TODO_KEPT] = "  (kept: exists)",
+                                         [SMP_TODO_OTHERS] = "  (another shard's)"};
+    for (size_t i = 0; i < b->todo.found.count; i++) {
+        const smp_todo_item *item = &b->todo.items[i];
         smp_text_clean(stdout, item->file->path);
         fputs(" -> ", stdout);
         smp_text_clean(stdout, item->output);
         fprintf(stdout, "%s%s\n", states[item->state],
-                item->state == SMP_AGENDA_DO && item->replace ? "  (replaced)" : "");
+                item->state == SMP_TODO_DO && item->replace ? "  (replaced)" : "");
     }
 }
 
@@ -269,7 +271,7 @@ static void put_count(size_t count, const char *what, const char *gap)
 
 static void show_summary(batch_run *b, const smp_batch_count *count)
 {
-    const smp_agenda *agenda = &b->agenda;
+    const smp_todo *todo = &b->todo;
     const smp_common *common = &b->settings->many.plan.base.common;
     double past = smp_now() - b->began;
     smp_failures_show(&b->failures, common, count->files);
@@ -278,10 +280,10 @@ static void show_summary(batch_run *b, const smp_batch_count *count)
     fprintf(stderr, "smempipe: %zu file%s done", count->done, count->done == 1 ? "" : "s");
     put_count(count->failed, "failed", ", ");
     put_count(count->files - count->done - count->failed, "not begun", ", ");
-    put_count(agenda->done, "done before", ", ");
-    put_count(agenda->kept, "kept as they were", ", ");
-    put_count(agenda->others, "of other shards", ", ");
-    put_count(agenda->found.left_out, "passed over by their names", ", ");
+    put_count(todo->done, "done before", ", ");
+    put_count(todo->kept, "kept as they were", ", ");
+    put_count(todo->others, "of other shards", ", ");
+    put_count(todo->found.left_out, "passed over by their names", ", ");
     fprintf(stderr, "; %.2f s", past);
     if (count->done && past > 0)
         fprintf(stderr, ", %.4g files/s", (double)count->done / past);
@@ -297,8 +299,8 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     smp_error report_error = {.code = SMP_OK};
     char note[400];
     size_t swept = 0;
-    request.files = b->agenda.files;
-    request.count = b->agenda.to_do;
+    request.files = b->todo.files;
+    request.count = b->todo.to_do;
     request.stop_on_error = s->on_error == ON_ERROR_STOP;
     request.begin = begin;
     request.finished = finished;
@@ -311,7 +313,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
         request.write.png_level = (int)s->png_level;
     if (s->jpeg_quality > 0)
         request.write.jpeg_quality = (int)s->jpeg_quality;
-    smp_code code = smp_agenda_start(&b->agenda, &swept, err);
+    smp_code code = smp_todo_start(&b->todo, &swept, err);
     if (!code)
         code = open_report(b, err);
     if (code)
@@ -320,13 +322,14 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     smp_cli_stop_gently();
     smp_progress_begin(&b->progress, common, "batch");
     code = smp_batch_run(&request, &count, note, sizeof note, err);
-    smp_agenda_end(&b->agenda);
+    smp_todo_end(&b->todo);
     smp_progress_end(&b->progress);
     smp_code reported = close_report(b, &report_error);
     if (common->verbose && !common->quiet && note[0])
         fprintf(stderr, "smempipe: %s\n", note);
     if (swept && common->verbose && !common->quiet)
-        fprintf(stderr, "smempipe: removed %zu unfinished file%s of a run that was killed\n", swept, swept == 1 ? "" : "s");
+        fprintf(stderr, "smempipe: removed %zu unfinished file%s of a run that was killed\n", swept,
+                swept == 1 ? "" : "s");
     bool stopped = code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED;
     if (code && !stopped)
         return code;
@@ -344,7 +347,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
 {
     const batch_settings *settings = given;
     batch_run b = {.settings = settings, .began = smp_now()};
-    smp_agenda_request ask = {
+    smp_todo_request ask = {
         .given = settings->many.inputs.items,
         .given_count = settings->many.inputs.count,
         .walk = smp_many_walk(&settings->many, program),
@@ -358,9 +361,9 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     };
     smp_code code = parse_shard(settings->shard, &ask, err);
     if (!code)
-        code = smp_agenda_make(&ask, &b.agenda, err);
+        code = smp_todo_make(&ask, &b.todo, err);
     if (!code)
-        code = smp_many_check(&settings->many, &b.agenda.found, err);
+        code = smp_many_check(&settings->many, &b.todo.found, err);
     if (!code && settings->report)
         code = check_report_beside(&b, program, diags, err);
     if (!code && settings->dry_run)
@@ -368,7 +371,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     else if (!code)
         code = do_all(&b, program, diags, err);
     smp_failures_free(&b.failures);
-    smp_agenda_free(&b.agenda);
+    smp_todo_free(&b.todo);
     return code;
 }
 
@@ -376,7 +379,8 @@ static smp_code batch(void *given, smp_error *err)
 {
     batch_settings *settings = given;
     smp_code code = check_settings(settings, err);
-    return code ? code : smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
+    return code ? code
+                : smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
 }
 
 const smp_command smp_command_batch = {
@@ -384,7 +388,8 @@ const smp_command smp_command_batch = {
     .help = "run a pipeline over many files",
     .about =
         "Several files are read, computed and written at once; outputs are the same bytes that run writes. A file that "
-        "cannot be read or written is listed at the end, the others are done, and the exit status is 1. In folders, hidden "
+        "cannot be read or written is listed at the end, the others are done, and the exit status is 1. In folders, "
+        "hidden "
         "files are passed over, and files that are something else by their names (notes, scripts, pipelines; sounds "
         "where the pipeline says kind image); every other file is tried, whatever it is called.\n"
         "Before the first byte is written: no two inputs may have one output, no output may be an input or lie in an "
@@ -392,7 +397,8 @@ const smp_command smp_command_batch = {
         "do).\n"
         "The first Ctrl-C finishes the files in flight; the second stops. After either, or a kill, --resume does the "
         "rest. Files that a pipeline saves get the output's name in front: cat-edges.png.\n"
-        "--device cuda is every GPU of the machine, cuda:0,2 some of them, several files in flight on each. --threads bounds "
+        "--device cuda is every GPU of the machine, cuda:0,2 some of them, several files in flight on each. --threads "
+        "bounds "
         "the processors that compute in all, --max-memory the memory of all files at once: one that finds too little "
         "waits until it is alone.",
     .settings_size = sizeof(batch_settings),

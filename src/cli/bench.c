@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/pool.h"
+#include "bench/bench_run.h"
 #include "cli/cli.h"
-#include "exec/bench_run.h"
 
 typedef struct bench_settings {
     smp_common common;
@@ -105,13 +105,18 @@ static smp_code bench(void *given, smp_error *err)
 const smp_command smp_command_bench = {
     .name = "bench",
     .help = "what this device can do at most",
-    .about = "Measures the ceilings that rates are set against: copying, reading and writing memory, launching, the bus. Then "
-             "patterns of shared-memory addresses: the wavefronts that the model says (in the emulator, on any machine), that a "
-             "GPU counts (sass: patched code, exact; hw: hardware counters), and the cycles that they take. Where sass differs "
-             "from the model the exit code is 7. Without a GPU memory is measured by threads and the model stands alone.",
+    .about =
+        "Measures the ceilings that rates are set against: copying, reading and writing memory, launching, the bus. "
+        "Then "
+        "patterns of shared-memory addresses: the wavefronts that the model says (in the emulator, on any machine), "
+        "that a "
+        "GPU counts (sass: patched code, exact; hw: hardware counters), and the cycles that they take. Where sass "
+        "differs "
+        "from the model the exit code is 7. Without a GPU memory is measured by threads and the model stands alone.",
     .settings_size = sizeof(bench_settings),
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .examples = {{"smempipe bench", "tables of the GPU, or of this machine's memory"},
-                 {"smempipe bench --only streams --json ceilings.json", "memory and bus alone, every sample in a file"}},
+                 {"smempipe bench --only streams --json ceilings.json",
+                  "memory and bus alone, every sample in a file"}},
     .run = bench,
 };

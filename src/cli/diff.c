@@ -56,7 +56,8 @@ static void compare_shapes(const smp_media *a, const smp_media *b, difference *d
     if (s->kind != t->kind)
         snprintf(d->mismatch, sizeof d->mismatch, "one is a picture, the other is sound");
     else if (d->sound && s->height != t->height)
-        snprintf(d->mismatch, sizeof d->mismatch, "%lld frames against %lld", (long long)s->height, (long long)t->height);
+        snprintf(d->mismatch, sizeof d->mismatch, "%lld frames against %lld", (long long)s->height,
+                 (long long)t->height);
     else if (s->width != t->width || s->height != t->height)
         snprintf(d->mismatch, sizeof d->mismatch, "size %lldx%lld against %lldx%lld", (long long)s->width,
                  (long long)s->height, (long long)t->width, (long long)t->height);

@@ -20,7 +20,8 @@ static const smp_option options[] = {
 
 static const smp_argument_row arguments[] = {
     {"P.pipe", offsetof(measure_settings, many.pipe), .unless = "stage", .help = "the pipeline"},
-    {"IN", offsetof(measure_settings, many.inputs), .many = true, .help = "files and folders to read; - is standard input"},
+    {"IN", offsetof(measure_settings, many.inputs), .many = true,
+     .help = "files and folders to read; - is standard input"},
     {0},
 };
 
@@ -90,7 +91,7 @@ static smp_code measure_files(const measure_settings *settings, const smp_found_
         return err->code;
     request.files = files;
     request.count = found->count;
-    request.tallies = request.in_order = true;
+    request.partials = request.in_order = true;
     request.finished = finished;
     request.tick = tick;
     request.context = &m;
@@ -117,7 +118,7 @@ static smp_code measure_files(const measure_settings *settings, const smp_found_
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const measure_settings *settings = given;
-    smp_walk_options walk = smp_many_walk(&settings->many, program);
+    smp_find_options walk = smp_many_walk(&settings->many, program);
     smp_found_list found = {0};
     walk.standard_input = true;
     smp_code code = check_program(program, err);
@@ -141,7 +142,8 @@ static smp_code measure(void *given, smp_error *err)
     smp_code code = smp_cli_check_variant(&settings->many.plan, err);
     for (size_t i = 0; !code && i < settings->many.inputs.count; i++)
         code = smp_cli_check_input(settings->many.pipe, settings->many.inputs.items[i], err);
-    return code ? code : smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
+    return code ? code
+                : smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
 }
 
 const smp_command smp_command_measure = {
@@ -150,7 +152,8 @@ const smp_command smp_command_measure = {
     .about =
         "Prints the findings of stages that measure, for each file and for all files together; no picture is written. "
         "Together means as if all files were one: counts, sums, extremes, means and deviations over all samples, "
-        "percentiles from counts that are added up, never means of means. Files of different sizes go together; files of "
+        "percentiles from counts that are added up, never means of means. Files of different sizes go together; files "
+        "of "
         "different formats or channels (8 and 16 bits, gray and colour) do not, since their code values mean different "
         "things: each kind is told by itself. A stage in front that makes them alike brings them together.",
     .settings_size = sizeof(measure_settings),

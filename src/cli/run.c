@@ -5,9 +5,9 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
-#include "exec/compare_file.h"
-#include "exec/exec.h"
+#include "compare/input.h"
 #include "report/report.h"
+#include "run/run.h"
 
 typedef struct run_settings {
     smp_plan_settings plan;
@@ -165,7 +165,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         code = report_err.code;
         *err = report_err;
     }
-    if (!code && ((common->verbose && !common->quiet) || ((settings->report || settings->counters) && !is_file_report(settings))))
+    if (!code && ((common->verbose && !common->quiet) ||
+                  ((settings->report || settings->counters) && !is_file_report(settings))))
         smp_report_table(stderr, &report, smp_cli_color(common, STDERR_FILENO));
     else if (!code && report.output_clipped)
         smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", settings->out,

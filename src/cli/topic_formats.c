@@ -26,7 +26,8 @@ void smp_topic_formats(FILE *to)
     smp_text_wrap(
         to,
         "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black). NPY holds NumPy "
-        "arrays of uint8, uint16 and float32 exactly; a sound becomes frames x channels. EXIF orientation is applied on reading. ICC profile, resolution, "
+        "arrays of uint8, uint16 and float32 exactly; a sound becomes frames x channels. EXIF orientation is applied "
+        "on reading. ICC profile, resolution, "
         "text, EXIF and XMP are kept unless --strip. No times are written: the same input and pipeline give the same "
         "bytes.\n"
         "\n"

@@ -14,11 +14,11 @@ enum { SMP_WARP = 32, SMP_BANKS = 32, SMP_BANK_BYTES = 4 };
 typedef enum smp_bank_op {
     SMP_BANK_LOAD,
     SMP_BANK_STORE,
-    SMP_BANK_COUNT,       /* atomicAdd(p, 1) whose result is unused: equal addresses merge */
-    SMP_BANK_ATOMIC,      /* any other integer atomic: equal addresses serialise */
+    SMP_BANK_COUNT,        /* atomicAdd(p, 1) whose result is unused: equal addresses merge */
+    SMP_BANK_ATOMIC,       /* any other integer atomic: equal addresses serialise */
     SMP_BANK_ATOMIC_FLOAT, /* a compare-and-swap loop */
-    SMP_BANK_ASYNC,        /* cp.async, 4, 8 or 16 bytes a lane: through the first-level cache (.ca), or filling zeros */
-    SMP_BANK_ASYNC_L2      /* cp.async, 16 bytes a lane straight from the second-level cache (.cg), no lane zeros */
+    SMP_BANK_ASYNC,   /* cp.async, 4, 8 or 16 bytes a lane: through the first-level cache (.ca), or filling zeros */
+    SMP_BANK_ASYNC_L2 /* cp.async, 16 bytes a lane straight from the second-level cache (.cg), no lane zeros */
 } smp_bank_op;
 
 typedef enum smp_bank_rules {
@@ -34,7 +34,7 @@ typedef struct smp_bank_access {
     int width;                 /* bytes a lane: 1, 2, 4, 8 or 16 */
     uint32_t active;           /* bit n: lane n takes part */
     uint32_t offset[SMP_WARP]; /* byte address of each lane inside shared memory; a multiple of width */
-    /* SMP_BANK_ASYNC: what passes through the first-level cache leaves that cache's banks, which are the same 32. */
+    /* SMP_BANK_ASYNC: what passes through the first-level cache chunks that cache's banks, which are the same 32. */
     uint32_t through_l1;       /* bit n: lane n copies through it (.ca), and no zeros */
     uint32_t source[SMP_WARP]; /* asynchronous copies: byte address in global memory, modulo 2^32 */
 } smp_bank_access;
@@ -43,8 +43,9 @@ typedef struct smp_bank_cost {
     int wavefronts;
     int ideal;     /* the least that this width and these lanes need: phases with an active lane */
     int conflicts; /* wavefronts - ideal */
-    int packed;    /* what CUPTI's SASS metrics call ideal: as if the active lanes were side by side, 128 bytes a wavefront.
-                      Less than ideal where lanes of several phases are missing, and never more than wavefronts */
+    int packed;    /* what CUPTI's SASS metrics call ideal: as if the active lanes were side by side, 128 bytes a
+                      wavefront.    Less than ideal where lanes of several phases are missing, and never more than wavefronts
+                    */
 } smp_bank_cost;
 
 /* An access without active lanes costs nothing. Where a rule leaves a choice to the hardware (the broadcast word

@@ -54,8 +54,8 @@ struct smp_writer {
     smp_output *output;
     smp_shape shape;
     smp_write_options options; /* inputs is not valid after open */
-    smp_sound sound;  /* of the input, where it was a sound */
-    uint64_t clipped; /* samples clamped */
+    smp_sound sound;           /* of the input, where it was a sound */
+    uint64_t clipped;          /* samples clamped */
     int64_t next_row;
     bool broken;
     void *state; /* the format's */

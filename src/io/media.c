@@ -129,7 +129,7 @@ smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err
 
 /* Takes the opened source over; it is closed on failure. */
 smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
-                            smp_error *err)
+                                smp_error *err)
 {
     smp_code code;
     smp_reader *reader = smp_alloc(sizeof *reader);

@@ -1,6 +1,6 @@
 /* Pictures and sounds in files, as rows. Readers recognise a format by its content, writers by the name's extension.
- * Readers deliver rows in order, once. Writers write to a temporary file in the target's folder, which only commit() puts in
- * place, so that a failure at any moment leaves what was there before. */
+ * Readers deliver rows in order, once. Writers write to a temporary file in the target's folder, which only commit()
+ * puts in place, so that a failure at any moment leaves what was there before. */
 #ifndef SMP_IO_MEDIA_H
 #define SMP_IO_MEDIA_H
 
@@ -89,7 +89,7 @@ typedef struct smp_write_options {
     int sound_type;   /* an smp_sound_type; 0: as the input's */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
-    bool lazy_folder; /* the caller will sync the folder (smp_sync_folder): for many files in one */
+    bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one */
     double *output_seconds; /* gets the seconds that the operating system took for the file added; may be null */
 } smp_write_options;
 
@@ -112,12 +112,12 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
                          const smp_write_options *options, smp_writer **out, smp_error *err);
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
 
-/* Samples that had to be changed so far, to fit integers or to be finite (a sound's; pictures are clamped by stages, which
- * count). */
+/* Samples that had to be changed so far, to fit integers or to be finite (a sound's; pictures are clamped by stages,
+ * which count). */
 uint64_t smp_writer_clipped(const smp_writer *writer);
 
-/* Finishes the file, checks every close, fsyncs, puts it in place. Frees the writer whatever happens; on failure nothing is
- * left. */
+/* Finishes the file, checks every close, fsyncs, puts it in place. Frees the writer whatever happens; on failure
+ * nothing is left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
 
 /* Makes names that were put into a folder survive a crash of the machine. */

@@ -1,5 +1,6 @@
-/* What was measured over several files, added up: results of the same statement over data of the same format and channels
- * belong together, whatever the sizes; code values of 8 and 16 bits have different full scales and are kept apart. */
+/* What was measured over several files, added up: results of the same statement over data of the same format and
+ * channels belong together, whatever the sizes; code values of 8 and 16 bits have different full scales and are kept
+ * apart. */
 #ifndef SMP_REPORT_TOTALS_H
 #define SMP_REPORT_TOTALS_H
 
@@ -14,7 +15,7 @@ typedef struct smp_total {
     int channels;
     bool alpha;
     size_t files;
-    void *tally; /* null: these results cannot be added up */
+    void *partial; /* null: these results cannot be added up */
 } smp_total;
 
 typedef struct smp_totals {
@@ -22,7 +23,7 @@ typedef struct smp_totals {
     size_t count, capacity;
 } smp_totals;
 
-/* Adds what a run found; tallies in the report are taken over or joined. */
+/* Adds what a run found; partials in the report are taken over or joined. */
 smp_code smp_totals_add(smp_totals *totals, smp_run_report *report, smp_error *err);
 void smp_totals_free(smp_totals *totals);
 

@@ -1,8 +1,8 @@
 /* normalize: to a wanted peak or rms level. */
 #include <math.h>
 
-#include "stages/leaves.h"
-#include "stages/scaling.h"
+#include "stages/shared/gain_offset.h"
+#include "stages/shared/reduction_chunks.h"
 
 enum { TOGETHER, EACH };
 #define DEFAULT_PEAK -1. /* dBFS: written as 16 bits nothing clips */
@@ -37,8 +37,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     (void)params_, (void)by, (void)err;
     smp_scaling_plan(1, work);
     work->clips = true;
-    work->result = SMP_RESULT_LEAVES;
-    work->result_size = smp_leaf_bytes(in);
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = smp_chunk_bytes(in);
     return SMP_OK;
 }
 
@@ -50,7 +50,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     const double wanted = pow(10, (rms ? p->rms : isnan(p->peak) ? DEFAULT_PEAK : p->peak) / 20);
     double levels[SMP_MAX_CHANNELS], squares = 0, samples = 0, most = 0;
     for (int c = 0; c < in->channels; c++) {
-        const smp_stats_leaf all = smp_leaves_fold(result, in, c);
+        const smp_stats_chunk all = smp_chunks_fold(result, in, c);
         const double n = (double)all.count, energy = n > 0 ? all.squares + all.sum * all.sum / n : 0;
         const double peak = n > 0 ? fmax(fabs((double)all.min), fabs((double)all.max)) : 0;
         levels[c] = rms ? (n > 0 ? sqrt(energy / n) : 0) : peak;
@@ -75,9 +75,10 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
 const smp_stage smp_stage_normalize = {
     .name = "normalize",
     .help = "bring a sound to a peak or rms level",
-    .about = "Measures the whole sound first, then multiplies: peak makes the largest magnitude that level, rms the root "
-             "of the mean square (a sine of full scale has -3.01 dBFS). channels=each treats every channel by itself. "
-             "Silence stays silence. Samples that are not finite are left out of the measure.",
+    .about =
+        "Measures the whole sound first, then multiplies: peak makes the largest magnitude that level, rms the root "
+        "of the mean square (a sine of full scale has -3.01 dBFS). channels=each treats every channel by itself. "
+        "Silence stays silence. Samples that are not finite are left out of the measure.",
     .example = "normalize peak=-3dBFS",
     .domain = SMP_AUDIO,
     .access = SMP_ADJUST,
@@ -87,7 +88,7 @@ const smp_stage smp_stage_normalize = {
     .plan = plan,
     .finish = finish,
     .variants = smp_scaling_variants,
-    .reducers = smp_leaf_variants,
+    .reducers = smp_chunk_variants,
     .aliases = (const smp_alias[]){{"norm", "normalize"},
                                    {"loudnorm", "normalize rms=-20dBFS"},
                                    {"normalise", "normalize"},

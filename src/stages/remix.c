@@ -1,5 +1,5 @@
 /* remix: new channels as weighted sums of the old ones, by name or by a matrix. */
-#include "stages/mixing.h"
+#include "stages/shared/channel_mixing.h"
 
 enum { MONO, STEREO, SWAP, LEFT, RIGHT, MID_SIDE, LEFT_RIGHT };
 
@@ -12,7 +12,8 @@ static const char *const modes[] = {"mono", "stereo", "swap", "left", "right", "
 
 static const smp_param table[] = {
     {"mode", offsetof(params, mode), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "mono",
-     "mono: the mean of all channels; stereo: mono twice, or the first two; swap: left and right; left, right: one channel; "
+     "mono: the mean of all channels; stereo: mono twice, or the first two; swap: left and right; left, right: one "
+     "channel; "
      "mid-side: half the sum, half the difference; left-right: back",
      modes, SMP_P_MAIN},
     {"matrix", offsetof(params, matrix), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
@@ -20,7 +21,7 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code by_matrix(const smp_matrix *m, const smp_shape *in, smp_mix *mix, smp_error *err)
+static smp_code by_matrix(const smp_matrix *m, const smp_shape *in, smp_channel_mix *mix, smp_error *err)
 {
     if (m->cols != in->channels || m->rows > SMP_MAX_CHANNELS) {
         smp_fail(err, SMP_E_PIPE, "a matrix of %d x %d does not fit %d channel%s", m->rows, m->cols, in->channels,
@@ -35,11 +36,10 @@ static smp_code by_matrix(const smp_matrix *m, const smp_shape *in, smp_mix *mix
     return SMP_OK;
 }
 
-static smp_code by_mode(int mode, const smp_shape *in, smp_mix *mix, smp_error *err)
+static smp_code by_mode(int mode, const smp_shape *in, smp_channel_mix *mix, smp_error *err)
 {
-    static const float pairs[][2][2] = {[SWAP] = {{0, 1}, {1, 0}},
-                                        [MID_SIDE] = {{0.5f, 0.5f}, {0.5f, -0.5f}},
-                                        [LEFT_RIGHT] = {{1, 1}, {1, -1}}};
+    static const float pairs[][2][2] = {
+        [SWAP] = {{0, 1}, {1, 0}}, [MID_SIDE] = {{0.5f, 0.5f}, {0.5f, -0.5f}}, [LEFT_RIGHT] = {{1, 1}, {1, -1}}};
     const int channels = in->channels;
     switch (mode) {
     case MONO:
@@ -61,7 +61,8 @@ static smp_code by_mode(int mode, const smp_shape *in, smp_mix *mix, smp_error *
         return SMP_OK;
     default:
         if (channels != 2)
-            return smp_fail(err, SMP_E_PIPE, "'remix %s' takes two channels, and the sound has %d", modes[mode], channels);
+            return smp_fail(err, SMP_E_PIPE, "'remix %s' takes two channels, and the sound has %d", modes[mode],
+                            channels);
         mix->rows = 2;
         for (int r = 0; r < 2; r++)
             for (int c = 0; c < 2; c++)
@@ -74,11 +75,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     (void)by;
     const params *p = params_;
-    smp_mix mix = {.cols = in->channels};
+    smp_channel_mix mix = {.cols = in->channels};
     smp_code code = p->matrix.rows ? by_matrix(&p->matrix, in, &mix, err) : by_mode(p->mode, in, &mix, err);
     if (code != SMP_OK)
         return code;
-    smp_mixing_plan(&mix, work);
+    smp_channel_mixing_plan(&mix, work);
     work->exactness = SMP_REAL;
     work->clips = true;
     bool identity = mix.rows == mix.cols;
@@ -93,16 +94,18 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_remix = {
     .name = "remix",
     .help = "mix channels: mono, stereo, swap, mid and side, or any matrix",
-    .about = "Every output channel is a weighted sum of the input's, in f32: s = 0, then s = fma(weight, sample, s) channel by "
-             "channel. mid-side makes (L+R)/2 and (L-R)/2, left-right goes back. left and right of a mono sound are that "
-             "sound. A matrix has a row for each output channel.",
+    .about =
+        "Every output channel is a weighted sum of the input's, in f32: s = 0, then s = fma(weight, sample, s) channel "
+        "by "
+        "channel. mid-side makes (L+R)/2 and (L-R)/2, left-right goes back. left and right of a mono sound are that "
+        "sound. A matrix has a row for each output channel.",
     .example = "remix mono",
     .domain = SMP_AUDIO,
     .access = SMP_POINT,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .variants = smp_mixing_variants,
+    .variants = smp_channel_mixing_variants,
     .aliases = (const smp_alias[]){{"pan", "remix matrix=[0.5 0.5]"},
                                    {"mono", "remix mono"},
                                    {"downmix", "remix mono"},

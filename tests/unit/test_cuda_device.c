@@ -3,9 +3,9 @@
  * error. */
 #include "kernel_case.h"
 
-#include "device/cuda.h"
-#include "device/simt.h"
-#include "stages/geometry.h"
+#include "device/cuda/cuda.h"
+#include "device/simt/simt.h"
+#include "stages/shared/launch_shapes.h"
 
 extern const smp_stage smp_stage_invert;
 
@@ -177,7 +177,8 @@ static void explain_is_told_what_a_launch_takes(void **state)
     assert_int_equal(info.grid.block[0], 256);
     assert_int_equal(info.grid.grid[0], 4);
     assert_int_equal(info.grid.grid[1], 500);
-    /* 2048 threads and 65536 registers an SM, of which a warp takes 256 at a time; 0: a build without nvcc knows none. */
+    /* 2048 threads and 65536 registers an SM, of which a warp takes 256 at a time; 0: a build without nvcc knows none.
+     */
     const int of_block = (info.registers * 32 + 255) / 256 * 256 * 8, fit = of_block ? 65536 / of_block : 8;
     assert_int_equal(info.blocks_per_unit, fit < 8 ? fit : 8);
     assert_true(info.occupancy == info.blocks_per_unit / 8.0);
@@ -242,7 +243,7 @@ static void freed_memory_is_used_again_and_all_of_it_given_back(void **state)
     device->ops->free(device, a);
     assert_int_equal(device->ops->alloc(device, 1000, &again, &err), SMP_OK);
     assert_ptr_equal(a, again);
-    smp_device_close(device); /* with memory lent out */
+    smp_device_close(device); /* with memory borrowed out */
     assert_int_equal(smp_alloc_live(), before);
 }
 

@@ -303,11 +303,10 @@ static void changed_bytes_never_crash(void **context)
 static void foreign_files_are_named(void **context)
 {
     (void)context;
-    static const char *const files[][2] = {
-        {"GIF89a..........", "a GIF"},
-        {"RIFF....WEBPVP8 ", "a WebP"},
-        {"....ftypM4A .", "an M4A sound"},
-        {"hello, this is text", "no known format"}};
+    static const char *const files[][2] = {{"GIF89a..........", "a GIF"},
+                                           {"RIFF....WEBPVP8 ", "a WebP"},
+                                           {"....ftypM4A .", "an M4A sound"},
+                                           {"hello, this is text", "no known format"}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         smp_error err = {0};
         picture p;

@@ -1,0 +1,59 @@
+/* What a batch has done, in a file of the output folder, so that a run after an interruption, a crash or a kill does
+ * what is left and nothing twice. A line says that a file is begun, another that it is done; lines are only ever added.
+ *
+ * A file is done when the journal says so of its input as it is now (path, size, time of change), of this pipeline with
+ * these settings, and the output is still as it was written. An output of which only the beginning is noted was made or
+ * about to be made by a run that was killed, and may be replaced; any other output is somebody else's. */
+#ifndef SMP_EXEC_JOURNAL_H
+#define SMP_EXEC_JOURNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define SMP_JOURNAL_NAME ".smempipe-journal"
+
+typedef struct smp_hash {
+    uint64_t a, b;
+} smp_hash;
+
+/* Not against adversaries: 128 bits that differ where inputs differ. Start with smp_hash_start. */
+smp_hash smp_hash_start(void);
+void smp_hash_add(smp_hash *hash, const void *data, size_t size);
+void smp_hash_text(smp_hash *hash, const char *text); /* with its end, so that texts do not run together */
+
+typedef struct smp_journal_entry { /* a line */
+    bool done;                     /* else begun */
+    smp_hash input;                /* path, size, time of change */
+    smp_hash work;                 /* pipeline, settings, version */
+    uint64_t size;                 /* of the output, and */
+    int64_t mtime;                 /* nanoseconds: when it was written; both 0 when begun */
+} smp_journal_entry;
+
+typedef struct smp_journal_past { /* of one output */
+    const char *output;
+    bool done, begun;       /* ever done; begun and, as far as its journal knows, never done since */
+    smp_journal_entry last; /* when it was done */
+    smp_hash begun_work;
+    size_t journal; /* that says begun */
+} smp_journal_past;
+
+/* All journals of a folder, read into memory. A folder without any gives an empty log. Lines that were cut off are
+ * passed over. */
+typedef struct smp_journal_log smp_journal_log;
+smp_code smp_journal_read(const char *folder, smp_journal_log **out, smp_error *err);
+const smp_journal_past *smp_journal_find(const smp_journal_log *log, const char *output);
+void smp_journal_log_free(smp_journal_log *log);
+
+/* Opens this run's journal to add to it: shard `shard` of `shards` (0 of 0: no shards) has one of its own, and one run
+ * at a time holds it (SMP_E_WRITE when another does). */
+typedef struct smp_journal smp_journal;
+smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, smp_error *err);
+
+/* Adds a line; output: its path under the folder. One caller at a time. */
+smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_journal_entry *entry, smp_error *err);
+void smp_journal_close(smp_journal *journal); /* null is allowed */
+
+#endif

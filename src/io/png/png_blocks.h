@@ -1,0 +1,41 @@
+/* The picture data of a PNG, compressed in blocks of rows on several threads: each block is filtered and deflated on
+ * its own and ends on a byte boundary, so that the blocks' outputs, one IDAT chunk each, make one valid stream. Blocks
+ * depend on the picture's shape and the level alone: neither strips nor threads change the bytes. */
+#ifndef SMP_IO_PNG_BLOCKS_H
+#define SMP_IO_PNG_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+typedef struct smp_png_blocks smp_png_blocks;
+
+typedef struct smp_png_blocks_setup {
+    int64_t row_bytes; /* of the picture: samples without a filter byte */
+    int64_t rows;
+    int pixel_bytes; /* 1 to 8 */
+    bool swap;       /* samples are 16-bit and little-endian */
+    int level;       /* 0 fastest .. 9 smallest: png_deflate.h */
+    int threads;     /* that compress; 1 or more */
+} smp_png_blocks_setup;
+
+smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks **out, smp_error *err);
+void smp_png_blocks_close(smp_png_blocks *blocks);
+
+/* Takes in at most `rows` rows; says how many: fewer when chunks are due first. Rows are borrowed: they stay as they
+ * are until smp_png_blocks_settle. */
+int64_t smp_png_blocks_put(smp_png_blocks *blocks, const void *from, int64_t stride, int64_t rows);
+
+/* From now on the rows that were put are the caller's again: waits until those of full blocks are read, which need not
+ * be packed yet, and keeps a copy of the others. */
+void smp_png_blocks_settle(smp_png_blocks *blocks);
+
+/* True when smp_png_blocks_next must be called: all room is taken, or the picture is complete and chunks are left. */
+bool smp_png_blocks_due(const smp_png_blocks *blocks);
+
+/* The next IDAT chunk, from its length to its CRC; waits until it is packed. Valid until the next put. */
+const uint8_t *smp_png_blocks_next(smp_png_blocks *blocks, size_t *size);
+
+#endif
