@@ -17,8 +17,8 @@ SMP_DEVICE void stats_shuffle_down(stats_sums &sums)
 #pragma unroll
     for (unsigned distance = SMP_LANES / 2; distance > 0; distance /= 2)
         sums.join(__shfl_down_sync(~0u, sums.sum, distance), __shfl_down_sync(~0u, sums.squares, distance),
-                  __shfl_down_sync(~0u, sums.min, distance), __shfl_down_sync(~0u, sums.max, distance),
-                  __shfl_down_sync(~0u, sums.count, distance));
+                   __shfl_down_sync(~0u, sums.min, distance), __shfl_down_sync(~0u, sums.max, distance),
+                   __shfl_down_sync(~0u, sums.count, distance));
 }
 
 /* The C samples of a pixel from `at` on. packed: in one load. */
