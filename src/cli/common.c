@@ -28,6 +28,8 @@ const smp_option smp_common_options[] = {
     {option, 0, SMP_O_SIZE, offsetof(smp_common, limits.field), .size = (value), .argument = "N", .help = text},
 #include "base/limit_list.def"
 #undef L
+    {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
+     .help = "do not check the MD5 that a FLAC keeps of its samples"},
     {0},
 };
 
