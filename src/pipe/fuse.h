@@ -10,7 +10,7 @@ void smp_step_free(smp_step *step);
 /* Leaves out steps that are not to be kept, in order, and renumbers what refers to the others. moved: an int a step. */
 void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved);
 
-/* Joins runs of steps that make each sample from that sample alone (smp_node_plan.map) into one step each, which gives
+/* Joins runs of steps that make each sample from that sample alone (smp_node_plan.op) into one step each, which gives
  * the bytes, and the count of clipped samples, that they give one by one: between them values are f32, or integers
  * that f32 holds. Storage and clipping of the steps must be known. */
 smp_code smp_plan_fuse(smp_plan *plan, smp_error *err);

@@ -29,7 +29,10 @@ static void tiles(const smp_io *io, const void *kernel, smp_grid *grid)
     *grid = (smp_grid){.grid = {(unsigned)x, (unsigned)y, 1}, .block = {(unsigned)(32 * beside), (unsigned)above, 1}};
 }
 
-const smp_variant smp_channel_mixing_variants[] = {
+SMP_CPU_DECLARE(channel_mix_naive);
+SMP_CPU_DECLARE(channel_mix_tiled);
+
+const smp_variant smp_channel_mix_variants[] = {
     {.name = "naive",
      .help = "pixel by pixel",
      .launches = {{.from = SMP_IN,
