@@ -63,7 +63,8 @@ static const char *under_folder(const smp_agenda *agenda, const char *output)
     return output;
 }
 
-typedef enum past { NOTHING, FINISHED, OURS, OTHER_WORK } past;
+/* OURS may be replaced; CHANGED was made by this work and is not as it was then. */
+typedef enum past { NOTHING, FINISHED, OURS, CHANGED, OTHER_WORK } past;
 
 /* What the journals say of an output that is there. */
 static past look_back(const smp_agenda *agenda, const smp_agenda_item *item, const smp_journal_log *log,
@@ -78,7 +79,9 @@ static past look_back(const smp_agenda *agenda, const smp_agenda_item *item, con
         return equal(&p->last.input, &item->input) ? FINISHED : OURS;
     if (p->begun && equal(&p->begun_work, work))
         return OURS;
-    return untouched ? OTHER_WORK : NOTHING;
+    if (untouched)
+        return OTHER_WORK;
+    return p->done && equal(&p->last.work, work) ? CHANGED : NOTHING;
 }
 
 typedef struct conflicts {
@@ -104,13 +107,23 @@ static bool saved_are_there(const smp_agenda *agenda, const smp_agenda_item *ite
     return there;
 }
 
-static void decide(const smp_agenda *agenda, smp_agenda_item *item, size_t index, const smp_journal_log *log,
-                   conflicts *found)
+int64_t smp_shard_of(const char *name, int64_t shards)
+{
+    smp_hash hash = smp_hash_start();
+    smp_hash_text(&hash, name);
+    uint64_t mixed = hash.a; /* the last bytes of a text reach few bits of FNV: MurmurHash3's finalizer spreads them */
+    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xff51afd7ed558ccd);
+    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+    mixed ^= mixed >> 33;
+    return (int64_t)(mixed % (uint64_t)shards) + 1;
+}
+
+static void decide(const smp_agenda *agenda, smp_agenda_item *item, const smp_journal_log *log, conflicts *found)
 {
     const smp_agenda_request *r = agenda->request;
     struct stat there;
     item->state = SMP_AGENDA_DO;
-    if (r->shards > 0 && (int64_t)(index % (size_t)r->shards) != r->shard - 1) {
+    if (r->shards > 0 && smp_shard_of(item->file->name, r->shards) != r->shard) {
         item->state = SMP_AGENDA_OTHERS;
         return;
     }
@@ -119,11 +132,15 @@ static void decide(const smp_agenda *agenda, smp_agenda_item *item, size_t index
     past before = r->resume && S_ISREG(there.st_mode) ? look_back(agenda, item, log, &there) : NOTHING;
     if (before == FINISHED && !saved_are_there(agenda, item))
         before = OURS;
+    if (before == CHANGED && r->redo_changed)
+        before = OURS;
     item->replace = r->force || before == OURS;
     if (before == FINISHED)
         item->state = SMP_AGENDA_DONE;
     else if (r->skip_existing && before != OURS)
         item->state = SMP_AGENDA_KEPT;
+    else if (!item->replace && before == CHANGED)
+        item->state = SMP_AGENDA_CHANGED;
     else if (!item->replace) {
         found->other_work += before == OTHER_WORK;
         if (!found->count++)
@@ -156,7 +173,7 @@ static smp_code set_states(smp_agenda *agenda, const smp_journal_log *log, smp_e
         *item = (smp_agenda_item){.file = &agenda->found.items[i], .output = agenda->outputs[i]};
         code = input_key(item->file, &folder, &item->input, err);
         if (!code)
-            decide(agenda, item, i, log, &found);
+            decide(agenda, item, log, &found);
     }
     forget(&folder);
     return code || !found.count ? code : fail_conflicts(agenda->request, &found, err);
@@ -168,6 +185,7 @@ static void list_files(smp_agenda *agenda)
         const smp_agenda_item *item = &agenda->items[i];
         agenda->done += item->state == SMP_AGENDA_DONE;
         agenda->kept += item->state == SMP_AGENDA_KEPT;
+        agenda->changed += item->state == SMP_AGENDA_CHANGED;
         agenda->others += item->state == SMP_AGENDA_OTHERS;
         if (item->state != SMP_AGENDA_DO)
             continue;
