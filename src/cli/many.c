@@ -31,15 +31,19 @@ smp_walk_options smp_many_walk(const smp_many_settings *settings, const smp_prog
                               .kind = program->kind};
 }
 
-smp_code smp_many_check(const smp_many_settings *settings, const smp_found_list *found, smp_error *err)
+smp_code smp_many_check(const smp_many_settings *settings, smp_found_list *found, smp_error *err)
 {
     if (found->count)
         return SMP_OK;
     smp_fail(err, SMP_E_READ, "there is no file to work on in %.200s%s", settings->inputs.items[0],
              settings->inputs.count > 1 ? " and the others" : "");
-    if (found->left_out)
-        return smp_hint(err, "%zu file%s there %s passed over by name; --include '*' tries all", found->left_out,
-                        found->left_out == 1 ? "" : "s", found->left_out == 1 ? "was" : "were");
+    if (found->left_out) {
+        char *others = smp_found_others_text(found);
+        smp_hint(err, "%zu file%s there %s passed over by name (%.160s); --include '*' tries all", found->left_out,
+                 found->left_out == 1 ? "" : "s", found->left_out == 1 ? "was" : "were", others ? others : "?");
+        smp_free(others);
+        return SMP_E_READ;
+    }
     if (found->folders)
         return smp_hint(err, "it has folders: --recursive goes into them");
     if (settings->include.count || settings->exclude.count)
@@ -106,7 +110,8 @@ void smp_failures_add(smp_failures *failures, const char *input, const smp_error
     if (failures->kept == MOST_SHOWN ||
         !smp_grow(&failures->lines, &failures->capacity, failures->kept + 1, sizeof *failures->lines))
         return;
-    bool elsewhere = err->where[0] && strcmp(err->where, input) != 0;
+    bool cut = strlen(err->where) == sizeof err->where - 1; /* a long path has its beginning there */
+    bool elsewhere = err->where[0] && strcmp(err->where, input) != 0 && !(cut && !strncmp(input, err->where, sizeof err->where - 1));
     char *line = smp_asprintf("%s: %s%s%s", input, elsewhere ? err->where : "", elsewhere ? ": " : "", err->message);
     if (line)
         failures->lines[failures->kept++] = line;
