@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/many.h"
+#include "cli/shipped.h"
 #include "exec/agenda.h"
 #include "exec/targets.h"
 #include "report/report.h"
@@ -59,8 +60,10 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(batch_settings, many.pipe), .unless = "stage", .help = "the pipeline"},
-    {"DIR|FILE", offsetof(batch_settings, many.inputs), .many = true, .help = "folders and files to read"},
+    {"P.pipe", offsetof(batch_settings, many.pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+     .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
+    {"DIR|FILE", offsetof(batch_settings, many.inputs), .many = true, .unless = "files-from",
+     .help = "folders and files to read"},
     {0},
 };
 
@@ -451,7 +454,12 @@ static smp_code batch(void *given, smp_error *err)
 {
     batch_settings *settings = given;
     smp_code code = check_settings(settings, err);
-    return code ? code : smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
+    if (!code)
+        code = smp_many_open(&settings->many, err);
+    if (!code)
+        code = smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
+    smp_many_close(&settings->many);
+    return code;
 }
 
 const smp_command smp_command_batch = {

@@ -34,6 +34,7 @@ typedef struct smp_pipeline_settings {
     smp_common common;
     smp_strings stages;   /* -e */
     smp_strings settings; /* --set name=value */
+    smp_strings readable; /* --allow-read */
     int diagnostics;      /* index into text, json */
 } smp_pipeline_settings;
 
@@ -138,6 +139,9 @@ smp_code smp_cli_device(const smp_common *common, const char *isa, const char *p
 smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, smp_diags *diags, smp_program **out,
                        smp_error *err);
 
+/* What a pipe file, or an installed pipeline, says of itself in the comment at its beginning, and its parameters. */
+smp_code smp_cli_show_pipeline(const smp_common *common, const char *name, smp_error *err);
+
 /* Prints the diagnostics (warnings alone not with --quiet). When they hold an error, or with --diagnostics=json, err is
  * said with them and cleared. */
 void smp_cli_diagnostics(const smp_pipeline_settings *settings, const smp_diags *diags, smp_error *err);
@@ -168,7 +172,7 @@ void smp_progress_files(smp_progress *progress, size_t done, size_t failed, size
 /* The commands; the commands, topics and stages. */
 void smp_help_short(FILE *to);
 void smp_help_overview(FILE *to);
-void smp_help_command(FILE *to, const smp_command *command);
+void smp_help_command(FILE *to, const smp_command *command, bool brief); /* brief: one screen */
 void smp_help_usage(FILE *to, const smp_command *command); /* without the options */
 smp_code smp_help_topic(const smp_common *common, const char *topic, smp_error *err);
 

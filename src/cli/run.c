@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "cli/shipped.h"
 #include "exec/compare_file.h"
 #include "exec/exec.h"
 #include "report/report.h"
@@ -36,7 +37,8 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(run_settings, pipe), .unless = "stage", .help = "the pipeline"},
+    {"P.pipe", offsetof(run_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+     .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
     {"IN", offsetof(run_settings, in), .help = "the file to read; - is standard input"},
     {"OUT", offsetof(run_settings, out),
      .help = "the file to write, its format by its extension; - is standard output"},

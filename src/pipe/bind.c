@@ -9,11 +9,11 @@ static const char *absent(const char *name)
 {
     static const char *const names[][2] = {
         {"resize", "no stage changes the size of a picture"},
-        {"scale", "no stage changes the size of a picture; 'multiply' changes its values"},
+        {"scale", "no stage changes the size of a picture"},
         {"zoom", "no stage changes the size of a picture"},
         {"resample", "no stage changes the size of a picture or the rate of a sound"},
         {"thumbnail", "no stage changes the size of a picture"},
-        {"crop", "no stage cuts a picture; 'trim' cuts a sound"},
+        {"crop", "no stage cuts a part out of a picture"},
         {"pad", "no stage adds a border to a picture"},
         {"median", "there is no median; the pipeline despeckle replaces single bright or dark pixels"},
     };
@@ -260,6 +260,10 @@ static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_
     smp_program *program = b->program;
     const char *path = smp_join_path(&b->owned->arena, b->diags->sources[scope->source].name, value->text);
     size_t at = 0;
+    int source = value->span.source;
+    for (size_t i = 0; value->param && i < scope->param_count; i++)
+        if (!strcmp(scope->params[i].name, value->param))
+            source = scope->params[i].value.span.source;
     if (!path)
         return false;
     while (at < program->file_count && strcmp(program->files[at].path, path) != 0)
@@ -267,7 +271,7 @@ static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_
     if (at == program->file_count) {
         if (!smp_grow(&program->files, &program->file_capacity, at + 1, sizeof *program->files))
             return false;
-        program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span};
+        program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span, .source = source};
     }
     *by = SMP_NODE_FILE - (int)at;
     return true;

@@ -119,6 +119,32 @@ class Batch(BatchCase):
         self.smp("batch", "-e", "add 0%", "in", "-o", "both")
         self.assertEqual(list(self.outputs("both")), ["a.png", "chirp.wav"])
 
+    def test_the_stages_say_which_files_are_meant(self):
+        self.pictures(["a.png"])
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "in")
+        done = self.smp("batch", "-e", "gray", "in", "-o", "gray")
+        self.assertEqual(list(self.outputs("gray")), ["a.png"])
+        self.assertIn("1 passed over by their names (1 .wav)", done.stderr)
+        self.smp("batch", "-e", "gain -3dB", "in", "-o", "gain")
+        self.assertEqual(list(self.outputs("gain")), ["chirp.wav"])
+        self.smp("batch", "-e", "spectrogram", "-e", "gray", "in", "-o", "seen")  # its picture is no input
+        self.assertEqual(list(self.outputs("seen")), ["chirp.png"])
+        self.smp("batch", "-e", "add 0%", "in", "-o", "both")
+        self.assertEqual(list(self.outputs("both")), ["a.png", "chirp.wav"])
+
+    def test_files_from_a_list(self):
+        self.pictures(["a.png", " b.png", "c.png"])
+        self.write("list", "in/a.png\n\nin/ b.png\r\n")
+        self.batch("--files-from", "list", "-o", "one")
+        self.assertEqual(list(self.outputs("one")), [" b.png", "a.png"])
+        self.batch("--files-from", "-", "-o", "two", input="in/a.png\0in/c.png\0")
+        self.assertEqual(list(self.outputs("two")), ["a.png", "c.png"])
+        self.smp("batch", "blur", "--files-from", "list", "-o", "three")
+        self.write("empty", "\n")
+        self.assertIn("names no files", self.batch("--files-from", "empty", "-o", "x", status=3).stderr)
+        self.batch("--files-from", "nowhere", "-o", "x", status=3)
+        self.batch("--files-from", "list", "in", "-o", "x", status=2)
+
     def test_a_picture_with_a_wrong_name_is_read(self):
         self.pictures(["a.png"])
         (self.folder / "in/a.png").rename(self.folder / "in/a.dat")
