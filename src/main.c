@@ -64,7 +64,8 @@ static bool is_short_help(int argc, char *const *argv)
 static bool asks_for_pipeline(int argc, char *const *argv)
 {
     size_t length = strlen(argv[1]);
-    return argc == 3 && length > 5 && !strcmp(argv[1] + length - 5, ".pipe") && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"));
+    return argc == 3 && length > 5 && !strcmp(argv[1] + length - 5, ".pipe") &&
+           (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"));
 }
 
 static smp_code run_command(const smp_command *command, int argc, char **argv, smp_common **common, smp_error *err)

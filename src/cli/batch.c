@@ -35,8 +35,9 @@ static const smp_option options[] = {
      .help = "go on where a run was interrupted or killed, and do what is new or changed: a journal in the output "
              "folder knows what is done"},
     {"redo-changed", 0, SMP_O_FLAG, offsetof(batch_settings, redo_changed),
-     .help = "with --resume: make outputs again that were changed since a batch wrote them; without it they are named and "
-             "left as they are"},
+     .help =
+         "with --resume: make outputs again that were changed since a batch wrote them; without it they are named and "
+         "left as they are"},
     {"skip-existing", 0, SMP_O_FLAG, offsetof(batch_settings, skip_existing),
      .help = "keep outputs that are there, whatever made them"},
     {"on-error", 0, SMP_O_CHOICE, offsetof(batch_settings, on_error), .fallback = "continue", .argument = "HOW",
@@ -244,8 +245,8 @@ static smp_code close_report(batch_run *b, smp_error *err)
     return smp_at(err, "%s", b->settings->report);
 }
 
-/* Files that need nothing have a line too, so that the report is complete; outputs that were changed since they were made
- * are failures. */
+/* Files that need nothing have a line too, so that the report is complete; outputs that were changed since they were
+ * made are failures. */
 static void report_skipped(batch_run *b)
 {
     for (size_t i = 0; i < b->agenda.found.count; i++) {
@@ -467,17 +468,21 @@ const smp_command smp_command_batch = {
     .help = "run a pipeline over many files",
     .about =
         "Several files are read, computed and written at once; outputs are the same bytes that run writes. A file that "
-        "cannot be read or written is listed at the end, the others are done, and the exit status is 1. In folders, hidden "
+        "cannot be read or written is listed at the end, the others are done, and the exit status is 1. In folders, "
+        "hidden "
         "files are passed over, and files that are something else by their names (films and notes beside photographs, "
-        "formats that are not read, sounds where the pipeline is for pictures), and counted; every other file is tried, "
+        "formats that are not read, sounds where the pipeline is for pictures), and counted; every other file is "
+        "tried, "
         "whatever it is called. --include '*' tries all.\n"
         "Before the first byte is written: no two inputs may have one output, no output may be an input or lie in an "
         "input folder, and no output may exist (--resume, --skip-existing and --force say what to do with those that "
         "do).\n"
         "The first Ctrl-C finishes the files in flight; the second stops. After either, or a kill, --resume does the "
-        "rest; outputs that were changed since are named and left, or made again with --redo-changed. Files that a pipeline "
+        "rest; outputs that were changed since are named and left, or made again with --redo-changed. Files that a "
+        "pipeline "
         "saves get the output's name in front: cat-edges.png.\n"
-        "--device cuda is every GPU of the machine, cuda:0,2 some of them, several files in flight on each. --threads bounds "
+        "--device cuda is every GPU of the machine, cuda:0,2 some of them, several files in flight on each. --threads "
+        "bounds "
         "the processors that compute in all, --max-memory the memory of all files at once: one that finds too little "
         "waits until it is alone.",
     .settings_size = sizeof(batch_settings),

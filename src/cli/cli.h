@@ -2,7 +2,9 @@
 #ifndef SMP_CLI_CLI_H
 #define SMP_CLI_CLI_H
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "base/limits.h"
 #include "cli/options.h"
@@ -154,14 +156,21 @@ smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char 
 /* ------------------------------------------------------------------------------------------------ progress */
 
 typedef struct smp_progress {
-    bool shown, enabled;
+    bool shown, enabled, watched;
     double began, last; /* seconds */
     const char *name;
+    pthread_t watcher; /* while watched */
+    atomic_int mille;  /* of the work is done */
+    atomic_bool ended;
 } smp_progress;
 
 /* A bar on stderr for work of over a second, only on a terminal and not with --quiet. */
 void smp_progress_begin(smp_progress *progress, const smp_common *common, const char *name);
 smp_code smp_progress_step(void *progress, int64_t done, int64_t total);
+
+/* From now on the bar is drawn by a thread, so that it is seen also while one step takes long. After
+ * smp_progress_begin. */
+void smp_progress_watch(smp_progress *progress);
 void smp_progress_end(smp_progress *progress);
 
 /* The same for many files: how many, files a second, time left. `share` of the work is done, 0..1. */

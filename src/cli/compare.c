@@ -57,7 +57,8 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(compare_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse, .help = "the pipeline"},
+    {"P.pipe", offsetof(compare_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+     .help = "the pipeline"},
     {"IN", offsetof(compare_settings, in), .help = "the file to read; - is standard input"},
     {0},
 };

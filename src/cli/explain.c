@@ -26,7 +26,8 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(explain_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse, .help = "the pipeline; - is standard input"},
+    {"P.pipe", offsetof(explain_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+     .help = "the pipeline; - is standard input"},
     {"IN", offsetof(explain_settings, in), .optional = true,
      .help = "the file it would run on; without it only what holds for every input is shown"},
     {"OUT", offsetof(explain_settings, out), .optional = true,

@@ -210,7 +210,8 @@ static void put_brief_option(FILE *to, const smp_option *row)
     char name[80], help[SMP_TEXT_WIDTH];
     option_text(name, sizeof name, row);
     const char *stop = row->help;
-    while (*stop && strncmp(stop, "; ", 2) && strncmp(stop, ": ", 2) && strncmp(stop, ". ", 2) && strncmp(stop, " (", 2))
+    while (*stop && strncmp(stop, "; ", 2) && strncmp(stop, ": ", 2) && strncmp(stop, ". ", 2) &&
+           strncmp(stop, " (", 2))
         stop++;
     snprintf(help, sizeof help, "%.*s", (int)(stop - row->help), row->help);
     fprintf(to, "  %-*s", OPTION_COLUMNS, name);
@@ -341,8 +342,8 @@ smp_code smp_help_topic(const smp_common *common, const char *name, smp_error *e
     const bool shipped = smp_is_shipped(name);
     smp_fail(err, SMP_E_USAGE, "no help on '%s'", name);
     if (shipped)
-        return smp_hint(err, "it is a pipeline: smempipe pipelines %s%s%s", name, say ? "; as a stage smempipe calls it: " : "",
-                        say ? say : "");
+        return smp_hint(err, "it is a pipeline: smempipe pipelines %s%s%s", name,
+                        say ? "; as a stage smempipe calls it: " : "", say ? say : "");
     if (say)
         return smp_hint(err, "smempipe calls this: %s; try smempipe help %.*s", say, (int)strcspn(say, " "), say);
     return near ? smp_hint(err, "did you mean '%s'?", near) : smp_hint(err, "smempipe help lists the topics");

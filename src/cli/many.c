@@ -13,8 +13,9 @@ const smp_option smp_many_options[] = {
     {"recursive", 'r', SMP_O_FLAG, offsetof(smp_many_settings, recursive),
      .help = "folders in folders too; links to folders are not followed"},
     {"files-from", 0, SMP_O_STRING, offsetof(smp_many_settings, list), .argument = "FILE",
-     .help = "read the names of inputs from a file, one a line (or ended by null bytes, as find -print0 does), instead of "
-             "the command line; - is standard input"},
+     .help =
+         "read the names of inputs from a file, one a line (or ended by null bytes, as find -print0 does), instead of "
+         "the command line; - is standard input"},
     {"include", 0, SMP_O_LIST, offsetof(smp_many_settings, include), .argument = "GLOB",
      .help = "only files whose name fits, as in '*.jpg'; with a slash: whose path under the folder given fits; may be "
              "repeated"},
@@ -88,8 +89,8 @@ void smp_many_close(smp_many_settings *settings)
 
 /* ------------------------------------------------------------------------------------------------ files */
 
-/* The kind of file that the pipeline is for: as declared, or what the first stage that works on one kind alone, with the
- * input or what others made of it, says. None: both. */
+/* The kind of file that the pipeline is for: as declared, or what the first stage that works on one kind alone, with
+ * the input or what others made of it, says. None: both. */
 static smp_kind wanted_kind(const smp_program *program)
 {
     for (size_t i = 0; program->kind == SMP_KIND_NONE && i < program->node_count; i++) {
@@ -193,7 +194,8 @@ void smp_failures_add(smp_failures *failures, const char *input, const smp_error
         !smp_grow(&failures->lines, &failures->capacity, failures->kept + 1, sizeof *failures->lines))
         return;
     bool cut = strlen(err->where) == sizeof err->where - 1; /* a long path has its beginning there */
-    bool elsewhere = err->where[0] && strcmp(err->where, input) != 0 && !(cut && !strncmp(input, err->where, sizeof err->where - 1));
+    bool elsewhere =
+        err->where[0] && strcmp(err->where, input) != 0 && !(cut && !strncmp(input, err->where, sizeof err->where - 1));
     char *line = smp_asprintf("%s: %s%s%s", input, elsewhere ? err->where : "", elsewhere ? ": " : "", err->message);
     if (line)
         failures->lines[failures->kept++] = line;

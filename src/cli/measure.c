@@ -15,8 +15,10 @@ typedef struct measure_settings {
 
 static const smp_option options[] = {
     {"json", 0, SMP_O_FLAG, offsetof(measure_settings, json), .help = "write JSON"},
-    {"csv", 0, SMP_O_FLAG, offsetof(measure_settings, csv), .help = "write CSV: a row a file, a column a value (mean_r, p50_g)"},
-    {"long", 0, SMP_O_FLAG, offsetof(measure_settings, long_form), .help = "with --csv: a row a value, also those of histograms"},
+    {"csv", 0, SMP_O_FLAG, offsetof(measure_settings, csv),
+     .help = "write CSV: a row a file, a column a value (mean_r, p50_g)"},
+    {"long", 0, SMP_O_FLAG, offsetof(measure_settings, long_form),
+     .help = "with --csv: a row a value, also those of histograms"},
     {"sort", 0, SMP_O_STRING, offsetof(measure_settings, sort), .argument = "COLUMN",
      .help = "with --csv: files in the order of this column, the largest first with - before its name"},
     {"together", 't', SMP_O_FLAG, offsetof(measure_settings, totals_only),
@@ -129,8 +131,8 @@ static smp_code measure_files(const measure_settings *settings, smp_found_list *
     }
     char *others = found->left_out && !common->quiet ? smp_found_others_text(found) : NULL;
     if (others)
-        fprintf(stderr, "smempipe: %zu file%s passed over by their names (%s)\n", found->left_out, found->left_out == 1 ? "" : "s",
-                others);
+        fprintf(stderr, "smempipe: %zu file%s passed over by their names (%s)\n", found->left_out,
+                found->left_out == 1 ? "" : "s", others);
     smp_free(others);
     smp_failures_free(&m.failures);
     smp_totals_free(&m.totals);
@@ -164,7 +166,8 @@ static smp_code measure(void *given, smp_error *err)
     }
     if ((settings->sort || settings->long_form) && !settings->csv) {
         smp_fail(err, SMP_E_USAGE, "%s is for CSV", settings->sort ? "--sort" : "--long");
-        return smp_hint(err, "write --csv %s%s", settings->sort ? "--sort " : "--long", settings->sort ? settings->sort : "");
+        return smp_hint(err, "write --csv %s%s", settings->sort ? "--sort " : "--long",
+                        settings->sort ? settings->sort : "");
     }
     if (settings->sort && settings->long_form) {
         smp_fail(err, SMP_E_USAGE, "--sort and --long exclude each other");
@@ -187,7 +190,8 @@ const smp_command smp_command_measure = {
     .about =
         "Prints the findings of stages that measure, for each file and for all files together; no picture is written. "
         "Together means as if all files were one: counts, sums, extremes, means and deviations over all samples, "
-        "percentiles from counts that are added up, never means of means. Files of different sizes go together; files of "
+        "percentiles from counts that are added up, never means of means. Files of different sizes go together; files "
+        "of "
         "different formats or channels (8 and 16 bits, gray and colour) do not, since their code values mean different "
         "things: each kind is told by itself. A stage in front that makes them alike brings them together.",
     .settings_size = sizeof(measure_settings),
@@ -195,7 +199,8 @@ const smp_command smp_command_measure = {
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe measure -e '{reduce}' photo.jpg", "a table of one file"},
-                 {"smempipe measure dataset-stats train/ -r -t --json", "mean and deviation of a data set, to normalise by"},
+                 {"smempipe measure dataset-stats train/ -r -t --json",
+                  "mean and deviation of a data set, to normalise by"},
                  {"smempipe measure focus-report photos/ --csv --sort -deviation", "a row a file, the sharpest first"}},
     .run = measure,
 };

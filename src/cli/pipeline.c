@@ -23,7 +23,8 @@ const smp_option smp_pipeline_options[] = {
     {"set", 0, SMP_O_PAIRS, offsetof(smp_pipeline_settings, settings), .argument = "NAME=VALUE",
      .help = "give a parameter of the pipeline another value; may be repeated"},
     {"allow-read", 0, SMP_O_LIST, offsetof(smp_pipeline_settings, readable), .argument = "DIR",
-     .help = "let the pipeline include and read files below DIR too, not only below the pipe file's folder; may be repeated"},
+     .help = "let the pipeline include and read files below DIR too, not only below the pipe file's folder; may be "
+             "repeated"},
     {"diagnostics", 0, SMP_O_CHOICE, offsetof(smp_pipeline_settings, diagnostics), .fallback = "text",
      .argument = "HOW", .help = "how mistakes are reported on stderr: text, or json (one object a line, for editors)",
      .choices = diagnostics_words},
@@ -146,7 +147,8 @@ static smp_code check_files(const readable *may, const smp_program *program, smp
             continue;
         if (failed)
             return smp_fail_memory(err, "a path", strlen(file->path));
-        smp_diag *diag = smp_diags_add(diags, SMP_ERROR, file->span, "'%.200s' lies outside the pipe file's folder", file->path);
+        smp_diag *diag =
+            smp_diags_add(diags, SMP_ERROR, file->span, "'%.200s' lies outside the pipe file's folder", file->path);
         smp_diag_note(diags, diag, "--allow-read DIR lets the pipeline read below DIR");
         code = smp_fail(err, SMP_E_PIPE, "the pipeline names files that it may not read");
     }
@@ -171,8 +173,9 @@ static smp_code load_include(void *context, const char *including, const char *p
         code = add_folder_of(may, full, err);
     else if (!may_read(may, full, &failed))
         code = failed ? smp_fail_memory(err, "path", strlen(path))
-                      : smp_fail(err, SMP_E_READ, "it lies outside the pipe file's folder; --allow-read DIR lets the pipeline "
-                                                  "read below DIR");
+                      : smp_fail(err, SMP_E_READ,
+                                 "it lies outside the pipe file's folder; --allow-read DIR lets the pipeline "
+                                 "read below DIR");
     if (!code)
         code = read_path(full, true, text, length, err);
     if (code)
@@ -209,7 +212,8 @@ static smp_code fail_pipe(const char *path, const smp_shipped *shipped, smp_erro
 }
 
 /* The text at `path`: a file, or the pipeline of that name that is installed. *name: where it was found. */
-static smp_code read_pipe(const char *path, const smp_shipped *shipped, char **name, char **text, size_t *length, smp_error *err)
+static smp_code read_pipe(const char *path, const smp_shipped *shipped, char **name, char **text, size_t *length,
+                          smp_error *err)
 {
     smp_code code = read_path(path, false, text, length, err);
     int why = errno;
@@ -226,8 +230,8 @@ static smp_code read_pipe(const char *path, const smp_shipped *shipped, char **n
     return fail_pipe(path, shipped, err);
 }
 
-static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *path, const smp_shipped *shipped, readable *may,
-                           const smp_setting *pairs, smp_diags *diags, smp_program **out, smp_error *err)
+static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *path, const smp_shipped *shipped,
+                           readable *may, const smp_setting *pairs, smp_diags *diags, smp_program **out, smp_error *err)
 {
     char *text = NULL, *name = NULL;
     size_t length = 0, count = settings->settings.count;
@@ -236,8 +240,8 @@ static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *pa
     for (size_t i = 0; !code && i < settings->readable.count; i++)
         code = add_readable(may, settings->readable.items[i], err);
     if (!code && !path)
-        return smp_program_parse_lines(settings->stages.items, settings->stages.count, pairs, count, load_include, may, diags,
-                                       out, err);
+        return smp_program_parse_lines(settings->stages.items, settings->stages.count, pairs, count, load_include, may,
+                                       diags, out, err);
     if (!code && standard) {
         code = read_all(STDIN_FILENO, false, &text, &length, err);
         if (code)

@@ -118,7 +118,8 @@ static smp_code list(const smp_common *common, smp_error *err)
 static smp_code pipelines(void *given, smp_error *err)
 {
     pipelines_settings *settings = given;
-    return settings->name ? smp_cli_show_pipeline(&settings->common, settings->name, err) : list(&settings->common, err);
+    return settings->name ? smp_cli_show_pipeline(&settings->common, settings->name, err)
+                          : list(&settings->common, err);
 }
 
 const smp_command smp_command_pipelines = {

@@ -154,6 +154,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     if (settings->jpeg_quality > 0)
         request.write.jpeg_quality = (int)settings->jpeg_quality;
     smp_progress_begin(&progress, common, settings->in);
+    smp_progress_watch(&progress);
     code = smp_run_file(&request, &report, err);
     smp_progress_end(&progress);
     if (!code && settings->counters) {

@@ -14,9 +14,9 @@ typedef struct smp_shipped {
 smp_code smp_shipped_list(smp_shipped *shipped, smp_error *err);
 void smp_shipped_free(smp_shipped *shipped);
 
-/* The file of the pipeline called `name`, with or without ".pipe"; from smp_alloc, null when there is none (or no memory).
- * Looked for beside the program's folder (../share/smempipe/pipelines), where it was configured to be installed, and, for a
- * program in its build folder, in the sources. */
+/* The file of the pipeline called `name`, with or without ".pipe"; from smp_alloc, null when there is none (or no
+ * memory). Looked for beside the program's folder (../share/smempipe/pipelines), where it was configured to be
+ * installed, and, for a program in its build folder, in the sources. */
 char *smp_shipped_find(const char *name);
 
 bool smp_is_shipped(const char *name);

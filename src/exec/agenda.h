@@ -11,10 +11,10 @@
 
 typedef enum smp_agenda_state {
     SMP_AGENDA_DO,
-    SMP_AGENDA_DONE,  /* by an earlier run, says the journal */
-    SMP_AGENDA_KEPT,  /* there already, and --skip-existing */
+    SMP_AGENDA_DONE,    /* by an earlier run, says the journal */
+    SMP_AGENDA_KEPT,    /* there already, and --skip-existing */
     SMP_AGENDA_CHANGED, /* done by an earlier run, and changed since: left as it is */
-    SMP_AGENDA_OTHERS /* another shard's */
+    SMP_AGENDA_OTHERS   /* another shard's */
 } smp_agenda_state;
 
 typedef struct smp_agenda_request {
@@ -26,12 +26,12 @@ typedef struct smp_agenda_request {
     const smp_program *program;
     smp_hash work; /* of the pipeline and all that changes outputs */
     bool force, resume, skip_existing;
-    bool redo_changed; /* with resume: make outputs again that were changed after they were made */
+    bool redo_changed;     /* with resume: make outputs again that were changed after they were made */
     int64_t shard, shards; /* 1..shards of shards; 0 of 0: all */
 } smp_agenda_request;
 
-/* Which of `shards` shards, from 1 on, does the input of this name under the folder given. The name alone decides: files
- * that come or go between the shards' runs move no other file to another shard. */
+/* Which of `shards` shards, from 1 on, does the input of this name under the folder given. The name alone decides:
+ * files that come or go between the shards' runs move no other file to another shard. */
 int64_t smp_shard_of(const char *name, int64_t shards);
 
 typedef struct smp_agenda_item {

@@ -60,8 +60,8 @@ struct smp_journal_log {
     size_t text_count, text_capacity;
 };
 
-/* Reads a name in double quotes, in place: backslashes stand before quotes, backslashes and, as n, ends of lines. Null for
- * a text that does not end with its closing quote, as the last one of a run that was killed may. */
+/* Reads a name in double quotes, in place: backslashes stand before quotes, backslashes and, as n, ends of lines. Null
+ * for a text that does not end with its closing quote, as the last one of a run that was killed may. */
 static char *read_quoted(char *text)
 {
     if (*text != '"')

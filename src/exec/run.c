@@ -137,7 +137,8 @@ static smp_code check_beneath(const char *main_output, const place *at, smp_erro
 }
 
 /* Two outputs with one name would overwrite each other, and none of the saved ones may leave the folder. */
-static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const output *outputs, smp_error *err)
+static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const output *outputs,
+                             smp_error *err)
 {
     if (plan->sink_count < 2 && !(plan->sink_count && outputs[0].path))
         return SMP_OK;

@@ -308,9 +308,9 @@ smp_code smp_target_check(const char *path, smp_error *err)
     for (char *slash; (slash = strrchr(folder, '/')) && slash > folder;) { /* the nearest folder that is there */
         *slash = '\0';
         if (stat(folder, &status) == 0)
-            return !S_ISDIR(status.st_mode)               ? fail_target(path, ENOTDIR, err)
+            return !S_ISDIR(status.st_mode)           ? fail_target(path, ENOTDIR, err)
                    : access(folder, W_OK | X_OK) != 0 ? fail_target(path, errno, err)
-                                                          : SMP_OK;
+                                                      : SMP_OK;
         if (errno != ENOENT)
             return fail_target(path, errno, err);
     }

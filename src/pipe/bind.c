@@ -152,7 +152,8 @@ static const smp_param *main_param(const smp_stage *stage)
 static bool quantity_of(const smp_ast_value *value, smp_quantity *quantity)
 {
     size_t unit_at;
-    return value->kind == SMP_AST_WORD && smp_quantity_read(value->text, value->length, quantity, &unit_at) == SMP_NUMBER_OK;
+    return value->kind == SMP_AST_WORD &&
+           smp_quantity_read(value->text, value->length, quantity, &unit_at) == SMP_NUMBER_OK;
 }
 
 /* Whether a value may be meant for a parameter. */
@@ -168,12 +169,13 @@ static bool may_be_for(const smp_ast_value *value, const smp_param *param)
     }
     if (param->type == SMP_T_FLOAT || param->type == SMP_T_INT)
         return number && (quantity.unit == SMP_UNIT_NONE || quantity.unit == param->unit);
-    return param->type == SMP_T_STRING ? value->kind == SMP_AST_STRING
-           : param->type == SMP_T_MATRIX ? value->kind == SMP_AST_LIST : false;
+    return param->type == SMP_T_STRING   ? value->kind == SMP_AST_STRING
+           : param->type == SMP_T_MATRIX ? value->kind == SMP_AST_LIST
+                                         : false;
 }
 
-/* The parameter that a value without a name is meant for: the first of the table that nothing was given for and that fits.
- * named: bits of rows that were suggested for the values before it. */
+/* The parameter that a value without a name is meant for: the first of the table that nothing was given for and that
+ * fits. named: bits of rows that were suggested for the values before it. */
 static const char *name_for(const smp_stage *stage, const smp_node *node, const smp_ast_value *value, uint64_t *named)
 {
     enum { BITS = 64 };
@@ -235,7 +237,8 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
         return row;
     }
     diag = row ? smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "only one value can stand without a name")
-               : smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "stage '%s' takes no value without a name", stage->name);
+               : smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "stage '%s' takes no value without a name",
+                               stage->name);
     if (param_count(stage))
         smp_diag_fix(b->diags, diag, "write %s=%s", name_for(stage, node, &arg->value, &so_far->named), shown);
     note_params(b, diag, stage);

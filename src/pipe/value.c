@@ -41,8 +41,8 @@ static bool clock_time(const char *text, double *seconds)
     for (int parts = 1;; parts++) {
         size_t length = strcspn(text, ":"), used;
         double value;
-        if (length == 0 || text[0] < '0' || text[0] > '9' || smp_number_read(text, length, &value, &used) != SMP_NUMBER_OK ||
-            used != length)
+        if (length == 0 || text[0] < '0' || text[0] > '9' ||
+            smp_number_read(text, length, &value, &used) != SMP_NUMBER_OK || used != length)
             return false;
         *seconds = *seconds * 60 + value;
         if (!text[length])

@@ -121,7 +121,8 @@ smp_code smp_measure_file(smp_measure_output *o, const smp_run_report *report, s
     return SMP_OK;
 }
 
-static smp_code put_together(smp_measure_output *o, const smp_total *total, const smp_findings *findings, smp_error *err)
+static smp_code put_together(smp_measure_output *o, const smp_total *total, const smp_findings *findings,
+                             smp_error *err)
 {
     char type[64];
     smp_paint paint = smp_paint_for(o->color);
@@ -148,7 +149,7 @@ static smp_code put_together(smp_measure_output *o, const smp_total *total, cons
 smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t done, size_t failed, smp_error *err)
 {
     smp_code code = SMP_OK;
-    bool json = o->format == SMP_MEASURE_JSON, 
+    bool json = o->format == SMP_MEASURE_JSON,
          together = o->totals_only || json || (done > 1 && o->format != SMP_MEASURE_CSV);
     if (json) {
         if (!o->totals_only)

@@ -20,10 +20,10 @@ typedef struct smp_measure_output {
     smp_wide wide;
 } smp_measure_output;
 
-/* Files as they come, then all of them. JSON: {"files": [...], "failed": number, "together": [...]}. CSV, written at the end:
- * a row a file with the columns path, width, height, channels, format and one a value (mean_r); of all files together only
- * with totals_only. Long CSV: a row a value with the columns file, type, stage, name, channel, finding, bin, value; rows of
- * all files have "(together)" for a file. smp_measure_end frees what was kept. */
+/* Files as they come, then all of them. JSON: {"files": [...], "failed": number, "together": [...]}. CSV, written at
+ * the end: a row a file with the columns path, width, height, channels, format and one a value (mean_r); of all files
+ * together only with totals_only. Long CSV: a row a value with the columns file, type, stage, name, channel, finding,
+ * bin, value; rows of all files have "(together)" for a file. smp_measure_end frees what was kept. */
 void smp_measure_begin(smp_measure_output *output);
 smp_code smp_measure_file(smp_measure_output *output, const smp_run_report *report, smp_error *err);
 smp_code smp_measure_end(smp_measure_output *output, const smp_totals *totals, size_t done, size_t failed,

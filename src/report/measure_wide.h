@@ -1,5 +1,5 @@
-/* What was measured as a table with a row a file and a column a value, as spreadsheets and data frames have it. Kept until
- * the last file, because files may have different columns. */
+/* What was measured as a table with a row a file and a column a value, as spreadsheets and data frames have it. Kept
+ * until the last file, because files may have different columns. */
 #ifndef SMP_REPORT_MEASURE_WIDE_H
 #define SMP_REPORT_MEASURE_WIDE_H
 
@@ -25,8 +25,8 @@ typedef struct smp_wide {
 smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *err);
 smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_findings *findings, smp_error *err);
 
-/* Writes the table as CSV. sort: a column's name, with '-' before it for the largest first; null: rows as they came. Rows
- * without a value there come last. SMP_E_USAGE, with the columns there are, when there is none of that name. */
+/* Writes the table as CSV. sort: a column's name, with '-' before it for the largest first; null: rows as they came.
+ * Rows without a value there come last. SMP_E_USAGE, with the columns there are, when there is none of that name. */
 smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *err);
 void smp_wide_free(smp_wide *wide);
 

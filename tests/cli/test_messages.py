@@ -332,6 +332,29 @@ class Messages(CliCase):
                 self.assertIn("the report would overwrite", done.stderr)
                 self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir()}, files)
 
+    def test_a_terminal_sees_how_far_one_large_file_is(self):
+        self.small_png("in.png", 1500, 1500)
+        ours, theirs = os.openpty()
+        slow = [PROGRAM, "run", "-e", "gaussian 150px", "--variant", "naive", "--threads", "1", "--strip-rows", "1500", "in.png", "out.png"]
+        process = subprocess.Popen(slow, cwd=self.folder, stderr=theirs)
+        os.close(theirs)
+        seen = b""
+        try:
+            while b"% " not in seen and (piece := os.read(ours, 4096)):
+                seen += piece
+        except OSError:  # the terminal's other end closed
+            pass
+        process.kill()
+        process.wait()
+        os.close(ours)
+        self.assertRegex(seen.decode(), r"\r  in\.png +\[#*\.*\] +\d+ % +[0-9.]+ s")
+
+    def test_a_full_disk_behind_standard_output_is_told_truly(self):
+        with open("/dev/full", "wb") as full:
+            done = self.smp("run", "-e", "invert", SAMPLES / "chelsea.png", "-", stdout=full, status=4)
+        self.assertIn("a part was written", done.stderr)
+        self.assertNotIn("untouched", done.stderr)
+
     def test_differences_that_cannot_be_said_are_a_failure_to_write(self):
         self.small_png("a.png", 3, 3)
         self.small_png("b.png", 4, 3)

@@ -148,11 +148,13 @@ static void damaged_journals_lose_damaged_lines_alone(void **context)
     assert_ok(smp_journal_add(journal, "a.png", &done, &err));
     smp_journal_close(journal);
     int fd = open(in_folder(SMP_JOURNAL_NAME), O_WRONLY | O_APPEND);
-    static const char noise[] = "done\ndone 12 34\n\nbegin xyz\n\xff\xfe garbage \n"
-                                "done 0000000000000001000000000000000200000 1 2 3 x.png\n"
-                                "done 00000000000000010000000000000001 00000000000000050000000000000002 7 9 \"c.png\n"
-                                "done 00000000000000010000000000000001 00000000000000050000000000000002 7 9 \"c.png\"x\n"
-                                "done 00000000000000010000000000000001 00000000000000050000000000000002 7 9 c.png\ndone 00000000000000010000000000";
+    static const char noise[] =
+        "done\ndone 12 34\n\nbegin xyz\n\xff\xfe garbage \n"
+        "done 0000000000000001000000000000000200000 1 2 3 x.png\n"
+        "done 00000000000000010000000000000001 00000000000000050000000000000002 7 9 \"c.png\n"
+        "done 00000000000000010000000000000001 00000000000000050000000000000002 7 9 \"c.png\"x\n"
+        "done 00000000000000010000000000000001 00000000000000050000000000000002 7 9 c.png\ndone "
+        "00000000000000010000000000";
     assert_int_equal(write(fd, noise, sizeof noise - 1), sizeof noise - 1);
     close(fd);
     assert_ok(smp_journal_open(in_folder(""), 0, 0, &journal, &err)); /* ends the line that was cut off */
