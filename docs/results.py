@@ -172,15 +172,10 @@ def bench(report):
     return text
 
 
-# Reports without a time are of before `compare --hot` ran a variant untimed before each of its samples.
-UNDATED = "Its stages were timed half of the time on caches that another variant had left, which counts against smempipe. "
-
-
 def peers(report):
     """Whole commands, and single stages in memory, beside other programs on a CPU."""
     text = f"\n## Beside other programs, on a CPU\n\n{report['processor']}, {report['threads']} threads; all in turns, by " \
            "`tests/bench/peers.py`, medians. "
-    text += UNDATED if report.get("stages") and "time" not in report else ""
     text += "; ".join(line for line in report["versions"].values() if line) + ".\n"
     for job in report.get("jobs", []):
         ours = job["tools"]["smempipe"]["wall_s"]
@@ -219,8 +214,7 @@ def gpu_peers(report):
     said += [f"{title} {environment[key]}" for key, title in (("npp", "NPP"), ("cublas", "cuBLAS"), ("cub", "CUB")) if environment.get(key)]
     text = f"\n## Bars, and beside NVIDIA's libraries\n\n{', '.join(word for word in said if word)}; one run of `tests/bench/gpu_peers`, " \
            "all on the same buffers in turns. Shares are of a copy or a pure read of the same run; x is a library's time by ours, both " \
-           "with the clearing of their results. Ragged is the cost of a sample in an awkward size by that in a round one, its rows at " \
-           "multiples of 64 bytes, or end to end.\n"
+           "with the clearing of their results. Ragged is the cost of a sample in an awkward size by that in a round one.\n"
     if "H100" not in environment["device_name"]:
         text += "\nThe bars are an H100's: shares of its copy are harder to reach where memory is faster and the SMs are the same.\n"
 
@@ -242,11 +236,10 @@ def gpu_peers(report):
             first, *others = row["bars"] or [{"reached": None, "bar": "", "met": False}]
             peers_ = "; ".join(f"{peer['times_as_fast']:.2f} x {peer['name']}" for peer in row["peers"] if peer["times_as_fast"])
             ragged = row.get("ragged") or {}
-            cost = [number(ragged.get(key), 2) for key in ("cost", "cost_end_to_end")]
             copied = row["gb_per_second"] / row["copy_gb_per_second"] if row["copy_gb_per_second"] else None
             lines.append([row["row"], row["input"].split()[-1] if "frames" not in row["input"] else row["input"].split(" ", 1)[1],
                           number(row["kernels"]["median_seconds"] * 1e3, 3), number(row["gb_per_second"], 0), share(copied),
-                          *bar_cell(first, decided), peers_, " / ".join(cost) if any(cost) else ""])
+                          *bar_cell(first, decided), peers_, number(ragged.get("cost"), 2)])
             lines += [["", "", "", "", "", *bar_cell(bar, decided), "", ""] for bar in others]
         text += f"\n### {group[0].upper()}{group[1:]}\n\n"
         text += table(["work", "size", "ms", "GB/s", "of copy", "reached", "bar", "met", "beside", "ragged"], lines)
@@ -264,37 +257,26 @@ def nearest(units):
     return f"{name} {known[name]:.0f} %"
 
 
-def same_work(one, other):
-    """Whether two launches execute the same: what differs in their rows would show."""
-    counts = [launch and launch["instructions_a_sample"] for launch in (one, other)]
-    return all(counts) and abs(counts[0] / counts[1] - 1) < 0.002
-
-
 def limits(report):
-    """Counters of rows that miss their bar, or cost more end to end, as tests/gpu_limits.py reads them."""
+    """Counters of rows that miss their bar, as tests/gpu_limits.py reads them."""
     environment = report["environment"]
     said = [environment.get(key) for key in ("device_name", "driver", "toolkit")]
     text = f"\n## What limits the rows below their bars\n\n{', '.join(word for word in said if word)}; counters of the kernel that takes " \
-           "most of a row's time, by ncu (tests/gpu_limits.py). Full is the launch of the row, round and end " \
-           "to end the two of `ragged` above. Units are in percent of their peak; waits are a warp's cycles for each instruction that it " \
-           "issues, the two longest.\n\n"
+           "most of a row's time, by ncu (tests/gpu_limits.py). Units are in percent of their peak; waits are a warp's cycles for each " \
+           "instruction that it issues, the two longest.\n\n"
     lines = []
     for row in report["rows"]:
         why = [f"{bar['reached']:.3f}, wanted {bar['bar'].replace('at least ', '').replace('at most ', '<= ')}" for bar in row["bars_missed"]]
-        why += [f"end to end {row['cost_end_to_end']:.2f}"] if row["cost_end_to_end"] else []
-        ways = (["full"] if row["bars_missed"] else []) + (["round", "end to end"] if row["cost_end_to_end"] else [])
-        # Several launches a picture, or another kernel where rows lie end to end: these are not what they are told to be.
-        unknown = same_work(row["launches"].get("round"), row["launches"].get("end to end"))
-        ways = [way for way in ways if way == "full" or not unknown]
-        for i, way in enumerate(way for way in ways if way in row["launches"]):
-            one = row["launches"][way]
-            units = one["units_percent"]
-            waits = sorted(one["waits"].items(), key=lambda wait: -wait[1])[:2]
-            lines.append([row["row"] if i == 0 else "", "; ".join(why) if i == 0 else "", way, number(one["seconds"] * 1e3, 3),
-                          nearest(units), *(number(units.get(name), 0) for name in ("issue slots", "FMA pipe", "shared memory", "L2", "DRAM")),
-                          number(one["warps_resident_percent"], 0), number(None if unknown else one["instructions_a_sample"]),
-                          ", ".join(f"{name.replace('_', ' ')} {cycles:.1f}" for name, cycles in waits)])
-    text += table(["work", "why", "launch", "ms", "nearest its peak", "issue", "FMA", "shared", "L2", "DRAM", "warps resident",
+        if not why:
+            continue
+        one = row["launches"]["full"]
+        units = one["units_percent"]
+        waits = sorted(one["waits"].items(), key=lambda wait: -wait[1])[:2]
+        lines.append([row["row"], "; ".join(why), number(one["seconds"] * 1e3, 3), nearest(units),
+                      *(number(units.get(name), 0) for name in ("issue slots", "FMA pipe", "shared memory", "L2", "DRAM")),
+                      number(one["warps_resident_percent"], 0), number(one["instructions_a_sample"]),
+                      ", ".join(f"{name.replace('_', ' ')} {cycles:.1f}" for name, cycles in waits)])
+    text += table(["work", "why", "ms", "nearest its peak", "issue", "FMA", "shared", "L2", "DRAM", "warps resident",
                    "instructions a sample", "waits"], lines)
     if report.get("left_out"):
         text += f"\nNot measured: {', '.join(report['left_out'])}.\n"

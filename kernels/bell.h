@@ -22,7 +22,6 @@ typedef struct smp_bell {
     int32_t radius;
     int32_t edge;             /* smp_edge */
     float fill;               /* of `constant`: a fraction of full scale */
-    int32_t fixed;            /* whole numbers: the definition is bell_fixed.h's, and so is the meaning of w */
     int32_t whole;            /* N where a are 65536ths, else 0 */
     float w[SMP_BELL_INLINE]; /* column pass: w[k] for distance k, when radius < SMP_BELL_INLINE */
     float a[SMP_BELL_INLINE]; /* row pass: the same */
@@ -79,7 +78,7 @@ enum { SMP_BELL_AT_ONCE = 8 };
 /* CPU scratch of the tiled walk: a window, a line and those output rows. */
 SMP_FN size_t smp_bell_scratch(int radius, int channels)
 {
-    int64_t reach = 2 * (int64_t)radius; /* (what gaussian_fixed.c keeps is smaller) */
+    int64_t reach = 2 * (int64_t)radius;
     return (smp_stencil_window(reach, smp_stencil_step(reach), STENCIL_PITCH) +
             smp_stencil_line((int64_t)radius * channels) + SMP_BELL_AT_ONCE * STENCIL_PITCH) *
            sizeof(float);
@@ -112,9 +111,10 @@ SMP_FN int smp_bell_halo(int radius, int channels, int sample_size)
     return (samples + piece - 1) / piece * piece;
 }
 
-/* GPU: the kernels of bell_warp.cuh, one warp a strip, with 1, 3 or 4 channels: of one format, in and out, and from
- * bytes to f32 and back. Of whole numbers, taps of weight zero change nothing: one kernel serves several radii. */
-enum { SMP_BELL_WARP_RADIUS = 16, SMP_BELL_TO_BYTES_RADIUS = 8 };
+/* GPU: the kernels of bell_warp.cuh, one warp a strip, with 1, 3 or 4 channels: of one format, in and out, and, up to
+ * SMP_BELL_MIXED_RADIUS, from bytes to f32 and back. For integer samples zero weights have no effect, so one kernel
+ * serves several radii. */
+enum { SMP_BELL_WARP_RADIUS = 16, SMP_BELL_MIXED_RADIUS = 3 };
 /* gaussian from bytes to bytes: kernels of radii up to this need whole weights. */
 enum { SMP_BELL_DOTS_RADIUS = 3 };
 
@@ -129,11 +129,11 @@ SMP_FN int smp_bell_warp(const smp_bell *g, const smp_io *io)
     if (from == SMP_U8 && to == SMP_U8)
         return radius <= 2 ? 2 : radius <= 8 ? radius : radius <= 10 ? 10 : radius <= 12 ? 12 : 16;
     if (from == SMP_U8 && to == SMP_F32)
-        return radius <= 8 ? (radius + 1) / 2 * 2 : radius <= 12 ? 12 : 16;
+        return radius <= 2 ? 2 : radius <= SMP_BELL_MIXED_RADIUS ? radius : 0;
     if (from == SMP_U16 && to == SMP_U16)
         return radius <= 2 ? 2 : radius <= 4 ? 4 : radius <= 8 ? 8 : radius <= 12 ? 12 : 16;
     if (from == SMP_F32 && to == SMP_U8)
-        return radius <= SMP_BELL_TO_BYTES_RADIUS ? radius : 0;
+        return radius <= SMP_BELL_MIXED_RADIUS ? radius : 0;
     return from == to ? radius : 0;
 }
 

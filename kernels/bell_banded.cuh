@@ -15,8 +15,6 @@
 #include "smp_mma.cuh"
 #include "strip.cuh"
 
-enum { BANDED_TILES = SMP_BANDED_ACROSS / SMP_BANDED_TILE };
-
 /* Where a warp keeps its rows: an odd number of 32 bytes from one to the next, so that four of them take all banks.
  * (The loader asks strip_rows for its pitch.) */
 template <int SIDE, int ROWS, int STAGES> struct strip_rows<uint8_t, SMP_BANDED_ACROSS, SIDE, ROWS, STAGES> {
@@ -71,10 +69,10 @@ template <int STEPS> struct banded_weights {
                 low[s][k] = from[(4 * (STEPS + s) + k) * 32];
             }
     }
-    /* S of 8 rows and the 16 columns of a tile, and `more`, as smp_mma_u8's d. windows: the lane's of this tile. */
-    template <typename WINDOWS> SMP_MEMBER void across(unsigned (&sum)[4], const WINDOWS &windows, unsigned more) const
+    /* S of 8 rows and the 16 columns of a tile, as smp_mma_u8's d. windows: the lane's of this tile. */
+    template <typename WINDOWS> SMP_MEMBER void across(unsigned (&sum)[4], const WINDOWS &windows) const
     {
-        unsigned upper[4] = {0, 0, 0, 0}, lower[4] = {more, more, more, more};
+        unsigned upper[4] = {0, 0, 0, 0}, lower[4] = {0, 0, 0, 0};
 #pragma unroll
         for (int s = 0; s < STEPS; s++) {
             const uint2 window = windows[s];

@@ -1,4 +1,4 @@
-/* The row pass of bytes as a product with a banded matrix of whole weights (bell_fixed.h; bell.h where smp_bell.whole):
+/* The row pass of bytes as a product with a banded matrix of whole weights (bell.h where smp_bell.whole):
  * what the kernels that make it on tensor cores and those who launch them share. A product makes SMP_BANDED_TILE
  * columns of a row from a window of 32 bytes a step; smp_io.table holds the matrices (src/stages/banded_matrices.h). */
 #ifndef SMP_KERNELS_BELL_BANDED_H
@@ -42,7 +42,7 @@ SMP_FN int smp_banded_words(int steps)
 SMP_FN uint32_t smp_banded_weight(const smp_bell *g, int k)
 {
     k = k < 0 ? -k : k;
-    return (uint32_t)(g->fixed ? g->w[k] : g->a[k] * (float)SMP_BELL_ONE);
+    return (uint32_t)(g->a[k] * (float)SMP_BELL_ONE);
 }
 
 /* The radius of gaussian_banded.cu's kernel for this launch, or 0: none. Taps of weight zero change nothing, so one

@@ -11,10 +11,6 @@ SMP_CPU_KERNEL(gaussian_rows)
 {
     (void)scratch;
     const smp_bell *g = params;
-    if (g->fixed) {
-        SMP_PASTE(gaussian_fixed_rows, SMP_ISA)(io, g, y0, y1);
-        return;
-    }
     const float *a = smp_bell_across(g, io->table);
     const int channels = io->in.channels;
     for (int64_t y = y0; y < y1; y++)
@@ -27,10 +23,6 @@ SMP_CPU_KERNEL(gaussian_columns)
 {
     (void)scratch;
     const smp_bell *g = params;
-    if (g->fixed) {
-        SMP_PASTE(gaussian_fixed_columns, SMP_ISA)(io, g, y0, y1);
-        return;
-    }
     const float *w = smp_bell_weights(g, io->table);
     const float outside = smp_bell_outside(g, smp_outside(g->edge, g->fill, io->in.white));
     const int channels = io->in.channels, r = g->radius;
@@ -60,11 +52,6 @@ static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
 
 SMP_CPU_KERNEL(gaussian_tiled)
 {
-    const smp_bell *g = params;
-    if (g->fixed) {
-        SMP_PASTE(gaussian_fixed_tiled, SMP_ISA)(io, g, scratch, y0, y1);
-        return;
-    }
     bell_walk context;
     stencil_walk walk = bell_walk_over(io, params, scratch, &context);
     walk.emit = emit;

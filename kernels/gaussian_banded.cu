@@ -125,7 +125,7 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename ba
 #pragma unroll
             for (int q = 0; q < ROWS; q++) {
                 unsigned S[4];
-                w.across(S, from, 0);
+                w.across(S, from);
                 from.next();
                 banded_put(fresh, put, q, S);
             }
@@ -139,7 +139,7 @@ SMP_DEVICE void banded_march_by(const smp_io &io, const smp_bell &p, typename ba
                     for (int i = 0; i < V; i++)
                         v[i] = *reinterpret_cast<const uint4 *>(all + buffer + (own[i] ^ q / 4 * 16));
                 unsigned S[4];
-                w.across(S, from, 0);
+                w.across(S, from);
                 from.next();
                 float done[V];
 #pragma unroll

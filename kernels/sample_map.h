@@ -33,15 +33,6 @@ SMP_FN float smp_map_apply(const smp_map_op *op, float v)
     }
 }
 
-/* Whether GPU kernels take such an operation at their end (sample_map.cuh). */
-SMP_FN int smp_map_is_plain(const smp_map *map)
-{
-    for (int k = 0; k < map->count; k++)
-        if (map->op[k].kind != SMP_MAP_LINE && map->op[k].kind != SMP_MAP_STEP && map->op[k].kind != SMP_MAP_NEGATIVE)
-            return 0;
-    return 1;
-}
-
 /* The whole program on one sample; alpha: it is one of alpha. */
 SMP_FN float smp_map_sample(const smp_map *map, float v, int alpha)
 {

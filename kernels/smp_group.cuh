@@ -9,7 +9,7 @@
 typedef smp_pack<uint32_t, 4> smp_word; /* 16 bytes */
 
 /* Loads of what nobody reads again. once: it leaves the caches first. past: it takes no place in the first-level cache,
- * and brings what follows into the second. Which is faster was measured (docs/gpu-log.md). */
+ * and brings what follows into the second. Which is faster was measured (docs/why.md). */
 SMP_DEVICE smp_word smp_load_once(const smp_word *at)
 {
 #ifdef __CUDACC__

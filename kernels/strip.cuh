@@ -3,7 +3,7 @@
  * A block is one warp: no block barrier exists. Rows arrive ROWS at a time, STAGES - 1 of such groups ahead, by
  * asynchronous copies of 16 bytes into the warp's own part of shared memory; each row has SIDE samples of halo on both
  * sides. Lanes for which no piece of halo is left copy another's to the row's end, where nobody reads: CUPTI counts a
- * copy under a predicate for lanes too that are switched off, and a branch costs more (docs/gpu-log.md). The common
+ * copy under a predicate for lanes too that are switched off, and a branch costs more (docs/why.md). The common
  * group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's left and right end,
  * what lies outside is made in shared memory from what has arrived (settle), so that they keep up with the others. The
  * ends of rows that wrap go sample by sample through the border rule. Rows begin at multiples of 16 bytes

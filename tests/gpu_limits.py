@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""What limits the rows of tests/bench/gpu_peers that miss their bar, or whose samples cost more than 1.1 times as much where
-rows lie end to end: counters of their kernels, by ncu, as JSON.
+"""What limits the rows of tests/bench/gpu_peers that miss their bar: counters of their kernels, by ncu, as JSON.
 
     tests/gpu_limits.py GPU_PEERS PEERS.json OUT.json [--device cuda:N] [--seconds 300] [--only PATTERN]...
 
-PEERS.json: what gpu_peers wrote on such a GPU. Rows that miss a bar come first, then the dearest; what there was no time for
-is named as left out. With --only, the others that OUT.json has of such a GPU stay. ncu runs each launch several times with
-the caches emptied: times here are not those of PEERS.json.
+PEERS.json: what gpu_peers wrote on such a GPU. Rows that there was no time for are named as left out. With --only, the
+others that OUT.json has of such a GPU stay. ncu runs each launch several times with the caches emptied: times here are not
+those of PEERS.json.
 Plain Python. Exit status 1 when a row failed."""
 import argparse
 import csv
@@ -20,7 +19,6 @@ import subprocess
 import sys
 import time
 
-COSTLY = 1.1  # an end-to-end sample by an aligned one
 UNITS = {  # of the peak, in percent
     "issue slots": "smsp__issue_active.avg.pct_of_peak_sustained_active",
     "FMA pipe": "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
@@ -45,21 +43,14 @@ OURS = re.compile(FORMATS)
 STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
 
 
-def cost_of(row):
-    """An end-to-end sample by an aligned one; 0 where that was not measured."""
-    return (row.get("ragged") or {}).get("cost_end_to_end") or 0
+def bars_missed(row):
+    return [bar for bar in row["bars"] if bar["reached"] is not None and not bar["met"]]
 
 
 def wanted_rows(report, patterns):
-    """(row, whether it misses a bar, whether it costs more end to end than it should), the first to look at first."""
-    found = []
-    for row in report["rows"]:
-        missed = any(bar["reached"] is not None and not bar["met"] for bar in row["bars"])
-        if patterns and not any(fnmatch.fnmatchcase(row["row"], pattern) for pattern in patterns):
-            continue
-        if missed or cost_of(row) > COSTLY:
-            found.append((row, missed, cost_of(row) > COSTLY))
-    return sorted(found, key=lambda one: (not one[1], -cost_of(one[0])))
+    """The rows that miss a bar, and match a pattern where there are some."""
+    return [row for row in report["rows"] if bars_missed(row)
+            and (not patterns or any(fnmatch.fnmatchcase(row["row"], pattern) for pattern in patterns))]
 
 
 def launches(text):
@@ -97,12 +88,11 @@ def metrics_of(launch, size):
     told["units_percent"] = {name: value(launch, metric) for name, metric in UNITS.items()}
     waits = {stall: value(launch, STALL % stall) for stall in STALLS}
     told["waits"] = {stall: cycles for stall, cycles in waits.items() if cycles is not None}  # cycles an issued instruction
-    return {"kernel": launch["Kernel Name"].split("(")[0], "grid": launch["Grid Size"], **told}
+    return {"kernel": kernel_of(launch), "grid": launch["Grid Size"], **told}
 
 
 def kernel_of(launch):
-    """Kernels for rows that begin anywhere (NAME_loose_u8_u8) count as those for aligned ones."""
-    return launch["Kernel Name"].split("(")[0].replace("_loose_", "_")
+    return launch["Kernel Name"].split("(")[0]
 
 
 def blocks_of(launch):
@@ -110,10 +100,9 @@ def blocks_of(launch):
 
 
 def chosen(found, row):
-    """Of our kernel, which takes the most time of those that run often: the launch of most blocks, and of those of most
-    instructions, since rows that lie end to end may take more than a larger picture's; the round one beside ragged sizes; and
-    the last, whose rows lie end to end."""
-    found = [launch for launch in found if OURS.search(launch["Kernel Name"].split("(")[0])]
+    """Of our kernel that takes the most time of those that run often: the launch of most blocks, and of these the one of
+    most instructions."""
+    found = [launch for launch in found if OURS.search(kernel_of(launch))]
     total, count = {}, {}
     for launch in found:
         name = kernel_of(launch)
@@ -124,11 +113,7 @@ def chosen(found, row):
         return {}
     ours = [launch for launch in found if kernel_of(launch) == max(often, key=total.get)]
     full = max(ours, key=lambda launch: (blocks_of(launch), value(launch, OTHERS["instructions"]) or 0))
-    told = {"full": metrics_of(full, row["input"])}
-    ragged = row.get("ragged")
-    if ragged and len(ours) >= 3:  # the last round: round, ragged, end to end
-        told.update({"round": metrics_of(ours[-3], ragged["round_size"]), "end to end": metrics_of(ours[-1], ragged["ragged_size"])})
-    return told
+    return {"full": metrics_of(full, row["input"])}
 
 
 def ask(ncu, program, row, device, limit):
@@ -167,12 +152,12 @@ def main():
     def tell(row, found=None):
         """Written after each row: a run that is cut off has measured what it has."""
         others = {r["row"]: r for r in told["rows"] if r["row"] != row["row"]} | ({row["row"]: found} if found else {})
-        told["rows"] = [others[one["row"]] for one, _, _ in wanted_rows(report, []) if one["row"] in others]
+        told["rows"] = [others[one["row"]] for one in wanted_rows(report, []) if one["row"] in others]
         told["left_out"] = [name for name in told["left_out"] if name != row["row"]] + ([] if found else [row["row"]])
         write(given.out, told)
 
     began, failed = time.monotonic(), 0
-    for row, missed, costly in wanted_rows(report, given.only):
+    for row in wanted_rows(report, given.only):
         left = given.seconds - (time.monotonic() - began)
         try:
             if left < 5:
@@ -186,9 +171,8 @@ def main():
             print(f"{row['row']}: status {done.returncode}\n{done.stdout[-600:]}{done.stderr[-600:]}", file=sys.stderr)
             failed = 1
             continue
-        tell(row, {"row": row["row"], "input": row["input"], "bars_missed": [bar for bar in row["bars"] if not bar["met"]] if missed else [],
-                   "cost_end_to_end": cost_of(row) if costly else None, "launches": found})
-        print(f"{row['row']}: {', '.join(found)}")
+        tell(row, {"row": row["row"], "input": row["input"], "bars_missed": bars_missed(row), "launches": found})
+        print(f"{row['row']}: {found['full']['kernel']}")
     return failed
 
 

@@ -367,10 +367,8 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     smp_batch_request request = smp_many_request(&s->many, program, diags);
     smp_batch_count count = {0};
     smp_error report_error = {.code = SMP_OK};
-    smp_tuned known;
     char note[400];
     size_t swept = 0;
-    smp_code code = smp_cli_tuned(&s->many.plan, &known, &request.tuned, err);
     request.files = b->agenda.files;
     request.count = b->agenda.to_do;
     request.stop_on_error = s->on_error == ON_ERROR_STOP;
@@ -385,19 +383,15 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
         request.write.png_level = (int)s->png_level;
     if (s->jpeg_quality > 0)
         request.write.jpeg_quality = (int)s->jpeg_quality;
-    if (!code)
-        code = smp_agenda_start(&b->agenda, &swept, err);
+    smp_code code = smp_agenda_start(&b->agenda, &swept, err);
     if (!code)
         code = open_report(b, err);
-    if (code) {
-        smp_tuned_free(&known);
+    if (code)
         return code;
-    }
     report_skipped(b);
     smp_cli_stop_gently();
     smp_progress_begin(&b->progress, common, "batch");
     code = smp_batch_run(&request, &count, note, sizeof note, err);
-    smp_tuned_free(&known);
     smp_agenda_end(&b->agenda);
     smp_progress_end(&b->progress);
     smp_code reported = close_report(b, &report_error);

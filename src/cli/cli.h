@@ -10,7 +10,6 @@
 #include "cli/options.h"
 #include "device/device.h"
 #include "exec/exec.h"
-#include "exec/tuned.h"
 #include "io/media.h"
 #include "pipe/program.h"
 
@@ -52,7 +51,7 @@ typedef struct smp_plan_settings {
     const char *variant;
     int isa; /* index into auto, base, v3, v4; see smp_cli_isa */
     int64_t strip_rows;
-    bool plain_storage, no_fuse, tuned;
+    bool plain_storage, no_fuse;
 } smp_plan_settings;
 
 extern const smp_option smp_plan_options[];
@@ -67,15 +66,10 @@ extern const char *const smp_isa_words[];
 /* The instruction set asked for, null for the best. */
 const char *smp_cli_isa(const smp_plan_settings *settings);
 
-/* What `tune` found, where --tuned asks for it: *out is then `into`, else null. A file that cannot be used is said in a
- * warning and is as good as none. Free `into` afterwards. */
-smp_code smp_cli_tuned(const smp_plan_settings *settings, smp_tuned *into, const smp_tuned **out, smp_error *err);
-
-/* What a run over one file needs: the device that is asked for, what `tune` found, and a request with both, the program, the
- * input, limits and plan options. Outputs and progress are the caller's to fill in. */
+/* What a run over one file needs: the device that is asked for, and a request with it, the program, the input, limits
+ * and plan options. Outputs and progress are the caller's to fill in. */
 typedef struct smp_cli_job {
     smp_device *device;
-    smp_tuned known;
     char note[160]; /* which device was chosen, and why */
     smp_run_request request;
 } smp_cli_job;

@@ -32,8 +32,6 @@ static const smp_option options[] = {
     {"time-limit", 0, SMP_O_NUMBER, offsetof(compare_settings, time_limit), .fallback = "6", .argument = "S", .min = 0,
      .max = 86400,
      .help = "go on for about S seconds in all, or until medians are known to 0.5 %; half of it is for counts"},
-    {"tuned", 0, SMP_O_FLAG, offsetof(compare_settings, plan.tuned),
-     .help = "variants that `smempipe tune` chose run with the threads and launch shapes that it found"},
     {"hot", 0, SMP_O_FLAG, offsetof(compare_settings, hot),
      .help = "time with the caches as a run of the same variant leaves them (else they are emptied)"},
     {"fail-on", 0, SMP_O_CHOICE, offsetof(compare_settings, fail_on), .fallback = "wrong", .argument = "WHAT",
@@ -203,8 +201,6 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
     char *variant_text = NULL, *stage_text = NULL, note[160];
     smp_compare found = {0};
     smp_device *device = NULL;
-    smp_tuned known;
-    const smp_tuned *tuned;
     smp_progress progress;
     smp_compare_request request = {
         .repeat = settings->repeat,
@@ -217,9 +213,7 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
         .progress = smp_progress_step,
         .progress_context = &progress,
     };
-    smp_code code = smp_cli_tuned(&settings->plan, &known, &tuned, err);
-    if (!code)
-        code = split(settings->variants, &variant_text, &variants, &request.variant_count, err);
+    smp_code code = split(settings->variants, &variant_text, &variants, &request.variant_count, err);
     if (!code)
         code = split(settings->stages, &stage_text, &stages, &request.stage_count, err);
     request.variants = variants;
@@ -236,8 +230,7 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
                            .limits = common->limits,
                            .device = device,
                            .plain_storage = settings->plan.plain_storage,
-                           .no_fuse = !settings->fuse,
-                           .tuned = tuned};
+                           .no_fuse = !settings->fuse};
     smp_progress_begin(&progress, common, settings->in);
     code = smp_compare_file(&run, &request, &found, err);
     smp_progress_end(&progress);
@@ -248,7 +241,6 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
     if (!code)
         code = verdict(settings, &found, err);
 end:
-    smp_tuned_free(&known);
     smp_compare_free(&found);
     smp_device_close(device);
     smp_free(variants);

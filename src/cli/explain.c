@@ -69,8 +69,7 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
         to->kernel = smp_launch_kernel(launch, &io, step->work.kernel);
         if (!to->kernel)
             continue;
-        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel,
-                                        smp_launch_knob(&step->work.tuning, variant, launch), &to->info, err);
+        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, &to->info, err);
         out->launch_count += code == SMP_OK;
     }
     return code;
@@ -119,11 +118,8 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
     const bool lent = smp_source_by_strips(plan, index, e->device) || (e->device->host_memory && smp_direct_sink(plan, index) >= 0);
     out->rows = lent ? 0 : window->rows;
     out->bytes = smp_footprint_step(plan, step, variant, !e->device->host_memory, e->strip_rows, out->rows);
-    if (variant) {
-        if (step->work.tuning.variant == variant)
-            smp_tuning_text(&step->work.tuning, out->tuned, sizeof out->tuned);
+    if (variant)
         out->variant = variant->name;
-    }
     e->bytes += out->bytes;
     return variant && !e->device->host_memory ? explain_launches(e, step, variant, out, err) : SMP_OK;
 }

@@ -15,7 +15,6 @@ typedef struct smp_explain_launch {
 typedef struct smp_explain_step {
     char *text;          /* stage and all its parameters; inserted steps in parentheses; from smp_alloc */
     const char *variant; /* null: none runs */
-    char tuned[96];      /* "tiled, 1 thread": what `tune` chose; "" where the defaults hold */
     int64_t rows;        /* of memory for its output; 0: none */
     int64_t bytes;       /* of that memory, with tables, scratch and results */
     smp_explain_launch launches[SMP_MAX_LAUNCHES]; /* on GPUs, over the rows of a whole strip */

@@ -42,8 +42,6 @@ static void put_remarks(FILE *to, const smp_explanation *e, int index, const smp
         REMARK("; linear light");
     if (step->premultiplied)
         REMARK("; premultiplied");
-    if (e->steps[index].tuned[0])
-        REMARK("; tuned: %s", e->steps[index].tuned);
 #undef REMARK
     if (text[0])
         fprintf(to, "%*s%s%s%s\n", STEP_AT, "", paint->dim, text + 2, paint->off);
@@ -185,8 +183,8 @@ void smp_explanation_table(FILE *to, const smp_explanation *e, bool color)
         fprintf(to, ": %s, from step %d\n", type, sink->step);
     }
     smp_text_bytes(size, sizeof size, (double)e->stream_bytes);
-    fprintf(to, "strips of up to %lld rows%s; %s of rows wait between codecs and steps\n", (long long)e->strip_rows,
-            plan->strip_rows && plan->strip_rows == e->strip_rows ? " (tuned)" : "", size);
+    fprintf(to, "strips of up to %lld rows; %s of rows wait between codecs and steps\n", (long long)e->strip_rows,
+            size);
     smp_text_bytes(size, sizeof size, (double)e->bytes);
     smp_text_bytes(most, sizeof most, (double)e->limit);
     fprintf(to, "memory about %s, codecs not counted (the limit is %s)\n", size, most);
@@ -261,7 +259,6 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     smp_json_integer(json, "rows_kept", shown->rows);
     smp_json_integer(json, "memory_bytes", shown->bytes);
     smp_json_string(json, "variant", shown->variant);
-    smp_json_string(json, "tuned", shown->tuned[0] ? shown->tuned : NULL);
     smp_json_bool(json, "linear_light", step->linear);
     smp_json_bool(json, "premultiplied", step->premultiplied);
     if (!e->device->host_memory && step->stage) {

@@ -253,8 +253,6 @@ smp_code smp_man_commands(FILE *to, smp_error *err)
     if (!code)
         code = put_topic(to, "exit-codes", err);
     fputs(".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nno colour unless \\fB\\-\\-color always\\fR asks for it\n"
-          ".TP\n\\fBXDG_CACHE_HOME\\fR\nwhere \\fBsmempipe tune\\fR keeps what it found,\n"
-          "in the folder smempipe; without it in ~/.cache\n"
           ".SH SEE ALSO\n.BR smempipe\\-pipe (5)\n",
           to);
     return code;

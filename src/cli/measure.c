@@ -97,14 +97,10 @@ static smp_code measure_files(const measure_settings *settings, smp_found_list *
                               .totals_only = settings->totals_only}};
     smp_batch_request request = smp_many_request(&settings->many, program, diags);
     smp_batch_count count = {0};
-    smp_tuned known;
     char note[400];
-    smp_code code = smp_cli_tuned(&settings->many.plan, &known, &request.tuned, err);
-    smp_batch_file *files = code ? NULL : smp_many_files(found, err);
-    if (!files) {
-        smp_tuned_free(&known);
+    smp_batch_file *files = smp_many_files(found, err);
+    if (!files)
         return err->code;
-    }
     request.files = files;
     request.count = found->count;
     request.tallies = request.in_order = true;
@@ -113,9 +109,8 @@ static smp_code measure_files(const measure_settings *settings, smp_found_list *
     request.context = &m;
     smp_measure_begin(&m.output);
     smp_progress_begin(&m.progress, common, "measure");
-    code = smp_batch_run(&request, &count, note, sizeof note, err);
+    smp_code code = smp_batch_run(&request, &count, note, sizeof note, err);
     smp_progress_end(&m.progress);
-    smp_tuned_free(&known);
     if (common->verbose && !common->quiet && note[0])
         fprintf(stderr, "smempipe: %s\n", note);
     if (!code && (code = m.broken.code))

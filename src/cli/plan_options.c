@@ -7,8 +7,6 @@
 const char *const smp_isa_words[] = {"auto", "base", "v3", "v4", NULL};
 
 const smp_option smp_plan_options[] = {
-    {"tuned", 0, SMP_O_FLAG, offsetof(smp_plan_settings, tuned),
-     .help = "run as `smempipe tune` found to be fastest on this device; results do not depend on it"},
     {"variant", 0, SMP_O_STRING, offsetof(smp_plan_settings, variant), .argument = "VARIANT", .flags = SMP_O_ADVANCED,
      .help = "run this variant of every stage that has it (naive, tiled, ...); results do not depend on it"},
     {"isa", 0, SMP_O_CHOICE, offsetof(smp_plan_settings, isa), .fallback = "auto", .argument = "SET",
@@ -29,30 +27,13 @@ const char *smp_cli_isa(const smp_plan_settings *settings)
     return settings->isa ? smp_isa_words[settings->isa] : NULL;
 }
 
-smp_code smp_cli_tuned(const smp_plan_settings *settings, smp_tuned *into, const smp_tuned **out, smp_error *err)
-{
-    char note[400] = "";
-    *into = (smp_tuned){.entries = NULL};
-    *out = NULL;
-    if (!settings->tuned)
-        return SMP_OK;
-    smp_code code = smp_tuned_load(into, note, sizeof note, err);
-    if (note[0])
-        smp_cli_warning(&settings->base.common, "%s", note);
-    *out = into;
-    return code;
-}
-
 smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *program, smp_diags *diags, const char *input,
                           smp_cli_job *job, smp_error *err)
 {
     const smp_common *common = &settings->base.common;
-    const smp_tuned *tuned;
     *job = (smp_cli_job){.device = NULL};
-    smp_code code = smp_cli_tuned(settings, &job->known, &tuned, err);
-    if (!code)
-        code = smp_cli_device(common, smp_cli_isa(settings), input, program->node_count, &job->device, job->note,
-                              sizeof job->note, err);
+    smp_code code = smp_cli_device(common, smp_cli_isa(settings), input, program->node_count, &job->device, job->note,
+                                   sizeof job->note, err);
     job->request = (smp_run_request){
         .program = program,
         .diags = diags,
@@ -64,7 +45,6 @@ smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *
         .strip_rows = settings->strip_rows,
         .plain_storage = settings->plain_storage,
         .no_fuse = settings->no_fuse,
-        .tuned = tuned,
     };
     return code;
 }
@@ -72,7 +52,6 @@ smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *
 void smp_cli_job_close(smp_cli_job *job)
 {
     smp_device_close(job->device);
-    smp_tuned_free(&job->known);
 }
 
 /* Adds the variants' names that are not yet in names; true when one of them is `wanted`. */

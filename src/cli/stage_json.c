@@ -39,24 +39,6 @@ static void put_param(smp_json *json, const smp_param *param)
     smp_json_end(json, '}');
 }
 
-/* What `tune` may choose for the launches of a variant on a GPU. */
-static void put_knobs(smp_json *json, const smp_variant *variant)
-{
-    smp_json_array(json, "knobs");
-    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
-        const smp_knob *knob = variant->launches[i].knob;
-        if (!knob)
-            continue;
-        smp_json_object(json, NULL);
-        smp_json_string(json, "name", knob->name);
-        smp_json_string(json, "help", knob->help);
-        smp_json_integer(json, "min", knob->min);
-        smp_json_integer(json, "max", knob->max);
-        smp_json_end(json, '}');
-    }
-    smp_json_end(json, ']');
-}
-
 static void put_variants(smp_json *json, const char *key, const smp_variant *variants)
 {
     smp_json_array(json, key);
@@ -76,7 +58,6 @@ static void put_variants(smp_json *json, const char *key, const smp_variant *var
         smp_json_integer(json, "launches", launches);
         smp_json_bool(json, "cpu", cpu);
         smp_json_bool(json, "gpu", cuda);
-        put_knobs(json, variant);
         smp_json_end(json, '}');
     }
     smp_json_end(json, ']');

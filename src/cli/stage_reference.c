@@ -68,16 +68,6 @@ static void put_variants(FILE *to, const smp_variant *variants)
     for (const smp_variant *variant = variants; variant && variant->name; variant++) {
         fprintf(to, "  %-12s", variant->name);
         smp_text_wrap(to, variant->help ? variant->help : "", 14, 14);
-        for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
-            const smp_knob *knob = variant->launches[i].knob;
-            char line[200];
-            if (!knob)
-                continue;
-            snprintf(line, sizeof line, "on GPUs `smempipe tune` tries %s %d to %d: %s", knob->name, knob->min,
-                     knob->max, knob->help);
-            fprintf(to, "%14s", "");
-            smp_text_wrap(to, line, 14, 16);
-        }
     }
 }
 

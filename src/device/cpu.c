@@ -164,7 +164,6 @@ typedef struct bands {
     smp_cpu_fn *kernel;
     const smp_io *io;
     const smp_node_plan *plan;
-    int threads;
     int64_t unit;
     int64_t first, units; /* the first unit, and how many */
     int64_t least;        /* of a band, in units; 0: one band a thread */
@@ -186,8 +185,8 @@ static void share_out(bands *b)
     const smp_view *in = &b->io->in, *out = &b->io->out;
     b->first = out->y0 / b->unit;
     b->units = (out->y0 + out->rows + b->unit - 1) / b->unit - b->first;
-    if (b->threads > 1 && in->rows * in->stride + out->rows * out->stride >= SHARED_BYTES)
-        b->least = smp_max_i64(1, b->units / ((int64_t)(b->counts ? LEAST_COUNTING : LEAST_SHARE) * b->threads));
+    if (b->cpu->threads > 1 && in->rows * in->stride + out->rows * out->stride >= SHARED_BYTES)
+        b->least = smp_max_i64(1, b->units / ((int64_t)(b->counts ? LEAST_COUNTING : LEAST_SHARE) * b->cpu->threads));
 }
 
 /* The next of many bands, units *at .. *end-1; false when there is none. */
@@ -195,7 +194,7 @@ static bool take_band(bands *b, int64_t *at, int64_t *end)
 {
     *at = b->taken;
     do
-        *end = smp_min_i64(b->units, *at + smp_max_i64(b->least, (b->units - *at) / (2 * b->threads)));
+        *end = smp_min_i64(b->units, *at + smp_max_i64(b->least, (b->units - *at) / (2 * b->cpu->threads)));
     while (!atomic_compare_exchange_weak(&b->taken, at, *end));
     return *at < *end;
 }
@@ -221,7 +220,7 @@ static void run_bands(void *context, int part)
         while (take_band(b, &at, &end))
             run_band(b, w, at, end);
     else
-        run_band(b, w, b->units * part / b->threads, b->units * (part + 1) / b->threads);
+        run_band(b, w, b->units * part / b->cpu->threads, b->units * (part + 1) / b->cpu->threads);
 }
 
 static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
@@ -234,9 +233,6 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     if (reduces && !smp_result_part(plan, launch, &result_at, &result_size, &counts))
         return SMP_OK;
     char *result = reduces ? (char *)io->result + result_at : NULL;
-    const smp_tuning *tuning = &plan->tuning;
-    const bool fewer = tuning->variant == variant && tuning->threads > 0 && tuning->threads < cpu->threads;
-    const int threads = fewer ? tuning->threads : cpu->threads;
     int64_t unit = smp_max_i64(1, variant->band);
     if (reduces && !counts)
         unit = smp_max_i64(unit, smp_leaf_rows(io->in.width));
@@ -244,17 +240,11 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     if (code)
         return code;
     double start = smp_now();
-    bands launched = {.cpu = cpu,
-                      .kernel = kernel,
-                      .io = io,
-                      .plan = plan,
-                      .threads = threads,
-                      .unit = unit,
-                      .counts = counts,
-                      .result = result};
+    bands launched = {
+        .cpu = cpu, .kernel = kernel, .io = io, .plan = plan, .unit = unit, .counts = counts, .result = result};
     share_out(&launched);
-    smp_pool_run(cpu->pool, threads, run_bands, &launched);
-    for (int i = 0; i < threads; i++) {
+    smp_pool_run(cpu->pool, cpu->threads, run_bands, &launched);
+    for (int i = 0; i < cpu->threads; i++) {
         const uint64_t *part = cpu->workers[i].counts;
         for (size_t k = 0; counts && k < result_size / sizeof *part; k++)
             ((uint64_t *)(void *)result)[k] += part[k];

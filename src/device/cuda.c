@@ -156,7 +156,7 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
                             const smp_node_plan *plan, smp_cost *cost, smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
-    const unsigned knob = smp_launch_knob(&plan->tuning, variant, launch);
+    (void)variant;
     smp_io arguments = *io;
     smp_grid grid;
     cuda_function *function;
@@ -168,13 +168,13 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     if (arguments.result)
         arguments.result = (char *)arguments.result + at;
     smp_code code = cuda_enter(gpu, err);
-    launch = cuda_fitting(gpu, launch, io, plan->kernel, knob);
+    launch = cuda_fitting(gpu, launch, io, plan->kernel);
     if (!code)
         code = cuda_kernel(gpu, launch, io, plan->kernel, &function, err);
     if (!code && !function)
         return SMP_OK;
     if (!code)
-        code = cuda_grid(gpu, function, launch, io, plan->kernel, knob, &grid, err);
+        code = cuda_grid(gpu, function, launch, io, plan->kernel, &grid, err);
     if (!code && cost)
         code = timing_slot(gpu, &timing, err);
     if (code)

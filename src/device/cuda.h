@@ -16,8 +16,8 @@ smp_code smp_cuda_info(smp_driver *driver, int index, smp_device_info *info, smp
 /* Whether this build carries GPU kernels; when not, SMP_E_DEVICE that says how to get them. */
 smp_code smp_cuda_built(smp_error *err);
 
-/* How one launch of a variant would run on a device that smp_cuda_open() made, for `explain`. A launch that the work does
- * not need (smp_launch.choose) has a grid of zeros. knob: as smp_launch_knob() says. */
+/* How one launch of a variant would run on a device that smp_cuda_open() made, for `explain`. A launch that the work
+ * does not need (smp_launch.choose) has a grid of zeros. */
 typedef struct smp_cuda_launch_info {
     smp_grid grid;
     int registers, static_shared, local_bytes; /* a thread; a block; a thread. registers 0: not known */
@@ -27,7 +27,7 @@ typedef struct smp_cuda_launch_info {
     const char *limit;                         /* "threads", "registers", "shared memory" or "blocks" */
 } smp_cuda_launch_info;
 smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
-                                  unsigned knob, smp_cuda_launch_info *info, smp_error *err);
+                                  smp_cuda_launch_info *info, smp_error *err);
 
 /* What a profiler, or another library that shall work in turns with it, needs of a device that smp_cuda_open() made. */
 typedef struct smp_cuda_handles {

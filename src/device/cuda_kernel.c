@@ -69,33 +69,30 @@ fail:
 enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of dynamic shared memory that every kernel may use */
 
 /* What a launch's geometry says, before it is checked. */
-static smp_grid asked_grid(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
-                           unsigned knob)
+static smp_grid asked_grid(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params)
 {
     smp_grid grid = {.grid = {1, 1, 1},
                      .block = {1, 1, 1},
                      .units = (unsigned)gpu->base.info.units,
                      .shared_most = (unsigned)gpu->base.info.shared_per_block,
-                     .blocks_most = (unsigned)gpu->blocks_most,
-                     .knob = knob};
+                     .blocks_most = (unsigned)gpu->blocks_most};
     (launch->geometry ? launch->geometry : smp_geometry_samples)(io, params, &grid);
     return grid;
 }
 
-const smp_launch *cuda_fitting(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
-                               unsigned knob)
+const smp_launch *cuda_fitting(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params)
 {
     while (launch->smaller &&
-           (int64_t)asked_grid(gpu, launch, io, params, knob).shared_bytes > gpu->base.info.shared_per_block)
+           (int64_t)asked_grid(gpu, launch, io, params).shared_bytes > gpu->base.info.shared_per_block)
         launch = launch->smaller;
     return launch;
 }
 
 smp_code cuda_grid(cuda_device *gpu, cuda_function *function, const smp_launch *launch, const smp_io *io,
-                   const void *params, unsigned knob, smp_grid *grid, smp_error *err)
+                   const void *params, smp_grid *grid, smp_error *err)
 {
     smp_code code = SMP_OK;
-    *grid = asked_grid(gpu, launch, io, params, knob);
+    *grid = asked_grid(gpu, launch, io, params);
     if ((int64_t)grid->shared_bytes > gpu->base.info.shared_per_block) {
         smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", function->name,
                  grid->shared_bytes, gpu->base.info.name, (long long)gpu->base.info.shared_per_block);
@@ -146,17 +143,17 @@ static void ask_compiler(const cuda_device *gpu, const cuda_function *function, 
 }
 
 smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
-                                  unsigned knob, smp_cuda_launch_info *info, smp_error *err)
+                                  smp_cuda_launch_info *info, smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
     cuda_function *function;
     *info = (smp_cuda_launch_info){.limit = "threads"};
     smp_code code = cuda_enter(gpu, err);
-    launch = cuda_fitting(gpu, launch, io, params, knob);
+    launch = cuda_fitting(gpu, launch, io, params);
     if (!code)
         code = cuda_kernel(gpu, launch, io, params, &function, err);
     if (!code && function)
-        code = cuda_grid(gpu, function, launch, io, params, knob, &info->grid, err);
+        code = cuda_grid(gpu, function, launch, io, params, &info->grid, err);
     if (code || !function)
         return code;
     CUDA_TRY(gpu, cuFuncGetAttribute, &info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function->function);

@@ -79,7 +79,6 @@ static smp_code run_once(worker *w, size_t index, smp_device *device, smp_run_ca
         .cache = cache,
         .save_prefix = prefix,
         .tallies = r->tallies,
-        .tuned = r->tuned,
     };
     request.write.force = r->write.force || file->replace;
     request.write.threads = 1; /* a device of the CPU says how many it has */

@@ -34,7 +34,6 @@ typedef struct smp_batch_request {
     int jobs;    /* files at once; 0: chosen */
     int64_t strip_rows;
     bool plain_storage, no_fuse, tallies;
-    const smp_tuned *tuned; /* as in smp_run_request */
     bool in_order;      /* finished() is called in the order of files; who is ahead waits, so that little is kept */
     bool stop_on_error; /* begin no more files after a failure */
     const volatile sig_atomic_t *stop; /* a signal's number: begin no more files; may be null */

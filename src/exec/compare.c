@@ -183,43 +183,9 @@ static smp_code find_target(smp_comparison *c, int index, smp_step_run **target,
     return SMP_OK;
 }
 
-const smp_variant *smp_contest_take(smp_contest *contest, const smp_compare_variant *row)
+const smp_variant *smp_contest_variant(const smp_contest *contest, const smp_compare_variant *row)
 {
-    if (row->tuning)
-        contest->run->work.tuning = *row->tuning;
     return smp_variant_find(smp_step_variants(contest->step), row->name);
-}
-
-/* Rows from .. from+count-1 of a whole picture; none where there is no picture. */
-static smp_view rows_of(const smp_view *whole, int64_t from, int64_t count)
-{
-    smp_view view = *whole;
-    if (!view.data)
-        return view;
-    view.data = smp_row(whole, from);
-    view.y0 = from;
-    view.rows = count;
-    return view;
-}
-
-/* One strip of a run: output rows from .. from+count-1 and the input rows that they read. */
-static smp_code launch_strip(smp_contest *contest, const smp_view *out, int64_t from, int64_t count, smp_error *err)
-{
-    const smp_step *step = contest->step;
-    smp_view strip = rows_of(out, from, count), in, by = contest->by;
-    int64_t first, rows;
-    if (step->job == SMP_JOB_REDUCE) {
-        in = rows_of(&contest->in, from, count);
-        strip = in;
-    } else {
-        smp_step_reads(step, contest->in.rows, from, from + count, &first, &rows);
-        in = rows_of(&contest->in, first, rows);
-    }
-    if (by.data) {
-        smp_step_reads(step, contest->by.rows, from, from + count, &first, &rows);
-        by = rows_of(&contest->by, first, rows);
-    }
-    return smp_step_launch(contest->run, &in, &strip, &by, err);
 }
 
 smp_code smp_contest_run(smp_contest *contest, const smp_variant *variant, const smp_view *out, smp_error *err)
@@ -228,10 +194,8 @@ smp_code smp_contest_run(smp_contest *contest, const smp_variant *variant, const
     run->variant = variant;
     smp_code code = smp_step_scratch(run, (smp_format)contest->in.format, contest->in.rows, err);
     run->cost.seconds = 0;
-    if (!code && !contest->strip_rows)
+    if (!code)
         code = smp_step_launch(run, &contest->in, out, &contest->by, err);
-    for (int64_t y = 0; !code && contest->strip_rows && y < out->rows; y += contest->strip_rows)
-        code = launch_strip(contest, out, y, smp_min_i64(contest->strip_rows, out->rows - y), err);
     return code ? code : run->device->ops->sync(run->device, err);
 }
 
@@ -317,11 +281,9 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
     if (!code && !reduces)
         code =
             c->device->ops->alloc(c->device, (size_t)(contest.out.rows * contest.out.stride), &contest.trial.data, err);
-    if (!code && c->request->contest)
-        code = c->request->contest(c->request->contest_context, &contest, err);
-    else if (!code && times)
+    if (!code && times)
         code = smp_contest_check(&contest, err);
-    if (!code && !c->request->contest)
+    if (!code)
         code = times ? smp_contest_time(&contest, err) : smp_contest_count(&contest, err);
     if (!reduces && contest.trial.data && contest.trial.data != contest.out.data)
         c->device->ops->free(c->device, contest.trial.data);

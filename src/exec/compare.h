@@ -9,8 +9,6 @@
 #include "pipe/plan.h"
 #include "report/compare.h"
 
-struct smp_contest;
-
 typedef struct smp_compare_request {
     const smp_plan *plan;
     smp_device *device;
@@ -29,10 +27,6 @@ typedef struct smp_compare_request {
     const smp_limits *limits; /* for files that the program names; null: the defaults */
     smp_code (*progress)(void *context, int64_t done, int64_t total); /* as in smp_run_request; may be null */
     void *progress_context;
-    /* Instead of checking, timing and counting: what is done with each step once naive has been run into its frame (see
-     * compare_work.h); for tune.c. May be null. */
-    smp_code (*contest)(void *context, struct smp_contest *contest, smp_error *err);
-    void *contest_context;
 } smp_compare_request;
 
 /* in: the whole input in host memory. *out is zeroed first and filled also on failure; the caller frees it and fills in

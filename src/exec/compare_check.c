@@ -169,14 +169,12 @@ static smp_code poison_result(smp_contest *contest, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ variants */
 
-bool smp_contest_same(const smp_contest *contest, const smp_variant *a, const smp_variant *b)
+/* Whether two variants make the same launches on the device, as they do on a CPU that lacks what tells them apart. */
+static bool same_launches(const smp_contest *contest, const smp_variant *a, const smp_variant *b)
 {
     bool gpu = !contest->c->device->host_memory, some = false;
     const void *params = contest->run->work.kernel;
-    const smp_variant *tuned = contest->run->work.tuning.variant;
     int i = 0, k = 0;
-    if (tuned == a || tuned == b)
-        return false;
     for (;; i++, k++) {
         const smp_launch *x = NULL, *y = NULL;
         const char *names[2] = {"", ""};
@@ -212,7 +210,7 @@ static void find_same(smp_contest *contest, size_t index)
     const smp_variant *own = smp_variant_find(list, to->name);
     for (size_t i = 0; i < index && !to->same_as; i++) {
         const smp_compare_variant *earlier = &contest->report->variants[i];
-        if (!earlier->same_as && smp_contest_same(contest, smp_variant_find(list, earlier->name), own))
+        if (!earlier->same_as && same_launches(contest, smp_variant_find(list, earlier->name), own))
             to->same_as = earlier->name;
     }
 }
@@ -327,43 +325,39 @@ static smp_code check_definition(smp_contest *contest, const digest *want, smp_c
 
 /* ------------------------------------------------------------------------------------------------ the referee */
 
-struct smp_referee {
-    pieces pieces;
-    digest want;
-    uint64_t clipped;
-};
+typedef struct referee { /* knows what is right */
+    pieces pieces;       /* of pictures */
+    digest want;         /* of a reduction */
+    uint64_t clipped;    /* samples of naive's picture */
+} referee;
 
-smp_code smp_referee_open(smp_contest *contest, smp_referee **out, smp_error *err)
+/* Naive has been run into contest->out, and nothing since. Close it also when opening failed. */
+static smp_code referee_open(smp_contest *contest, referee *r, smp_error *err)
 {
-    smp_referee *referee = *out = smp_alloc(sizeof *referee);
-    if (!referee)
-        return smp_fail_memory(err, "a comparison", sizeof *referee);
-    smp_code code = smp_step_clipped(contest->run, &referee->clipped, err);
+    smp_code code = smp_step_clipped(contest->run, &r->clipped, err);
     if (!code && contest->step->job == SMP_JOB_REDUCE)
-        return make_digest(contest, contest->run, &referee->want, err);
-    return code ? code : pieces_open(&contest->out, &referee->pieces, err);
+        return make_digest(contest, contest->run, &r->want, err);
+    return code ? code : pieces_open(&contest->out, &r->pieces, err);
 }
 
-void smp_referee_close(smp_referee *referee)
+static void referee_close(referee *r)
 {
-    if (referee) {
-        digest_free(&referee->want);
-        pieces_close(&referee->pieces);
-    }
-    smp_free(referee);
+    digest_free(&r->want);
+    pieces_close(&r->pieces);
 }
 
-smp_code smp_referee_judge(smp_referee *referee, smp_contest *contest, smp_compare_variant *to, smp_error *err)
+/* Runs the variant once and fills in check and wrong, or why it cannot run here. */
+static smp_code judge(referee *r, smp_contest *contest, smp_compare_variant *to, smp_error *err)
 {
-    const smp_variant *variant = smp_contest_take(contest, to);
+    const smp_variant *variant = smp_contest_variant(contest, to);
     bool gpu = !contest->c->device->host_memory, naive = variant == smp_step_variants(contest->step);
     if (!smp_variant_runs(variant, gpu)) {
         snprintf(to->why, sizeof to->why, "%s", gpu ? "it has no GPU kernel" : "GPU only");
         return SMP_OK;
     }
     smp_code code = contest->step->job == SMP_JOB_REDUCE
-                        ? check_reduction(contest, variant, &referee->want, to, err)
-                        : check_picture(contest, variant, &referee->pieces, referee->clipped, to, err);
+                        ? check_reduction(contest, variant, &r->want, to, err)
+                        : check_picture(contest, variant, &r->pieces, r->clipped, to, err);
     if (code == SMP_E_DEVICE && !naive) { /* no kernel for these formats, or too much shared memory: said, not fatal */
         snprintf(to->why, sizeof to->why, "%.150s", err ? err->message : "cannot be launched");
         return SMP_OK;
@@ -375,19 +369,19 @@ smp_code smp_referee_judge(smp_referee *referee, smp_contest *contest, smp_compa
 smp_code smp_contest_check(smp_contest *contest, smp_error *err)
 {
     smp_compare_step *report = contest->report;
-    smp_referee *referee;
-    smp_code code = smp_referee_open(contest, &referee, err);
+    referee r = {.clipped = 0};
+    smp_code code = referee_open(contest, &r, err);
     for (size_t i = 0; !code && i < report->variant_count; i++) {
         smp_compare_variant *to = &report->variants[i];
         find_same(contest, i);
         if (to->same_as)
             continue;
-        code = smp_referee_judge(referee, contest, to, err);
+        code = judge(&r, contest, to, err);
         if (!code && i == 0 && to->check == SMP_CHECK_RIGHT) {
-            code = check_definition(contest, &referee->want, to, err);
+            code = check_definition(contest, &r.want, to, err);
             to->check = to->wrong[0] ? SMP_CHECK_WRONG : SMP_CHECK_RIGHT;
         }
     }
-    smp_referee_close(referee);
+    referee_close(&r);
     return code;
 }

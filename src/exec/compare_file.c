@@ -91,9 +91,17 @@ static void locate(const smp_run_request *run, smp_compare *out)
     }
 }
 
-smp_code smp_whole_input_open(const smp_run_request *run, smp_whole_input *out, smp_error *err)
+/* A file read whole, and the plan for it in memory (or for run->output, where it is not null). */
+typedef struct whole_input {
+    smp_reader *reader;
+    smp_plan *plan;
+    smp_view view; /* owned */
+} whole_input;
+
+/* *out is filled also on failure: close it. */
+static smp_code whole_input_open(const smp_run_request *run, whole_input *out, smp_error *err)
 {
-    *out = (smp_whole_input){.reader = NULL};
+    *out = (whole_input){.reader = NULL};
     smp_code code = smp_reader_open(run->input, &run->limits, &out->reader, err);
     if (code)
         return code;
@@ -106,32 +114,29 @@ smp_code smp_whole_input_open(const smp_run_request *run, smp_whole_input *out, 
                             .probe = smp_file_probe,
                             .probe_context = (void *)(uintptr_t)&run->limits,
                             .plain_storage = run->plain_storage,
-                            .fuse = smp_run_fuses(run),
-                            .gpu = !run->device->host_memory};
+                            .fuse = smp_run_fuses(run)};
     code = smp_plan_make(&ask, run->diags, &out->plan, err);
-    if (!code)
-        smp_tuned_apply(run->tuned, run->device, out->plan);
     return code ? code : read_picture(out->reader, &media->shape, &out->view, err);
 }
 
-void smp_whole_input_close(smp_whole_input *input)
+static void whole_input_close(whole_input *input)
 {
     smp_free(input->view.data);
     smp_plan_free(input->plan);
     smp_reader_close(input->reader);
-    *input = (smp_whole_input){.reader = NULL};
+    *input = (whole_input){.reader = NULL};
 }
 
 smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request *request, smp_compare *out,
                           smp_error *err)
 {
     *out = (smp_compare){.input = run->input, .device = run->device->info, .threads = run->device->info.units};
-    smp_whole_input input = {.reader = NULL};
+    whole_input input = {.reader = NULL};
     char hash[65];
     smp_device_info host;
     smp_code code = hash_file(run->input, hash, err);
     if (!code)
-        code = smp_whole_input_open(run, &input, err);
+        code = whole_input_open(run, &input, err);
     if (!code) {
         smp_compare_request made = *request;
         made.plan = input.plan;
@@ -150,7 +155,7 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
     smp_cpu_info(&host);
     snprintf(out->host, sizeof out->host, "%s", host.name);
     locate(run, out);
-    smp_whole_input_close(&input);
+    whole_input_close(&input);
     return code;
 }
 

@@ -5,17 +5,6 @@
 #include "exec/compare.h"
 #include "exec/exec.h"
 
-/* A file read whole, and the plan for it in memory (or for run->output, where it is not null). */
-typedef struct smp_whole_input {
-    smp_reader *reader;
-    smp_plan *plan;
-    smp_view view; /* owned */
-} smp_whole_input;
-
-/* *out is filled also on failure: close it. */
-smp_code smp_whole_input_open(const smp_run_request *run, smp_whole_input *out, smp_error *err);
-void smp_whole_input_close(smp_whole_input *input);
-
 /* run: program, diags, input, limits, device, plain_storage are used, and output, when it is not null, for what a file of
  * that name can hold. request: all but plan and device. *out is filled
  * also on failure, as far as it went; the caller frees it. */

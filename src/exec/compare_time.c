@@ -38,12 +38,12 @@ static bool spoilt(const smp_comparison *c)
 
 static smp_code sample(smp_contest *contest, smp_compare_variant *variant, smp_error *err)
 {
-    const smp_variant *own = smp_contest_take(contest, variant);
+    const smp_variant *own = smp_contest_variant(contest, variant);
     const smp_view *views[] = {&contest->in, &contest->by, &contest->trial};
     if (!smp_grow(&variant->samples, &variant->sample_capacity, variant->sample_count + 1, sizeof *variant->samples))
         return smp_fail_memory(err, "samples", variant->sample_count * sizeof *variant->samples);
     /* Hot caches are those that the variant's own last run left, and the turns put another's in between. */
-    const bool warm = contest->c->request->hot && contest->strip_rows == 0 && contest->last != variant;
+    const bool warm = contest->c->request->hot && contest->last != variant;
     smp_code code = SMP_OK;
     for (int untimed = warm; !code && untimed >= 0; untimed--) {
         code = smp_step_reset(contest->run, err);
@@ -56,16 +56,6 @@ static smp_code sample(smp_contest *contest, smp_compare_variant *variant, smp_e
     if (!code && !spoilt(contest->c))
         variant->samples[variant->sample_count++] = contest->run->cost.seconds;
     return code;
-}
-
-/* Whether more samples would say what these do not. */
-static bool clear(const smp_compare_step *report)
-{
-    for (size_t i = 1; i < report->variant_count; i++)
-        if (timed(&report->variants[i]) &&
-            smp_verdict_of(&report->variants[0].time, &report->variants[i].time) == SMP_VERDICT_UNCLEAR)
-            return false;
-    return true;
 }
 
 /* Quartiles of all; *done when all lie close together. */
@@ -85,7 +75,7 @@ smp_code smp_contest_time(smp_contest *contest, smp_error *err)
 {
     const smp_comparison *c = contest->c;
     smp_compare_step *report = contest->report;
-    double start = smp_now(), patience = contest->hurry ? 2 * c->step_seconds + 1 : PATIENCE * (c->step_seconds + 1);
+    double start = smp_now(), patience = PATIENCE * (c->step_seconds + 1);
     int64_t rounds = 0, look = c->request->repeat;
     smp_code code = SMP_OK;
     size_t count = 0;
@@ -104,7 +94,7 @@ smp_code smp_contest_time(smp_contest *contest, smp_error *err)
         if (rounds >= look) {
             code = settle(report, &done, err);
             look = rounds + 1 + rounds / 5;
-            done = done || (contest->decide && clear(report)) || spent >= c->step_seconds || rounds >= MOST_SAMPLES;
+            done = done || spent >= c->step_seconds || rounds >= MOST_SAMPLES;
         } else if (rounds >= FEW_SAMPLES && spent > patience) {
             done = report->timed_out = true;
         }

@@ -37,28 +37,15 @@ typedef struct smp_contest {
     smp_step_run *target; /* of a reduction's finish: the step that applies it, or run */
     smp_view in, by, out; /* whole pictures; out: naive's result, or `in` for reductions */
     smp_view trial;       /* where variants write; memory of the same layout as out */
-    int64_t strip_rows;   /* launched strip by strip, as a run would; 0: the whole picture at once */
-    bool decide;          /* sampled until verdicts are clear, not until medians are known well */
-    bool hurry;           /* soon over when the time is, with fewer samples than asked for: report->timed_out */
     smp_compare_step *report;
     const smp_compare_variant *last; /* that was timed; null: none */
 } smp_contest;
 
-/* The variant that a row of the report stands for; its tuning, where it has one, is the run's from now on. */
-const smp_variant *smp_contest_take(smp_contest *contest, const smp_compare_variant *row);
+/* The variant that a row of the report stands for. */
+const smp_variant *smp_contest_variant(const smp_contest *contest, const smp_compare_variant *row);
 
 /* Runs the variant once over the whole picture, into `out`, with results and counters zeroed before; waits. */
 smp_code smp_contest_run(smp_contest *contest, const smp_variant *variant, const smp_view *out, smp_error *err);
-
-/* Whether two variants make the same launches on the device, as they do on a CPU that lacks what tells them apart. */
-bool smp_contest_same(const smp_contest *contest, const smp_variant *a, const smp_variant *b);
-
-/* Knows what is right: opened when naive has been run into contest->out, and before anything else is. Judging runs the
- * variant once and fills in check and wrong, or why it cannot run here. Close it also when opening failed. */
-typedef struct smp_referee smp_referee;
-smp_code smp_referee_open(smp_contest *contest, smp_referee **out, smp_error *err);
-smp_code smp_referee_judge(smp_referee *referee, smp_contest *contest, smp_compare_variant *to, smp_error *err);
-void smp_referee_close(smp_referee *referee);
 
 /* Fills in check and wrong of each variant that runs on the device: naive has been run into contest->out, and its
  * reduction, if it is one, is what later steps use. */

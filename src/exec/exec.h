@@ -5,7 +5,6 @@
 
 #include "base/limits.h"
 #include "device/device.h"
-#include "exec/tuned.h"
 #include "io/media.h"
 #include "pipe/plan.h"
 #include "report/report.h"
@@ -32,7 +31,6 @@ typedef struct smp_run_request {
     const char *save_prefix; /* put before the names of files that the pipeline saves, so that those of several inputs
                                 differ; may be null */
     bool tallies;            /* the report gets those of reductions that add up over files */
-    const smp_tuned *tuned;  /* what `tune` found for devices; null: defaults. Bytes do not depend on it */
 } smp_run_request;
 
 /* A cache serves one thread, and requests that differ in input, output and limits alone. */

@@ -72,14 +72,11 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
         .fuse = smp_run_fuses(request),
-        .gpu = !request->device->host_memory,
     };
     static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER; /* files at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);
     smp_code code = smp_plan_make(&ask, request->diags, plan, err);
     pthread_mutex_unlock(&planning);
-    if (!code)
-        smp_tuned_apply(request->tuned, request->device, *plan);
     return code;
 }
 

@@ -388,8 +388,6 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
 
 int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted)
 {
-    if (wanted <= 0)
-        wanted = plan->strip_rows;
     enum { STRIP_BYTES = 1 << 20, CUDA_STRIP_BYTES = 64 << 20, MOST_BYTES = 256 << 20 };
     int64_t widest = 1, reach = 0, bytes = device && !device->host_memory ? CUDA_STRIP_BYTES : STRIP_BYTES;
     for (size_t i = 0; i < plan->step_count; i++) {

@@ -85,7 +85,7 @@ const smp_variant *smp_step_default(const smp_step *step)
 
 const smp_variant *smp_step_variant(const smp_step *step, const char *wanted)
 {
-    const smp_variant *found = wanted ? smp_variant_find(smp_step_variants(step), wanted) : step->work.tuning.variant;
+    const smp_variant *found = wanted ? smp_variant_find(smp_step_variants(step), wanted) : NULL;
     return found ? found : smp_step_default(step);
 }
 

@@ -39,8 +39,8 @@ smp_view smp_view_nowhere(const smp_shape *shape, smp_format storage, int64_t ro
 /* Bytes that must cross memory for the whole step: inputs read once, output written once. */
 uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step);
 
-/* The variants that a step chooses from, ended by a null name; the stage's default; the one of that name, else (or
- * null) the one that was tuned for the device (smp_tuning), else the default. */
+/* The variants that a step chooses from, ended by a null name; the stage's default; the one of that name, or the
+ * default where there is none or wanted is null. */
 const smp_variant *smp_step_variants(const smp_step *step);
 const smp_variant *smp_step_default(const smp_step *step);
 const smp_variant *smp_step_variant(const smp_step *step, const char *wanted);

@@ -102,35 +102,31 @@ static void join_labels(smp_step *step)
     }
 }
 
-/* Makes the last of `count` steps in a row what all of them do, by `stage` with that plan; the others stay behind,
- * empty. */
-static smp_code join(smp_step *const *row, int count, const smp_stage *stage, const smp_node_plan *work, smp_error *err)
+/* Makes `second` what both do, by `stage` with that plan; `first`, its input, stays behind, empty. */
+static smp_code join(smp_step *first, smp_step *second, const smp_stage *stage, const smp_node_plan *work,
+                     smp_error *err)
 {
-    smp_step joined = *row[count - 1];
-    size_t parts = 0;
-    for (int i = 0; i < count; i++)
-        parts += row[i]->part_count ? row[i]->part_count : 1;
+    smp_step joined = *second;
+    const size_t parts = (first->part_count ? first->part_count : 1) + (second->part_count ? second->part_count : 1);
     joined.part_count = 0;
     joined.parts = smp_alloc_array(parts, sizeof *joined.parts);
     if (!joined.parts)
         return smp_fail_memory(err, "the plan", parts * sizeof *joined.parts);
-    for (int i = 0; i < count; i++)
-        move_parts(&joined, row[i]);
-    smp_free(row[count - 1]->parts);
-    smp_free(row[count - 1]->work.table);
+    move_parts(&joined, first);
+    move_parts(&joined, second);
+    smp_free(second->parts);
+    smp_free(second->work.table);
     joined.stage = stage;
     joined.params = NULL;
-    joined.input = row[0]->input;
-    joined.in = row[0]->in;
+    joined.input = first->input;
+    joined.in = first->in;
     joined.work = *work;
     joined.reach_up = work->reach_up;
     joined.reach_down = work->reach_down;
     join_labels(&joined);
-    *row[count - 1] = joined;
+    *second = joined;
     return SMP_OK;
 }
-
-/* ---------------------------------------------------------------------------------------------- single samples */
 
 /* Step `index` joins its input, where both make each sample from that sample alone. */
 static smp_code join_samples(smp_plan *plan, const smp_stage *stage, const int *uses, int index, bool *keep,
@@ -139,74 +135,27 @@ static smp_code join_samples(smp_plan *plan, const smp_stage *stage, const int *
     const int input = plan->steps[index].input;
     if (!stage || input < 0 || uses[input] != 1)
         return SMP_OK;
-    smp_step *row[] = {&plan->steps[input], &plan->steps[index]};
-    smp_map first = program_of(row[0]), second = program_of(row[1]);
-    if (!first.count || !second.count || first.count + second.count > SMP_MAP_MOST ||
-        !has_kernel(plan->steps[row[0]->input].storage, row[1]->storage))
+    smp_step *first = &plan->steps[input], *second = &plan->steps[index];
+    smp_map map = program_of(first), more = program_of(second);
+    if (!map.count || !more.count || map.count + more.count > SMP_MAP_MOST ||
+        !has_kernel(plan->steps[first->input].storage, second->storage))
         return SMP_OK;
-    for (int k = 0; k < second.count; k++)
-        first.op[first.count++] = second.op[k];
-    smp_map_shorten(&first);
-    smp_node_plan work = {.out = row[1]->out,
+    for (int k = 0; k < more.count; k++)
+        map.op[map.count++] = more.op[k];
+    smp_map_shorten(&map);
+    smp_node_plan work = {.out = second->out,
                           .access = SMP_POINT,
-                          .exactness = row[1]->work.exactness,
-                          .clips = row[1]->work.clips,
-                          .family = SMP_FAMILY_MAP,
-                          .kernel_size = sizeof first,
-                          .ops = row[0]->work.ops + row[1]->work.ops};
-    memcpy(work.kernel, &first, sizeof first);
-    smp_code code = join(row, 2, stage, &work, err);
+                          .exactness = second->work.exactness,
+                          .clips = second->work.clips,
+                          .kernel_size = sizeof map,
+                          .ops = first->work.ops + second->work.ops};
+    memcpy(work.kernel, &map, sizeof map);
+    smp_code code = join(first, second, stage, &work, err);
     keep[input] = code != SMP_OK;
     return code;
 }
 
-/* ---------------------------------------------------------------------------------------------- kernels for several */
-
-enum { ROW_MOST = 8 }; /* steps that a stage is shown */
-
-/* The steps that follow one another from `first` on, each all that reads the one before. */
-static int row_from(smp_plan *plan, const int *uses, const bool *keep, int first, smp_step **row)
-{
-    int count = 0, at = first;
-    for (int i = first; i < (int)plan->step_count && count < ROW_MOST; i++) {
-        smp_step *step = &plan->steps[i];
-        if (!keep[i] || (i > first && step->input != at))
-            continue;
-        if (step->job != SMP_JOB_STAGE || step->by >= 0 || step->reduced_by >= 0 || (i > first && uses[at] != 1))
-            break;
-        row[count++] = step;
-        at = i;
-    }
-    return count;
-}
-
-/* Lets every stage that stands for several look at the steps from `first` on. */
-static smp_code join_row(smp_plan *plan, const int *uses, int first, bool *keep, smp_error *err)
-{
-    smp_step *row[ROW_MOST];
-    smp_join_step shown[ROW_MOST];
-    const int count = row_from(plan, uses, keep, first, row);
-    for (int i = 0; i < count; i++)
-        shown[i] = (smp_join_step){.work = &row[i]->work,
-                                   .in = &row[i]->in,
-                                   .out = &row[i]->out,
-                                   .from = plan->steps[row[i]->input].storage,
-                                   .to = row[i]->storage};
-    for (size_t s = 0; s < smp_stage_count() && count > 1; s++) {
-        const smp_stage *stage = smp_stage_at(s);
-        smp_node_plan work = {.access = stage->access};
-        const int taken = stage->stands_for ? stage->stands_for(shown, count, &work) : 0;
-        if (taken < 2)
-            continue;
-        smp_code code = join(row, taken, stage, &work, err);
-        for (int i = 0; !code && i + 1 < taken; i++)
-            keep[row[i] - plan->steps] = false;
-        return code;
-    }
-    return SMP_OK;
-}
-
-smp_code smp_plan_fuse(smp_plan *plan, bool gpu, smp_error *err)
+smp_code smp_plan_fuse(smp_plan *plan, smp_error *err)
 {
     const smp_stage *samples = smp_stage_with_role(SMP_ROLE_MAP);
     const int n = (int)plan->step_count;
@@ -219,9 +168,6 @@ smp_code smp_plan_fuse(smp_plan *plan, bool gpu, smp_error *err)
             keep[i] = true;
         for (int i = 1; !code && i < n; i++)
             code = join_samples(plan, samples, uses, i, keep, err);
-        for (int i = 1; !code && gpu && i < n; i++)
-            if (keep[i] && plan->steps[i].job == SMP_JOB_STAGE)
-                code = join_row(plan, uses, i, keep, err);
         if (!code)
             smp_plan_keep(plan, keep, uses + n);
     }

@@ -12,8 +12,7 @@ void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved);
 
 /* Joins runs of steps that make each sample from that sample alone (smp_node_plan.map) into one step each, which gives
  * the bytes, and the count of clipped samples, that they give one by one: between them values are f32, or integers
- * that f32 holds. Then, for a GPU, steps in a row for which a stage says that it stands (smp_stage.stands_for). Storage
- * and clipping of the steps must be known. */
-smp_code smp_plan_fuse(smp_plan *plan, bool gpu, smp_error *err);
+ * that f32 holds. Storage and clipping of the steps must be known. */
+smp_code smp_plan_fuse(smp_plan *plan, smp_error *err);
 
 #endif

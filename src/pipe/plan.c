@@ -242,13 +242,6 @@ static smp_code add_node(planner *p, int number)
     bool moves = probe.exactness == SMP_MOVE;
     if (!moves) {
         bool linear = node->light == SMP_LIGHT_LINEAR;
-        if (linear && probe.codes) {
-            smp_free(params);
-            smp_fail(p->err, SMP_E_PIPE, "stage '%s' takes whole code values here, which are too coarse for linear light",
-                     stage->name);
-            smp_hint(p->err, "use its default arithmetic, or `light encoded` before it");
-            return blame(p, node, SMP_E_PIPE);
-        }
         input = in_state(p, input, stage->neighbourhood, linear);
         if (input >= 0 && by >= 0)
             by = in_state(p, by, stage->neighbourhood, takes_weights(stage) ? p->plan->steps[by].linear : linear);
@@ -356,8 +349,8 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
 
 /* ---------------------------------------------------------------------------------------------- storage */
 
-/* Whether the output of every step may be rounded when it is stored: all its consumers are sinks, steps that only move
- * samples on to sinks, or steps that would round it themselves. */
+/* Whether the output of every step may be rounded when it is stored: all its consumers are sinks, or steps that only
+ * move samples on to sinks. */
 static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
 {
     for (size_t i = 0; i < plan->step_count; i++)
@@ -368,8 +361,7 @@ static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
         const smp_step *step = &plan->steps[i];
         if (step->input < 0)
             continue;
-        bool passes = step->job == SMP_JOB_STAGE &&
-                      (step->work.codes || (step->work.exactness == SMP_MOVE && used[i] && last[i]));
+        bool passes = step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && used[i] && last[i];
         used[step->input] = true;
         last[step->input] = last[step->input] && passes;
         if (step->by >= 0) {
@@ -388,8 +380,6 @@ static void choose_storage(smp_plan *plan, const bool *last, const bool *used, b
             integers[i] = step->out.format != SMP_F32;
         else if (step->job == SMP_JOB_REDUCE)
             integers[i] = integers[step->input];
-        else if (step->work.codes)
-            integers[i] = !plain;
         else
             integers[i] = step->work.exactness != SMP_REAL && integers[step->input] && (step->by < 0 || integers[step->by]) && !plain;
         if (step->job == SMP_JOB_REDUCE)
@@ -411,7 +401,7 @@ static void find_clipping(smp_plan *plan)
         if (step->input < 0)
             step->work.clips = step->out.format == SMP_F32;
         else
-            step->work.clips = step->work.clips || (plan->steps[step->input].work.clips && !step->work.codes);
+            step->work.clips = step->work.clips || plan->steps[step->input].work.clips;
     }
 }
 
@@ -478,7 +468,7 @@ static smp_code finish_plan(planner *p)
         return code;
     find_clipping(p->plan);
     if (p->request->fuse)
-        code = smp_plan_fuse(p->plan, p->request->gpu, p->err);
+        code = smp_plan_fuse(p->plan, p->err);
     if (code)
         return code;
     set_phases(p->plan);

@@ -4,8 +4,7 @@
  *   phases             a step belongs to the phase after every step whose whole output it needs; a step whose output is
  *                      needed in a later phase keeps a full frame, every other a window of rows;
  *   windows            rows above and below that consumers need;
- *   joined steps       on request, neighbours that make each sample from that sample alone become one step, and so do, for
- *                      a GPU, steps that one stage's kernels stand for (smp_stage.stands_for). */
+ *   joined steps       on request, neighbours that make each sample from that sample alone become one step. */
 #ifndef SMP_PIPE_PLAN_H
 #define SMP_PIPE_PLAN_H
 
@@ -62,7 +61,6 @@ typedef struct smp_plan {
     size_t sink_count, sink_capacity;
     int phases;
     int64_t granule; /* strips begin at multiples of this many rows (a power of two) */
-    int64_t strip_rows; /* tuned height of strips; 0: the executor chooses. Set by who knows the device */
 } smp_plan;
 
 /* Says what a file of that name can hold of a shape: smp_writer_shape, or a test's own; null path: memory, any shape. */
@@ -82,7 +80,6 @@ typedef struct smp_plan_request {
     void *probe_context;
     bool plain_storage; /* keep every edge in f32 (tests) */
     bool fuse;          /* join neighbouring steps where that changes no result */
-    bool gpu;           /* the plan is for one: kernels that stand for several stages are taken, too */
 } smp_plan_request;
 
 /* *out is null on failure; mistakes that belong to a place in the text are diagnostics in diags as well. */

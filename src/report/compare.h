@@ -43,7 +43,6 @@ typedef struct smp_compare_count {
 
 typedef struct smp_compare_variant {
     const char *name, *help; /* the stage's */
-    const smp_tuning *tuning; /* with these launch shapes; null: with the plan's */
     smp_check check;
     char wrong[160]; /* the first difference */
     const char

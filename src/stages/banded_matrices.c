@@ -37,21 +37,3 @@ void smp_banded_matrices(const smp_bell *bell, int channels, int steps, uint32_t
                 words[(steps + s) * 128 + slot] |= (w & 255) << 8 * i;
             }
 }
-
-void smp_fixed_matrices(const smp_bell *bell, int channels, int steps, uint32_t *words)
-{
-    uint32_t *const down = words + smp_banded_words(steps);
-    smp_banded_matrices(bell, channels, steps, words);
-    memset(down, 0, 2 * 128 * sizeof *down);
-    for (int slot = 0; slot < 128; slot++)
-        for (int i = 0; i < 4; i++) {
-            /* The first product's results are the rows 2t, 2t + 1 of two halves of 8, of the 16 rows before and of the
-             * 16 that are new. Output row m has its middle in row 8 + m. */
-            int m, column;
-            place(slot % 32, slot / 32, &m, &column);
-            const int row = column / 16 * 16 + (i < 2 ? 0 : 8) + column % 16 / 2 + i % 2;
-            const uint32_t w = weight(bell, row - 8 - m, 1);
-            down[slot] |= (w >> 8) << 8 * i;
-            down[128 + slot] |= (w & 255) << 8 * i;
-        }
-}

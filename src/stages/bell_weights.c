@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bell_fixed.h"
 
 static void sample(double *w, int radius, double s)
 {
@@ -124,36 +123,6 @@ smp_code smp_bell_plan(double sigma, double truncate, int edge, double fill, boo
     if (bytes && radius <= SMP_BELL_WHOLE)
         set_whole(w, bell);
     smp_free(w);
-    set_work(work, radius, edge);
-    return SMP_OK;
-}
-
-smp_code smp_bell_plan_fixed(double sigma, double truncate, int edge, double fill, smp_bell *bell, smp_node_plan *work,
-                             smp_error *err)
-{
-    const int taps = (int)ceil(truncate * sigma); /* on either side of the middle */
-    double *w = smp_alloc_array((size_t)taps + 1, sizeof *w);
-    if (!w)
-        return smp_fail_memory(err, "filter weights", ((size_t)taps + 1) * sizeof *w);
-    smp_bell_fill(w, taps, sigma);
-    int radius = taps;
-    while (radius > 0 && w[radius] * SMP_FIXED_ONE < 0.5)
-        radius--;
-    *bell = (smp_bell){.radius = radius, .edge = edge, .fill = (float)fill, .fixed = 1};
-    int32_t middle = SMP_FIXED_ONE;
-    for (int k = 1; k <= radius && radius <= SMP_FIXED_RADIUS; k++) {
-        const int32_t whole = (int32_t)floor(w[k] * SMP_FIXED_ONE + 0.5);
-        bell->w[k] = (float)whole;
-        middle -= 2 * whole;
-    }
-    bell->w[0] = (float)middle;
-    smp_free(w);
-    if (radius > SMP_FIXED_RADIUS) {
-        smp_fail(err, SMP_E_PIPE, "weights of 16 bits are too coarse for a radius of %d px: arithmetic=fixed goes to %d",
-                 radius, (int)SMP_FIXED_RADIUS);
-        return smp_hint(err, "leave out arithmetic=fixed, or choose a smaller sigma or truncate");
-    }
-    work->nothing = radius == 0;
     set_work(work, radius, edge);
     return SMP_OK;
 }

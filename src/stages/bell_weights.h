@@ -28,10 +28,4 @@ int smp_bell_whole(const double *b, int radius, int32_t *whole, double *moved);
 smp_code smp_bell_plan(double sigma, double truncate, int edge, double fill, bool bytes, smp_bell *bell,
                        smp_node_plan *work, smp_error *err);
 
-/* The same in whole numbers (bell_fixed.h): weights are rounded to 65536ths, the middle one takes what is left over, and
- * those that are zero at the ends are dropped. work->nothing: only the middle one is left. Too wide a bell is an error.
- */
-smp_code smp_bell_plan_fixed(double sigma, double truncate, int edge, double fill, smp_bell *bell, smp_node_plan *work,
-                             smp_error *err);
-
 #endif

@@ -15,12 +15,6 @@ enum {
     WORD = 16                   /* bytes a load */
 };
 
-const smp_knob smp_knob_count_blocks = {.name = "count_blocks",
-                                        .help = "blocks an SM, each with counters of its own",
-                                        .min = 1,
-                                        .max = 64,
-                                        .values = {1, 2, 3, 4, 6, 8, 16}};
-
 static int64_t or_else(unsigned given, int64_t otherwise)
 {
     return given ? (int64_t)given : otherwise;
@@ -50,7 +44,7 @@ void smp_geometry_count_tiled(const smp_io *io, const void *params, smp_grid *gr
 {
     const int64_t units = or_else(grid->units, UNITS), shared = or_else(grid->shared_most, SHARED);
     const int64_t counters = smp_histogram_counters(params, io->in.format, io->in.channels);
-    const int64_t fit = or_else(grid->knob, smp_clamp_i64(2 * shared / (counters * COUNTER), 1, TILED_BLOCKS)); /* about as many an SM */
+    const int64_t fit = smp_clamp_i64(2 * shared / (counters * COUNTER), 1, TILED_BLOCKS); /* about as many an SM */
     share_out(io->in.width * io->out.rows, TILED_THREADS, units * fit, counters, shared, grid);
     grid->block[0] = TILED_THREADS;
     grid->block[1] = 1;
@@ -78,7 +72,7 @@ void smp_geometry_count_private(const smp_io *io, const void *params, smp_grid *
     const int64_t units = or_else(grid->units, UNITS), shared = or_else(grid->shared_most, SHARED);
     const int64_t counters = smp_histogram_counters(params, io->in.format, io->in.channels);
     const int64_t pixel = io->in.channels * smp_sample_size(io->in.format);
-    const int64_t room = shared * 7 / 16 / (counters * COUNTER), resident = or_else(grid->knob, room > 0 ? PRIVATE_BLOCKS : 1);
+    const int64_t room = shared * 7 / 16 / (counters * COUNTER), resident = room > 0 ? PRIVATE_BLOCKS : 1;
     const int threads = threads_of(io);
     int64_t copies = 1;
     while (copies * 2 <= room && copies < BANKS)
@@ -95,12 +89,10 @@ static void geometry_parts(const smp_io *io, const void *params, smp_grid *grid)
     const int64_t units = or_else(grid->units, UNITS), shared = or_else(grid->shared_most, SHARED);
     const int64_t counters = smp_histogram_counters(params, io->in.format, io->in.channels);
     const int64_t pixel = io->in.channels * smp_sample_size(io->in.format);
-    share_out((io->in.width * pixel + WORD - 1) / WORD * io->out.rows, threads_of(io), units * or_else(grid->knob, 1),
-              counters, shared, grid);
+    share_out((io->in.width * pixel + WORD - 1) / WORD * io->out.rows, threads_of(io), units, counters, shared, grid);
 }
 
-const smp_launch smp_count_parts = {
-    SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_parts", geometry_parts, .knob = &smp_knob_count_blocks};
+const smp_launch smp_count_parts = {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_parts", geometry_parts};
 
 const smp_variant smp_count_variants[] = {
     {.name = "naive",
@@ -108,13 +100,12 @@ const smp_variant smp_count_variants[] = {
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", smp_geometry_count_each, false}}},
     {.name = "tiled",
      .help = "several small tables, added up at the end; on GPUs one a block in shared memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, false,
-                   .knob = &smp_knob_count_blocks}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, false}},
      .scratch = smp_histogram_scratch},
     {.name = "private",
      .help = "on GPUs a table for each bank of shared memory, so that lanes never wait for each other",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_private_any", smp_geometry_count_private, false,
-                   .knob = &smp_knob_count_blocks, .choose = smp_count_private, .smaller = &smp_count_parts}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_private_any", smp_geometry_count_private,
+                   false, .choose = smp_count_private, .smaller = &smp_count_parts}},
      .scratch = smp_histogram_scratch},
     {0},
 };

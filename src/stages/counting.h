@@ -11,9 +11,6 @@ void smp_geometry_count_each(const smp_io *io, const void *params, smp_grid *gri
 void smp_geometry_count_tiled(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_count_private(const smp_io *io, const void *params, smp_grid *grid);
 
-/* Blocks an SM: the knob of the last two. */
-extern const smp_knob smp_knob_count_blocks;
-
 /* The kernel that counts in several copies: which, depends on the channels. */
 const char *smp_count_private(const smp_io *io, const void *params);
 

@@ -102,8 +102,7 @@ static const smp_variant variants[] = {
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_naive), "equalize_naive", smp_geometry_pixels}}},
     {.name = "tiled",
      .help = "blocks in the first-level cache; bytes through a table of bytes",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_tiled), "equalize_tiled", geometry_tiled,
-                   .knob = &smp_knob_blocks}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_tiled), "equalize_tiled", geometry_tiled}}},
     {0},
 };
 

@@ -25,8 +25,7 @@ const smp_variant smp_convert_variants[] = {
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(convert_tiled),
                    .cuda = "convert_tiled",
-                   .geometry = geometry_tiled,
-                   .knob = &smp_knob_blocks}}},
+                   .geometry = geometry_tiled}}},
     {0},
 };
 

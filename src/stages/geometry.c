@@ -7,12 +7,6 @@
 /* Blocks of an SM that make a table before their work: few enough that each has several times as much work as that. */
 enum { SMP_BLOCKS_TABLES = 32 };
 
-const smp_knob smp_knob_blocks = {.name = "blocks",
-                                  .help = "blocks an SM at most; each takes more of the picture in turn",
-                                  .min = 1,
-                                  .max = 1024,
-                                  .values = {2, 4, 8, 16, 32, 64}};
-
 /* At most so many blocks in all. */
 static void limit_blocks(int64_t most, smp_grid *grid)
 {
@@ -49,21 +43,19 @@ void smp_geometry_packs(const smp_io *io, const void *params, smp_grid *grid)
     (void)params;
     int64_t in_size = smp_sample_size(io->in.format), out_size = smp_sample_size(io->out.format);
     int64_t n = io->out.width * io->out.channels, rows = io->out.rows;
-    int64_t pack = 16 / smp_max_i64(in_size, out_size), limit = smp_max_i64(1, grid->units) * grid->knob;
+    int64_t pack = 16 / smp_max_i64(in_size, out_size);
     if (io->in.stride == n * in_size && io->out.stride == n * out_size) {
         n *= rows;
         rows = 1;
     }
     spread((n + pack - 1) / pack, rows, grid);
-    if (limit)
-        limit_blocks(limit, grid);
 }
 
 void smp_geometry_tables(const smp_io *io, const void *params, smp_grid *grid)
 {
-    if (!grid->knob)
-        grid->knob = SMP_BLOCKS_TABLES;
+    const int64_t most = smp_max_i64(1, grid->units) * SMP_BLOCKS_TABLES;
     smp_geometry_packs(io, params, grid);
+    limit_blocks(most, grid);
 }
 
 void smp_geometry_pixels(const smp_io *io, const void *params, smp_grid *grid)
@@ -77,7 +69,6 @@ void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *gr
     int64_t in_row = io->in.width * io->in.channels * smp_sample_size(io->in.format);
     int64_t out_row = io->out.width * io->out.channels * smp_sample_size(io->out.format);
     int64_t n = io->out.width, rows = io->out.rows, most = smp_grid_most(grid);
-    int64_t limit = smp_max_i64(1, grid->units) * grid->knob;
     if (io->in.stride == in_row && io->out.stride == out_row) {
         n *= rows;
         rows = 1;
@@ -88,8 +79,6 @@ void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *gr
             .grid = {blocks_for(n, smp_pixel_tile(io), most), blocks_for(rows, 1, most), 1},
             .block = {SMP_BLOCK_THREADS, 1, 1},
         };
-    if (limit)
-        limit_blocks(limit, grid);
 }
 
 void smp_grid_tiles(const smp_io *io, int tile_width, int tile_height, int width, int height, smp_grid *grid)

@@ -20,9 +20,6 @@ static inline int64_t smp_grid_most(const smp_grid *grid)
  * to 256, so that narrow pictures and sound use their threads on several rows. */
 void smp_geometry_samples(const smp_io *io, const void *params, smp_grid *grid);
 
-/* Blocks an SM at most, of kernels that stride: the knob of the three geometries that follow. */
-extern const smp_knob smp_knob_blocks;
-
 /* For kernels with 256 threads that take 16 bytes each in turn, rows that lie end to end joined (smp_point_packs). */
 void smp_geometry_packs(const smp_io *io, const void *params, smp_grid *grid);
 

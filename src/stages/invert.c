@@ -16,8 +16,7 @@ static const smp_variant variants[] = {
     {.name = "naive", .help = "sample by sample", .launches = {{SMP_IN, SMP_OUT, SMP_CPU(invert_naive), "invert_naive", NULL}}},
     {.name = "tiled",
      .help = "vectorised rows",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(invert_tiled), "invert_tiled", smp_geometry_tables,
-                   .knob = &smp_knob_blocks}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(invert_tiled), "invert_tiled", smp_geometry_tables}}},
     {0},
 };
 

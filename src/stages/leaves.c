@@ -15,12 +15,6 @@ static void leaf_grid(const smp_io *io, bool apart, int threads, int block, smp_
 
 enum { NAIVE_BLOCK = 64 /* threads */ };
 
-const smp_knob smp_knob_leaf_blocks = {.name = "leaf_blocks",
-                                       .help = "blocks an SM at most; a warp then takes several leaves",
-                                       .min = 1,
-                                       .max = 1024,
-                                       .values = {2, 4, 8, 16, 32, 64}};
-
 void smp_geometry_leaf_naive(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
@@ -36,12 +30,10 @@ void smp_geometry_leaf_tree(const smp_io *io, const void *params, smp_grid *grid
 void smp_geometry_leaf_shuffle(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
-    const int64_t limit = smp_max_i64(1, grid->units) * grid->knob, rows = smp_leaf_rows(io->in.width);
+    const int64_t rows = smp_leaf_rows(io->in.width);
     const int64_t across =
         smp_leaves_across(io->in.width) * (io->in.channels > SMP_STATS_TOGETHER ? io->in.channels : 1);
-    int64_t down = smp_min_i64((io->out.rows + rows - 1) / rows, smp_grid_most(grid));
-    if (limit)
-        down = smp_clamp_i64(limit / across, 1, down);
+    const int64_t down = smp_min_i64((io->out.rows + rows - 1) / rows, smp_grid_most(grid));
     *grid = (smp_grid){.grid = {(unsigned)across, (unsigned)down, 1}, .block = {SMP_STATS_SHUFFLE, 1, 1}};
 }
 
@@ -65,8 +57,7 @@ const smp_variant smp_leaf_variants[] = {
      .scratch = leaf_scratch},
     {.name = "shuffle",
      .help = "on GPUs lanes add through registers, 16-byte loads: no shared memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_leaf_shuffle, false,
-                   .knob = &smp_knob_leaf_blocks}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_leaf_shuffle, false}},
      .scratch = leaf_scratch},
     {0},
 };

@@ -10,9 +10,6 @@ void smp_geometry_leaf_naive(const smp_io *io, const void *params, smp_grid *gri
 void smp_geometry_leaf_tree(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_leaf_shuffle(const smp_io *io, const void *params, smp_grid *grid);
 
-/* Blocks an SM: the knob of the last. */
-extern const smp_knob smp_knob_leaf_blocks;
-
 /* Leaves alone, for stages that adjust by them (smp_stage.reducers): naive, interleaved, tiled, shuffle. */
 extern const smp_variant smp_leaf_variants[];
 

@@ -135,8 +135,7 @@ static const smp_variant variants[] = {
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(levels_naive), "levels_naive", NULL}}},
     {.name = "tiled",
      .help = "vectorised blocks in the first-level cache; bytes through a table where there is a gamma",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(levels_tiled), "levels_tiled", smp_geometry_tables,
-                   .knob = &smp_knob_blocks}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(levels_tiled), "levels_tiled", smp_geometry_tables}}},
     {0},
 };
 

@@ -24,9 +24,8 @@ static void tiles(const smp_io *io, const void *kernel, smp_grid *grid)
     while (beside < SMP_GRAY_WARPS && beside < pieces)
         beside *= 2;
     const int64_t above = SMP_GRAY_WARPS / beside;
-    const int64_t limit = grid->knob ? smp_max_i64(1, grid->units) * grid->knob : INT32_MAX;
-    const int64_t x = smp_clamp_i64((pieces + beside - 1) / beside, 1, limit);
-    const int64_t y = smp_clamp_i64((rows + above - 1) / above, 1, smp_min_i64(most, smp_max_i64(1, limit / x)));
+    const int64_t x = smp_clamp_i64((pieces + beside - 1) / beside, 1, INT32_MAX);
+    const int64_t y = smp_clamp_i64((rows + above - 1) / above, 1, smp_min_i64(most, INT32_MAX / x));
     *grid = (smp_grid){.grid = {(unsigned)x, (unsigned)y, 1}, .block = {(unsigned)(32 * beside), (unsigned)above, 1}};
 }
 
@@ -45,8 +44,7 @@ const smp_variant smp_mixing_variants[] = {
                    .cpu = SMP_CPU(mix_tiled),
                    .cuda = "mix_tiled",
                    .choose = tiled,
-                   .geometry = tiles,
-                   .knob = &smp_knob_blocks}}},
+                   .geometry = tiles}}},
     {0},
 };
 
@@ -72,5 +70,4 @@ void smp_mixing_plan(const smp_mix *mix, smp_node_plan *work)
     work->ops = 2. * mix->rows * mix->cols / work->out.channels;
     memcpy(work->kernel, mix, sizeof *mix);
     work->kernel_size = sizeof *mix;
-    work->family = SMP_FAMILY_MIX;
 }

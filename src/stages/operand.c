@@ -66,7 +66,6 @@ const smp_variant smp_arithmetic_variants[] = {
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(arithmetic_naive), "arithmetic_naive", NULL}}},
     {.name = "tiled",
      .help = "vectorised blocks of both pictures in the first-level cache",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(arithmetic_tiled), "arithmetic_tiled", smp_geometry_packs,
-                   .knob = &smp_knob_blocks}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(arithmetic_tiled), "arithmetic_tiled", smp_geometry_packs}}},
     {0},
 };

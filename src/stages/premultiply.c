@@ -25,8 +25,7 @@ static const smp_variant variants[] = {
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(premultiply_tiled),
                    .cuda = "premultiply_tiled",
-                   .geometry = smp_geometry_pixel_tiles,
-                   .knob = &smp_knob_blocks}}},
+                   .geometry = smp_geometry_pixel_tiles}}},
     {0},
 };
 

@@ -35,7 +35,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (p->negative)
         map->op[map->count++] = (smp_map_op){.kind = SMP_MAP_NEGATIVE, .white = (float)full};
     work->kernel_size = sizeof *map;
-    work->family = SMP_FAMILY_MAP;
     work->ops = p->gamma == 1 ? 5 : 41;
     return SMP_OK;
 }
@@ -50,8 +49,7 @@ static const smp_variant variants[] = {
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(sample_map_tiled),
                    .cuda = "sample_map_tiled",
-                   .geometry = smp_geometry_tables,
-                   .knob = &smp_knob_blocks}}},
+                   .geometry = smp_geometry_tables}}},
     {0},
 };
 

@@ -9,8 +9,7 @@ const smp_variant smp_scaling_variants[] = {
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(scale_naive), "scale_naive", NULL}}},
     {.name = "tiled",
      .help = "frames as one long row, vectorised; on GPUs 16 bytes an access",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(scale_tiled), "scale_tiled", smp_geometry_packs,
-                   .knob = &smp_knob_blocks}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(scale_tiled), "scale_tiled", smp_geometry_packs}}},
     {0},
 };
 

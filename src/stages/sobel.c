@@ -29,7 +29,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     (void)in, (void)by, (void)err;
     memcpy(work->kernel, &g, sizeof g);
     work->kernel_size = sizeof g;
-    work->family = SMP_FAMILY_GRADIENT;
     work->reach_up = work->reach_down = 1;
     work->whole = p->edge == SMP_WRAP;
     work->clips = true;
@@ -55,8 +54,7 @@ static const smp_variant variants[] = {
                    .cpu = SMP_CPU(gradient_tiled),
                    .cuda = "gradient_tiled0",
                    .choose = smp_choose_gradient,
-                   .geometry = smp_geometry_gradient,
-                   .knob = &smp_knob_band}},
+                   .geometry = smp_geometry_gradient}},
      .scratch = scratch,
      .band = 16},
     {0},

@@ -108,25 +108,8 @@ typedef enum smp_result_kind {
     SMP_RESULT_LEAVES_COUNTS /* both: records, and from plan.counts_at on, counts. A launch works on one: smp_result_part */
 } smp_result_kind;
 
-/* Which kernel parameter struct a step has, for stages that stand for several steps (smp_stage.stands_for). */
-typedef enum smp_family {
-    SMP_FAMILY_OTHER,
-    SMP_FAMILY_MIX,      /* smp_mix */
-    SMP_FAMILY_BELL,     /* smp_bell, and nothing but the blur */
-    SMP_FAMILY_GRADIENT, /* smp_gradient */
-    SMP_FAMILY_MAP       /* smp_map: set by the planner */
-} smp_family;
-
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
 enum { SMP_MAX_LAUNCHES = 3 };     /* of a variant */
-
-/* How a step runs where `smempipe tune` found something faster than the defaults: which variant, and with what launch shapes.
- * No byte depends on it. */
-typedef struct smp_tuning {
-    const struct smp_variant *variant; /* null: nothing is tuned. The rest holds for this variant alone */
-    int threads;                       /* CPU: at most so many; 0: all */
-    int knobs[SMP_MAX_LAUNCHES];       /* of each launch (smp_knob); 0: what its geometry chooses */
-} smp_tuning;
 
 /* What plan() works out for one node; zeroed before the call. */
 typedef struct smp_node_plan {
@@ -137,9 +120,7 @@ typedef struct smp_node_plan {
     bool already;            /* with `nothing`: because this input already is what the stage makes; no warning then */
     smp_access access;       /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
-    bool codes;              /* takes whole code values: computed ones are rounded first; gives such values (SMP_INTEGER) */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
-    smp_family family;
     smp_map_op map; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
@@ -149,7 +130,6 @@ typedef struct smp_node_plan {
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_LEAVES_COUNTS: where the counts begin, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
-    smp_tuning tuning;  /* left zero by the stage: set by who knows the device */
 } smp_node_plan;
 
 /* One measured value of a reduction, for the report. */
@@ -182,19 +162,8 @@ typedef struct smp_grid {
     unsigned units;        /* set before a geometry is asked: the device's SMs */
     unsigned shared_most;  /* the same: bytes of shared memory that a block may have */
     unsigned blocks_most;  /* the same: blocks that a grid may have in y and z; 0: SMP_GRID_MOST */
-    unsigned knob;         /* the same: the launch's knob, in its range; 0: the geometry chooses */
     smp_strips strips;     /* for smp_io, from geometries whose kernels read it */
 } smp_grid;
-
-/* A number that a launch's geometry takes instead of its own choice. Any value in the range gives the same bytes; which is
- * fastest depends on the GPU. */
-enum { SMP_KNOB_VALUES = 9 };
-typedef struct smp_knob {
-    const char *name; /* one word; the launches of a variant have different ones */
-    const char *help; /* one line, with the unit */
-    int min, max;     /* inclusive; min >= 1 */
-    int values[SMP_KNOB_VALUES]; /* worth trying, ascending; ends with 0 */
-} smp_knob;
 
 /* Grid, block and dynamic shared memory for these views; params is the kernel parameter struct. */
 typedef void smp_geometry_fn(const smp_io *io, const void *params, smp_grid *grid);
@@ -211,7 +180,6 @@ typedef struct smp_launch {
     const char *(*choose)(const smp_io *io, const void *params);
     /* GPU: what to launch instead where a block may not have the shared memory that `geometry` asks for; may be null. */
     const struct smp_launch *smaller;
-    const smp_knob *knob; /* GPU: what `geometry` lets others choose; may be null */
 } smp_launch;
 
 /* Whether a launch runs on this kind of device: one that has a kernel for one kind only is passed over on the other, so
@@ -247,12 +215,6 @@ typedef struct smp_variant {
     int64_t band; /* CPU: rows a thread takes are a multiple of this (0: any) */
 } smp_variant;
 
-/* What a launch's knob is set to, 0 where its geometry chooses. launch: one of variant->launches. */
-static inline unsigned smp_launch_knob(const smp_tuning *tuning, const smp_variant *variant, const smp_launch *launch)
-{
-    return variant && tuning->variant == variant ? (unsigned)tuning->knobs[launch - variant->launches] : 0;
-}
-
 /* ------------------------------------------------------------------------------------------------ the stage */
 
 /* Stages that the planner inserts by what they do, never by name. */
@@ -274,13 +236,6 @@ typedef struct smp_orient_params { int64_t orientation; /* as EXIF: 1..8 */ } sm
 
 /* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */
 typedef struct smp_alias { const char *name, *say; } smp_alias;
-
-/* One of several steps in a row, each of which is all that reads the picture of the one before. */
-typedef struct smp_join_step {
-    const smp_node_plan *work;
-    const smp_shape *in, *out;
-    smp_format from, to; /* storage of input and output */
-} smp_join_step;
 
 typedef struct smp_stage {
     const char *name;
@@ -313,9 +268,6 @@ typedef struct smp_stage {
     smp_code (*tally)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result, void **out, smp_error *err);
     bool (*join)(void *total, const void *more); /* false, total untouched: they do not measure the same */
     smp_code (*tell)(const void *tally, smp_findings *findings, smp_error *err);
-    /* Of stages that the planner takes in place of several on a GPU: how many of the steps, from the first on, this one
-     * stands for with the same bytes; 0: none. *work (zeroed) gets its plan. Null: it stands for itself only. */
-    int (*stands_for)(const smp_join_step *steps, int count, smp_node_plan *work);
 } smp_stage;
 
 /* ------------------------------------------------------------------------------------------------ the list */

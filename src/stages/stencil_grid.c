@@ -2,8 +2,7 @@
 #include "stages/stencil_grid.h"
 
 #include "base/checked.h"
-#include "bell_fixed.h"
-#include "blur_slope.h"
+#include "bell_banded.h"
 #include "box.h"
 #include "gradient.h"
 #include "sharpen.h"
@@ -22,12 +21,6 @@ static void tiles(const smp_io *io, int64_t across, int64_t down, unsigned width
     };
 }
 
-const smp_knob smp_knob_band = {.name = "band",
-                                .help = "output rows that a block marches down, on average",
-                                .min = 4,
-                                .max = 512,
-                                .values = {8, 12, 16, 28, 48, 96, 160, 320}};
-
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
@@ -41,7 +34,7 @@ void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *g
 }
 
 /* Bands of bell_warp.cuh. Where memory binds, so low ones that the L2 keeps what all warps read and write until the
- * bands below have read it too; else tall and uneven ones. Found by trying (docs/gpu-log.md). */
+ * bands below have read it too; else tall and uneven ones. Found by trying (docs/why.md). */
 static smp_bands bell_bands(int from, int to, int radius)
 {
     enum { F32_WARPS = 28, WARPS = 17 };
@@ -52,9 +45,9 @@ static smp_bands bell_bands(int from, int to, int radius)
         if (!rows)
             return (smp_bands){.most = 400, .warps = F32_WARPS, .halo = 2 * r, .uneven = true};
     } else if (to == SMP_F32) {
-        rows = r <= 2 ? 16 : r <= 4 ? 32 : r <= 8 ? 80 : 88;
+        rows = r <= 2 ? 16 : 32;
     } else if (from == SMP_F32) {
-        rows = r <= 3 ? 16 : r <= 5 ? 40 : 64;
+        rows = 16;
     } else {
         rows = r <= 2 ? 32 : r == 3 ? 64 : r == 4 ? 96 : 0;
         if (!rows)
@@ -68,12 +61,9 @@ static void bell_warp(const smp_io *io, const smp_bell *bell, smp_grid *grid)
     const int radius = smp_bell_warp(bell, io), from = io->in.format, to = io->out.format;
     /* Kernels on tensor cores have halos of whole groups of rows. */
     const smp_bands banded = {.most = 320, .warps = 48, .uneven = true};
-    const smp_bands fixed = {.most = smp_fixed_band(smp_fixed_steps(bell, io->in.channels))};
     const smp_bands plain = bell_bands(from, to, radius);
     if (smp_banded_warp(bell, io))
         smp_strip_grid(io, SMP_BANDED_ACROSS, &banded, grid);
-    else if (bell->fixed)
-        smp_strip_grid(io, SMP_BANDED_ACROSS, &fixed, grid);
     else
         smp_strip_grid(io, 32 * smp_bell_lane(from, to, radius), &plain, grid);
 }
@@ -115,16 +105,6 @@ void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid)
         tiles(io, SMP_GRADIENT_ACROSS, SMP_GRADIENT_DOWN, SMP_GRADIENT_ACROSS / 4, SMP_GRADIENT_DOWN / 4, grid);
     else
         smp_strip_grid(io, bytes ? 512 : 128, &bands, grid);
-}
-
-void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *grid)
-{
-    const smp_blur_slope *p = params;
-    const smp_bands bands = {.most = SMP_BLUR_SLOPE_BAND, .busy = 24, .halo = 2 * p->bell.radius + 2};
-    if (smp_blur_slope_warp(p, io))
-        smp_strip_grid(io, smp_blur_slope_across(p->bell.radius), &bands, grid);
-    else
-        smp_geometry_samples(io, params, grid);
 }
 
 void smp_geometry_box_warp(const smp_io *io, const void *params, smp_grid *grid)

@@ -5,19 +5,15 @@
 
 #include "stages/stage.h"
 
-/* Rows that a block marches down: the knob of bell_warp and box_warp, and of taps and gradient where these march. */
-extern const smp_knob smp_knob_band;
-
 /* smp_bell, or a struct that begins with one. */
 void smp_geometry_bell_rows(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_bell_columns(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_bell_warp(const smp_io *io, const void *params, smp_grid *grid); /* where smp_bell_warp() says so */
 void smp_geometry_sharpen_warp(const smp_io *io, const void *params, smp_grid *grid);
 
-/* smp_taps, smp_gradient, smp_blur_slope, smp_box. */
+/* smp_taps, smp_gradient, smp_box. */
 void smp_geometry_taps(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_gradient(const smp_io *io, const void *params, smp_grid *grid);
-void smp_geometry_blur_slope(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_box_warp(const smp_io *io, const void *params, smp_grid *grid); /* where smp_box_warp() says so */
 void smp_geometry_box_rows(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_box_columns(const smp_io *io, const void *params, smp_grid *grid);

@@ -26,8 +26,7 @@ static const smp_variant variants[] = {
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(straight_tiled),
                    .cuda = "straight_tiled",
-                   .geometry = smp_geometry_pixel_tiles,
-                   .knob = &smp_knob_blocks}}},
+                   .geometry = smp_geometry_pixel_tiles}}},
     {0},
 };
 

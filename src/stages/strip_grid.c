@@ -33,10 +33,8 @@ static int64_t up_to_groups(int64_t rows, int halo)
 static int64_t band_of(const smp_io *io, int64_t count, const smp_bands *bands, const smp_grid *grid)
 {
     const int64_t least = io->out.rows * count / MOST_BLOCKS + 1;
-    if (grid->knob)
-        return smp_max_i64(least, grid->knob);
     const int64_t usual = smp_min_i64(bands->most, bands->warps ? USUAL + 2 * bands->halo : bands->most);
-    int64_t band = even_band(io, count, usual, bands->busy ? bands->busy : BUSY, grid);
+    int64_t band = even_band(io, count, usual, BUSY, grid);
     if (bands->warps)
         band = smp_max_i64(band, even_band(io, count, bands->most, bands->warps, grid));
     if (bands->uneven)

@@ -8,13 +8,12 @@
 /* What a kernel's launches want of their bands; rows are output rows. */
 typedef struct smp_bands {
     int64_t most; /* rows of a band, on average */
-    int busy;     /* warps for an SM: a small picture's bands are lower, so that there are as many. 0: 12 */
     int warps;    /* that an SM had better have in all: where bands are tall, they are lower for it too. 0: no matter */
     int halo;     /* rows that a band reads beside its own */
     bool uneven;  /* those that come first are taller: fewer rows are read twice, and the launch ends together */
 } smp_bands;
 
-/* Shares out an output of strips of `across` samples. grid->knob, if any, is how tall bands are on average. */
+/* Shares out an output of strips of `across` samples. */
 void smp_strip_grid(const smp_io *io, int64_t across, const smp_bands *bands, smp_grid *grid);
 
 #endif

@@ -105,8 +105,7 @@ static const smp_variant variants[] = {
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(threshold_naive), "threshold_naive", NULL}}},
     {.name = "tiled",
      .help = "vectorised blocks in the first-level cache",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(threshold_tiled), "threshold_tiled", smp_geometry_tables,
-                   .knob = &smp_knob_blocks}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(threshold_tiled), "threshold_tiled", smp_geometry_tables}}},
     {0},
 };
 

@@ -15,8 +15,7 @@ const smp_variant smp_tone_variants[] = {
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(curve_tiled),
                    .cuda = "curve_tiled",
-                   .geometry = smp_geometry_tables,
-                   .knob = &smp_knob_blocks}}},
+                   .geometry = smp_geometry_tables}}},
     {0},
 };
 

@@ -61,8 +61,7 @@ static const smp_variant variants[] = {
     {.name = "naive", .help = "sample by sample", .launches = {{SMP_IN, SMP_OUT, SMP_CPU(slice_naive), "slice_naive", NULL}}},
     {.name = "tiled",
      .help = "rows that lie end to end in one copy",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(slice_tiled), "slice_tiled", smp_geometry_packs,
-                   .knob = &smp_knob_blocks}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(slice_tiled), "slice_tiled", smp_geometry_packs}}},
     {0},
 };
 

@@ -114,8 +114,8 @@ static smp_code compare_picture(gpu_work *got, const smp_view *want, unsigned ch
 }
 
 /* One variant on the device against what the CPU made. */
-static smp_code check_variant(gpu_bench *bench, const gpu_row *row, const char *variant, bool tight, void *source,
-                              gpu_work *cpu, char *text, size_t size, smp_error *err)
+static smp_code check_variant(gpu_bench *bench, const gpu_row *row, const char *variant, void *source, gpu_work *cpu,
+                              char *text, size_t size, smp_error *err)
 {
     smp_device *device = bench->device;
     const smp_view want = gpu_work_result(cpu);
@@ -124,7 +124,7 @@ static smp_code check_variant(gpu_bench *bench, const gpu_row *row, const char *
     gpu_work work = {0};
     char wrong[GPU_TEXT] = "";
     unsigned char *home = NULL;
-    smp_code code = gpu_work_open(&work, device, row, row->small, variant, tight, source, NULL, err);
+    smp_code code = gpu_work_open(&work, device, row, row->small, variant, source, NULL, err);
     if (!code && picture) {
         home = smp_alloc_raw((size_t)bytes);
         code = home ? SMP_OK : smp_fail_memory(err, "a picture", (uint64_t)bytes);
@@ -142,7 +142,7 @@ static smp_code check_variant(gpu_bench *bench, const gpu_row *row, const char *
     if (!code && wrong[0]) {
         char names[80];
         gpu_work_variants(&work, names, sizeof names);
-        snprintf(text, size, "%s%s: %.120s", names, tight ? ", rows end to end" : "", wrong);
+        snprintf(text, size, "%s: %.120s", names, wrong);
     }
     gpu_work_close(&work);
     smp_free(home);
@@ -159,15 +159,14 @@ smp_code gpu_check_small(gpu_bench *bench, const gpu_row *row, char *text, size_
     if (!code)
         code =
             device->ops->copy_in(device, source, (int64_t)bytes, bench->block, (int64_t)bytes, (int64_t)bytes, 1, err);
-    for (int tight = 0; !code && !text[0] && tight < 2; tight++) {
-        gpu_work cpu = {0};
-        code = gpu_work_open(&cpu, bench->cpu, row, row->small, "naive", tight, bench->block, NULL, err);
-        if (!code)
-            code = run(&cpu, err);
-        for (int plain = 0; !code && !text[0] && plain < 2; plain++)
-            code = check_variant(bench, row, plain ? "naive" : NULL, tight, source, &cpu, text, size, err);
-        gpu_work_close(&cpu);
-    }
+    gpu_work cpu = {0};
+    if (!code)
+        code = gpu_work_open(&cpu, bench->cpu, row, row->small, "naive", bench->block, NULL, err);
+    if (!code)
+        code = run(&cpu, err);
+    for (int plain = 0; !code && !text[0] && plain < 2; plain++)
+        code = check_variant(bench, row, plain ? "naive" : NULL, source, &cpu, text, size, err);
+    gpu_work_close(&cpu);
     if (source)
         device->ops->free(device, source);
     if (!code && !text[0])
@@ -182,7 +181,7 @@ smp_code gpu_check_large(gpu_bench *bench, const gpu_row *row, gpu_work *ours, g
 {
     enum { OURS = 0x5a, THEIRS = 0xa5 };
     text[0] = '\0';
-    smp_code code = gpu_work_open(plain, bench->device, row, row->size, "naive", false, bench->source, NULL, err);
+    smp_code code = gpu_work_open(plain, bench->device, row, row->size, "naive", bench->source, NULL, err);
     if (code == SMP_E_DEVICE_MEMORY) {
         gpu_work_close(plain);
         return SMP_OK;

@@ -4,9 +4,9 @@
 
 #include "gpu_measure.h"
 
-/* The row's small size, rows at multiples of 64 bytes and end to end: the default variant and naive on the device
- * against naive on the CPU. Memory that is written holds the opposite of every expected byte before. text gets "right"
- * or what is wrong. The block of the bench holds the row's data. */
+/* The row's small size: the default variant and naive on the device against naive on the CPU. Memory that is written
+ * holds the opposite of every expected byte before. text gets "right" or what is wrong. The block of the bench holds
+ * the row's data. */
 smp_code gpu_check_small(gpu_bench *bench, const gpu_row *row, char *text, size_t size, smp_error *err);
 
 /* At full size: `ours`, open with its result in the bench's target, against naive on the same device, which is left

@@ -17,12 +17,12 @@ enum {
     FEW = 5,             /* samples that every row gets, */
     ENOUGH = 10,         /* and with which it may end when they lie close together */
     FEW_SLOW = 3,        /* of a peer that takes longer than slow_seconds */
-    RAGGED_MOST = 9,     /* samples of each of the ragged sizes */
+    RAGGED_MOST = 9,     /* samples of the ragged size and of the round one */
     MOST_DROPPED = 10,   /* a GPU that is slowed down all the time is measured as it is */
     SCRATCH = 640 << 20, /* bytes for the peers: 16-bit derivatives of the largest picture, and room to spare */
     TINY = 1 << 20
 };
-static const double slow_seconds = 0.02, close_together = 0.005, ragged_share = 0.3;
+static const double slow_seconds = 0.02, close_together = 0.005, ragged_share = 0.2;
 
 #define TRY(bench, name, ...)                                                                                          \
     do {                                                                                                               \
@@ -380,17 +380,17 @@ static smp_code sample_rounds(contest *c, smp_error *err)
     return code;
 }
 
-/* Ragged sizes beside a round one, in turns. */
+/* The ragged size beside the round one, in turns. */
 static smp_code sample_ragged(contest *c, smp_error *err)
 {
-    enum { ROUND, RAGGED, TIGHT, SIZES };
+    enum { ROUND, RAGGED, SIZES };
     gpu_bench *bench = c->bench;
-    gpu_samples *to[SIZES] = {&c->result->round, &c->result->ragged, &c->result->tight}, whole;
+    gpu_samples *to[SIZES] = {&c->result->round, &c->result->ragged}, whole;
     gpu_work works[SIZES] = {{0}};
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < SIZES; i++)
         code = gpu_work_open(&works[i], bench->device, c->row, i == ROUND ? c->row->round : c->row->ragged, NULL,
-                             i == TIGHT, bench->source, bench->target, err);
+                             bench->source, bench->target, err);
     const gpu_work kept = c->ours;
     double began = smp_now();
     const double limit = ragged_share * bench->request->row_seconds;
@@ -428,8 +428,7 @@ static smp_code measure(contest *c, smp_error *err)
     if (!code && !right(result->check))
         return SMP_OK;
     if (!code)
-        code = gpu_work_open(&c->ours, bench->device, c->row, c->row->size, NULL, false, bench->source, bench->target,
-                             err);
+        code = gpu_work_open(&c->ours, bench->device, c->row, c->row->size, NULL, bench->source, bench->target, err);
     if (!code) {
         gpu_work_variants(&c->ours, result->variants, sizeof result->variants);
         result->bytes = c->ours.bytes;
@@ -511,9 +510,7 @@ double gpu_bar_reached(const gpu_bench *bench, const gpu_result *result, const g
         reached = peer_seconds(result, bar->peer) / whole;
     else if (bar->kind == GPU_BAR_FMA && result->sm_clock_high > 0)
         reached = result->ops / kernels / f32_peak(&bench->device->info, result->sm_clock_high);
-    else if (bar->kind == GPU_BAR_COPIES && copy > 0)
-        reached = whole / copy;
-    *met = bar->kind == GPU_BAR_COPIES ? reached <= bar->value : reached >= bar->value;
+    *met = reached >= bar->value;
     return reached;
 }
 
@@ -523,9 +520,9 @@ static double work_of(const gpu_row *row, gpu_size size)
     return !strcmp(row->group, "matmul") ? w * h * w : w * h;
 }
 
-double gpu_ragged_ratio(const gpu_result *result, const gpu_samples *ragged)
+double gpu_ragged_ratio(const gpu_result *result)
 {
-    const double round = gpu_median(&result->round), other = gpu_median(ragged);
+    const double round = gpu_median(&result->round), other = gpu_median(&result->ragged);
     const gpu_row *row = result->row;
     if (!(round > 0) || !(other > 0))
         return (double)NAN;

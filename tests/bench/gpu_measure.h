@@ -37,7 +37,7 @@ typedef struct gpu_result {
     gpu_samples copy;  /* of the input by the driver */
     gpu_samples read[GPU_READS];
     gpu_peer_result peers[GPU_PEERS];
-    gpu_samples round, ragged, tight;   /* kernels of ours: tight is ragged with rows end to end */
+    gpu_samples round, ragged;          /* kernels of ours */
     double sm_clock_low, sm_clock_high; /* MHz, between samples; 0: unknown */
     int dropped;                        /* samples while the GPU was slowed down */
     double seconds;                     /* that the row took in all */
@@ -81,6 +81,6 @@ smp_code gpu_bench_row(gpu_bench *bench, const gpu_row *row, gpu_result *result,
 double gpu_bar_reached(const gpu_bench *bench, const gpu_result *result, const gpu_bar *bar, bool *met);
 
 /* The cost of a sample in the ragged size by that in the round one; NaN when not measured. */
-double gpu_ragged_ratio(const gpu_result *result, const gpu_samples *ragged);
+double gpu_ragged_ratio(const gpu_result *result);
 
 #endif

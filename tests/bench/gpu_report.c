@@ -55,9 +55,8 @@ void gpu_report_line(const gpu_bench *bench, const gpu_result *result)
         else
             printf("  %s: %s", result->peers[k].name, result->peers[k].why);
     }
-    if (!isnan(gpu_ragged_ratio(result, &result->ragged)))
-        printf("  ragged %.3f, end to end %.3f", gpu_ragged_ratio(result, &result->ragged),
-               gpu_ragged_ratio(result, &result->tight));
+    if (!isnan(gpu_ragged_ratio(result)))
+        printf("  ragged %.3f", gpu_ragged_ratio(result));
     if (strcmp(result->at_size, "right") != 0)
         printf("  (not compared at this size)");
     printf("  [%.1f s]\n", result->seconds);
@@ -104,8 +103,7 @@ static void environment(smp_json *json, const gpu_bench *bench)
 
 static void bars(smp_json *json, const gpu_bench *bench, const gpu_result *result)
 {
-    static const char *const kinds[] = {"none",   "of copy",         "of read",
-                                        "x peer", "of the f32 peak", "copies of the input"};
+    static const char *const kinds[] = {"none", "of copy", "of read", "x peer", "of the f32 peak"};
     smp_json_array(json, "bars");
     for (int k = 0; k < GPU_BARS && result->row->bars[k].kind; k++) {
         const gpu_bar *bar = &result->row->bars[k];
@@ -154,11 +152,9 @@ static void ragged(smp_json *json, const gpu_result *result)
     smp_json_string(json, "round_size", text);
     gpu_size_text(row, row->ragged, text, sizeof text);
     smp_json_string(json, "ragged_size", text);
-    smp_json_number(json, "cost", gpu_ragged_ratio(result, &result->ragged));
-    smp_json_number(json, "cost_end_to_end", gpu_ragged_ratio(result, &result->tight));
+    smp_json_number(json, "cost", gpu_ragged_ratio(result));
     samples(json, "round", &result->round);
     samples(json, "ragged", &result->ragged);
-    samples(json, "end_to_end", &result->tight);
     smp_json_end(json, '}');
 }
 

@@ -109,10 +109,6 @@ static void add_stencils(table *t)
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_U8, 1, 0.55, "NPP gauss"},
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_U8, 3, 0.55, "NPP gauss"},
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_F32, 1, 0.75, "NPP gauss"},
-        {"gaussian 5 taps fixed", "gaussian 0.5px arithmetic=fixed", 5, SMP_U8, 1, 0.55, "NPP gauss"},
-        {"gaussian 5 taps fixed", "gaussian 0.5px arithmetic=fixed", 5, SMP_U8, 3, 0.55, "NPP gauss"},
-        {"gaussian 15 taps fixed", "gaussian 1.75px arithmetic=fixed", 15, SMP_U8, 1, 0.55, "NPP gauss"},
-        {"gaussian 15 taps fixed", "gaussian 1.75px arithmetic=fixed", 15, SMP_U8, 3, 0.55, "NPP gauss"},
         {"gaussian 31 taps", "gaussian 3.75px", 31, SMP_F32, 1, 0.60, "NPP gauss advanced"},
         /* no bars: what else people blur by, and in which formats */
         {"gaussian 15 taps", "gaussian 1.75px", 15, SMP_U16, 1, 0, "NPP gauss"},
@@ -249,26 +245,6 @@ static void add_arithmetic(table *t)
     }
 }
 
-static void add_chains(table *t)
-{
-    static const struct {
-        const char *name, *blur;
-        int64_t strip;
-    } chains[] = {{"chain, 5 taps", "gaussian 0.5px", 0},
-                  {"chain, 5 taps, strips", "gaussian 0.5px", 1024},
-                  {"chain, 9 taps", "gaussian 1px", 0}};
-    for (size_t i = 0; i < sizeof chains / sizeof chains[0]; i++) {
-        gpu_row *row = add(t, "chain", chains[i].name, "gray", SMP_U8, 3);
-        row->lines[1] = chains[i].blur;
-        row->lines[2] = "sobel";
-        row->lines[3] = "levels black=5% white=60%";
-        row->lines[4] = "threshold 40%";
-        row->fill = GPU_PHOTO;
-        row->strip = t->tiny ? chains[i].strip / 64 : chains[i].strip;
-        row->bars[0] = (gpu_bar){GPU_BAR_COPIES, 1.6, NULL};
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------ the table */
 
 const gpu_row *gpu_rows(bool tiny, size_t *count)
@@ -280,7 +256,6 @@ const gpu_row *gpu_rows(bool tiny, size_t *count)
         add_stencils(t);
         add_reductions(t);
         add_arithmetic(t);
-        add_chains(t);
         add_moves(t);
     }
     *count = t->count;
@@ -311,9 +286,6 @@ void gpu_bar_text(const gpu_bar *bar, char *text, size_t size)
         return;
     case GPU_BAR_FMA:
         snprintf(text, size, "at least %g of the f32 peak", bar->value);
-        return;
-    case GPU_BAR_COPIES:
-        snprintf(text, size, "at most %g copies of the input", bar->value);
         return;
     default:
         snprintf(text, size, "none");

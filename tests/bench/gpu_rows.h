@@ -18,11 +18,10 @@ typedef enum gpu_fill {               /* what the input holds */
 
 typedef enum gpu_bar_kind {
     GPU_BAR_NONE,
-    GPU_BAR_COPY,  /* bytes a second, at least this share of the copy's */
-    GPU_BAR_READ,  /* the same of a pure read */
-    GPU_BAR_PEER,  /* at least so many times as fast as the named peer */
-    GPU_BAR_FMA,   /* operations a second, at least this share of the GPU's f32 peak */
-    GPU_BAR_COPIES /* takes at most the time of so many copies of the input */
+    GPU_BAR_COPY, /* bytes a second, at least this share of the copy's */
+    GPU_BAR_READ, /* the same of a pure read */
+    GPU_BAR_PEER, /* at least so many times as fast as the named peer */
+    GPU_BAR_FMA   /* operations a second, at least this share of the GPU's f32 peak */
 } gpu_bar_kind;
 
 typedef struct gpu_bar {
@@ -52,7 +51,6 @@ typedef struct gpu_row {
     int taps;                     /* gaussian, convolve (of a side), fir */
     int bins;                     /* histogram */
     bool reduces;                 /* nothing is written */
-    int64_t strip; /* rows a launch, 0: all. A chain in strips finds what the stage before made in the L2 cache */
 } gpu_row;
 
 /* All rows, in the order in which they are measured; static storage. tiny: sizes for the emulator, a few thousand

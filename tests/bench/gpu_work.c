@@ -42,19 +42,13 @@ static smp_code make_plan(gpu_work *work, const gpu_row *row, gpu_size size, con
                                   .orientation = 1,
                                   .output = "memory",
                                   .accepts = accepts_all,
-                                  .fuse = !variant || strcmp(variant, "naive") != 0,
-                                  .gpu = true};
+                                  .fuse = !variant || strcmp(variant, "naive") != 0};
     if (!code)
         code = smp_plan_make(&ask, &diags, &work->plan, err);
     if (code && diags.count)
         code = smp_fail(err, code, "%s: %s", row->name, diags.items[0].message);
     smp_diags_free(&diags);
     return code;
-}
-
-static int64_t stride_of(const smp_step *step, bool tight)
-{
-    return tight ? smp_row_bytes(&step->out, step->storage) : smp_row_stride(&step->out, step->storage);
 }
 
 size_t gpu_source_bytes(const gpu_row *row, gpu_size size)
@@ -75,12 +69,12 @@ static int last_stage(const smp_plan *plan)
     return last;
 }
 
-static smp_code open_step(gpu_work *work, int index, const char *variant, bool tight, void *source, smp_error *err)
+static smp_code open_step(gpu_work *work, int index, const char *variant, void *source, smp_error *err)
 {
     const smp_step *step = &work->plan->steps[index];
     smp_device *device = work->device;
     smp_code code = SMP_OK;
-    work->strides[index] = stride_of(step, tight);
+    work->strides[index] = smp_row_stride(&step->out, step->storage);
     if (step->job == SMP_JOB_SOURCE) {
         work->frames[index] = source;
         return step->path ? smp_fail(err, SMP_E_USAGE, "benchmarks read no files") : SMP_OK;
@@ -102,11 +96,8 @@ static smp_code open_step(gpu_work *work, int index, const char *variant, bool t
     if (!code)
         code = smp_step_open(&work->runs[index], device, step, NULL, takes, err);
     const smp_step *input = &work->plan->steps[step->input];
-    int64_t rows = input->out.height;
-    if (work->strip > 0 && !step->whole_input)
-        rows = smp_min_i64(rows, 2 * work->strip + 2 * (step->reach_up + step->reach_down));
     if (!code)
-        code = smp_step_scratch(&work->runs[index], input->storage, rows, err);
+        code = smp_step_scratch(&work->runs[index], input->storage, input->out.height, err);
     work->ops += step->work.ops * (double)step->out.width * (double)step->out.height * step->out.channels;
     return code;
 }
@@ -117,9 +108,9 @@ static double picture_bytes(const smp_step *step)
 }
 
 smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, gpu_size size, const char *variant,
-                       bool tight, void *source, void *target, smp_error *err)
+                       void *source, void *target, smp_error *err)
 {
-    *work = (gpu_work){.device = device, .strip = row->strip, .target = target};
+    *work = (gpu_work){.device = device, .target = target};
     smp_code code = make_plan(work, row, size, variant, err);
     if (code)
         return code;
@@ -127,11 +118,10 @@ smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, g
     work->runs = smp_alloc_array(count, sizeof *work->runs);
     work->frames = smp_alloc_array(count, sizeof *work->frames);
     work->strides = smp_alloc_array(count, sizeof *work->strides);
-    work->done = smp_alloc_array(count, sizeof *work->done);
-    if (!work->runs || !work->frames || !work->strides || !work->done)
+    if (!work->runs || !work->frames || !work->strides)
         return smp_fail_memory(err, "a plan", count * sizeof *work->runs);
     for (size_t i = 0; !code && i < count; i++)
-        code = open_step(work, (int)i, variant, tight, source, err);
+        code = open_step(work, (int)i, variant, source, err);
     const smp_step *steps = work->plan->steps;
     work->bytes = picture_bytes(&steps[0]) + (work->last > 0 ? picture_bytes(&steps[work->last]) : 0);
     for (size_t i = 1; i < count; i++)
@@ -150,7 +140,6 @@ void gpu_work_close(gpu_work *work)
     smp_free(work->runs);
     smp_free(work->frames);
     smp_free(work->strides);
-    smp_free(work->done);
     smp_plan_free(work->plan);
     smp_program_free(work->program);
     *work = (gpu_work){0};
@@ -158,10 +147,10 @@ void gpu_work_close(gpu_work *work)
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-static smp_view rows_of(const gpu_work *work, int index, int64_t first, int64_t count)
+static smp_view picture_of(const gpu_work *work, int index)
 {
     const smp_step *step = &work->plan->steps[index];
-    return smp_view_of(&step->out, step->storage, work->frames[index], work->strides[index], 0, first, count);
+    return smp_view_of(&step->out, step->storage, work->frames[index], work->strides[index], 0, 0, step->out.height);
 }
 
 smp_code gpu_work_reset(gpu_work *work, smp_error *err)
@@ -173,51 +162,24 @@ smp_code gpu_work_reset(gpu_work *work, smp_error *err)
     return code;
 }
 
-/* Rows from .. to-1 of a step's output. */
-static smp_code launch_rows(gpu_work *work, int index, int64_t from, int64_t to, smp_error *err)
+static smp_code launch(gpu_work *work, int index, smp_error *err)
 {
     const smp_step *step = &work->plan->steps[index];
-    const int64_t height = work->plan->steps[step->input].out.height;
-    int64_t first = 0, count = height;
-    if (from > 0 || to < step->out.height)
-        smp_step_reads(step, height, from, to, &first, &count);
-    smp_view in = rows_of(work, step->input, first, count), by = {0};
-    if (step->by >= 0)
-        by = rows_of(work, step->by, 0, work->plan->steps[step->by].out.height);
-    smp_view out = step->job == SMP_JOB_REDUCE ? in : rows_of(work, index, from, to - from);
+    const smp_view in = picture_of(work, step->input);
+    const smp_view by = step->by >= 0 ? picture_of(work, step->by) : (smp_view){0};
+    const smp_view out = step->job == SMP_JOB_REDUCE ? in : picture_of(work, index);
     return smp_step_launch(&work->runs[index], &in, &out, &by, err);
-}
-
-/* Rows of step `index` that must be there once `rows` rows of the last one are: what later steps reach down for. */
-static int64_t needed(const gpu_work *work, int index, int64_t rows)
-{
-    for (int i = index + 1; i <= work->last; i++)
-        rows += work->plan->steps[i].reach_down;
-    return smp_min_i64(rows, work->plan->steps[index].out.height);
 }
 
 smp_code gpu_work_launch(gpu_work *work, smp_error *err)
 {
     const int count = (int)work->plan->step_count;
-    const int64_t height = work->plan->steps[work->last].out.height, strip = work->strip > 0 ? work->strip : height;
     smp_code code = SMP_OK;
-    for (int i = 0; i < count; i++) {
-        work->done[i] = 0;
+    for (int i = 0; i < count; i++)
         work->runs[i].cost = (smp_cost){0};
-    }
-    for (int64_t to = smp_min_i64(strip, height); !code; to = smp_min_i64(to + strip, height)) {
-        for (int i = 0; !code && i < count; i++) {
-            const smp_step *step = &work->plan->steps[i];
-            if (step->job == SMP_JOB_SOURCE)
-                continue;
-            int64_t end = strip == height ? step->out.height : needed(work, i, to);
-            if (end > work->done[i])
-                code = launch_rows(work, i, work->done[i], end, err);
-            work->done[i] = end;
-        }
-        if (to >= height)
-            break;
-    }
+    for (int i = 0; !code && i < count; i++)
+        if (work->plan->steps[i].job != SMP_JOB_SOURCE)
+            code = launch(work, i, err);
     return code;
 }
 
@@ -243,7 +205,7 @@ void gpu_work_variants(const gpu_work *work, char *text, size_t size)
 
 smp_view gpu_work_result(const gpu_work *work)
 {
-    return rows_of(work, work->last, 0, work->plan->steps[work->last].out.height);
+    return picture_of(work, work->last);
 }
 
 smp_code gpu_work_poison(gpu_work *work, unsigned char byte, smp_error *err)

@@ -11,21 +11,18 @@ typedef struct gpu_work {
     smp_device *device;
     smp_program *program;
     smp_plan *plan;
-    smp_step_run *runs;      /* one a step; device null: a source */
-    void **frames;           /* one a step: device memory of its whole output; a reduction's is its input's */
-    void *target;            /* the caller's, for the result */
-    int64_t *strides, *done; /* bytes from row to row; rows made so far of the launch under way */
-    int last;                /* the step that makes the result; the source when the row only reduces */
-    int64_t strip;
-    double bytes, ops; /* that the whole must move (input read once, output written once), and compute */
+    smp_step_run *runs; /* one a step; device null: a source */
+    void **frames;      /* one a step: device memory of its whole output; a reduction's is its input's */
+    void *target;       /* the caller's, for the result */
+    int64_t *strides;   /* one a step: bytes from row to row */
+    int last;           /* the step that makes the result; the source when the row only reduces */
+    double bytes, ops;  /* that the whole must move (input read once, output written once), and compute */
 } gpu_work;
 
-/* variant: of every stage that has it; null: the default. tight: rows lie end to end, whatever their length (an odd
- * stride when it is odd), not at multiples of 64 bytes. source: device memory of gpu_source_bytes(). target: device
- * memory for the result, as large as the source for rows that are no chain; null: taken here. *work is filled also on
- * failure: close it. */
+/* variant: of every stage that has it; null: the default. source: device memory of gpu_source_bytes(). target: device
+ * memory for the result, as large as the source; null: taken here. *work is filled also on failure: close it. */
 smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, gpu_size size, const char *variant,
-                       bool tight, void *source, void *target, smp_error *err);
+                       void *source, void *target, smp_error *err);
 size_t gpu_source_bytes(const gpu_row *row, gpu_size size);
 
 /* Sets results to what launches expect: counts to zero. Queued, like the launches. */

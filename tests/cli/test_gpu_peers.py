@@ -16,12 +16,10 @@ BARS = {
     "rotate 180": "at least 0.98 of copy", "flip": "at least 0.98 of copy",
     "gaussian 5 taps u8x1": "at least 0.85 of copy", "gaussian 5 taps u8x3": "at least 0.87 of copy",
     "gaussian 5 taps f32": "at least 0.82 of copy", "gaussian 15 taps u8": "at least 0.55 of copy",
-    "gaussian 15 taps fixed u8": "at least 0.55 of copy", "gaussian 15 taps f32": "at least 0.75 of copy",
-    "gaussian 31 taps f32": "at least 0.6 of copy",
+    "gaussian 15 taps f32": "at least 0.75 of copy", "gaussian 31 taps f32": "at least 0.6 of copy",
     "convolve 7x7": "at least 4 x NPP filter", "sobel magnitude u8": "at least 0.85 of copy",
     "histogram u8": "at least 0.95 of read", "histogram 65536 bins": "at least 1 x CUB histogram",
     "stats": "at least 0.97 of read", "matmul": "at least 0.92 x cuBLAS sgemm", "fir 255 taps": "at least 0.7 of the f32 peak",
-    "chain": "at most 1.6 copies of the input",
 }
 # Blurs that no bar is for: beside peers alone.
 WITHOUT_BAR = [f"gaussian {name}" for name in ("15 taps u16x1", "15 taps u16x3", "21 taps u8x1", "33 taps u8x1", "33 taps u8x3",

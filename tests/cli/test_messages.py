@@ -181,7 +181,7 @@ class Messages(CliCase):
         self.assertNotIn("warning", done.stderr)
 
     def test_pipeline_and_input_are_not_both_standard_input(self):
-        for command in (("run", "-", "-", "out.png"), ("explain", "-", "-"), ("measure", "-", "a.png", "-"), ("compare", "-", "-"), ("tune", "-", "-")):
+        for command in (("run", "-", "-", "out.png"), ("explain", "-", "-"), ("measure", "-", "a.png", "-"), ("compare", "-", "-")):
             done = self.smp(*command, input="stats\n", status=2)
             self.assertIn("the pipeline and the input cannot both come from standard input", done.stderr, command)
 

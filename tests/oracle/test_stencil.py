@@ -101,19 +101,6 @@ class Stencils(OracleCase):
             array = np.full((40, 31, 3), 0.7 if dtype == np.float32 else 200, dtype)
             self.near(run(array, "gaussian 3px"), array, "flat", relative=5e-7)
 
-    def test_gaussian_in_whole_numbers(self):
-        for sigma in (0.3, 0.6, 1.75, 2, 7.5):
-            weights = np.floor(gaussian_weights(sigma) * 65536 + 0.5).astype(np.int64)
-            weights[len(weights) // 2] += 65536 - weights.sum()
-            for seed, shape in enumerate(shapes(channels=(1, 3), sizes=SIZES)):
-                array = picture(seed + 300, shape, np.uint8)
-                got = run_many(array, {edge: [f"gaussian {sigma}px edge={edge} arithmetic=fixed"] for edge in EDGES})
-                for edge in EDGES:
-                    mode = EDGES[edge][1]
-                    rows = (ndimage.correlate1d(array.astype(np.int64), weights, axis=1, mode=mode) + 128) >> 8
-                    want = (ndimage.correlate1d(rows, weights, axis=0, mode=mode) + (1 << 23)) >> 24
-                    np.testing.assert_array_equal(got[edge], want, f"sigma {sigma}, {edge}, {shape}")
-
     def test_box_is_the_mean(self):
         for size in (1, 3, 5, 9):
             weights = np.full(size, 1 / size)

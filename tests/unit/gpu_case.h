@@ -400,8 +400,11 @@ CASE_FN void gpu_copy_rows(smp_device *device, const smp_view *to, const smp_vie
         device->ops->copy_in(device, to->data, to->stride, from->data, from->stride, row, from->rows, &err), SMP_OK);
 }
 
-/* The same rows in memory of their own: `shift` samples from an aligned address, `padding` samples between them. A view
- * without rows stays as it is. The caller frees *memory. */
+enum { GPU_ALIGNED = -1 };
+
+/* The same rows in memory of their own: `shift` samples from an aligned address, `padding` samples between them, or
+ * GPU_ALIGNED: at multiples of SMP_ALIGN, as runs lay them. A view without rows stays as it is. The caller frees
+ * *memory. */
 CASE_FN smp_view gpu_view(smp_device *device, const smp_view *from, int shift, int padding, void **memory)
 {
     smp_view v = *from;
@@ -410,7 +413,9 @@ CASE_FN smp_view gpu_view(smp_device *device, const smp_view *from, int shift, i
     *memory = NULL;
     if (!v.data || v.rows <= 0)
         return v;
-    v.stride = v.width * v.channels * sample + padding * sample;
+    v.stride = v.width * v.channels * sample + (padding > 0 ? padding : 0) * sample;
+    if (padding < 0)
+        v.stride = (v.stride + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
     const size_t size = (size_t)(v.stride * v.rows + shift * sample);
     assert_int_equal(device->ops->alloc(device, size, memory, &err), SMP_OK);
     assert_int_equal(device->ops->zero(device, *memory, size, &err), SMP_OK);
@@ -452,7 +457,7 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
     smp_io io = {.table = gpu_bytes(plan->table, plan->table_size), .clipped = gpu_bytes(&clipped, sizeof clipped)};
     smp_view views[] = {[SMP_IN] = gpu_view(device, &window.view, shift, padding, &memory[0]),
                         [SMP_OUT] = gpu_view(device, &out->view, 3 * shift % 4, 2 * padding, &memory[1]),
-                        [SMP_SCRATCH] = gpu_view(device, &scratch.view, 0, 1, &memory[2])};
+                        [SMP_SCRATCH] = gpu_view(device, &scratch.view, 0, padding < 0 ? padding : 1, &memory[2])};
     if (by && by->memory) {
         second = case_rows(by, top, plan->access == SMP_WHOLE || plan->whole ? c->by->height : bottom);
         io.by = gpu_view(device, &second.view, shift, 3 * padding, &memory[3]);
@@ -492,7 +497,7 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
     return clipped;
 }
 
-/* Rows in memory: samples from an aligned address, and between rows. */
+/* Rows in memory: samples from an aligned address, and between rows (GPU_ALIGNED: see gpu_view()). */
 typedef struct gpu_layout {
     int shift, padding;
 } gpu_layout;
@@ -538,21 +543,15 @@ CASE_FN void gpu_layouts_check(const kernel_case *c, const gpu_layout *layouts, 
     picture_free(&by);
 }
 
-/* Every variant on aligned rows, rows end to end, rows of odd stride and start. What lies between rows stays zero on the
+/* Every variant on aligned rows, packed rows, rows of odd stride and start. What lies between rows stays zero on the
  * device by the emulator's guards alone: use odd widths. */
 CASE_FN void gpu_views_check(const kernel_case *c)
 {
-    static const gpu_layout layouts[] = {{0, 0}, {0, 5}, {1, 0}, {3, 16}};
+    static const gpu_layout layouts[] = {{0, GPU_ALIGNED}, {0, 0}, {0, 5}, {1, 0}, {3, 16}};
     smp_node_plan plan = case_plan(c);
     const int64_t height = plan.out.height;
     case_plan_free(&plan);
-    gpu_layouts_check(c, layouts, 4, height > 9 ? 7 : height / 2, false);
-}
-
-/* The last variant on rows end to end, which strips at their ends read beside them. */
-CASE_FN void gpu_ends_check(const kernel_case *c)
-{
-    gpu_layouts_check(c, &(gpu_layout){1, 0}, 1, 0, true);
+    gpu_layouts_check(c, layouts, 5, height > 9 ? 7 : height / 2, false);
 }
 
 #endif

@@ -173,7 +173,7 @@ static void explain_is_told_what_a_launch_takes(void **state)
     smp_cuda_launch_info info;
     smp_error err;
     assert_int_equal(
-        smp_cuda_launch_describe(device, &smp_stage_invert.variants[0].launches[0], &io, NULL, 0, &info, &err), SMP_OK);
+        smp_cuda_launch_describe(device, &smp_stage_invert.variants[0].launches[0], &io, NULL, &info, &err), SMP_OK);
     assert_int_equal(info.grid.block[0], 256);
     assert_int_equal(info.grid.grid[0], 4);
     assert_int_equal(info.grid.grid[1], 500);
@@ -190,7 +190,7 @@ static void narrow_pictures_put_their_threads_on_several_rows(void **state)
 {
     (void)state;
     smp_io io = {.out = {.width = 1, .channels = 2, .rows = 1000000, .height = 1000000}};
-    smp_grid grid = {.knob = 0}; /* geometries read what it says of the device */
+    smp_grid grid = {.units = 0}; /* geometries read what it says of the device */
     smp_geometry_samples(&io, NULL, &grid);
     assert_int_equal(grid.block[0], 2);
     assert_int_equal(grid.block[1], 128);

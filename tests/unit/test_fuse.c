@@ -29,7 +29,7 @@ static const char *const others[] = {"stats",     "gaussian 1px", "sobel",    "r
                                      "histogram", "light linear", "equalize", "flip vertical"};
 enum { POINTS = sizeof points / sizeof points[0], OTHERS = sizeof others / sizeof others[0] };
 
-static smp_plan *plan_of(smp_program *program, const smp_shape *in, bool plain, bool fuse, bool gpu)
+static smp_plan *plan_of(smp_program *program, const smp_shape *in, bool plain, bool fuse)
 {
     smp_plan_request ask = {.program = program,
                             .input = *in,
@@ -37,8 +37,7 @@ static smp_plan *plan_of(smp_program *program, const smp_shape *in, bool plain, 
                             .output = "memory",
                             .accepts = accepts_all,
                             .plain_storage = plain,
-                            .fuse = fuse,
-                            .gpu = gpu};
+                            .fuse = fuse};
     smp_plan *plan = NULL;
     smp_diags diags = {0};
     smp_error err = {0};
@@ -75,8 +74,8 @@ static size_t same(const char *const *lines, size_t count, const smp_shape *shap
         reference = device("cpu", "base");
     smp_program *program = parse_lines(lines, count);
     assert_non_null(program);
-    smp_plan *joined = plan_of(program, shape, plain, true, !on->host_memory);
-    smp_plan *single = plan_of(program, shape, false, false, false);
+    smp_plan *joined = plan_of(program, shape, plain, true);
+    smp_plan *single = plan_of(program, shape, false, false);
     picture in = picture_make(shape, shape->format);
     picture_fill(&in, count * 7 + (uint64_t)shape->width, values);
     outcome a = {0}, b = {0};
@@ -166,61 +165,26 @@ static void random_chains(void **state)
     smp_device_close(simt);
 }
 
-/* Edges of a blurred picture, which one kernel makes on a GPU: every radius, with and without what may come before and
- * after, sizes about a strip, strips of rows. */
-static void edges_of_a_blur_on_the_emulator(void **state)
-{
-    (void)state;
-    static const int64_t sizes[][2] = {{1, 1}, {1, 40}, {67, 1}, {3, 2}, {121, 19}, {260, 37}, {530, 12}};
-    static const char *const after[][2] = {{NULL},
-                                           {"levels black=5% white=60%", "threshold 40%"},
-                                           {"invert", NULL},
-                                           {"gamma 2", NULL},
-                                           {"threshold", NULL}};
-    smp_device *on = device("simt", NULL);
-    for (int radius = 1; radius <= 9; radius++)
-        for (int s = 0; s < 7; s++) {
-            const int turn = radius * 7 + s;
-            const bool colour = turn % 3 != 0;
-            char blur[64];
-            snprintf(blur, sizeof blur, "gaussian %.9gpx", radius / 4.);
-            const char *lines[5] = {"gray"};
-            size_t count = colour ? 1 : 0;
-            lines[count++] = blur;
-            lines[count++] = "sobel";
-            for (int k = 0; k < 2 && after[turn % 5][k]; k++)
-                lines[count++] = after[turn % 5][k];
-            const smp_shape shape = case_shape(sizes[s][0], sizes[s][1], colour ? 3 : 1, SMP_U8);
-            const size_t fewer = same(lines, count, &shape, CASE_CODES, false, on, NULL, turn % 2 ? 0 : 7);
-            /* A gamma is too much for the kernel, and without it there are no bytes at its end. */
-            assert_int_equal(fewer, radius > 8 ? turn % 5 == 1 : turn % 5 == 3 ? 0 : count - 1);
-            if (s < 4)
-                same(lines, count, &shape, CASE_CODES, false, on, "naive", 1);
-        }
-    smp_device_close(on);
-}
-
 /* ---------------------------------------------------------------------------------------------- what is joined */
 
 /* The labels of the plan's steps, source and all. */
-static void assert_steps(const char *const *lines, size_t count, const smp_shape *shape, bool gpu, const char *want)
+static void assert_steps(const char *const *lines, size_t count, const smp_shape *shape, const char *want)
 {
     char got[1000] = "";
     smp_program *program = parse_lines(lines, count);
     assert_non_null(program);
-    smp_plan *plan = plan_of(program, shape, false, true, gpu);
+    smp_plan *plan = plan_of(program, shape, false, true);
     for (size_t i = 0, used = 0; i < plan->step_count && used < sizeof got; i++)
         used += (size_t)snprintf(got + used, sizeof got - used, "%s%s", i ? ", " : "", plan->steps[i].label);
     assert_string_equal(got, want);
     smp_plan_free(plan);
     smp_program_free(program);
 }
-#define STEPS_ON(gpu, shape, want, ...)                                                                                \
+#define STEPS(shape, want, ...)                                                                                        \
     do {                                                                                                               \
         const char *const lines_[] = {__VA_ARGS__};                                                                    \
-        assert_steps(lines_, sizeof lines_ / sizeof lines_[0], shape, gpu, want);                                      \
+        assert_steps(lines_, sizeof lines_ / sizeof lines_[0], shape, want);                                           \
     } while (0)
-#define STEPS(shape, want, ...) STEPS_ON(false, shape, want, __VA_ARGS__)
 
 static void neighbours_become_one_step(void **state)
 {
@@ -302,37 +266,13 @@ static void depths_of_integers_are_not_joined(void **state)
     STEPS(&bytes, "(input), invert + depth float", "invert", "depth float");
 }
 
-/* One kernel for several stages is for GPUs, and for what it can do. */
-static void edges_of_a_blur_are_one_step_on_gpus(void **state)
-{
-    (void)state;
-    const smp_shape bytes = case_shape(16, 16, 3, SMP_U8), one = case_shape(16, 16, 1, SMP_U8);
-    const smp_shape alpha = case_shape(16, 16, 4, SMP_U8), words = case_shape(16, 16, 3, SMP_U16);
-    STEPS(&bytes, "(input), gray, gaussian 1px, sobel, levels + threshold", "gray", "gaussian 1px", "sobel", "levels",
-          "threshold");
-    STEPS_ON(true, &bytes, "(input), gray + gaussian 1px + sobel + invert + threshold", "gray", "gaussian 1px", "sobel",
-             "invert", "threshold");
-    STEPS_ON(true, &one, "(input), gaussian 1px + sobel", "gaussian 1px", "sobel");
-    STEPS_ON(true, &one, "(input), gaussian 1px + sobel, flip vertical", "gaussian 1px", "sobel", "flip vertical");
-    STEPS_ON(true, &one, "(input), gaussian 1px, sobel, gamma 2", "gaussian 1px", "sobel", "gamma 2");
-    STEPS_ON(true, &one, "(input), gaussian 1px, stats, sobel", "gaussian 1px", "stats", "sobel");
-    STEPS_ON(true, &one, "(input), gaussian 3px, sobel", "gaussian 3px", "sobel");
-    STEPS_ON(true, &one, "(input), gaussian 1px edge=wrap, sobel", "gaussian 1px edge=wrap", "sobel");
-    STEPS_ON(true, &one, "(input), gaussian 1px, sobel y", "gaussian 1px", "sobel y");
-    STEPS_ON(true, &bytes, "(input), gaussian 1px, sobel", "gaussian 1px", "sobel");
-    STEPS_ON(true, &words, "(input), gray, gaussian 1px, sobel", "gray", "gaussian 1px", "sobel");
-    STEPS_ON(true, &alpha, "(input), gray, (premultiply), gaussian 1px, sobel, (straight)", "gray", "gaussian 1px",
-             "sobel");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbours_become_one_step),           cmocka_unit_test(what_others_read_stays),
         cmocka_unit_test(steps_swallow_what_rises_before_them), cmocka_unit_test(long_runs_are_cut),
-        cmocka_unit_test(depths_of_integers_are_not_joined),    cmocka_unit_test(edges_of_a_blur_are_one_step_on_gpus),
-        cmocka_unit_test(every_pair_on_each_instruction_set),   cmocka_unit_test(every_pair_on_the_emulator),
-        cmocka_unit_test(edges_of_a_blur_on_the_emulator),      cmocka_unit_test(random_chains),
+        cmocka_unit_test(depths_of_integers_are_not_joined),    cmocka_unit_test(every_pair_on_each_instruction_set),
+        cmocka_unit_test(every_pair_on_the_emulator),           cmocka_unit_test(random_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

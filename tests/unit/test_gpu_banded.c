@@ -42,8 +42,8 @@ static void any_alignment_and_window_will_do(void **state)
     for (int i = 0; i < 5; i++) {
         const struct {
             double sigma, truncate, fill;
-            int edge, arithmetic;
-        } p = {radii[i] / 4., 4, 0, SMP_REFLECT, 0};
+            int edge;
+        } p = {radii[i] / 4., 4, 0, SMP_REFLECT};
         kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 6};
         assert_true(c.stage->params_size == sizeof p);
         c.in = bytes_shape(390 / channels[i], 57 + i, channels[i]);

@@ -2,6 +2,7 @@
  * and shared memory is used without conflicts. */
 #include "gpu_case.h"
 
+#include "bell.h"
 #include "exec/step.h"
 
 extern const smp_stage smp_stage_gaussian;
@@ -85,11 +86,12 @@ static void memory_for_a_picture_between_is_taken_where_two_launches_run(void **
         int channels;
         bool first, second;
     } cases[] = {
-        {"gaussian 2px", SMP_U8, 3, false, false},  /* radius 8 */
-        {"gaussian 2.2px", SMP_U8, 3, false, true}, /* 9 */
-        {"gaussian 4.2px", SMP_U8, 1, true, true},  /* 17 */
-        {"gaussian 2px", SMP_U8, 2, true, true},    {"gaussian 1px", SMP_U16, 3, true, true},
-        {"gaussian 4px", SMP_F32, 3, false, false},
+        {"gaussian 0.25px", SMP_U8, 3, false, false}, /* radius 1 */
+        {"gaussian 0.75px", SMP_U8, 3, false, false}, /* 3 */
+        {"gaussian 1px", SMP_U8, 3, true, true},      /* 4 */
+        {"gaussian 0.5px", SMP_U8, 2, true, true},    {"gaussian 0.5px", SMP_U16, 3, true, true},
+        {"gaussian 4px", SMP_F32, 3, false, false}, /* 16 */
+        {"gaussian 4.2px", SMP_F32, 1, true, true}, /* 17 */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const gpu_case c = {.lines = {cases[i].line, cases[i].line},
@@ -125,8 +127,8 @@ static void any_alignment_and_window_will_do(void **state)
     for (int i = 0; i < 2; i++) {
         const struct {
             double sigma, truncate, fill;
-            int edge, arithmetic;
-        } p = {sigmas[i], 4, 0, SMP_REFLECT, 0};
+            int edge;
+        } p = {sigmas[i], 4, 0, SMP_REFLECT};
         kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 6};
         assert_true(c.stage->params_size == sizeof p);
         c.in = case_shape(61, 45, 3, SMP_U8);
@@ -141,43 +143,41 @@ static void any_alignment_and_window_will_do(void **state)
     }
 }
 
-/* As in the midst of a chain: kernels of their own for small radii, in strips and bands; floats clip, and may be no
+/* As in the midst of a chain: kernels of their own up to radius 3, in strips and bands; floats clip, and may be no
  * numbers. */
 static void bytes_become_floats_and_floats_bytes(void **state)
 {
     (void)state;
     static const int few[] = {1, 3, 4};
-    for (int radius = 1; radius <= 17; radius++)
+    for (int radius = 1; radius <= SMP_BELL_MIXED_RADIUS + 1; radius++)
         for (int k = 0; k < 3; k++) {
             const struct {
                 double sigma, truncate, fill;
-                int edge, arithmetic;
-            } p = {radius / 2., 2, 0, (radius + k) % (SMP_ZERO + 1), 0};
+                int edge;
+            } p = {radius / 2., 2, 0, (radius + k) % (SMP_ZERO + 1)};
             kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = (uint64_t)radius};
             c.in = case_shape(301 / few[k], 41, few[k], SMP_U8);
             c.values = radius == 2 ? CASE_ANY : CASE_REALS;
             c.in_storage = SMP_F32, c.out_storage = SMP_U8;
-            if (radius <= 9)
-                gpu_views_check(&c);
+            gpu_views_check(&c);
             c.values = CASE_CODES;
             c.in_storage = SMP_U8, c.out_storage = SMP_F32;
-            if (k == radius / 2 % 3 && radius % 2) /* a kernel serves several radii */
-                c.in = case_shape(radius, 5, few[k], SMP_U8);
-            if (k == radius / 2 % 3)
-                gpu_views_check(&c);
+            gpu_views_check(&c);
+            c.in = case_shape(radius, 5, few[k], SMP_U8);
+            gpu_views_check(&c);
         }
 }
 
-/* Strips that the picture's sides do not touch, in bands that its ends do not touch. */
-static void whole_strips_of_rows_that_begin_anywhere(void **state)
+/* Rows that are not multiples of 16 bytes take the tiled kernels: here several tiles each way. */
+static void wide_pictures_need_no_alignment_either(void **state)
 {
     (void)state;
     static const double sigmas[] = {1, 1.75, 3.75}; /* radius 4, 7, 15 */
     for (int i = 0; i < 3; i++) {
         const struct {
             double sigma, truncate, fill;
-            int edge, arithmetic;
-        } p = {sigmas[i], 4, 0, SMP_REFLECT, 0};
+            int edge;
+        } p = {sigmas[i], 4, 0, SMP_REFLECT};
         kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 7};
         c.in = case_shape(211, 71, 3, SMP_U8);
         c.in_storage = SMP_U8, c.out_storage = SMP_U8;
@@ -192,61 +192,7 @@ static void whole_strips_of_rows_that_begin_anywhere(void **state)
     }
 }
 
-/* Strips at the ends of rows that lie end to end, in bands that the picture's ends do not touch: what lies beside such a
- * row are others, and the border says what stands there (strip_lines_loader). By one lane and by several, in whole numbers
- * too, of 16 bits and of floats; row ends at the end of a strip and inside it. */
-static void ends_of_rows_that_lie_end_to_end_have_the_border(void **state)
-{
-    (void)state;
-    static const struct {
-        double sigma, truncate;
-        int arithmetic;
-        int64_t width, channels;
-        smp_format format;
-    } kinds[] = {{0.5, 4, 0, 1101, 1, SMP_U8},  {0.5, 4, 0, 363, 3, SMP_U8},   {0.25, 4, 0, 1281, 1, SMP_U8},
-                 {0.75, 4, 0, 769, 1, SMP_U8},  {0.75, 4, 0, 213, 3, SMP_U8},  {1.75, 4, 0, 641, 1, SMP_U8},
-                 {1.75, 4, 0, 167, 3, SMP_U8},  {0.5, 4, 1, 513, 1, SMP_U8},   {1.75, 4, 1, 163, 3, SMP_U8},
-                 {0.5, 4, 0, 1025, 1, SMP_U16}, {1.75, 4, 0, 843, 1, SMP_U16}, {0.5, 4, 0, 533, 1, SMP_F32}};
-    for (int i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
-        for (int edge = 0; edge <= SMP_ZERO; edge++) {
-            const struct {
-                double sigma, truncate, fill;
-                int edge, arithmetic;
-            } p = {kinds[i].sigma, kinds[i].truncate, 0, edge, kinds[i].arithmetic};
-            kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 9};
-            c.in = case_shape(kinds[i].width, 61, (int)kinds[i].channels, kinds[i].format);
-            c.in_storage = kinds[i].format, c.out_storage = kinds[i].format;
-            gpu_ends_check(&c);
-        }
-}
-
-/* Of rows that begin anywhere, in a strip that ends with the row, or a sample before, and in what another one begins with. */
-static void strips_that_overlap_leave_nothing_out(void **state)
-{
-    (void)state;
-    static const struct {
-        double sigma; /* radius 2, 2 and 4 */
-        smp_format format;
-        int64_t across; /* samples of a strip, less 16 bytes */
-    } kinds[] = {{0.5, SMP_U8, 496}, {0.5, SMP_F32, 124}, {1, SMP_F32, 124}};
-    for (int i = 0; i < 3; i++)
-        for (int channels = 1; channels <= 3; channels += 2)
-            for (int strips = 2; strips <= 3; strips++)
-                for (int more = -1; more <= 1; more++) {
-                    const struct {
-                        double sigma, truncate, fill;
-                        int edge, arithmetic;
-                    } p = {kinds[i].sigma, 4, 0, SMP_MIRROR, 0};
-                    const int64_t beside = 16 / smp_sample_size((int)kinds[i].format);
-                    kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 11};
-                    c.in = case_shape((kinds[i].across * strips + beside) / channels + more, 47, channels, kinds[i].format);
-                    c.in_storage = kinds[i].format, c.out_storage = kinds[i].format;
-                    gpu_ends_check(&c);
-                }
-}
-
-/* Strips beside those at a row's end, in a band that wants the last rows that are there: what comes of these ends with
- * the memory. And those at a row's end, whose results are read with what lies behind. */
+/* In bands that want the last rows that are there: memory ends with them. */
 static void no_strip_reads_behind_the_last_row_or_what_nobody_wrote(void **state)
 {
     (void)state;
@@ -265,14 +211,14 @@ static void no_strip_reads_behind_the_last_row_or_what_nobody_wrote(void **state
         for (int more = 0; more < 16; more += 3) {
             const struct {
                 double sigma, truncate, fill;
-                int edge, arithmetic;
-            } p = {kinds[i].sigma, 4, 0, SMP_MIRROR, 0};
+                int edge;
+            } p = {kinds[i].sigma, 4, 0, SMP_MIRROR};
             kernel_case c = {.stage = &smp_stage_gaussian, .params = &p, .seed = 12};
             c.in = case_shape(kinds[i].width + more, 61, 1, kinds[i].format);
             c.in_storage = kinds[i].format, c.out_storage = kinds[i].format;
             smp_trace trace = {0};
             smp_simt_set_trace(&trace);
-            gpu_layouts_check(&c, &(gpu_layout){0, 0}, 1, kinds[i].rows, true);
+            gpu_layouts_check(&c, &(gpu_layout){0, GPU_ALIGNED}, 1, kinds[i].rows, true);
             smp_simt_set_trace(NULL);
             launches += trace.count; /* none where the case is left out */
             if (gpu_print_faults(&trace, 0))
@@ -329,9 +275,7 @@ int main(void)
         cmocka_unit_test(every_nan_is_the_same_one),
         cmocka_unit_test(any_alignment_and_window_will_do),
         cmocka_unit_test(bytes_become_floats_and_floats_bytes),
-        cmocka_unit_test(whole_strips_of_rows_that_begin_anywhere),
-        cmocka_unit_test(ends_of_rows_that_lie_end_to_end_have_the_border),
-        cmocka_unit_test(strips_that_overlap_leave_nothing_out),
+        cmocka_unit_test(wide_pictures_need_no_alignment_either),
         cmocka_unit_test(no_strip_reads_behind_the_last_row_or_what_nobody_wrote),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),

@@ -1,6 +1,6 @@
 /* Every GPU kernel of every variant of every stage, traced by the emulator in five orders of its threads: the
  * definition's bytes and findings each time, and no races, no reads of what nobody wrote, no accesses outside, no
- * barrier that some threads miss; and once more with rows that begin anywhere. Made from the descriptors alone: of all
+ * barrier that some threads miss. Made from the descriptors alone: of all
  * inputs (formats, channels, storage on both sides, words, sizes of numbers) those are run that reach a kernel which
  * has not had its share yet: one picture as a whole on a device whose grids are small, so that blocks take turns as on
  * huge pictures, and one in strips; and, where a stage takes numbers, one with a large number.

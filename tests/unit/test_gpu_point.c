@@ -287,7 +287,7 @@ static void pixel_tiles_take_few_blocks_and_narrow_pictures_use_all_threads(void
     (void)state;
     smp_io io = {.out = {.width = 6000, .channels = 3, .rows = 10, .height = 10, .stride = 18048},
                  .in = {.width = 6000, .channels = 4, .rows = 10, .height = 10, .stride = 24064}};
-    smp_grid grid = {.knob = 0}; /* geometries read what it says of the device */
+    smp_grid grid = {.units = 0}; /* geometries read what it says of the device */
     smp_geometry_pixel_tiles(&io, NULL, &grid); /* 2048 pixels of 4 bytes */
     assert_int_equal(grid.block[0], 256);
     assert_int_equal(grid.grid[0], 3);

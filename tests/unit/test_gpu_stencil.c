@@ -165,54 +165,6 @@ static void any_alignment_and_window_will_do(void **state)
     }
 }
 
-/* See test_gpu_gaussian.c. */
-static void ends_of_rows_that_lie_end_to_end_have_the_border(void **state)
-{
-    (void)state;
-    for (int channels = 1; channels <= 3; channels += 2)
-        for (int edge = 0; edge <= SMP_ZERO; edge++) {
-            const struct {
-                double fill;
-                int output, edge;
-            } sobel = {0, edge % 3, edge};
-            kernel_case c = {.stage = &smp_stage_sobel, .params = &sobel, .seed = 9};
-            c.in = case_shape(channels == 1 ? 1101 : 367, 61, channels, SMP_U8);
-            c.in_storage = SMP_U8, c.out_storage = SMP_U8;
-            gpu_ends_check(&c);
-            for (int size = 3; size <= 7; size += 2) {
-                double weights[49];
-                for (int i = 0; i < size * size; i++)
-                    weights[i] = (i * 7 % 11 - 3) / 64.;
-                const smp_taps_params taps = {{size, size, weights}, 1, 0, 0, edge};
-                c.stage = &smp_stage_convolve, c.params = &taps;
-                gpu_ends_check(&c);
-            }
-        }
-}
-
-/* As in test_gpu_gaussian.c; sharpen, whose strips do not overlap (test_strips.c), for its rows of the same widths. */
-static void strips_that_overlap_leave_nothing_out(void **state)
-{
-    (void)state;
-    for (int channels = 1; channels <= 3; channels += 2)
-        for (int more = -1; more <= 1; more++) {
-            double weights[25];
-            for (int i = 0; i < 25; i++)
-                weights[i] = (i * 7 % 11 - 3) / 64.;
-            const smp_taps_params taps = {{5, 5, weights}, 1, 0, 0, SMP_REFLECT};
-            const struct {
-                double amount, sigma, threshold, fill;
-                int edge;
-            } sharpen = {1, 1, 0, 0, SMP_REFLECT}; /* radius 4 */
-            kernel_case c = {.stage = &smp_stage_convolve, .params = &taps, .seed = 11};
-            c.in = case_shape(376 / channels + more, 39, channels, SMP_F32);
-            c.in_storage = SMP_F32, c.out_storage = SMP_F32;
-            gpu_ends_check(&c);
-            c.stage = &smp_stage_sharpen, c.params = &sharpen;
-            gpu_ends_check(&c);
-        }
-}
-
 static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
 {
     (void)state;
@@ -260,8 +212,6 @@ int main(void)
         cmocka_unit_test(large_kernels_come_in_batches),
         cmocka_unit_test(every_nan_is_the_same_one),
         cmocka_unit_test(any_alignment_and_window_will_do),
-        cmocka_unit_test(ends_of_rows_that_lie_end_to_end_have_the_border),
-        cmocka_unit_test(strips_that_overlap_leave_nothing_out),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
         cmocka_unit_test(five_channels_take_turns_at_the_banks),

@@ -77,32 +77,6 @@ static void any_alignment_stride_and_window_will_do(void **state)
         }
 }
 
-/* More than a tile each way, in rows that begin anywhere: words of a tile then straddle those of memory. Where tiles
- * overlap, some with neighbours on both sides. */
-static void whole_tiles_go_to_any_alignment(void **state)
-{
-    (void)state;
-    static const struct {
-        int channels;
-        smp_format format;
-    } pixels[] = {{1, SMP_U8},  {1, SMP_U16}, {3, SMP_U8},  {4, SMP_U8}, {3, SMP_U16},
-                  {4, SMP_U16}, {1, SMP_F32}, {3, SMP_F32}, {3, SMP_F32}};
-    for (size_t i = 0; i < sizeof pixels / sizeof pixels[0]; i++) {
-        const int px = pixels[i].channels * (int)smp_sample_size((int)pixels[i].format);
-        const smp_turn_shape shape = smp_turn_shape_of(px);
-        const int tiles = 1;
-        const kernel_case c = {.stage = &smp_stage_orient,
-                               .params = &orientations[i % 2 ? 5 : 7], /* 90, 270 */
-                               .in = case_shape(shape.side * shape.across + 37, shape.side * shape.down * tiles + 21,
-                                                pixels[i].channels, pixels[i].format),
-                               .in_storage = pixels[i].format,
-                               .out_storage = pixels[i].format,
-                               .values = CASE_CODES,
-                               .seed = i};
-        gpu_views_check(&c);
-    }
-}
-
 /* A device whose blocks have 64 KiB of shared memory (cc 7.5) cannot hold the largest tiles. */
 static void small_shared_memory_takes_a_kernel_that_fits(void **state)
 {
@@ -210,7 +184,6 @@ int main(void)
         cmocka_unit_test(every_variant_gives_the_cpus_bytes),
         cmocka_unit_test(whole_tiles_and_ragged_ends_move_together),
         cmocka_unit_test(any_alignment_stride_and_window_will_do),
-        cmocka_unit_test(whole_tiles_go_to_any_alignment),
         cmocka_unit_test(small_shared_memory_takes_a_kernel_that_fits),
         cmocka_unit_test(a_column_of_an_unpadded_tile_is_served_32_times),
         cmocka_unit_test(a_pad_of_a_pixel_serves_4_byte_samples_of_any_number_of_channels),

@@ -7,8 +7,6 @@
 // clang-format on
 
 #include "base/alloc.h"
-#include "sharpen.h"
-#include "stages/stencil_grid.h"
 #include "stages/strip_grid.h"
 #include "strip_blocks.h"
 
@@ -25,7 +23,6 @@ static const smp_bands kinds[] = {
     {.most = 320, .warps = 48, .uneven = true},
     {.most = 400, .warps = 28, .halo = 32, .uneven = true},
     {.most = 64, .halo = 2, .uneven = true},
-    {.most = 90, .busy = 24, .halo = 6},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, ACROSS = 128 };
 
@@ -54,15 +51,29 @@ static void every_row_of_every_strip_is_in_one_block(void **state)
     for (int64_t rows = 1; rows < 3000; rows += rows < 70 ? 1 : 211)
         for (int strips = 1; strips < 9; strips++)
             for (int kind = 0; kind < KINDS; kind++)
-                for (unsigned units = 0; units < 200; units += 66)
-                    for (unsigned knob = 0; knob < 513; knob += 57) {
-                        const smp_io io = output(strips * ACROSS - strips % 3, rows);
-                        smp_grid grid = {.units = units, .knob = knob};
-                        if (knob && (units || rows % 3))
-                            continue; /* a knob leaves nothing to units */
-                        smp_strip_grid(&io, ACROSS, &kinds[kind], &grid);
-                        assert_shared_out(&io, &grid);
-                    }
+                for (unsigned units = 0; units < 200; units += 66) {
+                    const smp_io io = output(strips * ACROSS - strips % 3, rows);
+                    smp_grid grid = {.units = units};
+                    smp_strip_grid(&io, ACROSS, &kinds[kind], &grid);
+                    assert_shared_out(&io, &grid);
+                }
+}
+
+/* Bands of every height, also of heights that no kernel asks for. */
+static void bands_of_any_height_share_out_all_rows(void **state)
+{
+    (void)state;
+    for (int64_t rows = 1; rows < 3000; rows += rows < 70 ? 3 : 211)
+        for (int strips = 1; strips < 9; strips++)
+            for (int kind = 0; kind < KINDS; kind++)
+                for (int64_t most = 57; most < 513; most += 57) {
+                    const smp_io io = output(strips * ACROSS - strips % 3, rows);
+                    smp_bands bands = kinds[kind];
+                    bands.most = most;
+                    smp_grid grid = {.units = 0};
+                    smp_strip_grid(&io, ACROSS, &bands, &grid);
+                    assert_shared_out(&io, &grid);
+                }
 }
 
 /* Strips at a row's ends first, then the first and the last band; both lower than those between. */
@@ -70,8 +81,8 @@ static void what_takes_long_comes_first_and_is_low(void **state)
 {
     (void)state;
     const smp_io io = output(40 * ACROSS, 4096);
-    smp_grid grid = {.units = 132, .knob = 114};
-    const smp_bands bands = {.most = 320, .halo = 14, .uneven = false};
+    smp_grid grid = {.units = 0}; /* bands are as tall as they may be */
+    const smp_bands bands = {.most = 114, .halo = 14, .uneven = false};
     smp_strip_grid(&io, ACROSS, &bands, &grid);
     const smp_strips *s = &grid.strips;
     assert_int_equal(s->across, 38);
@@ -105,39 +116,6 @@ static void bands_and_their_halos_are_whole_groups_of_rows(void **state)
             if (kinds[kind].uneven)
                 assert_int_equal((s->tall + (unsigned)kinds[kind].halo) % 8, 0);
         }
-}
-
-/* The last strip begins within a row and reaches its end, and the one before does not. */
-static void strips_that_overlap_are_as_many_as_reach_the_end(void **state)
-{
-    (void)state;
-    const smp_bands bands = {.most = 28, .halo = 4, .overlap = 16};
-    for (int64_t n = 1; n < 2000; n++) {
-        const smp_io io = output(n, 300);
-        smp_grid grid = {.units = 132};
-        smp_strip_grid(&io, ACROSS, &bands, &grid);
-        const int64_t step = grid.strips.step, count = grid.strips.across + (grid.strips.ends ? 2 : 0);
-        assert_int_equal(step, ACROSS - 16);
-        assert_true((count - 1) * step < n && (count - 1) * step + ACROSS >= n);
-        assert_true(count == 1 || (count - 2) * step + ACROSS < n);
-    }
-}
-
-/* Of one blur: sharpen counts what it clips, and would count what strips share twice. */
-static void strips_of_gaussian_overlap_where_rows_begin_anywhere_and_those_of_sharpen_do_not(void **state)
-{
-    (void)state;
-    const smp_sharpen sharpen = {.blur = {.radius = 4}};
-    smp_io io = output(1000, 300);
-    smp_grid grid = {.units = 132};
-    io.in.format = io.out.format = SMP_F32;
-    for (int odd = 0; odd < 2; odd++) {
-        io.in.stride = io.out.stride = 4000 + 4 * odd;
-        smp_geometry_bell_warp(&io, &sharpen.blur, &grid);
-        assert_int_equal(grid.strips.step, odd ? 124 : 128);
-        smp_geometry_sharpen_warp(&io, &sharpen, &grid);
-        assert_int_equal(grid.strips.step, 128);
-    }
 }
 
 /* A hundred SMs have something to do at 1000 x 1000 pixels. */
@@ -175,10 +153,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_of_every_strip_is_in_one_block),
+        cmocka_unit_test(bands_of_any_height_share_out_all_rows),
         cmocka_unit_test(what_takes_long_comes_first_and_is_low),
         cmocka_unit_test(bands_and_their_halos_are_whole_groups_of_rows),
-        cmocka_unit_test(strips_that_overlap_are_as_many_as_reach_the_end),
-        cmocka_unit_test(strips_of_gaussian_overlap_where_rows_begin_anywhere_and_those_of_sharpen_do_not),
         cmocka_unit_test(small_pictures_have_lower_bands),
         cmocka_unit_test(rows_beyond_32_bits_have_places),
     };
