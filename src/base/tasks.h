@@ -18,7 +18,7 @@ smp_code smp_tasks_open(int threads, int room, smp_task_fn *fn, void *context, s
 /* The next task may be run from now on. */
 void smp_tasks_begin(smp_tasks *tasks);
 
-/* Called by a task once, from whichever thread runs it: what smp_tasks_begin's caller lent it is no longer needed. */
+/* Called by a task once, from whichever thread runs it: what smp_tasks_begin's caller borrowed it is no longer needed. */
 void smp_tasks_release(smp_tasks *tasks);
 
 /* Waits until every task that was begun has called smp_tasks_release; done it need not be. */

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "cli/many.h"
 #include "cli/shipped.h"
-#include "exec/agenda.h"
-#include "exec/targets.h"
+#include "batch/todo.h"
+#include "batch/outputs.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -70,7 +70,7 @@ static const smp_argument_row arguments[] = {
 
 /* ------------------------------------------------------------------------------------------------ settings */
 
-static smp_code parse_shard(const char *text, smp_agenda_request *request, smp_error *err)
+static smp_code parse_shard(const char *text, smp_todo_request *request, smp_error *err)
 {
     long long k = 0, n = 0;
     int end = 0;
@@ -142,7 +142,7 @@ static smp_hash work_hash(const batch_settings *settings, const smp_program *pro
 
 typedef struct batch_run {
     const batch_settings *settings;
-    smp_agenda agenda;
+    smp_todo todo;
     smp_progress progress;
     smp_failures failures;
     FILE *report;
@@ -154,7 +154,7 @@ typedef struct batch_run {
 static smp_code begin(void *context, size_t index, smp_error *err)
 {
     batch_run *b = context;
-    return smp_agenda_begin(&b->agenda, index, err);
+    return smp_todo_begin(&b->todo, index, err);
 }
 
 static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
@@ -163,7 +163,7 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
     if (report->status)
         smp_failures_add(&b->failures, report->input, err);
     else if (!b->journal.code)
-        smp_agenda_done(&b->agenda, index, &b->journal);
+        smp_todo_done(&b->todo, index, &b->journal);
     if (b->report) {
         smp_report_line(b->report, report, report->status ? "failed" : "done", err);
         fflush(b->report);
@@ -175,7 +175,7 @@ static smp_code check_report_beside(const batch_run *b, const smp_program *progr
                                     smp_error *err)
 {
     const char *path = b->settings->report;
-    const smp_found_list *found = &b->agenda.found;
+    const smp_found_list *found = &b->todo.found;
     struct stat status;
     bool there = stat(path, &status) == 0;
     smp_code code = smp_cli_refuse_report(path, b->settings->many.pipe, err);
@@ -189,11 +189,11 @@ static smp_code check_report_beside(const batch_run *b, const smp_program *progr
         if (there && file->regular && file->inode == status.st_ino && file->device == status.st_dev)
             code = smp_cli_refuse_report(path, file->path, err);
         if (!code)
-            code = smp_cli_refuse_report(path, b->agenda.items[i].output, err);
-        char *prefix = !code && program->save_count ? smp_target_prefix(b->agenda.items[i].output) : NULL;
+            code = smp_cli_refuse_report(path, b->todo.items[i].output, err);
+        char *prefix = !code && program->save_count ? smp_target_prefix(b->todo.items[i].output) : NULL;
         for (size_t k = 0; prefix && !code && k < program->save_count; k++) {
             char *saved = NULL;
-            code = smp_save_path(b->agenda.items[i].output, prefix, program->saves[k].path, &saved, err);
+            code = smp_save_path(b->todo.items[i].output, prefix, program->saves[k].path, &saved, err);
             if (!code)
                 code = smp_cli_refuse_report(path, saved, err);
             smp_free(saved);
@@ -249,12 +249,12 @@ static smp_code close_report(batch_run *b, smp_error *err)
  * made are failures. */
 static void report_skipped(batch_run *b)
 {
-    for (size_t i = 0; i < b->agenda.found.count; i++) {
-        const smp_agenda_item *item = &b->agenda.items[i];
+    for (size_t i = 0; i < b->todo.found.count; i++) {
+        const smp_todo_item *item = &b->todo.items[i];
         smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
-        if (b->report && (item->state == SMP_AGENDA_KEPT || item->state == SMP_AGENDA_DONE))
+        if (b->report && (item->state == SMP_TODO_KEPT || item->state == SMP_TODO_DONE))
             smp_report_line(b->report, &none, "skipped", NULL);
-        if (item->state != SMP_AGENDA_CHANGED)
+        if (item->state != SMP_TODO_CHANGED)
             continue;
         smp_error changed = {.code = SMP_OK};
         none.status = smp_fail(&changed, SMP_E_WRITE, "was changed after it was made, and left as it is");
@@ -268,7 +268,7 @@ static void report_skipped(batch_run *b)
 }
 
 /* Everything that can be known of a file without decoding it: its header, the plan for it, the names of its outputs. */
-static smp_code try_file(const smp_agenda_item *item, smp_run_request *request, smp_error *err)
+static smp_code try_file(const smp_todo_item *item, smp_run_request *request, smp_error *err)
 {
     const smp_program *program = request->program;
     smp_plan *plan = NULL;
@@ -293,11 +293,11 @@ static smp_code try_file(const smp_agenda_item *item, smp_run_request *request, 
 /* --dry-run: what would become of every file; files that would fail are named as after a run. */
 static smp_code show_plan(batch_run *b, const smp_program *program, smp_diags *diags, smp_error *err)
 {
-    static const char *const states[] = {[SMP_AGENDA_DO] = "",
-                                         [SMP_AGENDA_DONE] = "  (done before)",
-                                         [SMP_AGENDA_KEPT] = "  (kept: exists)",
-                                         [SMP_AGENDA_CHANGED] = "  (changed since it was made: left)",
-                                         [SMP_AGENDA_OTHERS] = "  (another shard's)"};
+    static const char *const states[] = {[SMP_TODO_DO] = "",
+                                         [SMP_TODO_DONE] = "  (done before)",
+                                         [SMP_TODO_KEPT] = "  (kept: exists)",
+                                         [SMP_TODO_CHANGED] = "  (changed since it was made: left)",
+                                         [SMP_TODO_OTHERS] = "  (another shard's)"};
     const smp_common *common = &b->settings->many.plan.base.common;
     smp_device_request cpu = {.spec = "cpu", .threads = 1};
     smp_device *device;
@@ -305,23 +305,23 @@ static smp_code show_plan(batch_run *b, const smp_program *program, smp_diags *d
     if (code)
         return code;
     smp_run_request request = {.program = program, .diags = diags, .limits = common->limits, .device = device};
-    for (size_t i = 0; i < b->agenda.found.count; i++) {
-        const smp_agenda_item *item = &b->agenda.items[i];
+    for (size_t i = 0; i < b->todo.found.count; i++) {
+        const smp_todo_item *item = &b->todo.items[i];
         smp_error wrong = {.code = SMP_OK};
         smp_text_clean(stdout, item->file->path);
         fputs(" -> ", stdout);
         smp_text_clean(stdout, item->output);
         fputs(states[item->state], stdout);
-        if (item->state == SMP_AGENDA_DO && try_file(item, &request, &wrong)) {
+        if (item->state == SMP_TODO_DO && try_file(item, &request, &wrong)) {
             smp_failures_add(&b->failures, item->file->path, &wrong);
             fputs("  (fails)", stdout);
-        } else if (item->state == SMP_AGENDA_DO && item->replace)
+        } else if (item->state == SMP_TODO_DO && item->replace)
             fputs("  (replaced)", stdout);
         fputc('\n', stdout);
     }
     smp_device_close(device);
     report_skipped(b);
-    smp_failures_show(&b->failures, common, b->agenda.to_do + b->agenda.changed);
+    smp_failures_show(&b->failures, common, b->todo.to_do + b->todo.changed);
     return b->failures.count ? SMP_E_PROCESS : SMP_OK;
 }
 
@@ -333,21 +333,21 @@ static void put_count(size_t count, const char *what, const char *gap)
 
 static void show_summary(batch_run *b, const smp_batch_count *count)
 {
-    smp_agenda *agenda = &b->agenda;
+    smp_todo *todo = &b->todo;
     const smp_common *common = &b->settings->many.plan.base.common;
     double past = smp_now() - b->began;
-    smp_failures_show(&b->failures, common, count->files + agenda->changed);
+    smp_failures_show(&b->failures, common, count->files + todo->changed);
     if (common->quiet)
         return;
     fprintf(stderr, "smempipe: %zu file%s done", count->done, count->done == 1 ? "" : "s");
     put_count(count->failed, "failed", ", ");
     put_count(count->files - count->done - count->failed, "not begun", ", ");
-    put_count(agenda->done, "done before", ", ");
-    put_count(agenda->kept, "kept as they were", ", ");
-    put_count(agenda->changed, "changed since and left", ", ");
-    put_count(agenda->others, "of other shards", ", ");
-    put_count(agenda->found.left_out, "passed over by their names", ", ");
-    char *others = agenda->found.left_out ? smp_found_others_text(&agenda->found) : NULL;
+    put_count(todo->done, "done before", ", ");
+    put_count(todo->kept, "kept as they were", ", ");
+    put_count(todo->changed, "changed since and left", ", ");
+    put_count(todo->others, "of other shards", ", ");
+    put_count(todo->found.left_out, "passed over by their names", ", ");
+    char *others = todo->found.left_out ? smp_found_others_text(&todo->found) : NULL;
     if (others) {
         fputs(" (", stderr);
         smp_text_clean(stderr, others);
@@ -369,8 +369,8 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     smp_error report_error = {.code = SMP_OK};
     char note[400];
     size_t swept = 0;
-    request.files = b->agenda.files;
-    request.count = b->agenda.to_do;
+    request.files = b->todo.files;
+    request.count = b->todo.to_do;
     request.stop_on_error = s->on_error == ON_ERROR_STOP;
     request.begin = begin;
     request.finished = finished;
@@ -383,7 +383,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
         request.write.png_level = (int)s->png_level;
     if (s->jpeg_quality > 0)
         request.write.jpeg_quality = (int)s->jpeg_quality;
-    smp_code code = smp_agenda_start(&b->agenda, &swept, err);
+    smp_code code = smp_todo_start(&b->todo, &swept, err);
     if (!code)
         code = open_report(b, err);
     if (code)
@@ -392,7 +392,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     smp_cli_stop_gently();
     smp_progress_begin(&b->progress, common, "batch");
     code = smp_batch_run(&request, &count, note, sizeof note, err);
-    smp_agenda_end(&b->agenda);
+    smp_todo_end(&b->todo);
     smp_progress_end(&b->progress);
     smp_code reported = close_report(b, &report_error);
     if (common->verbose && !common->quiet && note[0])
@@ -409,14 +409,14 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
         *err = b->journal.code ? b->journal : report_error;
         return err->code;
     }
-    return count.failed || b->agenda.changed ? SMP_E_PROCESS : SMP_OK;
+    return count.failed || b->todo.changed ? SMP_E_PROCESS : SMP_OK;
 }
 
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const batch_settings *settings = given;
     batch_run b = {.settings = settings, .began = smp_now()};
-    smp_agenda_request ask = {
+    smp_todo_request ask = {
         .given = settings->many.inputs.items,
         .given_count = settings->many.inputs.count,
         .walk = smp_many_walk(&settings->many, program),
@@ -431,9 +431,9 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     };
     smp_code code = parse_shard(settings->shard, &ask, err);
     if (!code)
-        code = smp_agenda_make(&ask, &b.agenda, err);
+        code = smp_todo_make(&ask, &b.todo, err);
     if (!code)
-        code = smp_many_check(&settings->many, &b.agenda.found, err);
+        code = smp_many_check(&settings->many, &b.todo.found, err);
     if (!code && settings->report)
         code = check_report_beside(&b, program, diags, err);
     if (!code && settings->dry_run)
@@ -441,7 +441,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     else if (!code)
         code = do_all(&b, program, diags, err);
     smp_failures_free(&b.failures);
-    smp_agenda_free(&b.agenda);
+    smp_todo_free(&b.todo);
     return code;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/pool.h"
 #include "cli/cli.h"
-#include "exec/bench_run.h"
+#include "bench/bench_run.h"
 
 typedef struct bench_settings {
     smp_common common;

@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "cli/options.h"
 #include "device/device.h"
-#include "exec/exec.h"
+#include "run/run.h"
 #include "io/media.h"
 #include "pipe/program.h"
 

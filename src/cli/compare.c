@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
-#include "exec/compare_file.h"
+#include "compare/input.h"
 #include "io/output.h"
 
 typedef struct compare_settings {

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
-#include "exec/ceilings.h"
+#include "run/peaks.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -128,7 +128,7 @@ static smp_code measure(const smp_common *common, const smp_device_info *devices
         smp_device_request request = {.spec = spec, .threads = (int)common->threads};
         smp_code code = smp_device_open(&request, &device, NULL, 0, &why);
         if (!code)
-            code = smp_ceiling_copy(device, 0, &(*out)[i].copy, &why);
+            code = smp_peak_copy(device, 0, &(*out)[i].copy, &why);
         if (code)
             snprintf((*out)[i].problem, sizeof(*out)[i].problem, "%.199s", why.message);
         smp_device_close(device);

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "exec/file_source.h"
-#include "exec/footprint.h"
-#include "exec/step.h"
+#include "run/file_source.h"
+#include "run/memory_estimate.h"
+#include "run/step.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -56,7 +56,7 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
                                  smp_explain_step *out, smp_error *err)
 {
     smp_view in, result, by;
-    smp_footprint_views(e->plan, step, e->strip_rows, &in, &result, &by);
+    smp_memory_estimate_views(e->plan, step, e->strip_rows, &in, &result, &by);
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
@@ -115,9 +115,9 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
     if (!out->text)
         return smp_fail_memory(err, "the plan's text", 256);
     const smp_variant *variant = step->stage ? smp_step_variant(step, wanted) : NULL;
-    const bool lent = smp_source_by_strips(plan, index, e->device) || (e->device->host_memory && smp_direct_sink(plan, index) >= 0);
-    out->rows = lent ? 0 : window->rows;
-    out->bytes = smp_footprint_step(plan, step, variant, !e->device->host_memory, e->strip_rows, out->rows);
+    const bool borrowed = smp_source_by_strips(plan, index, e->device) || (e->device->host_memory && smp_zero_copy_sink(plan, index) >= 0);
+    out->rows = borrowed ? 0 : window->rows;
+    out->bytes = smp_memory_estimate_step(plan, step, variant, !e->device->host_memory, e->strip_rows, out->rows);
     if (variant)
         out->variant = variant->name;
     e->bytes += out->bytes;
@@ -134,8 +134,8 @@ static smp_code explain_plan(const explain_settings *settings, smp_explanation *
     if (!code)
         code = smp_plan_windows(plan, e->strip_rows, windows, err);
     if (!code) {
-        e->stream_bytes = smp_footprint_streams(plan, e->device, e->strip_rows, windows);
-        e->thread_bytes = smp_footprint_threads(plan, e->device, settings->plan.variant, e->strip_rows);
+        e->stream_bytes = smp_memory_estimate_streams(plan, e->device, e->strip_rows, windows);
+        e->thread_bytes = smp_memory_estimate_threads(plan, e->device, settings->plan.variant, e->strip_rows);
         e->bytes = e->stream_bytes + e->thread_bytes;
     }
     for (size_t i = 0; !code && i < plan->step_count; i++)

@@ -3,9 +3,9 @@
 #define SMP_CLI_EXPLAIN_H
 
 #include "cli/cli.h"
-#include "device/cuda.h"
-#include "exec/exec.h"
-#include "exec/schedule.h"
+#include "device/cuda/cuda.h"
+#include "run/run.h"
+#include "run/schedule.h"
 
 typedef struct smp_explain_launch {
     const char *kernel; /* without formats */

@@ -104,9 +104,9 @@ static smp_kind wanted_kind(const smp_program *program)
     return program->kind;
 }
 
-smp_walk_options smp_many_walk(const smp_many_settings *settings, const smp_program *program)
+smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_program *program)
 {
-    return (smp_walk_options){.recursive = settings->recursive,
+    return (smp_find_options){.recursive = settings->recursive,
                               .include = settings->include.items,
                               .include_count = settings->include.count,
                               .exclude = settings->exclude.items,

@@ -3,8 +3,8 @@
 #define SMP_CLI_MANY_H
 
 #include "cli/cli.h"
-#include "exec/batch.h"
-#include "exec/walk.h"
+#include "batch/batch.h"
+#include "batch/find_files.h"
 
 /* Settings of commands over many files begin with these. */
 typedef struct smp_many_settings {
@@ -28,7 +28,7 @@ extern const smp_option smp_many_options[];
 smp_code smp_many_open(smp_many_settings *settings, smp_error *err);
 void smp_many_close(smp_many_settings *settings);
 
-smp_walk_options smp_many_walk(const smp_many_settings *settings, const smp_program *program);
+smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_program *program);
 
 /* No file to work on is an error that says where was looked. */
 smp_code smp_many_check(const smp_many_settings *settings, smp_found_list *found, smp_error *err);

@@ -103,7 +103,7 @@ static smp_code measure_files(const measure_settings *settings, smp_found_list *
         return err->code;
     request.files = files;
     request.count = found->count;
-    request.tallies = request.in_order = true;
+    request.partials = request.in_order = true;
     request.finished = finished;
     request.tick = tick;
     request.context = &m;
@@ -138,7 +138,7 @@ static smp_code measure_files(const measure_settings *settings, smp_found_list *
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const measure_settings *settings = given;
-    smp_walk_options walk = smp_many_walk(&settings->many, program);
+    smp_find_options walk = smp_many_walk(&settings->many, program);
     smp_found_list found = {0};
     walk.standard_input = true;
     smp_code code = check_program(program, err);

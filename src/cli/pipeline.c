@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
-#include "exec/walk.h"
+#include "batch/find_files.h"
 #include "pipe/diag.h"
 #include "report/json.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
-#include "exec/walk.h"
+#include "batch/find_files.h"
 #include "io/output.h"
 
 static const char *last_of(const char *path)

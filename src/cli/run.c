@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
-#include "exec/compare_file.h"
-#include "exec/exec.h"
+#include "compare/input.h"
+#include "run/run.h"
 #include "report/report.h"
 
 typedef struct run_settings {

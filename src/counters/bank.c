@@ -222,7 +222,7 @@ typedef struct sector_move {
     uint32_t from_line, to_line, rotation, kind;
 } sector_move;
 
-static int sector_turns(const smp_bank_access *access, int turn_of[SMP_WARP])
+static int sector_turns(const smp_bank_access *access, int transpose_of[SMP_WARP])
 {
     enum { HALF = 16, SECTOR = 32, LINE = 128, BOTH = 2, CROSSED = 4 };
     sector_move moves[SMP_WARP];
@@ -230,7 +230,7 @@ static int sector_turns(const smp_bank_access *access, int turn_of[SMP_WARP])
     for (int lane = 0; lane < SMP_WARP; lane++) {
         const uint32_t to = access->offset[lane], from = access->source[lane];
         bool taken = !(access->active >> lane & 1), whole = false;
-        turn_of[lane] = -1;
+        transpose_of[lane] = -1;
         for (int other = 0; other < SMP_WARP && !taken; other++) {
             if (!(access->active >> other & 1))
                 continue;
@@ -247,7 +247,7 @@ static int sector_turns(const smp_bank_access *access, int turn_of[SMP_WARP])
             at++;
         moves[at] = move;
         turns += at == turns;
-        turn_of[lane] = at;
+        transpose_of[lane] = at;
     }
     return turns;
 }
@@ -302,7 +302,7 @@ static int serve(const phase *p, smp_bank_rules rules, smp_bank_schedule *schedu
 
 static smp_bank_cost serve_sectors(const smp_bank_access *access, smp_bank_schedule *schedule)
 {
-    int turn_of[SMP_WARP], bytes = 0, turns = sector_turns(access, turn_of);
+    int transpose_of[SMP_WARP], bytes = 0, turns = sector_turns(access, transpose_of);
     if (schedule && turns) {
         schedule->phases = 1;
         schedule->phase_lanes[0] = access->active;
@@ -310,12 +310,12 @@ static smp_bank_cost serve_sectors(const smp_bank_access *access, smp_bank_sched
         begin_turns(schedule, 0, turns);
     }
     for (int lane = 0; lane < SMP_WARP; lane++) {
-        if (turn_of[lane] < 0)
+        if (transpose_of[lane] < 0)
             continue;
         bytes += access->width;
         for (uint32_t at = 0; schedule && at < (uint32_t)access->width; at += SMP_BANK_BYTES) {
             uint32_t word = (access->offset[lane] + at) / SMP_BANK_BYTES;
-            schedule->wavefronts[turn_of[lane]].cells[word % SMP_BANKS] =
+            schedule->wavefronts[transpose_of[lane]].cells[word % SMP_BANKS] =
                 (smp_bank_cell){UINT32_C(1) << lane, word / SMP_BANKS};
         }
     }

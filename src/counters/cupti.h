@@ -22,7 +22,7 @@
 
 #include "base/error.h"
 #include "counters/source_ops.h"
-#include "device/cuda.h"
+#include "device/cuda/cuda.h"
 
 typedef struct cupti_api {
     char path[512]; /* of the library that was opened */

@@ -1,10 +1,10 @@
-/* Kernels whose counts are known, to prove a source: those of kernels/bench.cu, whose every warp does one access over and
+/* Kernels whose counts are known, to prove a source: those of kernels/bench/bench.cu, whose every warp does one access over and
  * over. One kernel comes twice with different patterns, since what was counted once may not be counted again. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "bench.h"
+#include "bench/bench.h"
 #include "counters/bank.h"
 #include "counters/cupti.h"
 

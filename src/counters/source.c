@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "counters/source_ops.h"
-#include "device/simt.h"
+#include "device/simt/simt.h"
 
 const char *smp_count_kind_name(smp_count_kind kind)
 {

@@ -235,7 +235,7 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     char *result = reduces ? (char *)io->result + result_at : NULL;
     int64_t unit = smp_max_i64(1, variant->band);
     if (reduces && !counts)
-        unit = smp_max_i64(unit, smp_leaf_rows(io->in.width));
+        unit = smp_max_i64(unit, smp_chunk_rows(io->in.width));
     smp_code code = ready_workers(cpu, scratch, counts ? result_size : 0, err);
     if (code)
         return code;

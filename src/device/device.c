@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "device/cpu.h"
-#include "device/cuda.h"
-#include "device/simt.h"
+#include "device/cuda/cuda.h"
+#include "device/simt/simt.h"
 
 /* cuda or cuda:N; false when spec is something else. *index -1: N is no number. */
 static bool names_cuda(const char *spec, int *index)

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "smp_simt.h"
+#include "lib/emulator_shim.h"
 
 typedef struct smp_kernel_file {
     const char *name;                           /* NAME of kernels/NAME.cu; null ends a table */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "stages/maps.h"
+#include "stages/shared/op_chains.h"
 
 /* ---------------------------------------------------------------------------------------------- leaving out */
 
@@ -55,15 +55,15 @@ static void count_uses(const smp_plan *plan, int *uses)
 }
 
 /* The program of a step, joined already or not; its length is 0 where it has none. */
-static smp_map program_of(const smp_step *step)
+static smp_op_chain program_of(const smp_step *step)
 {
-    smp_map map = {.count = 0};
+    smp_op_chain map = {.count = 0};
     bool one = step->job == SMP_JOB_STAGE && step->by < 0 && step->reduced_by < 0 &&
                step->in.channels == step->out.channels && step->in.alpha == step->out.alpha;
     if (step->part_count)
         memcpy(&map, step->work.kernel, sizeof map);
-    else if (one && step->work.map.kind != SMP_MAP_NONE)
-        map.op[map.count++] = step->work.map;
+    else if (one && step->work.op.kind != SMP_SAMPLE_OP_NONE)
+        map.op[map.count++] = step->work.op;
     return map;
 }
 
@@ -136,13 +136,13 @@ static smp_code join_samples(smp_plan *plan, const smp_stage *stage, const int *
     if (!stage || input < 0 || uses[input] != 1)
         return SMP_OK;
     smp_step *first = &plan->steps[input], *second = &plan->steps[index];
-    smp_map map = program_of(first), more = program_of(second);
-    if (!map.count || !more.count || map.count + more.count > SMP_MAP_MOST ||
+    smp_op_chain map = program_of(first), more = program_of(second);
+    if (!map.count || !more.count || map.count + more.count > SMP_SAMPLE_OP_MOST ||
         !has_kernel(plan->steps[first->input].storage, second->storage))
         return SMP_OK;
     for (int k = 0; k < more.count; k++)
         map.op[map.count++] = more.op[k];
-    smp_map_shorten(&map);
+    smp_op_chain_shorten(&map);
     smp_node_plan work = {.out = second->out,
                           .access = SMP_POINT,
                           .exactness = second->work.exactness,
@@ -157,7 +157,7 @@ static smp_code join_samples(smp_plan *plan, const smp_stage *stage, const int *
 
 smp_code smp_plan_fuse(smp_plan *plan, smp_error *err)
 {
-    const smp_stage *samples = smp_stage_with_role(SMP_ROLE_MAP);
+    const smp_stage *samples = smp_stage_with_role(SMP_ROLE_OP_CHAIN);
     const int n = (int)plan->step_count;
     int *uses = smp_alloc_array(2 * (size_t)n, sizeof *uses);
     bool *keep = smp_alloc_array((size_t)n, sizeof *keep);

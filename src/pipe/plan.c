@@ -272,8 +272,8 @@ static smp_code add_node(planner *p, int number)
     step->job = SMP_JOB_REDUCE;
     step->out = step->in;
     step->premultiplied = p->plan->steps[input].premultiplied;
-    if (step->work.result == SMP_RESULT_LEAVES || step->work.result == SMP_RESULT_LEAVES_COUNTS)
-        p->plan->granule = smp_max_i64(p->plan->granule, smp_leaf_rows(step->in.width));
+    if (step->work.result == SMP_RESULT_CHUNKS || step->work.result == SMP_RESULT_CHUNKS_COUNTS)
+        p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, smp_chunk_rows(step->in.width));
     p->step_of[number] = input;
     if (probe.access == SMP_REDUCE)
         return SMP_OK;
@@ -492,7 +492,7 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
     }
     for (size_t i = 0; i < program->file_count; i++)
         p.step_of_file[i] = SMP_STEP_NONE;
-    p.plan->granule = 1;
+    p.plan->row_multiple = 1;
     if (program->kind != SMP_KIND_NONE && program->kind != request->input.kind) {
         code = smp_fail(p.err, SMP_E_PIPE, "the pipeline is for %s, but the input is %s",
                         program->kind == SMP_IMAGE ? "pictures" : "sound", request->input.kind == SMP_IMAGE ? "a picture" : "sound");

@@ -60,7 +60,7 @@ typedef struct smp_plan {
     smp_sink *sinks;
     size_t sink_count, sink_capacity;
     int phases;
-    int64_t granule; /* strips begin at multiples of this many rows (a power of two) */
+    int64_t row_multiple; /* strips begin at multiples of this many rows (a power of two) */
 } smp_plan;
 
 /* Says what a file of that name can hold of a shape: smp_writer_shape, or a test's own; null path: memory, any shape. */

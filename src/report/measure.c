@@ -72,7 +72,7 @@ static void put_total(smp_json *json, const smp_total *total, const char *type, 
         smp_json_string(json, "name", total->name);
     smp_json_string(json, "type", type);
     smp_json_integer(json, "files", (int64_t)total->files);
-    if (total->tally)
+    if (total->partial)
         smp_report_findings_json(json, findings);
     else
         smp_json_string(json, "findings", NULL); /* cannot be added up */
@@ -135,7 +135,7 @@ static smp_code put_together(smp_measure_output *o, const smp_total *total, cons
         put_rows(o->to, "(together)", type, total->label, total->name, findings);
     } else {
         fprintf(o->to, "%s%zu file%s together%s (%s)\n", paint.bold, total->files, total->files == 1 ? "" : "s", paint.off, type);
-        if (total->tally)
+        if (total->partial)
             smp_report_findings(o->to, total->label, findings, o->color);
         else {
             fputs("  ", o->to);

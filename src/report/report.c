@@ -10,7 +10,7 @@ void smp_run_report_free(smp_run_report *report)
 {
     for (size_t i = 0; i < report->step_count; i++) {
         smp_findings_free(&report->steps[i].findings);
-        smp_free(report->steps[i].tally);
+        smp_free(report->steps[i].partial);
     }
     smp_free(report->steps);
     report->steps = NULL;

@@ -26,7 +26,7 @@ typedef struct smp_step_report {
     smp_findings findings;
     const smp_stage *stage;
     smp_shape in;      /* what it worked on */
-    void *tally;       /* its findings in a form that adds up over files (stage->join); null: not wanted, or none */
+    void *partial;       /* its findings in a form that adds up over files (stage->merge); null: not wanted, or none */
     const char *counter;     /* where the counts come from: "model", "sass"; null: not counted */
     smp_shared_count shared; /* accesses of its GPU kernels to shared memory */
     char crop[120];          /* what part of its output was counted; "": all */

@@ -27,10 +27,10 @@ static smp_code add_group(smp_totals *totals, smp_step_report *step, smp_error *
                          .channels = step->in.channels,
                          .alpha = step->in.alpha,
                          .files = 1,
-                         .tally = step->tally};
+                         .partial = step->partial};
     memcpy(total->label, step->label, sizeof total->label);
     memcpy(total->name, step->name, sizeof total->name);
-    step->tally = NULL;
+    step->partial = NULL;
     return SMP_OK;
 }
 
@@ -38,7 +38,7 @@ static smp_code add_step(smp_totals *totals, smp_step_report *step, smp_error *e
 {
     for (size_t i = 0; i < totals->count; i++) {
         smp_total *total = &totals->items[i];
-        if (!belongs(total, step) || (step->tally && !total->stage->join(total->tally, step->tally)))
+        if (!belongs(total, step) || (step->partial && !total->stage->merge(total->partial, step->partial)))
             continue; /* a parameter that depends on the picture's size, say: a group of its own */
         total->files++;
         return SMP_OK;
@@ -58,7 +58,7 @@ smp_code smp_totals_add(smp_totals *totals, smp_run_report *report, smp_error *e
 void smp_totals_free(smp_totals *totals)
 {
     for (size_t i = 0; i < totals->count; i++)
-        smp_free(totals->items[i].tally);
+        smp_free(totals->items[i].partial);
     smp_free(totals->items);
     *totals = (smp_totals){0};
 }
@@ -71,5 +71,5 @@ void smp_total_type(const smp_total *total, char *text, size_t size)
 
 smp_code smp_total_findings(const smp_total *total, smp_findings *findings, smp_error *err)
 {
-    return total->tally ? total->stage->tell(total->tally, findings, err) : SMP_OK;
+    return total->partial ? total->stage->report(total->partial, findings, err) : SMP_OK;
 }

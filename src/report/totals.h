@@ -14,7 +14,7 @@ typedef struct smp_total {
     int channels;
     bool alpha;
     size_t files;
-    void *tally; /* null: these results cannot be added up */
+    void *partial; /* null: these results cannot be added up */
 } smp_total;
 
 typedef struct smp_totals {
@@ -22,7 +22,7 @@ typedef struct smp_totals {
     size_t count, capacity;
 } smp_totals;
 
-/* Adds what a run found; tallies in the report are taken over or joined. */
+/* Adds what a run found; partials in the report are taken over or joined. */
 smp_code smp_totals_add(smp_totals *totals, smp_run_report *report, smp_error *err);
 void smp_totals_free(smp_totals *totals);
 

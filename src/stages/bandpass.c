@@ -1,7 +1,7 @@
 /* bandpass: keeps what lies between two frequencies. */
 #include <math.h>
 
-#include "stages/filtering.h"
+#include "stages/shared/filtering.h"
 
 typedef struct params {
     smp_filter_params filter;

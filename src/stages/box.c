@@ -1,10 +1,10 @@
 /* box: mean of a square. */
-#include "box.h"
+#include "stencil/box.h"
 
 #include <string.h>
 
 #include "stages/stage.h"
-#include "stages/stencil_grid.h"
+#include "stages/shared/stencil_launch.h"
 
 typedef struct box_params {
     int64_t size;

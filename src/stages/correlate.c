@@ -1,11 +1,11 @@
 /* correlate: sum of neighbours weighted by a kernel matrix, not flipped. */
-#include "stages/kernel_matrix.h"
+#include "stages/shared/kernel_matrix.h"
 #include "stages/stage.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)in, (void)by;
-    return smp_taps_plan(params, false, work, err);
+    return smp_convolve_plan(params, false, work, err);
 }
 
 const smp_stage smp_stage_correlate = {
@@ -23,11 +23,11 @@ const smp_stage smp_stage_correlate = {
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
     .neighbourhood = true,
-    .params = smp_taps_param_list,
-    .params_size = sizeof(smp_taps_params),
-    .check = smp_taps_check,
+    .params = smp_convolve_param_list,
+    .params_size = sizeof(smp_convolve_params),
+    .check = smp_convolve_check,
     .plan = plan,
-    .variants = smp_taps_variants,
+    .variants = smp_convolve_variants,
     .aliases = (const smp_alias[]){{"filter2D", "correlate"},
                                    {"filter2d", "correlate"},
                                    {"correlation", "correlate"},

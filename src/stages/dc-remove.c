@@ -1,14 +1,14 @@
 /* dc-remove: subtracts every channel's mean. */
-#include "stages/leaves.h"
-#include "stages/scaling.h"
+#include "stages/shared/reduction_chunks.h"
+#include "stages/shared/gain_offset.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params, (void)by, (void)err;
     smp_scaling_plan(1, work);
     work->clips = true;
-    work->result = SMP_RESULT_LEAVES;
-    work->result_size = smp_leaf_bytes(in);
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = smp_chunk_bytes(in);
     return SMP_OK;
 }
 
@@ -18,7 +18,7 @@ static smp_code finish(const void *params, const smp_shape *in, const void *resu
     (void)params;
     smp_code code = SMP_OK;
     for (int c = 0; c < in->channels && code == SMP_OK; c++) {
-        const smp_stats_leaf all = smp_leaves_fold(result, in, c);
+        const smp_stats_chunk all = smp_chunks_fold(result, in, c);
         const double mean = all.count > 0 ? all.sum / (double)all.count : 0;
         smp_scaling_set(work, c, 1, -mean);
         code = smp_findings_add(findings, "dc", c, mean, err);
@@ -36,6 +36,6 @@ const smp_stage smp_stage_dc_remove = {
     .plan = plan,
     .finish = finish,
     .variants = smp_scaling_variants,
-    .reducers = smp_leaf_variants,
+    .reducers = smp_chunk_variants,
     .aliases = (const smp_alias[]){{"dcshift", "dc-remove"}, {"dc_remove", "dc-remove"}, {"dcblock", "dc-remove"}, {0}},
 };

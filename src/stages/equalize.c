@@ -1,8 +1,8 @@
 /* equalize: histogram equalisation, of the luma or of each channel. */
-#include "equalize.h"
+#include "elementwise/equalize.h"
 #include "base/alloc.h"
-#include "stages/counting.h"
-#include "stages/geometry.h"
+#include "stages/shared/counting.h"
+#include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
 enum { LUMA, EACH };

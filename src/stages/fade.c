@@ -1,10 +1,10 @@
 /* fade: a sound rises from silence and falls back to it. */
-#include "fade.h"
+#include "audio/fade.h"
 
 #include <math.h>
 
 #include "base/checked.h"
-#include "stages/geometry.h"
+#include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
 typedef struct params {

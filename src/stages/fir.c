@@ -1,7 +1,7 @@
 /* fir: a filter by its taps. */
 #include <math.h>
 
-#include "stages/filtering.h"
+#include "stages/shared/filtering.h"
 
 typedef struct params {
     smp_matrix taps;
@@ -45,7 +45,7 @@ const smp_stage smp_stage_fir = {
     .help = "filter a sound with a given impulse response",
     .about = "Every channel's convolution with the taps: numpy.convolve(x, taps, 'same'). The middle of the taps lies on the "
              "frame itself, so that a symmetric filter delays nothing; the length is kept; outside the sound is silence. f32 "
-             "with fused operations, taps in blocks of 256 and in them every 32nd together (kernels/fir.h).",
+             "with fused operations, taps in blocks of 256 and in them every 32nd together (kernels/audio/fir.h).",
     .example = "fir [0.25 0.5 0.25]",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,

@@ -1,6 +1,6 @@
 /* flip: mirror left and right, or top and bottom. */
 #include "stages/stage.h"
-#include "stages/turn.h"
+#include "stages/shared/transpose_family.h"
 
 typedef struct flip_params {
     int direction;
@@ -18,7 +18,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
 {
     (void)by, (void)err;
     const flip_params *p = params;
-    smp_turn_plan(p->direction == 0 ? SMP_TURN_HORIZONTAL : SMP_TURN_VERTICAL, in, work);
+    smp_transpose_plan(p->direction == 0 ? SMP_ORIENT_HORIZONTAL : SMP_ORIENT_VERTICAL, in, work);
     return SMP_OK;
 }
 
@@ -33,7 +33,7 @@ const smp_stage smp_stage_flip = {
     .params = table,
     .params_size = sizeof(flip_params),
     .plan = plan,
-    .variants = smp_turn_variants,
+    .variants = smp_transpose_variants,
     .aliases = (const smp_alias[]){{"hflip", "flip horizontal"},
                                    {"vflip", "flip vertical"},
                                    {"fliph", "flip horizontal"},

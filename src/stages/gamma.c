@@ -1,6 +1,6 @@
 /* gamma: brightens or darkens the middle tones. */
 #include "stages/stage.h"
-#include "stages/tone.h"
+#include "stages/shared/tone.h"
 
 typedef struct gamma_params {
     double g;
@@ -17,7 +17,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     (void)by;
     const gamma_params *p = params;
     work->nothing = p->g == 1;
-    return smp_tone_plan((smp_curve){.kind = SMP_CURVE_POWER, .exponent = (float)(1 / p->g)}, in, work, err);
+    return smp_tone_plan((smp_tone_curve){.kind = SMP_TONE_CURVE_POWER, .exponent = (float)(1 / p->g)}, in, work, err);
 }
 
 const smp_stage smp_stage_gamma = {

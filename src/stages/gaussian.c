@@ -1,12 +1,12 @@
-/* gaussian: blur by a bell of standard deviation sigma. */
-#include "gaussian.h"
+/* gaussian: blur by a gaussian of standard deviation sigma. */
+#include "gaussian/gaussian.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "stages/bell_weights.h"
-#include "stages/banded_matrices.h"
-#include "stages/stencil_grid.h"
+#include "stages/shared/gaussian_plan.h"
+#include "stages/shared/banded_matrices.h"
+#include "stages/shared/stencil_launch.h"
 
 typedef struct gaussian_params {
     double sigma, truncate, fill;
@@ -14,8 +14,8 @@ typedef struct gaussian_params {
 } gaussian_params;
 
 static const smp_param params[] = {
-    {"sigma", offsetof(gaussian_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, SMP_BELL_MAX_SIGMA, NULL,
-     "standard deviation of the bell; 0 changes nothing", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
+    {"sigma", offsetof(gaussian_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, SMP_GAUSSIAN_MAX_SIGMA, NULL,
+     "standard deviation of the gaussian; 0 changes nothing", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
     {"edge", offsetof(gaussian_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "what lies outside the picture",
      smp_edge_names, 0},
     {"truncate", offsetof(gaussian_params, truncate), SMP_T_FLOAT, SMP_UNIT_NONE, 2, 10, "4",
@@ -26,9 +26,9 @@ static const smp_param params[] = {
 };
 
 /* What tensor cores multiply by, where a kernel is for them. */
-static smp_code plan_matrices(const smp_bell *bell, int channels, smp_node_plan *work, smp_error *err)
+static smp_code plan_matrices(const smp_gaussian *gaussian, int channels, smp_node_plan *work, smp_error *err)
 {
-    const int steps = bell->whole ? smp_banded_steps(bell->radius, channels) : 0;
+    const int steps = gaussian->whole ? smp_banded_steps(gaussian->radius, channels) : 0;
     const size_t size = (size_t)smp_banded_words(steps) * sizeof(uint32_t);
     if (!steps)
         return SMP_OK;
@@ -36,33 +36,33 @@ static smp_code plan_matrices(const smp_bell *bell, int channels, smp_node_plan 
     if (!work->table)
         return smp_fail_memory(err, "filter weights", size);
     work->table_size = size;
-    smp_banded_matrices(bell, channels, steps, work->table);
+    smp_banded_matrices(gaussian, channels, steps, work->table);
     return SMP_OK;
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     const gaussian_params *p = given;
-    smp_bell bell;
+    smp_gaussian gaussian;
     (void)by;
     if (p->sigma <= 0) {
         work->nothing = true;
         return SMP_OK;
     }
-    smp_code code = smp_bell_plan(p->sigma, p->truncate, p->edge, p->fill, in->format == SMP_U8, &bell, work, err);
+    smp_code code = smp_gaussian_plan(p->sigma, p->truncate, p->edge, p->fill, in->format == SMP_U8, &gaussian, work, err);
     if (!code)
-        code = plan_matrices(&bell, in->channels, work, err);
+        code = plan_matrices(&gaussian, in->channels, work, err);
     if (code)
         return code;
-    memcpy(work->kernel, &bell, sizeof bell);
-    work->kernel_size = sizeof bell;
+    memcpy(work->kernel, &gaussian, sizeof gaussian);
+    work->kernel_size = sizeof gaussian;
     return SMP_OK;
 }
 
 static size_t scratch(const smp_io *io, const void *kernel)
 {
-    const smp_bell *bell = kernel;
-    return smp_bell_scratch(bell->radius, io->in.channels);
+    const smp_gaussian *gaussian = kernel;
+    return smp_gaussian_scratch(gaussian->radius, io->in.channels);
 }
 
 static const char *fused(const smp_io *io, const void *kernel)
@@ -71,7 +71,7 @@ static const char *fused(const smp_io *io, const void *kernel)
     {                                                                                                                  \
         "gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"                                \
     }
-    static const char *const warp[SMP_BELL_WARP_RADIUS][SMP_BELL_CHANNELS] = {
+    static const char *const warp[SMP_GAUSSIAN_WARP_RADIUS][SMP_GAUSSIAN_CHANNELS] = {
         WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7), WARP(8),
         WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15), WARP(16)};
 #undef WARP
@@ -83,18 +83,18 @@ static const char *fused(const smp_io *io, const void *kernel)
         [4] = BANDED(4), [5] = BANDED(5),   [6] = BANDED(6),  [7] = BANDED(7),
         [8] = BANDED(8), [10] = BANDED(10), [12] = BANDED(12)};
 #undef BANDED
-    const smp_bell *bell = kernel;
-    int radius = smp_banded_warp(bell, io);
+    const smp_gaussian *gaussian = kernel;
+    int radius = smp_banded_warp(gaussian, io);
     if (radius)
-        return banded[radius][smp_banded_steps(bell->radius, io->in.channels) - 1];
-    radius = smp_bell_warp(bell, io);
+        return banded[radius][smp_banded_steps(gaussian->radius, io->in.channels) - 1];
+    radius = smp_gaussian_warp(gaussian, io);
     return radius ? warp[radius - 1][io->in.channels - 1] : NULL;
 }
 
 /* Where one kernel does not make both passes. */
-static bool in_one(const smp_bell *bell, smp_io whole)
+static bool in_one(const smp_gaussian *gaussian, smp_io whole)
 {
-    return smp_banded_warp(bell, &whole) || smp_bell_warp(bell, &whole);
+    return smp_banded_warp(gaussian, &whole) || smp_gaussian_warp(gaussian, &whole);
 }
 static const char *rows(const smp_io *io, const void *kernel)
 {
@@ -114,11 +114,11 @@ static const smp_variant variants[] = {
      .help = "CPU: both passes in one walk, rows between them stay in cache; GPU: two launches over tiles with a halo",
      .launches =
          {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled)},
-          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .geometry = smp_geometry_bell_rows},
+          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .geometry = smp_geometry_gaussian_rows},
           {.from = SMP_SCRATCH,
            .to = SMP_OUT,
            .cuda = "gaussian_columns_tiled",
-           .geometry = smp_geometry_bell_columns}},
+           .geometry = smp_geometry_gaussian_columns}},
      .scratch = scratch,
      .band = 16},
     {.name = "fused",
@@ -130,17 +130,17 @@ static const smp_variant variants[] = {
                    .cpu = SMP_CPU(gaussian_tiled),
                    .cuda = "gaussian_warp2_1",
                    .choose = fused,
-                   .geometry = smp_geometry_bell_warp},
+                   .geometry = smp_geometry_gaussian_warp},
                   {.from = SMP_IN,
                    .to = SMP_SCRATCH,
                    .cuda = "gaussian_rows_tiled",
                    .choose = rows,
-                   .geometry = smp_geometry_bell_rows},
+                   .geometry = smp_geometry_gaussian_rows},
                   {.from = SMP_SCRATCH,
                    .to = SMP_OUT,
                    .cuda = "gaussian_columns_tiled",
                    .choose = columns,
-                   .geometry = smp_geometry_bell_columns}},
+                   .geometry = smp_geometry_gaussian_columns}},
      .scratch = scratch,
      .band = 16},
     {0},
@@ -148,7 +148,7 @@ static const smp_variant variants[] = {
 
 const smp_stage smp_stage_gaussian = {
     .name = "gaussian",
-    .help = "blur by a bell of weights with standard deviation sigma",
+    .help = "blur by a gaussian of weights with standard deviation sigma",
     .about =
         "Separable: m[x] = w0*p[x] + sum of w[k]*(p[x-k] + p[x+k]) along rows, then s[y] = sum of w[|i|]*m[y+i] along "
         "columns, in f32, rounded once at the end. w[k] = exp(-k^2 / (2 s^2)), normalised in double to sum 1, for k up "

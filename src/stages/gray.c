@@ -1,5 +1,5 @@
 /* gray: colour to one channel of brightness. */
-#include "stages/mixing.h"
+#include "stages/shared/channel_mixing.h"
 #include "stages/stage.h"
 
 typedef struct gray_params {
@@ -26,10 +26,10 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
         smp_hint(err, "give one weight for each channel: weights=[...]");
         return SMP_E_PIPE;
     }
-    smp_mix mix = {.rows = 1, .cols = colours, .keep_alpha = in->alpha};
+    smp_channel_mix mix = {.rows = 1, .cols = colours, .keep_alpha = in->alpha};
     for (int c = 0; c < colours; c++)
         mix.weight[0][c] = (float)p->weights.values[c];
-    smp_mixing_plan(&mix, work);
+    smp_channel_mixing_plan(&mix, work);
     return SMP_OK;
 }
 
@@ -46,7 +46,7 @@ const smp_stage smp_stage_gray = {
     .params = table,
     .params_size = sizeof(gray_params),
     .plan = plan,
-    .variants = smp_mixing_variants,
+    .variants = smp_channel_mixing_variants,
     .aliases = (const smp_alias[]){{"grey", "gray"},
                                    {"grayscale", "gray"},
                                    {"greyscale", "gray"},

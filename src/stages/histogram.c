@@ -1,7 +1,7 @@
 /* histogram: counts of every value, per channel; the picture passes on. */
-#include "histogram.h"
+#include "reduce/histogram.h"
 #include "base/alloc.h"
-#include "stages/counting.h"
+#include "stages/shared/counting.h"
 #include "stages/stage.h"
 #include <string.h>
 
@@ -33,25 +33,25 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 }
 
 /* The counts of one file, or of several that were joined. */
-typedef struct tally {
+typedef struct partial {
     int32_t channels, bins;
     smp_format format;
     uint64_t counts[];
-} tally;
+} partial;
 
-static size_t slots(const tally *t)
+static size_t slots(const partial *t)
 {
     return (size_t)t->channels * (size_t)(t->bins + 1);
 }
 
-static smp_code make_tally(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
+static smp_code make_partial(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
                            void **out, smp_error *err)
 {
     (void)work;
     const params *p = params_;
-    tally shape = {.channels = in->channels, .bins = (int32_t)p->bins, .format = in->format};
+    partial shape = {.channels = in->channels, .bins = (int32_t)p->bins, .format = in->format};
     size_t bytes = slots(&shape) * sizeof(uint64_t);
-    tally *t = smp_alloc(sizeof *t + bytes);
+    partial *t = smp_alloc(sizeof *t + bytes);
     *out = t;
     if (!t)
         return smp_fail_memory(err, "histogram", bytes);
@@ -62,8 +62,8 @@ static smp_code make_tally(const void *params_, const smp_shape *in, const smp_n
 
 static bool join(void *total_, const void *more_)
 {
-    tally *total = total_;
-    const tally *more = more_;
+    partial *total = total_;
+    const partial *more = more_;
     if (total->channels != more->channels || total->bins != more->bins || total->format != more->format)
         return false;
     for (size_t i = 0; i < slots(total); i++)
@@ -71,9 +71,9 @@ static bool join(void *total_, const void *more_)
     return true;
 }
 
-static smp_code tell(const void *tally_, smp_findings *findings, smp_error *err)
+static smp_code tell(const void *partial_, smp_findings *findings, smp_error *err)
 {
-    const tally *t = tally_;
+    const partial *t = partial_;
     double *list = smp_alloc_array((size_t)t->bins, sizeof *list);
     if (!list)
         return smp_fail_memory(err, "histogram", (uint64_t)t->bins * sizeof *list);
@@ -93,7 +93,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
                        smp_findings *findings, smp_error *err)
 {
     void *t;
-    smp_code code = make_tally(params_, in, work, result, &t, err);
+    smp_code code = make_partial(params_, in, work, result, &t, err);
     if (!code)
         code = tell(t, findings, err);
     smp_free(t);
@@ -116,7 +116,7 @@ const smp_stage smp_stage_histogram = {
     .params_size = sizeof(params),
     .plan = plan,
     .finish = finish,
-    .tally = make_tally,
+    .partial = make_partial,
     .join = join,
     .tell = tell,
     .variants = smp_count_variants,

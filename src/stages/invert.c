@@ -1,6 +1,6 @@
 /* invert: the negative of a picture. */
-#include "invert.h"
-#include "stages/geometry.h"
+#include "elementwise/invert.h"
+#include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -8,7 +8,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     (void)params, (void)by, (void)err;
     work->exactness = SMP_INTEGER;
     work->ops = 1;
-    work->map = (smp_map_op){.kind = SMP_MAP_NEGATIVE, .white = smp_white(in->format)};
+    work->op = (smp_sample_op){.kind = SMP_SAMPLE_OP_NEGATIVE, .white = smp_white(in->format)};
     return SMP_OK;
 }
 

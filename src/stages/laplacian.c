@@ -1,9 +1,9 @@
 /* laplacian: the sum of second derivatives over 3 x 3 samples. */
 #include <string.h>
 
-#include "gradient.h"
+#include "stencil/sobel.h"
 #include "stages/stage.h"
-#include "stages/stencil_grid.h"
+#include "stages/shared/stencil_launch.h"
 
 typedef struct laplacian_params {
     int64_t neighbours;
@@ -33,7 +33,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     const laplacian_params *p = given;
     (void)in, (void)by, (void)err;
-    const smp_gradient g = {
+    const smp_sobel g = {
         .output = p->neighbours == 4 ? SMP_LAPLACE_4 : SMP_LAPLACE_8, .edge = p->edge, .fill = (float)p->fill};
     memcpy(work->kernel, &g, sizeof g);
     work->kernel_size = sizeof g;
@@ -47,21 +47,21 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 static size_t scratch(const smp_io *io, const void *kernel)
 {
     (void)io, (void)kernel;
-    return smp_gradient_scratch();
+    return smp_sobel_scratch();
 }
 
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "nine samples for every result",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gradient_naive), .cuda = "gradient_naive"}}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_naive), .cuda = "sobel_naive"}}},
     {.name = "tiled",
      .help = "CPU: three rows in cache; GPU: a tile with its halo in shared memory",
      .launches = {{.from = SMP_IN,
                    .to = SMP_OUT,
-                   .cpu = SMP_CPU(gradient_tiled),
-                   .cuda = "gradient_tiled0",
-                   .choose = smp_choose_gradient,
-                   .geometry = smp_geometry_gradient}},
+                   .cpu = SMP_CPU(sobel_tiled),
+                   .cuda = "sobel_tiled0",
+                   .choose = smp_choose_sobel,
+                   .geometry = smp_geometry_sobel}},
      .scratch = scratch,
      .band = 16},
     {0},

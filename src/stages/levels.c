@@ -1,9 +1,9 @@
 /* levels: black point, white point and gamma, given or found from the histogram. */
 #include <math.h>
 
-#include "levels.h"
-#include "stages/counting.h"
-#include "stages/geometry.h"
+#include "elementwise/levels.h"
+#include "stages/shared/counting.h"
+#include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
 enum { MANUAL, AUTO };
@@ -69,7 +69,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     work->ops = k->power == 1.f ? 4 : 40;
     if (p->mode == MANUAL) {
         work->access = SMP_POINT;
-        work->map = (smp_map_op){.kind = k->power == 1.f ? SMP_MAP_LINE : SMP_MAP_POWER,
+        work->op = (smp_sample_op){.kind = k->power == 1.f ? SMP_SAMPLE_OP_LINE : SMP_SAMPLE_OP_POWER,
                                  .white = k->white,
                                  .a = k->black[0],
                                  .b = k->scale[0],

@@ -1,7 +1,7 @@
 /* lowpass: removes what lies above a frequency. */
 #include <math.h>
 
-#include "stages/filtering.h"
+#include "stages/shared/filtering.h"
 
 typedef struct params {
     smp_filter_params filter;

@@ -1,5 +1,5 @@
 /* matmul: the product of a picture's planes with those of a second picture. */
-#include "matmul.h"
+#include "matmul/matmul.h"
 #include "base/checked.h"
 #include "stages/stage.h"
 

@@ -1,5 +1,5 @@
 /* matrix: new channels as weighted sums of the old ones. */
-#include "stages/mixing.h"
+#include "stages/shared/channel_mixing.h"
 #include "stages/stage.h"
 
 typedef struct matrix_params {
@@ -35,7 +35,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     int colours = in->channels - in->alpha;
     bool colour_only = in->alpha && m->cols == colours;
     int cols = colour_only ? colours : in->channels;
-    smp_mix mix = {.rows = m->rows, .cols = cols, .keep_alpha = colour_only};
+    smp_channel_mix mix = {.rows = m->rows, .cols = cols, .keep_alpha = colour_only};
     if ((m->cols != cols && m->cols != cols + 1) || m->rows < 1 || m->rows + colour_only > SMP_MAX_CHANNELS)
         return refuse(m, in, err);
     for (int r = 0; r < m->rows; r++) {
@@ -44,7 +44,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
             mix.weight[r][c] = (float)row[c];
         mix.constant[r] = m->cols > cols ? (float)row[cols] : 0.f;
     }
-    smp_mixing_plan(&mix, work);
+    smp_channel_mixing_plan(&mix, work);
     work->out.alpha = in->alpha && (colour_only || m->rows == in->channels);
     return SMP_OK;
 }
@@ -64,7 +64,7 @@ const smp_stage smp_stage_matrix = {
     .params = table,
     .params_size = sizeof(matrix_params),
     .plan = plan,
-    .variants = smp_mixing_variants,
+    .variants = smp_channel_mixing_variants,
     .aliases = (const smp_alias[]){{"colorchannelmixer", "matrix [...]"},
                                    {"recolor", "matrix [...]"},
                                    {"recomb", "matrix [...]"},

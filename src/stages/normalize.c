@@ -1,8 +1,8 @@
 /* normalize: to a wanted peak or rms level. */
 #include <math.h>
 
-#include "stages/leaves.h"
-#include "stages/scaling.h"
+#include "stages/shared/reduction_chunks.h"
+#include "stages/shared/gain_offset.h"
 
 enum { TOGETHER, EACH };
 #define DEFAULT_PEAK -1. /* dBFS: written as 16 bits nothing clips */
@@ -37,8 +37,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     (void)params_, (void)by, (void)err;
     smp_scaling_plan(1, work);
     work->clips = true;
-    work->result = SMP_RESULT_LEAVES;
-    work->result_size = smp_leaf_bytes(in);
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = smp_chunk_bytes(in);
     return SMP_OK;
 }
 
@@ -50,7 +50,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     const double wanted = pow(10, (rms ? p->rms : isnan(p->peak) ? DEFAULT_PEAK : p->peak) / 20);
     double levels[SMP_MAX_CHANNELS], squares = 0, samples = 0, most = 0;
     for (int c = 0; c < in->channels; c++) {
-        const smp_stats_leaf all = smp_leaves_fold(result, in, c);
+        const smp_stats_chunk all = smp_chunks_fold(result, in, c);
         const double n = (double)all.count, energy = n > 0 ? all.squares + all.sum * all.sum / n : 0;
         const double peak = n > 0 ? fmax(fabs((double)all.min), fabs((double)all.max)) : 0;
         levels[c] = rms ? (n > 0 ? sqrt(energy / n) : 0) : peak;
@@ -87,7 +87,7 @@ const smp_stage smp_stage_normalize = {
     .plan = plan,
     .finish = finish,
     .variants = smp_scaling_variants,
-    .reducers = smp_leaf_variants,
+    .reducers = smp_chunk_variants,
     .aliases = (const smp_alias[]){{"norm", "normalize"},
                                    {"loudnorm", "normalize rms=-20dBFS"},
                                    {"normalise", "normalize"},

@@ -1,6 +1,6 @@
 /* orient: shows a picture of a given EXIF orientation upright. The planner inserts it behind the input. */
 #include "stages/stage.h"
-#include "stages/turn.h"
+#include "stages/shared/transpose_family.h"
 
 static const smp_param table[] = {
     {"orientation", offsetof(smp_orient_params, orientation), SMP_T_INT, SMP_UNIT_NONE, 1, 8, NULL,
@@ -13,7 +13,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
 {
     (void)by, (void)err;
     const smp_orient_params *p = params;
-    smp_turn_plan(smp_turn_for_orientation(p->orientation), in, work);
+    smp_transpose_plan(smp_orientation_of_exif(p->orientation), in, work);
     return SMP_OK;
 }
 
@@ -30,5 +30,5 @@ const smp_stage smp_stage_orient = {
     .params = table,
     .params_size = sizeof(smp_orient_params),
     .plan = plan,
-    .variants = smp_turn_variants,
+    .variants = smp_transpose_variants,
 };

@@ -1,6 +1,6 @@
 /* premultiply: colour times alpha; the planner inserts it before stages that mix pixels. */
-#include "alpha.h"
-#include "stages/geometry.h"
+#include "elementwise/alpha.h"
+#include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)

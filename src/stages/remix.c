@@ -1,5 +1,5 @@
 /* remix: new channels as weighted sums of the old ones, by name or by a matrix. */
-#include "stages/mixing.h"
+#include "stages/shared/channel_mixing.h"
 
 enum { MONO, STEREO, SWAP, LEFT, RIGHT, MID_SIDE, LEFT_RIGHT };
 
@@ -20,7 +20,7 @@ static const smp_param table[] = {
     {0},
 };
 
-static smp_code by_matrix(const smp_matrix *m, const smp_shape *in, smp_mix *mix, smp_error *err)
+static smp_code by_matrix(const smp_matrix *m, const smp_shape *in, smp_channel_mix *mix, smp_error *err)
 {
     if (m->cols != in->channels || m->rows > SMP_MAX_CHANNELS) {
         smp_fail(err, SMP_E_PIPE, "a matrix of %d x %d does not fit %d channel%s", m->rows, m->cols, in->channels,
@@ -35,7 +35,7 @@ static smp_code by_matrix(const smp_matrix *m, const smp_shape *in, smp_mix *mix
     return SMP_OK;
 }
 
-static smp_code by_mode(int mode, const smp_shape *in, smp_mix *mix, smp_error *err)
+static smp_code by_mode(int mode, const smp_shape *in, smp_channel_mix *mix, smp_error *err)
 {
     static const float pairs[][2][2] = {[SWAP] = {{0, 1}, {1, 0}},
                                         [MID_SIDE] = {{0.5f, 0.5f}, {0.5f, -0.5f}},
@@ -74,11 +74,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     (void)by;
     const params *p = params_;
-    smp_mix mix = {.cols = in->channels};
+    smp_channel_mix mix = {.cols = in->channels};
     smp_code code = p->matrix.rows ? by_matrix(&p->matrix, in, &mix, err) : by_mode(p->mode, in, &mix, err);
     if (code != SMP_OK)
         return code;
-    smp_mixing_plan(&mix, work);
+    smp_channel_mixing_plan(&mix, work);
     work->exactness = SMP_REAL;
     work->clips = true;
     bool identity = mix.rows == mix.cols;
@@ -102,7 +102,7 @@ const smp_stage smp_stage_remix = {
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .variants = smp_mixing_variants,
+    .variants = smp_channel_mixing_variants,
     .aliases = (const smp_alias[]){{"pan", "remix matrix=[0.5 0.5]"},
                                    {"mono", "remix mono"},
                                    {"downmix", "remix mono"},

@@ -1,10 +1,10 @@
 /* reverse: a sound backwards. A sound is one pixel wide, so this is a picture turned upside down. */
-#include "stages/turn.h"
+#include "stages/shared/transpose_family.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params, (void)by, (void)err;
-    smp_turn_plan(SMP_TURN_VERTICAL, in, work);
+    smp_transpose_plan(SMP_ORIENT_VERTICAL, in, work);
     return SMP_OK;
 }
 
@@ -16,6 +16,6 @@ const smp_stage smp_stage_reverse = {
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
     .plan = plan,
-    .variants = smp_turn_variants,
+    .variants = smp_transpose_variants,
     .aliases = (const smp_alias[]){{"areverse", "reverse"}, {"backwards", "reverse"}, {0}},
 };

@@ -1,6 +1,6 @@
 /* rotate: quarter turns. */
 #include "stages/stage.h"
-#include "stages/turn.h"
+#include "stages/shared/transpose_family.h"
 
 typedef struct rotate_params {
     int quarters; /* clockwise, less one */
@@ -17,9 +17,9 @@ static const smp_param table[] = {
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by, (void)err;
-    static const int32_t turns[] = {SMP_TURN_90, SMP_TURN_180, SMP_TURN_270};
+    static const int32_t turns[] = {SMP_ORIENT_90, SMP_ORIENT_180, SMP_ORIENT_270};
     const rotate_params *p = params;
-    smp_turn_plan(turns[p->quarters], in, work);
+    smp_transpose_plan(turns[p->quarters], in, work);
     return SMP_OK;
 }
 
@@ -34,7 +34,7 @@ const smp_stage smp_stage_rotate = {
     .params = table,
     .params_size = sizeof(rotate_params),
     .plan = plan,
-    .variants = smp_turn_variants,
+    .variants = smp_transpose_variants,
     .aliases = (const smp_alias[]){{"rot90", "rotate 90"},
                                    {"rot180", "rotate 180"},
                                    {"rot270", "rotate 270"},

@@ -1,10 +1,10 @@
 /* sharpen: unsharp mask. */
-#include "sharpen.h"
+#include "gaussian/sharpen.h"
 
 #include <string.h>
 
-#include "stages/bell_weights.h"
-#include "stages/stencil_grid.h"
+#include "stages/shared/gaussian_plan.h"
+#include "stages/shared/stencil_launch.h"
 
 typedef struct sharpen_params {
     double amount, sigma, threshold, fill;
@@ -14,7 +14,7 @@ typedef struct sharpen_params {
 static const smp_param params[] = {
     {"amount", offsetof(sharpen_params, amount), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 100, "1",
      "how much of the difference is added; 0 changes nothing", NULL, SMP_P_MAIN},
-    {"sigma", offsetof(sharpen_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, SMP_BELL_MAX_SIGMA, "1",
+    {"sigma", offsetof(sharpen_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, SMP_GAUSSIAN_MAX_SIGMA, "1",
      "standard deviation of the blur that the difference is taken from", NULL, 0},
     {"threshold", offsetof(sharpen_params, threshold), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
      "differences up to this stay as they are", NULL, 0},
@@ -34,7 +34,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         work->nothing = true;
         return SMP_OK;
     }
-    smp_code code = smp_bell_plan(p->sigma, 4, p->edge, p->fill, false, &kernel.blur, work, err);
+    smp_code code = smp_gaussian_plan(p->sigma, 4, p->edge, p->fill, false, &kernel.blur, work, err);
     if (code)
         return code;
     memcpy(work->kernel, &kernel, sizeof kernel);
@@ -59,7 +59,7 @@ static const char *fused(const smp_io *io, const void *kernel)
     {                                                                                                                  \
         "sharpen_warp" #R "_1", NULL, "sharpen_warp" #R "_3", "sharpen_warp" #R "_4"                                   \
     }
-    static const char *const warp[SMP_SHARPEN_WARP_RADIUS][SMP_BELL_CHANNELS] = {
+    static const char *const warp[SMP_SHARPEN_WARP_RADIUS][SMP_GAUSSIAN_CHANNELS] = {
         WARP(1), WARP(2), WARP(3), WARP(4), WARP(5), WARP(6), WARP(7), WARP(8)};
 #undef WARP
     const int radius = smp_sharpen_warp(kernel, io);
@@ -89,8 +89,8 @@ static const smp_variant variants[] = {
              "a halo",
      .launches =
          {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_tiled)},
-          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .geometry = smp_geometry_bell_rows},
-          {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "sharpen_columns_tiled", .geometry = smp_geometry_bell_columns}},
+          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .geometry = smp_geometry_gaussian_rows},
+          {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "sharpen_columns_tiled", .geometry = smp_geometry_gaussian_columns}},
      .scratch = scratch,
      .band = 16},
     {.name = "fused",
@@ -106,12 +106,12 @@ static const smp_variant variants[] = {
                    .to = SMP_SCRATCH,
                    .cuda = "gaussian_rows_tiled",
                    .choose = rows,
-                   .geometry = smp_geometry_bell_rows},
+                   .geometry = smp_geometry_gaussian_rows},
                   {.from = SMP_SCRATCH,
                    .to = SMP_OUT,
                    .cuda = "sharpen_columns_tiled",
                    .choose = columns,
-                   .geometry = smp_geometry_bell_columns}},
+                   .geometry = smp_geometry_gaussian_columns}},
      .scratch = scratch,
      .band = 16},
     {0},
@@ -120,7 +120,7 @@ static const smp_variant variants[] = {
 const smp_stage smp_stage_sharpen = {
     .name = "sharpen",
     .help = "unsharp mask: adds what a blur takes away",
-    .about = "out = v + amount * (v - blur(v)) where |v - blur(v)| > threshold, else v; blur has a bell of standard "
+    .about = "out = v + amount * (v - blur(v)) where |v - blur(v)| > threshold, else v; blur has a gaussian of standard "
              "deviation "
              "sigma, cut at 4 sigma, in f32 and unrounded.\n"
              "Alpha passes through; colour is premultiplied.",

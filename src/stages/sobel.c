@@ -1,16 +1,16 @@
 /* sobel: first derivatives by the 3 x 3 Sobel operator. */
 #include <string.h>
 
-#include "gradient.h"
+#include "stencil/sobel.h"
 #include "stages/stage.h"
-#include "stages/stencil_grid.h"
+#include "stages/shared/stencil_launch.h"
 
 typedef struct sobel_params {
     double fill;
     int output, edge;
 } sobel_params;
 
-static const char *const outputs[] = {"magnitude", "x", "y", NULL}; /* as smp_gradient_output */
+static const char *const outputs[] = {"magnitude", "x", "y", NULL}; /* as smp_sobel_output */
 
 static const smp_param params[] = {
     {"output", offsetof(sobel_params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "magnitude", "which derivative",
@@ -25,36 +25,36 @@ static const smp_param params[] = {
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     const sobel_params *p = given;
-    const smp_gradient g = {.output = p->output, .edge = p->edge, .fill = (float)p->fill};
+    const smp_sobel g = {.output = p->output, .edge = p->edge, .fill = (float)p->fill};
     (void)in, (void)by, (void)err;
     memcpy(work->kernel, &g, sizeof g);
     work->kernel_size = sizeof g;
     work->reach_up = work->reach_down = 1;
     work->whole = p->edge == SMP_WRAP;
     work->clips = true;
-    work->ops = p->output == SMP_GRADIENT_MAGNITUDE ? 12 : 4;
+    work->ops = p->output == SMP_SOBEL_MAGNITUDE ? 12 : 4;
     return SMP_OK;
 }
 
 static size_t scratch(const smp_io *io, const void *kernel)
 {
     (void)io, (void)kernel;
-    return smp_gradient_scratch();
+    return smp_sobel_scratch();
 }
 
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "nine samples for every result",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gradient_naive), .cuda = "gradient_naive"}}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_naive), .cuda = "sobel_naive"}}},
     {.name = "tiled",
      .help =
          "CPU: three rows in cache, down the columns first, then across; GPU: a tile with its halo in shared memory",
      .launches = {{.from = SMP_IN,
                    .to = SMP_OUT,
-                   .cpu = SMP_CPU(gradient_tiled),
-                   .cuda = "gradient_tiled0",
-                   .choose = smp_choose_gradient,
-                   .geometry = smp_geometry_gradient}},
+                   .cpu = SMP_CPU(sobel_tiled),
+                   .cuda = "sobel_tiled0",
+                   .choose = smp_choose_sobel,
+                   .geometry = smp_geometry_sobel}},
      .scratch = scratch,
      .band = 16},
     {0},

@@ -1,11 +1,11 @@
 /* spectrogram: the frequencies in a sound, moment by moment, as a picture. */
-#include "spectrogram.h"
+#include "matmul/spectrogram.h"
 
 #include <math.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "stages/geometry.h"
+#include "stages/shared/launch_shapes.h"
 
 typedef struct params {
     int64_t size, hop;

@@ -1,11 +1,11 @@
 /* srgb_decode: sRGB-encoded values to linear light; the planner inserts it where `light linear` is in force. */
 #include "stages/stage.h"
-#include "stages/tone.h"
+#include "stages/shared/tone.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params, (void)by;
-    return smp_tone_plan((smp_curve){.kind = SMP_CURVE_LINEAR}, in, work, err);
+    return smp_tone_plan((smp_tone_curve){.kind = SMP_TONE_CURVE_LINEAR}, in, work, err);
 }
 
 const smp_stage smp_stage_srgb_decode = {

@@ -1,11 +1,11 @@
 /* srgb_encode: linear light to sRGB-encoded values; the planner inserts it where `light linear` ends. */
 #include "stages/stage.h"
-#include "stages/tone.h"
+#include "stages/shared/tone.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params, (void)by;
-    return smp_tone_plan((smp_curve){.kind = SMP_CURVE_ENCODED}, in, work, err);
+    return smp_tone_plan((smp_tone_curve){.kind = SMP_TONE_CURVE_ENCODED}, in, work, err);
 }
 
 const smp_stage smp_stage_srgb_encode = {

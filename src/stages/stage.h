@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "smp_cpu.h"
-#include "smp_data.h"
-#include "smp_map.h"
+#include "lib/cpu_kernel.h"
+#include "lib/view.h"
+#include "lib/sample_op.h"
 
 /* ------------------------------------------------------------------------------------------------ parameters */
 
@@ -104,8 +104,8 @@ typedef enum smp_exactness {
 typedef enum smp_result_kind {
     SMP_RESULT_NONE,
     SMP_RESULT_COUNTS, /* an array of uint64_t that kernels add to; threads have their own, added at the end */
-    SMP_RESULT_LEAVES, /* an array of records, one (per channel) a leaf; each is written whole, by one thread */
-    SMP_RESULT_LEAVES_COUNTS /* both: records, and from plan.counts_at on, counts. A launch works on one: smp_result_part */
+    SMP_RESULT_CHUNKS, /* an array of records, one (per channel) a chunk; each is written whole, by one thread */
+    SMP_RESULT_CHUNKS_COUNTS /* both: records, and from plan.counts_at on, counts. A launch works on one: smp_result_part */
 } smp_result_kind;
 
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
@@ -121,14 +121,14 @@ typedef struct smp_node_plan {
     smp_access access;       /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
-    smp_map_op map; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
+    smp_sample_op map; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
     void *table;       /* constants for the device, from smp_alloc; the plan owns and frees it */
     size_t table_size; /* bytes */
     smp_result_kind result;
     size_t result_size; /* bytes */
-    size_t counts_at;   /* SMP_RESULT_LEAVES_COUNTS: where the counts begin, bytes, a multiple of 64 */
+    size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
 } smp_node_plan;
 
@@ -199,11 +199,11 @@ static inline const char *smp_launch_kernel(const smp_launch *launch, const smp_
  * *counts says that it is added to (SMP_RESULT_COUNTS). False: the launch is left out, its part was not asked for. */
 static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *launch, size_t *at, size_t *size, bool *counts)
 {
-    bool both = plan->result == SMP_RESULT_LEAVES_COUNTS;
+    bool both = plan->result == SMP_RESULT_CHUNKS_COUNTS;
     *at = both && launch->counts ? plan->counts_at : 0;
     *size = both && !launch->counts ? plan->counts_at : plan->result_size - *at;
     *counts = plan->result == SMP_RESULT_COUNTS || (both && launch->counts);
-    return !(launch->counts && plan->result == SMP_RESULT_LEAVES);
+    return !(launch->counts && plan->result == SMP_RESULT_CHUNKS);
 }
 
 typedef struct smp_variant {
@@ -226,7 +226,7 @@ typedef enum smp_role {
     SMP_ROLE_LINEAR,      /* sRGB-encoded to linear light */
     SMP_ROLE_ENCODED,     /* back */
     SMP_ROLE_ORIENT,      /* EXIF orientation 1..8: smp_orient_params */
-    SMP_ROLE_MAP,         /* several operations on single samples: the planner gives it an smp_map as kernel parameters */
+    SMP_ROLE_OP_CHAIN,         /* several operations on single samples: the planner gives it an smp_op_chain as kernel parameters */
     SMP_ROLES
 } smp_role;
 
@@ -263,11 +263,11 @@ typedef struct smp_stage {
     const smp_variant *reducers;  /* ADJUST: the variants of its reduction; null otherwise. REDUCE uses variants */
     const smp_alias *aliases;     /* ends with a null name; may be null */
     smp_kind gives;               /* the output's kind where it is another than the input's (a spectrogram); else none */
-    /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A tally is one
-     * block from smp_alloc that stands by itself. tell(tally(result)) adds the findings that finish(result) does. */
-    smp_code (*tally)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result, void **out, smp_error *err);
+    /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is one
+     * block from smp_alloc that stands by itself. tell(partial(result)) adds the findings that finish(result) does. */
+    smp_code (*partial)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result, void **out, smp_error *err);
     bool (*join)(void *total, const void *more); /* false, total untouched: they do not measure the same */
-    smp_code (*tell)(const void *tally, smp_findings *findings, smp_error *err);
+    smp_code (*tell)(const void *partial, smp_findings *findings, smp_error *err);
 } smp_stage;
 
 /* ------------------------------------------------------------------------------------------------ the list */

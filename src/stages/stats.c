@@ -1,9 +1,9 @@
 /* stats: what the samples of a picture or a sound are like, per channel; the data passes on. */
-#include "stats.h"
+#include "reduce/stats.h"
 
 #include "base/alloc.h"
-#include "stages/counting.h"
-#include "stages/leaves.h"
+#include "stages/shared/counting.h"
+#include "stages/shared/reduction_chunks.h"
 #include "stages/stage.h"
 #include <math.h>
 #include <stdio.h>
@@ -38,12 +38,12 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     smp_histogram_params *k = (smp_histogram_params *)(void *)work->kernel;
     *k = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, in->kind == SMP_AUDIO);
     work->kernel_size = sizeof *k;
-    size_t leaves = smp_leaf_bytes(in);
-    work->result = SMP_RESULT_LEAVES;
-    work->result_size = leaves;
+    size_t chunks = smp_chunk_bytes(in);
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = chunks;
     if (percentile_count(p) > 0 || in->kind == SMP_AUDIO) { /* of a sound, the outermost bins are what is clipped */
-        work->result = SMP_RESULT_LEAVES_COUNTS;
-        work->counts_at = (leaves + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
+        work->result = SMP_RESULT_CHUNKS_COUNTS;
+        work->counts_at = (chunks + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
         work->result_size = work->counts_at + (size_t)in->channels * (size_t)(k->bins + 1) * sizeof(uint64_t);
     }
     work->exactness = SMP_REAL; /* measures what flows by, before any rounding */
@@ -54,59 +54,59 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 /* What was measured of one file, or of several that were joined: records of the channels, the percentiles asked for, and
  * the counts that answer them, one after the other. */
 typedef struct record {
-    smp_stats_leaf all;
+    smp_stats_chunk all;
     double rest;     /* of all.sum: what a double could not hold of the sum over files */
     int64_t samples; /* with those that are not finite */
     int64_t clipped; /* of a sound: samples at full scale or beyond */
 } record;
 
-typedef struct tally {
+typedef struct partial {
     int32_t channels;
     smp_format format;
     bool sound;
     int64_t percentiles;
     smp_histogram_params k;
     size_t size; /* bytes of it all */
-} tally;
+} partial;
 
-static record *records(const tally *t)
+static record *records(const partial *t)
 {
     return (record *)(void *)((uintptr_t)t + sizeof *t);
 }
 
-static double *percents(const tally *t)
+static double *percents(const partial *t)
 {
     return (double *)(void *)(records(t) + t->channels);
 }
 
-static uint64_t *counts_of(const tally *t)
+static uint64_t *counts_of(const partial *t)
 {
     return (uint64_t *)(void *)(percents(t) + t->percentiles);
 }
 
-static size_t slots(const tally *t)
+static size_t slots(const partial *t)
 {
     return t->percentiles ? (size_t)t->channels * (size_t)(t->k.bins + 1) : 0;
 }
 
-static smp_code make_tally(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
+static smp_code make_partial(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
                            void **out, smp_error *err)
 {
     const params *p = params_;
-    tally head = {.channels = in->channels,
+    partial head = {.channels = in->channels,
                   .format = in->format,
                   .sound = in->kind == SMP_AUDIO,
                   .percentiles = percentile_count(p)};
     memcpy(&head.k, work->kernel, sizeof head.k);
     head.size = sizeof head + (size_t)head.channels * sizeof(record) + (size_t)head.percentiles * sizeof(double) +
                 slots(&head) * sizeof(uint64_t);
-    tally *t = smp_alloc(head.size);
+    partial *t = smp_alloc(head.size);
     *out = t;
     if (!t)
         return smp_fail_memory(err, "statistics", head.size);
     *t = head;
     for (int c = 0; c < in->channels; c++)
-        records(t)[c] = (record){.all = smp_leaves_fold(result, in, c),
+        records(t)[c] = (record){.all = smp_chunks_fold(result, in, c),
                                  .samples = in->width * in->height};
     const uint64_t *counts = (const uint64_t *)(const void *)((const char *)result + work->counts_at);
     for (int c = 0; c < in->channels && head.sound; c++) {
@@ -123,7 +123,7 @@ static smp_code make_tally(const void *params_, const smp_shape *in, const smp_n
 /* Sums over files are kept in two doubles (Knuth, TAOCP 4.2.2, theorem B), so that those of 8 and 16 bits stay exact. */
 static void join_records(record *a, const record *b)
 {
-    smp_stats_leaf all = smp_stats_join(a->all, b->all);
+    smp_stats_chunk all = smp_stats_join(a->all, b->all);
     double sum = a->all.sum + b->all.sum, part = sum - a->all.sum;
     double rest = (a->all.sum - (sum - part)) + (b->all.sum - part) + a->rest + b->rest;
     all.sum = sum + rest;
@@ -135,8 +135,8 @@ static void join_records(record *a, const record *b)
 
 static bool join(void *total_, const void *more_)
 {
-    tally *total = total_;
-    const tally *more = more_;
+    partial *total = total_;
+    const partial *more = more_;
     if (total->size != more->size || total->channels != more->channels || total->format != more->format ||
         total->sound != more->sound ||
         total->percentiles != more->percentiles || memcmp(&total->k, &more->k, sizeof more->k) != 0 ||
@@ -150,7 +150,7 @@ static bool join(void *total_, const void *more_)
 }
 
 /* The value of the sample of rank `rank` (0: the smallest), as its bin says. */
-static double ranked(const tally *t, const uint64_t *counts, uint64_t rank, const smp_stats_leaf *all)
+static double ranked(const partial *t, const uint64_t *counts, uint64_t rank, const smp_stats_chunk *all)
 {
     int32_t bin = 0;
     for (uint64_t below = counts[0]; bin < t->k.bins - 1 && below <= rank; below += counts[bin])
@@ -162,10 +162,10 @@ static double ranked(const tally *t, const uint64_t *counts, uint64_t rank, cons
 }
 
 /* Linear between the two nearest ranks, as NumPy's default: rank (n - 1) * percent / 100. */
-static double percentile(const tally *t, int channel, double percent)
+static double percentile(const partial *t, int channel, double percent)
 {
     const uint64_t *counts = counts_of(t) + smp_histogram_slot(t->k.bins, channel, 0);
-    const smp_stats_leaf *all = &records(t)[channel].all;
+    const smp_stats_chunk *all = &records(t)[channel].all;
     uint64_t n = 0;
     for (int32_t i = 0; i < t->k.bins; i++)
         n += counts[i];
@@ -177,7 +177,7 @@ static double percentile(const tally *t, int channel, double percent)
 }
 
 /* What sound engineers ask: levels below full scale, in dB. A sine of full scale has an rms of -3.01 dBFS. */
-static smp_code tell_levels(const record *r, int channel, smp_findings *findings, smp_error *err)
+static smp_code report_levels(const record *r, int channel, smp_findings *findings, smp_error *err)
 {
     const double n = (double)r->all.count, mean = r->all.sum / n;
     const double rms = sqrt(r->all.squares / n + mean * mean);
@@ -198,11 +198,11 @@ static smp_code tell_levels(const record *r, int channel, smp_findings *findings
     return code;
 }
 
-static smp_code tell(const void *tally_, smp_findings *findings, smp_error *err)
+static smp_code tell(const void *partial_, smp_findings *findings, smp_error *err)
 {
-    const tally *t = tally_;
+    const partial *t = partial_;
     for (int c = 0; c < t->channels; c++) {
-        const smp_stats_leaf all = records(t)[c].all;
+        const smp_stats_chunk all = records(t)[c].all;
         double samples = (double)records(t)[c].samples, n = (double)all.count;
         bool some = all.count > 0;
         double mean = some ? all.sum / n : (double)NAN;
@@ -225,7 +225,7 @@ static smp_code tell(const void *tally_, smp_findings *findings, smp_error *err)
             if (i != 1 || t->format == SMP_F32 || all.count < records(t)[c].samples)
                 code = smp_findings_add(findings, values[i].name, c, values[i].value, err);
         if (t->sound && some && !code)
-            code = tell_levels(&records(t)[c], c, findings, err);
+            code = report_levels(&records(t)[c], c, findings, err);
         for (int64_t i = 0; i < t->percentiles && !code; i++) {
             char name[32];
             snprintf(name, sizeof name, "p%g", percents(t)[i]);
@@ -241,7 +241,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
                        smp_findings *findings, smp_error *err)
 {
     void *t;
-    smp_code code = make_tally(params_, in, work, result, &t, err);
+    smp_code code = make_partial(params_, in, work, result, &t, err);
     if (!code)
         code = tell(t, findings, err);
     smp_free(t);
@@ -251,21 +251,21 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "sample by sample, lane sums in memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_naive), "stats_naive", smp_geometry_leaf_naive, false},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_naive), "stats_naive", smp_geometry_chunk_naive, false},
                   {SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", smp_geometry_count_each, true}}},
     {.name = "interleaved",
      .help = "on GPUs a tree in shared memory with growing strides: bank conflicts",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_interleaved", smp_geometry_leaf_tree, false},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_interleaved", smp_geometry_chunk_tree, false},
                   {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, true}},
      .scratch = smp_stats_scratch},
     {.name = "tiled",
      .help = "one accumulator for each position of a block of samples; on GPUs a tree over neighbours: no conflicts",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_tiled", smp_geometry_leaf_tree, false},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_tiled", smp_geometry_chunk_tree, false},
                   {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, true}},
      .scratch = smp_stats_scratch},
     {.name = "shuffle",
      .help = "on GPUs lanes add through registers, 16-byte loads: no shared memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_leaf_shuffle, false},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_chunk_shuffle, false},
                   {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_private_any", smp_geometry_count_private, true,
                    .choose = smp_count_private, .smaller = &smp_count_parts}},
      .scratch = smp_stats_scratch},
@@ -280,8 +280,8 @@ const smp_stage smp_stage_stats = {
         "population's: the root of the mean squared distance from the mean; rms is the root of the mean square; peak "
         "the "
         "largest magnitude. Samples that are not finite are counted and otherwise left out. Sums are exact for 8 and "
-        "16 bits; for others they are made in double in a fixed tree over leaves of 4096 pixels, so that they depend "
-        "neither on threads nor on the device (joining of leaves: Chan, Golub, LeVeque 1983).\n"
+        "16 bits; for others they are made in double in a fixed tree over chunks of 4096 pixels, so that they depend "
+        "neither on threads nor on the device (joining of chunks: Chan, Golub, LeVeque 1983).\n"
         "Percentiles interpolate between the nearest ranks, as NumPy does by default; they are exact for 8 and 16 "
         "bits, "
         "float samples come from 65536 bins over full scale.\n"
@@ -295,7 +295,7 @@ const smp_stage smp_stage_stats = {
     .params_size = sizeof(params),
     .plan = plan,
     .finish = finish,
-    .tally = make_tally,
+    .partial = make_partial,
     .join = join,
     .tell = tell,
     .variants = variants,

@@ -1,8 +1,8 @@
 /* threshold: black below a level, white from it on; the level is given or found by Otsu's method. */
-#include "threshold.h"
+#include "elementwise/threshold.h"
 
-#include "stages/counting.h"
-#include "stages/geometry.h"
+#include "stages/shared/counting.h"
+#include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 #include <float.h>
 
@@ -47,7 +47,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     work->ops = 1;
     if (p->method == FIXED) {
         work->access = SMP_POINT;
-        work->map = (smp_map_op){.kind = SMP_MAP_STEP, .white = k->white, .a = k->level[0]};
+        work->op = (smp_sample_op){.kind = SMP_SAMPLE_OP_STEP, .white = k->white, .a = k->level[0]};
         return SMP_OK;
     }
     work->result = SMP_RESULT_COUNTS;

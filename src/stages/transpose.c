@@ -1,11 +1,11 @@
 /* transpose: rows become columns. */
 #include "stages/stage.h"
-#include "stages/turn.h"
+#include "stages/shared/transpose_family.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params, (void)by, (void)err;
-    smp_turn_plan(SMP_TURN_TRANSPOSE, in, work);
+    smp_transpose_plan(SMP_ORIENT_TRANSPOSE, in, work);
     return SMP_OK;
 }
 
@@ -17,5 +17,5 @@ const smp_stage smp_stage_transpose = {
     .domain = SMP_IMAGE,
     .access = SMP_WHOLE,
     .plan = plan,
-    .variants = smp_turn_variants,
+    .variants = smp_transpose_variants,
 };

@@ -1,11 +1,11 @@
 /* transverse: the transpose about the other diagonal. */
 #include "stages/stage.h"
-#include "stages/turn.h"
+#include "stages/shared/transpose_family.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params, (void)by, (void)err;
-    smp_turn_plan(SMP_TURN_TRANSVERSE, in, work);
+    smp_transpose_plan(SMP_ORIENT_TRANSVERSE, in, work);
     return SMP_OK;
 }
 
@@ -19,5 +19,5 @@ const smp_stage smp_stage_transverse = {
     .domain = SMP_IMAGE,
     .access = SMP_WHOLE,
     .plan = plan,
-    .variants = smp_turn_variants,
+    .variants = smp_transpose_variants,
 };

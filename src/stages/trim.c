@@ -1,8 +1,8 @@
 /* trim: a part of a sound. */
 #include <math.h>
 
-#include "slice.h"
-#include "stages/geometry.h"
+#include "audio/trim.h"
+#include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
 typedef struct params {
@@ -46,7 +46,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     if (last <= first)
         return smp_fail(err, SMP_E_PIPE, "nothing is left: the part ends at %.6g s, before it begins at %.6g s", last / in->rate,
                         first / in->rate);
-    smp_slice *slice = (smp_slice *)(void *)work->kernel;
+    smp_trim *slice = (smp_trim *)(void *)work->kernel;
     slice->start = (int64_t)first;
     work->kernel_size = sizeof *slice;
     work->out.height = (last < (double)in->height ? (int64_t)last : in->height) - slice->start;
@@ -58,10 +58,10 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {{SMP_IN, SMP_OUT, SMP_CPU(slice_naive), "slice_naive", NULL}}},
+    {.name = "naive", .help = "sample by sample", .launches = {{SMP_IN, SMP_OUT, SMP_CPU(trim_naive), "trim_naive", NULL}}},
     {.name = "tiled",
      .help = "rows that lie end to end in one copy",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(slice_tiled), "slice_tiled", smp_geometry_packs}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(trim_tiled), "trim_tiled", smp_geometry_packs}}},
     {0},
 };
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "device/cuda.h"
+#include "device/cuda/cuda.h"
 #include "gpu_guard.h"
 
 /* ------------------------------------------------------------------------------------------------ their types */
@@ -32,7 +32,7 @@ enum { NPP_MASK_3X3 = 200, NPP_MASK_5X5 = 201, NPP_MASK_15X15 = 800, NPP_REPLICA
 enum { NPP_HORIZONTAL_AXIS, NPP_VERTICAL_AXIS, NPP_BOTH_AXES }; /* horizontal: top and bottom change places */
 enum { CUBLAS_N, CUBLAS_T };
 
-typedef int npp_turn_fn(const void *in, int in_step, void *out, int out_step, npp_size size, npp_context context);
+typedef int npp_transpose_fn(const void *in, int in_step, void *out, int out_step, npp_size size, npp_context context);
 typedef int npp_mirror_fn(const void *in, int in_step, void *out, int out_step, npp_size size, int axis,
                           npp_context context);
 typedef int npp_gauss_fn(const void *in, int in_step, npp_size whole, npp_size offset, void *out, int out_step,
@@ -248,7 +248,7 @@ static bool run_transpose(void *call_)
 {
     gpu_call *call = call_;
     return fine(call, "nppiTranspose",
-                AS(npp_turn_fn, call)(call->in.data, (int)call->in.stride, call->out.data, (int)call->out.stride,
+                AS(npp_transpose_fn, call)(call->in.data, (int)call->in.stride, call->out.data, (int)call->out.stride,
                                       size_of(&call->in), call->libs->context));
 }
 

@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "device/cpu.h"
-#include "device/cuda_state.h"
+#include "device/cuda/cuda_state.h"
 #include "gpu_check.h"
 #include "report/samples.h"
 

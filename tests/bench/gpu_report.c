@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "device/cuda_state.h"
+#include "device/cuda/cuda_state.h"
 #include "report/json.h"
 
 enum { BAR_TEXT = 96 };

@@ -3,7 +3,7 @@
 #ifndef SMP_TESTS_BENCH_GPU_WORK_H
 #define SMP_TESTS_BENCH_GPU_WORK_H
 
-#include "exec/step.h"
+#include "run/step.h"
 #include "gpu_rows.h"
 #include "pipe/program.h"
 

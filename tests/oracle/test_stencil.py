@@ -12,8 +12,8 @@ CONSTANT_FREE = tuple(EDGES)
 
 
 def gaussian_weights(sigma, truncate=4.0):
-    """Samples of the bell, as scipy.ndimage takes them; where few of them (sigma below 0.7, a small truncate) have another
-    deviation than sigma by more than 0.1 %, those of the bell whose samples have it."""
+    """Samples of the gaussian, as scipy.ndimage takes them; where few of them (sigma below 0.7, a small truncate) have another
+    deviation than sigma by more than 0.1 %, those of the gaussian whose samples have it."""
     k = np.arange(-math.ceil(truncate * sigma), math.ceil(truncate * sigma) + 1, dtype=np.float64)
 
     def sampled(s):

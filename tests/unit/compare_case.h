@@ -4,7 +4,7 @@
 
 #include "gpu_case.h"
 
-#include "exec/compare.h"
+#include "compare/compare.h"
 
 /* The comparison of a job's plan, which must succeed; the caller frees it. */
 static smp_compare compare_on(const gpu_job *job, smp_device *device, smp_compare_request request)

@@ -319,7 +319,7 @@ CUptiResult cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *p)
     SIZED(CUpti_SassMetricsDisable_Params);
     WANT(now.sass_on);
     now.sass_on = false;
-    memset(function, 0, sizeof function); /* names are lent only until here */
+    memset(function, 0, sizeof function); /* names are borrowed only until here */
     return CUPTI_SUCCESS;
 }
 

@@ -17,9 +17,9 @@
 
 #include "kernel_case.h"
 
-#include "device/cuda.h"
-#include "device/simt.h"
-#include "exec/exec.h"
+#include "device/cuda/cuda.h"
+#include "device/simt/simt.h"
+#include "run/run.h"
 #include "pipe/plan.h"
 #include "pipe/program.h"
 
@@ -330,7 +330,7 @@ CASE_FN void gpu_trace_all(const char *line)
 
 /* Conflicts (wavefronts beyond those that the width needs) and warp instructions of one operation, summed over the
  * launches of kernels whose names begin so. */
-/* Marching kernels load of a 16-byte pack only the part that their taps reach, as nvcc would: lanes still lie 16 bytes
+/* Walking kernels load of a 16-byte pack only the part that their taps reach, as nvcc would: lanes still lie 16 bytes
  * apart, so that this conflicts, and takes no more wavefronts than the whole pack. So do the zeros for the halo of several
  * rows at once, at a picture's sides: rows begin at the same bank. Nothing else may conflict, but asynchronous copies,
  * which depend on where rows lie in global memory. */

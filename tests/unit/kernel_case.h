@@ -286,8 +286,8 @@ CASE_FN uint64_t case_run(const kernel_case *c, const smp_node_plan *plan, const
     bool whole = plan->access == SMP_WHOLE || plan->whole;
     int64_t in_height = c->in.height, height = out ? plan->out.height : in_height;
     int64_t step = strip_rows > 0 ? strip_rows : height;
-    if (!out) /* strips of reductions begin at leaves */
-        step = (step + smp_leaf_rows(c->in.width) - 1) / smp_leaf_rows(c->in.width) * smp_leaf_rows(c->in.width);
+    if (!out) /* strips of reductions begin at chunks */
+        step = (step + smp_chunk_rows(c->in.width) - 1) / smp_chunk_rows(c->in.width) * smp_chunk_rows(c->in.width);
     uint64_t clipped = 0;
     picture window = {0}, by_window = {0};
     for (int64_t y = 0; y < height; y += step) {

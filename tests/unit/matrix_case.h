@@ -6,7 +6,7 @@
 
 #include "kernel_case.h"
 
-#include "exec/exec.h"
+#include "run/run.h"
 #include "pipe/plan.h"
 #include "pipe/program.h"
 

@@ -26,7 +26,7 @@ typedef struct soften_params {
 
 static const char *const soften_edges[] = {"clamp", "reflect", "mirror", NULL};
 static const smp_param soften_rows[] = {
-    {"sigma", offsetof(soften_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, 1000, NULL, "width of the bell", NULL,
+    {"sigma", offsetof(soften_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, 1000, NULL, "width of the gaussian", NULL,
      SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_POSITIVE},
     {"edge", offsetof(soften_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "border", soften_edges, 0},
     {"truncate", offsetof(soften_params, truncate), SMP_T_FLOAT, SMP_UNIT_NONE, 1, 10, "4", "cut", NULL, 0},

@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "device/cuda.h"
+#include "device/cuda/cuda.h"
 #include "device/kernel_table.h"
-#include "device/simt.h"
+#include "device/simt/simt.h"
 
 #define SIMT_FN static __attribute__((unused))
 

@@ -1,7 +1,7 @@
 /* premultiply and straight: inverse to each other, and their variants agree. */
 #include "kernel_case.h"
 
-#include "alpha.h"
+#include "elementwise/alpha.h"
 
 extern const smp_stage smp_stage_premultiply, smp_stage_straight;
 

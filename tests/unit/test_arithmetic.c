@@ -3,7 +3,7 @@
 
 #include "kernel_case.h"
 
-#include "arithmetic.h"
+#include "elementwise/arithmetic.h"
 
 extern const smp_stage smp_stage_add, smp_stage_subtract, smp_stage_multiply, smp_stage_divide, smp_stage_blend;
 

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "device/cpu.h"
-#include "device/cuda.h"
-#include "device/simt.h"
-#include "exec/bench_run.h"
-#include "exec/patterns.h"
+#include "device/cuda/cuda.h"
+#include "device/simt/simt.h"
+#include "bench/bench_run.h"
+#include "bench/bank_patterns.h"
 #include "report/text.h"
 
 static smp_bench_report report;

@@ -1,7 +1,7 @@
 /* box: its values, and that its variants agree. */
 #include "stencil_case.h"
 
-#include "box.h"
+#include "stencil/box.h"
 
 extern const smp_stage smp_stage_box;
 

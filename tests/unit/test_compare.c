@@ -2,8 +2,8 @@
  * say so. */
 #include "compare_case.h"
 
-#include "exec/compare_file.h"
-#include "exec/flush.h"
+#include "compare/input.h"
+#include "compare/flush_caches.h"
 #include "report/samples.h"
 #include "report/text.h"
 

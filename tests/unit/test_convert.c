@@ -1,7 +1,7 @@
 /* depth and to_format: every value of every pair of formats, clipping, dropped alpha. */
 #include "kernel_case.h"
 
-#include "convert.h"
+#include "elementwise/convert.h"
 
 extern const smp_stage smp_stage_depth, smp_stage_to_format;
 

@@ -1,5 +1,5 @@
 /* The kernel of test_count_source.c. */
-#include "smp_kernel.h"
+#include "lib/gpu_kernel.h"
 
 struct simt_case { /* as in simt_fixture.h */
     int32_t mode, width;
@@ -15,7 +15,7 @@ struct padded_tile {
 
 template <typename TILE> SMP_DEVICE void column_of_tile(const smp_io &io)
 {
-    SMP_SMEM(TILE, s);
+    SMP_SHARED(TILE, s);
     float *out = static_cast<float *>(io.out.data);
     s.v[threadIdx.y][threadIdx.x] = (float)threadIdx.x;
     __syncthreads();

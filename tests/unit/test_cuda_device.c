@@ -3,9 +3,9 @@
  * error. */
 #include "kernel_case.h"
 
-#include "device/cuda.h"
-#include "device/simt.h"
-#include "stages/geometry.h"
+#include "device/cuda/cuda.h"
+#include "device/simt/simt.h"
+#include "stages/shared/launch_shapes.h"
 
 extern const smp_stage smp_stage_invert;
 
@@ -242,7 +242,7 @@ static void freed_memory_is_used_again_and_all_of_it_given_back(void **state)
     device->ops->free(device, a);
     assert_int_equal(device->ops->alloc(device, 1000, &again, &err), SMP_OK);
     assert_ptr_equal(a, again);
-    smp_device_close(device); /* with memory lent out */
+    smp_device_close(device); /* with memory borrowed out */
     assert_int_equal(smp_alloc_live(), before);
 }
 

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "device/cpu.h"
-#include "device/cuda.h"
-#include "device/cuda_state.h"
-#include "device/simt.h"
+#include "device/cuda/cuda.h"
+#include "device/cuda/cuda_state.h"
+#include "device/simt/simt.h"
 
 static void nothing_is_known_of_other_devices(void **state)
 {

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "counters/source.h"
-#include "device/cuda.h"
-#include "device/simt.h"
+#include "device/cuda/cuda.h"
+#include "device/simt/simt.h"
 
 #ifdef SMP_FAKE_CUPTI
 static smp_driver driver;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "device/cuda.h"
+#include "device/cuda/cuda.h"
 #include "device/device.h"
 
 static void small_work_never_pays_for_the_start(void **state)

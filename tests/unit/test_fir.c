@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "stages/filtering.h"
+#include "stages/shared/filtering.h"
 
 typedef struct fir_values { /* as the stage's parameters lie */
     smp_matrix taps;

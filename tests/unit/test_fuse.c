@@ -2,10 +2,10 @@
  * storage, device, variant and strip; and which steps are joined. */
 #include "matrix_case.h"
 
-#include "device/cuda.h"
-#include "device/simt.h"
-#include "sample_map.h"
-#include "stages/maps.h"
+#include "device/cuda/cuda.h"
+#include "device/simt/simt.h"
+#include "elementwise/op_chain.h"
+#include "stages/shared/op_chains.h"
 
 enum { MOST = 12, CHANNELS = 4 };
 
@@ -211,14 +211,14 @@ static void what_others_read_stays(void **state)
 static void steps_swallow_what_rises_before_them(void **state)
 {
     (void)state;
-    static const smp_map_op line = {.kind = SMP_MAP_LINE, .white = 255, .a = 12.75f, .b = 1.8181819f, .c = 255};
-    static const smp_map_op falls = {.kind = SMP_MAP_LINE, .white = 255, .a = 255, .b = -1.5f, .c = 255};
-    static const smp_map_op step = {.kind = SMP_MAP_STEP, .white = 255, .a = 102};
-    static const smp_map_op never = {.kind = SMP_MAP_STEP, .white = 255, .a = 255.5f};
-    static const smp_map_op always = {.kind = SMP_MAP_STEP, .white = 255, .a = -1};
-    static const smp_map_op negative = {.kind = SMP_MAP_NEGATIVE, .white = 255};
+    static const smp_sample_op line = {.kind = SMP_SAMPLE_OP_LINE, .white = 255, .a = 12.75f, .b = 1.8181819f, .c = 255};
+    static const smp_sample_op falls = {.kind = SMP_SAMPLE_OP_LINE, .white = 255, .a = 255, .b = -1.5f, .c = 255};
+    static const smp_sample_op step = {.kind = SMP_SAMPLE_OP_STEP, .white = 255, .a = 102};
+    static const smp_sample_op never = {.kind = SMP_SAMPLE_OP_STEP, .white = 255, .a = 255.5f};
+    static const smp_sample_op always = {.kind = SMP_SAMPLE_OP_STEP, .white = 255, .a = -1};
+    static const smp_sample_op negative = {.kind = SMP_SAMPLE_OP_NEGATIVE, .white = 255};
     const struct {
-        smp_map map;
+        smp_op_chain map;
         int count;
     } cases[] = {
         {{2, {line, step}}, 1},           {{4, {line, line, step, negative}}, 2},
@@ -227,9 +227,9 @@ static void steps_swallow_what_rises_before_them(void **state)
         {{3, {negative, line, step}}, 3}, {{2, {step, line}}, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        smp_map map = cases[i].map;
+        smp_op_chain map = cases[i].map;
         uint64_t seed = i;
-        smp_map_shorten(&map);
+        smp_op_chain_shorten(&map);
         assert_int_equal(map.count, cases[i].count);
         for (int k = 0; k < 200000; k++) {
             const uint32_t r = case_random(&seed);
@@ -237,7 +237,7 @@ static void steps_swallow_what_rises_before_them(void **state)
             const float v = k % 3 == 0   ? smp_from_bits(r)
                             : k % 3 == 1 ? (float)(r % 512) - 100 + (float)(r >> 16) / 65536
                                          : smp_from_bits(smp_bits(map.op[0].a) + r % 64 - 32);
-            const float want = smp_map_sample(&cases[i].map, v, 0), got = smp_map_sample(&map, v, 0);
+            const float want = smp_op_chain_sample(&cases[i].map, v, 0), got = smp_op_chain_sample(&map, v, 0);
             if (smp_bits(want) != smp_bits(got))
                 fail_msg("case %zu: %a gives %a, not %a", i, (double)v, (double)got, (double)want);
         }

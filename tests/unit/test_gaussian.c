@@ -1,8 +1,8 @@
 /* gaussian: its weights, its values, and that its variants agree. */
 #include "stencil_case.h"
 
-#include "gaussian.h"
-#include "stages/bell_weights.h"
+#include "gaussian/gaussian.h"
+#include "stages/shared/gaussian_plan.h"
 
 extern const smp_stage smp_stage_gaussian;
 
@@ -14,49 +14,49 @@ static void weights_have_the_deviation_that_was_asked_for(void **state)
         for (double sigma = 0.01; sigma < 1001; sigma = sigma * 1.3 + 0.01) {
             int radius = (int)ceil(truncates[t] * sigma);
             double *w = calloc((size_t)radius + 1, sizeof *w), sum = 0;
-            smp_bell_fill(w, radius, sigma);
+            smp_gaussian_fill(w, radius, sigma);
             for (int k = 0; k <= radius; k++) {
                 assert_true(w[k] >= 0);
                 sum += k ? 2 * w[k] : w[k];
             }
             assert_true(fabs(sum - 1) < 1e-12);
-            assert_true(fabs(smp_bell_deviation(w, radius) / sigma - 1) <= 1.0001e-3);
+            assert_true(fabs(smp_gaussian_deviation(w, radius) / sigma - 1) <= 1.0001e-3);
             free(w);
         }
 }
 
-static void weights_are_the_sampled_bell_where_that_is_right(void **state)
+static void weights_are_the_sampled_gaussian_where_that_is_right(void **state)
 {
     (void)state;
     double w[9], sum = 0;
-    smp_bell_fill(w, 8, 2);
+    smp_gaussian_fill(w, 8, 2);
     for (int k = -8; k <= 8; k++)
         sum += exp(-k * k / 8.);
     for (int k = 0; k <= 8; k++)
         assert_true(fabs(w[k] - exp(-k * k / 8.) / sum) < 1e-15);
 }
 
-/* Row weights of 8-bit pictures: whole, no sum of which leaves 24 bits, and so near the bell that no result moves by more
+/* Row weights of 8-bit pictures: whole, no sum of which leaves 24 bits, and so near the gaussian that no result moves by more
  * than a hundredth. */
 static void whole_weights_move_no_result_by_more_than_a_hundredth(void **state)
 {
     (void)state;
     static const double truncates[] = {2, 2.5, 3, 4, 6};
     for (size_t t = 0; t < sizeof truncates / sizeof truncates[0]; t++)
-        for (int step = 1; truncates[t] * step / 64 <= SMP_BELL_WHOLE; step++) {
+        for (int step = 1; truncates[t] * step / 64 <= SMP_GAUSSIAN_INTEGER_ROWS; step++) {
             const double sigma = step / 64.;
             const int radius = (int)ceil(truncates[t] * sigma);
-            double w[SMP_BELL_WHOLE + 1], off = 0, moved;
-            int32_t whole[SMP_BELL_WHOLE + 1], all = 0;
-            smp_bell_fill(w, radius, sigma);
-            const int sum = smp_bell_whole(w, radius, whole, &moved);
+            double w[SMP_GAUSSIAN_INTEGER_ROWS + 1], off = 0, moved;
+            int32_t whole[SMP_GAUSSIAN_INTEGER_ROWS + 1], all = 0;
+            smp_gaussian_fill(w, radius, sigma);
+            const int sum = smp_gaussian_integer_rows(w, radius, whole, &moved);
             for (int k = radius; k >= 0; k--) {
                 assert_in_range(whole[k], 0, 65535);
                 all += k ? 2 * whole[k] : whole[k];
                 off += (k ? 2 : 1) * fabs((double)whole[k] / sum - w[k]);
             }
             assert_int_equal(all, sum);
-            assert_in_range(sum, 61000, SMP_BELL_ONE);
+            assert_in_range(sum, 61000, SMP_GAUSSIAN_ONE);
             assert_true(fabs(moved - 127.5 * off) < 1e-12);
             assert_true(moved < 0.01);
         }
@@ -159,7 +159,7 @@ static void values_equal_a_direct_sum_in_double(void **state)
             PARAMS(p, &smp_stage_gaussian, {"sigma", sigmas[s]}, {"edge", edge}, {"fill", 0.25});
             double w[32];
             exact_context e = {edge, 0.25, w, (int)ceil(4 * sigmas[s])};
-            smp_bell_fill(w, e.radius, sigmas[s]);
+            smp_gaussian_fill(w, e.radius, sigmas[s]);
             kernel_case c = {.stage = &smp_stage_gaussian,
                              .params = p,
                              .in = case_shape(21, 11, 2, SMP_U16),
@@ -182,7 +182,7 @@ static void bytes_are_within_0_51_of_a_direct_sum(void **state)
             PARAMS(p, &smp_stage_gaussian, {"sigma", sigma}, {"edge", SMP_WRAP});
             double w[32];
             exact_context e = {SMP_WRAP, 0, w, radius};
-            smp_bell_fill(w, radius, sigma);
+            smp_gaussian_fill(w, radius, sigma);
             const kernel_case c = {.stage = &smp_stage_gaussian,
                                    .params = p,
                                    .in = case_shape(46, 9, 1, SMP_U8),
@@ -207,7 +207,7 @@ static void bytes_are_within_0_51_of_a_direct_sum(void **state)
 static void the_row_pass_of_bytes_is_exact(void **state)
 {
     (void)state;
-    for (int radius = 1; radius <= SMP_BELL_WHOLE; radius++) {
+    for (int radius = 1; radius <= SMP_GAUSSIAN_INTEGER_ROWS; radius++) {
         PARAMS(p, &smp_stage_gaussian, {"sigma", radius / 4.}, {"edge", SMP_CLAMP});
         const kernel_case c = {.stage = &smp_stage_gaussian,
                                .params = p,
@@ -217,14 +217,14 @@ static void the_row_pass_of_bytes_is_exact(void **state)
         picture in = picture_make(&c.in, SMP_U8);
         picture_fill(&in, (uint64_t)radius, CASE_CODES);
         smp_node_plan plan = case_plan(&c);
-        const smp_bell *bell = (const smp_bell *)(const void *)plan.kernel;
-        assert_true(bell->whole > 0);
+        const smp_gaussian *gaussian = (const smp_gaussian *)(const void *)plan.kernel;
+        assert_true(gaussian->whole > 0);
         for (int x = 0; x < 40; x++) {
             int64_t sum = 0;
             for (int k = -radius; k <= radius; k++)
-                sum += (int64_t)(bell->a[k < 0 ? -k : k] * (float)SMP_BELL_ONE) *
+                sum += (int64_t)(gaussian->a[k < 0 ? -k : k] * (float)SMP_GAUSSIAN_ONE) *
                        (int64_t)double_at(&in, x + k, 0, 1, SMP_CLAMP, 0);
-            assert_true((double)smp_bell_row(&in.view, bell, bell->a, x, 0, 1) == (double)sum / SMP_BELL_ONE);
+            assert_true((double)smp_gaussian_row(&in.view, gaussian, gaussian->a, x, 0, 1) == (double)sum / SMP_GAUSSIAN_ONE);
         }
         case_plan_free(&plan);
         picture_free(&in);
@@ -292,7 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_have_the_deviation_that_was_asked_for),
-        cmocka_unit_test(weights_are_the_sampled_bell_where_that_is_right),
+        cmocka_unit_test(weights_are_the_sampled_gaussian_where_that_is_right),
         cmocka_unit_test(whole_weights_move_no_result_by_more_than_a_hundredth),
         cmocka_unit_test(an_impulse_spreads_with_deviation_sigma),
         cmocka_unit_test(sigma_zero_is_left_out),

@@ -3,9 +3,9 @@
  * and what was there before is untouched. Also what a device with little memory does: smaller strips, then an error. */
 #include "media_fixture.h"
 
-#include "device/cuda.h"
-#include "device/simt.h"
-#include "exec/exec.h"
+#include "device/cuda/cuda.h"
+#include "device/simt/simt.h"
+#include "run/run.h"
 #include "pipe/program.h"
 
 enum { WIDTH = 40, HEIGHT = 70 }; /* in strips of 32 rows: three, and two of what was turned */

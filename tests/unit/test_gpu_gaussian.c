@@ -2,8 +2,8 @@
  * and shared memory is used without conflicts. */
 #include "gpu_case.h"
 
-#include "bell.h"
-#include "exec/step.h"
+#include "gaussian/gaussian_weights.h"
+#include "run/step.h"
 
 extern const smp_stage smp_stage_gaussian;
 
@@ -149,7 +149,7 @@ static void bytes_become_floats_and_floats_bytes(void **state)
 {
     (void)state;
     static const int few[] = {1, 3, 4};
-    for (int radius = 1; radius <= SMP_BELL_MIXED_RADIUS + 1; radius++)
+    for (int radius = 1; radius <= SMP_GAUSSIAN_MIXED_RADIUS + 1; radius++)
         for (int k = 0; k < 3; k++) {
             const struct {
                 double sigma, truncate, fill;

@@ -93,8 +93,8 @@ static void *reduce(const kernel_case *c, const smp_node_plan *plan, const smp_v
     smp_error err = {0};
     smp_cost cost = {0};
     void *got = case_result(plan), *result = gpu_bytes(got, plan->result_size);
-    int64_t granule = smp_leaf_rows(c->in.width), height = c->in.height;
-    int64_t cut = windows && granule < height ? granule : height;
+    int64_t row_multiple = smp_chunk_rows(c->in.width), height = c->in.height;
+    int64_t cut = windows && row_multiple < height ? row_multiple : height;
     for (int64_t y = 0; y < height; y += cut) {
         int64_t end = y + cut < height ? y + cut : height;
         picture rows = case_rows(in, y, end);

@@ -3,7 +3,7 @@
  * its own.) */
 #include "gpu_case.h"
 
-#include "stages/kernel_matrix.h"
+#include "stages/shared/kernel_matrix.h"
 
 extern const smp_stage smp_stage_sobel, smp_stage_box, smp_stage_convolve, smp_stage_sharpen;
 
@@ -197,7 +197,7 @@ static void five_channels_take_turns_at_the_banks(void **state)
     const gpu_case c = {.lines = {"sobel"}, .in = case_shape(60, 33, 5, SMP_F32), .seed = 7};
     smp_trace trace = {0};
     gpu_case_trace(&c, "tiled", 0, &trace);
-    assert_true(gpu_conflicts(&trace, "gradient_tiled0", SMP_SHARED_LOAD) > 0);
+    assert_true(gpu_conflicts(&trace, "sobel_tiled0", SMP_SHARED_LOAD) > 0);
     smp_trace_free(&trace);
 }
 

@@ -3,7 +3,7 @@
 
 #include "kernel_case.h"
 
-#include "histogram.h"
+#include "reduce/histogram.h"
 
 extern const smp_stage smp_stage_histogram;
 

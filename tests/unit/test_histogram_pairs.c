@@ -13,9 +13,9 @@ static long first_cache; /* bytes; 0: unknown */
 
 #define SMP_ISA       test
 #define sysconf(name) first_cache
-#include "histogram.c"
+#include "reduce/histogram.c"
 
-enum { WIDTH = 1000 /* no whole number of blocks of pairs */, ROWS = SMP_TALLY_PAIRS_FROM / WIDTH + 3, BINS = 256 };
+enum { WIDTH = 1000 /* no whole number of blocks of pairs */, ROWS = SMP_HISTOGRAM_PAIRS_FROM / WIDTH + 3, BINS = 256 };
 
 /* Noise, one value only, two in turn, noise of few values, which makes single pairs count past 255, and runs, of noise
  * and of few values. */
@@ -71,10 +71,10 @@ static void large_caches_mean_pairs(void **state)
 {
     (void)state;
     first_cache = 32 << 10;
-    assert_false(pays_in_pairs(SMP_TALLY_PAIRS_FROM));
+    assert_false(pays_in_pairs(SMP_HISTOGRAM_PAIRS_FROM));
     first_cache = 48 << 10;
-    assert_true(pays_in_pairs(SMP_TALLY_PAIRS_FROM));
-    assert_false(pays_in_pairs(SMP_TALLY_PAIRS_FROM - 1));
+    assert_true(pays_in_pairs(SMP_HISTOGRAM_PAIRS_FROM));
+    assert_false(pays_in_pairs(SMP_HISTOGRAM_PAIRS_FROM - 1));
 }
 
 int main(void)

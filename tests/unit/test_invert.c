@@ -1,7 +1,7 @@
 /* invert: the negative, and that its variants agree. */
 #include "kernel_case.h"
 
-#include "invert.h"
+#include "elementwise/invert.h"
 
 extern const smp_stage smp_stage_invert;
 

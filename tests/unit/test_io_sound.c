@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "io/sound.h"
+#include "io/audio/sound.h"
 
 static picture make_sound(int64_t frames, int channels, double rate)
 {

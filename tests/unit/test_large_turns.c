@@ -1,4 +1,4 @@
-/* transpose's CPU kernel on results that are written past the caches: kernels/transpose.c, kernels/stream.h. Bands of a
+/* transpose's CPU kernel on results that are written past the caches: kernels/geometry/transpose.c, kernels/lib/streaming_store.h. Bands of a
  * picture of 34 MB, so that it need not be made whole. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "device/cpu.h"
 #include "stages/stage.h"
-#include "transpose.h"
+#include "geometry/transpose.h"
 
 enum { BYTES = 34 << 20, POISON = 0xA5 };
 
@@ -37,7 +37,7 @@ static smp_view view_of(char *data, int shape, int64_t width, int64_t height)
 }
 
 /* Rows y0 .. y1-1 are as the definition says; those beside them were left alone. */
-static void assert_band(smp_cpu_fn *fn, int shape, const smp_io *io, const smp_turn *turn, int64_t y0, int64_t y1)
+static void assert_band(smp_cpu_fn *fn, int shape, const smp_io *io, const smp_orientation *turn, int64_t y0, int64_t y1)
 {
     const smp_view *in = &io->in, *out = &io->out;
     const int64_t from = y0 > 0 ? y0 - 1 : y0, to = y1 < out->height ? y1 + 1 : y1;
@@ -50,7 +50,7 @@ static void assert_band(smp_cpu_fn *fn, int shape, const smp_io *io, const smp_t
             char poison[16];
             int64_t sx, sy;
             memset(poison, POISON, sizeof poison);
-            smp_turn_source(turn->how, in->width, in->height, x, y, &sx, &sy);
+            smp_transpose_source(turn->how, in->width, in->height, x, y, &sx, &sy);
             const char *wanted = (const char *)smp_row(in, sy) + sx * (int64_t)pixel;
             if (memcmp(got, y >= y0 && y < y1 ? wanted : poison, pixel))
                 fail_msg("%d bytes a pixel, turn %d, rows %lld to %lld: pixel %lld, %lld", (int)pixel, turn->how,
@@ -81,9 +81,9 @@ static void large_results_are_turned_alike_by_every_instruction_set(void **conte
         assert_non_null(fn);
         for (int shape = 0; shape < 4; shape++)
             for (int how = 0; how < 8; how++) {
-                const smp_turn turn = {.how = how};
+                const smp_orientation turn = {.how = how};
                 const int64_t w = shapes[shape].width, h = shapes[shape].height;
-                const bool swap = how & SMP_TURN_SWAP;
+                const bool swap = how & SMP_ORIENT_SWAP;
                 smp_io io = {.in = view_of(from, shape, w, h), .out = view_of(to, shape, swap ? h : w, swap ? w : h)};
                 assert_in_range(io.in.stride * h, 1 << 25, BYTES); /* else it would not be written past the caches */
                 assert_band(fn, shape, &io, &turn, 0, 17);

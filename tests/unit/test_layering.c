@@ -18,7 +18,7 @@
 enum { PATH = 512, MAX_FILES = 1000 };
 
 typedef struct source {
-    char path[PATH];  /* from the root: "src/io/png_read.c" */
+    char path[PATH];  /* from the root: "src/io/png/png_read.c" */
     char folder[64];  /* "io"; kernels/ is "kernels"; src/main.c is "main" */
     const char *name; /* "png_read.c" */
     char *text;       /* comments replaced by spaces */
@@ -232,8 +232,8 @@ static bool means_something_else(const char *path, const char *name)
     } others[] = {
         {"src/pipe/statement.c", "linear", "the word after light"},
         {"src/pipe/statement.c", "encoded", "the word after light"},
-        {"src/io/jpeg_read.c", "gray", "a colour type, in info"},
-        {"src/io/png_read.c", "gray", "a colour type, in info"},
+        {"src/io/jpeg/jpeg_read.c", "gray", "a colour type, in info"},
+        {"src/io/png/png_read.c", "gray", "a colour type, in info"},
     };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!strcmp(others[i].path, path) && !strcmp(others[i].name, name))

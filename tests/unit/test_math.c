@@ -1,4 +1,4 @@
-/* The arithmetic of kernels/smp_math.h: its stated errors against the C library's double functions. */
+/* The arithmetic of kernels/lib/exact_math.h: its stated errors against the C library's double functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "smp_math.h"
+#include "lib/exact_math.h"
 
 enum { STEP = 4099 }; /* a prime: every STEPth positive float, about half a million */
 

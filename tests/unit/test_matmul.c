@@ -2,7 +2,7 @@
  * variant, instruction set and GPU kernel gives the same bits at awkward sizes. */
 #include "gpu_case.h"
 
-#include "matmul.h"
+#include "matmul/matmul.h"
 
 extern const smp_stage smp_stage_matmul;
 

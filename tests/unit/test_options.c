@@ -37,7 +37,7 @@ static const smp_option first_rows[] = {
     {0},
 };
 static const smp_option second_rows[] = {
-    {"help", 'h', SMP_O_FLAG, offsetof(settings, help), .help = "x", .flags = SMP_O_LEAVES},
+    {"help", 'h', SMP_O_FLAG, offsetof(settings, help), .help = "x", .flags = SMP_O_CHUNKS},
     {"quiet", 'q', SMP_O_FLAG, offsetof(settings, quiet), .help = "x"},
     {"verbose", 'v', SMP_O_FLAG, offsetof(settings, verbose), .help = "x"},
     {0},
@@ -170,9 +170,9 @@ static void help_needs_no_arguments(void **state)
 {
     (void)state;
     char *words[] = {(char[]){"-h"}};
-    bool leaves = false;
-    assert_int_equal(smp_options_parse(&command, 1, words, &set, &leaves, &err), SMP_OK);
-    assert_true(leaves && set.help);
+    bool chunks = false;
+    assert_int_equal(smp_options_parse(&command, 1, words, &set, &chunks, &err), SMP_OK);
+    assert_true(chunks && set.help);
     smp_options_free(&command, &set);
 }
 

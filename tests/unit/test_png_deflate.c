@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "io/png_deflate.h"
+#include "io/png/png_deflate.h"
 
 enum { MOST = 300000, SAMPLE = 4096, LEVELS = 10 };
 

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "io/png_filter.h"
-#include "io/png_unfilter.h"
+#include "io/png/png_filter.h"
+#include "io/png/png_unfilter.h"
 
 enum { MOST = 200, ROWS = 6 };
 static const int pixels[] = {1, 2, 3, 4, 6, 8};

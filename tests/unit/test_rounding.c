@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "smp_data.h"
+#include "lib/view.h"
 
 static float from_bits(uint32_t bits)
 {

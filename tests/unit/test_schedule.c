@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/checked.h"
-#include "exec/schedule.h"
+#include "run/schedule.h"
 
 enum { STEPS = 9 };
 
@@ -22,7 +22,7 @@ static uint32_t random_below(uint32_t n)
 /* A chain with branches: step i reads an earlier one, sometimes two, with some reach, sometimes whole. */
 static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
 {
-    *plan = (smp_plan){.steps = steps, .step_count = STEPS, .sinks = sinks, .sink_count = 1, .granule = 1u << random_below(3)};
+    *plan = (smp_plan){.steps = steps, .step_count = STEPS, .sinks = sinks, .sink_count = 1, .row_multiple = 1u << random_below(3)};
     int64_t height = 1 + random_below(60);
     for (int i = 0; i < STEPS; i++) {
         smp_step *s = &steps[i];
@@ -89,7 +89,7 @@ static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
         smp_step steps[STEPS];
         smp_sink sinks[1];
         random_plan(&plan, steps, sinks);
-        int64_t strip = (1 + random_below(20)) * plan.granule;
+        int64_t strip = (1 + random_below(20)) * plan.row_multiple;
         smp_window windows[STEPS];
         smp_rows rows[STEPS];
         assert_int_equal(smp_plan_windows(&plan, strip, windows, NULL), SMP_OK);
@@ -109,7 +109,7 @@ static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
                         base[i] = rows[i].keep;
                     }
                     if (steps[i].job == SMP_JOB_REDUCE && rows[i].to < steps[i].out.height)
-                        assert_int_equal(rows[i].to % plan.granule, 0);
+                        assert_int_equal(rows[i].to % plan.row_multiple, 0);
                     if (i > 0)
                         check_reads(&plan, i, steps[i].input, rows, base, windows);
                     if (steps[i].by >= 0)
@@ -130,7 +130,7 @@ static void windows_do_not_grow_with_the_height(void **unused)
                          {.job = SMP_JOB_STAGE, .input = 0, .by = -1, .reduced_by = -1, .reach_up = 8, .reach_down = 8},
                          {.job = SMP_JOB_STAGE, .input = 1, .by = -1, .reduced_by = -1, .reach_up = 3, .reach_down = 3}};
     smp_sink sink = {.step = 2};
-    smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .granule = 1, .phases = 1};
+    smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
     smp_window low[3], high[3];
     for (int i = 0; i < 3; i++)
         steps[i].out.height = 1000;
@@ -150,7 +150,7 @@ static void rows_before_a_part_are_neither_computed_nor_kept(void **unused)
                          {.job = SMP_JOB_STAGE, .input = 0, .by = -1, .reduced_by = -1, .reach_up = 2, .reach_down = 2},
                          {.job = SMP_JOB_STAGE, .input = 1, .by = -1, .reduced_by = -1, .reach_up = -5000, .reach_down = 5000}};
     smp_sink sink = {.step = 2};
-    smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .granule = 1, .phases = 1};
+    smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
     smp_window windows[3];
     smp_rows rows[3];
     steps[0].out.height = steps[1].out.height = 10000;

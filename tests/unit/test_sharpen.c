@@ -1,8 +1,8 @@
 /* sharpen: its values, and that its variants agree. */
 #include "stencil_case.h"
 
-#include "sharpen.h"
-#include "stages/bell_weights.h"
+#include "gaussian/sharpen.h"
+#include "stages/shared/gaussian_plan.h"
 
 extern const smp_stage smp_stage_sharpen;
 
@@ -32,7 +32,7 @@ static void values_equal_a_direct_sum_in_double(void **state)
             PARAMS(p, &smp_stage_sharpen, {"amount", 1.75}, {"sigma", 1.2}, {"threshold", 0.05}, {"edge", edge},
                    {"fill", 0.25});
             double w[6];
-            smp_bell_fill(w, 5, 1.2);
+            smp_gaussian_fill(w, 5, 1.2);
             const exact_context e = {w, 5, edge, 1.75, 0.05};
             const kernel_case c = {.stage = &smp_stage_sharpen,
                                    .params = p,

@@ -1,5 +1,5 @@
 /* Kernels for test_simt.c: each shows one thing that the emulator must do or must find. */
-#include "smp_kernel.h"
+#include "lib/gpu_kernel.h"
 
 struct simt_case {
     int32_t mode, width;
@@ -14,7 +14,7 @@ struct probe_memory {
 
 SMP_KERNEL(bank_probe_f32_f32, simt_case, io, p)
 {
-    SMP_SMEM(probe_memory, s);
+    SMP_SHARED(probe_memory, s);
     const uint32_t *offsets = static_cast<const uint32_t *>(io.table);
     float *out = static_cast<float *>(io.out.data);
     unsigned lane = threadIdx.x;
@@ -66,7 +66,7 @@ struct padded_tile {
 };
 template <typename TILE> SMP_DEVICE void column_tile(const smp_io &io)
 {
-    SMP_SMEM(TILE, s);
+    SMP_SHARED(TILE, s);
     const float *in = static_cast<const float *>(io.in.data);
     float *out = static_cast<float *>(io.out.data);
     s.v[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
@@ -89,7 +89,7 @@ struct row_memory {
 };
 SMP_KERNEL(neighbour_f32_f32, simt_case, io, p)
 {
-    SMP_SMEM(row_memory, s);
+    SMP_SHARED(row_memory, s);
     unsigned *out = static_cast<unsigned *>(io.out.data);
     unsigned t = threadIdx.x, n = blockDim.x, at = blockIdx.x * n + t;
     unsigned other = p.mode == 2 || p.mode == 3 ? (t & ~31u) | ((t + 1) & 31) : (t + 1) % n;
@@ -164,7 +164,7 @@ struct count_memory {
 };
 SMP_KERNEL(count_f32_f32, simt_case, io, p)
 {
-    SMP_SMEM(count_memory, s);
+    SMP_SHARED(count_memory, s);
     unsigned long long *out = static_cast<unsigned long long *>(io.result);
     unsigned t = threadIdx.x;
     if (t < 32)

@@ -5,7 +5,7 @@
 #include "gpu_case.h"
 #include "matrix_case.h"
 
-#include "spectrogram.h"
+#include "matmul/spectrogram.h"
 
 extern const smp_stage smp_stage_spectrogram;
 

@@ -3,7 +3,7 @@
 
 #include "kernel_case.h"
 
-#include "stats.h"
+#include "reduce/stats.h"
 
 extern const smp_stage smp_stage_stats;
 
@@ -234,19 +234,19 @@ static void float_percentiles_are_within_half_a_bin(void **state)
     smp_findings_free(&findings);
 }
 
-static void *tally_of(const kernel_case *c, const picture *in)
+static void *partial_of(const kernel_case *c, const picture *in)
 {
     smp_node_plan plan = case_plan(c);
-    void *result = case_result(&plan), *tally;
+    void *result = case_result(&plan), *partial;
     smp_error err = {0};
     case_run(c, &plan, &smp_stage_stats.variants[1], SMP_ISA_BASE, in, NULL, NULL, result, 0, 1);
-    assert_int_equal(c->stage->tally(c->params, &c->in, &plan, result, &tally, &err), SMP_OK);
+    assert_int_equal(c->stage->partial(c->params, &c->in, &plan, result, &partial, &err), SMP_OK);
     free(result);
     case_plan_free(&plan);
-    return tally;
+    return partial;
 }
 
-/* Two pictures one below the other are what their tallies say together; 8 bits: to the last bit but the deviation. */
+/* Two pictures one below the other are what their partials say together; 8 bits: to the last bit but the deviation. */
 static void joined_tallies_are_those_of_both_pictures(void **state)
 {
     (void)state;
@@ -264,9 +264,9 @@ static void joined_tallies_are_those_of_both_pictures(void **state)
             }
     smp_findings want = measure(&whole, &all), got = {0};
     smp_error err = {0};
-    void *total = tally_of(&above, &a), *more = tally_of(&below, &b);
-    assert_true(smp_stage_stats.join(total, more));
-    assert_int_equal(smp_stage_stats.tell(total, &got, &err), SMP_OK);
+    void *total = partial_of(&above, &a), *more = partial_of(&below, &b);
+    assert_true(smp_stage_stats.merge(total, more));
+    assert_int_equal(smp_stage_stats.report(total, &got, &err), SMP_OK);
     assert_int_equal(got.count, want.count);
     for (size_t i = 0; i < want.count; i++) {
         bool rounded = !strcmp(want.items[i].name, "deviation") || !strcmp(want.items[i].name, "rms");
@@ -288,8 +288,8 @@ static void tallies_of_other_formats_do_not_join(void **state)
     kernel_case eight = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(5, 4, 1, SMP_U8)}, wide = eight;
     wide.in.format = SMP_U16;
     picture a = picture_make(&eight.in, SMP_U8), b = picture_make(&wide.in, SMP_U16);
-    void *total = tally_of(&eight, &a), *more = tally_of(&wide, &b);
-    assert_false(smp_stage_stats.join(total, more));
+    void *total = partial_of(&eight, &a), *more = partial_of(&wide, &b);
+    assert_false(smp_stage_stats.merge(total, more));
     smp_free(total);
     smp_free(more);
     picture_free(&a);
@@ -303,14 +303,14 @@ static void sums_over_many_files_stay_exact(void **state)
     kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(1, 1, 1, SMP_F32)};
     picture p = picture_make(&c.in, SMP_F32);
     picture_set(&p, 0, 0, 0, 9007199254740992.f);
-    void *total = tally_of(&c, &p);
+    void *total = partial_of(&c, &p);
     picture_set(&p, 0, 0, 0, 1.f);
-    void *one = tally_of(&c, &p);
+    void *one = partial_of(&c, &p);
     for (int i = 0; i < 10; i++)
-        assert_true(smp_stage_stats.join(total, one));
+        assert_true(smp_stage_stats.merge(total, one));
     smp_findings findings = {0};
     smp_error err = {0};
-    assert_int_equal(smp_stage_stats.tell(total, &findings, &err), SMP_OK);
+    assert_int_equal(smp_stage_stats.report(total, &findings, &err), SMP_OK);
     assert_true(found(&findings, "sum", 0) == 9007199254741002.);
     smp_findings_free(&findings);
     smp_free(total);

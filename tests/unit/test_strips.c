@@ -1,4 +1,4 @@
-/* How launches of one-warp blocks share out a picture (strip_blocks.h, strip_grid.h). */
+/* How launches of one-warp blocks share out a picture (warp_strip_grid.h, strip_launch.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 // clang-format on
 
 #include "base/alloc.h"
-#include "stages/strip_grid.h"
-#include "strip_blocks.h"
+#include "stages/shared/strip_launch.h"
+#include "stencil/warp_strip_grid.h"
 
 static smp_io output(int64_t samples, int64_t rows)
 {

@@ -75,7 +75,7 @@ static void one_thread_runs_tasks_where_they_are_begun(void **context)
 /* A task reads its place, says so, and goes on. */
 typedef struct loan {
     smp_tasks *tasks;
-    int64_t lent[ROOM], seen[TASKS];
+    int64_t borrowed[ROOM], seen[TASKS];
 } loan;
 static void borrow(void *context, int thread, int64_t task)
 {
@@ -83,7 +83,7 @@ static void borrow(void *context, int thread, int64_t task)
     loan *l = context;
     if (task % 3 == 0)
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-    l->seen[task] = l->lent[task % ROOM];
+    l->seen[task] = l->borrowed[task % ROOM];
     smp_tasks_release(l->tasks);
     if (task % 2 == 0)
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
@@ -97,11 +97,11 @@ static void what_tasks_have_released_may_change_before_they_are_done(void **cont
         assert_int_equal(smp_tasks_open(threads, ROOM, borrow, &l, &l.tasks, NULL), 0);
         for (int64_t begun = 0, awaited = 0; awaited < TASKS; awaited++) {
             for (; begun < TASKS && begun - awaited < ROOM; begun++) {
-                l.lent[begun % ROOM] = begun + 1;
+                l.borrowed[begun % ROOM] = begun + 1;
                 smp_tasks_begin(l.tasks);
             }
             smp_tasks_await_released(l.tasks);
-            memset(l.lent, 0, sizeof l.lent);
+            memset(l.borrowed, 0, sizeof l.borrowed);
             smp_tasks_await(l.tasks);
         }
         smp_tasks_close(l.tasks);

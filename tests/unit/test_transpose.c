@@ -1,7 +1,7 @@
 /* transpose, transverse, rotate, flip, orient: where every pixel goes, and that variants agree. */
 #include "kernel_case.h"
 
-#include "transpose.h"
+#include "geometry/transpose.h"
 
 extern const smp_stage smp_stage_transpose, smp_stage_transverse, smp_stage_rotate, smp_stage_flip, smp_stage_orient;
 
@@ -73,7 +73,7 @@ static void every_variant_gives_the_same_bytes(void **state)
 {
     (void)state;
     for (int i = 0; i < 8; i++)
-        kernel_case_matrix(&smp_stage_orient, &orientations[i], SMP_TURN_TILE, 4);
+        kernel_case_matrix(&smp_stage_orient, &orientations[i], SMP_TRANSPOSE_TILE, 4);
 }
 
 /* Pixels of 5 to 32 bytes, whose tiles are smaller. */

@@ -1,0 +1,41 @@
+/* fade on GPUs.
+ *   naive  one sample a thread, a row of threads a frame.
+ *   tiled  frames end to end as one long row, four samples a thread a warp's width apart: four accesses under way. */
+#include "audio/fade.h"
+
+#include "lib/gpu_kernel.h"
+
+SMP_KERNEL(fade_naive_f32_f32, smp_fade, io, p)
+{
+    const int64_t n = io.out.width * io.out.channels, end = io.out.y0 + io.out.rows;
+    for (int64_t y = io.out.y0 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y; y < end;
+         y += (int64_t)gridDim.y * blockDim.y)
+        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
+            smp_out<float>(io.out, y)[i] =
+                smp_fade_sample(smp_in<float>(io.in, y)[i], smp_fade_factor(&p, y, io.in.height));
+}
+
+/* Geometry: blocks of threads that take four samples each. Frames that do not lie end to end are found one by one. */
+SMP_KERNEL(fade_tiled_f32_f32, smp_fade, io, p)
+{
+    enum { EACH = 4 };
+    const int channels = (int)(io.out.width * io.out.channels);
+    const int64_t n = io.out.rows * channels, block = (int64_t)blockDim.x * EACH;
+    for (int64_t first = (int64_t)blockIdx.x * block + threadIdx.x; first < n; first += (int64_t)gridDim.x * block) {
+        float v[EACH];
+        int64_t row[EACH];
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            const int64_t i = first + (int64_t)k * blockDim.x;
+            row[k] = i <= INT32_MAX ? (int64_t)((uint32_t)i / (uint32_t)channels) : i / channels;
+            v[k] = i < n ? smp_in<float>(io.in, io.out.y0 + row[k])[i - row[k] * channels] : 0.f;
+        }
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            const int64_t i = first + (int64_t)k * blockDim.x, y = io.out.y0 + row[k];
+            if (i < n)
+                smp_out<float>(io.out, y)[i - row[k] * channels] =
+                    smp_fade_sample(v[k], smp_fade_factor(&p, y, io.in.height));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+/* fir on the CPU.
+ *   naive  tap after tap for every sample: the definition.
+ *   tiled  a channel of some thousand frames is parted into a plane that stays in the first- or second-level cache. A run
+ *          of results stays in registers, one vector each; a sample vector that is loaded serves the taps 32 frames apart
+ *          of all results that want it. Bound by arithmetic: two fused operations a cycle, 0.4 to 0.6 loads for each.
+ * Vectors are written out, because compilers keep such a block of sums in memory. */
+#include <string.h>
+
+#include "audio/fir.h"
+#include "lib/elementwise.h"
+
+SMP_CPU_KERNEL(fir_naive)
+{
+    (void)scratch;
+    const smp_fir *p = params;
+    const float *k = io->table;
+    const int channels = io->in.channels;
+    for (int64_t y = y0; y < y1; y++)
+        for (int c = 0; c < channels; c++) {
+            float s = 0.f;
+            for (int b = 0; b < p->taps; b += SMP_FIR_BLOCK)
+                for (int j = 0; j < SMP_FIR_APART; j++)
+                    for (int i = b + j; i < b + SMP_FIR_BLOCK && i < p->taps; i += SMP_FIR_APART) {
+                        const int64_t from = y - p->before + i;
+                        const int inside = from >= 0 && from < io->in.height;
+                        s = smp_fir_tap(s, k[i], inside ? ((const float *)smp_row(&io->in, from))[c] : 0.f);
+                    }
+            ((float *)smp_row(&io->out, y))[c] = smp_one_nan(s);
+        }
+}
+
+/* ---------------------------------------------------------------------------------------------- vectors */
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+enum { LANES = 16, RUN = 16, AT_ONCE = 8 /* vectors of results, taps held: with a sample, 25 of 32 registers */ };
+typedef __m512 vec;
+#define VEC_LOAD(p)       _mm512_loadu_ps(p)
+#define VEC_STORE(p, v)   _mm512_storeu_ps(p, v)
+#define VEC_ALL(s)        _mm512_set1_ps(s)
+#define VEC_FMA(a, b, c)  _mm512_fmadd_ps(a, b, c)
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+enum { LANES = 8, RUN = 8, AT_ONCE = 4 /* 13 of 16 registers */ };
+typedef __m256 vec;
+#define VEC_LOAD(p)       _mm256_loadu_ps(p)
+#define VEC_STORE(p, v)   _mm256_storeu_ps(p, v)
+#define VEC_ALL(s)        _mm256_set1_ps(s)
+#define VEC_FMA(a, b, c)  _mm256_fmadd_ps(a, b, c)
+#else
+enum { LANES = 4, RUN = 8, AT_ONCE = 4 };
+typedef struct vec {
+    float v[LANES];
+} vec;
+SMP_INLINE vec VEC_LOAD(const float *p)
+{
+    vec r;
+    memcpy(&r, p, sizeof r);
+    return r;
+}
+SMP_INLINE void VEC_STORE(float *p, vec v)
+{
+    memcpy(p, &v, sizeof v);
+}
+SMP_INLINE vec VEC_ALL(float s)
+{
+    vec r;
+    for (int i = 0; i < LANES; i++)
+        r.v[i] = s;
+    return r;
+}
+SMP_INLINE vec VEC_FMA(vec a, vec b, vec c)
+{
+    for (int i = 0; i < LANES; i++)
+        c.v[i] = fmaf(a.v[i], b.v[i], c.v[i]);
+    return c;
+}
+#endif
+
+enum { APART = SMP_FIR_APART / LANES /* vectors between the taps of a group */, FRAMES = RUN * LANES };
+_Static_assert((int)SMP_FIR_CHUNK % FRAMES == 0 && (int)FRAMES <= (int)SMP_FIR_SLACK, "whole runs, and room for what they read");
+
+/* `count` taps, 32 apart, added to all sums. count is a constant after inlining, and so are all indices. */
+SMP_INLINE void add_taps(vec *sum, const float *x, const float *k, const int count)
+{
+    vec tap[AT_ONCE];
+#pragma GCC unroll 8
+    for (int t = 0; t < count; t++)
+        tap[t] = VEC_ALL(k[t * SMP_FIR_APART]);
+#pragma GCC unroll 64
+    for (int m = 0; m < RUN + APART * (count - 1); m++) {
+        const vec v = VEC_LOAD(x + m * LANES);
+#pragma GCC unroll 8
+        for (int t = 0; t < count; t++)
+            if (m - APART * t >= 0 && m - APART * t < RUN)
+                sum[m - APART * t] = VEC_FMA(tap[t], v, sum[m - APART * t]);
+    }
+}
+
+/* A group: as many taps at a time as registers hold. */
+SMP_INLINE void add_group(vec *sum, const float *x, const float *k, const int count)
+{
+#pragma GCC unroll 8
+    for (int t = 0; t < count; t += AT_ONCE)
+        add_taps(sum, x + t * SMP_FIR_APART, k + t * SMP_FIR_APART, count - t < AT_ONCE ? count - t : AT_ONCE);
+}
+
+/* FRAMES results; x: the sample that the first tap of the first of them wants. */
+SMP_INLINE void one_run(float *to, const float *x, const float *k, int taps)
+{
+    vec sum[RUN];
+#pragma GCC unroll 64
+    for (int r = 0; r < RUN; r++)
+        sum[r] = VEC_ALL(0.f);
+    for (int b = 0; b < taps; b += SMP_FIR_BLOCK) {
+        const int have = taps - b < SMP_FIR_BLOCK ? taps - b : SMP_FIR_BLOCK;
+        const int last = (have - 1) % SMP_FIR_APART + 1; /* groups from here on have a tap less */
+        const float *from = x + b, *with = k + b;
+        for (int j = 0; j < SMP_FIR_APART && j < have;) {
+            const int end = j < last ? last : SMP_FIR_APART;
+            switch (smp_fir_group(have, j)) {
+#define GROUPS(count)                                                                                                      \
+    case count:                                                                                                            \
+        for (; j < end; j++)                                                                                               \
+            add_group(sum, from + j, with + j, count);                                                                     \
+        break;
+                GROUPS(1)
+                GROUPS(2)
+                GROUPS(3)
+                GROUPS(4)
+                GROUPS(5)
+                GROUPS(6)
+                GROUPS(7)
+            default:
+                for (; j < end; j++)
+                    add_group(sum, from + j, with + j, SMP_FIR_GROUP);
+                break;
+            }
+        }
+    }
+#pragma GCC unroll 64
+    for (int r = 0; r < RUN; r++)
+        VEC_STORE(to + r * LANES, sum[r]);
+}
+
+/* ---------------------------------------------------------------------------------------------- planes */
+
+/* count frames of channel c from frame y on, zeros outside the sound. */
+SMP_INLINE void gather(float *restrict plane, const smp_view *in, int c, int64_t y, int64_t count)
+{
+    int64_t before = y < 0 ? (-y < count ? -y : count) : 0;
+    int64_t end = in->height - y < count ? in->height - y : count, i = 0;
+    for (; i < before; i++)
+        plane[i] = 0.f;
+    if (i < end) {
+        const char *row = (const char *)smp_row(in, y + i) + c * (int64_t)sizeof(float);
+        const int64_t step = in->stride / (int64_t)sizeof(float);
+        const float *from = (const float *)(const void *)row;
+        float *restrict to = plane + i;
+        const int64_t n = end - i;
+        switch (step) { /* a constant step is vectorised */
+        case 1:
+            memcpy(to, from, (size_t)n * sizeof(float));
+            break;
+        case 2:
+            for (int64_t q = 0; q < n; q++)
+                to[q] = from[2 * q];
+            break;
+        default:
+            for (int64_t q = 0; q < n; q++)
+                to[q] = from[step * q];
+            break;
+        }
+        i = end;
+    }
+    for (; i < count; i++)
+        plane[i] = 0.f;
+}
+
+/* Planes of results to frames y .. y+count-1. channels is a constant in the usual cases. */
+SMP_INLINE void join_end_to_end(float *restrict to, const float *restrict planes, int64_t count, const int channels)
+{
+    for (int64_t i = 0; i < count; i++)
+        for (int c = 0; c < channels; c++)
+            to[i * channels + c] = smp_one_nan(planes[c * SMP_FIR_PLANE + i]);
+}
+
+SMP_INLINE void join(const smp_view *out, int64_t y, int64_t count, const float *planes)
+{
+    const int channels = out->channels;
+    float *to = smp_row(out, y);
+    if (out->stride == channels * (int64_t)sizeof(float) && channels == 1)
+        join_end_to_end(to, planes, count, 1);
+    else if (out->stride == channels * (int64_t)sizeof(float) && channels == 2)
+        join_end_to_end(to, planes, count, 2);
+    else
+        for (int64_t i = 0; i < count; i++, to = (float *)(void *)((char *)to + out->stride))
+            for (int c = 0; c < channels; c++)
+                to[c] = smp_one_nan(planes[c * SMP_FIR_PLANE + i]);
+}
+
+SMP_CPU_KERNEL(fir_tiled)
+{
+    const smp_fir *p = params;
+    const float *k = io->table;
+    float *results = scratch, *plane = results + io->in.channels * SMP_FIR_PLANE;
+    for (int64_t y = y0; y < y1; y += SMP_FIR_CHUNK) {
+        const int64_t n = y1 - y < SMP_FIR_CHUNK ? y1 - y : SMP_FIR_CHUNK;
+        for (int c = 0; c < io->in.channels; c++) {
+            gather(plane, &io->in, c, y - p->before, n + p->taps - 1);
+            memset(plane + n + p->taps - 1, 0, SMP_FIR_SLACK * sizeof(float));
+            for (int64_t i = 0; i < n; i += FRAMES)
+                one_run(results + c * SMP_FIR_PLANE + i, plane + i, k, p->taps);
+        }
+        join(&io->out, y, n, results);
+    }
+}

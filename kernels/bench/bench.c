@@ -1,0 +1,34 @@
+/* Streams on the CPU. Rows y0 .. y1-1 lie end to end, so that a thread's share is one copy: the C library's switches to
+ * stores past the caches for long ones. read keeps a sum a row, so that nothing is left out. */
+#include "bench/bench.h"
+
+#include <string.h>
+
+SMP_CPU_KERNEL(bench_copy)
+{
+    (void)params, (void)scratch;
+    memcpy(smp_row(&io->out, y0), smp_row(&io->in, y0), (size_t)((y1 - y0) * io->out.stride));
+}
+
+SMP_CPU_KERNEL(bench_read)
+{
+    (void)params, (void)scratch;
+    for (int64_t y = y0; y < y1; y++) {
+        const uint32_t *row = smp_row(&io->in, y);
+        uint32_t sum = 0;
+        for (int64_t i = 0; i < io->in.stride / 4; i++)
+            sum += row[i];
+        *(uint32_t *)smp_row(&io->out, y) = sum;
+    }
+}
+
+SMP_CPU_KERNEL(bench_write)
+{
+    (void)params, (void)scratch;
+    memset(smp_row(&io->out, y0), 0x5a, (size_t)((y1 - y0) * io->out.stride));
+}
+
+SMP_CPU_KERNEL(bench_nothing)
+{
+    (void)io, (void)params, (void)scratch, (void)y0, (void)y1;
+}

@@ -1,0 +1,40 @@
+/* The kernels of `bench`: what a device can do at most, and what a pattern of shared-memory addresses costs it. */
+#ifndef SMP_KERNELS_BENCH_H
+#define SMP_KERNELS_BENCH_H
+
+#include "lib/cpu_kernel.h"
+
+/* Streams take pictures whose rows lie end to end. Rows are this long, so that a buffer is many of them. */
+enum { BENCH_ROW_SAMPLES = 16384 }; /* f32 */
+
+/* One pattern of a warp on shared memory: lane n accesses element n / share * stride, of 4, 8 or 16 bytes by the kernel's
+ * name. */
+typedef struct bench_pattern {
+    int32_t stride; /* elements */
+    int32_t share;  /* neighbouring lanes with one element: 1, 4 (multicast), 32 (broadcast) */
+    int32_t rounds; /* each BENCH_UNROLL accesses */
+    int32_t blocks; /* 0: one an SM */
+    int32_t warps;  /* a block */
+} bench_pattern;
+
+/* Shared memory of a block: 32 lanes of 16 bytes at stride 33. */
+enum { BENCH_UNROLL = 8, BENCH_SHARED_BYTES = (31 * 33 + 1) * 16, BENCH_MAX_WARPS = 32 };
+
+/* Byte offset of a lane. */
+SMP_HOST_DEVICE int32_t bench_offset(const bench_pattern *p, int width, int lane)
+{
+    return lane / p->share * p->stride * width;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(bench_copy);
+SMP_CPU_DECLARE(bench_read);
+SMP_CPU_DECLARE(bench_write);
+SMP_CPU_DECLARE(bench_nothing);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,17 @@
+/* gaussian: the blur of gaussian_weights.h as a stage of its own. Its kernel parameters are smp_gaussian. */
+#ifndef SMP_KERNELS_GAUSSIAN_H
+#define SMP_KERNELS_GAUSSIAN_H
+
+#include "gaussian/gaussian_weights.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(gaussian_rows);    /* naive, first launch: to an f32 picture */
+SMP_CPU_DECLARE(gaussian_columns); /* naive, second launch */
+SMP_CPU_DECLARE(gaussian_tiled);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,340 @@
+/* The two passes of a Gaussian over a CPU tile, for gaussian and the stages that build on a blur. Included by kernel
+ * files only. Loops over taps are unrolled for constant counts, so that the compiler keeps sums in registers and
+ * vectorises over samples; wider filters run several such groups of taps, in the order that the definition gives. */
+#ifndef SMP_KERNELS_GAUSSIAN_BELL_PASSES_H
+#define SMP_KERNELS_GAUSSIAN_BELL_PASSES_H
+
+#include "gaussian/gaussian_weights.h"
+
+enum { GAUSSIAN_GROUP = 8 }; /* pairs of taps (row pass) in one unrolled loop; the column pass takes twice as many */
+
+#define GAUSSIAN_BY_COUNT(count, CALL)                                                                                     \
+    switch (count) {                                                                                                   \
+    case 1:                                                                                                            \
+        CALL(1);                                                                                                       \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        CALL(2);                                                                                                       \
+        break;                                                                                                         \
+    case 3:                                                                                                            \
+        CALL(3);                                                                                                       \
+        break;                                                                                                         \
+    case 4:                                                                                                            \
+        CALL(4);                                                                                                       \
+        break;                                                                                                         \
+    case 5:                                                                                                            \
+        CALL(5);                                                                                                       \
+        break;                                                                                                         \
+    case 6:                                                                                                            \
+        CALL(6);                                                                                                       \
+        break;                                                                                                         \
+    case 7:                                                                                                            \
+        CALL(7);                                                                                                       \
+        break;                                                                                                         \
+    case 8:                                                                                                            \
+        CALL(8);                                                                                                       \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        break;                                                                                                         \
+    }
+
+/* Row pass, taps 0..r; r and (mostly) step are constants after inlining. in: the middle sample of the first output. */
+SMP_INLINE void gaussian_row_first(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
+{
+    for (int64_t x = 0; x < (n & -STENCIL_LANES); x++) {
+        float s = smp_gaussian_first(w[0], in[x]);
+#pragma GCC unroll 8
+        for (int k = 1; k <= r; k++)
+            s = smp_gaussian_pair(s, w[k], in[x - k * step], in[x + k * step]);
+        m[x] = s;
+    }
+}
+
+#ifdef __AVX512F__
+/* Lanes by .. by+15 of two neighbouring vectors; `by` is a constant after inlining. */
+SMP_INLINE __m512 gaussian_between(__m512 low, __m512 high, int by)
+{
+    const __m512i a = _mm512_castps_si512(low), b = _mm512_castps_si512(high);
+    switch (by) {
+#define BETWEEN(N)                                                                                                     \
+    case N:                                                                                                            \
+        return _mm512_castsi512_ps(_mm512_alignr_epi32(b, a, N))
+        BETWEEN(1);
+        BETWEEN(2);
+        BETWEEN(3);
+        BETWEEN(4);
+        BETWEEN(5);
+        BETWEEN(6);
+        BETWEEN(7);
+        BETWEEN(8);
+        BETWEEN(9);
+        BETWEEN(10);
+        BETWEEN(11);
+        BETWEEN(12);
+        BETWEEN(13);
+        BETWEEN(14);
+        BETWEEN(15);
+#undef BETWEEN
+    default:
+        return low;
+    }
+}
+
+/* gaussian_row_first() where `in` begins a cache line and `step` is a constant up to 4. A vector that crosses lines takes
+ * as long to load as three that do not, and a row pass does little else: half of the taps come out of aligned vectors
+ * in registers. */
+SMP_INLINE void gaussian_row_aligned(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
+{
+    enum { WIDE = 16, MOST = 4 * GAUSSIAN_GROUP / WIDE };
+    const int sides = (r * (int)step + WIDE - 1) / WIDE;
+    for (int64_t x = 0; x < (n & -STENCIL_LANES); x += WIDE) {
+        __m512 v[2 * MOST + 1];
+#pragma GCC unroll 5
+        for (int i = 0; i <= 2 * sides; i++)
+            v[i] = _mm512_loadu_ps(in + x + (i - sides) * WIDE);
+        __m512 s = _mm512_mul_ps(_mm512_set1_ps(w[0]), v[sides]);
+#pragma GCC unroll 8
+        for (int k = 1; k <= r; k++) {
+            const int at = sides * WIDE - k * (int)step;
+            const __m512 left = gaussian_between(v[at / WIDE], v[at / WIDE + 1], at % WIDE);
+            const __m512 right = _mm512_loadu_ps(in + x + k * step);
+            s = _mm512_fmadd_ps(_mm512_set1_ps(w[k]), _mm512_add_ps(left, right), s);
+        }
+        _mm512_storeu_ps(m + x, s);
+    }
+}
+#elif defined(__AVX2__)
+/* Lanes by .. by+7 of two neighbouring vectors; `by` is a constant after inlining. */
+SMP_INLINE __m256 gaussian_between(__m256 low, __m256 high, int by)
+{
+    const __m256i a = _mm256_castps_si256(low), b = _mm256_castps_si256(high),
+                  middle = _mm256_permute2x128_si256(a, b, 0x21);
+    switch (by) {
+    case 1:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, a, 4));
+    case 2:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, a, 8));
+    case 3:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(middle, a, 12));
+    case 4:
+        return _mm256_castsi256_ps(middle);
+    case 5:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(b, middle, 4));
+    case 6:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(b, middle, 8));
+    case 7:
+        return _mm256_castsi256_ps(_mm256_alignr_epi8(b, middle, 12));
+    default:
+        return low;
+    }
+}
+
+/* The eight samples at a constant distance from p, which begins half a cache line. Here shuffles would be the bound if
+ * they made every tap: some do that lie between the same two vectors, which the shuffles then share. */
+SMP_INLINE __m256 gaussian_tap_at(const float *p, int distance, int step)
+{
+    enum { WIDE = 8, BIAS = 4 * GAUSSIAN_GROUP };
+    const int vector = (distance + BIAS) / WIDE - BIAS / WIDE, by = (distance + BIAS) % WIDE;
+    const int between = step == 3 ? vector == -2 || vector == -1 : step == 1 ? by >= 3 && by <= 5 : by == 4;
+    return between && by
+               ? gaussian_between(_mm256_loadu_ps(p + vector * WIDE), _mm256_loadu_ps(p + (vector + 1) * WIDE), by)
+               : _mm256_loadu_ps(p + distance);
+}
+
+/* gaussian_row_first() where `in` begins a cache line and `step` is a constant; see above. */
+SMP_INLINE void gaussian_row_aligned(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
+{
+    for (int64_t x = 0; x < (n & -STENCIL_LANES); x += 8) {
+        __m256 s = _mm256_mul_ps(_mm256_set1_ps(w[0]), _mm256_loadu_ps(in + x));
+#pragma GCC unroll 8
+        for (int k = 1; k <= r; k++) {
+            const __m256 left = gaussian_tap_at(in + x, -k * (int)step, (int)step),
+                         right = gaussian_tap_at(in + x, k * (int)step, (int)step);
+            s = _mm256_fmadd_ps(_mm256_set1_ps(w[k]), _mm256_add_ps(left, right), s);
+        }
+        _mm256_storeu_ps(m + x, s);
+    }
+}
+#endif
+
+#ifdef __AVX2__
+#define GAUSSIAN_ROW(m, in, step, w, n, R)                                                                                 \
+    (__builtin_constant_p(step) ? gaussian_row_aligned(m, in, step, w, n, R) : gaussian_row_first(m, in, step, w, n, R))
+#else
+#define GAUSSIAN_ROW gaussian_row_first
+#endif
+
+/* Row pass, `count` more pairs; the nearest is at distance `from` samples from the middle. */
+SMP_INLINE void gaussian_row_more(float *restrict m, const float *in, int64_t from, int64_t step, const float *w, int64_t n,
+                              int count)
+{
+    const float *left = in - from, *right = in + from;
+    for (int64_t x = 0; x < (n & -STENCIL_LANES); x++) {
+        float s = m[x];
+#pragma GCC unroll 8
+        for (int k = 0; k < count; k++)
+            s = smp_gaussian_pair(s, w[k], left[x - k * step], right[x + k * step]);
+        m[x] = s;
+    }
+}
+
+SMP_INLINE void gaussian_row_step(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
+{
+#define CALL(R) GAUSSIAN_ROW(m, in, step, w, n, R)
+    GAUSSIAN_BY_COUNT(r < GAUSSIAN_GROUP ? r : GAUSSIAN_GROUP, CALL)
+#undef CALL
+    for (int k = GAUSSIAN_GROUP + 1; k <= r; k += GAUSSIAN_GROUP) {
+        int count = r - k + 1 < GAUSSIAN_GROUP ? r - k + 1 : GAUSSIAN_GROUP;
+#define CALL(COUNT) gaussian_row_more(m, in, k *step, step, w + k, n, COUNT)
+        GAUSSIAN_BY_COUNT(count, CALL)
+#undef CALL
+    }
+}
+
+/* The row pass: n samples (a multiple of STENCIL_LANES) from a line with r * channels samples before and after. */
+static __attribute__((unused)) void gaussian_across(float *restrict m, const float *in, int channels, const float *w,
+                                                int64_t n, int r)
+{
+    switch (channels) {
+    case 1:
+        gaussian_row_step(m, in, 1, w, n, r);
+        break;
+    case 2:
+        gaussian_row_step(m, in, 2, w, n, r);
+        break;
+    case 3:
+        gaussian_row_step(m, in, 3, w, n, r);
+        break;
+    case 4:
+        gaussian_row_step(m, in, 4, w, n, r);
+        break;
+    default:
+        gaussian_row_step(m, in, channels, w, n, r);
+        break;
+    }
+}
+
+/* Output rows that gaussian_down() makes at once. */
+SMP_INLINE int gaussian_at_once(int r)
+{
+    return r <= GAUSSIAN_GROUP ? SMP_GAUSSIAN_AT_ONCE : 4;
+}
+
+/* Column pass for SMP_GAUSSIAN_AT_ONCE output rows, so that each loaded row serves as many sums, and as many multiply-adds
+ * are under way. m: the top tap of the first output row; o: the rows. All 2r+1 taps; r is a constant after inlining. */
+SMP_INLINE void gaussian_column_all(float *restrict o, const float *m, const float *w, int64_t n, int r)
+{
+    for (int64_t x = 0; x < (n & -STENCIL_LANES); x++) {
+        float s[SMP_GAUSSIAN_AT_ONCE] = {0};
+#pragma GCC unroll 32
+        for (int j = 0; j < 2 * r + SMP_GAUSSIAN_AT_ONCE; j++) {
+            const float v = m[x + j * STENCIL_PITCH];
+#pragma GCC unroll 8
+            for (int k = 0; k < SMP_GAUSSIAN_AT_ONCE; k++) {
+                const int i = j - k;
+                if (i == 0)
+                    s[k] = smp_gaussian_first(w[r], v);
+                else if (i > 0 && i <= 2 * r)
+                    s[k] = smp_gaussian_tap(s[k], w[i < r ? r - i : i - r], v);
+            }
+        }
+#pragma GCC unroll 8
+        for (int k = 0; k < SMP_GAUSSIAN_AT_ONCE; k++)
+            o[x + k * STENCIL_PITCH] = s[k];
+    }
+}
+
+/* Column pass for four output rows, 2 * half more taps (a constant) with weights w[0], w[1], ... */
+SMP_INLINE void gaussian_column_more(float *restrict o, const float *m, const float *w, int64_t n, int half)
+{
+    const int count = 2 * half;
+    for (int64_t x = 0; x < (n & -STENCIL_LANES); x++) {
+        float s0 = o[x], s1 = o[x + STENCIL_PITCH], s2 = o[x + 2 * STENCIL_PITCH], s3 = o[x + 3 * STENCIL_PITCH];
+#pragma GCC unroll 20
+        for (int j = 0; j < count + 3; j++) {
+            const float v = m[x + j * STENCIL_PITCH];
+            if (j < count)
+                s0 = smp_gaussian_tap(s0, w[j], v);
+            if (j >= 1 && j < count + 1)
+                s1 = smp_gaussian_tap(s1, w[j - 1], v);
+            if (j >= 2 && j < count + 2)
+                s2 = smp_gaussian_tap(s2, w[j - 2], v);
+            if (j >= 3)
+                s3 = smp_gaussian_tap(s3, w[j - 3], v);
+        }
+        o[x] = s0;
+        o[x + STENCIL_PITCH] = s1;
+        o[x + 2 * STENCIL_PITCH] = s2;
+        o[x + 3 * STENCIL_PITCH] = s3;
+    }
+}
+
+/* The column pass: gaussian_at_once(r) rows of n samples into o (pitch STENCIL_PITCH); m: the window row of the first top
+ * tap. */
+static __attribute__((unused)) void gaussian_down(float *restrict o, const float *m, const float *w, int64_t n, int r)
+{
+    if (r <= GAUSSIAN_GROUP) {
+#define CALL(R) gaussian_column_all(o, m, w, n, R)
+        GAUSSIAN_BY_COUNT(r, CALL)
+#undef CALL
+        return;
+    }
+    for (int row = 0; row < 4; row++)
+        for (int64_t x = 0; x < n; x++)
+            o[x + row * STENCIL_PITCH] = smp_gaussian_first(w[r], m[x + row * STENCIL_PITCH]);
+    for (int i = 1; i <= 2 * r; i += 2 * GAUSSIAN_GROUP) {
+        int half = r - i / 2 < GAUSSIAN_GROUP ? r - i / 2 : GAUSSIAN_GROUP;
+        float taps[2 * GAUSSIAN_GROUP];
+        for (int k = 0; k < 2 * half; k++)
+            taps[k] = w[i + k < r ? r - i - k : i + k - r];
+#define CALL(HALF) gaussian_column_more(o, m + i * STENCIL_PITCH, taps, n, HALF)
+        GAUSSIAN_BY_COUNT(half, CALL)
+#undef CALL
+    }
+}
+
+/* What the tiled walks of a blur carry. */
+typedef struct gaussian_walk {
+    const smp_gaussian *g;
+    const float *w, *a;
+    float outside; /* beside a row; smp_gaussian_outside() above and below */
+    float *line;   /* smp_stencil_line() floats */
+    float *rows;   /* SMP_GAUSSIAN_AT_ONCE rows of STENCIL_PITCH floats */
+} gaussian_walk;
+
+/* A window row: loaded, then filtered along the row. */
+static __attribute__((unused)) void gaussian_make(const stencil_walk *walk, const stencil_tile *tile, int64_t y, float *row)
+{
+    const gaussian_walk *g = walk->context;
+    const smp_view *in = &walk->io->in;
+    const int r = g->g->radius;
+    stencil_prefetch_in(in, tile, y + 16);
+    if (stencil_load(g->line, in, y, tile, r, r, g->g->edge, g->outside))
+        gaussian_across(row, g->line + (int64_t)r * in->channels, in->channels, g->a, tile->lanes, r);
+    else
+        stencil_fill(row, smp_gaussian_outside(g->g, g->outside), tile->lanes);
+}
+
+/* Sets up context and walk over `scratch`, which smp_gaussian_scratch() measured. */
+SMP_INLINE stencil_walk gaussian_walk_over(const smp_io *io, const smp_gaussian *g, void *scratch, gaussian_walk *context)
+{
+    const int64_t reach = 2 * (int64_t)g->radius, step = smp_stencil_step(reach);
+    float *window = scratch;
+    *context = (gaussian_walk){.g = g,
+                           .w = smp_gaussian_weights(g, io->table),
+                           .a = smp_gaussian_across(g, io->table),
+                           .outside = smp_outside(g->edge, g->fill, io->in.white),
+                           .rows = window + smp_stencil_window(reach, step, STENCIL_PITCH)};
+    const int64_t halo = (int64_t)g->radius * io->in.channels; /* the first sample behind it begins a cache line */
+    context->line = context->rows + SMP_GAUSSIAN_AT_ONCE * STENCIL_PITCH + (-halo & (STENCIL_LANES - 1));
+    return (stencil_walk){.io = io,
+                          .up = g->radius,
+                          .down = g->radius,
+                          .step = step,
+                          .pitch = STENCIL_PITCH,
+                          .window = window,
+                          .context = context,
+                          .make = gaussian_make};
+}
+
+#endif

@@ -1,9 +1,0 @@
-/* gaussian on GPUs from bytes to f32 and back, for small radii, as in the midst of a chain: see bell_warp.cuh. */
-#include "gaussian_warp.cuh"
-
-#define WARPS(R, C) (R <= 2 ? 28 : 20)
-GAUSSIAN_WARP(2, WARPS, uint8_t, u8, float, f32)
-GAUSSIAN_WARP(3, WARPS, uint8_t, u8, float, f32)
-GAUSSIAN_WARP(1, WARPS, float, f32, uint8_t, u8)
-GAUSSIAN_WARP(2, WARPS, float, f32, uint8_t, u8)
-GAUSSIAN_WARP(3, WARPS, float, f32, uint8_t, u8)

@@ -1,0 +1,173 @@
+/* What a kernel sees: views of pictures, the argument block every kernel gets, border modes, rounding. Plain C that CUDA
+ * and C++ compile too, so that the same index and rounding maths runs on every device.
+ *
+ * A view is a window of whole rows of a picture: rows y0 .. y0+rows-1 of `height` are present in memory. Kernels compute
+ * rows out.y0 .. out.y0+out.rows-1; every row that their reach needs and that exists is present in `in`. Rows and columns
+ * outside the picture are mapped inside with smp_border(). Sound is a picture one pixel wide whose rows are frames. */
+#ifndef SMP_KERNELS_DATA_H
+#define SMP_KERNELS_DATA_H
+
+#include <math.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define SMP_HOST_DEVICE static __host__ __device__ __forceinline__
+#else
+#define SMP_HOST_DEVICE static inline __attribute__((always_inline, unused))
+#endif
+
+enum { SMP_MAX_CHANNELS = 8 };
+
+/* How samples are stored. Arithmetic is in code values: 0..255, 0..65535, or 0..1 for a float picture. Between stages a
+ * u8 picture may be stored as f32 holding code values 0..255, so `white` travels beside the format (smp_view.white). */
+typedef enum smp_format { SMP_U8, SMP_U16, SMP_F32, SMP_FORMATS } smp_format;
+
+typedef struct smp_view {
+    void *data;       /* sample (0, y0, 0); never null while rows > 0 */
+    int64_t stride;   /* bytes from a row to the next; a multiple of the sample size, at least width * channels samples */
+    int64_t width;    /* pixels */
+    int64_t height;   /* rows of the whole picture, present or not */
+    int64_t y0, rows; /* the rows that are present */
+    int32_t channels; /* 1..SMP_MAX_CHANNELS, interleaved */
+    int32_t format;   /* smp_format of the samples in memory */
+    float white;      /* the code value of full scale: 255, 65535 or 1 */
+    int32_t alpha;    /* 1 when the last channel is alpha */
+} smp_view;
+
+/* GPU: how a launch of one-warp blocks shares out its output rows (warp_strip_grid.h); zeros for other launches. */
+typedef struct smp_strips {
+    uint32_t ends, end_rows;   /* blocks of the strips at a row's ends, and rows of each; none where strips are few */
+    uint32_t across;           /* the other strips; at least one */
+    uint32_t bands;            /* of these strips; from top to bottom: */
+    uint32_t top;              /* rows of the first, */
+    uint32_t tall, tall_bands; /* of some that follow, and how many they are, */
+    uint32_t low;              /* and of the rest */
+} smp_strips;
+
+/* Everything a kernel gets beside its own parameter struct; passed by value on the GPU. */
+typedef struct smp_io {
+    smp_view out;
+    smp_view in;
+    smp_view by;       /* the second picture (`by=@tap` or a file), data null when there is none; rows as `in` of a point stage. When
+                        * there is none, a launch that reads the scratch picture gets the stage's input here, and one that writes it the
+                        * stage's output */
+    const void *table; /* the constants that the stage's plan() made (weights, look-up tables), or null */
+    void *result;      /* a reduction's results, see smp_result_kind; null for other stages */
+    uint64_t *clipped; /* count of samples that the final store clamped; null when not wanted. One a thread on a CPU */
+    smp_strips strips; /* the launch fills it in, as its geometry says */
+} smp_io;
+
+/* Border modes; the letters show what lies outside `abcd`. */
+typedef enum smp_edge {
+    SMP_CLAMP,    /* aaa|abcd|ddd */
+    SMP_REFLECT,  /* cba|abcd|dcb */
+    SMP_MIRROR,   /* dcb|abcd|cba */
+    SMP_WRAP,     /* bcd|abcd|abc */
+    SMP_ZERO,     /* 000|abcd|000 */
+    SMP_CONSTANT, /* kkk|abcd|kkk */
+    SMP_EDGES
+} smp_edge;
+
+/* The index inside 0..n-1 that stands for index i, however far outside it lies; -1 when the border is a value (zero,
+ * constant). n >= 1. The same results as scipy.ndimage's nearest, reflect, mirror, grid-wrap, grid-constant. */
+SMP_HOST_DEVICE int64_t smp_border(int64_t i, int64_t n, int edge)
+{
+    if (i >= 0 && i < n)
+        return i;
+    switch (edge) {
+    case SMP_CLAMP:
+        return i < 0 ? 0 : n - 1;
+    case SMP_REFLECT: {
+        int64_t p = 2 * n, m = i % p;
+        m = m < 0 ? m + p : m;
+        return m < n ? m : p - 1 - m;
+    }
+    case SMP_MIRROR: {
+        if (n == 1)
+            return 0;
+        int64_t p = 2 * n - 2, m = i % p;
+        m = m < 0 ? m + p : m;
+        return m < n ? m : p - m;
+    }
+    case SMP_WRAP: {
+        int64_t m = i % n;
+        return m < 0 ? m + n : m;
+    }
+    default:
+        return -1;
+    }
+}
+
+/* Bytes a sample takes. */
+SMP_HOST_DEVICE int64_t smp_sample_size(int format) { return format == SMP_U8 ? 1 : format == SMP_U16 ? 2 : 4; }
+
+/* The address of row y, which must be present. */
+SMP_HOST_DEVICE void *smp_row(const smp_view *v, int64_t y) { return (char *)v->data + (y - v->y0) * v->stride; }
+
+/* Rounding happens once, at the store: to nearest, ties to even, clamped to 0..255 or 0..65535; NaN becomes 0. Adding and
+ * subtracting 2^23 rounds without a library call, vectorises, and is the same on every device. */
+SMP_HOST_DEVICE float smp_round_to(float v, float white)
+{
+    v = v > 0.f ? v : 0.f; /* NaN goes to 0 too */
+    v = v < white ? v : white;
+    return (v + 8388608.f) - 8388608.f;
+}
+/* The integer that smp_round_to() gives, from the bits of v + 2^23: as integers they order like the floats, and the
+ * compiler has vector instructions for their minimum and maximum, which for floats NaN forbids. white is an integer. */
+SMP_HOST_DEVICE uint32_t smp_round_bits(float v, int32_t white)
+{
+    union {
+        float f;
+        int32_t bits;
+    } sum, zero;
+    sum.f = v + 8388608.f;
+    zero.f = 8388608.f;
+    int32_t bits = sum.bits > zero.bits ? sum.bits : zero.bits;
+    bits = bits < zero.bits + white ? bits : zero.bits + white;
+    return v == v ? (uint32_t)bits : 0;
+}
+SMP_HOST_DEVICE uint8_t smp_to_u8(float v) { return (uint8_t)smp_round_bits(v, 255); }
+SMP_HOST_DEVICE uint16_t smp_to_u16(float v) { return (uint16_t)smp_round_bits(v, 65535); }
+
+/* 1 when storing v in a format whose full scale is white changes it by more than rounding; NaN counts. */
+SMP_HOST_DEVICE int smp_clips(float v, float white) { return !(v >= -0.5f && v <= white + 0.5f); }
+
+/* One sample as its code value; one code value stored (rounded and clamped for integer formats). Index in samples. */
+SMP_HOST_DEVICE float smp_load(const void *row, int64_t i, int format)
+{
+    return format == SMP_U8 ? (float)((const uint8_t *)row)[i] : format == SMP_U16 ? (float)((const uint16_t *)row)[i] : ((const float *)row)[i];
+}
+SMP_HOST_DEVICE void smp_store(void *row, int64_t i, int format, float v)
+{
+    if (format == SMP_U8)
+        ((uint8_t *)row)[i] = smp_to_u8(v);
+    else if (format == SMP_U16)
+        ((uint16_t *)row)[i] = smp_to_u16(v);
+    else
+        ((float *)row)[i] = v;
+}
+
+/* Reductions. The picture is cut into chunks whose shape depends on the picture's width alone, so that partial results,
+ * and the order in which they are folded, are the same whatever the strips, threads or launch:
+ *   width >= SMP_CHUNK: a chunk is SMP_CHUNK consecutive pixels of one row (the last of a row may be shorter);
+ *   narrower pictures:  a chunk is smp_chunk_rows(width) whole rows, a power of two; strips begin at multiples of it.
+ * Inside a chunk, pixel i (counted along the chunk in raster order) belongs to lane i % SMP_LANES; each lane adds its
+ * pixels in order; lanes are then added in pairs at distance 16, 8, 4, 2, 1. Leaves are folded as a binary tree over
+ * their numbers. */
+enum { SMP_CHUNK = 4096, SMP_LANES = 32 };
+
+SMP_HOST_DEVICE int64_t smp_chunk_rows(int64_t width)
+{
+    int64_t rows = 1;
+    while (rows * 2 * width <= SMP_CHUNK)
+        rows *= 2;
+    return rows;
+}
+SMP_HOST_DEVICE int64_t smp_chunks_across(int64_t width) { return width > SMP_CHUNK ? (width + SMP_CHUNK - 1) / SMP_CHUNK : 1; }
+SMP_HOST_DEVICE int64_t smp_chunk_count(int64_t width, int64_t height)
+{
+    int64_t rows = smp_chunk_rows(width);
+    return smp_chunks_across(width) * ((height + rows - 1) / rows);
+}
+
+#endif

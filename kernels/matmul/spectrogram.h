@@ -1,0 +1,90 @@
+/* spectrogram: what frequencies a sound holds, moment by moment, as a picture: windowed frames times the cosine and
+ * sine matrices of the discrete Fourier transform. Parameters, the table, and what becomes of two sums.
+ *
+ * Column x of the picture is the frame of `size` samples round sample x * hop; samples outside the sound are 0. Of each
+ * channel there are bins = size / 2 rows, the first channel on top, low frequencies at the bottom: bin b is the
+ * frequency b * rate / size (that of rate / 2 itself is left out). For a bin two chains of fmaf over the frame, n
+ * ascending from 0, as in a matrix product (matmul.h):
+ *
+ *     re = fmaf(frame[n], table[n][2 b], re);  im = fmaf(frame[n], table[n][2 b + 1], im)
+ *
+ * The table holds the window times cosine and sine, made in double, scaled so that a full-scale sine wave in the middle
+ * of a bin has magnitude 1. */
+#ifndef SMP_KERNELS_SPECTROGRAM_H
+#define SMP_KERNELS_SPECTROGRAM_H
+
+#include "matmul/matmul.h"
+
+enum {
+    SMP_SPECTROGRAM_COLORS = 256,               /* of the colour map */
+    SMP_SPECTROGRAM_BINS = SMP_MATMUL_BLOCK / 2 /* of a GPU's tile */
+};
+
+typedef struct smp_spectrogram_params {
+    int32_t size, hop, bins;
+    int32_t pitch;    /* samples from a row of the table to the next: two a bin, filled up with zeros to whole tiles */
+    int32_t decibels; /* 1: level = scale * log2(power) + offset; 0: scale * magnitude */
+    int32_t colored;  /* 1: three samples from the colour map; 0: the level, 1 is white */
+    float scale, offset;
+} smp_spectrogram_params;
+
+/* io->table: the colour map (red, green, blue, 0..255), then the rows of cosines and sines, filled up with rows of
+ * zeros to whole steps of a GPU's tiles. */
+SMP_HOST_DEVICE const float *smp_spectrogram_map(const smp_io *io)
+{
+    return (const float *)io->table;
+}
+SMP_HOST_DEVICE const float *smp_spectrogram_waves(const smp_io *io)
+{
+    return smp_spectrogram_map(io) + 3 * SMP_SPECTROGRAM_COLORS;
+}
+SMP_HOST_DEVICE int64_t smp_spectrogram_rows(int64_t size)
+{
+    return (size + SMP_MATMUL_DEPTH - 1) / SMP_MATMUL_DEPTH * SMP_MATMUL_DEPTH;
+}
+
+/* The sample of the sound that is frame x's n-th; outside 0..frames-1 it is silence. */
+SMP_HOST_DEVICE int64_t smp_spectrogram_at(const smp_spectrogram_params *p, int64_t x, int64_t n)
+{
+    return x * p->hop - p->size / 2 + n;
+}
+
+/* The rows of the picture among y0 .. y1-1 that are channel c's, as its bins *low .. *high-1; low >= high: none. */
+SMP_HOST_DEVICE void smp_spectrogram_bins(const smp_spectrogram_params *p, int c, int64_t y0, int64_t y1, int64_t *low,
+                                 int64_t *high)
+{
+    const int64_t bottom = (int64_t)(c + 1) * p->bins;
+    *low = bottom - y1 > 0 ? bottom - y1 : 0;
+    *high = bottom - y0 < p->bins ? bottom - y0 : p->bins;
+}
+SMP_HOST_DEVICE int64_t smp_spectrogram_row(const smp_spectrogram_params *p, int c, int64_t bin)
+{
+    return (int64_t)(c + 1) * p->bins - 1 - bin;
+}
+
+/* 0..1; NaN where a sample was. */
+SMP_HOST_DEVICE float smp_spectrogram_level(float re, float im, const smp_spectrogram_params *p)
+{
+    const float power = fmaf(re, re, im * im);
+    float level = p->decibels ? fmaf(smp_log2f_(power), p->scale, p->offset) : sqrtf(power) * p->scale;
+    level = level < 0.f ? 0.f : level;
+    level = level > 1.f ? 1.f : level;
+    return smp_one_nan(level);
+}
+
+/* The colour of a level: where its red is in the map. */
+SMP_HOST_DEVICE int smp_spectrogram_color(float level)
+{
+    return 3 * smp_to_u8(level * (SMP_SPECTROGRAM_COLORS - 1));
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(spectrogram_naive);
+SMP_CPU_DECLARE(spectrogram_tiled);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,43 @@
+/* histogram on GPUs, and the counting of every stage that needs one (percentiles, equalize, levels, threshold).
+ *   naive    one 64-bit atomic in global memory a sample. They go to the second-level cache, where those of one address
+ *            wait for each other: a dark picture is slowest.
+ *   tiled    a histogram a block in shared memory, added to the result at its end. Lanes that meet different counters
+ *            of one bank still wait for each other; the trace counts it as conflicts of shared atomics.
+ *   private  in histogram_private.cu: a counter for each bank, so that no lane waits.
+ * An atomicAdd(p, 1) whose result nobody uses costs nothing extra when lanes meet in one counter, so that smooth and
+ * constant pictures are no worse than noise.
+ *
+ * A histogram too large for shared memory (65536 bins) is cut into gridDim.y parts: each reads all and counts its own.
+ * The grid's x shares out the picture. Counters have 32 bits: a block sees fewer than 2^32 samples. */
+#include "reduce/histogram_shared.cuh"
+
+/* ---------------------------------------------------------------------------------------------- naive */
+
+struct histogram_add_global {
+    unsigned long long *result;
+    SMP_DEVICE_MEMBER void operator()(int32_t slot) const { atomicAdd(result + slot, 1ull); }
+};
+
+template <typename T, typename> SMP_DEVICE void histogram_naive(const smp_io &io, const smp_histogram_params &p)
+{
+    const histogram_add_global add = {static_cast<unsigned long long *>(io.result)};
+    int64_t end = io.out.y0 + io.out.rows;
+    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
+        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.in.width;
+             x += (int64_t)gridDim.x * blockDim.x)
+            histogram_pixel(smp_in<T>(io.in, y) + x * io.in.channels, io, p, add);
+}
+SMP_KERNEL_SAME(histogram_naive, smp_histogram_params)
+
+/* ---------------------------------------------------------------------------------------------- tiled */
+
+template <typename T, typename> SMP_DEVICE void histogram_tiled(const smp_io &io, const smp_histogram_params &p)
+{
+    SMP_SMEM_DYNAMIC(unsigned, shared);
+    histogram_shared partial;
+    partial.start(io, p, shared, 1);
+    partial.clear();
+    histogram_pixels<T>(io, p, partial);
+    partial.finish(io, p);
+}
+SMP_KERNEL_SAME(histogram_tiled, smp_histogram_params)

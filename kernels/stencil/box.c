@@ -1,0 +1,222 @@
+/* box on the CPU.
+ *   naive  two launches: box_rows into an f32 picture, box_columns out of it. The definition, sample by sample.
+ *   tiled  one walk over column tiles. Small windows are added in registers; from BOX_SMALL on, log2(size) passes of
+ *          doubling over rows that stay in cache make all windows at once, so that time hardly grows with the size.
+ * From bytes to bytes: box_u8.c. */
+#include "stencil/box.h"
+
+SMP_CPU_KERNEL(box_rows)
+{
+    (void)scratch;
+    const smp_box *box = params;
+    const int channels = io->in.channels;
+    const float outside = smp_outside(box->edge, box->fill, io->in.white);
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = 0; x < io->in.width; x++)
+            for (int c = 0; c < channels; c++)
+                stencil_put(io, y, x * channels + c,
+                            smp_box_sum(&io->in, x - smp_box_before(box), y, 1, 0, c, box->size, box->edge, outside));
+}
+
+SMP_CPU_KERNEL(box_columns)
+{
+    (void)scratch;
+    const smp_box *box = params;
+    const int channels = io->in.channels;
+    const float outside = smp_box_flat(smp_outside(box->edge, box->fill, io->in.white), box->size);
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = 0; x < io->in.width; x++)
+            for (int c = 0; c < channels; c++) {
+                float sum = smp_box_sum(&io->in, x, y - smp_box_before(box), 0, 1, c, box->size, box->edge, outside);
+                stencil_put(io, y, x * channels + c, smp_box_mean(sum, box->size));
+            }
+}
+
+enum { BOX_SMALL = 9 }; /* windows up to this length are added in registers */
+
+typedef struct box_walk {
+    const smp_box *box;
+    float outside;
+    float *doubled; /* as many rows as the window */
+    float *sums;    /* step rows */
+    float *line[2];
+} box_walk;
+
+/* A block of `length` samples (1, 2, 4 or 8, a constant) added in pairs. */
+SMP_INLINE float box_block(const float *p, int64_t step, int length)
+{
+    if (length == 1)
+        return p[0];
+    if (length == 2)
+        return p[0] + p[step];
+    if (length == 4)
+        return (p[0] + p[step]) + (p[2 * step] + p[3 * step]);
+    return ((p[0] + p[step]) + (p[2 * step] + p[3 * step])) +
+           ((p[4 * step] + p[5 * step]) + (p[6 * step] + p[7 * step]));
+}
+
+/* Windows of n samples (a constant up to BOX_SMALL) at distance `step`. */
+SMP_INLINE void box_windows(float *restrict to, const float *in, int64_t step, int64_t lanes, int n)
+{
+    for (int64_t x = 0; x < (lanes & -STENCIL_LANES); x++) {
+        const float *p = in + x;
+        float sum = 0;
+        if (n & 1)
+            sum = p[0];
+        if (n & 2)
+            sum = n & 1 ? sum + box_block(p + (n & 1) * step, step, 2) : box_block(p, step, 2);
+        if (n & 4)
+            sum = n & 3 ? sum + box_block(p + (n & 3) * step, step, 4) : box_block(p, step, 4);
+        if (n & 8)
+            sum = n & 7 ? sum + box_block(p + (n & 7) * step, step, 8) : box_block(p, step, 8);
+        to[x] = sum;
+    }
+}
+
+SMP_INLINE void box_small(float *restrict to, const float *in, int64_t step, int64_t lanes, int n)
+{
+    switch (n) {
+    case 2:
+        box_windows(to, in, step, lanes, 2);
+        break;
+    case 3:
+        box_windows(to, in, step, lanes, 3);
+        break;
+    case 4:
+        box_windows(to, in, step, lanes, 4);
+        break;
+    case 5:
+        box_windows(to, in, step, lanes, 5);
+        break;
+    case 6:
+        box_windows(to, in, step, lanes, 6);
+        break;
+    case 7:
+        box_windows(to, in, step, lanes, 7);
+        break;
+    case 8:
+        box_windows(to, in, step, lanes, 8);
+        break;
+    default:
+        box_windows(to, in, step, lanes, BOX_SMALL);
+        break;
+    }
+}
+
+/* to = a + b; to may be a. */
+SMP_INLINE void box_add(float *to, const float *a, const float *restrict b, int64_t n)
+{
+    for (int64_t x = 0; x < n; x++)
+        to[x] = a[x] + b[x];
+}
+
+/* Row windows of any size: one line doubles into the other. */
+static void box_across(float *restrict row, const box_walk *b, int channels, int64_t lanes)
+{
+    const int32_t n = b->box->size;
+    int64_t have = lanes + (int64_t)(n - 1) * channels, at = 0;
+    float *from = b->line[0], *to = b->line[1];
+    for (int32_t length = 1; length <= n; length *= 2) {
+        if (n & length) {
+            if (at)
+                box_add(row, row, from + at * channels, lanes);
+            else
+                memcpy(row, from, (size_t)lanes * sizeof *row);
+            at += length;
+        }
+        if (2 * length > n)
+            break;
+        have -= (int64_t)length * channels;
+        box_add(to, from, from + (int64_t)length * channels, have);
+        float *swap = from;
+        from = to;
+        to = swap;
+    }
+}
+
+/* Column windows of any size: sums of rows y .. y+rows-1 from the window, whose rows stay as they are. */
+static void box_down(const stencil_walk *walk, const box_walk *b, int64_t lanes, int64_t rows)
+{
+    const int32_t n = b->box->size;
+    int64_t have = rows + n - 1, at = 0;
+    const float *from = walk->window;
+    for (int32_t length = 1; length <= n; length *= 2) {
+        if (n & length) {
+            for (int64_t i = 0; i < rows; i++) {
+                float *sum = b->sums + i * STENCIL_PITCH;
+                const float *block = from + (at + i) * STENCIL_PITCH;
+                if (at)
+                    box_add(sum, sum, block, lanes);
+                else
+                    memcpy(sum, block, (size_t)lanes * sizeof *sum);
+            }
+            at += length;
+        }
+        if (2 * length > n)
+            break;
+        have -= length;
+        for (int64_t i = 0; i < have; i++)
+            box_add(b->doubled + i * STENCIL_PITCH, from + i * STENCIL_PITCH, from + (i + length) * STENCIL_PITCH,
+                    lanes);
+        from = b->doubled;
+    }
+}
+
+static void make(const stencil_walk *walk, const stencil_tile *tile, int64_t y, float *row)
+{
+    const box_walk *b = walk->context;
+    const smp_view *in = &walk->io->in;
+    stencil_prefetch_in(in, tile, y + 16);
+    if (!stencil_load(b->line[0], in, y, tile, smp_box_before(b->box), smp_box_after(b->box), b->box->edge, b->outside))
+        stencil_fill(row, smp_box_flat(b->outside, b->box->size), tile->lanes);
+    else if (b->box->size > BOX_SMALL)
+        box_across(row, b, in->channels, tile->lanes);
+    else if (in->channels == 1)
+        box_small(row, b->line[0], 1, tile->lanes, b->box->size);
+    else
+        box_small(row, b->line[0], in->channels, tile->lanes, b->box->size);
+}
+
+static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, int64_t rows)
+{
+    const box_walk *b = walk->context;
+    const int inside = walk->io->in.format != SMP_F32; /* integer samples stay inside 0..white */
+    if (b->box->size > BOX_SMALL)
+        box_down(walk, b, tile->lanes, rows);
+    for (int64_t i = 0; i < rows; i++) {
+        float *sum = b->sums + i * STENCIL_PITCH;
+        if (b->box->size <= BOX_SMALL)
+            box_small(sum, walk->window + i * STENCIL_PITCH, STENCIL_PITCH, tile->lanes, b->box->size);
+        for (int64_t x = 0; x < tile->lanes; x++)
+            sum[x] = smp_box_mean(sum[x], b->box->size);
+        stencil_prefetch_out(&walk->io->out, tile, y + i + 8);
+        stencil_store(walk->io, tile, y + i, sum, inside);
+    }
+}
+
+SMP_CPU_KERNEL(box_tiled)
+{
+    const smp_box *box = params;
+    if (SMP_PASTE(box_bytes, SMP_ISA)(io, box, scratch, y0, y1))
+        return;
+    const int64_t reach = box->size - 1, step = smp_stencil_step(reach);
+    const size_t window = smp_stencil_window(reach, step, STENCIL_PITCH),
+                 line = smp_stencil_line(reach * io->in.channels);
+    float *memory = scratch;
+    box_walk context = {.box = box,
+                        .outside = smp_outside(box->edge, box->fill, io->in.white),
+                        .doubled = memory + window,
+                        .sums = memory + 2 * window,
+                        .line = {memory + 2 * window + (size_t)(step * STENCIL_PITCH)}};
+    context.line[1] = context.line[0] + line;
+    stencil_walk walk = {.io = io,
+                         .up = smp_box_before(box),
+                         .down = smp_box_after(box),
+                         .step = step,
+                         .pitch = STENCIL_PITCH,
+                         .window = memory,
+                         .context = &context,
+                         .make = make,
+                         .emit = emit};
+    stencil_run(&walk, y0, y1);
+}

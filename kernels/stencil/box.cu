@@ -1,0 +1,171 @@
+/* box on GPUs, in two launches with an f32 picture between.
+ *   naive  each window is added sample by sample from global memory, in the order that box.h asks for: 2 size reads a
+ *          result.
+ *   tiled  a line, or a tile of columns, comes into shared memory once; then log2(size) rounds double the length of the
+ *          sums that every place holds, a barrier between them, and each thread picks the blocks that its windows
+ *          are made of. Quads in the column pass, single words in the row pass: no conflicts. The time grows with
+ *          log2(size) and with the halo; windows that do not fit in 48 KB twice are added as naive does.
+ *   fused  bytes and small odd sizes: one launch (box_warp.cu). The others as tiled. */
+#include "stencil/box.h"
+
+#include "stencil/stencil.cuh"
+
+template <typename IN, typename OUT> SMP_DEVICE void box_rows(const smp_io &io, const smp_box &box)
+{
+    const float outside = smp_outside(box.edge, box.fill, io.in.white);
+    stencil_each<float>(io, [&](int64_t y, int64_t i) {
+        const int64_t x = stencil_pixel(i, io.in.channels);
+        return smp_box_sum(&io.in, x - smp_box_before(&box), y, 1, 0, (int)(i - x * io.in.channels), box.size, box.edge,
+                           outside);
+    });
+}
+
+template <typename IN, typename OUT> SMP_DEVICE void box_columns(const smp_io &io, const smp_box &box)
+{
+    const float outside = smp_box_flat(smp_outside(box.edge, box.fill, io.in.white), box.size);
+    stencil_each<OUT>(io, [&](int64_t y, int64_t i) {
+        const int64_t x = stencil_pixel(i, io.in.channels);
+        const float sum = smp_box_sum(&io.in, x, y - smp_box_before(&box), 0, 1, (int)(i - x * io.in.channels),
+                                      box.size, box.edge, outside);
+        return smp_box_mean(sum, box.size);
+    });
+}
+SMP_KERNEL_INTO_F32(box_rows, smp_box)
+SMP_KERNEL_FROM_F32(box_columns, smp_box)
+
+/* Row sums; geometry: smp_geometry_box_rows. */
+template <typename IN> SMP_DEVICE void box_rows_tile(const smp_io &io, const smp_box &box, float *shared)
+{
+    const float outside = smp_outside(box.edge, box.fill, io.in.white);
+    const int channels = io.in.channels, n = box.size, t = (int)threadIdx.x, lanes = (int)blockDim.x;
+    const int64_t x0 = (int64_t)blockIdx.x * SMP_BOX_ACROSS, left = stencil_samples(io.in) - x0;
+    const int across = left < SMP_BOX_ACROSS ? (int)left : SMP_BOX_ACROSS, all = across + (n - 1) * channels;
+    const int before = (int)smp_box_before(&box) * channels, skip = (4 - before % 4) % 4;
+    const int copy = (int)(smp_box_row_shared(&box, channels) / 8); /* floats of one of the two copies */
+    for (int64_t y = io.out.y0 + blockIdx.y; y < io.out.y0 + io.out.rows; y += gridDim.y) {
+        float *from = shared, *to = shared + copy, sum[4] = {0, 0, 0, 0};
+        stencil_bring<IN>(from, io.in, y, x0 - before - skip, skip + all, t, lanes, box.edge, outside);
+        int at = 0, have = skip + all; /* pixels that the sums hold; places that hold a block */
+        for (int length = 1;; length *= 2) {
+            __syncthreads();
+            if (n & length) {
+                for (int i = 0; i < 4; i++)
+                    if (t + i * lanes < across) {
+                        const float block = from[skip + at * channels + t + i * lanes];
+                        sum[i] = at ? sum[i] + block : block;
+                    }
+                at += length;
+            }
+            if (2 * length > n)
+                break;
+            have -= length * channels;
+            for (int i = skip + t; i < have; i += lanes)
+                to[i] = from[i] + from[i + length * channels];
+            float *swap = from;
+            from = to;
+            to = swap;
+        }
+        for (int i = 0; i < 4; i++)
+            if (t + i * lanes < across)
+                smp_out<float>(io.out, y)[x0 + t + i * lanes] = sum[i];
+        __syncthreads();
+    }
+}
+
+SMP_DEVICE void box_add4(stencil_float4 &to, const stencil_float4 &a, const stencil_float4 &b)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        to.v[i] = a.v[i] + b.v[i];
+}
+
+/* Row sums of picture row y at x .. x+3. */
+SMP_DEVICE stencil_float4 box_between(const smp_view &in, int64_t y, int64_t x, int edge, float outside)
+{
+    const int64_t n = stencil_samples(in), inside = stencil_border(y, in.height, edge);
+    stencil_float4 quad = stencil_float4_of(outside);
+    if (inside < 0)
+        return quad;
+    const float *row = smp_in<float>(in, inside);
+    if (x + 4 <= n && (uintptr_t)row % 16 == 0)
+        return stencil_load4(row + x);
+    for (int i = 0; i < 4; i++)
+        quad.v[i] = x + i < n ? row[x + i] : 0.f;
+    return quad;
+}
+
+enum { BOX_QUADS = SMP_BOX_COLUMNS / 4 }; /* of a row of the tile */
+
+/* Column sums and means; geometry: smp_geometry_box_columns. A thread has quad t % 8 of rows t / 8 and t / 8 + 32. */
+template <typename OUT> SMP_DEVICE void box_columns_tile(const smp_io &io, const smp_box &box, stencil_float4 *shared)
+{
+    const float outside = smp_box_flat(smp_outside(box.edge, box.fill, io.in.white), box.size);
+    const int n = box.size, t = (int)threadIdx.x, lanes = (int)blockDim.x;
+    const int64_t x0 = (int64_t)blockIdx.x * SMP_BOX_COLUMNS, end = io.out.y0 + io.out.rows;
+    const int64_t x = x0 + t % BOX_QUADS * 4;
+    unsigned clipped = 0;
+    for (int64_t top = io.out.y0 + blockIdx.y * SMP_BOX_DOWN; top < end; top += gridDim.y * SMP_BOX_DOWN) {
+        const int down = end - top < SMP_BOX_DOWN ? (int)(end - top) : SMP_BOX_DOWN;
+        const int size = down * BOX_QUADS; /* quads of results */
+        int have = (down + n - 1) * BOX_QUADS, at = 0;
+        stencil_float4 *from = shared, *to = shared + (SMP_BOX_DOWN + n - 1) * BOX_QUADS, sum[2];
+        sum[0] = sum[1] = stencil_float4_of(0.f);
+        for (int i = t; i < have; i += lanes)
+            from[i] = box_between(io.in, top - smp_box_before(&box) + i / BOX_QUADS, x, box.edge, outside);
+        for (int length = 1;; length *= 2) {
+            __syncthreads();
+            if (n & length) {
+#pragma unroll
+                for (int i = 0; i < 2; i++)
+                    if (t + i * lanes < size) {
+                        const stencil_float4 block = from[at * BOX_QUADS + t + i * lanes];
+                        if (at)
+                            box_add4(sum[i], sum[i], block);
+                        else
+                            sum[i] = block;
+                    }
+                at += length;
+            }
+            if (2 * length > n)
+                break;
+            have -= length * BOX_QUADS;
+            for (int i = t; i < have; i += lanes) {
+                const stencil_float4 a = from[i], b = from[i + length * BOX_QUADS];
+                stencil_float4 both;
+                box_add4(both, a, b);
+                to[i] = both;
+            }
+            stencil_float4 *swap = from;
+            from = to;
+            to = swap;
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            if (t + i * lanes < size && x < stencil_samples(io.out)) {
+                for (int k = 0; k < 4; k++)
+                    sum[i].v[k] = smp_box_mean(sum[i].v[k], n);
+                stencil_put4(io, smp_out<OUT>(io.out, top + (t + i * lanes) / BOX_QUADS), x, sum[i], &clipped);
+            }
+        __syncthreads();
+    }
+    smp_count_clipped<OUT>(io, clipped);
+}
+
+template <typename IN, typename OUT> SMP_DEVICE void box_rows_tiled(const smp_io &io, const smp_box &p)
+{
+    SMP_SMEM_DYNAMIC(float, shared);
+    if (smp_box_row_shared(&p, io.in.channels))
+        box_rows_tile<IN>(io, p, shared);
+    else
+        box_rows<IN, OUT>(io, p);
+}
+template <typename IN, typename OUT> SMP_DEVICE void box_columns_tiled(const smp_io &io, const smp_box &p)
+{
+    SMP_SMEM_DYNAMIC(stencil_float4, shared);
+    if (smp_box_column_shared(&p))
+        box_columns_tile<OUT>(io, p, shared);
+    else
+        box_columns<IN, OUT>(io, p);
+}
+SMP_KERNEL_INTO_F32(box_rows_tiled, smp_box)
+SMP_KERNEL_FROM_F32(box_columns_tiled, smp_box)

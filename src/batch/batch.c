@@ -1,0 +1,394 @@
+/* The threads of a batch: see batch.h. Every thread takes the next file and does all of it; what it shares with the others
+ * is one lock round the counters below. */
+#include "batch/batch.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/pool.h"
+#include "batch/batch_devices.h"
+
+enum {
+    MOST_JOBS = 1024,
+    GPU_JOBS = 4,             /* pictures in flight on a GPU, a stream each */
+    TICK_MS = 100,
+    WIDE_BYTES = 256 << 10,   /* a file from which the last ones are worth all threads */
+    AHEAD = 8                 /* files a thread may be ahead of the one that is delivered next, when in order */
+};
+
+typedef struct result { /* of a file that waits for those before it */
+    bool ready;
+    smp_run_report report;
+    smp_error err;
+} result;
+
+typedef struct batch {
+    const smp_batch_request *request;
+    pthread_mutex_t lock;
+    pthread_cond_t changed, ended; /* files come and go; the last thread goes */
+    smp_batch_count *count;
+    size_t next;      /* the first file not yet taken */
+    size_t delivered; /* in order: the first file not yet delivered */
+    result *results;  /* in order: of file i at i % window */
+    size_t window;
+    int alone;        /* threads that want to run a file with nothing beside it */
+    int keeping;      /* threads whose caches keep memory */
+    bool stopped;     /* by a failure */
+    smp_device *wide; /* all threads, for the last large files; one at a time */
+    pthread_mutex_t wide_lock;
+    int jobs, running; /* threads */
+} batch;
+
+typedef struct worker {
+    batch *b;
+    pthread_t thread;
+    smp_device *device;
+    smp_run_cache *cache;
+    bool keeps; /* something in it; under the lock */
+} worker;
+
+static bool stopping(const batch *b)
+{
+    return b->stopped || (b->request->stop && *b->request->stop);
+}
+
+/* ------------------------------------------------------------------------------------------------ one file */
+
+static smp_code run_once(worker *w, size_t index, smp_device *device, smp_run_cache *cache, smp_run_report *report,
+                         smp_error *err)
+{
+    const smp_batch_request *r = w->b->request;
+    const smp_batch_file *file = &r->files[index];
+    char prefix[512] = "";
+    smp_run_request request = {
+        .program = r->program,
+        .diags = r->diags,
+        .input = file->input,
+        .output = file->output,
+        .limits = r->limits,
+        .write = r->write,
+        .device = device,
+        .variant = r->variant,
+        .strip_rows = r->strip_rows,
+        .plain_storage = r->plain_storage,
+        .no_fuse = r->no_fuse,
+        .cache = cache,
+        .save_prefix = prefix,
+        .partials = r->partials,
+    };
+    request.write.force = r->write.force || file->replace;
+    request.write.threads = 1; /* a device of the CPU says how many it has */
+    if (file->output && r->program->save_count) {
+        const char *slash = strrchr(file->output, '/'), *last = slash ? slash + 1 : file->output;
+        const char *dot = strrchr(last, '.');
+        snprintf(prefix, sizeof prefix, "%.*s-", dot && dot > last ? (int)(dot - last) : (int)strlen(last), last);
+    }
+    return smp_run_file(&request, report, err);
+}
+
+/* Memory that is nearly used up: files that end will give some back. */
+static bool crowded(const batch *b)
+{
+    uint64_t most = b->request->limits.max_memory;
+    return most && smp_alloc_live() > most / 2;
+}
+
+/* Gives back what the thread keeps for its next file, where others need it. The lock is held. */
+static void give_back(worker *w)
+{
+    batch *b = w->b;
+    if (!w->keeps || !(b->alone > 0 || crowded(b)))
+        return;
+    pthread_mutex_unlock(&b->lock);
+    smp_run_cache_clear(w->cache);
+    pthread_mutex_lock(&b->lock);
+    w->keeps = false;
+    b->keeping--;
+    pthread_cond_broadcast(&b->changed);
+}
+
+/* Waits until no other file is being run and nothing is kept for others, and lets none begin meanwhile. */
+static void begin_alone(worker *w)
+{
+    batch *b = w->b;
+    pthread_mutex_lock(&b->lock);
+    b->alone++;
+    give_back(w);
+    b->count->in_flight--;
+    pthread_cond_broadcast(&b->changed);
+    while (b->count->in_flight > 0 || b->keeping > 0)
+        pthread_cond_wait(&b->changed, &b->lock);
+    b->count->in_flight++;
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void end_alone(batch *b)
+{
+    pthread_mutex_lock(&b->lock);
+    b->alone--;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static bool short_of_memory(smp_code code, uint64_t refused_before)
+{
+    return code == SMP_E_MEMORY || code == SMP_E_DEVICE_MEMORY ||
+           (code == SMP_E_LIMIT && smp_alloc_refused() != refused_before);
+}
+
+/* Few files are left, this one is large, and nobody else has all threads. */
+static bool take_wide(batch *b, size_t index)
+{
+    const smp_batch_request *r = b->request;
+    pthread_mutex_lock(&b->lock);
+    bool last = b->wide && r->count - b->next + b->count->in_flight <= (size_t)b->jobs / 2;
+    pthread_mutex_unlock(&b->lock);
+    return last && r->files[index].bytes >= WIDE_BYTES && pthread_mutex_trylock(&b->wide_lock) == 0;
+}
+
+static smp_code run_one(worker *w, size_t index, smp_run_report *report, smp_error *err)
+{
+    batch *b = w->b;
+    uint64_t refused = smp_alloc_refused();
+    bool wide = take_wide(b, index);
+    smp_code code = wide ? run_once(w, index, b->wide, NULL, report, err)
+                         : run_once(w, index, w->device, w->cache, report, err);
+    if (wide)
+        pthread_mutex_unlock(&b->wide_lock);
+    if (!short_of_memory(code, refused) || b->jobs == 1)
+        return code;
+    smp_run_report_free(report);
+    *err = (smp_error){.code = SMP_OK};
+    begin_alone(w);
+    code = run_once(w, index, w->device, NULL, report, err);
+    end_alone(b);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ results */
+
+static void deliver(batch *b, size_t index, result *done)
+{
+    const smp_batch_request *r = b->request;
+    b->count->done += !done->report.status;
+    b->count->failed += done->report.status != SMP_OK;
+    b->count->bytes_done += r->files[index].bytes;
+    if (r->stop_on_error && done->report.status)
+        b->stopped = true;
+    if (r->finished)
+        r->finished(r->context, index, &done->report, &done->err);
+    smp_run_report_free(&done->report);
+}
+
+/* The lock is held. */
+static void take_result(batch *b, size_t index, const result *done)
+{
+    result own = *done;
+    if (!b->request->in_order) {
+        deliver(b, index, &own);
+        return;
+    }
+    b->results[index % b->window] = *done;
+    b->results[index % b->window].ready = true;
+    for (result *at; (at = &b->results[b->delivered % b->window])->ready; b->delivered++) {
+        deliver(b, b->delivered, at);
+        *at = (result){.ready = false};
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ threads */
+
+static void wait_a_tick(batch *b, pthread_cond_t *condition)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += TICK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(condition, &b->lock, &until);
+}
+
+static bool must_wait(const batch *b)
+{
+    return b->alone > 0 || (b->count->in_flight > 0 && crowded(b)) || (b->request->in_order && b->next >= b->delivered + b->window);
+}
+
+/* The next file, or false when there is none. */
+static bool take_file(worker *w, size_t *index)
+{
+    batch *b = w->b;
+    pthread_mutex_lock(&b->lock);
+    give_back(w);
+    while (!stopping(b) && b->next < b->request->count && must_wait(b)) {
+        wait_a_tick(b, &b->changed); /* live memory falls without a word */
+        give_back(w);
+    }
+    bool more = !stopping(b) && b->next < b->request->count;
+    if (more) {
+        *index = b->next++;
+        b->count->in_flight++;
+        b->keeping += !w->keeps;
+        w->keeps = true;
+    } else if (w->keeps) { /* the last files may need it */
+        w->keeps = false;
+        pthread_mutex_unlock(&b->lock);
+        smp_run_cache_clear(w->cache);
+        pthread_mutex_lock(&b->lock);
+        b->keeping--;
+        pthread_cond_broadcast(&b->changed);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return more;
+}
+
+static void *work(void *context)
+{
+    worker *w = context;
+    batch *b = w->b;
+    const smp_batch_request *r = b->request;
+    for (size_t index; take_file(w, &index);) {
+        result done = {.ready = true};
+        done.report = (smp_run_report){.input = r->files[index].input, .output = r->files[index].output};
+        smp_code code = r->begin ? r->begin(r->context, index, &done.err) : SMP_OK;
+        if (code) {
+            done.report.status = code;
+            done.report.device = w->device->info;
+            snprintf(done.report.error, sizeof done.report.error, "%s", done.err.message);
+        } else
+            run_one(w, index, &done.report, &done.err);
+        pthread_mutex_lock(&b->lock);
+        b->count->in_flight--;
+        take_result(b, index, &done);
+        pthread_cond_broadcast(&b->changed);
+        pthread_mutex_unlock(&b->lock);
+    }
+    pthread_mutex_lock(&b->lock);
+    if (!--b->running)
+        pthread_cond_signal(&b->ended);
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
+}
+
+/* Waits for the threads and lets the caller show how far they are. */
+static void watch(batch *b)
+{
+    const smp_batch_request *r = b->request;
+    pthread_mutex_lock(&b->lock);
+    while (b->running > 0) {
+        wait_a_tick(b, &b->ended);
+        if (r->tick) {
+            smp_batch_count now = *b->count;
+            pthread_mutex_unlock(&b->lock);
+            r->tick(r->context, &now);
+            pthread_mutex_lock(&b->lock);
+        }
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* ------------------------------------------------------------------------------------------------ the batch */
+
+static int choose_jobs(const smp_batch_request *r, const smp_batch_devices *devices)
+{
+    int cores = r->threads > 0 ? r->threads : smp_pool_cores();
+    int64_t jobs = devices->gpu ? smp_max_i64(cores, (int64_t)GPU_JOBS * devices->count) : cores + cores / 2 + 1;
+    if (r->jobs > 0)
+        jobs = r->jobs;
+    if (devices->emulated) /* one emulator for the process */
+        jobs = 1;
+    return (int)smp_clamp_i64(jobs, 1, smp_min_i64(MOST_JOBS, (int64_t)smp_max_i64(1, (int64_t)r->count)));
+}
+
+static smp_code open_workers(batch *b, worker *workers, const smp_batch_devices *devices, smp_error *err)
+{
+    const smp_batch_request *r = b->request;
+    smp_code code = SMP_OK;
+    for (int i = 0; !code && i < b->jobs; i++) {
+        smp_device_request ask = {.spec = devices->specs[i % devices->count], .threads = devices->emulated ? r->threads : 1, .isa = r->isa};
+        workers[i].b = b;
+        code = smp_device_open(&ask, &workers[i].device, NULL, 0, err);
+        if (!code)
+            code = smp_run_cache_open(&workers[i].cache, err);
+    }
+    smp_device_request all = {.spec = "cpu", .threads = r->threads, .isa = r->isa};
+    if (!code && !devices->gpu && (r->threads ? r->threads : smp_pool_cores()) > 1)
+        code = smp_device_open(&all, &b->wide, NULL, 0, err);
+    return code;
+}
+
+static smp_code start(batch *b, worker *workers, int *started, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    pthread_mutex_lock(&b->lock);
+    for (; *started < b->jobs && !pthread_create(&workers[*started].thread, NULL, work, &workers[*started]); ++*started)
+        b->running++;
+    if (!*started) /* fewer than wanted will do */
+        code = smp_fail(err, SMP_E_PROCESS, "cannot start a thread");
+    pthread_mutex_unlock(&b->lock);
+    return code;
+}
+
+static smp_code ended_how(const batch *b, smp_error *err)
+{
+    const smp_batch_request *r = b->request;
+    int number = r->stop ? (int)*r->stop : 0;
+    if (!number || b->count->done + b->count->failed == r->count)
+        return SMP_OK;
+    return number == SIGTERM ? smp_fail(err, SMP_E_TERMINATED, "terminated") : smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
+}
+
+smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count, char *note, size_t note_size,
+                       smp_error *err)
+{
+    *count = (smp_batch_count){.files = request->count};
+    for (size_t i = 0; i < request->count; i++)
+        count->bytes += request->files[i].bytes;
+    if (note && note_size)
+        note[0] = '\0';
+    if (!request->count)
+        return SMP_OK;
+    smp_batch_devices devices;
+    char choice[160] = "";
+    smp_code code = smp_batch_devices_find(request, &devices, choice, sizeof choice, err);
+    if (code)
+        return code;
+    smp_alloc_keep();
+    batch b = {.request = request, .count = count, .jobs = choose_jobs(request, &devices)};
+    worker *workers = smp_alloc_array((size_t)b.jobs, sizeof *workers);
+    int started = 0;
+    b.window = (size_t)b.jobs * AHEAD;
+    b.results = request->in_order ? smp_alloc_array(b.window, sizeof *b.results) : NULL;
+    pthread_mutex_init(&b.lock, NULL);
+    pthread_mutex_init(&b.wide_lock, NULL);
+    pthread_cond_init(&b.changed, NULL);
+    pthread_cond_init(&b.ended, NULL);
+    if (!workers || (request->in_order && !b.results))
+        code = smp_fail_memory(err, "a batch", (size_t)b.jobs * sizeof *workers);
+    if (!code)
+        code = open_workers(&b, workers, &devices, err);
+    if (!code && note)
+        snprintf(note, note_size, "%d file%s at once on %s%s%s", b.jobs, b.jobs == 1 ? "" : "s", workers[0].device->info.name,
+                 choice[0] ? "; " : "", choice);
+    if (!code)
+        code = start(&b, workers, &started, err);
+    if (!code)
+        watch(&b);
+    for (int i = 0; i < started; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (int i = 0; workers && i < b.jobs; i++) {
+        smp_run_cache_close(workers[i].cache);
+        smp_device_close(workers[i].device);
+    }
+    smp_device_close(b.wide);
+    pthread_cond_destroy(&b.changed);
+    pthread_cond_destroy(&b.ended);
+    pthread_mutex_destroy(&b.wide_lock);
+    pthread_mutex_destroy(&b.lock);
+    smp_free(b.results);
+    smp_free(workers);
+    return code ? code : ended_how(&b, err);
+}

@@ -1,0 +1,56 @@
+/* Many files through one pipeline: several at once, each by a thread that reads, decodes, computes, encodes and writes
+ * it, so that one file is decoded while another is computed and a third is written. Small pictures run in their thread
+ * alone, with plans and memory kept from file to file; large ones stream, and the last ones share all threads. Memory is
+ * bounded by the files at once, and by --max-memory: a file that finds too little beside others waits and runs alone. */
+#ifndef SMP_EXEC_BATCH_H
+#define SMP_EXEC_BATCH_H
+
+#include <signal.h>
+
+#include "run/run.h"
+
+typedef struct smp_batch_file {
+    const char *input;
+    const char *output; /* null: nothing is written (measure) */
+    uint64_t bytes;     /* of the input; 0: unknown */
+    bool replace;       /* an output that is there */
+} smp_batch_file;
+
+typedef struct smp_batch_count {
+    size_t files, done, failed, in_flight;
+    uint64_t bytes, bytes_done; /* of inputs */
+} smp_batch_count;
+
+typedef struct smp_batch_request {
+    const smp_program *program;
+    smp_diags *diags;
+    const smp_batch_file *files;
+    size_t count;
+    smp_limits limits;
+    smp_write_options write;
+    const char *device; /* auto, cpu, cuda (all GPUs), cuda:0,2 (some), simt; several files at once have a handle each */
+    const char *isa, *variant;
+    int threads; /* that compute, in all; 0: one a core */
+    int jobs;    /* files at once; 0: chosen */
+    int64_t strip_rows;
+    bool plain_storage, no_fuse, partials;
+    bool in_order;      /* finished() is called in the order of files; who is ahead waits, so that little is kept */
+    bool stop_on_error; /* begin no more files after a failure */
+    const volatile sig_atomic_t *stop; /* a signal's number: begin no more files; may be null */
+
+    /* Called in the file's thread before anything is opened, several at once; a failure is the file's. May be null. */
+    smp_code (*begin)(void *context, size_t index, smp_error *err);
+    /* One call at a time. The report is freed afterwards; err says where and what to do. May be null. */
+    void (*finished)(void *context, size_t index, smp_run_report *report, const smp_error *err);
+    /* Called in the caller's thread some ten times a second. May be null. */
+    void (*tick)(void *context, const smp_batch_count *count);
+    void *context;
+} smp_batch_request;
+
+/* Runs them. SMP_OK also when files failed (count says how many); otherwise what kept the batch itself from running or
+ * ended it: no device, or SMP_E_INTERRUPTED, SMP_E_TERMINATED after a signal with files left. note (may be null) gets one
+ * line about the devices and files at once. */
+smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count, char *note, size_t note_size,
+                       smp_error *err);
+
+#endif

@@ -1,0 +1,109 @@
+/* From --device to the devices of a batch: see batch_devices.h. */
+#include "batch/batch_devices.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static smp_code add_gpu(smp_batch_devices *devices, int index, smp_error *err)
+{
+    if (devices->count == SMP_BATCH_DEVICES)
+        return smp_fail(err, SMP_E_USAGE, "more than %d devices", SMP_BATCH_DEVICES);
+    int n = devices->count++;
+    snprintf(devices->specs[n], sizeof devices->specs[n], "cuda:%d", index);
+    return SMP_OK;
+}
+
+static void add_named(smp_batch_devices *devices, const char *spec)
+{
+    int n = devices->count++;
+    snprintf(devices->specs[n], sizeof devices->specs[n], "%.*s", (int)sizeof devices->specs[n] - 1, spec);
+}
+
+static smp_code add_all_gpus(smp_batch_devices *devices, smp_error *err)
+{
+    smp_device_info *list;
+    size_t count;
+    char missing[256];
+    devices->gpu = true;
+    smp_code code = smp_device_list(&list, &count, missing, sizeof missing, err);
+    for (size_t i = 0; !code && i < count; i++)
+        if (!strcmp(list[i].kind, "cuda"))
+            code = add_gpu(devices, list[i].index, err);
+    smp_free(list);
+    if (!code && !devices->count)
+        code = add_gpu(devices, 0, err); /* opening it says what is missing */
+    return code;
+}
+
+static smp_code add_gpus(smp_batch_devices *devices, const char *numbers, smp_error *err)
+{
+    devices->gpu = true;
+    for (const char *at = numbers;; at++) {
+        char *end;
+        long index = strtol(at, &end, 10);
+        if (end == at || index < 0 || index > 1023 || (*end && *end != ',')) {
+            smp_fail(err, SMP_E_USAGE, "'cuda:%.40s' is no device", numbers);
+            return smp_hint(err, "write cuda for all GPUs, cuda:0 for one, cuda:0,2 for some");
+        }
+        smp_code code = add_gpu(devices, (int)index, err);
+        if (code || !*end)
+            return code;
+        at = end;
+    }
+}
+
+/* What all files would cost, if they were like the first that can be read. */
+static void guess_work(const smp_batch_request *request, smp_device_request *ask)
+{
+    enum { TRIES = 8 };
+    for (size_t i = 0; i < request->count && i < TRIES; i++) {
+        smp_reader *reader;
+        smp_error unread = {.code = SMP_OK};
+        if (!strcmp(request->files[i].input, "-")) /* can be read once only */
+            continue;
+        if (smp_reader_open(request->files[i].input, &request->limits, &reader, &unread))
+            continue;
+        const smp_shape *shape = &smp_reader_media(reader)->shape;
+        double samples = (double)shape->width * (double)shape->height * shape->channels * (double)request->count;
+        ask->work_bytes = samples * 2 * (double)sizeof(float) * (double)request->program->node_count;
+        ask->transfer_bytes = samples * 2 * (double)smp_sample_size((int)shape->format);
+        smp_reader_close(reader);
+        return;
+    }
+}
+
+static smp_code choose(const smp_batch_request *request, smp_batch_devices *devices, char *note, size_t note_size,
+                       smp_error *err)
+{
+    smp_device *device;
+    smp_device_request ask = {.spec = "auto", .threads = request->threads, .isa = request->isa};
+    guess_work(request, &ask);
+    smp_code code = smp_device_open(&ask, &device, note, note_size, err);
+    if (code)
+        return code;
+    bool gpu = !device->host_memory;
+    smp_device_close(device);
+    if (gpu)
+        return add_all_gpus(devices, err);
+    add_named(devices, "cpu");
+    return SMP_OK;
+}
+
+smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devices *devices, char *note,
+                                size_t note_size, smp_error *err)
+{
+    const char *spec = request->device ? request->device : "auto";
+    *devices = (smp_batch_devices){.count = 0};
+    if (!strcmp(spec, "auto"))
+        return choose(request, devices, note, note_size, err);
+    if (!strcmp(spec, "cuda"))
+        return add_all_gpus(devices, err);
+    if (!strncmp(spec, "cuda:", 5))
+        return add_gpus(devices, spec + 5, err);
+    devices->gpu = devices->emulated = !strcmp(spec, "simt");
+    add_named(devices, spec); /* opening it checks what it is */
+    return SMP_OK;
+}

@@ -1,0 +1,20 @@
+/* The devices that a batch works on, as --device names them. */
+#ifndef SMP_EXEC_BATCH_DEVICES_H
+#define SMP_EXEC_BATCH_DEVICES_H
+
+#include "batch/batch.h"
+
+enum { SMP_BATCH_DEVICES = 64 };
+
+typedef struct smp_batch_devices {
+    char specs[SMP_BATCH_DEVICES][64]; /* "cpu", "cuda:1", "simt" */
+    int count;
+    bool gpu, emulated;
+} smp_batch_devices;
+
+/* cuda is every GPU there is, cuda:0,2 those; auto weighs the work of all files (guessed from the first that can be read)
+ * against the start of a GPU. note: one line about that choice. */
+smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devices *devices, char *note,
+                                size_t note_size, smp_error *err);
+
+#endif

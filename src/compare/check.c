@@ -1,0 +1,387 @@
+/* Which variants are right. A picture must have naive's bytes: before each run its memory is filled with the opposite
+ * of every byte that is expected, so that a sample that nobody writes cannot pass by chance. A reduction must lead to
+ * the same findings, and to the same table for the step that applies it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "device/cpu.h"
+#include "compare/internal.h"
+
+/* ------------------------------------------------------------------------------------------------ pictures */
+
+typedef struct pieces { /* some rows of the expected and of the found picture, in the host's memory */
+    unsigned char *want, *got;
+    int64_t bytes, rows; /* of a row; of a piece */
+} pieces;
+
+static smp_code pieces_open(const smp_view *view, pieces *p, smp_error *err)
+{
+    enum { PIECE = 16 << 20 };
+    p->bytes = view->width * view->channels * smp_sample_size(view->format);
+    p->rows = smp_clamp_i64(PIECE / smp_max_i64(1, p->bytes), 1, smp_max_i64(1, view->rows));
+    p->want = smp_alloc_raw((size_t)(p->rows * p->bytes));
+    p->got = smp_alloc_raw((size_t)(p->rows * p->bytes));
+    return p->want && p->got ? SMP_OK : smp_fail_memory(err, "rows", (uint64_t)(2 * p->rows * p->bytes));
+}
+
+static void pieces_close(pieces *p)
+{
+    smp_free(p->want);
+    smp_free(p->got);
+}
+
+static smp_code read_rows(smp_device *device, const smp_view *view, int64_t y, const pieces *p, void *to, int64_t rows,
+                          smp_error *err)
+{
+    return device->ops->copy_out(device, to, p->bytes, (char *)view->data + y * view->stride, view->stride, p->bytes,
+                                 rows, err);
+}
+
+static smp_code poison(smp_contest *contest, pieces *p, smp_error *err)
+{
+    smp_device *device = contest->c->device;
+    smp_code code = SMP_OK;
+    for (int64_t y = 0; !code && y < contest->out.rows; y += p->rows) {
+        int64_t rows = smp_min_i64(p->rows, contest->out.rows - y);
+        code = read_rows(device, &contest->out, y, p, p->want, rows, err);
+        for (int64_t i = 0; i < rows * p->bytes; i++)
+            p->want[i] = (unsigned char)~p->want[i];
+        if (!code)
+            code = device->ops->copy_in(device, (char *)contest->trial.data + y * contest->trial.stride,
+                                        contest->trial.stride, p->want, p->bytes, p->bytes, rows, err);
+    }
+    return code;
+}
+
+/* Says in `text` where the trial first differs from what is expected; "" when it does not. */
+static smp_code find_difference(smp_contest *contest, pieces *p, char *text, size_t size, smp_error *err)
+{
+    smp_device *device = contest->c->device;
+    const smp_view *out = &contest->out;
+    int64_t sample = smp_sample_size(out->format);
+    text[0] = '\0';
+    for (int64_t y = 0; y < out->rows; y += p->rows) {
+        int64_t rows = smp_min_i64(p->rows, out->rows - y);
+        smp_code code = read_rows(device, out, y, p, p->want, rows, err);
+        if (!code)
+            code = read_rows(device, &contest->trial, y, p, p->got, rows, err);
+        if (code)
+            return code;
+        if (!memcmp(p->want, p->got, (size_t)(rows * p->bytes)))
+            continue;
+        int64_t at = 0;
+        while (p->want[at] == p->got[at])
+            at++;
+        int64_t row = at / p->bytes, i = at % p->bytes / sample;
+        double want = (double)smp_load(p->want + row * p->bytes, i, out->format);
+        double got = (double)smp_load(p->got + row * p->bytes, i, out->format);
+        snprintf(text, size, "at x %lld, y %lld, channel %lld: %.9g, not %.9g", (long long)(i / out->channels),
+                 (long long)(y + row), (long long)(i % out->channels), got, want);
+        return SMP_OK;
+    }
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ reductions */
+
+typedef struct digest { /* what a reduction leads to */
+    smp_findings findings;
+    smp_node_plan work; /* of the step that applies it; its table is owned */
+} digest;
+
+static void digest_free(digest *d)
+{
+    smp_findings_free(&d->findings);
+    smp_free(d->work.table);
+}
+
+/* run: the contest's, or one of the same step on another device. */
+static smp_code make_digest(smp_contest *contest, const smp_step_run *run, digest *d, smp_error *err)
+{
+    const smp_step *step = contest->step;
+    int64_t size = (int64_t)run->work.result_size;
+    d->work = contest->target->step->work;
+    d->work.table = smp_alloc(d->work.table_size ? d->work.table_size : 1);
+    void *result = smp_alloc(run->work.result_size);
+    smp_code code =
+        d->work.table && result ? SMP_OK : smp_fail_memory(err, "results", run->work.result_size + d->work.table_size);
+    if (!code && d->work.table_size)
+        memcpy(d->work.table, contest->target->step->work.table, d->work.table_size);
+    if (!code)
+        code = run->device->ops->copy_out(run->device, result, size, run->result, size, size, 1, err);
+    if (!code && step->stage->finish)
+        code = step->stage->finish(step->params, &step->in, result, &d->work, &d->findings, err);
+    smp_free(result);
+    return code;
+}
+
+static void compare_digests(const digest *a, const digest *b, char *text, size_t size)
+{
+    const smp_findings *x = &a->findings, *y = &b->findings;
+    text[0] = '\0';
+    if (x->count != y->count) {
+        snprintf(text, size, "%zu findings, not %zu", y->count, x->count);
+        return;
+    }
+    for (size_t i = 0; i < x->count; i++) {
+        const smp_finding *want = &x->items[i], *got = &y->items[i];
+        bool same = !strcmp(want->name, got->name) && want->channel == got->channel && want->list_len == got->list_len;
+        if (same && want->list)
+            same = !memcmp(want->list, got->list, want->list_len * sizeof *want->list);
+        else if (same)
+            same = !memcmp(&want->value, &got->value, sizeof want->value);
+        if (same)
+            continue;
+        if (want->list)
+            snprintf(text, size, "%s of channel %d is another list", want->name, want->channel);
+        else
+            snprintf(text, size, "%s of channel %d: %.9g, not %.9g", want->name, want->channel, got->value,
+                     want->value);
+        return;
+    }
+    if (memcmp(a->work.kernel, b->work.kernel, sizeof a->work.kernel) != 0 ||
+        memcmp(a->work.table, b->work.table, a->work.table_size) != 0)
+        snprintf(text, size, "leads to another table");
+}
+
+/* Zeros what launches add to, and fills what they write whole with something else. */
+static smp_code poison_result(smp_contest *contest, smp_error *err)
+{
+    smp_step_run *run = contest->run;
+    const smp_node_plan *work = &run->work;
+    size_t size = work->result == SMP_RESULT_CHUNKS          ? work->result_size
+                  : work->result == SMP_RESULT_CHUNKS_COUNTS ? work->counts_at
+                                                             : 0;
+    smp_code code = smp_step_reset(run, err);
+    if (code || !size)
+        return code;
+    void *other = smp_alloc_raw(size);
+    if (!other)
+        return smp_fail_memory(err, "results", size);
+    memset(other, 0xa5, size);
+    code =
+        run->device->ops->copy_in(run->device, run->result, (int64_t)size, other, (int64_t)size, (int64_t)size, 1, err);
+    smp_free(other);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ variants */
+
+/* Whether two variants make the same launches on the device, as they do on a CPU that lacks what tells them apart. */
+static bool same_launches(const smp_contest *contest, const smp_variant *a, const smp_variant *b)
+{
+    bool gpu = !contest->c->device->host_memory, some = false;
+    const void *params = contest->run->work.kernel;
+    int i = 0, k = 0;
+    for (;; i++, k++) {
+        const smp_launch *x = NULL, *y = NULL;
+        const char *names[2] = {"", ""};
+        for (int which = 0; which < 2; which++) {
+            const smp_variant *variant = which ? b : a;
+            int *at = which ? &k : &i;
+            for (; *at < SMP_MAX_LAUNCHES; ++*at) {
+                const smp_launch *launch = &variant->launches[*at];
+                smp_io io = {.in = contest->in, .by = contest->by, .out = contest->out};
+                if (!smp_launch_runs(launch, gpu))
+                    continue;
+                if (gpu && !(names[which] = smp_launch_kernel(launch, &io, params)))
+                    continue;
+                *(which ? &y : &x) = launch;
+                break;
+            }
+        }
+        if (!x || !y)
+            return some && !x && !y;
+        some = true;
+        if (x->from != y->from || x->to != y->to || x->counts != y->counts)
+            return false;
+        if (gpu ? strcmp(names[0], names[1]) != 0 || x->geometry != y->geometry
+                : memcmp(&x->cpu, &y->cpu, sizeof x->cpu) != 0 || a->band != b->band)
+            return false;
+    }
+}
+
+static void find_same(smp_contest *contest, size_t index)
+{
+    const smp_variant *list = smp_step_variants(contest->step);
+    smp_compare_variant *to = &contest->report->variants[index];
+    const smp_variant *own = smp_variant_find(list, to->name);
+    for (size_t i = 0; i < index && !to->same_as; i++) {
+        const smp_compare_variant *earlier = &contest->report->variants[i];
+        if (!earlier->same_as && same_launches(contest, smp_variant_find(list, earlier->name), own))
+            to->same_as = earlier->name;
+    }
+}
+
+static smp_code check_picture(smp_contest *contest, const smp_variant *variant, pieces *p, uint64_t clipped,
+                              smp_compare_variant *to, smp_error *err)
+{
+    uint64_t found = 0;
+    smp_code code = poison(contest, p, err);
+    if (!code)
+        code = smp_step_reset(contest->run, err);
+    if (!code)
+        code = smp_contest_run(contest, variant, &contest->trial, err);
+    if (!code)
+        code = find_difference(contest, p, to->wrong, sizeof to->wrong, err);
+    if (!code)
+        code = smp_step_clipped(contest->run, &found, err);
+    if (!code && !to->wrong[0] && found != clipped)
+        snprintf(to->wrong, sizeof to->wrong, "%llu samples clipped, not %llu", (unsigned long long)found,
+                 (unsigned long long)clipped);
+    return code;
+}
+
+static smp_code check_reduction(smp_contest *contest, const smp_variant *variant, const digest *want,
+                                smp_compare_variant *to, smp_error *err)
+{
+    digest got = {{0}};
+    smp_code code = poison_result(contest, err);
+    if (!code)
+        code = smp_contest_run(contest, variant, &contest->out, err);
+    if (!code)
+        code = make_digest(contest, contest->run, &got, err);
+    if (!code)
+        compare_digests(want, &got, to->wrong, sizeof to->wrong);
+    digest_free(&got);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the definition */
+
+/* A whole picture of the device, in the host's memory; memory null where there is none. */
+static smp_code bring_home(smp_device *device, const smp_view *from, smp_view *to, smp_error *err)
+{
+    *to = *from;
+    if (!from->data)
+        return SMP_OK;
+    int64_t bytes = from->width * from->channels * smp_sample_size(from->format);
+    to->data = smp_alloc_raw((size_t)(from->rows * from->stride));
+    if (!to->data)
+        return smp_fail_memory(err, "a picture", (uint64_t)(from->rows * from->stride));
+    return device->ops->copy_out(device, to->data, to->stride, from->data, from->stride, bytes, from->rows, err);
+}
+
+static void compare_home(const smp_view *want, const smp_view *got, char *text, size_t size)
+{
+    size_t bytes = (size_t)(want->width * want->channels * smp_sample_size(want->format));
+    for (int64_t y = 0; y < want->rows; y++)
+        if (memcmp((const char *)want->data + y * want->stride, (const char *)got->data + y * got->stride, bytes) !=
+            0) {
+            snprintf(text, size, "row %lld is not what the CPU makes of it", (long long)y);
+            return;
+        }
+}
+
+/* On a device with memory of its own naive must itself have the bytes of the definition, which is the CPU's. Pictures
+ * that would take the CPU long are believed. */
+static smp_code check_definition(smp_contest *contest, const digest *want, smp_compare_variant *to, smp_error *err)
+{
+    enum { MOST_BYTES = 256 << 20 };
+    const double most_ops = 1e12;
+    const smp_step *step = contest->step;
+    smp_comparison *c = contest->c;
+    bool reduces = step->job == SMP_JOB_REDUCE;
+    if (c->device->host_memory || contest->report->bytes > MOST_BYTES || contest->report->ops > most_ops)
+        return SMP_OK;
+    smp_view in = {0}, by = {0}, out = {0}, got = {0};
+    smp_step_run run = {0};
+    digest found = {{0}};
+    smp_code code = c->cpu ? SMP_OK : smp_cpu_open(c->request->threads, NULL, &c->cpu, err);
+    if (!code)
+        code = bring_home(c->device, &contest->in, &in, err);
+    if (!code)
+        code = bring_home(c->device, &contest->by, &by, err);
+    if (!code && !reduces)
+        code = bring_home(c->device, &contest->out, &got, err);
+    if (!code && !reduces) {
+        out = got;
+        out.data = smp_alloc_raw((size_t)(got.rows * got.stride));
+        code = out.data ? SMP_OK : smp_fail_memory(err, "a picture", (uint64_t)(got.rows * got.stride));
+    }
+    if (!code)
+        code = smp_step_open(&run, c->cpu, step, &contest->run->work, smp_step_default(step), err);
+    if (!code)
+        code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
+    if (!code)
+        code = smp_step_launch(&run, &in, reduces ? &in : &out, &by, err);
+    if (!code && reduces) {
+        code = make_digest(contest, &run, &found, err);
+        if (!code)
+            compare_digests(&found, want, to->wrong, sizeof to->wrong);
+    } else if (!code) {
+        compare_home(&out, &got, to->wrong, sizeof to->wrong);
+    }
+    digest_free(&found);
+    smp_step_close(&run);
+    smp_free(in.data);
+    smp_free(by.data);
+    smp_free(out.data);
+    smp_free(got.data);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the referee */
+
+typedef struct referee { /* knows what is right */
+    pieces pieces;       /* of pictures */
+    digest want;         /* of a reduction */
+    uint64_t clipped;    /* samples of naive's picture */
+} referee;
+
+/* Naive has been run into contest->out, and nothing since. Close it also when opening failed. */
+static smp_code referee_open(smp_contest *contest, referee *r, smp_error *err)
+{
+    smp_code code = smp_step_clipped(contest->run, &r->clipped, err);
+    if (!code && contest->step->job == SMP_JOB_REDUCE)
+        return make_digest(contest, contest->run, &r->want, err);
+    return code ? code : pieces_open(&contest->out, &r->pieces, err);
+}
+
+static void referee_close(referee *r)
+{
+    digest_free(&r->want);
+    pieces_close(&r->pieces);
+}
+
+/* Runs the variant once and fills in check and wrong, or why it cannot run here. */
+static smp_code judge(referee *r, smp_contest *contest, smp_compare_variant *to, smp_error *err)
+{
+    const smp_variant *variant = smp_contest_variant(contest, to);
+    bool gpu = !contest->c->device->host_memory, naive = variant == smp_step_variants(contest->step);
+    if (!smp_variant_runs(variant, gpu)) {
+        snprintf(to->why, sizeof to->why, "%s", gpu ? "it has no GPU kernel" : "GPU only");
+        return SMP_OK;
+    }
+    smp_code code = contest->step->job == SMP_JOB_REDUCE
+                        ? check_reduction(contest, variant, &r->want, to, err)
+                        : check_picture(contest, variant, &r->pieces, r->clipped, to, err);
+    if (code == SMP_E_DEVICE && !naive) { /* no kernel for these formats, or too much shared memory: said, not fatal */
+        snprintf(to->why, sizeof to->why, "%.150s", err ? err->message : "cannot be launched");
+        return SMP_OK;
+    }
+    to->check = to->wrong[0] ? SMP_CHECK_WRONG : SMP_CHECK_RIGHT;
+    return code;
+}
+
+smp_code smp_contest_check(smp_contest *contest, smp_error *err)
+{
+    smp_compare_step *report = contest->report;
+    referee r = {.clipped = 0};
+    smp_code code = referee_open(contest, &r, err);
+    for (size_t i = 0; !code && i < report->variant_count; i++) {
+        smp_compare_variant *to = &report->variants[i];
+        find_same(contest, i);
+        if (to->same_as)
+            continue;
+        code = judge(&r, contest, to, err);
+        if (!code && i == 0 && to->check == SMP_CHECK_RIGHT) {
+            code = check_definition(contest, &r.want, to, err);
+            to->check = to->wrong[0] ? SMP_CHECK_WRONG : SMP_CHECK_RIGHT;
+        }
+    }
+    referee_close(&r);
+    return code;
+}

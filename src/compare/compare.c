@@ -1,0 +1,389 @@
+/* The comparison: walks the plan, keeps every step's whole output as long as later steps read it, and has each step's
+ * variants checked, timed and counted. See compare.h. */
+#include "compare/compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/clock.h"
+#include "device/cuda/cuda_state.h"
+#include "compare/internal.h"
+#include "run/file_source.h"
+
+/* ------------------------------------------------------------------------------------------------ what is asked for */
+
+static bool names_step(const char *name, const smp_plan *plan, int index)
+{
+    const smp_step *step = &plan->steps[index];
+    char *end;
+    long number = strtol(name, &end, 10);
+    if (step->job == SMP_JOB_SOURCE)
+        return false;
+    return !strcmp(name, step->stage->name) || (end > name && !*end && number == index);
+}
+
+static bool wanted_step(const smp_compare_request *request, int index)
+{
+    const smp_step *step = &request->plan->steps[index];
+    if (step->job == SMP_JOB_SOURCE)
+        return false;
+    for (size_t i = 0; i < request->stage_count; i++)
+        if (names_step(request->stages[i], request->plan, index))
+            return true;
+    return request->stage_count == 0;
+}
+
+static bool wanted_variant(const smp_compare_request *request, const smp_step *step, const smp_variant *variant)
+{
+    if (request->default_only)
+        return variant == smp_step_variant(step, request->variant);
+    if (!request->variant_count || variant == smp_step_variants(step))
+        return true;
+    for (size_t i = 0; i < request->variant_count; i++)
+        if (!strcmp(request->variants[i], variant->name))
+            return true;
+    return false;
+}
+
+static smp_code no_such(const smp_compare_request *request, const char *what, const char *name, smp_error *err)
+{
+    char list[200] = "";
+    for (size_t i = 1, used = 0; i < request->plan->step_count && used < sizeof list; i++) {
+        const smp_step *step = &request->plan->steps[i];
+        const char *stage = step->job == SMP_JOB_SOURCE ? NULL : step->stage->name;
+        if (stage && !strstr(list, stage))
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", stage);
+    }
+    smp_fail(err, SMP_E_USAGE, "no stage of this pipeline %s '%s'", what, name);
+    return smp_hint(err, "its stages are: %s (`smempipe stages NAME` lists variants)", list);
+}
+
+/* Every name that was given must name something: a typing mistake would silently compare nothing. */
+static smp_code check_names(const smp_compare_request *request, smp_error *err)
+{
+    const smp_plan *plan = request->plan;
+    for (size_t n = 0; n < request->stage_count; n++) {
+        bool found = false;
+        for (size_t i = 1; i < plan->step_count; i++)
+            found = found || names_step(request->stages[n], plan, (int)i);
+        if (!found)
+            return no_such(request, "is", request->stages[n], err);
+    }
+    for (size_t n = 0; n < request->variant_count; n++) {
+        bool found = false;
+        for (size_t i = 1; i < plan->step_count; i++)
+            found = found || (plan->steps[i].job != SMP_JOB_SOURCE &&
+                              smp_variant_find(smp_step_variants(&plan->steps[i]), request->variants[n]));
+        if (!found)
+            return no_such(request, "has a variant", request->variants[n], err);
+    }
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ frames */
+
+static smp_code make_frame(smp_comparison *c, int index, smp_error *err)
+{
+    const smp_step *step = &c->plan->steps[index];
+    smp_frame *frame = &c->frames[index];
+    size_t size;
+    frame->stride = smp_row_stride(&step->out, step->storage);
+    if (!smp_mul_size((size_t)step->out.height, (size_t)frame->stride, &size))
+        return smp_fail_memory(err, "a picture", UINT64_MAX);
+    return c->device->ops->alloc(c->device, size, &frame->memory, err);
+}
+
+static void drop_frame(smp_comparison *c, int index)
+{
+    if (c->frames[index].memory)
+        c->device->ops->free(c->device, c->frames[index].memory);
+    c->frames[index].memory = NULL;
+}
+
+static smp_view frame_view(const smp_comparison *c, int index)
+{
+    const smp_step *step = &c->plan->steps[index];
+    const smp_frame *frame = &c->frames[index];
+    if (!frame->memory)
+        return (smp_view){0};
+    return smp_view_of(&step->out, step->storage, frame->memory, frame->stride, 0, 0, step->out.height);
+}
+
+/* The rows of a file that the program names. */
+static smp_code fill_from_file(smp_comparison *c, int index, smp_error *err)
+{
+    const smp_step *step = &c->plan->steps[index];
+    smp_file_source file;
+    smp_code code = smp_file_source_open(step, c->request->limits, &file, err);
+    if (!code)
+        code = smp_stream_read(file.reader, smp_source_slot(&step->out, step->out.height), &file.stream, err);
+    for (int64_t y = 0; !code && y < step->out.height;) {
+        const void *rows;
+        int64_t count;
+        smp_view to = frame_view(c, index);
+        code = smp_stream_take(file.stream, step->out.height - y, &rows, &count, err);
+        if (code)
+            break;
+        code = c->device->ops->copy_in(c->device, smp_row(&to, y), to.stride, rows, smp_stream_stride(file.stream),
+                                       smp_row_bytes(&step->out, step->storage), count, err);
+        smp_stream_took(file.stream, count);
+        y += count;
+    }
+    smp_file_source_close(&file);
+    return code;
+}
+
+static smp_code make_source(smp_comparison *c, int index, const smp_view *in, smp_error *err)
+{
+    const smp_step *step = &c->plan->steps[index];
+    smp_code code = make_frame(c, index, err);
+    if (code || step->path)
+        return code ? code : fill_from_file(c, index, err);
+    return c->device->ops->copy_in(c->device, c->frames[index].memory, c->frames[index].stride, in->data, in->stride,
+                                   smp_row_bytes(&step->out, step->storage), in->rows, err);
+}
+
+static void find_last_uses(smp_comparison *c)
+{
+    for (int i = 0; i < (int)c->plan->step_count; i++) {
+        const smp_step *step = &c->plan->steps[i];
+        c->frames[i].last_use = i;
+        if (step->input >= 0)
+            c->frames[step->input].last_use = i;
+        if (step->by >= 0)
+            c->frames[step->by].last_use = i;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ one step */
+
+static smp_code open_run(smp_comparison *c, int index, smp_error *err)
+{
+    const smp_step *step = &c->plan->steps[index];
+    const smp_variant *first = smp_step_variants(step);
+    if (!c->request->times)
+        first = smp_step_variant(step, c->request->variant);
+    if (c->runs[index].device)
+        return SMP_OK;
+    return smp_step_open(&c->runs[index], c->device, step, NULL, first, err);
+}
+
+/* The step whose table a reduction makes, or the reduction itself. */
+static smp_code find_target(smp_comparison *c, int index, smp_step_run **target, smp_error *err)
+{
+    *target = &c->runs[index];
+    for (int i = 0; i < (int)c->plan->step_count; i++)
+        if (c->plan->steps[i].reduced_by == index) {
+            *target = &c->runs[i];
+            return open_run(c, i, err);
+        }
+    return SMP_OK;
+}
+
+const smp_variant *smp_contest_variant(const smp_contest *contest, const smp_compare_variant *row)
+{
+    return smp_variant_find(smp_step_variants(contest->step), row->name);
+}
+
+smp_code smp_contest_run(smp_contest *contest, const smp_variant *variant, const smp_view *out, smp_error *err)
+{
+    smp_step_run *run = contest->run;
+    run->variant = variant;
+    smp_code code = smp_step_scratch(run, (smp_format)contest->in.format, contest->in.rows, err);
+    run->cost.seconds = 0;
+    if (!code)
+        code = smp_step_launch(run, &contest->in, out, &contest->by, err);
+    return code ? code : run->device->ops->sync(run->device, err);
+}
+
+static smp_code describe(smp_contest *contest, smp_error *err)
+{
+    const smp_step *step = contest->step;
+    smp_compare_step *to = contest->report;
+    const smp_step *input = &contest->c->plan->steps[step->input];
+    const smp_variant *list = smp_step_variants(step);
+    snprintf(to->label, sizeof to->label, "%s", step->label);
+    to->stage = step->stage->name;
+    to->number = contest->index;
+    to->node = step->node;
+    smp_shape_text(&input->out, input->storage, to->type_in, sizeof to->type_in);
+    if (step->job == SMP_JOB_STAGE)
+        smp_shape_text(&step->out, step->storage, to->type_out, sizeof to->type_out);
+    to->bytes = smp_step_bytes(contest->c->plan, step);
+    to->pixels = (uint64_t)step->out.width * (uint64_t)step->out.height;
+    to->ops = contest->run->work.ops * (double)to->pixels * step->out.channels;
+    to->fits_cache = contest->c->device->info.cache > 0 && to->bytes <= (uint64_t)contest->c->device->info.cache;
+    to->height = step->out.height;
+    to->width = step->out.width;
+    size_t count = smp_variant_count(list);
+    to->variants = smp_alloc_array(count, sizeof *to->variants);
+    if (!to->variants)
+        return smp_fail_memory(err, "the comparison", count * sizeof *to->variants);
+    for (size_t i = 0; i < count; i++)
+        if (wanted_variant(contest->c->request, step, &list[i])) {
+            smp_compare_variant *variant = &to->variants[to->variant_count++];
+            variant->name = list[i].name;
+            variant->help = list[i].help;
+        }
+    return SMP_OK;
+}
+
+/* Runs the step into its frame, as later steps need it. What a reduction found it finds once. */
+static smp_code run_step(smp_contest *contest, bool first, smp_error *err)
+{
+    const smp_compare_request *request = contest->c->request;
+    const smp_variant *variant = smp_step_variants(contest->step);
+    if (!request->times)
+        variant = smp_step_variant(contest->step, request->variant);
+    smp_code code = smp_step_reset(contest->run, err);
+    if (!code)
+        code = smp_contest_run(contest, variant, &contest->out, err);
+    if (!code && first && contest->step->job == SMP_JOB_REDUCE)
+        code = smp_step_finish(contest->run, contest->target, err);
+    return code;
+}
+
+static smp_compare_step *report_of(const smp_comparison *c, int index)
+{
+    for (size_t i = 0; i < c->out->step_count; i++)
+        if (c->out->steps[i].number == index)
+            return &c->out->steps[i];
+    return NULL;
+}
+
+static smp_code compare_step(smp_comparison *c, int index, bool times, bool first, smp_error *err)
+{
+    const smp_step *step = &c->plan->steps[index];
+    smp_contest contest = {.c = c, .index = index, .step = step, .run = &c->runs[index]};
+    bool reduces = step->job == SMP_JOB_REDUCE;
+    smp_code code = open_run(c, index, err);
+    if (!code)
+        code = find_target(c, index, &contest.target, err);
+    if (!code && !reduces)
+        code = make_frame(c, index, err);
+    if (code)
+        return code;
+    contest.in = frame_view(c, step->input);
+    contest.by = step->by >= 0 ? frame_view(c, step->by) : (smp_view){0};
+    contest.out = reduces ? contest.in : frame_view(c, index);
+    code = run_step(&contest, first, err);
+    if (code || !wanted_step(c->request, index))
+        return code;
+    contest.report = report_of(c, index);
+    if (!contest.report) {
+        contest.report = &c->out->steps[c->out->step_count++];
+        code = describe(&contest, err);
+    }
+    contest.trial = contest.out;
+    if (!code && !reduces)
+        code =
+            c->device->ops->alloc(c->device, (size_t)(contest.out.rows * contest.out.stride), &contest.trial.data, err);
+    if (!code && times)
+        code = smp_contest_check(&contest, err);
+    if (!code)
+        code = times ? smp_contest_time(&contest, err) : smp_contest_count(&contest, err);
+    if (!reduces && contest.trial.data && contest.trial.data != contest.out.data)
+        c->device->ops->free(c->device, contest.trial.data);
+    return code;
+}
+
+/* One walk over the plan: for times, or for counts. They are kept apart since a GPU that counts is slow. */
+static smp_code walk(smp_comparison *c, const smp_view *in, bool times, bool first, smp_error *err)
+{
+    const smp_compare_request *request = c->request;
+    int count = (int)c->plan->step_count;
+    int64_t before = first ? 0 : count, all = request->times && request->counts ? 2 * count : count;
+    smp_code code = SMP_OK;
+    for (int i = 0; !code && i < count; i++) {
+        bool source = c->plan->steps[i].job == SMP_JOB_SOURCE;
+        code = source ? make_source(c, i, in, err) : compare_step(c, i, times, first, err);
+        for (int k = 0; k <= i; k++)
+            if (c->frames[k].last_use <= i)
+                drop_frame(c, k);
+        if (!code && request->progress)
+            code = request->progress(request->progress_context, before + i + 1, all);
+    }
+    for (int k = 0; k < count; k++)
+        drop_frame(c, k);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the whole */
+
+static smp_code open_model(smp_comparison *c, smp_error *err)
+{
+    const smp_device_info *info = &c->device->info;
+    bool gpu = !strcmp(info->kind, "cuda");
+    smp_code code = smp_model_open(gpu ? info : NULL, c->request->threads, &c->model, err);
+    if (!code)
+        smp_model_text(c->model, c->out->counter_device, sizeof c->out->counter_device);
+    return code;
+}
+
+static smp_code begin(smp_comparison *c, smp_error *err)
+{
+    const smp_compare_request *request = c->request;
+    size_t count = c->plan->step_count;
+    int64_t compared = 0;
+    c->runs = smp_alloc_array(count, sizeof *c->runs);
+    c->frames = smp_alloc_array(count, sizeof *c->frames);
+    c->out->steps = smp_alloc_array(count, sizeof *c->out->steps);
+    if (!c->runs || !c->frames || !c->out->steps)
+        return smp_fail_memory(err, "the comparison", count * sizeof *c->out->steps);
+    find_last_uses(c);
+    for (int i = 0; i < (int)count; i++)
+        compared += wanted_step(request, i);
+    double share = request->time_limit / (double)smp_max_i64(1, compared);
+    c->step_seconds = request->counts ? share / 2 : share;
+    c->count_seconds = request->times ? share / 2 : share;
+    smp_code code = SMP_OK;
+    if (request->times && !request->hot)
+        code = smp_flush_open(c->device, &c->flush, err);
+    return code;
+}
+
+static void end(smp_comparison *c)
+{
+    for (int i = 0; i < (int)c->plan->step_count; i++) {
+        if (c->frames)
+            drop_frame(c, i);
+        if (c->runs)
+            smp_step_close(&c->runs[i]);
+    }
+    smp_model_close(c->model);
+    smp_device_close(c->cpu);
+    smp_flush_close(c->flush);
+    smp_free(c->frames);
+    smp_free(c->runs);
+}
+
+smp_code smp_compare_plan(const smp_compare_request *request, const smp_view *in, smp_compare *out, smp_error *err)
+{
+    *out = (smp_compare){.device = request->device->info,
+                         .threads = request->device->info.units,
+                         .cache_bytes = request->device->info.cache,
+                         .repeat = request->repeat,
+                         .time_limit = request->time_limit,
+                         .hot = request->hot};
+    smp_comparison c = {.request = request, .plan = request->plan, .device = request->device, .out = out};
+    double start = smp_now();
+    smp_gpu_driver_text(request->device, out->driver, sizeof out->driver);
+    if (!strcmp(request->device->info.kind, "cuda"))
+        snprintf(out->toolkit, sizeof out->toolkit, "%s", smp_gpu_toolkit());
+    smp_code code = check_names(request, err);
+    if (code)
+        return code;
+    code = begin(&c, err);
+    if (!code && request->times)
+        code = walk(&c, in, true, true, err);
+    if (!code && request->counts)
+        code = open_model(&c, err);
+    if (!code && request->counts)
+        code = walk(&c, in, false, !request->times, err);
+    end(&c);
+    out->wall_seconds = smp_now() - start;
+    return code;
+}

@@ -1,0 +1,233 @@
+/* Counting shared-memory accesses of the variants: by the model always, by the GPU's own counters where they can be
+ * had. All sources count the same rows. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "compare/crop.h"
+
+enum { MOST_VARIANTS = 16 };
+
+/* ------------------------------------------------------------------------------------------------ the model */
+
+static bool same_site(const smp_compare_site *site, const smp_trace_launch *launch, const smp_trace_site *from,
+                      const char *where)
+{
+    return site->op == from->op && site->width == from->width && !strcmp(site->where, where) &&
+           !strcmp(site->kernel, launch->kernel);
+}
+
+/* Sites of one source line, operation and width are one. */
+static smp_code add_site(smp_compare_variant *to, const smp_trace_launch *launch, const smp_trace_site *from,
+                         smp_error *err)
+{
+    char where[96];
+    size_t i = 0;
+    if (!from->count.instructions)
+        return SMP_OK;
+    smp_trace_where(from, where, sizeof where);
+    while (i < to->site_count && !same_site(&to->sites[i], launch, from, where))
+        i++;
+    if (i == to->site_count) {
+        if (!smp_grow(&to->sites, &to->site_capacity, i + 1, sizeof *to->sites))
+            return smp_fail_memory(err, "sites", (i + 1) * sizeof *to->sites);
+        smp_compare_site *site = &to->sites[to->site_count++];
+        *site = (smp_compare_site){.op = from->op, .width = from->width, .example = from->example};
+        snprintf(site->kernel, sizeof site->kernel, "%s", launch->kernel);
+        snprintf(site->where, sizeof site->where, "%s", where);
+    }
+    smp_shared_count *count = &to->sites[i].count;
+    bool worse = (from->count.wavefronts - from->count.ideal) > (count->wavefronts - count->ideal);
+    if (worse && from->example.active)
+        to->sites[i].example = from->example;
+    count->instructions += from->count.instructions;
+    count->wavefronts += from->count.wavefronts;
+    count->ideal += from->count.ideal;
+    return SMP_OK;
+}
+
+static smp_code add_launch(smp_compare_variant *to, const smp_trace_launch *launch, smp_error *err)
+{
+    if (!smp_grow(&to->launches, &to->launch_capacity, to->launch_count + 1, sizeof *to->launches))
+        return smp_fail_memory(err, "launches", sizeof *to->launches);
+    smp_compare_launch *made = &to->launches[to->launch_count++];
+    *made = (smp_compare_launch){.shared_bytes = launch->static_shared + launch->dynamic_shared};
+    snprintf(made->kernel, sizeof made->kernel, "%s", launch->kernel);
+    memcpy(made->grid, launch->grid, sizeof made->grid);
+    memcpy(made->block, launch->block, sizeof made->block);
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < launch->site_count; i++)
+        code = add_site(to, launch, &launch->sites[i], err);
+    return code;
+}
+
+static smp_code take_trace(smp_compare_variant *to, const smp_trace *trace, smp_error *err)
+{
+    smp_compare_count *count = &to->counts[SMP_COUNT_MODEL];
+    smp_trace_faults faults = smp_trace_all_faults(trace);
+    smp_code code = SMP_OK;
+    count->known = true;
+    count->total = smp_trace_total(trace);
+    count->faults = smp_trace_fault_count(&faults);
+    for (size_t i = 0; !code && i < trace->count; i++) {
+        for (int op = 0; op < SMP_SHARED_OPS; op++) {
+            count->ops[op].instructions += trace->launches[i].ops[op].instructions;
+            count->ops[op].wavefronts += trace->launches[i].ops[op].wavefronts;
+            count->ops[op].ideal += trace->launches[i].ops[op].ideal;
+        }
+        code = add_launch(to, &trace->launches[i], err);
+    }
+    return code;
+}
+
+static smp_code count_model(smp_contest *contest, const smp_variant *variant, smp_compare_variant *to, smp_error *err)
+{
+    smp_trace trace = {.counts_only = true};
+    smp_compare_step *report = contest->report;
+    smp_code code = smp_model_count(contest->c->model, variant, report->count_from, report->count_rows, &trace, err);
+    if (!code)
+        code = take_trace(to, &trace, err);
+    smp_trace_free(&trace);
+    if (code != SMP_E_DEVICE)
+        return code;
+    snprintf(to->counts[SMP_COUNT_MODEL].why, sizeof to->counts[SMP_COUNT_MODEL].why, "%.180s",
+             err ? err->message : "cannot be launched");
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ the GPU's own */
+
+typedef struct counted_work { /* what a source runs, perhaps several times */
+    smp_step_run run;
+    smp_view in, by, out;
+} counted_work;
+
+/* Rows first .. first+count-1 of a whole picture; nothing of none. */
+static smp_view rows_of(const smp_view *whole, int64_t first, int64_t count)
+{
+    smp_view view = *whole;
+    if (view.data) {
+        view.data = smp_row(whole, first);
+        view.y0 = first;
+        view.rows = count;
+    }
+    return view;
+}
+
+static smp_code launch_counted(void *context, smp_error *err)
+{
+    counted_work *work = context;
+    return smp_step_launch(&work->run, &work->in, &work->out, &work->by, err);
+}
+
+static smp_code measure(smp_device *device, const smp_counted *counted, smp_count_source *source,
+                        const smp_variant *variant, smp_compare_count *to, smp_error *err)
+{
+    const smp_step *step = &counted->step;
+    int64_t from = counted->from, rows = counted->rows, first, count;
+    counted_work work = {.in = rows_of(&counted->in, from, rows)};
+    smp_counts counts = {.kind = SMP_COUNT_MODEL};
+    work.out = work.in;
+    if (step->job == SMP_JOB_STAGE) {
+        smp_step_reads(step, counted->in.height, from, from + rows, &first, &count);
+        work.in = rows_of(&counted->in, first, count);
+        work.out = rows_of(&counted->out, from, rows);
+        if (counted->by.data) {
+            smp_step_reads(step, counted->by.height, from, from + rows, &first, &count);
+            work.by = rows_of(&counted->by, first, count);
+        }
+    }
+    smp_code code = smp_step_open(&work.run, device, step, counted->work, variant, err);
+    if (!code)
+        code = smp_step_scratch(&work.run, (smp_format)work.in.format, work.in.rows, err);
+    if (!code)
+        code = launch_counted(&work, err); /* modules are loaded now, not while counting */
+    if (!code)
+        code = device->ops->sync(device, err);
+    if (!code)
+        code = smp_count_measure(source, launch_counted, &work, &counts, err);
+    if (!code) {
+        to->known = true;
+        to->total = counts.total;
+        memcpy(to->ops, counts.ops, sizeof to->ops);
+    }
+    smp_counts_free(&counts);
+    smp_step_close(&work.run);
+    return code;
+}
+
+/* The model must equal sass to the unit, for each operation. */
+static void compare_with_model(smp_compare_variant *variant)
+{
+    const smp_compare_count *model = &variant->counts[SMP_COUNT_MODEL];
+    smp_compare_count *sass = &variant->counts[SMP_COUNT_SASS];
+    smp_counts a = {.kind = SMP_COUNT_MODEL}, b = {.kind = SMP_COUNT_SASS};
+    if (!model->known || !sass->known)
+        return;
+    memcpy(a.ops, model->ops, sizeof a.ops);
+    memcpy(b.ops, sass->ops, sizeof b.ops);
+    a.total = model->total;
+    b.total = sass->total;
+    smp_counts_agree(&a, &b, sass->why, sizeof sass->why);
+}
+
+static smp_code count_measured(smp_contest *contest, const smp_counted *counted, smp_count_kind kind, smp_error *err)
+{
+    smp_compare_step *report = contest->report;
+    const smp_variant *list = smp_step_variants(contest->step);
+    smp_count_source *source = NULL;
+    smp_error why = {.code = SMP_OK};
+    if (smp_count_open(kind, contest->c->device, &source, &why)) { /* the model remains */
+        char *note = contest->c->out->source_note[kind];
+        snprintf(note, sizeof contest->c->out->source_note[kind], "%.200s%s%.200s", why.message,
+                 why.hint[0] ? "; " : "", why.hint);
+        return SMP_OK;
+    }
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < report->variant_count; i++) {
+        const smp_variant *variant = smp_variant_find(list, report->variants[i].name);
+        smp_compare_count *to = &report->variants[i].counts[kind];
+        if (!smp_variant_runs(variant, true))
+            continue;
+        code = measure(contest->c->device, counted, source, variant, to, err);
+        if (code == SMP_E_DEVICE && !to->known) {
+            snprintf(to->why, sizeof to->why, "%.190s", err ? err->message : "cannot be counted");
+            code = SMP_OK;
+        }
+        if (!code && kind == SMP_COUNT_SASS)
+            compare_with_model(&report->variants[i]);
+    }
+    smp_count_close(source);
+    return code;
+}
+
+smp_code smp_contest_count(smp_contest *contest, smp_error *err)
+{
+    smp_comparison *c = contest->c;
+    smp_compare_step *report = contest->report;
+    const smp_variant *list = smp_step_variants(contest->step), *gpu[MOST_VARIANTS];
+    size_t count = 0;
+    for (size_t i = 0; i < report->variant_count && count < MOST_VARIANTS; i++) {
+        const smp_variant *variant = smp_variant_find(list, report->variants[i].name);
+        if (smp_variant_runs(variant, true))
+            gpu[count++] = variant;
+    }
+    smp_counted counted;
+    smp_code code = smp_counted_open(contest, gpu, count, c->count_seconds, &counted, err);
+    for (size_t i = 0; !code && i < report->variant_count; i++) {
+        smp_compare_variant *to = &report->variants[i];
+        const smp_variant *variant = smp_variant_find(list, to->name);
+        if (smp_variant_runs(variant, true))
+            code = count_model(contest, variant, to, err);
+        else
+            snprintf(to->counts[SMP_COUNT_MODEL].why, sizeof to->counts[SMP_COUNT_MODEL].why, "it has no GPU kernel");
+    }
+    bool measured = !strcmp(c->device->info.kind, "cuda") && c->request->measured;
+    if (!code && measured)
+        code = count_measured(contest, &counted, SMP_COUNT_SASS, err);
+    if (!code && measured)
+        code = count_measured(contest, &counted, SMP_COUNT_HW, err);
+    smp_counted_close(&counted);
+    return code;
+}

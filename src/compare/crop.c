@@ -1,0 +1,124 @@
+/* Deciding what to count: see crop.h. */
+#include "compare/crop.h"
+
+#include "base/alloc.h"
+#include "base/checked.h"
+
+enum { LEAST_SIDE = 64, MOST_SIDE = 1 << 14, LEAST_OPS = 8 }; /* px; px; of a sample, for loads and stores */
+static const double traced_rate = 50e6;                       /* operations a second of traced kernels, on two cores */
+static const double worth_it = 1.5; /* seconds that are always granted: small pictures are counted whole */
+
+/* Seconds that tracing `rows` rows of the step takes for all variants, roughly. */
+static double effort(const smp_step *step, const smp_node_plan *work, int64_t rows, size_t variants)
+{
+    double samples = (double)rows * (double)step->out.width * step->out.channels;
+    return samples * (work->ops > LEAST_OPS ? work->ops : LEAST_OPS) * (double)variants / traced_rate;
+}
+
+/* The corner of a picture; of sound, which is one pixel wide, as many samples. */
+static void cut(smp_shape *shape, int64_t side)
+{
+    shape->height = smp_min_i64(shape->height, shape->width == 1 ? side * side : side);
+    shape->width = smp_min_i64(shape->width, side);
+}
+
+static smp_view corner(const smp_view *whole, const smp_shape *shape)
+{
+    smp_view view = *whole;
+    if (view.data) {
+        view.width = shape->width;
+        view.height = view.rows = shape->height;
+    }
+    return view;
+}
+
+static void close_plan(smp_counted *counted)
+{
+    if (counted->planned)
+        smp_free(counted->step.work.table);
+    counted->planned = false;
+}
+
+/* The step on the upper left side x side pixels of its inputs. What a reduction found before stays as it is. */
+static smp_code plan_corner(const smp_contest *contest, int64_t side, smp_counted *counted, smp_error *err)
+{
+    const smp_plan *plan = contest->c->plan;
+    smp_step *step = &counted->step;
+    close_plan(counted);
+    *step = *contest->step;
+    smp_shape by = step->by >= 0 ? plan->steps[step->by].out : (smp_shape){0};
+    cut(&step->in, side);
+    cut(&by, side);
+    if (step->reduced_by >= 0 || !step->stage->plan || step->part_count) { /* a joined step's plan is not its stage's */
+        cut(&step->out, side);
+        counted->work = &contest->run->work;
+    } else {
+        step->work = (smp_node_plan){.out = step->in, .access = step->stage->access};
+        counted->planned = true;
+        counted->work = &step->work;
+        smp_code code = step->stage->plan(step->params, &step->in, step->by >= 0 ? &by : NULL, &step->work, err);
+        if (code)
+            return code;
+        step->work.clips = contest->step->work.clips;
+        step->out = step->job == SMP_JOB_REDUCE ? step->in : step->work.out;
+        step->out.channels = contest->step->out.channels; /* a conversion at the end may drop alpha */
+        step->out.alpha = contest->step->out.alpha;
+    }
+    counted->in = corner(&contest->in, &step->in);
+    counted->by = corner(&contest->by, &by);
+    if (step->job == SMP_JOB_STAGE)
+        counted->out =
+            smp_view_of(&step->out, step->storage, contest->trial.data, contest->trial.stride, 0, 0, step->out.height);
+    else
+        counted->out = counted->in;
+    return SMP_OK;
+}
+
+static smp_code choose_corner(const smp_contest *contest, size_t variants, double seconds, smp_counted *counted,
+                              smp_error *err)
+{
+    int64_t side = MOST_SIDE, largest = smp_max_i64(contest->in.width, contest->in.height);
+    while (side > LEAST_SIDE && side / 2 >= largest)
+        side /= 2;
+    smp_code code = SMP_OK;
+    do {
+        side /= 2;
+        code = plan_corner(contest, side, counted, err);
+    } while (!code && side > LEAST_SIDE &&
+             effort(&counted->step, counted->work, counted->step.out.height, variants) > seconds);
+    return code;
+}
+
+smp_code smp_counted_open(smp_contest *contest, const smp_variant *const *variants, size_t count, double seconds,
+                          smp_counted *counted, smp_error *err)
+{
+    const smp_comparison *c = contest->c;
+    smp_compare_step *report = contest->report;
+    *counted = (smp_counted){.step = *contest->step,
+                             .work = &contest->run->work,
+                             .in = contest->in,
+                             .by = contest->by,
+                             .out = contest->trial};
+    int64_t height = counted->step.out.height;
+    double granted = seconds > worth_it ? seconds : worth_it;
+    int64_t unit = smp_model_unit(&counted->step, c->plan->row_multiple);
+    smp_code code = SMP_OK;
+    if (effort(&counted->step, counted->work, smp_min_i64(unit, height), count) > granted / 2 &&
+        effort(&counted->step, counted->work, height, count) > granted)
+        code = choose_corner(contest, count, granted, counted, err);
+    if (!code)
+        code = smp_model_load(c->model, &counted->step, counted->work, c->device, &counted->in, &counted->by, err);
+    counted->rows = counted->step.out.height;
+    if (!code && effort(&counted->step, counted->work, counted->rows, count) > granted)
+        code =
+            smp_model_rows(c->model, variants, count, c->plan->row_multiple, seconds, &counted->from, &counted->rows, err);
+    report->count_from = counted->from;
+    report->count_rows = counted->rows;
+    report->count_columns = counted->step.out.width;
+    return code;
+}
+
+void smp_counted_close(smp_counted *counted)
+{
+    close_plan(counted);
+}

@@ -1,0 +1,190 @@
+/* A comparison's input: see input.h. */
+#include "compare/input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/sha256.h"
+#include "device/cpu.h"
+#include "run/peaks.h"
+#include "run/file_source.h"
+#include "run/step.h"
+
+static smp_code accepts_file(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
+{
+    (void)context;
+    return smp_writer_shape(path, shape, out, err);
+}
+
+/* In memory any shape is fine: the last stage's own. */
+static smp_code accepts_all(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
+{
+    (void)context, (void)path, (void)err;
+    *out = *shape;
+    return SMP_OK;
+}
+
+static smp_code hash_file(const char *path, char text[65], smp_error *err)
+{
+    enum { PIECE = 1 << 16 };
+    text[0] = '\0';
+    if (!strcmp(path, "-"))
+        return SMP_OK; /* it was read already */
+    FILE *file = fopen(path, "rbe");
+    unsigned char *piece = smp_alloc_raw(PIECE);
+    smp_code code = SMP_OK;
+    if (!file)
+        code = smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
+    else if (!piece)
+        code = smp_fail_memory(err, "a buffer", PIECE);
+    smp_sha256 hash;
+    smp_sha256_begin(&hash);
+    for (size_t got = 1; !code && got > 0;) {
+        got = fread(piece, 1, PIECE, file);
+        smp_sha256_add(&hash, piece, got);
+        if (!got && ferror(file))
+            code = smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno));
+    }
+    if (file)
+        fclose(file);
+    smp_free(piece);
+    if (!code)
+        smp_sha256_end(&hash, text);
+    return code ? smp_at(err, "%s", path) : SMP_OK;
+}
+
+static smp_code read_picture(smp_reader *reader, const smp_shape *shape, smp_view *view, smp_error *err)
+{
+    int64_t stride = smp_row_stride(shape, shape->format);
+    size_t size;
+    if (!smp_mul_size((size_t)stride, (size_t)shape->height, &size))
+        return smp_fail_memory(err, "the picture", UINT64_MAX);
+    void *memory = smp_alloc_raw(size);
+    if (!memory)
+        return smp_fail_memory(err, "the picture", size);
+    *view = smp_view_of(shape, shape->format, memory, stride, 0, 0, shape->height);
+    return smp_reader_rows(reader, memory, stride, shape->height, err);
+}
+
+/* What rates are set against. The emulator's memory says nothing about its kernels. */
+static smp_code measure_copy(smp_device *device, smp_compare *out, smp_error *err)
+{
+    smp_rate rate = {0};
+    if (!strcmp(device->info.kind, "simt"))
+        return SMP_OK;
+    smp_code code = smp_peak_copy(device, 0, &rate, err);
+    out->copy_gbs = rate.gbs;
+    out->copy_low = rate.gbs_low;
+    out->copy_high = rate.gbs_high;
+    return code;
+}
+
+static void locate(const smp_run_request *run, smp_compare *out)
+{
+    for (size_t i = 0; i < out->step_count; i++) {
+        int node = out->steps[i].node, column;
+        if (node >= 0 && run->diags)
+            smp_diags_locate(run->diags, run->program->nodes[node].span, &out->steps[i].line, &column);
+    }
+}
+
+/* A file read whole, and the plan for it in memory (or for run->output, where it is not null). */
+typedef struct whole_input {
+    smp_reader *reader;
+    smp_plan *plan;
+    smp_view view; /* owned */
+} whole_input;
+
+/* *out is filled also on failure: close it. */
+static smp_code whole_input_open(const smp_run_request *run, whole_input *out, smp_error *err)
+{
+    *out = (whole_input){.reader = NULL};
+    smp_code code = smp_reader_open(run->input, &run->limits, &out->reader, err);
+    if (code)
+        return code;
+    const smp_media *media = smp_reader_media(out->reader);
+    smp_plan_request ask = {.program = run->program,
+                            .input = media->shape,
+                            .orientation = media->orientation,
+                            .output = run->output ? run->output : "memory",
+                            .accepts = run->output ? accepts_file : accepts_all,
+                            .probe = smp_file_probe,
+                            .probe_context = (void *)(uintptr_t)&run->limits,
+                            .plain_storage = run->plain_storage,
+                            .fuse = smp_run_fuses(run)};
+    code = smp_plan_make(&ask, run->diags, &out->plan, err);
+    return code ? code : read_picture(out->reader, &media->shape, &out->view, err);
+}
+
+static void whole_input_close(whole_input *input)
+{
+    smp_free(input->view.data);
+    smp_plan_free(input->plan);
+    smp_reader_close(input->reader);
+    *input = (whole_input){.reader = NULL};
+}
+
+smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request *request, smp_compare *out,
+                          smp_error *err)
+{
+    *out = (smp_compare){.input = run->input, .device = run->device->info, .threads = run->device->info.units};
+    whole_input input = {.reader = NULL};
+    char hash[65];
+    smp_device_info host;
+    smp_code code = hash_file(run->input, hash, err);
+    if (!code)
+        code = whole_input_open(run, &input, err);
+    if (!code) {
+        smp_compare_request made = *request;
+        made.plan = input.plan;
+        made.device = run->device;
+        made.limits = &run->limits;
+        code = smp_compare_plan(&made, &input.view, out, err);
+    }
+    if (!code && request->times && out->step_count)
+        code = measure_copy(run->device, out, err);
+    out->input = run->input;
+    if (input.reader) {
+        const smp_shape *shape = &smp_reader_media(input.reader)->shape;
+        smp_shape_text(shape, shape->format, out->input_type, sizeof out->input_type);
+    }
+    memcpy(out->input_hash, hash, sizeof out->input_hash);
+    smp_cpu_info(&host);
+    snprintf(out->host, sizeof out->host, "%s", host.name);
+    locate(run, out);
+    whole_input_close(&input);
+    return code;
+}
+
+smp_code smp_count_run(const smp_run_request *run, int threads, smp_run_report *report, smp_error *err)
+{
+    smp_compare_request request = {.counts = true,
+                                   .measured = true,
+                                   .default_only = true,
+                                   .variant = run->variant,
+                                   .threads = threads,
+                                   .time_limit = 2,
+                                   .progress = run->progress,
+                                   .progress_context = run->progress_context};
+    smp_run_request quiet = *run;
+    smp_compare found;
+    quiet.diags = NULL; /* warnings were said by the run */
+    smp_code code = smp_compare_file(&quiet, &request, &found, err);
+    for (size_t i = 0; !code && i < found.step_count; i++) {
+        const smp_compare_step *from = &found.steps[i];
+        smp_count_kind kind = from->variant_count ? smp_compare_source(&from->variants[0]) : SMP_COUNT_KINDS;
+        if (i >= report->step_count || kind == SMP_COUNT_KINDS)
+            continue;
+        smp_step_report *to = &report->steps[i]; /* both leave out sources */
+        to->counter = smp_count_kind_name(kind);
+        to->shared = from->variants[0].counts[kind].total;
+        smp_compare_crop(from, to->crop, sizeof to->crop);
+    }
+    if (!code && smp_compare_any_disagreement(&found))
+        code = smp_fail(err, SMP_E_DIFFERENT, "the model and the GPU count shared-memory accesses differently");
+    smp_compare_free(&found);
+    return code;
+}

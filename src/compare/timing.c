@@ -1,0 +1,110 @@
+/* Sampling times: variants in turns, so that what changes slowly (clocks, other programs) meets all of them; caches
+ * emptied before every sample, or left by a run of the same variant; until the medians are known well enough or the
+ * time is over. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "device/cuda/cuda_state.h"
+#include "compare/internal.h"
+
+enum {
+    MOST_SAMPLES = 1000, /* of a variant: all of them are kept */
+    FEW_SAMPLES = 3,     /* enough when the time is long over */
+    PATIENCE = 10,       /* times the limit, and as many seconds, for the samples that were asked for */
+    MOST_DROPPED = 50    /* a GPU that is slowed down all the time is measured as it is */
+};
+static const double close_together = 0.005; /* smp_spread_width */
+
+static bool timed(const smp_compare_variant *variant)
+{
+    return variant->check == SMP_CHECK_RIGHT;
+}
+
+/* Whether the GPU was slowed down by heat or a power brake just now; also notes its clocks, which have not gone down yet. */
+static bool spoilt(const smp_comparison *c)
+{
+    smp_gpu_state state;
+    if (!smp_gpu_state_now(c->device, &state))
+        return false;
+    c->out->sm_clock = state.sm_clock;
+    c->out->memory_clock = state.memory_clock;
+    if (!state.slowed || c->out->dropped >= MOST_DROPPED)
+        return false;
+    c->out->dropped++;
+    return true;
+}
+
+static smp_code sample(smp_contest *contest, smp_compare_variant *variant, smp_error *err)
+{
+    const smp_variant *own = smp_contest_variant(contest, variant);
+    const smp_view *views[] = {&contest->in, &contest->by, &contest->trial};
+    if (!smp_grow(&variant->samples, &variant->sample_capacity, variant->sample_count + 1, sizeof *variant->samples))
+        return smp_fail_memory(err, "samples", variant->sample_count * sizeof *variant->samples);
+    /* Hot caches are those that the variant's own last run left, and the turns put another's in between. */
+    const bool warm = contest->c->request->hot && contest->last != variant;
+    smp_code code = SMP_OK;
+    for (int untimed = warm; !code && untimed >= 0; untimed--) {
+        code = smp_step_reset(contest->run, err);
+        if (!code && contest->c->flush)
+            code = smp_flush_views(contest->c->flush, views, sizeof views / sizeof views[0], err);
+        if (!code)
+            code = smp_contest_run(contest, own, &contest->trial, err);
+    }
+    contest->last = variant;
+    if (!code && !spoilt(contest->c))
+        variant->samples[variant->sample_count++] = contest->run->cost.seconds;
+    return code;
+}
+
+/* Quartiles of all; *done when all lie close together. */
+static smp_code settle(smp_compare_step *report, bool *done, smp_error *err)
+{
+    *done = true;
+    for (size_t i = 0; i < report->variant_count; i++) {
+        smp_compare_variant *variant = &report->variants[i];
+        if (!smp_spread_of(variant->samples, variant->sample_count, &variant->time))
+            return smp_fail_memory(err, "samples", variant->sample_count * sizeof *variant->samples);
+        *done = *done && !(timed(variant) && smp_spread_width(&variant->time) > close_together);
+    }
+    return SMP_OK;
+}
+
+smp_code smp_contest_time(smp_contest *contest, smp_error *err)
+{
+    const smp_comparison *c = contest->c;
+    smp_compare_step *report = contest->report;
+    double start = smp_now(), patience = PATIENCE * (c->step_seconds + 1);
+    int64_t rounds = 0, look = c->request->repeat;
+    smp_code code = SMP_OK;
+    size_t count = 0;
+    for (size_t i = 0; i < report->variant_count; i++)
+        count += timed(&report->variants[i]);
+    for (bool done = count == 0; !code && !done;) {
+        for (size_t i = 0; !code && i < report->variant_count; i++) {
+            smp_compare_variant *variant = &report->variants[(i + (size_t)rounds) % report->variant_count];
+            if (timed(variant))
+                code = sample(contest, variant, err);
+        }
+        double spent = smp_now() - start;
+        rounds++;
+        if (code)
+            break;
+        if (rounds >= look) {
+            code = settle(report, &done, err);
+            look = rounds + 1 + rounds / 5;
+            done = done || spent >= c->step_seconds || rounds >= MOST_SAMPLES;
+        } else if (rounds >= FEW_SAMPLES && spent > patience) {
+            done = report->timed_out = true;
+        }
+    }
+    bool ignored;
+    if (!code)
+        code = settle(report, &ignored, err);
+    const smp_compare_variant *base = &report->variants[0];
+    for (size_t i = 0; !code && timed(base) && i < report->variant_count; i++)
+        if (timed(&report->variants[i]))
+            report->variants[i].verdict = i ? smp_verdict_of(&base->time, &report->variants[i].time) : SMP_VERDICT_BASE;
+    return code;
+}

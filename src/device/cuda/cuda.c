@@ -1,0 +1,290 @@
+/* The CUDA device: opening and closing, launches, and what they took. Written against a table of driver functions, so
+ * that the emulator and injected failures exercise every line of it. */
+#include "device/cuda/cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "device/cuda/cuda_internal.h"
+
+smp_code smp_cuda_built(smp_error *err)
+{
+    for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
+        if (file->fatbin != file->fatbin_end)
+            return SMP_OK;
+    smp_fail(err, SMP_E_DEVICE, "this build has no GPU kernels");
+    return smp_hint(err, "build where nvcc (the CUDA toolkit) is installed, or use --device cpu");
+}
+
+smp_code smp_cuda_count(smp_driver *driver, int *count, smp_error *err)
+{
+    *count = 0;
+    CUresult result = smp_cuDeviceGetCount(driver, count);
+    return result == CUDA_SUCCESS ? SMP_OK : smp_driver_error(driver, "cuDeviceGetCount", result, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ what it is */
+
+static smp_code attribute(smp_driver *driver, CUdevice device, CUdevice_attribute which, int *value, smp_error *err)
+{
+    CUresult result = smp_cuDeviceGetAttribute(driver, value, which, device);
+    return result == CUDA_SUCCESS ? SMP_OK : smp_driver_error(driver, "cuDeviceGetAttribute", result, err);
+}
+
+static smp_code find(smp_driver *driver, int index, CUdevice *device, smp_error *err)
+{
+    int count;
+    smp_code code = smp_cuda_count(driver, &count, err);
+    if (code)
+        return code;
+    if (index < 0 || index >= count) {
+        smp_fail(err, SMP_E_DEVICE, "there is no %s device %d: %d present", driver->name, index, count);
+        return smp_hint(err, "`smempipe devices` lists them");
+    }
+    CUresult result = smp_cuDeviceGet(driver, device, index);
+    return result == CUDA_SUCCESS ? SMP_OK : smp_driver_error(driver, "cuDeviceGet", result, err);
+}
+
+static smp_code describe(smp_driver *driver, CUdevice device, int index, smp_device_info *info, smp_error *err)
+{
+    *info = (smp_device_info){.index = index};
+    snprintf(info->kind, sizeof info->kind, "%s", driver->name);
+    size_t memory = 0;
+    CUresult result = smp_cuDeviceGetName(driver, info->name, (int)sizeof info->name, device);
+    if (result == CUDA_SUCCESS)
+        result = smp_cuDeviceTotalMem(driver, &memory, device);
+    if (result != CUDA_SUCCESS)
+        return smp_driver_error(driver, "cuDeviceGetName", result, err);
+    int per_block = 0, per_unit = 0, clock = 0, width = 0, cache = 0;
+    const struct {
+        CUdevice_attribute which;
+        int *value;
+    } wanted[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &info->compute_major},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &info->compute_minor},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &info->units},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &per_block},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &per_unit},
+        {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &clock},
+        {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &width},
+        {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &cache},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        smp_code code = attribute(driver, device, wanted[i].which, wanted[i].value, err);
+        if (code)
+            return code;
+    }
+    info->memory = driver->emulated ? 0 : (int64_t)memory; /* the emulator's is the host's */
+    info->shared_per_block = per_block;
+    info->shared_per_unit = per_unit;
+    info->cache = cache;
+    /* Two transfers a clock, width bits each: the datasheet's number (CUDA C++ Best Practices Guide, 8.2.1). */
+    info->peak_gbs = 2.0 * (double)clock * 1e3 * (double)width / 8 * 1e-9;
+    return SMP_OK;
+}
+
+smp_code smp_cuda_info(smp_driver *driver, int index, smp_device_info *info, smp_error *err)
+{
+    CUdevice device = 0;
+    *info = (smp_device_info){0};
+    smp_code code = find(driver, index, &device, err);
+    return code ? code : describe(driver, device, index, info, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ times */
+
+/* Adds a finished launch's time; waits for it. The slot is free afterwards, also on failure. */
+static smp_code resolve(cuda_device *gpu, cuda_timing *timing, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    smp_cost *cost = timing->cost;
+    timing->cost = NULL;
+    if (!cost)
+        return SMP_OK;
+    float milliseconds = 0;
+    CUDA_TRY(gpu, cuEventSynchronize, timing->stop);
+    CUDA_TRY(gpu, cuEventElapsedTime, &milliseconds, timing->start, timing->stop);
+    cost->seconds += (double)milliseconds * 1e-3;
+fail:
+    return code;
+}
+
+/* A free pair of events, the oldest launch's if need be. */
+static smp_code timing_slot(cuda_device *gpu, cuda_timing **out, smp_error *err)
+{
+    cuda_timing *timing = &gpu->timings[gpu->timing_next++ % CUDA_TIMINGS];
+    smp_code code = resolve(gpu, timing, err);
+    if (code)
+        return code;
+    if (!timing->start)
+        CUDA_TRY(gpu, cuEventCreate, &timing->start, CU_EVENT_DEFAULT);
+    if (!timing->stop)
+        CUDA_TRY(gpu, cuEventCreate, &timing->stop, CU_EVENT_DEFAULT);
+    *out = timing;
+fail:
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the device */
+
+smp_cuda_handles smp_cuda_handles_of(smp_device *device)
+{
+    const cuda_device *gpu = (const cuda_device *)device;
+    return (smp_cuda_handles){gpu->driver, gpu->context, gpu->device, gpu->stream};
+}
+
+void smp_cuda_before_close(smp_device *device, void (*fn)(void))
+{
+    ((cuda_device *)device)->before_close = fn;
+}
+
+size_t smp_cuda_kernel_count(smp_device *device)
+{
+    return ((const cuda_device *)device)->function_count;
+}
+
+smp_code cuda_enter(cuda_device *gpu, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    CUDA_TRY(gpu, cuCtxSetCurrent, gpu->context);
+fail:
+    return code;
+}
+
+static smp_code cuda_launch(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
+                            const smp_node_plan *plan, smp_cost *cost, smp_error *err)
+{
+    cuda_device *gpu = (cuda_device *)device;
+    (void)variant;
+    smp_io arguments = *io;
+    smp_grid grid;
+    cuda_function *function;
+    cuda_timing *timing = NULL;
+    size_t at, size;
+    bool counts;
+    if (!smp_result_part(plan, launch, &at, &size, &counts) || io->out.rows <= 0)
+        return SMP_OK;
+    if (arguments.result)
+        arguments.result = (char *)arguments.result + at;
+    smp_code code = cuda_enter(gpu, err);
+    launch = cuda_fitting(gpu, launch, io, plan->kernel);
+    if (!code)
+        code = cuda_kernel(gpu, launch, io, plan->kernel, &function, err);
+    if (!code && !function)
+        return SMP_OK;
+    if (!code)
+        code = cuda_grid(gpu, function, launch, io, plan->kernel, &grid, err);
+    if (!code && cost)
+        code = timing_slot(gpu, &timing, err);
+    if (code)
+        return code;
+    arguments.strips = grid.strips;
+    void *params[] = {&arguments, (void *)(uintptr_t)plan->kernel};
+    if (timing)
+        CUDA_TRY(gpu, cuEventRecord, timing->start, gpu->stream);
+    CUDA_TRY(gpu, cuLaunchKernel, function->function, grid.grid[0], grid.grid[1], grid.grid[2], grid.block[0],
+             grid.block[1], grid.block[2], grid.shared_bytes, gpu->stream, params, NULL);
+    if (timing) {
+        CUDA_TRY(gpu, cuEventRecord, timing->stop, gpu->stream);
+        timing->cost = cost;
+    }
+fail:
+    return code;
+}
+
+static smp_code cuda_sync(smp_device *device, smp_error *err)
+{
+    cuda_device *gpu = (cuda_device *)device;
+    smp_code code = cuda_enter(gpu, err);
+    if (!code)
+        CUDA_TRY(gpu, cuStreamSynchronize, gpu->stream);
+fail:
+    for (unsigned i = 0; i < CUDA_TIMINGS; i++) {
+        if (code)
+            gpu->timings[i].cost = NULL; /* after a failure times mean nothing, and their owners may go */
+        else
+            code = resolve(gpu, &gpu->timings[i], err);
+    }
+    return code;
+}
+
+static void cuda_close(smp_device *device)
+{
+    cuda_device *gpu = (cuda_device *)device;
+    if (!gpu)
+        return;
+    if (gpu->context) {
+        (void)smp_cuCtxSetCurrent(gpu->driver, gpu->context);
+        if (gpu->stream)
+            (void)smp_cuStreamSynchronize(gpu->driver, gpu->stream);
+        if (gpu->before_close)
+            gpu->before_close();
+        for (unsigned i = 0; i < CUDA_TIMINGS; i++) {
+            if (gpu->timings[i].start)
+                (void)smp_cuEventDestroy(gpu->driver, gpu->timings[i].start);
+            if (gpu->timings[i].stop)
+                (void)smp_cuEventDestroy(gpu->driver, gpu->timings[i].stop);
+        }
+        cuda_memory_close(gpu);
+        cuda_kernels_close(gpu);
+        if (gpu->stream)
+            (void)smp_cuStreamDestroy(gpu->driver, gpu->stream);
+        (void)smp_cuCtxSetCurrent(gpu->driver, NULL);
+        (void)smp_cuDevicePrimaryCtxRelease(gpu->driver, gpu->device);
+    }
+    smp_free(gpu);
+}
+
+static const smp_device_ops operations = {
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .zero = cuda_zero,
+    .copy_in = cuda_copy_in,
+    .copy_out = cuda_copy_out,
+    .copy = cuda_copy,
+    .launch = cuda_launch,
+    .sync = cuda_sync,
+    .close = cuda_close,
+};
+
+smp_code smp_cuda_open(smp_driver *driver, int index, smp_device **out, smp_error *err)
+{
+    *out = NULL;
+    smp_code code = driver->emulated ? SMP_OK : smp_cuda_built(err);
+    if (code)
+        return code;
+    cuda_device *gpu = smp_alloc(sizeof *gpu);
+    if (!gpu)
+        return smp_fail_memory(err, "a device", sizeof *gpu);
+    gpu->driver = driver;
+    gpu->base.ops = &operations;
+    code = find(driver, index, &gpu->device, err);
+    if (code)
+        goto fail;
+    CUDA_TRY(gpu, cuDevicePrimaryCtxRetain, &gpu->context, gpu->device);
+    code = cuda_enter(gpu, err);
+    if (code)
+        goto fail;
+    CUDA_TRY(gpu, cuStreamCreate, &gpu->stream, CU_STREAM_NON_BLOCKING);
+    code = describe(driver, gpu->device, index, &gpu->base.info, err);
+    const struct {
+        CUdevice_attribute which;
+        int *value;
+    } wanted[] = {
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &gpu->threads_per_unit},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, &gpu->blocks_per_unit},
+        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, &gpu->registers_per_unit},
+        {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, &gpu->shared_reserved},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &gpu->blocks_most},
+    };
+    for (size_t i = 0; !code && i < sizeof wanted / sizeof *wanted; i++)
+        code = attribute(driver, gpu->device, wanted[i].which, wanted[i].value, err);
+    if (code)
+        goto fail;
+    *out = &gpu->base;
+    return SMP_OK;
+fail:
+    cuda_close(&gpu->base);
+    return code;
+}

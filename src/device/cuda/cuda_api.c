@@ -1,0 +1,145 @@
+/* Opening libcuda.so.1 and the one place that every driver call passes: see cuda_api.h. */
+#include "device/cuda/cuda_api.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum call_kind { USE, ACQUIRE, RELEASE, ASK } call_kind;
+
+/* True when this call is to fail, with *result; RELEASE calls then still reach the driver. */
+static bool injected(smp_driver *driver, call_kind kind, CUresult *result)
+{
+    if (kind == ASK)
+        return false;
+    driver->calls++;
+    if (!driver->fail_at || driver->calls < driver->fail_at ||
+        (driver->calls > driver->fail_at && !driver->fail_sticky))
+        return false;
+    *result = driver->fail_with;
+    return true;
+}
+
+static CUresult traced(const smp_driver *driver, const char *name, CUresult result)
+{
+    if (driver->trace) {
+        const char *text = NULL;
+        if (driver->call.cuGetErrorName(result, &text) != CUDA_SUCCESS || !text)
+            text = "?";
+        fprintf(stderr, "smempipe: %s: %s = %s\n", driver->name, name, text);
+    }
+    return result;
+}
+
+#define CU(name, symbol, kind, params, args)                                                                           \
+    CUresult smp_##name(smp_driver *driver, SMP_UNWRAP params)                                                         \
+    {                                                                                                                  \
+        CUresult result_;                                                                                              \
+        if (!injected(driver, kind, &result_))                                                                         \
+            result_ = driver->call.name args;                                                                          \
+        else if (kind == RELEASE)                                                                                      \
+            (void)driver->call.name args;                                                                              \
+        return kind == ASK ? result_ : traced(driver, #name, result_);                                                 \
+    }
+#include "device/cuda/cuda_api.def"
+#undef CU
+
+static smp_driver cuda_driver = {.name = "cuda"};
+static smp_error cuda_problem; /* why there is no driver, kept for later calls */
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+static void open_library(void)
+{
+    smp_error *err = &cuda_problem;
+    smp_driver *driver = &cuda_driver;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        smp_fail(err, SMP_E_DEVICE, "no CUDA driver on this machine: %s", dlerror());
+        smp_hint(err, "install NVIDIA's driver, or use --device cpu");
+        return;
+    }
+    const char *missing = NULL;
+    void *symbol;
+#define CU(name, text, kind, params, args)                                                                             \
+    symbol = dlsym(library, text);                                                                                     \
+    if (!symbol)                                                                                                       \
+        missing = text;                                                                                                \
+    memcpy(&driver->call.name, &symbol, sizeof symbol);
+#include "device/cuda/cuda_api.def"
+#undef CU
+    if (missing) {
+        smp_fail(err, SMP_E_DEVICE, "the CUDA driver is too old: it lacks %s", missing);
+        smp_hint(err, "update NVIDIA's driver, or use --device cpu");
+        dlclose(library);
+        return;
+    }
+    const char *trace = getenv("SMP_TRACE_DRIVER");
+    driver->trace = trace && *trace && strcmp(trace, "0") != 0;
+    CUresult result = smp_cuInit(driver, 0);
+    if (result == CUDA_SUCCESS) {
+        err->code = SMP_OK;
+        return;
+    }
+    smp_driver_error(driver, "cuInit", result, err); /* the library stays open: its strings and threads may be in use */
+}
+
+smp_code smp_driver_cuda(smp_driver **out, smp_error *err)
+{
+    *out = NULL;
+    pthread_once(&opened, open_library);
+    if (cuda_problem.code != SMP_OK) {
+        if (err)
+            *err = cuda_problem;
+        return cuda_problem.code;
+    }
+    *out = &cuda_driver;
+    return SMP_OK;
+}
+
+void smp_driver_fail_at(smp_driver *driver, uint64_t nth, CUresult result, bool sticky)
+{
+    driver->calls = 0;
+    driver->fail_at = nth;
+    driver->fail_with = result;
+    driver->fail_sticky = sticky;
+}
+
+static const char *advice(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_NO_DEVICE:
+    case CUDA_ERROR_INVALID_DEVICE:
+        return "`smempipe devices` lists what there is; --device cpu always works";
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_INVALID_IMAGE:
+        return "this build has no kernels for this GPU: build with -DSMP_CUDA_ARCHS=native, or use --device cpu";
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+        return "the driver is older than the toolkit of this build: update NVIDIA's driver";
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+        return "a kernel went wrong: a bug of smempipe worth reporting; --device cpu gives the result";
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+        return "a kernel ran longer than the display's watchdog allows: use smaller strips or another GPU";
+    default:
+        return "SMP_TRACE_DRIVER=1 shows every driver call; --device cpu does without the GPU";
+    }
+}
+
+smp_code smp_driver_error(smp_driver *driver, const char *what, CUresult result, smp_error *err)
+{
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        smp_fail(err, SMP_E_DEVICE_MEMORY, "out of memory on the device (%s)", what);
+        return smp_hint(err, "use a smaller picture or smaller strips, or --device cpu");
+    }
+    const char *name = NULL, *text = NULL;
+    if (driver->call.cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
+        name = "unknown error";
+    if (driver->call.cuGetErrorString(result, &text) != CUDA_SUCCESS || !text)
+        text = "no description";
+    smp_fail(err, SMP_E_DEVICE, "%s failed: %s (%s)", what, name, text);
+    return smp_hint(err, "%s", advice(result));
+}

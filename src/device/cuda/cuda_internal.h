@@ -1,0 +1,98 @@
+/* What the CUDA device's files share: cuda.c (opening, launches, times), cuda_memory.c (buffers, copies) and
+ * cuda_kernel.c (modules, functions, what a launch takes). */
+#ifndef SMP_DEVICE_CUDA_INTERNAL_H
+#define SMP_DEVICE_CUDA_INTERNAL_H
+
+#include "device/cuda/cuda.h"
+#include "device/kernel_table.h"
+
+enum {
+    CUDA_STAGES = 2,            /* pinned buffers each way: one is filled while the other travels */
+    CUDA_STAGE_BYTES = 4 << 20, /* of each */
+    CUDA_TIMINGS = 256          /* launches whose time may be outstanding */
+};
+
+typedef struct cuda_block { /* device memory: borrowed out, or kept for the next alloc */
+    CUdeviceptr memory;
+    size_t size;
+    bool borrowed;
+} cuda_block;
+
+typedef struct cuda_stage { /* pinned host memory that a copy goes through */
+    void *memory;
+    CUevent done;
+    bool busy; /* a copy that uses it is queued */
+} cuda_stage;
+
+typedef struct cuda_module {
+    const smp_kernel_file *file;
+    CUmodule module;
+} cuda_module;
+
+typedef struct cuda_function {
+    char name[96];
+    CUfunction function;
+    unsigned dynamic_shared; /* opted in, bytes */
+} cuda_function;
+
+typedef struct cuda_timing {
+    CUevent start, stop;
+    smp_cost *cost; /* null: free */
+} cuda_timing;
+
+typedef struct cuda_device {
+    smp_device base;
+    smp_driver *driver;
+    CUdevice device;
+    CUcontext context; /* null until retained */
+    CUstream stream;
+    void (*before_close)(void); /* null: nobody */
+    cuda_block *blocks;
+    size_t block_count, block_capacity;
+    cuda_stage in[CUDA_STAGES], out[CUDA_STAGES];
+    unsigned in_next;
+    cuda_module *modules;
+    size_t module_count, module_capacity;
+    cuda_function *functions;
+    size_t function_count, function_capacity;
+    cuda_timing timings[CUDA_TIMINGS];
+    unsigned timing_next;
+    int threads_per_unit, blocks_per_unit, registers_per_unit, shared_reserved, blocks_most;
+} cuda_device;
+
+/* A driver call that must succeed, in a function with `smp_code code`, `smp_error *err` and a label `fail`. */
+#define CUDA_TRY(gpu, name, ...)                                                                                       \
+    do {                                                                                                               \
+        CUresult result_ = smp_##name((gpu)->driver, __VA_ARGS__);                                                     \
+        if (result_ != CUDA_SUCCESS) {                                                                                 \
+            code = smp_driver_error((gpu)->driver, #name, result_, err);                                               \
+            goto fail;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/* Makes the context the calling thread's. */
+smp_code cuda_enter(cuda_device *gpu, smp_error *err);
+
+smp_code cuda_alloc(smp_device *device, size_t size, void **out, smp_error *err);
+void cuda_free(smp_device *device, void *memory);
+smp_code cuda_zero(smp_device *device, void *memory, size_t size, smp_error *err);
+smp_code cuda_copy_in(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                      int64_t row_bytes, int64_t rows, smp_error *err);
+smp_code cuda_copy_out(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                       int64_t row_bytes, int64_t rows, smp_error *err);
+smp_code cuda_copy(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows,
+                   smp_error *err);
+/* Gives all memory back; the context must be current. */
+void cuda_memory_close(cuda_device *gpu);
+
+/* The launch itself, or the first of its smaller ones whose shared memory a block of the device may have. */
+const smp_launch *cuda_fitting(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params);
+/* The function of a launch for these views' formats; *out null: the work does not need the launch. */
+smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
+                     cuda_function **out, smp_error *err);
+/* Grid and block of a launch, checked against the device's limits; opts into dynamic shared memory above 48 KB. */
+smp_code cuda_grid(cuda_device *gpu, cuda_function *function, const smp_launch *launch, const smp_io *io,
+                   const void *params, smp_grid *grid, smp_error *err);
+void cuda_kernels_close(cuda_device *gpu);
+
+#endif

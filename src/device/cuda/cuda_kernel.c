@@ -1,0 +1,183 @@
+/* From a stage's launch to a function of the driver: names, modules loaded when first needed, grid and shared memory.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "device/cuda/cuda_internal.h"
+#include "stages/shared/launch_shapes.h"
+
+/* The name in the kernel file: NAME_u8_f32 for u8 in, f32 out. A launch without an output picture has its input's. */
+static void kernel_name(char *name, size_t size, const char *kernel, const smp_io *io)
+{
+    static const char *const formats[SMP_FORMATS] = {"u8", "u16", "f32"};
+    int out = io->out.data ? io->out.format : io->in.format;
+    snprintf(name, size, "%s_%s_%s", kernel, formats[io->in.format], formats[out]);
+}
+
+static smp_code load_module(cuda_device *gpu, const smp_kernel_file *file, CUmodule *out, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; i < gpu->module_count; i++)
+        if (gpu->modules[i].file == file) {
+            *out = gpu->modules[i].module;
+            return SMP_OK;
+        }
+    if (!smp_grow(&gpu->modules, &gpu->module_capacity, gpu->module_count + 1, sizeof *gpu->modules))
+        return smp_fail_memory(err, "GPU modules", sizeof *gpu->modules);
+    CUmodule module = NULL;
+    CUDA_TRY(gpu, cuModuleLoadData, &module, gpu->driver->emulated ? (const void *)file : file->fatbin);
+    gpu->modules[gpu->module_count++] = (cuda_module){file, module};
+    *out = module;
+fail:
+    return code;
+}
+
+smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
+                     cuda_function **out, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    cuda_function made = {.function = NULL};
+    *out = NULL;
+    if (!launch->cuda)
+        return smp_fail(err, SMP_E_DEVICE, "this stage has no kernel for %s", gpu->base.info.kind);
+    const char *kernel = smp_launch_kernel(launch, io, params);
+    if (!kernel)
+        return SMP_OK;
+    kernel_name(made.name, sizeof made.name, kernel, io);
+    for (size_t i = 0; i < gpu->function_count; i++)
+        if (strcmp(gpu->functions[i].name, made.name) == 0) {
+            *out = &gpu->functions[i];
+            return SMP_OK;
+        }
+    const smp_kernel_file *file = smp_kernel_file_of(made.name);
+    if (!file)
+        return smp_fail(err, SMP_E_DEVICE, "this build has no GPU kernel %s", made.name);
+    CUmodule module = NULL;
+    code = load_module(gpu, file, &module, err);
+    if (code)
+        return code;
+    if (!smp_grow(&gpu->functions, &gpu->function_capacity, gpu->function_count + 1, sizeof *gpu->functions))
+        return smp_fail_memory(err, "GPU functions", sizeof *gpu->functions);
+    CUDA_TRY(gpu, cuModuleGetFunction, &made.function, module, made.name);
+    gpu->functions[gpu->function_count] = made;
+    *out = &gpu->functions[gpu->function_count++];
+fail:
+    return code;
+}
+
+enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of dynamic shared memory that every kernel may use */
+
+/* What a launch's geometry says, before it is checked. */
+static smp_grid asked_grid(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params)
+{
+    smp_grid grid = {.grid = {1, 1, 1},
+                     .block = {1, 1, 1},
+                     .units = (unsigned)gpu->base.info.units,
+                     .shared_most = (unsigned)gpu->base.info.shared_per_block,
+                     .blocks_most = (unsigned)gpu->blocks_most};
+    (launch->geometry ? launch->geometry : smp_geometry_samples)(io, params, &grid);
+    return grid;
+}
+
+const smp_launch *cuda_fitting(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params)
+{
+    while (launch->smaller &&
+           (int64_t)asked_grid(gpu, launch, io, params).shared_bytes > gpu->base.info.shared_per_block)
+        launch = launch->smaller;
+    return launch;
+}
+
+smp_code cuda_grid(cuda_device *gpu, cuda_function *function, const smp_launch *launch, const smp_io *io,
+                   const void *params, smp_grid *grid, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    *grid = asked_grid(gpu, launch, io, params);
+    if ((int64_t)grid->shared_bytes > gpu->base.info.shared_per_block) {
+        smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", function->name,
+                 grid->shared_bytes, gpu->base.info.name, (long long)gpu->base.info.shared_per_block);
+        return smp_hint(err, "use --variant naive, or --device cpu");
+    }
+    if (grid->shared_bytes > WITHOUT_ASKING && grid->shared_bytes > function->dynamic_shared) {
+        CUDA_TRY(gpu, cuFuncSetAttribute, function->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                 (int)grid->shared_bytes);
+        function->dynamic_shared = grid->shared_bytes;
+    }
+fail:
+    return code;
+}
+
+void cuda_kernels_close(cuda_device *gpu)
+{
+    for (size_t i = 0; i < gpu->module_count; i++)
+        (void)smp_cuModuleUnload(gpu->driver, gpu->modules[i].module);
+    smp_free(gpu->modules);
+    smp_free(gpu->functions);
+}
+
+/* Registers are granted to warps in lots of 256. */
+static int64_t registers_of_block(const smp_cuda_launch_info *info, int threads)
+{
+    return (int64_t)((info->registers * 32 + 255) / 256 * 256) * ((threads + 31) / 32);
+}
+
+/* The emulator does not compile for a GPU: what the compiler said for the nearest one, where this build has it. */
+static void ask_compiler(const cuda_device *gpu, const cuda_function *function, int threads, smp_cuda_launch_info *info)
+{
+    smp_kernel_usage usage;
+    const smp_kernel_file *file = smp_kernel_file_of(function->name);
+    int arch = gpu->base.info.compute_major * 10 + gpu->base.info.compute_minor;
+    if (!file || !smp_kernel_usage_find(file->usage, function->name, arch, &usage) || usage.registers <= 0)
+        return;
+    info->registers = usage.registers;
+    info->static_shared = usage.static_shared;
+    info->local_bytes = usage.stack;
+    info->compiled_for = usage.arch;
+    int64_t by_registers = gpu->registers_per_unit / registers_of_block(info, threads);
+    int64_t shared = info->static_shared + (int64_t)info->grid.shared_bytes + gpu->shared_reserved;
+    int64_t by_shared = shared > 0 ? gpu->base.info.shared_per_unit / shared : by_registers;
+    if (by_registers < info->blocks_per_unit)
+        info->blocks_per_unit = (int)by_registers;
+    if (by_shared < info->blocks_per_unit)
+        info->blocks_per_unit = (int)by_shared;
+}
+
+smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
+                                  smp_cuda_launch_info *info, smp_error *err)
+{
+    cuda_device *gpu = (cuda_device *)device;
+    cuda_function *function;
+    *info = (smp_cuda_launch_info){.limit = "threads"};
+    smp_code code = cuda_enter(gpu, err);
+    launch = cuda_fitting(gpu, launch, io, params);
+    if (!code)
+        code = cuda_kernel(gpu, launch, io, params, &function, err);
+    if (!code && function)
+        code = cuda_grid(gpu, function, launch, io, params, &info->grid, err);
+    if (code || !function)
+        return code;
+    CUDA_TRY(gpu, cuFuncGetAttribute, &info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function->function);
+    CUDA_TRY(gpu, cuFuncGetAttribute, &info->static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function->function);
+    CUDA_TRY(gpu, cuFuncGetAttribute, &info->local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function->function);
+    int threads = (int)(info->grid.block[0] * info->grid.block[1] * info->grid.block[2]);
+    CUDA_TRY(gpu, cuOccupancyMaxActiveBlocksPerMultiprocessor, &info->blocks_per_unit, function->function, threads,
+             info->grid.shared_bytes);
+    if (gpu->driver->emulated)
+        ask_compiler(gpu, function, threads, info);
+    if (gpu->threads_per_unit > 0)
+        info->occupancy = (double)(info->blocks_per_unit * threads) / gpu->threads_per_unit;
+    /* The first resource that another block would exceed. */
+    int next = info->blocks_per_unit + 1;
+    int64_t shared = info->static_shared + (int64_t)info->grid.shared_bytes + gpu->shared_reserved;
+    int64_t registers = registers_of_block(info, threads);
+    if ((int64_t)next * threads > gpu->threads_per_unit)
+        info->limit = "threads";
+    else if (shared * next > gpu->base.info.shared_per_unit)
+        info->limit = "shared memory";
+    else if (registers * next > gpu->registers_per_unit)
+        info->limit = "registers";
+    else
+        info->limit = "blocks";
+fail:
+    return code;
+}

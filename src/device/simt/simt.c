@@ -1,0 +1,521 @@
+/* The emulator's driver table: every entry point of cuda_api.def over host memory, done at once. Handles are checked so
+ * that a wrong one is an error and not a crash, and, as on a device, a kernel's fault stays until the context goes. */
+#include "device/simt/simt.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "device/kernel_table.h"
+#include "device/simt/simt_internal.h"
+
+struct CUmod_st {
+    const smp_kernel_file *file;
+    struct CUfunc_st *functions;
+};
+
+struct CUfunc_st {
+    const smp_simt_kernel *plain, *traced;
+    int most_dynamic_shared, static_shared;
+    struct CUfunc_st *next;
+};
+
+struct CUctx_st {
+    int references;
+};
+
+struct CUstream_st {
+    int unused;
+};
+
+struct CUevent_st {
+    struct timespec at;
+    bool recorded;
+};
+
+static struct {
+    struct CUctx_st context;
+    CUresult fault; /* of a kernel: every call returns it from then on */
+    smp_trace *trace;
+    smp_simt_order order;
+    uint64_t seed;
+    int threads, blocks;
+} simt;
+
+void smp_simt_set_threads(int threads)
+{
+    simt.threads = threads;
+}
+
+void smp_simt_set_blocks(int most)
+{
+    simt.blocks = most;
+}
+
+void smp_simt_set_order(smp_simt_order order, uint64_t seed)
+{
+    simt.order = order;
+    simt.seed = seed;
+}
+
+void smp_simt_set_trace(smp_trace *trace)
+{
+    simt.trace = trace;
+}
+
+CUresult simt_usable(void)
+{
+    return simt.context.references ? simt.fault : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* ------------------------------------------------------------------------------------------------ device, context */
+
+static CUresult simt_init(unsigned flags)
+{
+    return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static CUresult simt_version(int *version)
+{
+    *version = 13000;
+    return CUDA_SUCCESS;
+}
+
+typedef struct result_name {
+    CUresult result;
+    const char *name, *text;
+} result_name;
+
+static const result_name results[] = {
+    {CUDA_SUCCESS, "CUDA_SUCCESS", "no error"},
+    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+    {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+    {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+     "too many resources requested for launch"},
+    {CUDA_ERROR_LAUNCH_TIMEOUT, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+    {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+    {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+static const result_name *result_of(CUresult result)
+{
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        if (results[i].result == result)
+            return &results[i];
+    return NULL;
+}
+
+static CUresult simt_error_name(CUresult result, const char **text)
+{
+    const result_name *row = result_of(result);
+    *text = row ? row->name : NULL;
+    return row ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_error_string(CUresult result, const char **text)
+{
+    const result_name *row = result_of(result);
+    *text = row ? row->text : NULL;
+    if (simt.fault && result == simt.fault && simt_fault_text()[0])
+        *text = simt_fault_text();
+    return row ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_device_count(int *count)
+{
+    *count = 1;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_device(CUdevice *device, int ordinal)
+{
+    *device = 0;
+    return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+static CUresult simt_device_name(char *name, int size, CUdevice device)
+{
+    (void)device;
+    snprintf(name, (size_t)size, "emulator of a GPU on the host's processor");
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_device_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    (void)device;
+    switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *value = SIMT_THREADS;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
+        *value = simt.blocks > 0 ? simt.blocks : 65535;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
+        *value = SIMT_STATIC_SHARED;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        *value = SIMT_SHARED;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+        *value = SIMT_SHARED + 1024;
+        break;
+    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
+        *value = 1024;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        *value = simt_pool_threads() > 0 ? simt_pool_threads() : 1;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = 9;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = 0;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
+        *value = 2048;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
+        *value = 32;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
+        *value = 65536;
+        break;
+    default: /* clocks, bus width, caches: the emulator has none */
+        *value = 0;
+        break;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_total_memory(size_t *bytes, CUdevice device)
+{
+    (void)device;
+    *bytes = SIMT_MEMORY;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_retain(CUcontext *context, CUdevice device)
+{
+    *context = NULL;
+    if (device != 0)
+        return CUDA_ERROR_INVALID_DEVICE;
+    if (simt.context.references == 0) {
+        if (!simt_pool_open(simt.threads))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        simt.fault = CUDA_SUCCESS;
+    }
+    simt.context.references++;
+    *context = &simt.context;
+    return CUDA_SUCCESS;
+}
+
+/* As a context does: everything that is still allocated goes with it. */
+static CUresult simt_release(CUdevice device)
+{
+    if (device != 0 || !simt.context.references)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (--simt.context.references)
+        return CUDA_SUCCESS;
+    simt_pool_close();
+    simt_buffers_close();
+    simt.fault = CUDA_SUCCESS;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_set_current(CUcontext context)
+{
+    return !context || context == &simt.context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* ------------------------------------------------------------------------------------------------ kernels */
+
+static CUresult simt_load(CUmodule *module, const void *image)
+{
+    *module = NULL;
+    NEED_CONTEXT();
+    if (!image)
+        return CUDA_ERROR_INVALID_IMAGE;
+    CUmodule made = smp_alloc(sizeof *made);
+    if (!made)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    made->file = image;
+    *module = made;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_unload(CUmodule module)
+{
+    if (!module)
+        return CUDA_ERROR_INVALID_HANDLE;
+    while (module->functions) {
+        CUfunction next = module->functions->next;
+        smp_free(module->functions);
+        module->functions = next;
+    }
+    smp_free(module);
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_function(CUfunction *function, CUmodule module, const char *name)
+{
+    *function = NULL;
+    NEED_CONTEXT();
+    if (!module)
+        return CUDA_ERROR_INVALID_HANDLE;
+    const smp_simt_kernel *plain = smp_simt_kernel_find(module->file->plain, name);
+    if (!plain)
+        return CUDA_ERROR_NOT_FOUND;
+    for (CUfunction known = module->functions; known; known = known->next)
+        if (known->plain == plain) {
+            *function = known;
+            return CUDA_SUCCESS;
+        }
+    CUfunction made = smp_alloc(sizeof *made);
+    if (!made)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    made->plain = plain;
+    made->traced = smp_simt_kernel_find(module->file->traced, name);
+    made->most_dynamic_shared = SIMT_STATIC_SHARED;
+    made->next = module->functions;
+    module->functions = made;
+    *function = made;
+    return CUDA_SUCCESS;
+}
+
+/* The host cannot know a kernel's shared memory before it has run: 0 until then. */
+static CUresult simt_function_attribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    NEED_CONTEXT();
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *value = SIMT_THREADS;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        *value = function->static_shared;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = function->most_dynamic_shared;
+        return CUDA_SUCCESS;
+    default:
+        *value = 0;
+        return CUDA_SUCCESS;
+    }
+}
+
+static CUresult simt_set_function_attribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+    NEED_CONTEXT();
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
+        value + function->static_shared > SIMT_SHARED)
+        return CUDA_ERROR_INVALID_VALUE;
+    function->most_dynamic_shared = value;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_occupancy(int *blocks, CUfunction function, int threads, size_t dynamic_shared)
+{
+    NEED_CONTEXT();
+    if (threads < 1 || threads > SIMT_THREADS)
+        return CUDA_ERROR_INVALID_VALUE;
+    int by_threads = 2048 / threads;
+    int by_shared = (int)((size_t)(SIMT_SHARED + 1024) / (dynamic_shared + (size_t)function->static_shared + 1024));
+    *blocks = by_threads < by_shared ? by_threads : by_shared;
+    *blocks = *blocks > 32 ? 32 : *blocks;
+    return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------ streams, events */
+
+static CUresult simt_stream_create(CUstream *stream, unsigned flags)
+{
+    (void)flags;
+    *stream = NULL;
+    NEED_CONTEXT();
+    *stream = smp_alloc(sizeof **stream);
+    return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult simt_stream_destroy(CUstream stream)
+{
+    smp_free(stream);
+    return simt.fault;
+}
+
+static CUresult simt_stream_synchronize(CUstream stream)
+{
+    (void)stream;
+    NEED_CONTEXT();
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_stream_wait(CUstream stream, CUevent event, unsigned flags)
+{
+    (void)stream, (void)flags;
+    NEED_CONTEXT();
+    return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult simt_event_create(CUevent *event, unsigned flags)
+{
+    (void)flags;
+    *event = NULL;
+    NEED_CONTEXT();
+    *event = smp_alloc(sizeof **event);
+    return *event ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult simt_event_destroy(CUevent event)
+{
+    smp_free(event);
+    return simt.fault;
+}
+
+static CUresult simt_event_record(CUevent event, CUstream stream)
+{
+    (void)stream;
+    NEED_CONTEXT();
+    if (!event)
+        return CUDA_ERROR_INVALID_HANDLE;
+    clock_gettime(CLOCK_MONOTONIC, &event->at);
+    event->recorded = true;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_event_synchronize(CUevent event)
+{
+    NEED_CONTEXT();
+    return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult simt_event_elapsed(float *milliseconds, CUevent start, CUevent stop)
+{
+    NEED_CONTEXT();
+    if (!start || !stop || !start->recorded || !stop->recorded)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *milliseconds = (float)((double)(stop->at.tv_sec - start->at.tv_sec) * 1e3 +
+                            (double)(stop->at.tv_nsec - start->at.tv_nsec) * 1e-6);
+    return CUDA_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                   CUstream stream, void **params, void **extra)
+{
+    (void)stream;
+    NEED_CONTEXT();
+    if (!function || extra)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!grid_x || !grid_y || !grid_z || grid_x > INT32_MAX || grid_y > 65535 || grid_z > 65535 || !block_x ||
+        !block_y || !block_z || block_x > 1024 || block_y > 1024 || block_z > 64 ||
+        (uint64_t)block_x * block_y * block_z > SIMT_THREADS || shared_bytes > (unsigned)function->most_dynamic_shared)
+        return CUDA_ERROR_INVALID_VALUE;
+    simt_launch launch = {
+        .kernel = simt.trace ? function->traced : function->plain,
+        .args = params,
+        .grid = {grid_x, grid_y, grid_z},
+        .block = {block_x, block_y, block_z},
+        .dynamic_shared = shared_bytes,
+        .order = simt.order,
+        .seed = simt.seed,
+        .blocks = (uint64_t)grid_x * grid_y * grid_z,
+    };
+    if (!launch.kernel)
+        return CUDA_ERROR_NOT_FOUND;
+    if (simt.trace) {
+        smp_trace *trace = simt.trace;
+        if (!smp_grow(&trace->launches, &trace->capacity, trace->count + 1, sizeof *trace->launches))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        launch.trace = &trace->launches[trace->count++];
+        launch.counts_only = trace->counts_only;
+        *launch.trace = (smp_trace_launch){.dynamic_shared = shared_bytes};
+        snprintf(launch.trace->kernel, sizeof launch.trace->kernel, "%s", launch.kernel->name);
+        memcpy(launch.trace->grid, launch.grid, sizeof launch.grid);
+        memcpy(launch.trace->block, launch.block, sizeof launch.block);
+    }
+    simt_pool_run(&launch);
+    function->static_shared = (int)atomic_load(&launch.static_shared);
+    if (launch.trace)
+        launch.trace->static_shared = atomic_load(&launch.static_shared);
+    if (!simt_guards_hold())
+        simt_fault(&launch, CUDA_ERROR_ILLEGAL_ADDRESS, "wrote outside a buffer");
+    CUresult fault = atomic_load(&launch.fault);
+    if (fault == CUDA_ERROR_OUT_OF_MEMORY || fault == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
+        return fault; /* the launch itself was refused */
+    simt.fault = fault;
+    return CUDA_SUCCESS;
+}
+
+static smp_driver simt_driver = {
+    .call =
+        {
+            .cuInit = simt_init,
+            .cuDriverGetVersion = simt_version,
+            .cuGetErrorName = simt_error_name,
+            .cuGetErrorString = simt_error_string,
+            .cuDeviceGetCount = simt_device_count,
+            .cuDeviceGet = simt_device,
+            .cuDeviceGetName = simt_device_name,
+            .cuDeviceGetAttribute = simt_device_attribute,
+            .cuDeviceTotalMem = simt_total_memory,
+            .cuDevicePrimaryCtxRetain = simt_retain,
+            .cuDevicePrimaryCtxRelease = simt_release,
+            .cuCtxSetCurrent = simt_set_current,
+            .cuModuleLoadData = simt_load,
+            .cuModuleUnload = simt_unload,
+            .cuModuleGetFunction = simt_function,
+            .cuFuncGetAttribute = simt_function_attribute,
+            .cuFuncSetAttribute = simt_set_function_attribute,
+            .cuOccupancyMaxActiveBlocksPerMultiprocessor = simt_occupancy,
+            .cuMemGetInfo = simt_memory_info,
+            .cuMemAlloc = simt_alloc,
+            .cuMemFree = simt_free,
+            .cuMemHostAlloc = simt_host_alloc,
+            .cuMemFreeHost = simt_host_free,
+            .cuMemcpyHtoDAsync = simt_to_device,
+            .cuMemcpyDtoHAsync = simt_from_device,
+            .cuMemcpyDtoDAsync = simt_in_device,
+            .cuMemcpy2DAsync = simt_copy_2d,
+            .cuMemsetD8Async = simt_fill,
+            .cuStreamCreate = simt_stream_create,
+            .cuStreamDestroy = simt_stream_destroy,
+            .cuStreamSynchronize = simt_stream_synchronize,
+            .cuStreamWaitEvent = simt_stream_wait,
+            .cuEventCreate = simt_event_create,
+            .cuEventDestroy = simt_event_destroy,
+            .cuEventRecord = simt_event_record,
+            .cuEventSynchronize = simt_event_synchronize,
+            .cuEventElapsedTime = simt_event_elapsed,
+            .cuLaunchKernel = simt_launch_kernel,
+        },
+    .name = "simt",
+    .emulated = true,
+};
+
+static pthread_once_t traced_once = PTHREAD_ONCE_INIT;
+
+static void read_trace_wish(void)
+{
+    const char *trace = getenv("SMP_TRACE_DRIVER");
+    simt_driver.trace = trace && *trace && strcmp(trace, "0") != 0;
+}
+
+smp_driver *smp_driver_simt(void)
+{
+    pthread_once(&traced_once, read_trace_wish);
+    return &simt_driver;
+}

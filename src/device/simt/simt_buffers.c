@@ -1,0 +1,234 @@
+/* The emulator's memory: buffers with guards on both sides, and the copies between them and the host. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "device/simt/simt_internal.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SIMT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SIMT_ASAN 1
+#endif
+#endif
+#ifdef SIMT_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+enum { GUARD = 256, GUARD_BYTE = 0xfd, FRESH_BYTE = 0xcd }; /* bytes round a buffer; what new memory holds */
+enum { ALIGNED = 512 }; /* as the driver aligns: traces look at addresses in global memory too */
+
+typedef struct buffer {
+    char *memory; /* as allocated */
+    char *block;  /* inside: GUARD bytes, data, GUARD bytes */
+    size_t size;
+} buffer;
+
+static struct {
+    buffer *items; /* by address */
+    size_t count, capacity;
+} list;
+
+static void buffer_release(buffer *one)
+{
+#ifdef SIMT_ASAN
+    __asan_unpoison_memory_region(one->block, one->size + 2 * GUARD);
+#endif
+    smp_free(one->memory);
+}
+
+void simt_buffers_close(void)
+{
+    for (size_t i = 0; i < list.count; i++)
+        buffer_release(&list.items[i]);
+    smp_free(list.items);
+    list.items = NULL;
+    list.count = list.capacity = 0;
+}
+
+static char *data_of(const buffer *one)
+{
+    return one->block + GUARD;
+}
+
+/* How many buffers begin, guard included, at or before this address: the last of them is the one that may hold it. */
+static size_t begun_by(uintptr_t at)
+{
+    size_t low = 0, high = list.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)list.items[middle].block <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The buffer that holds [at, at + size) whole. */
+static const buffer *buffer_at(CUdeviceptr at, size_t size)
+{
+    size_t begun = begun_by((uintptr_t)at);
+    if (!begun)
+        return NULL;
+    const buffer *one = &list.items[begun - 1];
+    size_t offset = (size_t)(at - (uintptr_t)data_of(one));
+    return offset <= one->size && size <= one->size - offset ? one : NULL;
+}
+
+bool simt_guard_hit(uintptr_t at, size_t size, simt_range *clean)
+{
+    size_t begun = begun_by(at + size - 1);
+    uintptr_t before = 0, after = begun < list.count ? (uintptr_t)list.items[begun].block : UINTPTR_MAX;
+    if (begun) {
+        const buffer *one = &list.items[begun - 1];
+        uintptr_t data = (uintptr_t)data_of(one), end = data + one->size;
+        before = end + GUARD;
+        if (at >= data && at + size <= end) {
+            *clean = (simt_range){data, end};
+            return false;
+        }
+    }
+    if (at < before)
+        return true;
+    *clean = (simt_range){before, after};
+    return false;
+}
+
+/* Guards keep their bytes: a kernel that wrote past a buffer is found even where nothing was instrumented. */
+bool simt_guards_hold(void)
+{
+#ifndef SIMT_ASAN
+    for (size_t i = 0; i < list.count; i++)
+        for (size_t k = 0; k < GUARD; k++) {
+            const char *data = data_of(&list.items[i]);
+            if ((unsigned char)data[-1 - (ptrdiff_t)k] != GUARD_BYTE ||
+                (unsigned char)data[list.items[i].size + k] != GUARD_BYTE)
+                return false;
+        }
+#endif
+    return true;
+}
+
+CUresult simt_memory_info(size_t *available, size_t *total)
+{
+    NEED_CONTEXT();
+    *total = *available = SIMT_MEMORY;
+    return CUDA_SUCCESS;
+}
+
+CUresult simt_alloc(CUdeviceptr *memory, size_t size)
+{
+    *memory = 0;
+    NEED_CONTEXT();
+    size_t whole;
+    if (!size)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!smp_add_size(size, 2 * GUARD + ALIGNED, &whole) ||
+        !smp_grow(&list.items, &list.capacity, list.count + 1, sizeof *list.items))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    char *raw = smp_alloc_raw(whole);
+    if (!raw)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    char *block = raw + (ALIGNED - ((uintptr_t)raw + GUARD) % ALIGNED) % ALIGNED;
+    memset(block, GUARD_BYTE, GUARD);
+    memset(block + GUARD, FRESH_BYTE, size);
+    memset(block + GUARD + size, GUARD_BYTE, GUARD);
+#ifdef SIMT_ASAN
+    __asan_poison_memory_region(block, GUARD);
+    __asan_poison_memory_region(block + GUARD + size, GUARD);
+#endif
+    size_t place = begun_by((uintptr_t)block);
+    memmove(list.items + place + 1, list.items + place, (list.count++ - place) * sizeof *list.items);
+    list.items[place] = (buffer){raw, block, size};
+    *memory = (CUdeviceptr)(uintptr_t)(block + GUARD);
+    return CUDA_SUCCESS;
+}
+
+CUresult simt_free(CUdeviceptr memory)
+{
+    size_t begun = begun_by((uintptr_t)memory);
+    if (!begun || (uintptr_t)data_of(&list.items[begun - 1]) != memory)
+        return memory ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    buffer_release(&list.items[begun - 1]);
+    memmove(list.items + begun - 1, list.items + begun, (list.count-- - begun) * sizeof *list.items);
+    return simt_usable();
+}
+
+CUresult simt_host_alloc(void **memory, size_t size, unsigned flags)
+{
+    (void)flags;
+    *memory = NULL;
+    NEED_CONTEXT();
+    *memory = smp_alloc_raw(size);
+    return *memory ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult simt_host_free(void *memory)
+{
+    smp_free(memory);
+    return simt_usable();
+}
+
+CUresult simt_to_device(CUdeviceptr to, const void *from, size_t size, CUstream stream)
+{
+    (void)stream;
+    NEED_CONTEXT();
+    if (!buffer_at(to, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy((void *)(uintptr_t)to, from, size);
+    return CUDA_SUCCESS;
+}
+
+CUresult simt_from_device(void *to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    (void)stream;
+    NEED_CONTEXT();
+    if (!buffer_at(from, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(to, (const void *)(uintptr_t)from, size);
+    return CUDA_SUCCESS;
+}
+
+CUresult simt_in_device(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    (void)stream;
+    NEED_CONTEXT();
+    if (!buffer_at(to, size) || !buffer_at(from, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
+    return CUDA_SUCCESS;
+}
+
+CUresult simt_copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream)
+{
+    (void)stream;
+    NEED_CONTEXT();
+    bool from_device = copy->srcMemoryType == CU_MEMORYTYPE_DEVICE,
+         to_device = copy->dstMemoryType == CU_MEMORYTYPE_DEVICE;
+    if (!copy->Height || !copy->WidthInBytes)
+        return CUDA_SUCCESS;
+    if (copy->srcPitch < copy->WidthInBytes || copy->dstPitch < copy->WidthInBytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t from_at = copy->srcY * copy->srcPitch + copy->srcXInBytes,
+           to_at = copy->dstY * copy->dstPitch + copy->dstXInBytes;
+    const char *from = (from_device ? (const char *)(uintptr_t)copy->srcDevice : (const char *)copy->srcHost) + from_at;
+    char *to = (to_device ? (char *)(uintptr_t)copy->dstDevice : (char *)copy->dstHost) + to_at;
+    if ((from_device && !buffer_at((uintptr_t)from, (copy->Height - 1) * copy->srcPitch + copy->WidthInBytes)) ||
+        (to_device && !buffer_at((uintptr_t)to, (copy->Height - 1) * copy->dstPitch + copy->WidthInBytes)))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t y = 0; y < copy->Height; y++)
+        memcpy(to + y * copy->dstPitch, from + y * copy->srcPitch, copy->WidthInBytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult simt_fill(CUdeviceptr to, unsigned char value, size_t size, CUstream stream)
+{
+    (void)stream;
+    NEED_CONTEXT();
+    if (!buffer_at(to, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    memset((void *)(uintptr_t)to, value, size);
+    return CUDA_SUCCESS;
+}

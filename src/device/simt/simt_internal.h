@@ -1,0 +1,185 @@
+/* What the emulator's own files share: a launch, a worker and what it keeps of each thread of the block it runs.
+ *   simt.c         the driver table: context, modules, streams, events
+ *   simt_buffers.c its memory: buffers with guards, copies
+ *   simt_run.c     launches: workers, blocks, warps, barriers, exchanges
+ *   simt_memory.c  what kernels do to memory together: shared memory, atomics, asynchronous copies
+ *   simt_trace.c   the instrumented kernels' callbacks: bank conflicts, races, uninitialised reads
+ *   simt_fiber.c   stacks and the switch between them */
+#ifndef SMP_DEVICE_SIMT_INTERNAL_H
+#define SMP_DEVICE_SIMT_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/simt/simt.h"
+#include "lib/emulator_shim.h"
+
+enum {
+    SIMT_THREADS = 1024, /* the most a block has */
+    SIMT_LANES = 32,
+    SIMT_WARPS = SIMT_THREADS / SIMT_LANES,
+    SIMT_STATIC_SHARED = 48 * 1024, /* bytes a block has without asking */
+    SIMT_SHARED = 227 * 1024,       /* with opt-in: an H100's */
+    SIMT_ARENA = 256 * 1024,        /* the address range that counts as shared memory */
+    SIMT_STACK = 128 * 1024,        /* bytes a fiber */
+    SIMT_WORKERS = 16,
+    SIMT_DECLARATIONS = 16 /* SMP_SHARED in one kernel */
+};
+
+/* ------------------------------------------------------------------------------------------------ fibers */
+
+typedef struct simt_fiber simt_fiber;
+typedef struct simt_fibers simt_fibers;
+
+/* SIMT_THREADS fibers over lazily committed stacks; null when memory is exhausted. main(context, n) runs on the nth. */
+simt_fibers *simt_fibers_new(void (*main)(void *context, int n), void *context);
+void simt_fibers_free(simt_fibers *fibers);
+/* Scheduler to fiber n, from its beginning if it was reset; and back. */
+void simt_fiber_enter(simt_fibers *fibers, int n);
+void simt_fiber_leave(simt_fibers *fibers, int n);
+/* Forgets what fiber n was doing. */
+void simt_fiber_reset(simt_fibers *fibers, int n);
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+typedef struct simt_launch {
+    const smp_simt_kernel *kernel;
+    void *const *args;
+    unsigned grid[3], block[3];
+    size_t dynamic_shared;
+    smp_simt_order order;
+    uint64_t seed;
+    smp_trace_launch *trace; /* null: plain kernels */
+    bool counts_only;        /* as in smp_trace */
+    uint64_t blocks;
+    atomic_uint_fast64_t next_block;
+    atomic_int fault; /* a CUresult */
+    atomic_size_t static_shared;
+} simt_launch;
+
+typedef enum simt_state { SIMT_READY, SIMT_AT_BARRIER, SIMT_AT_EXCHANGE, SIMT_EXITED } simt_state;
+
+/* What a thread brings to an exchange with its warp. */
+typedef struct simt_exchange {
+    int op, argument;
+    uint32_t mask;
+    uint64_t value, result;
+} simt_exchange;
+
+/* An asynchronous copy that was started: the pool of a worker, chained for each thread. */
+typedef struct simt_copy {
+    void *to;
+    const void *from;           /* null: zeros */
+    uint32_t size, group, next; /* next: index + 1 */
+    uintptr_t pc;
+} simt_copy;
+
+typedef struct simt_recorder simt_recorder;
+
+typedef struct simt_worker {
+    simt_launch *launch;
+    simt_fibers *fibers;
+    simt_recorder *recorder; /* made by the first traced launch */
+    int threads, current;    /* of the block; the running one */
+    bool abandoned;          /* the block cannot go on */
+    bool in_kernel;          /* a fiber runs */
+    simt_state state[SIMT_THREADS];
+    smp_simt_index place[SIMT_THREADS];
+    simt_exchange exchange[SIMT_THREADS];
+    uintptr_t barrier_pc[SIMT_THREADS];
+    /* Shared memory: dynamic first, then one place for each declaration. */
+    char *arena;
+    size_t shared_used;
+    int declared;
+    struct {
+        const void *tag;
+        size_t offset, size;
+    } declarations[SIMT_DECLARATIONS];
+    /* Asynchronous copies. */
+    simt_copy *copies;
+    size_t copy_count, copy_capacity;
+    uint32_t copy_first[SIMT_THREADS], copy_last[SIMT_THREADS], copy_group[SIMT_THREADS];
+} simt_worker;
+
+/* The worker whose fiber runs on this host thread. */
+extern __thread simt_worker *simt_me;
+
+/* Makes and joins the workers; false when memory is exhausted. threads 0: all cores. */
+bool simt_pool_open(int threads);
+void simt_pool_close(void);
+int simt_pool_threads(void);
+/* Runs all blocks; faults are left in launch->fault. */
+void simt_pool_run(simt_launch *launch);
+
+/* Ends the running block with a fault; when called in a fiber it does not return. text: printf style. */
+void simt_fault(simt_launch *launch, CUresult result, const char *format, ...) SMP_PRINTF(3, 4);
+/* What the last fault was about; "" before any. */
+const char *simt_fault_text(void);
+_Noreturn void simt_abandon(simt_worker *worker);
+
+/* ------------------------------------------------------------------------------------------------ memory */
+
+void simt_memory_begin(simt_worker *worker);
+/* Addresses first .. end-1. */
+typedef struct simt_range {
+    uintptr_t first, end;
+} simt_range;
+
+/* True when [at, at+size) touches a guard beside a buffer. Else *clean is all round it that touches none, until buffers
+ * come or go. */
+bool simt_guard_hit(uintptr_t at, size_t size, simt_range *clean);
+/* Guards keep their bytes: a kernel that wrote past a buffer is found even where nothing was instrumented. */
+bool simt_guards_hold(void);
+void simt_buffers_close(void);
+
+/* CUDA_SUCCESS, or why calls fail: no context, or a fault of a kernel, which stays. */
+CUresult simt_usable(void);
+#define NEED_CONTEXT()                                                                                                 \
+    do {                                                                                                               \
+        CUresult why_ = simt_usable();                                                                                 \
+        if (why_)                                                                                                      \
+            return why_;                                                                                               \
+    } while (0)
+
+/* What a context claims to have; the host's memory is the limit. */
+#define SIMT_MEMORY ((size_t)1 << 40)
+
+/* Entry points of the driver's table that are about memory. */
+CUresult simt_memory_info(size_t *available, size_t *total);
+CUresult simt_alloc(CUdeviceptr *memory, size_t size);
+CUresult simt_free(CUdeviceptr memory);
+CUresult simt_host_alloc(void **memory, size_t size, unsigned flags);
+CUresult simt_host_free(void *memory);
+CUresult simt_to_device(CUdeviceptr to, const void *from, size_t size, CUstream stream);
+CUresult simt_from_device(void *to, CUdeviceptr from, size_t size, CUstream stream);
+CUresult simt_in_device(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream);
+CUresult simt_copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream);
+CUresult simt_fill(CUdeviceptr to, unsigned char value, size_t size, CUstream stream);
+
+/* ------------------------------------------------------------------------------------------------ tracing */
+
+typedef enum simt_access { SIMT_READ, SIMT_WRITE, SIMT_ATOMIC, SIMT_ASYNC } simt_access;
+
+/* False when memory is exhausted. */
+bool simt_trace_prepare(simt_worker *worker);
+void simt_trace_free(simt_worker *worker);
+void simt_trace_block(simt_worker *worker);    /* a block begins */
+void simt_trace_barrier(simt_worker *worker);  /* all threads pass a barrier */
+void simt_trace_warp_end(simt_worker *worker); /* the warp's lanes have all stopped: count its instructions */
+void simt_trace_warp_sync(simt_worker *worker, int warp); /* all lanes of a warp pass a warp barrier */
+void simt_trace_together(simt_worker *worker); /* the running lane passes a place that its warp passes together */
+void simt_trace_divergent(simt_worker *worker, uintptr_t pc);
+/* unit: an integer atomic that adds 1; real: one on floats. */
+void simt_trace_atomic(simt_worker *worker, const void *at, size_t size, uintptr_t pc, bool unit, bool real);
+void simt_trace_atomic_read(simt_worker *worker);
+/* An asynchronous copy is issued (its instruction is counted) and lands (its bytes are written). from: null for zeros.
+ */
+void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, bool fills,
+                           uintptr_t pc);
+void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, uintptr_t pc);
+/* Adds what the worker saw to the launch; false when memory is exhausted. */
+bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch);
+
+#endif

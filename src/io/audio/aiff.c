@@ -1,0 +1,275 @@
+/* AIFF and AIFF-C: PCM (both byte orders) and float samples, names and comments. Sources: Apple, "Audio Interchange File
+ * Format: AIFF 1.3" (1989) and "AIFF-C" (1991). Written here for the reasons that wav.c gives. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/audio/sound.h"
+
+enum { MOST_CHUNKS = 1000, MOST_TEXT = 1 << 16 /* bytes of a text that is kept */ };
+
+typedef struct header {
+    bool compressed, has_format, has_data;
+    unsigned channels, bits;
+    uint32_t frames;
+    double rate;
+    char kind[5]; /* AIFF-C: "NONE", "sowt", "fl32", ... */
+    uint64_t data_at, data_size;
+} header;
+
+static bool sniff(const uint8_t *head, size_t size)
+{
+    return size >= 12 && memcmp(head, "FORM", 4) == 0 &&
+           (memcmp(head + 8, "AIFF", 4) == 0 || memcmp(head + 8, "AIFC", 4) == 0);
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+/* An 80-bit extended number. */
+static double get_extended(const uint8_t *at)
+{
+    int exponent = (int)(smp_get_be(at, 2) & 0x7FFF) - 16383 - 63;
+    uint64_t mantissa = (uint64_t)smp_get_be(at + 2, 4) << 32 | smp_get_be(at + 6, 4);
+    return at[0] & 0x80 ? -1. : ldexp((double)mantissa, exponent);
+}
+
+static smp_code take_format(header *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err)
+{
+    uint8_t f[22];
+    const uint32_t least = h->compressed ? 22 : 18;
+    if (h->has_format || size < least || !smp_sound_look(source, at, f, least))
+        return smp_fail(err, SMP_E_DECODE, "the AIFF is damaged: its format is incomplete or there twice");
+    h->has_format = true;
+    h->channels = smp_get_be(f, 2);
+    h->frames = smp_get_be(f + 2, 4);
+    h->bits = smp_get_be(f + 6, 2);
+    h->rate = get_extended(f + 8);
+    memcpy(h->kind, h->compressed ? (const char *)f + 18 : "NONE", 4);
+    return SMP_OK;
+}
+
+static bool take_text(smp_meta *meta, smp_source *source, const char *key, uint64_t at, uint32_t size)
+{
+    char *text = size && size <= MOST_TEXT ? smp_alloc_raw(size) : NULL;
+    bool memory = text || !size || size > MOST_TEXT;
+    if (text && smp_sound_look(source, at, text, size))
+        memory = smp_meta_add_text(meta, key, text, strnlen(text, size));
+    smp_free(text);
+    return memory;
+}
+
+/* As wav.c walks. */
+static smp_code walk(header *h, smp_reader *reader, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    uint8_t chunk[8], offset[4];
+    uint64_t at = 12;
+    if (!smp_sound_look(source, 8, chunk, 4))
+        return smp_source_ended(source, err);
+    h->compressed = chunk[3] == 'C';
+    for (int i = 0; i < MOST_CHUNKS && smp_sound_look(source, at, chunk, 8); i++) {
+        const uint32_t size = smp_get_be(chunk + 4, 4);
+        const uint64_t body = at + 8;
+        smp_code code = SMP_OK;
+        if (memcmp(chunk, "COMM", 4) == 0)
+            code = take_format(h, source, body, size, err);
+        else if (memcmp(chunk, "SSND", 4) == 0 && !h->has_data) {
+            if (size < 8 || !smp_sound_look(source, body, offset, 4))
+                break;
+            /* A pipe cannot go back to samples that lie before their format. */
+            if (!h->has_format && (code = smp_source_spool(source, err)) != SMP_OK)
+                return code;
+            h->has_data = true;
+            h->data_size = size - 8;
+            h->data_at = body + 8 + smp_get_be(offset, 4);
+            if (smp_get_be(offset, 4) > h->data_size)
+                return smp_fail(err, SMP_E_DECODE, "the AIFF is damaged: its samples begin past their end");
+            h->data_size -= smp_get_be(offset, 4);
+            if (!source->seekable)
+                break;
+        } else
+            for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
+                if (tag->aiff && memcmp(chunk, tag->aiff, 4) == 0 &&
+                    !take_text(&reader->media.meta, source, tag->key, body, size))
+                    code = smp_fail_memory(err, "a text", size);
+        if (code == SMP_OK)
+            code = smp_check_size(source, body + size, err);
+        if (code != SMP_OK)
+            return code;
+        at = body + size + (size & 1);
+    }
+    if (h->has_data && h->has_format)
+        return SMP_OK;
+    if (source->failed || source->over_limit)
+        return smp_source_ended(source, err);
+    smp_fail(err, SMP_E_DECODE, "the AIFF ends before its %s: it is truncated, or holds none",
+             h->has_format ? "samples" : "format");
+    return smp_hint(err, "copy or download it again");
+}
+
+static smp_code choose_type(const header *h, int *type, bool *big, smp_error *err)
+{
+    const bool plain = memcmp(h->kind, "NONE", 4) == 0 || memcmp(h->kind, "twos", 4) == 0;
+    const bool swapped = memcmp(h->kind, "sowt", 4) == 0;
+    const unsigned bits = (h->bits + 7) / 8 * 8; /* codes of 20 bits, say, lie at the top of 24 */
+    *big = !swapped;
+    *type = SMP_SOUND_NONE;
+    if (plain || swapped)
+        *type = bits == 8    ? SMP_SOUND_S8
+                : bits == 16 ? SMP_SOUND_S16
+                : bits == 24 ? SMP_SOUND_S24
+                : bits == 32 ? SMP_SOUND_S32
+                             : SMP_SOUND_NONE;
+    else if (memcmp(h->kind, "fl32", 4) == 0 || memcmp(h->kind, "FL32", 4) == 0)
+        *type = SMP_SOUND_F32;
+    else if (memcmp(h->kind, "fl64", 4) == 0 || memcmp(h->kind, "FL64", 4) == 0)
+        *type = SMP_SOUND_F64;
+    else if (memcmp(h->kind, "in24", 4) == 0)
+        *type = SMP_SOUND_S24;
+    else if (memcmp(h->kind, "in32", 4) == 0)
+        *type = SMP_SOUND_S32;
+    else if (memcmp(h->kind, "raw ", 4) == 0)
+        *type = SMP_SOUND_U8;
+    if (*type)
+        return SMP_OK;
+    if (plain || swapped)
+        return smp_fail(err, SMP_E_DECODE, "the AIFF's samples have %u bits, which is not read", h->bits);
+    char kind[5] = {0};
+    for (int i = 0; i < 4; i++)
+        kind[i] = h->kind[i] >= 32 && h->kind[i] < 127 ? h->kind[i] : '?';
+    smp_fail(err, SMP_E_DECODE, "the AIFF-C's samples are of kind '%s', which is not read", kind);
+    return smp_hint(err, "kinds read: PCM of 8, 16, 24 and 32 bits, float of 32 and 64 bits");
+}
+
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    header h = {0};
+    int type;
+    bool big;
+    smp_code code = walk(&h, reader, err);
+    if (code == SMP_OK)
+        code = choose_type(&h, &type, &big, err);
+    if (code == SMP_OK)
+        code = smp_sound_header(reader, h.frames, h.channels, h.rate, type, err);
+    if (code == SMP_OK)
+        code = smp_check_size(&reader->source, h.data_at + h.data_size, err);
+    if (code != SMP_OK)
+        return code;
+    const uint64_t need = (uint64_t)h.frames * h.channels * (uint64_t)(smp_sound_bits(type) / 8);
+    if (need > h.data_size)
+        return smp_fail(err, SMP_E_DECODE, "the AIFF is damaged: its %u frames take %llu bytes, but it has %llu", h.frames,
+                        (unsigned long long)need, (unsigned long long)h.data_size);
+    smp_sound_describe(&reader->media, h.compressed ? "AIFF-C" : NULL);
+    return smp_pcm_open_read(reader, type, big, h.data_at, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    return smp_sound_can_write("AIFF", shape, SMP_MAX_CHANNELS, err);
+}
+
+static int type_to_write(const smp_sound *sound)
+{
+    switch (sound->type) {
+    case SMP_SOUND_U8:
+        return SMP_SOUND_S8;
+    case SMP_SOUND_NONE:
+        return SMP_SOUND_F32;
+    case SMP_SOUND_VORBIS:
+    case SMP_SOUND_OPUS:
+        return SMP_SOUND_S16;
+    default:
+        return sound->type;
+    }
+}
+
+static void put_extended(smp_bytes *out, double value)
+{
+    int exponent;
+    double fraction = frexp(value, &exponent); /* 0.5 .. 1 */
+    smp_bytes_be(out, (uint64_t)(exponent - 1 + 16383), 2);
+    smp_bytes_be(out, (uint64_t)ldexp(fraction, 32), 4);
+    smp_bytes_be(out, (uint64_t)ldexp(ldexp(fraction, 32) - floor(ldexp(fraction, 32)), 32), 4);
+}
+
+static void put_texts(smp_bytes *out, const smp_meta *meta)
+{
+    for (size_t i = 0; meta && i < meta->text_count; i++)
+        for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++) {
+            size_t length = strlen(meta->texts[i].value);
+            if (!tag->aiff || strcmp(tag->key, meta->texts[i].key) != 0 || length > MOST_TEXT)
+                continue;
+            smp_bytes_add(out, tag->aiff, 4);
+            smp_bytes_be(out, length, 4);
+            smp_bytes_add(out, meta->texts[i].value, length);
+            smp_bytes_be(out, 0, (int)(length & 1));
+        }
+}
+
+static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    const int type = type_to_write(&writer->sound), channels = writer->shape.channels;
+    const bool real = type == SMP_SOUND_F32 || type == SMP_SOUND_F64;
+    const uint64_t frames = (uint64_t)writer->shape.height;
+    const uint64_t data = frames * (uint64_t)(channels * smp_sound_bits(type) / 8), pad = data & 1;
+    if (data > UINT32_MAX - (1u << 20)) {
+        smp_fail(err, SMP_E_WRITE, "an AIFF holds up to 4 GB, and this sound takes %llu bytes", (unsigned long long)data);
+        return smp_hint(err, "write a .wav, which may be larger, or a .flac");
+    }
+    smp_code code = smp_pcm_open_write(writer, type, true, err);
+    if (code != SMP_OK)
+        return code;
+    ((smp_pcm *)writer->state)->pad = pad;
+    smp_bytes out = {0};
+    smp_bytes_add(&out, "FORM", 4);
+    smp_bytes_be(&out, 0, 4);
+    smp_bytes_add(&out, real ? "AIFC" : "AIFF", 4);
+    if (real) {
+        smp_bytes_add(&out, "FVER", 4);
+        smp_bytes_be(&out, 4, 4);
+        smp_bytes_be(&out, 0xA2805140u, 4); /* AIFF-C, version 1 */
+    }
+    smp_bytes_add(&out, "COMM", 4);
+    smp_bytes_be(&out, real ? 24 : 18, 4);
+    smp_bytes_be(&out, (uint64_t)channels, 2);
+    smp_bytes_be(&out, frames, 4);
+    smp_bytes_be(&out, (uint64_t)smp_sound_bits(type), 2);
+    put_extended(&out, writer->shape.rate);
+    if (real)
+        smp_bytes_add(&out, type == SMP_SOUND_F32 ? "fl32\0\0" : "fl64\0\0", 6); /* and an empty name */
+    put_texts(&out, meta);
+    smp_bytes_add(&out, "SSND", 4);
+    smp_bytes_be(&out, data + 8, 4);
+    smp_bytes_be(&out, 0, 8);
+    if (!out.failed) {
+        uint64_t all = out.size + data + pad - 8;
+        for (int i = 0; i < 4; i++)
+            out.data[4 + i] = (uint8_t)(all >> 8 * (3 - i));
+    }
+    code = out.failed ? smp_fail_memory(err, "a header", out.size)
+                      : smp_output_write(writer->output, out.data, out.size, err);
+    smp_free(out.data);
+    return code;
+}
+
+static const char *const extensions[] = {"aiff", "aif", "aifc", NULL};
+
+const smp_file_format smp_format_aiff = {
+    .name = "AIFF",
+    .extensions = extensions,
+    .kind = SMP_AUDIO,
+    .sniff = sniff,
+    .read_open = read_open,
+    .read_rows = smp_pcm_read,
+    .read_end = smp_pcm_read_end,
+    .read_close = smp_pcm_close_read,
+    .write_shape = write_shape,
+    .write_open = write_open,
+    .write_rows = smp_pcm_write,
+    .write_end = smp_pcm_write_end,
+    .write_close = smp_pcm_close_write,
+};

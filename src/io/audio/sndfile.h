@@ -1,0 +1,38 @@
+/* What sndfile.c (reading) and sndfile_write.c share. */
+#ifndef SMP_IO_SNDFILE_H
+#define SMP_IO_SNDFILE_H
+
+#include "io/audio/sound.h"
+
+smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err);
+smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
+smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err);
+void smp_sndfile_write_close(smp_writer *writer);
+
+#ifdef SMP_HAVE_SNDFILE
+#include <sndfile.h>
+
+#include "io/audio/ogg_pages.h"
+
+enum { SMP_SNDFILE_SAMPLES = 8192 /* of a buffer */ };
+
+typedef struct smp_sndfile {
+    SNDFILE *file;
+    float *buffer;            /* SMP_SNDFILE_SAMPLES floats, or as many 32-bit integers */
+    bool real;                /* the library gives and takes floats; else integers, whose top bits count */
+    int bits;                 /* of those integers */
+    const uint8_t *order;     /* Vorbis and Opus: where channel c of WAV's order lies; null: the same order */
+    smp_source *source;       /* reader */
+    smp_output *output;       /* writer */
+    smp_ogg_pages *pages;     /* writer of Ogg: what was written of a page */
+    smp_bytes held;           /* writer to a pipe: all of it, since the library goes back to the header */
+    int64_t position, length; /* writer: where the library is, and how far it came */
+    smp_code code;            /* writer: the first failure, and its message */
+    smp_error *err;
+} smp_sndfile;
+
+/* Where channel c of WAV's order (L R C LFE BL BR ...) lies in a Vorbis frame; null when the orders are equal. */
+const uint8_t *smp_vorbis_order(int channels);
+#endif
+
+#endif

@@ -1,0 +1,211 @@
+/* FLAC and Ogg Vorbis written through libsndfile; see sndfile.c. Rounding to integers is done here (smp_sound_round). */
+#include "io/audio/sndfile.h"
+
+#ifdef SMP_HAVE_SNDFILE
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+
+/* Vorbis I, section 4.3.9, for 3 to 8 channels. */
+const uint8_t *smp_vorbis_order(int channels)
+{
+    static const uint8_t three[] = {0, 2, 1}, five[] = {0, 2, 1, 3, 4}, six[] = {0, 2, 1, 5, 3, 4},
+                         seven[] = {0, 2, 1, 6, 5, 3, 4}, eight[] = {0, 2, 1, 7, 5, 6, 3, 4};
+    static const uint8_t *const orders[] = {NULL, NULL, NULL, three, NULL, five, six, seven, eight};
+    return channels >= 0 && channels <= 8 ? orders[channels] : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ bytes */
+
+static sf_count_t output_length(void *user)
+{
+    return ((smp_sndfile *)user)->length;
+}
+
+static sf_count_t output_tell(void *user)
+{
+    return ((smp_sndfile *)user)->position;
+}
+
+static sf_count_t output_seek(sf_count_t offset, int whence, void *user)
+{
+    smp_sndfile *s = user;
+    int64_t to;
+    if (!smp_add_i64(whence == SEEK_CUR ? s->position : whence == SEEK_END ? s->length : 0, offset, &to) || to < 0 ||
+        to > s->length)
+        return -1;
+    return s->position = to;
+}
+
+static sf_count_t no_read(void *to, sf_count_t count, void *user)
+{
+    (void)to, (void)count, (void)user;
+    return 0;
+}
+
+static smp_code put(smp_sndfile *s, const uint8_t *data, size_t size)
+{
+    if (s->pages)
+        return smp_ogg_pages_put(s->pages, s->output, data, size, s->err);
+    const size_t inside = (size_t)smp_min_i64((int64_t)size, s->length - s->position);
+    if (smp_output_seekable(s->output)) {
+        smp_code code = inside ? smp_output_patch(s->output, (uint64_t)s->position, data, inside, s->err) : SMP_OK;
+        return code != SMP_OK || inside == size ? code
+                                                : smp_output_write(s->output, data + inside, size - inside, s->err);
+    }
+    if (inside)
+        memcpy(s->held.data + s->position, data, inside);
+    smp_bytes_add(&s->held, data + inside, size - inside);
+    return s->held.failed ? smp_fail_memory(s->err, "a file that cannot go to a pipe before it is finished", s->held.size)
+                          : SMP_OK;
+}
+
+static sf_count_t output_write(const void *from, sf_count_t count, void *user)
+{
+    smp_sndfile *s = user;
+    if (s->code != SMP_OK || count <= 0)
+        return 0;
+    if (s->pages && s->position != s->length) /* Ogg never goes back */
+        return 0;
+    s->code = put(s, from, (size_t)count);
+    if (s->code != SMP_OK)
+        return 0;
+    s->position += count;
+    s->length = smp_max_i64(s->length, s->position);
+    return count;
+}
+
+/* ------------------------------------------------------------------------------------------------ the writer */
+
+static int flac_bits(const smp_sound *sound)
+{
+    switch (sound->type) {
+    case SMP_SOUND_S8:
+    case SMP_SOUND_U8:
+        return 8;
+    case SMP_SOUND_S16:
+    case SMP_SOUND_VORBIS:
+    case SMP_SOUND_OPUS:
+        return 16;
+    default:
+        return 24;
+    }
+}
+
+static void put_tags(SNDFILE *file, const smp_meta *meta)
+{
+    for (size_t i = 0; meta && i < meta->text_count; i++)
+        for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
+            if (tag->number && strcmp(tag->key, meta->texts[i].key) == 0)
+                sf_set_string(file, tag->number, meta->texts[i].value); /* one that does not fit is left out */
+}
+
+smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    const bool ogg = writer->format == &smp_format_ogg;
+    smp_sndfile *s = writer->state = smp_alloc(sizeof *s);
+    if (!s || !(s->buffer = smp_alloc_raw(SMP_SNDFILE_SAMPLES * sizeof(float))) ||
+        (ogg && !(s->pages = smp_alloc(sizeof *s->pages))))
+        return smp_fail_memory(err, "a sound", SMP_SNDFILE_SAMPLES * sizeof(float));
+    s->output = writer->output;
+    s->err = err;
+    s->real = ogg;
+    s->bits = flac_bits(&writer->sound);
+    s->order = ogg ? smp_vorbis_order(writer->shape.channels) : NULL;
+    const int subtype = s->bits == 8 ? SF_FORMAT_PCM_S8 : s->bits == 16 ? SF_FORMAT_PCM_16 : SF_FORMAT_PCM_24;
+    SF_INFO info = {.samplerate = (int)writer->shape.rate,
+                    .channels = writer->shape.channels,
+                    .format = ogg ? SF_FORMAT_OGG | SF_FORMAT_VORBIS : SF_FORMAT_FLAC | subtype};
+    SF_VIRTUAL_IO io = {output_length, output_seek, no_read, output_write, output_tell};
+    s->file = sf_open_virtual(&io, SFM_WRITE, &info, s);
+    if (!s->file && s->code == SMP_OK)
+        s->code = smp_fail(err, SMP_E_WRITE, "a %s cannot hold this sound (%d channels at %d Hz): %s", writer->format->name,
+                           info.channels, info.samplerate, sf_strerror(NULL));
+    if (s->code == SMP_OK) {
+        if (writer->options.strip)
+            meta = NULL;
+        put_tags(s->file, meta);
+    }
+    s->err = NULL;
+    return s->code;
+}
+
+/* Vorbis codes blocks of samples together: one that is not finite would silence all of its block. */
+static float finite_sample(float v, uint64_t *clipped)
+{
+    if (isfinite(v))
+        return v;
+    ++*clipped;
+    return isnan(v) ? 0.f : copysignf(1.f, v);
+}
+
+/* Gathers frames in the library's order and as its integers. */
+static void gather(smp_writer *writer, const smp_sndfile *s, const char *from, int64_t stride, int64_t rows)
+{
+    const int channels = writer->shape.channels;
+    int32_t *codes = (int32_t *)(void *)s->buffer;
+    for (int64_t i = 0; i < rows; i++) {
+        const float *frame = (const float *)(const void *)(from + i * stride);
+        for (int c = 0; c < channels; c++) {
+            const int64_t to = i * channels + (s->order ? s->order[c] : c);
+            if (s->real)
+                s->buffer[to] = finite_sample(frame[c], &writer->clipped);
+            else
+                codes[to] = (int32_t)((uint32_t)smp_sound_round(frame[c], s->bits, &writer->clipped) << (32 - s->bits));
+        }
+    }
+}
+
+static smp_code ended(smp_writer *writer, smp_sndfile *s, bool good, smp_error *err)
+{
+    s->err = NULL;
+    if (s->code != SMP_OK || good)
+        return s->code;
+    return smp_fail(err, SMP_E_WRITE, "the %s cannot be written: %s", writer->format->name, sf_strerror(s->file));
+}
+
+smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+{
+    smp_sndfile *s = writer->state;
+    const int64_t most = SMP_SNDFILE_SAMPLES / writer->shape.channels;
+    for (int64_t y = 0, n; y < rows; y += n) {
+        n = smp_min_i64(rows - y, most);
+        gather(writer, s, (const char *)from + y * stride, stride, n);
+        s->err = err;
+        sf_count_t put_rows = s->real ? sf_writef_float(s->file, s->buffer, n) : sf_writef_int(s->file, (const int *)(void *)s->buffer, n);
+        smp_code code = ended(writer, s, put_rows == n, err);
+        if (code != SMP_OK)
+            return code;
+    }
+    return SMP_OK;
+}
+
+smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err)
+{
+    smp_sndfile *s = writer->state;
+    s->err = err;
+    int failed = sf_close(s->file);
+    s->file = NULL;
+    smp_code code = ended(writer, s, !failed, err);
+    if (code == SMP_OK && s->held.size)
+        code = smp_output_write(writer->output, s->held.data, s->held.size, err);
+    return code;
+}
+
+void smp_sndfile_write_close(smp_writer *writer)
+{
+    smp_sndfile *s = writer->state;
+    s->code = s->code ? s->code : SMP_E_WRITE; /* what the library still wants to write is dropped */
+    if (s->file)
+        sf_close(s->file);
+    smp_free(s->buffer);
+    smp_free(s->pages);
+    smp_free(s->held.data);
+    smp_free(s);
+    writer->state = NULL;
+}
+
+#endif

@@ -1,0 +1,353 @@
+/* Sample types, channel maps and the samples of WAV and AIFF: see sound.h. */
+#include "io/audio/sound.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+
+static const struct {
+    int type, bits;
+    const char *name;
+} types[] = {
+    {SMP_SOUND_S8, 8, "8-bit PCM"},      {SMP_SOUND_U8, 8, "8-bit PCM"},     {SMP_SOUND_S16, 16, "16-bit PCM"},
+    {SMP_SOUND_S24, 24, "24-bit PCM"},   {SMP_SOUND_S32, 32, "32-bit PCM"},  {SMP_SOUND_F32, 32, "32-bit float"},
+    {SMP_SOUND_F64, 64, "64-bit float"}, {SMP_SOUND_VORBIS, 0, "Vorbis"},    {SMP_SOUND_OPUS, 0, "Opus"},
+};
+enum { TYPES = sizeof types / sizeof types[0] };
+
+const char *smp_sound_type_name(int type)
+{
+    for (int i = 0; i < TYPES; i++)
+        if (types[i].type == type)
+            return types[i].name;
+    return NULL;
+}
+
+int smp_sound_bits(int type)
+{
+    for (int i = 0; i < TYPES; i++)
+        if (types[i].type == type)
+            return types[i].bits;
+    return 0;
+}
+
+const smp_sound_tag smp_sound_tags[] = {
+    {"Title", "INAM", "NAME", 1},  {"Copyright", "ICOP", "(c) ", 2}, {"Software", "ISFT", NULL, 3},
+    {"Artist", "IART", "AUTH", 4}, {"Comment", "ICMT", "ANNO", 5},   {"Date", "ICRD", NULL, 6},
+    {"Album", "IPRD", NULL, 7},    {"License", NULL, NULL, 8},       {"TrackNumber", "ITRK", NULL, 9},
+    {"Genre", "IGNR", NULL, 16},   {0},
+};
+
+/* ------------------------------------------------------------------------------------------------ samples */
+
+int32_t smp_sound_round(float v, int bits, uint64_t *clipped)
+{
+    const double scale = (double)(INT64_C(1) << (bits - 1)), most = scale - 1;
+    double x = (double)v * scale;
+    *clipped += !(x >= -scale - 0.5 && x <= most + 0.5);
+    x = x > -scale ? x : v == v ? -scale : 0;
+    x = x < most ? x : most;
+    return (int32_t)((x + 6755399441055744.0) - 6755399441055744.0); /* 1.5 * 2^52: rounds, ties to even */
+}
+
+static uint64_t order(uint64_t value, int bytes, bool big)
+{
+    if (big == smp_little_endian())
+        value = __builtin_bswap64(value) >> (64 - 8 * bytes);
+    return value;
+}
+
+/* One sample of `bytes` bytes, without any of the machine's own alignment. */
+static uint64_t take(const uint8_t *from, int bytes, bool big)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint64_t)from[i] << 8 * (big ? bytes - 1 - i : i);
+    return value;
+}
+
+static inline __attribute__((always_inline)) void decode_codes(float *to, const uint8_t *from, int64_t n, int bytes,
+                                                               bool big, uint64_t flip)
+{
+    const int shift = 64 - 8 * bytes;
+    const double scale = 1. / (double)(INT64_C(1) << (8 * bytes - 1));
+    for (int64_t i = 0; i < n; i++, from += bytes)
+        to[i] = (float)((double)((int64_t)((take(from, bytes, big) ^ flip) << shift) >> shift) * scale);
+}
+
+void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big)
+{
+    switch (type) {
+    case SMP_SOUND_U8:
+        decode_codes(to, from, n, 1, false, 0x80);
+        break;
+    case SMP_SOUND_S8:
+        decode_codes(to, from, n, 1, false, 0);
+        break;
+    case SMP_SOUND_S16:
+        if (big)
+            decode_codes(to, from, n, 2, true, 0);
+        else
+            decode_codes(to, from, n, 2, false, 0);
+        break;
+    case SMP_SOUND_S24:
+        if (big)
+            decode_codes(to, from, n, 3, true, 0);
+        else
+            decode_codes(to, from, n, 3, false, 0);
+        break;
+    case SMP_SOUND_S32:
+        decode_codes(to, from, n, 4, big, 0);
+        break;
+    case SMP_SOUND_F32:
+        for (int64_t i = 0; i < n; i++) {
+            uint32_t bits = (uint32_t)take(from + 4 * i, 4, big);
+            memcpy(to + i, &bits, 4);
+        }
+        break;
+    default:
+        for (int64_t i = 0; i < n; i++) {
+            uint64_t bits = take(from + 8 * i, 8, big);
+            double value;
+            memcpy(&value, &bits, 8);
+            to[i] = (float)value;
+        }
+        break;
+    }
+}
+
+uint64_t smp_sound_encode(uint8_t *to, const float *from, int64_t n, int type, bool big)
+{
+    uint64_t clipped = 0;
+    const int bits = smp_sound_bits(type), bytes = bits / 8;
+    for (int64_t i = 0; i < n; i++, to += bytes) {
+        uint64_t value = 0;
+        if (type == SMP_SOUND_F32) {
+            memcpy(&value, from + i, 4);
+            value = smp_little_endian() ? value : value >> 32;
+        } else if (type == SMP_SOUND_F64) {
+            double wide = (double)from[i];
+            memcpy(&value, &wide, 8);
+        } else {
+            value = (uint64_t)(int64_t)smp_sound_round(from[i], bits, &clipped);
+            value ^= type == SMP_SOUND_U8 ? 0x80 : 0;
+        }
+        value = order(value << (64 - bits) >> (64 - bits), bytes, big);
+        memcpy(to, (const uint8_t *)&value + (smp_little_endian() ? 0 : 8 - bytes), (size_t)bytes);
+    }
+    return clipped;
+}
+
+/* ------------------------------------------------------------------------------------------------ headers */
+
+enum { MOST_RATE = 100000000 /* Hz */ };
+
+smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, double rate, int type, smp_error *err)
+{
+    smp_media *media = &reader->media;
+    if (channels < 1 || channels > SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_DECODE, "the sound has %lld channels; 1 to %d can be read", (long long)channels,
+                        SMP_MAX_CHANNELS);
+    if (!(rate >= 1 && rate <= MOST_RATE))
+        return smp_fail(err, SMP_E_DECODE, "the sound's rate is %.10g Hz, which cannot be right", rate);
+    if (frames < 1)
+        return smp_fail(err, SMP_E_DECODE, "the sound has no frames");
+    if (reader->limits.max_pixels && (uint64_t)frames > reader->limits.max_pixels) {
+        smp_fail(err, SMP_E_LIMIT, "the sound has %lld frames, more than the limit of %llu", (long long)frames,
+                 (unsigned long long)reader->limits.max_pixels);
+        return smp_hint(err, "raise the limit with --max-pixels");
+    }
+    media->shape = (smp_shape){.kind = SMP_AUDIO,
+                               .width = 1,
+                               .height = frames,
+                               .channels = (int)channels,
+                               .format = SMP_F32,
+                               .rate = rate};
+    media->bits = smp_sound_bits(type);
+    media->meta.sound.type = type;
+    return SMP_OK;
+}
+
+/* The order of the bits of dwChannelMask (Microsoft, "WAVEFORMATEXTENSIBLE"). */
+static const char *const speakers[] = {"L",  "R",  "C",  "LFE", "BL",  "BR",  "FLC", "FRC", "BC",
+                                       "SL", "SR", "TC", "TFL", "TFC", "TFR", "TBL", "TBC", "TBR"};
+enum { SPEAKERS = sizeof speakers / sizeof speakers[0] };
+
+uint32_t smp_sound_usual_mask(int channels)
+{
+    static const uint32_t masks[] = {0, 0x4, 0x3, 0x7, 0x33, 0x37, 0x3F, 0x70F, 0x63F};
+    return channels >= 0 && channels <= 8 ? masks[channels] : 0;
+}
+
+bool smp_sound_mask_fits(uint32_t mask, int channels)
+{
+    return mask && !(mask >> SPEAKERS) && __builtin_popcount(mask) == channels;
+}
+
+void smp_sound_describe(smp_media *media, const char *container)
+{
+    const int type = media->meta.sound.type;
+    const uint32_t mask = media->meta.sound.mask;
+    const char *name = smp_sound_type_name(type);
+    size_t size = sizeof media->detail, used = (size_t)snprintf(media->detail, size, "%s", name ? name : "?");
+    if (container)
+        used += (size_t)snprintf(media->detail + used, size - used, ", %s", container);
+    if (!smp_sound_mask_fits(mask, media->shape.channels) || media->shape.channels == 1)
+        return;
+    used += (size_t)snprintf(media->detail + used, size - used, ", channels");
+    for (int i = 0; i < SPEAKERS && used < size; i++)
+        if (mask >> i & 1)
+            used += (size_t)snprintf(media->detail + used, size - used, " %s", speakers[i]);
+}
+
+smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int most, smp_error *err)
+{
+    if (shape->channels > most)
+        return smp_fail(err, SMP_E_WRITE, "a %s holds up to %d channels, not %d", format, most, shape->channels);
+    if (!(shape->rate >= 1 && shape->rate <= MOST_RATE && shape->rate == (double)(int64_t)shape->rate))
+        return smp_fail(err, SMP_E_WRITE, "a %s cannot have a rate of %.10g Hz", format, shape->rate);
+    return SMP_OK;
+}
+
+bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size)
+{
+    const uint8_t *at;
+    if (source->seekable)
+        return smp_source_look(source, position, to, size);
+    if (position > SMP_SOURCE_BUFFER || size > SMP_SOURCE_BUFFER - position)
+        return false;
+    if (smp_source_peek(source, &at, (size_t)position + size) < (size_t)position + size)
+        return false;
+    memcpy(to, at + position, size);
+    return true;
+}
+
+void smp_bytes_add(smp_bytes *bytes, const void *data, size_t size)
+{
+    if (bytes->failed || !size)
+        return;
+    if (!smp_grow(&bytes->data, &bytes->capacity, bytes->size + size, 1)) {
+        bytes->failed = true;
+        return;
+    }
+    memcpy(bytes->data + bytes->size, data, size);
+    bytes->size += size;
+}
+
+void smp_bytes_le(smp_bytes *bytes, uint64_t value, int count)
+{
+    uint8_t text[8];
+    for (int i = 0; i < count; i++)
+        text[i] = (uint8_t)(value >> 8 * i);
+    smp_bytes_add(bytes, text, (size_t)count);
+}
+
+void smp_bytes_be(smp_bytes *bytes, uint64_t value, int count)
+{
+    uint8_t text[8];
+    for (int i = 0; i < count; i++)
+        text[i] = (uint8_t)(value >> 8 * (count - 1 - i));
+    smp_bytes_add(bytes, text, (size_t)count);
+}
+
+/* ------------------------------------------------------------------------------------------------ plain samples */
+
+enum { PCM_SAMPLES = 8192 /* of a buffer; whole frames of 1, 2, 4 and 8 channels, and nearly so of others */ };
+
+static int64_t frame_bytes(int type, int channels)
+{
+    return (int64_t)smp_sound_bits(type) / 8 * channels;
+}
+
+smp_code smp_pcm_open_read(smp_reader *reader, int type, bool big, uint64_t data_at, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    smp_pcm *pcm = reader->state = smp_alloc(sizeof *pcm);
+    if (!pcm || !(pcm->buffer = smp_alloc_raw(PCM_SAMPLES * 8)))
+        return smp_fail_memory(err, "a sound", PCM_SAMPLES * 8);
+    pcm->type = type;
+    pcm->big = big;
+    if (source->seekable ? !smp_source_seek(source, data_at)
+                         : smp_source_skip(source, data_at - source->position) != data_at)
+        return smp_source_ended(source, err);
+    return SMP_OK;
+}
+
+smp_code smp_pcm_read(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    const smp_pcm *pcm = reader->state;
+    const int channels = reader->media.shape.channels;
+    const int64_t frame = frame_bytes(pcm->type, channels), row = smp_row_bytes(&reader->media.shape);
+    const int64_t together = rows == 1 || stride == row ? PCM_SAMPLES / channels : 1;
+    for (int64_t y = 0; y < rows; y += together) {
+        int64_t n = smp_min_i64(together, rows - y);
+        size_t bytes = (size_t)(n * frame);
+        if (smp_source_read(&reader->source, pcm->buffer, bytes) != bytes)
+            return smp_source_ended(&reader->source, err);
+        smp_sound_decode((float *)(void *)((char *)to + y * stride), pcm->buffer, n * channels, pcm->type, pcm->big);
+    }
+    return SMP_OK;
+}
+
+/* What follows the samples is taken from a pipe too, so that the program before it can finish. */
+smp_code smp_pcm_read_end(smp_reader *reader, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    if (source->seekable)
+        return SMP_OK;
+    const uint8_t *at;
+    while (smp_source_take(source, &at) > 0)
+        ;
+    return source->failed || source->over_limit ? smp_source_ended(source, err) : SMP_OK;
+}
+
+void smp_pcm_close_read(smp_reader *reader)
+{
+    smp_pcm *pcm = reader->state;
+    smp_free(pcm->buffer);
+    smp_free(pcm);
+    reader->state = NULL;
+}
+
+smp_code smp_pcm_open_write(smp_writer *writer, int type, bool big, smp_error *err)
+{
+    smp_pcm *pcm = writer->state ? writer->state : smp_alloc(sizeof *pcm);
+    writer->state = pcm;
+    if (!pcm || !(pcm->buffer = smp_alloc_raw(PCM_SAMPLES * 8)))
+        return smp_fail_memory(err, "a sound", PCM_SAMPLES * 8);
+    pcm->type = type;
+    pcm->big = big;
+    return SMP_OK;
+}
+
+smp_code smp_pcm_write(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+{
+    const smp_pcm *pcm = writer->state;
+    const int channels = writer->shape.channels;
+    const int64_t frame = frame_bytes(pcm->type, channels), row = smp_row_bytes(&writer->shape);
+    const int64_t together = rows == 1 || stride == row ? PCM_SAMPLES / channels : 1;
+    smp_code code = SMP_OK;
+    for (int64_t y = 0; y < rows && code == SMP_OK; y += together) {
+        int64_t n = smp_min_i64(together, rows - y);
+        const float *samples = (const float *)(const void *)((const char *)from + y * stride);
+        writer->clipped += smp_sound_encode(pcm->buffer, samples, n * channels, pcm->type, pcm->big);
+        code = smp_output_write(writer->output, pcm->buffer, (size_t)(n * frame), err);
+    }
+    return code;
+}
+
+smp_code smp_pcm_write_end(smp_writer *writer, smp_error *err)
+{
+    const smp_pcm *pcm = writer->state;
+    return pcm->pad ? smp_output_write(writer->output, "", 1, err) : SMP_OK;
+}
+
+void smp_pcm_close_write(smp_writer *writer)
+{
+    smp_pcm *pcm = writer->state;
+    smp_free(pcm->buffer);
+    smp_free(pcm);
+    writer->state = NULL;
+}

@@ -1,0 +1,91 @@
+/* What the formats of sound share: sample types, their bytes, channel maps, checks of a header. Samples are f32, full
+ * scale is 1: a code of b bits is code / 2^(b-1) exactly (32-bit codes and doubles round to f32). */
+#ifndef SMP_IO_SOUND_H
+#define SMP_IO_SOUND_H
+
+#include "io/format.h"
+
+/* "24-bit PCM", "float"; null for an unknown type. */
+const char *smp_sound_type_name(int type);
+
+/* Bits a sample takes; 0 for types that are not made of samples (Vorbis, Opus). */
+int smp_sound_bits(int type);
+
+/* n samples from file bytes to f32; big: high byte first. type: one with bits. */
+void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big);
+
+/* The other way: rounded to nearest, ties to even, clamped; NaN becomes 0. No dither: the same bytes every run. Returns
+ * how many samples integers had to clamp. */
+uint64_t smp_sound_encode(uint8_t *to, const float *from, int64_t n, int type, bool big);
+
+/* The integer that encode() makes of v in so many bits; adds 1 to *clipped when it clamps. */
+int32_t smp_sound_round(float v, int bits, uint64_t *clipped);
+
+/* Fills reader->media's shape and bits and checks the limits: frames, channels, rate. */
+smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, double rate, int type, smp_error *err);
+
+/* detail: "24-bit PCM, RF64, channels L R C LFE BL BR". container may be null. */
+void smp_sound_describe(smp_media *media, const char *container);
+
+/* Speaker positions, the bits of WAVE_FORMAT_EXTENSIBLE's dwChannelMask; the usual ones of a number of channels. */
+uint32_t smp_sound_usual_mask(int channels);
+bool smp_sound_mask_fits(uint32_t mask, int channels);
+
+/* For write_shape: sound has a rate and 1 to `most` channels. */
+smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int most, smp_error *err);
+
+/* What a file's tags are called here: four letters of RIFF INFO and of AIFF, numbers of libsndfile, and the key. */
+typedef struct smp_sound_tag {
+    const char *key, *info, *aiff;
+    int number; /* SF_STR_... ; 0: none */
+} smp_sound_tag;
+extern const smp_sound_tag smp_sound_tags[]; /* ends with a null key */
+
+/* Samples that lie in the file one after the other (WAV, AIFF): the state of a reader, and of a writer. */
+typedef struct smp_pcm {
+    int type;
+    bool big;
+    uint64_t pad; /* writer: bytes after the samples, 0 or 1 */
+    uint8_t *buffer;
+} smp_pcm;
+
+smp_code smp_pcm_open_read(smp_reader *reader, int type, bool big, uint64_t data_at, smp_error *err);
+smp_code smp_pcm_read(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
+smp_code smp_pcm_read_end(smp_reader *reader, smp_error *err);
+void smp_pcm_close_read(smp_reader *reader);
+
+smp_code smp_pcm_open_write(smp_writer *writer, int type, bool big, smp_error *err);
+smp_code smp_pcm_write(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
+smp_code smp_pcm_write_end(smp_writer *writer, smp_error *err);
+void smp_pcm_close_write(smp_writer *writer);
+
+/* Bytes from anywhere in the input without moving, also near the beginning of a pipe. */
+bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size);
+
+SMP_HOST_DEVICE uint32_t smp_get_le(const uint8_t *at, int bytes)
+{
+    uint32_t v = 0;
+    for (int i = 0; i < bytes; i++)
+        v |= (uint32_t)at[i] << 8 * i;
+    return v;
+}
+SMP_HOST_DEVICE uint32_t smp_get_be(const uint8_t *at, int bytes)
+{
+    uint32_t v = 0;
+    for (int i = 0; i < bytes; i++)
+        v = v << 8 | at[i];
+    return v;
+}
+
+/* Headers under construction: bytes appended to a buffer that is large enough or grows; `failed` when memory ran out. */
+typedef struct smp_bytes {
+    uint8_t *data;
+    size_t size, capacity;
+    bool failed;
+} smp_bytes;
+
+void smp_bytes_add(smp_bytes *bytes, const void *data, size_t size);
+void smp_bytes_le(smp_bytes *bytes, uint64_t value, int count);
+void smp_bytes_be(smp_bytes *bytes, uint64_t value, int count);
+
+#endif

@@ -1,0 +1,351 @@
+/* WAV: RIFF and RF64, PCM and float samples, WAVE_FORMAT_EXTENSIBLE, INFO tags. Sources: Microsoft, "Multimedia
+ * Programming Interface and Data Specifications 1.0"; "WAVEFORMATEXTENSIBLE"; EBU Tech 3306 (RF64).
+ *
+ * Written here and not through libsndfile, so that sound streams from and to pipes, needs no library, and no chunk but
+ * these four is ever looked into: fmt, ds64, data, LIST. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/audio/sound.h"
+
+enum {
+    TAG_PCM = 1,
+    TAG_FLOAT = 3,
+    TAG_EXTENSIBLE = 0xFFFE,
+    MOST_CHUNKS = 1000, /* walked before a file is taken for an attack */
+    MOST_INFO = 1 << 16 /* bytes of tags that are kept */
+};
+#define UNKNOWN UINT32_MAX /* a size that was not known when the header was written, or stands in ds64 */
+
+typedef struct header {
+    bool rf64, extensible, has_format, has_data;
+    unsigned tag, channels, bits, align;
+    uint32_t rate, mask;
+    uint64_t data_at, data_size, long_size; /* bytes; long_size from ds64 */
+    bool size_known;
+} header;
+
+static bool sniff(const uint8_t *head, size_t size)
+{
+    return size >= 12 && (memcmp(head, "RIFF", 4) == 0 || memcmp(head, "RF64", 4) == 0) &&
+           memcmp(head + 8, "WAVE", 4) == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+/* The last 14 bytes of the GUIDs whose first two are a tag. */
+static const uint8_t guid_tail[14] = {0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71};
+
+static smp_code take_format(header *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err)
+{
+    uint8_t f[40] = {0};
+    if (h->has_format || size < 16 || !smp_sound_look(source, at, f, size < 40 ? size : 40))
+        return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: its format is incomplete or there twice");
+    h->has_format = true;
+    h->tag = smp_get_le(f, 2);
+    h->channels = smp_get_le(f + 2, 2);
+    h->rate = smp_get_le(f + 4, 4);
+    h->align = smp_get_le(f + 12, 2);
+    h->bits = smp_get_le(f + 14, 2);
+    if (h->tag == TAG_EXTENSIBLE) {
+        if (size < 40 || memcmp(f + 26, guid_tail, sizeof guid_tail) != 0)
+            return smp_fail(err, SMP_E_DECODE, "the WAV's samples are of a kind that is not read");
+        h->extensible = true;
+        h->mask = smp_get_le(f + 20, 4);
+        h->tag = smp_get_le(f + 24, 2);
+    }
+    return SMP_OK;
+}
+
+static const smp_sound_tag *tag_of(const char *id)
+{
+    for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
+        if (tag->info && memcmp(tag->info, id, 4) == 0)
+            return tag;
+    return NULL;
+}
+
+/* LIST INFO: texts under four letters. What is damaged here is no reason to refuse the sound. */
+static bool take_info(smp_meta *meta, smp_source *source, uint64_t at, uint32_t size)
+{
+    uint8_t *data = size > 4 && size <= MOST_INFO ? smp_alloc_raw(size) : NULL;
+    bool memory = data || size <= 4 || size > MOST_INFO;
+    if (data && smp_sound_look(source, at, data, size) && memcmp(data, "INFO", 4) == 0)
+        for (uint64_t i = 4; memory && i + 8 <= size;) {
+            uint32_t n = smp_get_le(data + i + 4, 4);
+            const char *text = (const char *)data + i + 8;
+            char id[5] = {0};
+            memcpy(id, data + i, 4);
+            if (n > size - i - 8)
+                break;
+            const smp_sound_tag *tag = tag_of(id);
+            size_t length = strnlen(text, n);
+            if (length)
+                memory = smp_meta_add_text(meta, tag ? tag->key : id, text, length);
+            i += 8 + (uint64_t)n + (n & 1);
+        }
+    smp_free(data);
+    return memory;
+}
+
+/* Whether samples, rather than tags or nothing, follow a data chunk that says it has none: it was written to a pipe. */
+static bool goes_on(smp_source *source, uint64_t at)
+{
+    char id[4];
+    return smp_sound_look(source, at, id, 4) && memcmp(id, "LIST", 4) != 0;
+}
+
+/* Chunk after chunk. Of a pipe the first SMP_SOURCE_BUFFER bytes, up to the samples; of a file also what follows them.
+ */
+static smp_code walk(header *h, smp_reader *reader, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    uint8_t chunk[8], sizes[24];
+    if (!smp_sound_look(source, 0, chunk, 8))
+        return smp_source_ended(source, err);
+    h->rf64 = memcmp(chunk, "RF64", 4) == 0;
+    uint64_t at = 12;
+    for (int i = 0; i < MOST_CHUNKS && smp_sound_look(source, at, chunk, 8); i++) {
+        const uint32_t size = smp_get_le(chunk + 4, 4);
+        uint64_t body = at + 8, length = size;
+        smp_code code = SMP_OK;
+        if (memcmp(chunk, "fmt ", 4) == 0)
+            code = take_format(h, source, body, size, err);
+        else if (memcmp(chunk, "ds64", 4) == 0 && h->rf64 && size >= 24 && smp_sound_look(source, body, sizes, 24))
+            h->long_size = smp_get_le(sizes + 8, 4) | (uint64_t)smp_get_le(sizes + 12, 4) << 32;
+        else if (memcmp(chunk, "LIST", 4) == 0 && !take_info(&reader->media.meta, source, body, size))
+            code = smp_fail_memory(err, "tags", size);
+        else if (memcmp(chunk, "data", 4) == 0 && !h->has_data) {
+            h->has_data = true;
+            h->data_at = body;
+            h->size_known = (size != UNKNOWN && !(size == 0 && goes_on(source, body))) || h->rf64;
+            h->data_size = length = size == UNKNOWN && h->rf64 ? h->long_size : size;
+            if (!h->has_format)
+                return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: samples come before their format");
+            if (!source->seekable || !h->size_known)
+                return SMP_OK;
+        }
+        if (code != SMP_OK)
+            return code;
+        if (!smp_add_u64(body, length, &at) || !smp_add_u64(at, length & 1, &at))
+            return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: a chunk is larger than can be counted");
+        code = smp_check_size(source, body + length, err);
+        if (code != SMP_OK)
+            return code;
+    }
+    if (h->has_data)
+        return SMP_OK;
+    if (source->failed || source->over_limit)
+        return smp_source_ended(source, err);
+    smp_fail(err, SMP_E_DECODE, "the WAV ends before its samples: it is truncated, or holds none");
+    return smp_hint(err, "copy or download it again");
+}
+
+static smp_code choose_type(const header *h, int *type, smp_error *err)
+{
+    static const struct {
+        unsigned tag, bits;
+        int type;
+    } known[] = {
+        {TAG_PCM, 8, SMP_SOUND_U8},      {TAG_PCM, 16, SMP_SOUND_S16},   {TAG_PCM, 24, SMP_SOUND_S24},
+        {TAG_PCM, 32, SMP_SOUND_S32},    {TAG_FLOAT, 32, SMP_SOUND_F32}, {TAG_FLOAT, 64, SMP_SOUND_F64},
+    };
+    static const struct {
+        unsigned tag;
+        const char *name;
+    } others[] = {{2, "Microsoft ADPCM"}, {6, "A-law"}, {7, "mu-law"}, {0x11, "IMA ADPCM"}, {0x31, "GSM 6.10"},
+                  {0x50, "MPEG"},         {0x55, "MP3"}};
+    *type = SMP_SOUND_NONE;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].tag == h->tag && known[i].bits == h->bits)
+            *type = known[i].type;
+    if (*type && h->align == h->channels * (h->bits / 8))
+        return SMP_OK;
+    if (*type)
+        return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: %u channels of %u bits do not make %u bytes a frame",
+                        h->channels, h->bits, h->align);
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].tag == h->tag)
+            name = others[i].name;
+    if (name)
+        smp_fail(err, SMP_E_DECODE, "the WAV's samples are %s, which is not read", name);
+    else
+        smp_fail(err, SMP_E_DECODE, "the WAV's samples are of format %u with %u bits, which is not read", h->tag,
+                 h->bits);
+    return smp_hint(err, "kinds read: PCM of 8, 16, 24 and 32 bits, float of 32 and 64 bits");
+}
+
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    header h = {0};
+    int type;
+    smp_source *source = &reader->source;
+    smp_code code = walk(&h, reader, err);
+    /* Written to a pipe, when the length was not known: the samples go on to the end. */
+    bool open_end = code == SMP_OK && !h.size_known;
+    if (open_end && !source->seekable)
+        code = smp_source_spool(source, err);
+    if (code == SMP_OK)
+        code = choose_type(&h, &type, err);
+    if (code == SMP_OK && open_end) {
+        h.data_size = source->size > h.data_at ? source->size - h.data_at : 0;
+        h.data_size -= h.align ? h.data_size % h.align : 0;
+    }
+    if (code == SMP_OK)
+        code = smp_check_size(source, h.data_at + h.data_size, err);
+    if (code != SMP_OK)
+        return code;
+    if (h.align && h.data_size % h.align)
+        return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: its %llu bytes of samples are no whole number of frames",
+                        (unsigned long long)h.data_size);
+    code = smp_sound_header(reader, h.align ? (int64_t)smp_min_u64(h.data_size / h.align, INT64_MAX) : 0, h.channels,
+                            h.rate, type, err);
+    if (code != SMP_OK)
+        return code;
+    reader->media.meta.sound.rf64 = h.rf64;
+    reader->media.meta.sound.mask = smp_sound_mask_fits(h.mask, (int)h.channels) ? h.mask : 0;
+    smp_sound_describe(&reader->media, h.rf64 ? "RF64" : NULL);
+    return smp_pcm_open_read(reader, type, false, h.data_at, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    return smp_sound_can_write("WAV", shape, SMP_MAX_CHANNELS, err);
+}
+
+static int type_to_write(const smp_sound *sound)
+{
+    switch (sound->type) {
+    case SMP_SOUND_S8:
+        return SMP_SOUND_U8;
+    case SMP_SOUND_NONE: /* from an array or a picture */
+    case SMP_SOUND_VORBIS:
+    case SMP_SOUND_OPUS:
+        return sound->type == SMP_SOUND_NONE ? SMP_SOUND_F32 : SMP_SOUND_S16;
+    default:
+        return sound->type;
+    }
+}
+
+static void put_info(smp_bytes *out, const smp_meta *meta)
+{
+    smp_bytes list = {0};
+    for (size_t i = 0; meta && i < meta->text_count; i++) {
+        const struct smp_text *text = &meta->texts[i];
+        const char *id = strlen(text->key) == 4 && text->key[0] == 'I' ? text->key : NULL;
+        for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
+            if (tag->info && strcmp(tag->key, text->key) == 0)
+                id = tag->info;
+        size_t length = strlen(text->value) + 1;
+        if (!id || length > MOST_INFO / 2 || list.size + length + 10 > MOST_INFO)
+            continue;
+        smp_bytes_add(&list, id, 4);
+        smp_bytes_le(&list, length, 4);
+        smp_bytes_add(&list, text->value, length);
+        smp_bytes_le(&list, 0, (int)(length & 1));
+    }
+    if (list.size) {
+        smp_bytes_add(out, "LIST", 4);
+        smp_bytes_le(out, list.size + 4, 4);
+        smp_bytes_add(out, "INFO", 4);
+        smp_bytes_add(out, list.data, list.size);
+    }
+    out->failed |= list.failed;
+    smp_free(list.data);
+}
+
+static void put_format(smp_bytes *out, const smp_writer *writer, int type)
+{
+    const int channels = writer->shape.channels, bits = smp_sound_bits(type);
+    const bool real = type == SMP_SOUND_F32 || type == SMP_SOUND_F64;
+    const uint32_t usual = smp_sound_usual_mask(channels), rate = (uint32_t)writer->shape.rate;
+    const uint32_t mask = smp_sound_mask_fits(writer->sound.mask, channels) ? writer->sound.mask : usual;
+    const bool extensible = channels > 2 || mask != usual;
+    smp_bytes_add(out, "fmt ", 4);
+    smp_bytes_le(out, extensible ? 40 : real ? 18 : 16, 4);
+    smp_bytes_le(out, extensible ? TAG_EXTENSIBLE : real ? TAG_FLOAT : TAG_PCM, 2);
+    smp_bytes_le(out, (uint64_t)channels, 2);
+    smp_bytes_le(out, rate, 4);
+    smp_bytes_le(out, smp_min_u64((uint64_t)rate * (uint64_t)(channels * bits / 8), UINT32_MAX), 4);
+    smp_bytes_le(out, (uint64_t)(channels * bits / 8), 2);
+    smp_bytes_le(out, (uint64_t)bits, 2);
+    if (extensible) {
+        smp_bytes_le(out, 22, 2);
+        smp_bytes_le(out, (uint64_t)bits, 2);
+        smp_bytes_le(out, mask, 4);
+        smp_bytes_le(out, real ? TAG_FLOAT : TAG_PCM, 2);
+        smp_bytes_add(out, guid_tail, sizeof guid_tail);
+    } else if (real)
+        smp_bytes_le(out, 0, 2);
+    if (real) {
+        smp_bytes_add(out, "fact", 4);
+        smp_bytes_le(out, 4, 4);
+        smp_bytes_le(out, smp_min_u64((uint64_t)writer->shape.height, UINT32_MAX), 4);
+    }
+}
+
+static void set_le(uint8_t *at, uint64_t value, int count)
+{
+    for (int i = 0; i < count; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    enum { DS64 = 28 /* bytes of its body */ };
+    const int type = type_to_write(&writer->sound);
+    const uint64_t frames = (uint64_t)writer->shape.height;
+    const uint64_t data = frames * (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8), pad = data & 1;
+    smp_code code = smp_pcm_open_write(writer, type, false, err);
+    if (code != SMP_OK)
+        return code;
+    ((smp_pcm *)writer->state)->pad = pad;
+    const bool rf64 = writer->sound.rf64 || data > UINT32_MAX - 4 * MOST_INFO;
+    static const uint8_t nothing[DS64];
+    smp_bytes out = {0};
+    smp_bytes_add(&out, rf64 ? "RF64" : "RIFF", 4);
+    smp_bytes_le(&out, UNKNOWN, 4);
+    smp_bytes_add(&out, "WAVE", 4);
+    if (rf64) {
+        smp_bytes_add(&out, "ds64", 4);
+        smp_bytes_le(&out, DS64, 4);
+        smp_bytes_add(&out, nothing, DS64);
+    }
+    put_format(&out, writer, type);
+    put_info(&out, meta);
+    smp_bytes_add(&out, "data", 4);
+    smp_bytes_le(&out, rf64 ? UNKNOWN : data, 4);
+    if (!out.failed && rf64) {
+        set_le(out.data + 20, out.size + data + pad - 8, 8);
+        set_le(out.data + 28, data, 8);
+        set_le(out.data + 36, frames, 8);
+    } else if (!out.failed)
+        set_le(out.data + 4, out.size + data + pad - 8, 4);
+    code = out.failed ? smp_fail_memory(err, "a header", out.size)
+                      : smp_output_write(writer->output, out.data, out.size, err);
+    smp_free(out.data);
+    return code;
+}
+
+static const char *const extensions[] = {"wav", "wave", "rf64", NULL};
+
+const smp_file_format smp_format_wav = {
+    .name = "WAV",
+    .extensions = extensions,
+    .kind = SMP_AUDIO,
+    .sniff = sniff,
+    .read_open = read_open,
+    .read_rows = smp_pcm_read,
+    .read_end = smp_pcm_read_end,
+    .read_close = smp_pcm_close_read,
+    .write_shape = write_shape,
+    .write_open = write_open,
+    .write_rows = smp_pcm_write,
+    .write_end = smp_pcm_write_end,
+    .write_close = smp_pcm_close_write,
+};

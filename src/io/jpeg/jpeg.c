@@ -1,0 +1,116 @@
+/* The JPEG row of the format table, and what its reader and writer share: libjpeg's errors and warnings as ours. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/jpeg/jpeg_glue.h"
+
+#include <jerror.h>
+
+static const char *const extensions[] = {"jpg", "jpeg", "jpe", "jfif", NULL};
+
+const smp_file_format smp_format_jpeg = {
+    .name = "JPEG",
+    .extensions = extensions,
+    .kind = SMP_IMAGE,
+    .sniff = smp_jpeg_sniff,
+    .read_open = smp_jpeg_read_open,
+    .read_rows = smp_jpeg_read_rows,
+    .read_end = smp_jpeg_read_end,
+    .read_close = smp_jpeg_read_close,
+    .write_shape = smp_jpeg_write_shape,
+    .write_open = smp_jpeg_write_open,
+    .write_rows = smp_jpeg_write_rows,
+    .write_end = smp_jpeg_write_end,
+    .write_close = smp_jpeg_write_close,
+};
+
+enum { STRAY_BYTES = 16 /* some cameras pad the coded picture, or the space between markers, by a few bytes */ };
+
+_Noreturn void smp_jpeg_stop(smp_jpeg *state, smp_code code)
+{
+    state->code = code;
+    longjmp(state->jump, 1);
+}
+
+static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
+{
+    smp_error *err = state->err;
+    if (state->memory.over_cap) {
+        smp_fail(err, SMP_E_LIMIT, "the JPEG needs more than the %llu bytes it may take",
+                 (unsigned long long)state->memory.cap);
+        smp_hint(err, "raise the limit with --max-memory");
+        return SMP_E_LIMIT;
+    }
+    if (state->memory.refused)
+        return smp_fail_memory(err, "JPEG", state->memory.refused);
+    switch (state->errors.msg_code) {
+    case JERR_OUT_OF_MEMORY:
+        return smp_fail_memory(err, "JPEG", 0);
+    case JERR_BAD_PRECISION:
+        return smp_fail(err, state->fault, "the JPEG has samples of %d bits; only 8 are read",
+                        state->errors.msg_parm.i[0]);
+    case JERR_SOF_UNSUPPORTED:
+        return smp_fail(err, state->fault, "the JPEG is of a kind that is not read (lossless or hierarchical: SOF%d)",
+                        state->errors.msg_parm.i[0] & 15);
+    default: {
+        char message[JMSG_LENGTH_MAX];
+        state->errors.format_message(cinfo, message);
+        return smp_fail(err, state->fault, "the JPEG %s (libjpeg: %.200s)",
+                        state->fault == SMP_E_DECODE ? "is damaged" : "cannot be written", message);
+    }
+    }
+}
+
+static void failed(j_common_ptr cinfo)
+{
+    smp_jpeg *state = (smp_jpeg *)(void *)cinfo->err;
+    smp_jpeg_stop(state, describe(state, cinfo));
+}
+
+/* Warnings (level -1) mean that libjpeg would go on with invented samples, but for these. */
+static void message(j_common_ptr cinfo, int level)
+{
+    smp_jpeg *state = (smp_jpeg *)(void *)cinfo->err;
+    if (level >= 0)
+        return;
+    switch (state->errors.msg_code) {
+    case JWRN_JFIF_MAJOR:
+    case JWRN_ADOBE_XFORM:
+    case JWRN_NOT_SEQUENTIAL: /* a field without meaning in such a file, wrongly filled */
+        return;
+    case JWRN_EXTRANEOUS_DATA: {
+        int marker = state->errors.msg_parm.i[1]; /* before a restart marker, coded samples were lost */
+        if (state->errors.msg_parm.i[0] <= STRAY_BYTES && (marker < 0xD0 || marker > 0xD7))
+            return;
+        break;
+    }
+    default:
+        break;
+    }
+    failed(cinfo);
+}
+
+static void print_nothing(j_common_ptr cinfo)
+{
+    (void)cinfo;
+}
+
+struct jpeg_error_mgr *smp_jpeg_errors(smp_jpeg *state, smp_code fault)
+{
+    jpeg_std_error(&state->errors);
+    state->errors.error_exit = failed;
+    state->errors.emit_message = message;
+    state->errors.output_message = print_nothing;
+    state->fault = fault;
+    return &state->errors;
+}
+
+smp_code smp_jpeg_guard(smp_jpeg *state, void (*body)(void *context), void *context, smp_error *err)
+{
+    state->err = err;
+    state->code = SMP_OK;
+    if (setjmp(state->jump))
+        return state->code;
+    body(context);
+    return SMP_OK;
+}

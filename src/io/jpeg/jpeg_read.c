@@ -1,0 +1,348 @@
+/* Reads JPEG by rows through libjpeg-turbo, as gray or RGB of 8 bits. What the library calls a warning (invented
+ * samples for missing ones) is an error here. Keeps the ICC profile, EXIF, comments and resolution. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/jpeg/jpeg_glue.h"
+
+enum {
+    MARKERS_CAP = 64 << 20, /* bytes libjpeg may hold before the picture's size is known: markers that are kept */
+    MAX_SCANS = 500,        /* a progressive file of sense has about ten; each costs a pass over the picture */
+    MARKER_LENGTH = 0xFFFF, /* bytes, at most */
+    ICC_PREFIX = 14,        /* "ICC_PROFILE\0", number, count */
+    MAX_ICC_PARTS = 255
+};
+
+typedef struct jpeg_reader {
+    smp_jpeg base;
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_source_mgr source;
+    struct jpeg_progress_mgr progress;
+    smp_reader *reader;
+    bool created;
+    bool inverted; /* CMYK as Adobe stores it: 255 is no ink */
+    uint8_t *cmyk; /* a row, when there is something to convert */
+    /* of the call in progress */
+    uint8_t *to;
+    int64_t stride, rows;
+} jpeg_reader;
+
+bool smp_jpeg_sniff(const uint8_t *head, size_t size)
+{
+    return size >= 3 && head[0] == 0xFF && head[1] == 0xD8 && head[2] == 0xFF;
+}
+
+/* ------------------------------------------------------------------------------------------------ bytes */
+
+static jpeg_reader *reader_of(j_decompress_ptr jpeg)
+{
+    return jpeg->client_data;
+}
+
+static void source_start(j_decompress_ptr jpeg)
+{
+    (void)jpeg;
+}
+
+static _Noreturn void source_ended(jpeg_reader *state)
+{
+    smp_jpeg_stop(&state->base, smp_source_ended(&state->reader->source, state->base.err));
+}
+
+static boolean source_fill(j_decompress_ptr jpeg)
+{
+    jpeg_reader *state = reader_of(jpeg);
+    const uint8_t *at;
+    size_t size = smp_source_take(&state->reader->source, &at);
+    if (!size)
+        source_ended(state);
+    state->source.next_input_byte = at;
+    state->source.bytes_in_buffer = size;
+    return TRUE;
+}
+
+static void source_skip(j_decompress_ptr jpeg, long count)
+{
+    jpeg_reader *state = reader_of(jpeg);
+    if (count <= 0)
+        return;
+    size_t size = (size_t)count, have = state->source.bytes_in_buffer;
+    if (size <= have) {
+        state->source.next_input_byte += size;
+        state->source.bytes_in_buffer -= size;
+        return;
+    }
+    state->source.bytes_in_buffer = 0;
+    if (smp_source_skip(&state->reader->source, size - have) != size - have)
+        source_ended(state);
+}
+
+/* ------------------------------------------------------------------------------------------------ header */
+
+static void need(jpeg_reader *state, bool done, const char *what, uint64_t size)
+{
+    if (!done)
+        smp_jpeg_stop(&state->base, smp_fail_memory(state->base.err, what, size));
+}
+
+static void check(jpeg_reader *state, smp_code code)
+{
+    if (code != SMP_OK)
+        smp_jpeg_stop(&state->base, code);
+}
+
+/* Puts the parts in order; a profile with a part missing is left out, as one that cannot be used. */
+static void keep_icc(jpeg_reader *state, smp_blob *icc)
+{
+    jpeg_saved_marker_ptr parts[MAX_ICC_PARTS + 1] = {NULL};
+    unsigned count = 0;
+    for (jpeg_saved_marker_ptr m = state->jpeg.marker_list; m; m = m->next) {
+        if (m->marker != JPEG_APP0 + 2 || m->data_length < ICC_PREFIX || memcmp(m->data, "ICC_PROFILE", 12) != 0)
+            continue;
+        unsigned number = m->data[12], of = m->data[13];
+        if (!number || number > of || (count && of != count) || parts[number])
+            return;
+        count = of;
+        parts[number] = m;
+    }
+    size_t total = 0, used = 0;
+    for (unsigned i = 1; i <= count; i++) {
+        if (!parts[i])
+            return;
+        total += parts[i]->data_length - ICC_PREFIX;
+    }
+    if (!total)
+        return;
+    icc->data = smp_alloc_raw(total);
+    need(state, icc->data, "an ICC profile", total);
+    icc->size = total;
+    for (unsigned i = 1; i <= count; i++) {
+        memcpy(icc->data + used, parts[i]->data + ICC_PREFIX, parts[i]->data_length - ICC_PREFIX);
+        used += parts[i]->data_length - ICC_PREFIX;
+    }
+}
+
+static void keep_metadata(jpeg_reader *state)
+{
+    struct jpeg_decompress_struct *jpeg = &state->jpeg;
+    smp_media *media = &state->reader->media;
+    smp_meta *meta = &media->meta;
+    bool xmp = false;
+    for (jpeg_saved_marker_ptr m = jpeg->marker_list; m; m = m->next) {
+        if (m->marker == JPEG_COM)
+            need(state, smp_meta_add_text(meta, "Comment", (const char *)m->data, m->data_length), "a comment",
+                 m->data_length);
+        else if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && !meta->exif.data &&
+                 memcmp(m->data, "Exif\0", 6) == 0)
+            need(state, smp_blob_set(&meta->exif, m->data + 6, m->data_length - 6), "EXIF", m->data_length);
+        else if (m->marker == JPEG_APP0 + 1 && m->data_length > sizeof SMP_JPEG_XMP && !xmp &&
+                 memcmp(m->data, SMP_JPEG_XMP, sizeof SMP_JPEG_XMP) == 0) {
+            const char *packet = (const char *)m->data + sizeof SMP_JPEG_XMP;
+            need(state, smp_meta_add_text(meta, SMP_XMP_KEY, packet, m->data_length - sizeof SMP_JPEG_XMP), "XMP",
+                 m->data_length);
+            xmp = true;
+        }
+    }
+    media->orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
+    if (!state->cmyk) /* what it would describe is not what we deliver */
+        keep_icc(state, &meta->icc);
+    double unit = jpeg->density_unit == 1 ? 1 / 0.0254 : 100; /* dots an inch, a centimetre */
+    bool aspect = jpeg->density_unit == 0;
+    if (jpeg->saw_JFIF_marker && jpeg->X_density && jpeg->Y_density &&
+        !(aspect && jpeg->X_density == jpeg->Y_density)) {
+        meta->x_density = jpeg->X_density * (aspect ? 1 : unit);
+        meta->y_density = jpeg->Y_density * (aspect ? 1 : unit);
+        meta->density_is_aspect = aspect;
+    }
+}
+
+/* Blocks of 8 x 8 coefficients that the file holds, of all components. */
+static uint64_t count_blocks(const struct jpeg_decompress_struct *jpeg)
+{
+    uint64_t blocks = 0, widest = 1, highest = 1;
+    for (int i = 0; i < jpeg->num_components; i++) {
+        widest = jpeg->comp_info[i].h_samp_factor > (int)widest ? (uint64_t)jpeg->comp_info[i].h_samp_factor : widest;
+        highest =
+            jpeg->comp_info[i].v_samp_factor > (int)highest ? (uint64_t)jpeg->comp_info[i].v_samp_factor : highest;
+    }
+    for (int i = 0; i < jpeg->num_components; i++) {
+        uint64_t across = (uint64_t)jpeg->image_width * (uint64_t)jpeg->comp_info[i].h_samp_factor;
+        uint64_t down = (uint64_t)jpeg->image_height * (uint64_t)jpeg->comp_info[i].v_samp_factor;
+        blocks += (across + 8 * widest - 1) / (8 * widest) * ((down + 8 * highest - 1) / (8 * highest));
+    }
+    return blocks;
+}
+
+static void describe_picture(jpeg_reader *state)
+{
+    const struct jpeg_decompress_struct *jpeg = &state->jpeg;
+    smp_media *media = &state->reader->media;
+    char sampling[24] = "";
+    if (jpeg->num_components >= 3) {
+        int h = jpeg->comp_info[0].h_samp_factor, v = jpeg->comp_info[0].v_samp_factor;
+        bool plain = true;
+        for (int i = 1; i < 3; i++)
+            plain &= jpeg->comp_info[i].h_samp_factor == 1 && jpeg->comp_info[i].v_samp_factor == 1;
+        const char *name = !plain             ? "mixed sampling"
+                           : h == 1 && v == 1 ? "4:4:4"
+                           : h == 2 && v == 1 ? "4:2:2"
+                           : h == 2 && v == 2 ? "4:2:0"
+                           : h == 1 && v == 2 ? "4:4:0"
+                           : h == 4 && v == 1 ? "4:1:1"
+                                              : "other sampling";
+        snprintf(sampling, sizeof sampling, ", %s", name);
+    }
+    static const char *const spaces[] = {"unknown", "gray", "RGB", "YCbCr", "CMYK", "YCCK"};
+    unsigned space = (unsigned)jpeg->jpeg_color_space;
+    snprintf(media->detail, sizeof media->detail, "%s%s%s", space < 6 ? spaces[space] : spaces[0], sampling,
+             jpeg->progressive_mode ? ", progressive" : "");
+}
+
+static void count_scans(j_common_ptr cinfo)
+{
+    jpeg_reader *state = reader_of((j_decompress_ptr)cinfo);
+    if (state->jpeg.input_scan_number > MAX_SCANS)
+        smp_jpeg_stop(&state->base,
+                      smp_fail(state->base.err, SMP_E_LIMIT, "the JPEG has more than %d scans", MAX_SCANS));
+}
+
+static void read_header(void *context)
+{
+    jpeg_reader *state = context;
+    struct jpeg_decompress_struct *jpeg = &state->jpeg;
+    smp_shape *shape = &state->reader->media.shape;
+    jpeg->err = smp_jpeg_errors(&state->base, SMP_E_DECODE);
+    jpeg_create_decompress(jpeg);
+    state->created = true;
+    smp_jpeg_adopt_memory(&state->base, (j_common_ptr)jpeg, MARKERS_CAP);
+    jpeg->client_data = state;
+    state->source = (struct jpeg_source_mgr){
+        .init_source = source_start,
+        .fill_input_buffer = source_fill,
+        .skip_input_data = source_skip,
+        .resync_to_restart = jpeg_resync_to_restart,
+        .term_source = source_start,
+    };
+    jpeg->src = &state->source;
+    state->progress.progress_monitor = count_scans;
+    jpeg->progress = &state->progress;
+    jpeg_save_markers(jpeg, JPEG_COM, MARKER_LENGTH);
+    jpeg_save_markers(jpeg, JPEG_APP0 + 1, MARKER_LENGTH);
+    jpeg_save_markers(jpeg, JPEG_APP0 + 2, MARKER_LENGTH);
+    jpeg_read_header(jpeg, TRUE);
+
+    uint64_t blocks = count_blocks(jpeg);
+    bool whole = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
+    check(state, smp_check_picture(&state->reader->limits, jpeg->image_width, jpeg->image_height,
+                                   whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
+    /* Its decoder goes on with zeros where data is missing, without a word. */
+    if (jpeg->arith_code)
+        check(state, smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is coded arithmetically, which is not read"));
+    /* A Huffman code takes at least one bit a block. */
+    check(state, smp_check_size(&state->reader->source, blocks / 8, state->base.err));
+    state->base.memory.cap = UINT64_MAX; /* from here on --max-memory alone counts */
+
+    switch (jpeg->jpeg_color_space) {
+    case JCS_GRAYSCALE:
+        jpeg->out_color_space = JCS_GRAYSCALE;
+        break;
+    case JCS_RGB:
+    case JCS_YCbCr:
+        jpeg->out_color_space = JCS_RGB;
+        break;
+    case JCS_CMYK:
+    case JCS_YCCK:
+        jpeg->out_color_space = JCS_CMYK;
+        state->inverted = jpeg->saw_Adobe_marker;
+        state->cmyk = smp_alloc_array(jpeg->image_width, 4);
+        need(state, state->cmyk, "a row", (uint64_t)jpeg->image_width * 4);
+        break;
+    default:
+        check(state, smp_fail(state->base.err, SMP_E_DECODE, "the JPEG has %d components of unknown meaning",
+                              jpeg->num_components));
+    }
+    jpeg->dct_method = JDCT_ISLOW;
+    shape->width = jpeg->image_width;
+    shape->height = jpeg->image_height;
+    shape->channels = jpeg->out_color_space == JCS_GRAYSCALE ? 1 : 3;
+    shape->alpha = false;
+    shape->format = SMP_U8;
+    state->reader->media.bits = jpeg->data_precision;
+    describe_picture(state);
+    keep_metadata(state);
+}
+
+smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
+{
+    jpeg_reader *state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "JPEG", sizeof *state);
+    reader->state = state;
+    state->reader = reader;
+    return smp_jpeg_guard(&state->base, read_header, state, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ rows */
+
+/* Without a profile, ink is taken to subtract light: R = (1 - C) (1 - K). */
+static void cmyk_to_rgb(const jpeg_reader *state, uint8_t *to)
+{
+    unsigned flip = state->inverted ? 0 : 255;
+    for (int64_t x = 0; x < state->reader->media.shape.width; x++) {
+        const uint8_t *ink = state->cmyk + 4 * x;
+        unsigned k = ink[3] ^ flip;
+        for (int c = 0; c < 3; c++)
+            to[3 * x + c] = (uint8_t)(((ink[c] ^ flip) * k + 127) / 255);
+    }
+}
+
+static void read_rows(void *context)
+{
+    jpeg_reader *state = context;
+    if (state->reader->next_row == 0)
+        jpeg_start_decompress(&state->jpeg);
+    for (int64_t i = 0; i < state->rows; i++) {
+        uint8_t *row = state->to + i * state->stride;
+        JSAMPROW line = state->cmyk ? state->cmyk : row;
+        if (jpeg_read_scanlines(&state->jpeg, &line, 1) != 1)
+            source_ended(state);
+        if (state->cmyk)
+            cmyk_to_rgb(state, row);
+    }
+}
+
+smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    jpeg_reader *state = reader->state;
+    state->to = to;
+    state->stride = stride;
+    state->rows = rows;
+    return smp_jpeg_guard(&state->base, read_rows, state, err);
+}
+
+static void read_end(void *context)
+{
+    jpeg_reader *state = context;
+    for (int i = 0; i < state->jpeg.num_components; i++) /* set by the first scan that a component is in */
+        if (!state->jpeg.comp_info[i].quant_table)
+            check(state,
+                  smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is damaged: component %d is missing", i + 1));
+    jpeg_finish_decompress(&state->jpeg);
+}
+
+smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err)
+{
+    jpeg_reader *state = reader->state;
+    return smp_jpeg_guard(&state->base, read_end, state, err);
+}
+
+void smp_jpeg_read_close(smp_reader *reader)
+{
+    jpeg_reader *state = reader->state;
+    if (state->created)
+        jpeg_destroy_decompress(&state->jpeg);
+    smp_free(state->cmyk);
+    smp_free(state);
+    reader->state = NULL;
+}

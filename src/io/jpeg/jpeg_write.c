@@ -1,0 +1,248 @@
+/* Writes JPEG by rows through libjpeg-turbo: gray or RGB of 8 bits, with the ICC profile, EXIF, comments and resolution
+ * that were kept. Rows are coded as they come: no second pass over the picture, so memory does not grow with its
+ * height. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/jpeg/jpeg_glue.h"
+
+#include <jerror.h>
+
+enum {
+    DEFAULT_QUALITY = 90,
+    FULL_COLOUR = 90,     /* the quality from which colour keeps its full resolution (4:4:4), as vips does */
+    OUT_SIZE = 1 << 16,   /* bytes between calls of the output */
+    MARKER_BYTES = 65533, /* the most that a marker holds */
+    ICC_PREFIX = 14,      /* "ICC_PROFILE\0", number, count */
+    ICC_PART = MARKER_BYTES - ICC_PREFIX,
+    ICC_PARTS = 255
+};
+
+typedef struct jpeg_writer {
+    smp_jpeg base;
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_destination_mgr destination;
+    smp_writer *writer;
+    const smp_meta *meta; /* during write_open only */
+    bool created;
+    uint8_t *marker; /* a marker being put together */
+    /* of the call in progress */
+    const uint8_t *from;
+    int64_t stride, rows;
+    JOCTET out[OUT_SIZE];
+} jpeg_writer;
+
+smp_code smp_jpeg_write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    if (shape->width > JPEG_MAX_DIMENSION || shape->height > JPEG_MAX_DIMENSION) {
+        smp_fail(err, SMP_E_WRITE, "a JPEG holds at most %ld x %ld pixels; this has %lld x %lld", JPEG_MAX_DIMENSION,
+                 JPEG_MAX_DIMENSION, (long long)shape->width, (long long)shape->height);
+        return smp_hint(err, "write a .png, which may be larger");
+    }
+    smp_code code = smp_check_colour("JPEG", shape, err);
+    if (code != SMP_OK)
+        return code;
+    shape->channels -= shape->alpha ? 1 : 0;
+    shape->alpha = false;
+    shape->format = SMP_U8;
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ bytes */
+
+static void destination_start(j_compress_ptr jpeg)
+{
+    jpeg_writer *state = jpeg->client_data;
+    state->destination.next_output_byte = state->out;
+    state->destination.free_in_buffer = OUT_SIZE;
+}
+
+static void send(jpeg_writer *state, size_t size)
+{
+    smp_code code = smp_output_write(state->writer->output, state->out, size, state->base.err);
+    if (code != SMP_OK)
+        smp_jpeg_stop(&state->base, code);
+}
+
+static boolean destination_empty(j_compress_ptr jpeg)
+{
+    send(jpeg->client_data, OUT_SIZE);
+    destination_start(jpeg);
+    return TRUE;
+}
+
+static void destination_end(j_compress_ptr jpeg)
+{
+    jpeg_writer *state = jpeg->client_data;
+    send(state, OUT_SIZE - state->destination.free_in_buffer);
+}
+
+/* ------------------------------------------------------------------------------------------------ metadata */
+
+/* JFIF keeps whole dots an inch or a centimetre: whichever comes closer. */
+static void put_density(struct jpeg_compress_struct *jpeg, const smp_meta *meta)
+{
+    double x = meta->x_density, y = meta->y_density;
+    if (!(x > 0) || !(y > 0))
+        return;
+    if (meta->density_is_aspect) {
+        if (x > UINT16_MAX || y > UINT16_MAX)
+            return;
+        jpeg->density_unit = 0;
+    } else {
+        double inch = 0.0254, cm = 0.01, i = x * inch, c = x * cm;
+        bool inches = fabs(rint(i) - i) / i <= fabs(rint(c) - c) / c;
+        x *= inches ? inch : cm;
+        y *= inches ? inch : cm;
+        if (rint(x) < 1 || rint(y) < 1 || x > UINT16_MAX || y > UINT16_MAX)
+            return;
+        jpeg->density_unit = inches ? 1 : 2;
+    }
+    jpeg->X_density = (UINT16)rint(x);
+    jpeg->Y_density = (UINT16)rint(y);
+}
+
+static void put_icc(jpeg_writer *state)
+{
+    const smp_blob *icc = &state->meta->icc;
+    size_t parts = (icc->size + ICC_PART - 1) / ICC_PART;
+    if (!icc->size || parts > ICC_PARTS || !smp_icc_fits(icc, state->writer->shape.channels))
+        return;
+    for (size_t i = 0; i < parts; i++) {
+        size_t size = icc->size - i * ICC_PART < ICC_PART ? icc->size - i * ICC_PART : ICC_PART;
+        memcpy(state->marker, "ICC_PROFILE", 12);
+        state->marker[12] = (uint8_t)(i + 1);
+        state->marker[13] = (uint8_t)parts;
+        memcpy(state->marker + ICC_PREFIX, icc->data + i * ICC_PART, size);
+        jpeg_write_marker(&state->jpeg, JPEG_APP0 + 2, state->marker, (unsigned)(size + ICC_PREFIX));
+    }
+}
+
+static void put_xmp(jpeg_writer *state, const char *packet)
+{
+    const size_t prefix = sizeof SMP_JPEG_XMP, size = strlen(packet);
+    if (prefix + size > MARKER_BYTES)
+        return;
+    memcpy(state->marker, SMP_JPEG_XMP, prefix);
+    memcpy(state->marker + prefix, packet, size);
+    jpeg_write_marker(&state->jpeg, JPEG_APP0 + 1, state->marker, (unsigned)(prefix + size));
+}
+
+/* EXIF, XMP and texts longer than a marker are left out. */
+static void put_metadata(jpeg_writer *state)
+{
+    const smp_meta *meta = state->meta;
+    state->marker = smp_alloc_raw(MARKER_BYTES);
+    if (!state->marker)
+        smp_jpeg_stop(&state->base, smp_fail_memory(state->base.err, "JPEG", MARKER_BYTES));
+    if (meta->exif.size >= 8 && meta->exif.size + 6 <= MARKER_BYTES) {
+        memcpy(state->marker, "Exif\0", 6);
+        memcpy(state->marker + 6, meta->exif.data, meta->exif.size);
+        smp_exif_reset_orientation(state->marker + 6, meta->exif.size);
+        jpeg_write_marker(&state->jpeg, JPEG_APP0 + 1, state->marker, (unsigned)meta->exif.size + 6);
+    }
+    put_icc(state);
+    for (size_t i = 0; i < meta->text_count; i++) {
+        const char *key = meta->texts[i].key, *value = meta->texts[i].value;
+        if (strcmp(key, SMP_XMP_KEY) == 0) {
+            put_xmp(state, value);
+            continue;
+        }
+        bool plain = strcmp(key, "Comment") == 0;
+        int size = snprintf((char *)state->marker, MARKER_BYTES, "%s%s%s", plain ? "" : key, plain ? "" : ": ", value);
+        if (size > 0 && size < MARKER_BYTES)
+            jpeg_write_marker(&state->jpeg, JPEG_COM, state->marker, (unsigned)size);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ rows */
+
+static void write_header(void *context)
+{
+    jpeg_writer *state = context;
+    struct jpeg_compress_struct *jpeg = &state->jpeg;
+    const smp_shape *shape = &state->writer->shape;
+    jpeg->err = smp_jpeg_errors(&state->base, SMP_E_WRITE);
+    jpeg_create_compress(jpeg);
+    state->created = true;
+    smp_jpeg_adopt_memory(&state->base, (j_common_ptr)jpeg, UINT64_MAX);
+    jpeg->client_data = state;
+    state->destination = (struct jpeg_destination_mgr){
+        .init_destination = destination_start,
+        .empty_output_buffer = destination_empty,
+        .term_destination = destination_end,
+    };
+    jpeg->dest = &state->destination;
+    jpeg->image_width = (JDIMENSION)shape->width;
+    jpeg->image_height = (JDIMENSION)shape->height;
+    jpeg->input_components = shape->channels;
+    jpeg->in_color_space = shape->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(jpeg);
+    int quality = state->writer->options.jpeg_quality;
+    quality = quality >= 1 && quality <= 100 ? quality : DEFAULT_QUALITY;
+    jpeg_set_quality(jpeg, quality, TRUE);
+    if (quality >= FULL_COLOUR)
+        jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;
+    jpeg->dct_method = JDCT_ISLOW;
+    if (state->meta)
+        put_density(jpeg, state->meta);
+    jpeg_start_compress(jpeg, TRUE);
+    if (state->meta)
+        put_metadata(state);
+}
+
+smp_code smp_jpeg_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    jpeg_writer *state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "JPEG", sizeof *state);
+    writer->state = state;
+    state->writer = writer;
+    state->meta = meta;
+    smp_code code = smp_jpeg_guard(&state->base, write_header, state, err);
+    state->meta = NULL;
+    return code;
+}
+
+static void write_rows(void *context)
+{
+    jpeg_writer *state = context;
+    for (int64_t i = 0; i < state->rows; i++) {
+        /* libjpeg's type lacks const; it does not write to rows that it is given */
+        JSAMPROW row = (JSAMPROW)(uintptr_t)(state->from + i * state->stride);
+        jpeg_write_scanlines(&state->jpeg, &row, 1);
+    }
+}
+
+smp_code smp_jpeg_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+{
+    jpeg_writer *state = writer->state;
+    state->from = from;
+    state->stride = stride;
+    state->rows = rows;
+    return smp_jpeg_guard(&state->base, write_rows, state, err);
+}
+
+static void write_end(void *context)
+{
+    jpeg_writer *state = context;
+    jpeg_finish_compress(&state->jpeg);
+}
+
+smp_code smp_jpeg_write_end(smp_writer *writer, smp_error *err)
+{
+    jpeg_writer *state = writer->state;
+    return smp_jpeg_guard(&state->base, write_end, state, err);
+}
+
+void smp_jpeg_write_close(smp_writer *writer)
+{
+    jpeg_writer *state = writer->state;
+    if (state->created)
+        jpeg_destroy_compress(&state->jpeg);
+    smp_free(state->marker);
+    smp_free(state);
+    writer->state = NULL;
+}

@@ -1,0 +1,137 @@
+/* The PNG row of the format table, and what its reader and writer share: libpng's errors as ours, its memory counted.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/png/png_glue.h"
+
+static const char *const extensions[] = {"png", NULL};
+
+const smp_file_format smp_format_png = {
+    .name = "PNG",
+    .extensions = extensions,
+    .kind = SMP_IMAGE,
+    .sniff = smp_png_sniff,
+    .read_open = smp_png_read_open,
+    .read_rows = smp_png_read_rows,
+    .read_end = smp_png_read_end,
+    .read_close = smp_png_read_close,
+    .write_shape = smp_png_write_shape,
+    .write_open = smp_png_write_open,
+    .write_rows = smp_png_write_rows,
+    .write_end = smp_png_write_end,
+    .write_close = smp_png_write_close,
+};
+
+enum { HEADER = 16 }; /* bytes before a block that keep its size and its alignment */
+
+static png_voidp png_take(png_structp png, png_alloc_size_t size)
+{
+    smp_png *state = png_get_mem_ptr(png);
+    unsigned char *block = NULL;
+    if (size > state->cap - state->live)
+        state->over_cap = true;
+    else if (size < SIZE_MAX - HEADER)
+        block = smp_alloc_raw(size + HEADER);
+    if (!block) {
+        if (!state->refused)
+            state->refused = size;
+        return NULL;
+    }
+    memcpy(block, &size, sizeof size);
+    state->live += size;
+    return block + HEADER;
+}
+
+static void png_give(png_structp png, png_voidp pointer)
+{
+    if (!pointer)
+        return;
+    smp_png *state = png_get_mem_ptr(png);
+    unsigned char *block = (unsigned char *)pointer - HEADER;
+    png_alloc_size_t size;
+    memcpy(&size, block, sizeof size);
+    state->live -= size;
+    smp_free(block);
+}
+
+_Noreturn void smp_png_stop(smp_png *state, smp_code code)
+{
+    state->code = code;
+    longjmp(state->jump, 1);
+}
+
+static smp_code describe(smp_png *state, const char *message)
+{
+    smp_error *err = state->err;
+    if (state->over_cap) {
+        smp_fail(err, SMP_E_LIMIT,
+                 "the PNG's metadata or rows need more than the %llu bytes that are set aside for them",
+                 (unsigned long long)state->cap);
+        smp_hint(err, "if the file is to be trusted, remove its metadata with another program first");
+        return SMP_E_LIMIT;
+    }
+    if (state->refused)
+        return smp_fail_memory(err, "PNG", state->refused);
+    if (strstr(message, "too large") || strstr(message, "exceeds"))
+        return smp_fail(err, SMP_E_LIMIT, "the PNG has a chunk that is larger than is accepted (libpng: %.200s)",
+                        message);
+    return smp_fail(err, state->fault, "the PNG %s (libpng: %.200s)",
+                    state->fault == SMP_E_DECODE ? "is damaged" : "cannot be written", message);
+}
+
+static PNG_NORETURN void png_failed(png_structp png, png_const_charp message)
+{
+    smp_png *state = png_get_error_ptr(png);
+    smp_png_stop(state, describe(state, message ? message : "unknown"));
+}
+
+/* Reading, libpng only warns where it leaves something out. Metadata may be left out: wrong profiles are everywhere,
+ * and the picture is there all the same. What the picture is made of may not, nor may a limit pass unsaid. */
+static void png_warned(png_structp png, png_const_charp message)
+{
+    static const char *const picture[] = {"IHDR", "PLTE", "tRNS", "IDAT", "IEND"};
+    static const char *const limits[] = {"too large", "exceeds", "memory"};
+    const smp_png *state = png_get_error_ptr(png);
+    if (state->fault != SMP_E_DECODE)
+        return;
+    bool fatal = state->refused != 0;
+    for (size_t i = 0; i < sizeof picture / sizeof picture[0]; i++)
+        fatal |= strncmp(message, picture[i], 4) == 0;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        fatal |= strstr(message, limits[i]) != NULL;
+    if (fatal)
+        png_failed(png, message);
+}
+
+smp_code smp_png_create(smp_png *state, bool reading, smp_error *err)
+{
+    state->err = err;
+    if (setjmp(state->jump))
+        return state->code;
+    state->png = reading ? png_create_read_struct_2(PNG_LIBPNG_VER_STRING, state, png_failed, png_warned, state,
+                                                    png_take, png_give)
+                         : png_create_write_struct_2(PNG_LIBPNG_VER_STRING, state, png_failed, png_warned, state,
+                                                     png_take, png_give);
+    if (state->png)
+        state->info = png_create_info_struct(state->png);
+    return state->info ? SMP_OK : smp_fail_memory(err, "PNG", state->refused);
+}
+
+smp_code smp_png_guard(smp_png *state, void (*body)(void *context), void *context, smp_error *err)
+{
+    state->err = err;
+    state->code = SMP_OK;
+    if (setjmp(state->jump))
+        return state->code;
+    body(context);
+    return SMP_OK;
+}
+
+void smp_png_destroy(smp_png *state, bool reading)
+{
+    if (reading)
+        png_destroy_read_struct(&state->png, &state->info, NULL);
+    else
+        png_destroy_write_struct(&state->png, &state->info);
+}

@@ -1,0 +1,237 @@
+/* A PNG's texts and EXIF, before the picture or behind it. Those behind are given to a second libpng reader as the
+ * metadata of a picture of one pixel, so that they are checked and unpacked by the same code under the same limits. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/png/png_glue.h"
+
+enum {
+    CHUNK_CAP = 16 << 20, /* bytes of one chunk, uncompressed: the largest ICC profiles are about 4 MB */
+    CHUNKS_CAP = 1000,    /* texts and other chunks that are kept */
+    LATE_CAP = 64,        /* chunks behind the picture that are kept */
+    WALK_CAP = 1 << 20,   /* chunks that are walked over */
+    SIGNATURE = 8,        /* bytes */
+    FRAME = 12            /* bytes of a chunk beside its data: length, type, CRC */
+};
+
+void smp_png_limit(smp_png *state)
+{
+    png_set_user_limits(state->png, INT32_MAX, INT32_MAX); /* sizes were judged before libpng sees them */
+    png_set_chunk_cache_max(state->png, CHUNKS_CAP);
+    png_set_chunk_malloc_max(state->png, CHUNK_CAP);
+    png_set_crc_action(state->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT); /* damage, wherever it is */
+    png_set_benign_errors(state->png, 1); /* what is wrong with metadata does not lose the picture: png_warned() */
+#ifdef PNG_SKIP_sRGB_CHECK_PROFILE
+    png_set_option(state->png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON); /* keep old sRGB profiles as they are */
+#endif
+}
+
+static void need(smp_png *state, bool done, const char *what, size_t size)
+{
+    if (!done)
+        smp_png_stop(state, smp_fail_memory(state->err, what, size));
+}
+
+void smp_png_keep_texts(smp_png *state, smp_media *media)
+{
+    smp_meta *meta = &media->meta;
+    png_textp texts;
+    int count = 0;
+    png_get_text(state->png, state->info, &texts, &count);
+    for (int i = 0; i < count; i++) {
+        size_t length = texts[i].compression >= PNG_ITXT_COMPRESSION_NONE ? texts[i].itxt_length : texts[i].text_length;
+        if (!texts[i].text)
+            length = 0;
+        need(state, smp_meta_add_text(meta, texts[i].key, length ? texts[i].text : "", length), "a text", length);
+    }
+    png_uint_32 size;
+    png_bytep exif;
+    if (!png_get_eXIf_1(state->png, state->info, &size, &exif) || meta->exif.data)
+        return;
+    if (size > 6 && memcmp(exif, "Exif\0", 6) == 0) { /* some writers keep JPEG's prefix */
+        exif += 6;
+        size -= 6;
+    }
+    need(state, smp_blob_set(&meta->exif, exif, size), "EXIF", size);
+    media->orientation = smp_exif_orientation(exif, size);
+}
+
+/* ------------------------------------------------------------------------------------------ behind the picture */
+
+typedef struct span {
+    uint64_t position, size;
+} span;
+
+typedef struct late_reader {
+    smp_png base;
+    smp_reader *reader;
+    span chunks[LATE_CAP];
+    int count, next; /* next: -1 is the header, count the end */
+    uint64_t done;   /* bytes of the next that were given */
+} late_reader;
+
+/* The header of a gray picture of one pixel; the beginning of its data, at which libpng stops. */
+static const uint8_t head[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n', 0, 0, 0, 13, 'I',  'H',  'D',  'R', 0,
+                               0,    0,   1,   0,   0,    0,    1,    8,    0, 0, 0, 0,  0x3A, 0x7E, 0x9B, 0x55};
+static const uint8_t tail[] = {0, 0, 0, 0, 'I', 'D', 'A', 'T'};
+
+static void feed(png_structp png, png_bytep to, size_t size)
+{
+    late_reader *state = png_get_io_ptr(png);
+    while (size) {
+        bool made = state->next < 0 || state->next == state->count;
+        const uint8_t *text = state->next < 0 ? head : tail;
+        uint64_t have = made ? (state->next < 0 ? sizeof head : sizeof tail) : state->chunks[state->next].size;
+        size_t n = have - state->done < size ? (size_t)(have - state->done) : size;
+        if (made)
+            memcpy(to, text + state->done, n);
+        else if (!smp_source_look(&state->reader->source, state->chunks[state->next].position + state->done, to, n))
+            png_error(png, "cannot read behind the picture");
+        to += n;
+        size -= n;
+        state->done += n;
+        if (state->done == have) {
+            if (state->next == state->count && size)
+                png_error(png, "read past the metadata");
+            state->next++;
+            state->done = 0;
+        }
+    }
+}
+
+static void read_texts(void *context)
+{
+    late_reader *state = context;
+    smp_png_limit(&state->base);
+    png_set_read_fn(state->base.png, state, feed);
+    png_read_info(state->base.png, state->base.info);
+    smp_png_keep_texts(&state->base, &state->reader->media);
+    if (state->base.refused)
+        png_error(state->base.png, "memory");
+}
+
+static uint64_t chunk_size(const uint8_t *frame)
+{
+    return (uint64_t)frame[0] << 24 | (uint64_t)frame[1] << 16 | (uint64_t)frame[2] << 8 | frame[3];
+}
+
+/* Whether a chunk of this length and type begins there. */
+static bool is_chunk(const smp_source *source, uint64_t position, const uint8_t *frame)
+{
+    uint8_t there[8];
+    return smp_source_look(source, position, there, 8) && memcmp(there, frame, 8) == 0;
+}
+
+/* Of a run of chunks as long as the one at position, the last one's position: a large picture is thousands of chunks of
+ * 8 KB, and looking at each takes longer than starting the whole program. Doubles the way ahead while a chunk of that
+ * length and type begins there, then halves it; a file made to look so in between without being so loses its texts. */
+static uint64_t last_alike(const smp_source *source, uint64_t position, const uint8_t *frame)
+{
+    const uint64_t step = chunk_size(frame) + FRAME;
+    uint64_t jump = 1;
+    for (; is_chunk(source, position + jump * step, frame); jump *= 2)
+        position += jump * step;
+    for (jump /= 2; jump > 0; jump /= 2)
+        if (is_chunk(source, position + jump * step, frame))
+            position += jump * step;
+    return position;
+}
+
+/* Stops quietly where the chunks make no sense: reading the picture will say so. */
+static int find_chunks(const smp_source *source, span *chunks)
+{
+    static const char types[][5] = {"tEXt", "zTXt", "iTXt", "eXIf"};
+    uint64_t position = SIGNATURE;
+    uint8_t frame[8];
+    bool behind = false;
+    int count = 0;
+    for (int i = 0; i < WALK_CAP && count < LATE_CAP && smp_source_look(source, position, frame, 8); i++) {
+        const uint64_t size = chunk_size(frame);
+        if (memcmp(frame + 4, "IEND", 4) == 0)
+            break;
+        if (memcmp(frame + 4, "IDAT", 4) == 0) {
+            behind = true;
+            position = last_alike(source, position, frame);
+        }
+        for (int k = 0; behind && k < 4; k++)
+            if (memcmp(frame + 4, types[k], 4) == 0)
+                chunks[count++] = (span){position, size + FRAME};
+        position += size + FRAME;
+    }
+    return count;
+}
+
+smp_code smp_png_read_late(smp_reader *reader, smp_error *err)
+{
+    span chunks[LATE_CAP];
+    int count = find_chunks(&reader->source, chunks);
+    if (!count)
+        return SMP_OK;
+    late_reader *state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "PNG", sizeof *state);
+    state->reader = reader;
+    memcpy(state->chunks, chunks, sizeof chunks);
+    state->count = count;
+    state->next = -1;
+    state->base.fault = SMP_E_DECODE;
+    state->base.cap = SMP_PNG_METADATA_CAP;
+    smp_code code = smp_png_create(&state->base, true, err);
+    if (code == SMP_OK)
+        code = smp_png_guard(&state->base, read_texts, state, err);
+    smp_png_destroy(&state->base, true);
+    smp_free(state);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------ to the end */
+
+/* The picture of one pixel that the header above announces, and a pretence that it was this file's. */
+typedef struct rest_reader {
+    smp_png base;
+    size_t given; /* bytes of head and pixel */
+} rest_reader;
+
+static const uint8_t pixel[] = {0, 0, 0, 10, 'I', 'D', 'A', 'T', 0x78, 0x01, 0x63, 0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x01, 0x73, 0x75, 0x01, 0x18};
+
+static void feed_rest(png_structp png, png_bytep to, size_t size)
+{
+    rest_reader *state = png_get_io_ptr(png);
+    while (size && state->given < sizeof head + sizeof pixel) {
+        bool first = state->given < sizeof head;
+        *to++ = first ? head[state->given] : pixel[state->given - sizeof head];
+        state->given++;
+        size--;
+    }
+    if (size && smp_source_read(state->base.source, to, size) != size)
+        smp_png_stop(&state->base, smp_source_ended(state->base.source, state->base.err));
+}
+
+static void read_rest(void *context)
+{
+    rest_reader *state = context;
+    png_byte row[1];
+    smp_png_limit(&state->base);
+    png_set_read_fn(state->base.png, state, feed_rest);
+    png_read_info(state->base.png, state->base.info);
+    png_read_row(state->base.png, row, NULL);
+    png_read_end(state->base.png, NULL);
+}
+
+smp_code smp_png_read_behind(smp_reader *reader, uint64_t position, smp_error *err)
+{
+    rest_reader *state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "PNG", sizeof *state);
+    state->base.source = &reader->source;
+    state->base.fault = SMP_E_DECODE;
+    state->base.cap = SMP_PNG_METADATA_CAP;
+    smp_code code = smp_source_seek(&reader->source, position) ? SMP_OK : smp_fail(err, SMP_E_READ, "cannot read the file again");
+    if (code == SMP_OK)
+        code = smp_png_create(&state->base, true, err);
+    if (code == SMP_OK)
+        code = smp_png_guard(&state->base, read_rest, state, err);
+    smp_png_destroy(&state->base, true);
+    smp_free(state);
+    return code;
+}

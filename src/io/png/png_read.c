@@ -1,0 +1,284 @@
+/* Reads PNG by rows through libpng: every colour type and depth, as gray, gray and alpha, RGB or RGBA of 8 or 16 bits.
+ * Rejects what is damaged; keeps colour and resolution chunks, text and EXIF. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/png/png_glue.h"
+#include "io/png/png_plain.h"
+
+enum {
+    ROWS_HELD = 4,       /* rows that libpng keeps, at their widest */
+    DEFLATE_RATIO = 1032 /* no deflate stream expands more: zlib technical details, "maximum compression factor" */
+};
+
+typedef struct png_reader {
+    smp_png base;
+    smp_reader *reader;
+    uint8_t frame[8];     /* what libpng read last, when it was as long: the length and type of the chunk it stopped at */
+    smp_png_plain *plain; /* reads the rows instead of libpng */
+    bool plain_format;    /* as png_plain.h can read it */
+    bool again;           /* the header is read for the second time: nothing is kept of it */
+    uint8_t *whole; /* interlaced: the finished picture */
+    png_bytep *pointers;
+    int64_t stride;
+    /* of the call in progress */
+    uint8_t *to;
+    int64_t to_stride, rows;
+} png_reader;
+
+bool smp_png_sniff(const uint8_t *head, size_t size)
+{
+    return size >= 8 && memcmp(head, "\x89PNG\r\n\x1A\n", 8) == 0;
+}
+
+static void feed(png_structp png, png_bytep to, size_t size)
+{
+    smp_png *state = png_get_io_ptr(png);
+    if (smp_source_read(state->source, to, size) != size)
+        smp_png_stop(state, smp_source_ended(state->source, state->err));
+    if (size == sizeof ((png_reader *)state)->frame)
+        memcpy(((png_reader *)state)->frame, to, size);
+}
+
+static uint32_t be32(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* The limits, straight from the header's bytes, before libpng sees them. */
+static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error *err)
+{
+    enum { SIZE = 33, INTERLACED = 28 }; /* signature and IHDR */
+    const uint8_t *head;
+    if (smp_source_peek(&reader->source, &head, SIZE) < SIZE) {
+        smp_source_skip(&reader->source, SIZE);
+        return smp_source_ended(&reader->source, err);
+    }
+    if (memcmp(head + 8, "\0\0\0\x0DIHDR", 8) != 0)
+        return smp_fail(err, SMP_E_DECODE, "the PNG is damaged: it does not begin with its header");
+    uint64_t width = be32(head + 16), height = be32(head + 20), depth = head[24];
+    static const uint8_t samples[] = {1, 0, 3, 1, 2, 0, 4};
+    uint64_t bits = head[25] < sizeof samples ? samples[head[25]] * depth : 0;
+    if (width > INT32_MAX || height > INT32_MAX)
+        return smp_fail(err, SMP_E_DECODE, "the PNG is damaged: its size is not possible");
+    static const uint8_t expanded[] = {2, 0, 4, 4, 2, 0, 4}; /* channels, at most */
+    *row_bytes = width * (head[25] < sizeof expanded ? expanded[head[25]] : 4) * (depth == 16 ? 2 : 1);
+    uint64_t held = *row_bytes * (head[INTERLACED] ? height + ROWS_HELD : ROWS_HELD);
+    smp_code code = smp_check_picture(&reader->limits, (int64_t)width, (int64_t)height, held, err);
+    if (code != SMP_OK)
+        return code;
+    return smp_check_size(&reader->source, (width * bits + 7) / 8 * height / DEFLATE_RATIO, err);
+}
+
+static void need(png_reader *state, bool done, const char *what, uint64_t size)
+{
+    if (!done)
+        smp_png_stop(&state->base, smp_fail_memory(state->base.err, what, size));
+}
+
+static void keep_colour(png_reader *state, smp_meta *meta)
+{
+    png_structp png = state->base.png;
+    png_infop info = state->base.info;
+    png_charp name;
+    png_bytep profile;
+    int method, intent;
+    png_uint_32 size;
+    if (png_get_iCCP(png, info, &name, &method, &profile, &size)) {
+        need(state, smp_blob_set(&meta->icc, profile, size), "an ICC profile", size);
+        snprintf(meta->icc_name, sizeof meta->icc_name, "%s", name);
+    }
+    if (png_get_sRGB(png, info, &intent))
+        meta->srgb_intent = intent;
+    double gamma;
+    if (png_get_gAMA(png, info, &gamma) && gamma > 0)
+        meta->gamma = gamma;
+    double *c = meta->chrm;
+    meta->has_chrm = png_get_cHRM(png, info, c, c + 1, c + 2, c + 3, c + 4, c + 5, c + 6, c + 7) != 0;
+}
+
+static void keep_metadata(png_reader *state)
+{
+    png_structp png = state->base.png;
+    png_infop info = state->base.info;
+    smp_meta *meta = &state->reader->media.meta;
+    keep_colour(state, meta);
+    png_uint_32 x, y;
+    int unit;
+    if (png_get_pHYs(png, info, &x, &y, &unit)) {
+        meta->x_density = x;
+        meta->y_density = y;
+        meta->density_is_aspect = unit != PNG_RESOLUTION_METER;
+    }
+    smp_png_keep_texts(&state->base, &state->reader->media);
+}
+
+static void read_header(void *context)
+{
+    png_reader *state = context;
+    png_structp png = state->base.png;
+    png_infop info = state->base.info;
+    smp_media *media = &state->reader->media;
+    smp_png_limit(&state->base);
+    png_set_read_fn(png, &state->base, feed);
+    png_read_info(png, info);
+
+    png_uint_32 width, height;
+    int depth, colour, interlace;
+    png_get_IHDR(png, info, &width, &height, &depth, &colour, &interlace, NULL, NULL);
+    bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+    if (colour == PNG_COLOR_TYPE_PALETTE)
+        png_set_palette_to_rgb(png);
+    if (colour == PNG_COLOR_TYPE_GRAY && depth < 8)
+        png_set_expand_gray_1_2_4_to_8(png);
+    if (transparent)
+        png_set_tRNS_to_alpha(png);
+    if (depth == 16 && smp_little_endian())
+        png_set_swap(png);
+    bool interlaced = interlace != PNG_INTERLACE_NONE;
+    if (interlaced)
+        png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+
+    media->shape.width = width;
+    media->shape.height = height;
+    media->shape.channels = png_get_channels(png, info);
+    media->shape.alpha = media->shape.channels == 2 || media->shape.channels == 4;
+    media->shape.format = depth == 16 ? SMP_U16 : SMP_U8;
+    media->bits = depth;
+    static const char *const names[] = {"gray", "?", "RGB", "palette", "gray and alpha", "?", "RGBA"};
+    snprintf(media->detail, sizeof media->detail, "%s%s%s", names[colour], transparent ? ", transparent colour" : "",
+             interlaced ? ", interlaced" : "");
+    state->stride = smp_row_bytes(&media->shape);
+    if ((size_t)state->stride != png_get_rowbytes(png, info))
+        png_error(png, "unexpected row size");
+    if (!state->again)
+        keep_metadata(state);
+    /* libpng leaves some metadata out when memory is short; we would rather say so. */
+    if (state->base.refused)
+        png_error(png, "memory");
+    state->plain_format = !interlaced && !transparent && depth >= 8 && colour != PNG_COLOR_TYPE_PALETTE;
+    if (interlaced) {
+        size_t size;
+        need(state, smp_mul_size((size_t)state->stride, height, &size), "an interlaced picture", SIZE_MAX);
+        state->whole = smp_alloc_raw(size);
+        state->pointers = smp_alloc_array(height, sizeof *state->pointers);
+        need(state, state->whole && state->pointers, "an interlaced picture", size);
+        for (size_t y = 0; y < height; y++)
+            state->pointers[y] = state->whole + y * (size_t)state->stride;
+    }
+}
+
+smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
+{
+    uint64_t row_bytes = 0;
+    smp_code code = check_header(reader, &row_bytes, err);
+    if (code != SMP_OK)
+        return code;
+    png_reader *state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "PNG", sizeof *state);
+    reader->state = state;
+    state->reader = reader;
+    state->base.source = &reader->source;
+    state->base.fault = SMP_E_DECODE;
+    state->base.cap = SMP_PNG_METADATA_CAP + row_bytes * ROWS_HELD;
+    code = smp_png_create(&state->base, true, err);
+    if (code == SMP_OK)
+        code = smp_png_guard(&state->base, read_header, state, err);
+    if (code == SMP_OK)
+        code = smp_png_read_late(reader, err);
+    /* Only where the file can be read again: see fall_back(). */
+    if (code == SMP_OK && state->plain_format && reader->source.seekable && memcmp(state->frame + 4, "IDAT", 4) == 0) {
+        int sample = (int)smp_sample_size((int)reader->media.shape.format);
+        code = smp_png_plain_open(&reader->source, be32(state->frame), state->stride, reader->media.shape.channels * sample,
+                                  sample, &state->plain, err);
+    }
+    return code;
+}
+
+static void skip_rows(void *context)
+{
+    png_reader *state = context;
+    for (int64_t i = 0; i < state->reader->next_row; i++)
+        png_read_row(state->base.png, state->to, NULL);
+}
+
+/* Something in the picture is out of the ordinary: libpng reads the file from its beginning, so that it is libpng that
+ * refuses what is refused, with its own words. `to` has room for a row. */
+static smp_code fall_back(png_reader *state, void *to, smp_error *err)
+{
+    smp_png_plain_close(state->plain);
+    state->plain = NULL;
+    state->again = true;
+    state->to = to;
+    smp_png_destroy(&state->base, true);
+    if (!smp_source_seek(&state->reader->source, 0))
+        return smp_fail(err, SMP_E_READ, "cannot read the file again");
+    smp_code code = smp_png_create(&state->base, true, err);
+    if (code == SMP_OK)
+        code = smp_png_guard(&state->base, read_header, state, err);
+    return code ? code : smp_png_guard(&state->base, skip_rows, state, err);
+}
+
+static void read_rows(void *context)
+{
+    png_reader *state = context;
+    if (state->whole) {
+        if (state->reader->next_row == 0)
+            png_read_image(state->base.png, state->pointers);
+        for (int64_t i = 0; i < state->rows; i++)
+            memcpy(state->to + i * state->to_stride, state->pointers[state->reader->next_row + i],
+                   (size_t)state->stride);
+        return;
+    }
+    for (int64_t i = 0; i < state->rows; i++)
+        png_read_row(state->base.png, state->to + i * state->to_stride, NULL);
+}
+
+smp_code smp_png_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    png_reader *state = reader->state;
+    if (state->plain && smp_png_plain_rows(state->plain, to, stride, rows))
+        return SMP_OK;
+    smp_code code = state->plain ? fall_back(state, to, err) : SMP_OK;
+    state->to = to;
+    state->to_stride = stride;
+    state->rows = rows;
+    return code ? code : smp_png_guard(&state->base, read_rows, state, err);
+}
+
+static void read_end(void *context)
+{
+    png_reader *state = context;
+    png_read_end(state->base.png, NULL);
+}
+
+smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
+{
+    png_reader *state = reader->state;
+    uint64_t next;
+    if (state->plain && smp_png_plain_end(state->plain, &next))
+        return smp_png_read_behind(reader, next, err);
+    if (state->plain) {
+        void *row = smp_alloc_raw((size_t)state->stride);
+        smp_code code = row ? fall_back(state, row, err) : smp_fail_memory(err, "a row", (uint64_t)state->stride);
+        smp_free(row);
+        if (code)
+            return code;
+    }
+    return smp_png_guard(&state->base, read_end, state, err);
+}
+
+void smp_png_read_close(smp_reader *reader)
+{
+    png_reader *state = reader->state;
+    smp_png_plain_close(state->plain);
+    smp_png_destroy(&state->base, true);
+    smp_free(state->whole);
+    smp_free(state->pointers);
+    smp_free(state);
+    reader->state = NULL;
+}

@@ -1,0 +1,263 @@
+/* Writes PNG by rows: gray, gray and alpha, RGB or RGBA of 8 or 16 bits, with the metadata that was kept. libpng writes
+ * the header and the metadata, png_blocks.c makes the picture's data. The same rows, level and metadata give the same
+ * bytes: no time is written. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/pool.h"
+#include "io/png/png_blocks.h"
+#include "io/png/png_glue.h"
+
+enum {
+    FIXED_MAX = 21474,     /* libpng keeps gamma and chromaticities as hundred-thousandths in 32 bits */
+    DEFAULT_LEVEL = 1,
+    COMPRESS_TEXT = 1024,  /* bytes from which texts are compressed */
+    MEMORY_CAP = 256 << 20 /* bytes libpng may hold besides rows */
+};
+
+typedef struct png_writer {
+    smp_png base;
+    smp_writer *writer;
+    const smp_meta *meta; /* during write_open only */
+    uint8_t *exif;        /* a copy with the orientation reset */
+    png_text *texts;
+    char **latin1; /* texts converted for tEXt; entries may be null */
+    size_t text_count;
+    smp_png_blocks *blocks;
+} png_writer;
+
+static void drain(png_structp png, png_bytep from, size_t size)
+{
+    smp_png *state = png_get_io_ptr(png);
+    smp_code code = smp_output_write(state->output, from, size, state->err);
+    if (code != SMP_OK)
+        smp_png_stop(state, code);
+}
+
+static void flush(png_structp png)
+{
+    (void)png;
+}
+
+smp_code smp_png_write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    if (shape->width > INT32_MAX || shape->height > INT32_MAX)
+        return smp_fail(err, SMP_E_WRITE, "a PNG holds at most %d x %d pixels", INT32_MAX, INT32_MAX);
+    if (shape->format == SMP_F32)
+        shape->format = SMP_U16;
+    return smp_check_colour("PNG", shape, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ metadata */
+
+static void need(png_writer *state, const void *pointer, const char *what, size_t size)
+{
+    if (!pointer)
+        smp_png_stop(&state->base, smp_fail_memory(state->base.err, what, size));
+}
+
+static void put_colour(png_writer *state, int colours)
+{
+    png_structp png = state->base.png;
+    png_infop info = state->base.info;
+    const smp_meta *meta = state->meta;
+    /* A profile says all that the other chunks can, and libpng writes those that agree with sRGB by itself. */
+    if (meta->icc.size && smp_icc_fits(&meta->icc, colours)) {
+        png_set_iCCP(png, info, meta->icc_name[0] ? meta->icc_name : "ICC profile", PNG_COMPRESSION_TYPE_BASE,
+                     meta->icc.data, (png_uint_32)meta->icc.size);
+        if (png_get_valid(png, info, PNG_INFO_iCCP))
+            return;
+    }
+    if (meta->srgb_intent >= 0 && meta->srgb_intent < PNG_sRGB_INTENT_LAST) {
+        png_set_sRGB(png, info, meta->srgb_intent);
+        return;
+    }
+    if (meta->gamma > 0 && meta->gamma < FIXED_MAX)
+        png_set_gAMA(png, info, meta->gamma);
+    const double *c = meta->chrm;
+    bool fits = meta->has_chrm;
+    for (int i = 0; i < 8; i++)
+        fits &= c[i] > -FIXED_MAX && c[i] < FIXED_MAX;
+    if (fits)
+        png_set_cHRM(png, info, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]);
+}
+
+/* UTF-8 as Latin-1, or null when it has characters past U+00FF (*fits false) or memory is exhausted. */
+static char *to_latin1(const char *text, bool *fits)
+{
+    size_t length = strlen(text), n = 0;
+    *fits = true;
+    char *out = smp_alloc(length + 1);
+    for (size_t i = 0; out && i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c < 0x80) {
+            out[n++] = (char)c;
+        } else if (c == 0xC2 || c == 0xC3) {
+            out[n++] = (char)((c & 3) << 6 | (text[++i] & 0x3F));
+        } else {
+            smp_free(out);
+            *fits = false;
+            return NULL;
+        }
+    }
+    return out;
+}
+
+/* PNG keys: 1 to 79 Latin-1 characters. */
+static void put_texts(png_writer *state)
+{
+    const smp_meta *meta = state->meta;
+    if (!meta->text_count)
+        return;
+    size_t count = state->text_count = meta->text_count, used = 0;
+    state->texts = smp_alloc_array(count, sizeof *state->texts);
+    need(state, state->texts, "texts", count);
+    state->latin1 = smp_alloc_array(2 * count, sizeof *state->latin1);
+    need(state, state->latin1, "texts", count);
+    for (size_t i = 0; i < count; i++) {
+        const char *value = meta->texts[i].value;
+        bool fits, international = strcmp(meta->texts[i].key, SMP_XMP_KEY) == 0;
+        char *key = state->latin1[2 * i] = to_latin1(meta->texts[i].key, &fits);
+        if (!fits || (key && (!key[0] || strlen(key) > 79)))
+            continue;
+        need(state, key, "a text", strlen(meta->texts[i].key));
+        char *latin1 = state->latin1[2 * i + 1] = to_latin1(value, &fits);
+        if (fits)
+            need(state, latin1, "a text", strlen(value));
+        png_text *text = &state->texts[used++];
+        text->key = key;
+        bool compress = strlen(value) > COMPRESS_TEXT && !international; /* XMP is to be found by those who know no PNG */
+        if (international || !fits) {
+            text->compression = compress ? PNG_ITXT_COMPRESSION_zTXt : PNG_ITXT_COMPRESSION_NONE;
+            text->text = meta->texts[i].value;
+        } else {
+            text->compression = compress ? PNG_TEXT_COMPRESSION_zTXt : PNG_TEXT_COMPRESSION_NONE;
+            text->text = latin1;
+        }
+    }
+    if (used)
+        png_set_text(state->base.png, state->base.info, state->texts, (int)used);
+}
+
+static void put_metadata(png_writer *state)
+{
+    const smp_meta *meta = state->meta;
+    png_structp png = state->base.png;
+    png_infop info = state->base.info;
+    put_colour(state, state->writer->shape.channels <= 2 ? 1 : 3);
+    if (meta->x_density > 0 && meta->y_density > 0 && meta->x_density < INT32_MAX && meta->y_density < INT32_MAX)
+        png_set_pHYs(png, info, (png_uint_32)lrint(meta->x_density), (png_uint_32)lrint(meta->y_density),
+                     meta->density_is_aspect ? PNG_RESOLUTION_UNKNOWN : PNG_RESOLUTION_METER);
+    if (meta->exif.size >= 8 && meta->exif.size < INT32_MAX) {
+        state->exif = smp_alloc_raw(meta->exif.size);
+        need(state, state->exif, "EXIF", meta->exif.size);
+        memcpy(state->exif, meta->exif.data, meta->exif.size);
+        smp_exif_reset_orientation(state->exif, meta->exif.size);
+        png_set_eXIf_1(png, info, (png_uint_32)meta->exif.size, state->exif);
+    }
+    put_texts(state);
+}
+
+/* ------------------------------------------------------------------------------------------------ rows */
+
+static void write_header(void *context)
+{
+    png_writer *state = context;
+    png_structp png = state->base.png;
+    const smp_shape *shape = &state->writer->shape;
+    static const int colours[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                                  PNG_COLOR_TYPE_RGB_ALPHA};
+    png_set_user_limits(png, INT32_MAX, INT32_MAX);
+    png_set_benign_errors(png, 1); /* faulty metadata of the input is left out, and does not lose the picture */
+    png_set_write_fn(png, &state->base, drain, flush);
+    png_set_IHDR(png, state->base.info, (png_uint_32)shape->width, (png_uint_32)shape->height,
+                 shape->format == SMP_U16 ? 16 : 8, colours[shape->channels], PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (state->meta)
+        put_metadata(state);
+    if (state->base.refused)
+        png_error(png, "memory");
+    png_write_info(png, state->base.info);
+}
+
+static smp_code open_blocks(png_writer *state, smp_error *err)
+{
+    const smp_shape *shape = &state->writer->shape;
+    const smp_write_options *options = &state->writer->options;
+    const int sample = (int)smp_sample_size((int)shape->format);
+    smp_png_blocks_setup setup = {
+        .row_bytes = smp_row_bytes(shape),
+        .rows = shape->height,
+        .pixel_bytes = shape->channels * sample,
+        .swap = sample == 2 && smp_little_endian(),
+        .level = options->png_level >= 0 && options->png_level <= 9 ? options->png_level : DEFAULT_LEVEL,
+        .threads = options->threads > 0 ? options->threads : smp_pool_cores(),
+    };
+    return smp_png_blocks_open(&setup, &state->blocks, err);
+}
+
+smp_code smp_png_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    png_writer *state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "PNG", sizeof *state);
+    writer->state = state;
+    state->writer = writer;
+    state->meta = meta;
+    state->base.output = writer->output;
+    state->base.fault = SMP_E_WRITE;
+    state->base.cap = MEMORY_CAP + 8 * (uint64_t)smp_row_bytes(&writer->shape);
+    smp_code code = smp_png_create(&state->base, false, err);
+    if (code == SMP_OK)
+        code = smp_png_guard(&state->base, write_header, state, err);
+    state->meta = NULL;
+    return code ? code : open_blocks(state, err);
+}
+
+smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+{
+    png_writer *state = writer->state;
+    smp_code code = SMP_OK;
+    while (rows > 0 && !code) {
+        int64_t put = smp_png_blocks_put(state->blocks, from, stride, rows);
+        from = (const char *)from + put * stride;
+        rows -= put;
+        while (!code && smp_png_blocks_due(state->blocks)) {
+            size_t size;
+            const uint8_t *chunk = smp_png_blocks_next(state->blocks, &size);
+            code = smp_output_write(writer->output, chunk, size, err);
+        }
+    }
+    smp_png_blocks_settle(state->blocks);
+    return code;
+}
+
+static void write_end(void *context)
+{
+    png_writer *state = context;
+    png_write_chunk(state->base.png, (png_const_bytep) "IEND", NULL, 0); /* the metadata is in front already */
+}
+
+smp_code smp_png_write_end(smp_writer *writer, smp_error *err)
+{
+    png_writer *state = writer->state;
+    return smp_png_guard(&state->base, write_end, state, err);
+}
+
+void smp_png_write_close(smp_writer *writer)
+{
+    png_writer *state = writer->state;
+    smp_png_destroy(&state->base, false);
+    smp_png_blocks_close(state->blocks);
+    smp_free(state->exif);
+    smp_free(state->texts);
+    for (size_t i = 0; state->latin1 && i < 2 * state->text_count; i++)
+        smp_free(state->latin1[i]);
+    smp_free(state->latin1);
+    smp_free(state);
+    writer->state = NULL;
+}

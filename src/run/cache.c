@@ -1,0 +1,93 @@
+/* Plans, running memory and buffers that are kept from file to file: see cache.h. */
+#include "run/cache.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+smp_code smp_run_cache_open(smp_run_cache **out, smp_error *err)
+{
+    *out = smp_alloc(sizeof **out);
+    return *out ? SMP_OK : smp_fail_memory(err, "a cache", sizeof **out);
+}
+
+void smp_cache_drop_runner(smp_cached_plan *entry)
+{
+    smp_runner_close(entry->runner);
+    entry->runner = NULL;
+}
+
+void smp_cache_drop(smp_cached_plan *entry)
+{
+    smp_cache_drop_runner(entry);
+    smp_plan_free(entry->plan);
+    entry->plan = NULL;
+}
+
+void smp_run_cache_clear(smp_run_cache *cache)
+{
+    for (int i = 0; i < SMP_CACHED_PLANS; i++)
+        smp_cache_drop(&cache->plans[i]);
+    for (size_t i = 0; i < cache->buffer_capacity; i++)
+        smp_free(cache->buffers[i].data);
+    smp_free(cache->buffers);
+    cache->buffers = NULL;
+    cache->buffer_capacity = 0;
+}
+
+void smp_run_cache_close(smp_run_cache *cache)
+{
+    if (cache)
+        smp_run_cache_clear(cache);
+    smp_free(cache);
+}
+
+static bool same_shape(const smp_shape *a, const smp_shape *b)
+{
+    return a->kind == b->kind && a->width == b->width && a->height == b->height && a->channels == b->channels &&
+           a->alpha == b->alpha && a->format == b->format && !(a->rate < b->rate) && !(a->rate > b->rate);
+}
+
+smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, int orientation, const char *output)
+{
+    const char *dot = output ? strrchr(output, '.') : NULL, *slash = output ? strrchr(output, '/') : NULL;
+    const char *extension = dot && (!slash || dot > slash) ? dot + 1 : "";
+    smp_cached_plan *oldest = &cache->plans[0];
+    if (strlen(extension) >= sizeof oldest->extension)
+        return NULL;
+    cache->clock++;
+    for (int i = 0; i < SMP_CACHED_PLANS; i++) {
+        smp_cached_plan *entry = &cache->plans[i];
+        if (entry->plan && entry->orientation == orientation && !strcmp(entry->extension, extension) &&
+            same_shape(&entry->input, input)) {
+            entry->used = cache->clock;
+            return entry;
+        }
+        if (entry->used < oldest->used)
+            oldest = entry;
+    }
+    smp_cache_drop(oldest);
+    oldest->input = *input;
+    oldest->orientation = orientation;
+    oldest->used = cache->clock;
+    snprintf(oldest->extension, sizeof oldest->extension, "%s", extension);
+    return oldest;
+}
+
+smp_code smp_cache_buffer(smp_run_cache *cache, size_t index, size_t size, void **out, smp_error *err)
+{
+    *out = NULL;
+    if (!smp_grow(&cache->buffers, &cache->buffer_capacity, index + 1, sizeof *cache->buffers))
+        return smp_fail_memory(err, "buffers", (index + 1) * sizeof *cache->buffers);
+    if (cache->buffers[index].size < size) {
+        smp_free(cache->buffers[index].data);
+        cache->buffers[index].size = 0;
+        cache->buffers[index].data = smp_alloc_raw(size);
+        if (!cache->buffers[index].data)
+            return smp_fail_memory(err, "a picture", size);
+        cache->buffers[index].size = size;
+    }
+    *out = cache->buffers[index].data;
+    return SMP_OK;
+}

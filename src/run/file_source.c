@@ -1,0 +1,83 @@
+/* Sources of rows that a program names: see file_source.h. */
+#include "run/file_source.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/checked.h"
+
+static smp_code open_regular(const char *path, const smp_limits *limits, smp_reader **reader, smp_error *err)
+{
+    const smp_limits defaults = smp_limits_default();
+    struct stat status;
+    *reader = NULL;
+    smp_code code = SMP_OK;
+    if (stat(path, &status) != 0)
+        code = smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
+    else if (!S_ISREG(status.st_mode))
+        code = smp_fail(err, SMP_E_READ, "is not a regular file");
+    if (code) {
+        smp_at(err, "%s", path);
+        return code;
+    }
+    return smp_reader_open(path, limits ? limits : &defaults, reader, err);
+}
+
+smp_code smp_file_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err)
+{
+    smp_reader *reader;
+    smp_code code = open_regular(path, context, &reader, err);
+    if (!code) {
+        *shape = smp_reader_media(reader)->shape;
+        *orientation = smp_reader_media(reader)->orientation;
+    }
+    smp_reader_close(reader);
+    return code;
+}
+
+static bool same_shape(const smp_shape *a, const smp_shape *b)
+{
+    return a->kind == b->kind && a->width == b->width && a->height == b->height && a->channels == b->channels &&
+           a->alpha == b->alpha && a->format == b->format;
+}
+
+smp_code smp_file_source_open(const smp_step *step, const smp_limits *limits, smp_file_source *out, smp_error *err)
+{
+    *out = (smp_file_source){0};
+    smp_code code = open_regular(step->path, limits, &out->reader, err);
+    if (code)
+        return code;
+    if (!same_shape(&smp_reader_media(out->reader)->shape, &step->out)) {
+        code = smp_fail(err, SMP_E_READ, "the file was changed while it was in use");
+        smp_at(err, "%s", step->path);
+    }
+    return code;
+}
+
+void smp_file_source_close(smp_file_source *source)
+{
+    smp_stream_close(source->stream, true, NULL, NULL);
+    smp_reader_close(source->reader);
+    *source = (smp_file_source){0};
+}
+
+bool smp_source_by_strips(const smp_plan *plan, int step, const smp_device *device)
+{
+    return device->host_memory && plan->steps[step].job == SMP_JOB_SOURCE && !plan->steps[step].frame;
+}
+
+smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, const smp_device *device,
+                           int64_t strip_rows, smp_stream **out, smp_error *err)
+{
+    if (smp_source_by_strips(plan, step, device))
+        return smp_stream_read_strips(reader, plan, step, strip_rows, out, err);
+    return smp_stream_read(reader, smp_source_slot(&plan->steps[step].out, strip_rows), out, err);
+}
+
+int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows)
+{
+    enum { SLOT_BYTES = 1 << 19 };
+    int64_t row = shape->width * shape->channels * smp_sample_size((int)shape->format);
+    return smp_max_i64(1, smp_min_i64(strip_rows, smp_max_i64(1, SLOT_BYTES / row)));
+}

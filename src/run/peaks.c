@@ -1,0 +1,260 @@
+/* Measuring ceilings: see peaks.h. Kernels are those of kernels/bench.*, launched like any stage's. */
+#include "run/peaks.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/clock.h"
+#include "bench/bench.h"
+#include "device/cuda/cuda.h"
+
+enum {
+    WARM_UP = 2,         /* passes before the first that counts */
+    MIN_SAMPLES = 5,
+    LAUNCHES = 1000,     /* in a row */
+    WAITED_LAUNCHES = 101
+};
+static const double sample_seconds = 1; /* for one rate, at most, once there are MIN_SAMPLES */
+static const int64_t row_bytes = BENCH_ROW_SAMPLES * 4;
+
+static bool is_gpu(const smp_device *device)
+{
+    return !device->host_memory && strcmp(device->info.kind, "simt") != 0;
+}
+
+/* Two buffers far larger than any cache, and small against the memory; the emulator's rates mean nothing. */
+static size_t chosen_size(const smp_device *device, size_t size)
+{
+    int64_t want = (int64_t)size, most = device->info.memory / 16;
+    if (!want) {
+        want = is_gpu(device) ? INT64_C(2) << 30 : INT64_C(256) << 20;
+        want = most > 0 && want > most ? most : want;
+        if (!is_gpu(device) && !device->host_memory)
+            want = 1 << 20;
+    }
+    return (size_t)(smp_max_i64(1, want / row_bytes) * row_bytes);
+}
+
+/* ------------------------------------------------------------------------------------------------ streams */
+
+static void stream_geometry(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    const smp_view *data = io->out.stride == row_bytes ? &io->out : &io->in;
+    int64_t words = data->rows * data->stride / 16, blocks = (words + 256 * 8 - 1) / (256 * 8);
+    grid->block[0] = 256;
+    grid->grid[0] = (unsigned)smp_min_i64(smp_max_i64(blocks, 1), 1 << 20);
+}
+
+static void nothing_geometry(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)io, (void)params;
+    grid->block[0] = 32;
+}
+
+static const smp_variant streams[SMP_STREAM_OPS] = {
+    [SMP_STREAM_COPY] = {.name = "copy",
+                         .launches = {{SMP_IN, SMP_OUT, SMP_CPU(bench_copy), "bench_copy", stream_geometry}}},
+    [SMP_STREAM_READ] = {.name = "read",
+                         .launches = {{SMP_IN, SMP_OUT, SMP_CPU(bench_read), "bench_read", stream_geometry}}},
+    [SMP_STREAM_WRITE] = {.name = "write",
+                          .launches = {{SMP_IN, SMP_OUT, SMP_CPU(bench_write), "bench_write", stream_geometry}}},
+};
+static const smp_variant nothing = {
+    .name = "nothing", .launches = {{SMP_IN, SMP_OUT, SMP_CPU(bench_nothing), "bench_nothing", nothing_geometry}}};
+
+static smp_view rows_view(void *data, int64_t stride, int64_t rows)
+{
+    return (smp_view){.data = data,
+                      .stride = stride,
+                      .width = stride / 4,
+                      .height = rows,
+                      .rows = rows,
+                      .channels = 1,
+                      .format = SMP_F32,
+                      .white = 1};
+}
+
+static smp_code zeroed(smp_device *device, size_t size, void **out, smp_error *err)
+{
+    smp_code code = device->ops->alloc(device, size, out, err);
+    return code ? code : device->ops->zero(device, *out, size, err); /* every page is there before it is timed */
+}
+
+enum { SUM_STRIDE = 8 }; /* read leaves a sum a row */
+
+size_t smp_peak_sums(size_t size)
+{
+    return (size / (size_t)row_bytes + 1) * SUM_STRIDE;
+}
+
+smp_code smp_peak_touch(smp_device *device, void *buffer, size_t size, void *sums, smp_error *err)
+{
+    const smp_variant *read = &streams[SMP_STREAM_READ];
+    int64_t rows = (int64_t)size / row_bytes;
+    smp_io io = {.in = rows_view(buffer, row_bytes, rows), .out = rows_view(sums, SUM_STRIDE, rows)};
+    smp_node_plan plan = {.result = SMP_RESULT_NONE};
+    smp_cost cost = {0};
+    smp_code code = device->ops->launch(device, read, &read->launches[0], &io, &plan, &cost, err);
+    return code ? code : device->ops->sync(device, err); /* cost is on this stack */
+}
+
+static bool enough(const smp_rate *rate, double began)
+{
+    return rate->count == SMP_RATE_SAMPLES || (rate->count >= MIN_SAMPLES && smp_now() - began > sample_seconds);
+}
+
+smp_code smp_peak_stream(smp_device *device, smp_stream_op op, size_t size, smp_rate *rate, smp_error *err)
+{
+    *rate = (smp_rate){0};
+    size = chosen_size(device, size);
+    int64_t rows = (int64_t)size / row_bytes;
+    void *in = NULL, *out = NULL;
+    smp_node_plan *plan = smp_alloc(sizeof *plan);
+    if (!plan)
+        return smp_fail_memory(err, "a launch", sizeof *plan);
+    bool reads = op == SMP_STREAM_READ;
+    smp_code code = op == SMP_STREAM_WRITE ? SMP_OK : zeroed(device, size, &in, err);
+    if (!code)
+        code = zeroed(device, reads ? smp_peak_sums(size) : size, &out, err);
+    smp_io io = {.in = rows_view(in, row_bytes, rows), .out = rows_view(out, reads ? SUM_STRIDE : row_bytes, rows)};
+    double began = smp_now();
+    for (int pass = 0; !code && !enough(rate, began); pass++) {
+        smp_cost cost = {0};
+        code = device->ops->launch(device, &streams[op], &streams[op].launches[0], &io, plan, &cost, err);
+        if (!code)
+            code = device->ops->sync(device, err);
+        if (!code && pass >= WARM_UP)
+            rate->seconds[rate->count++] = cost.seconds;
+    }
+    rate->bytes = (double)size * (op == SMP_STREAM_COPY ? 2 : 1);
+    smp_rate_settle(rate);
+    if (in)
+        device->ops->free(device, in);
+    if (out)
+        device->ops->free(device, out);
+    smp_free(plan);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ copies */
+
+smp_code smp_peak_copy(smp_device *device, size_t size, smp_rate *rate, smp_error *err)
+{
+    if (device->host_memory)
+        return smp_peak_stream(device, SMP_STREAM_COPY, size, rate, err);
+    *rate = (smp_rate){0};
+    size = chosen_size(device, size);
+    void *in = NULL, *out = NULL;
+    smp_code code = zeroed(device, size, &in, err);
+    if (!code)
+        code = zeroed(device, size, &out, err);
+    double began = smp_now();
+    for (int pass = 0; !code && !enough(rate, began); pass++) {
+        double seconds;
+        code = smp_cuda_time_copy(device, SMP_CUDA_WITHIN, out, in, size, &seconds, err);
+        if (!code && pass >= WARM_UP)
+            rate->seconds[rate->count++] = seconds;
+    }
+    rate->bytes = 2.0 * (double)size;
+    smp_rate_settle(rate);
+    if (in)
+        device->ops->free(device, in);
+    if (out)
+        device->ops->free(device, out);
+    return code;
+}
+
+/* One copy over the bus as a run makes it: through the device's pinned pieces. */
+static smp_code staged_copy(smp_device *device, bool up, void *there, void *here, size_t size, double *seconds,
+                            smp_error *err)
+{
+    int64_t n = (int64_t)size;
+    double began = smp_now();
+    smp_code code = up ? device->ops->copy_in(device, there, n, here, n, n, 1, err)
+                       : device->ops->copy_out(device, here, n, there, n, n, 1, err);
+    if (!code)
+        code = device->ops->sync(device, err);
+    *seconds = smp_now() - began;
+    return code;
+}
+
+smp_code smp_peak_link(smp_device *device, bool up, bool staged, size_t size, smp_rate *rate, smp_error *err)
+{
+    *rate = (smp_rate){0};
+    if (device->host_memory)
+        return SMP_OK;
+    if (!size)
+        size = is_gpu(device) ? 256 << 20 : 1 << 20;
+    void *there = NULL, *here = NULL;
+    smp_code code = zeroed(device, size, &there, err);
+    if (!code && staged) {
+        here = smp_alloc(size);
+        code = here ? SMP_OK : smp_fail_memory(err, "a buffer", size);
+    } else if (!code)
+        code = smp_cuda_pinned_alloc(device, size, &here, err);
+    if (!code)
+        memset(here, 0, size);
+    double began = smp_now();
+    for (int pass = 0; !code && !enough(rate, began); pass++) {
+        double seconds;
+        if (staged)
+            code = staged_copy(device, up, there, here, size, &seconds, err);
+        else
+            code = smp_cuda_time_copy(device, up ? SMP_CUDA_UP : SMP_CUDA_DOWN, up ? there : here, up ? here : there,
+                                      size, &seconds, err);
+        if (!code && pass >= WARM_UP)
+            rate->seconds[rate->count++] = seconds;
+    }
+    rate->bytes = (double)size;
+    smp_rate_settle(rate);
+    if (staged)
+        smp_free(here);
+    else
+        smp_cuda_pinned_free(device, here);
+    if (there)
+        device->ops->free(device, there);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+static smp_code launch_nothing(smp_device *device, const smp_io *io, const smp_node_plan *plan, smp_error *err)
+{
+    smp_cost cost = {0}; /* a GPU without it records no events: they take longer than the launch */
+    return device->ops->launch(device, &nothing, &nothing.launches[0], io, plan, device->host_memory ? &cost : NULL,
+                               err);
+}
+
+smp_code smp_peak_launch(smp_device *device, double *each, double *waited, smp_error *err)
+{
+    void *memory = NULL;
+    *each = *waited = 0;
+    smp_node_plan *plan = smp_alloc(sizeof *plan);
+    if (!plan)
+        return smp_fail_memory(err, "a launch", sizeof *plan);
+    smp_code code = zeroed(device, (size_t)row_bytes, &memory, err);
+    smp_io io = {.in = rows_view(memory, 256, 256), .out = rows_view(memory, 256, 256)};
+    for (int i = 0; !code && i < WARM_UP; i++)
+        code = launch_nothing(device, &io, plan, err);
+    if (!code)
+        code = device->ops->sync(device, err);
+    double began = smp_now();
+    for (int i = 0; !code && i < LAUNCHES; i++)
+        code = launch_nothing(device, &io, plan, err);
+    if (!code)
+        code = device->ops->sync(device, err);
+    *each = (smp_now() - began) / LAUNCHES;
+    began = smp_now();
+    for (int i = 0; !code && i < WAITED_LAUNCHES; i++) {
+        code = launch_nothing(device, &io, plan, err);
+        if (!code)
+            code = device->ops->sync(device, err);
+    }
+    *waited = (smp_now() - began) / WAITED_LAUNCHES;
+    if (memory)
+        device->ops->free(device, memory);
+    smp_free(plan);
+    return code;
+}

@@ -1,0 +1,420 @@
+/* Running one file, or a picture in memory: opens reader, writers and streams round a runner. See exec.h. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/clock.h"
+#include "run/cache.h"
+#include "run/run.h"
+#include "run/file_source.h"
+#include "run/runner.h"
+#include "run/step.h"
+#include "batch/find_files.h"
+
+typedef struct output { /* one sink's file */
+    char *path;         /* owned; null for the main output */
+    smp_writer *writer;
+    smp_stream *stream;
+} output;
+
+static smp_code accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
+{
+    (void)context;
+    return smp_writer_shape(path, shape, out, err);
+}
+
+/* Where a failure while running happened: the stage's place in the pipe text. */
+static smp_code blame_step(const smp_run_request *request, const smp_plan *plan, int step, smp_code code, smp_error *err)
+{
+    if (!code || step < 0 || !err || code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED)
+        return code;
+    int node = plan->steps[step].node, line = 0, column = 0;
+    if (node < 0 || !request->diags)
+        return code;
+    smp_span span = request->program->nodes[node].span;
+    smp_diags_locate(request->diags, span, &line, &column);
+    smp_at(err, "%s:%d:%d", request->diags->sources[span.source].name, line, column);
+    return code;
+}
+
+static void locate_steps(const smp_run_request *request, smp_run_report *report)
+{
+    for (size_t i = 0; i < report->step_count; i++) {
+        int node = report->steps[i].node, column;
+        if (node < 0)
+            continue;
+        const smp_node *from = &request->program->nodes[node];
+        if (request->diags)
+            smp_diags_locate(request->diags, from->span, &report->steps[i].line, &column);
+        if (from->name)
+            snprintf(report->steps[i].name, sizeof report->steps[i].name, "%s", from->name);
+    }
+}
+
+bool smp_run_fuses(const smp_run_request *request)
+{
+    return !request->no_fuse && !(request->variant && !strcmp(request->variant, "naive"));
+}
+
+static smp_code make_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
+{
+    smp_plan_request ask = {
+        .program = request->program,
+        .input = media->shape,
+        .orientation = media->orientation,
+        .output = request->output,
+        .accepts = accepts,
+        .probe = smp_file_probe,
+        .probe_context = (void *)(uintptr_t)&request->limits,
+        .plain_storage = request->plain_storage,
+        .fuse = smp_run_fuses(request),
+    };
+    static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER; /* files at once share the program and its diagnostics */
+    pthread_mutex_lock(&planning);
+    smp_code code = smp_plan_make(&ask, request->diags, plan, err);
+    pthread_mutex_unlock(&planning);
+    return code;
+}
+
+/* The plan for a file: the cache's, kept there, or one of its own. *entry is null without a cache. */
+static smp_code find_plan(const smp_run_request *request, const smp_media *media, smp_cached_plan **entry, smp_plan **plan,
+                          smp_error *err)
+{
+    *entry = request->cache ? smp_cache_find(request->cache, &media->shape, media->orientation, request->output) : NULL;
+    *plan = *entry ? (*entry)->plan : NULL;
+    smp_code code = *plan ? SMP_OK : make_plan(request, media, plan, err);
+    if (*entry)
+        (*entry)->plan = *plan;
+    return code;
+}
+
+smp_code smp_save_path(const char *beside, const char *prefix, const char *name, char **out, smp_error *err)
+{
+    const char *slash = strcmp(beside, "-") ? strrchr(beside, '/') : NULL, *last = strrchr(name, '/');
+    int folders = last ? (int)(last + 1 - name) : 0;
+    *out = smp_asprintf("%.*s%.*s%s%s", slash ? (int)(slash + 1 - beside) : 0, beside, folders, name, prefix ? prefix : "",
+                        name + folders);
+    return *out ? SMP_OK : smp_fail_memory(err, "a path", strlen(name));
+}
+
+/* Where an output goes, links resolved. */
+typedef struct place {
+    char *real;
+    const char *path; /* as it is written */
+    bool saved;       /* by a statement of the pipeline */
+} place;
+
+static int by_real(const void *a_, const void *b_)
+{
+    const place *a = a_, *b = b_;
+    return strcmp(a->real, b->real);
+}
+
+/* What a pipeline saves stays below the folder of the output, whatever links lie there. */
+static smp_code check_beneath(const char *main_output, const place *at, smp_error *err)
+{
+    const char *slash = strcmp(main_output, "-") ? strrchr(main_output, '/') : NULL;
+    char *folder = slash ? smp_strndup(main_output, (size_t)(slash - main_output) + 1) : smp_strdup(".");
+    char *real = folder ? smp_real_path(folder) : NULL;
+    smp_code code = SMP_OK;
+    if (!real)
+        code = smp_fail_memory(err, "a path", strlen(main_output));
+    else if (!smp_path_within(at->real, real)) {
+        smp_fail(err, SMP_E_WRITE, "a link leads out of the folder of the output");
+        smp_hint(err, "'save' writes below that folder alone: remove the link, or give the output another folder");
+        code = smp_at(err, "%s", at->path);
+    }
+    smp_free(folder);
+    smp_free(real);
+    return code;
+}
+
+/* Two outputs with one name would overwrite each other, and none of the saved ones may leave the folder. */
+static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const output *outputs,
+                             smp_error *err)
+{
+    if (plan->sink_count < 2 && !(plan->sink_count && outputs[0].path))
+        return SMP_OK;
+    place *places = smp_alloc_array(plan->sink_count, sizeof *places);
+    smp_code code = places ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *places);
+    for (size_t i = 0; !code && i < plan->sink_count; i++) {
+        place *at = &places[i];
+        *at = (place){.path = outputs[i].path ? outputs[i].path : request->output, .saved = outputs[i].path != NULL};
+        at->real = !at->saved && !strcmp(at->path, "-") ? smp_strdup("-") : smp_real_path(at->path);
+        if (!at->real)
+            code = smp_fail_memory(err, "a path", strlen(at->path));
+        else if (at->saved)
+            code = check_beneath(request->output, at, err);
+    }
+    if (!code)
+        qsort(places, plan->sink_count, sizeof *places, by_real);
+    for (size_t i = 1; !code && i < plan->sink_count; i++)
+        if (!strcmp(places[i - 1].real, places[i].real))
+            code = smp_fail(err, SMP_E_USAGE, "two outputs have the same name: %s", places[i].path);
+    for (size_t i = 0; places && i < plan->sink_count; i++)
+        smp_free(places[i].real);
+    smp_free(places);
+    return code;
+}
+
+static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media, output *outputs,
+                             double *output_seconds, smp_error *err)
+{
+    const smp_program *program = request->program;
+    const char **inputs = smp_alloc_array(program->file_count + 2, sizeof *inputs);
+    smp_write_options options = request->write;
+    if (!inputs)
+        return smp_fail_memory(err, "outputs", program->file_count);
+    inputs[0] = request->input;
+    for (size_t i = 0; i < program->file_count; i++)
+        inputs[i + 1] = program->files[i].path;
+    options.output_seconds = output_seconds;
+    options.inputs = inputs;
+    if (request->device->host_memory) /* --threads holds for compressing too */
+        options.threads = request->device->info.units;
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < plan->sink_count; i++)
+        if (plan->sinks[i].save >= 0)
+            code = smp_save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
+    if (!code)
+        code = check_places(request, plan, outputs, err);
+    for (size_t i = 0; !code && i < plan->sink_count; i++) {
+        const char *path = outputs[i].path ? outputs[i].path : request->output;
+        code = smp_writer_open(path, &plan->sinks[i].shape, &media->meta, &options, &outputs[i].writer, err);
+    }
+    smp_free(inputs);
+    return code;
+}
+
+/* Runs the plan between reader and writers; ports and streams live only here. */
+static smp_code stream_through(const smp_run_request *request, const smp_plan *plan, smp_reader *reader, output *outputs,
+                               smp_run_report *report, smp_error *err)
+{
+    int64_t strip_rows = smp_strip_rows(plan, request->device, request->strip_rows);
+    smp_endpoint source = {0};
+    smp_endpoint *sinks = smp_alloc_array(plan->sink_count, sizeof *sinks);
+    int failed = SMP_STEP_NONE;
+    smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
+    if (!code)
+        code = smp_source_stream(reader, plan, 0, request->device, strip_rows, &source.stream, err);
+    for (size_t i = 0; !code && i < plan->sink_count; i++) {
+        code = smp_stream_write(outputs[i].writer, &plan->sinks[i].shape, strip_rows, &outputs[i].stream, err);
+        sinks[i].stream = outputs[i].stream;
+    }
+    if (!code) {
+        smp_runner_setup setup = {
+            .plan = plan,
+            .device = request->device,
+            .variant = request->variant,
+            .limits = &request->limits,
+            .strip_rows = request->strip_rows,
+            .source = &source,
+            .sinks = sinks,
+            .progress = request->progress,
+            .progress_context = request->progress_context,
+            .partials = request->partials,
+        };
+        code = smp_runner_run(&setup, report, &failed, err);
+        if (failed > 0 && plan->steps[failed].job != SMP_JOB_SOURCE)
+            blame_step(request, plan, failed, code, err);
+    }
+    smp_error late = {0};
+    smp_stream_close(source.stream, true, &report->read_seconds, &late); /* a trimmed sound is not read to its end */
+    for (size_t i = 0; i < plan->sink_count; i++) {
+        smp_code ended = smp_stream_close(outputs[i].stream, code != SMP_OK, &report->write_seconds, &late);
+        if (!code && ended) {
+            code = ended;
+            if (err)
+                *err = late;
+        }
+    }
+    smp_free(sinks);
+    return code;
+}
+
+/* A picture in a buffer of the cache. */
+static smp_code buffer_view(smp_run_cache *cache, size_t index, const smp_shape *shape, smp_view *view, smp_error *err)
+{
+    size_t bytes;
+    int64_t stride = smp_row_stride(shape, shape->format);
+    *view = (smp_view){.stride = stride,
+                       .width = shape->width,
+                       .height = shape->height,
+                       .rows = shape->height,
+                       .channels = shape->channels,
+                       .format = (int32_t)shape->format,
+                       .white = smp_white(shape->format),
+                       .alpha = shape->alpha};
+    if (!smp_mul_size((size_t)stride, (size_t)shape->height, &bytes))
+        return smp_fail_memory(err, "a picture", UINT64_MAX);
+    return smp_cache_buffer(cache, index, bytes, &view->data, err);
+}
+
+/* Pictures so small that threads to overlap decoding, computing and encoding cost more than they save. */
+static bool is_small(const smp_plan *plan)
+{
+    enum { SMALL = 4 << 20 }; /* bytes, of a picture as it is read and of all that is written */
+    int64_t in = 0, out = 0;
+    const smp_shape *shape = &plan->steps[0].out;
+    bool fits = smp_mul_i64(smp_row_stride(shape, shape->format), shape->height, &in) && in <= SMALL;
+    for (size_t i = 0; fits && i < plan->sink_count; i++) {
+        int64_t bytes;
+        shape = &plan->sinks[i].shape;
+        fits = smp_mul_i64(smp_row_stride(shape, shape->format), shape->height, &bytes) && bytes <= SMALL;
+        out += fits ? bytes : 0;
+    }
+    return fits && out <= SMALL;
+}
+
+/* Reads, runs and writes a whole small picture in this thread, in memory that the cache keeps. */
+static smp_code pass_through(const smp_run_request *request, smp_cached_plan *entry, smp_reader *reader, output *outputs,
+                             smp_run_report *report, smp_error *err)
+{
+    const smp_plan *plan = entry->plan;
+    smp_endpoint source = {0}, *sinks = smp_alloc_array(plan->sink_count, sizeof *sinks);
+    int failed = SMP_STEP_NONE;
+    smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
+    if (!code)
+        code = buffer_view(request->cache, 0, &plan->steps[0].out, &source.view, err);
+    for (size_t i = 0; !code && i < plan->sink_count; i++)
+        code = buffer_view(request->cache, i + 1, &plan->sinks[i].shape, &sinks[i].view, err);
+    double start = smp_now();
+    if (!code)
+        code = smp_reader_rows(reader, source.view.data, source.view.stride, source.view.height, err);
+    report->read_seconds += smp_now() - start;
+    smp_runner_setup setup = {
+        .plan = plan,
+        .device = request->device,
+        .limits = &request->limits,
+        .variant = request->variant,
+        .strip_rows = request->strip_rows,
+        .source = &source,
+        .sinks = sinks,
+        .progress = request->progress,
+        .progress_context = request->progress_context,
+        .partials = request->partials,
+    };
+    if (!code && !entry->runner)
+        code = smp_runner_open(&setup, &entry->runner, err);
+    if (!code) {
+        code = smp_runner_go(entry->runner, &setup, report, &failed, err);
+        if (code)
+            smp_cache_drop_runner(entry);
+        if (failed > 0 && plan->steps[failed].job != SMP_JOB_SOURCE)
+            blame_step(request, plan, failed, code, err);
+    }
+    start = smp_now();
+    for (size_t i = 0; !code && i < plan->sink_count; i++)
+        code = smp_writer_rows(outputs[i].writer, sinks[i].view.data, sinks[i].view.stride, sinks[i].view.height, err);
+    report->write_seconds += smp_now() - start;
+    smp_free(sinks);
+    return code;
+}
+
+static smp_code commit_all(const smp_plan *plan, output *outputs, smp_run_report *report, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    double start = smp_now();
+    for (size_t i = plan->sink_count; !code && i-- > 0;) { /* the main output, [0], last: it says that all is done */
+        report->output_clipped += smp_writer_clipped(outputs[i].writer);
+        code = smp_writer_commit(outputs[i].writer, err);
+        outputs[i].writer = NULL;
+    }
+    report->write_seconds += smp_now() - start;
+    return code;
+}
+
+smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
+{
+    *report = (smp_run_report){.input = request->input, .output = request->output};
+    double start = smp_now();
+    smp_reader *reader = NULL;
+    smp_plan *plan = NULL;
+    smp_cached_plan *entry = NULL;
+    output *outputs = NULL;
+    size_t output_count = 0;
+    struct stat info;
+    smp_error local = {0};
+    if (!err)
+        err = &local;
+    smp_alloc_limit(request->limits.max_memory);
+    report->device = request->device->info;
+    report->threads = request->device->info.units;
+
+    smp_code code = smp_reader_open(request->input, &request->limits, &reader, err);
+    if (code)
+        goto done;
+    const smp_media *media = smp_reader_media(reader);
+    report->input_bytes = strcmp(request->input, "-") && !stat(request->input, &info) ? (uint64_t)info.st_size : 0;
+    smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
+    report->read_seconds = smp_now() - start;
+    report->shape = media->shape;
+    if ((code = find_plan(request, media, &entry, &plan, err)))
+        goto done;
+    outputs = smp_alloc_array(plan->sink_count, sizeof *outputs);
+    if (!outputs) {
+        code = smp_fail_memory(err, "outputs", plan->sink_count * sizeof *outputs);
+        goto done;
+    }
+    output_count = plan->sink_count;
+    if (output_count)
+        smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out, sizeof report->shape_out);
+    if ((code = open_outputs(request, plan, media, outputs, &report->output_seconds, err)))
+        goto done;
+    code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
+                                   : stream_through(request, plan, reader, outputs, report, err);
+    locate_steps(request, report);
+    if (!code)
+        code = commit_all(plan, outputs, report, err);
+
+done:
+    for (size_t i = 0; i < output_count; i++) {
+        smp_writer_abort(outputs[i].writer);
+        smp_free(outputs[i].path);
+    }
+    smp_free(outputs);
+    if (!entry)
+        smp_plan_free(plan);
+    if (reader)
+        report->input_seconds = smp_reader_input_seconds(reader);
+    smp_reader_close(reader);
+    report->status = code;
+    if (code)
+        snprintf(report->error, sizeof report->error, "%s", err->message);
+    report->peak_bytes = smp_alloc_peak();
+    report->wall_seconds = smp_now() - start;
+    return code;
+}
+
+smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err)
+{
+    smp_reader *reader;
+    *out = NULL;
+    smp_code code = smp_reader_open(request->input, &request->limits, &reader, err);
+    if (!code)
+        code = make_plan(request, smp_reader_media(reader), out, err);
+    smp_reader_close(reader);
+    return code;
+}
+
+smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *variant, int64_t strip_rows, const smp_view *in,
+                        const smp_view *out, smp_run_report *report, smp_error *err)
+{
+    *report = (smp_run_report){.device = device->info, .threads = device->info.units};
+    double start = smp_now();
+    smp_endpoint source = {.view = *in}, sink = {0};
+    int failed;
+    if (plan->sink_count > 1)
+        return smp_fail(err, SMP_E_PROCESS, "a run in memory has one output, the plan has %zu", plan->sink_count);
+    if (plan->sink_count)
+        sink.view = *out;
+    smp_runner_setup setup = {.plan = plan, .device = device, .variant = variant, .strip_rows = strip_rows, .source = &source, .sinks = &sink};
+    smp_code code = smp_runner_run(&setup, report, &failed, err);
+    report->status = code;
+    report->wall_seconds = smp_now() - start;
+    return code;
+}

@@ -1,0 +1,143 @@
+/* The schedule of strips: see schedule.h. */
+#include "run/schedule.h"
+
+#include "base/alloc.h"
+#include "base/checked.h"
+
+static bool drives(const smp_plan *plan, int index)
+{
+    const smp_step *step = &plan->steps[index];
+    if (step->frame || step->job == SMP_JOB_REDUCE)
+        return true;
+    for (size_t i = 0; i < plan->sink_count; i++)
+        if (plan->sinks[i].step == index)
+            return true;
+    return false;
+}
+
+static int64_t driver_height(const smp_plan *plan, int phase)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].phase == phase && drives(plan, (int)i))
+            most = smp_max_i64(most, plan->steps[i].out.height);
+    return most;
+}
+
+int64_t smp_strip_count(const smp_plan *plan, int phase, int64_t strip_rows)
+{
+    int64_t height = driver_height(plan, phase);
+    return height ? (height - 1) / strip_rows + 1 : 0;
+}
+
+/* Rows that a driver of this height has when k of `strips` strips are done. Drivers lower than the highest one advance
+ * in proportion, in whole row_multiples. */
+static int64_t share(const smp_plan *plan, int64_t height, int64_t highest, int64_t strip_rows, int64_t k,
+                     int64_t strips)
+{
+    if (k >= strips)
+        return height;
+    if (height == highest)
+        return smp_min_i64(height, k * strip_rows);
+    int64_t rows = (int64_t)((double)height * (double)k / (double)strips);
+    return smp_min_i64(height, rows / plan->row_multiple * plan->row_multiple);
+}
+
+void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_t k, smp_rows *rows)
+{
+    int64_t strips = smp_strip_count(plan, phase, strip_rows), highest = driver_height(plan, phase);
+    int count = (int)plan->step_count;
+    /* Two positions: what is done before strip k (`from`), and what must be done after it (`to`). The same backward
+     * pass gives both, since needs after strip k-1 are what was computed then. */
+    for (int i = 0; i < count; i++) {
+        const smp_step *step = &plan->steps[i];
+        bool here = step->phase == phase && drives(plan, i);
+        rows[i].from = here && k > 0 ? share(plan, step->out.height, highest, strip_rows, k, strips) : 0;
+        rows[i].to = here ? share(plan, step->out.height, highest, strip_rows, k + 1, strips) : 0;
+        rows[i].keep = INT64_MAX;
+        rows[i].first = here ? 0 : INT64_MAX;
+    }
+    for (int i = count - 1; i > 0; i--) {
+        const smp_step *step = &plan->steps[i];
+        if (step->phase != phase)
+            continue;
+        int64_t from = smp_max_i64(rows[i].from, smp_min_i64(rows[i].first, rows[i].to)); /* really computed */
+        for (int operand = 0; operand < 2; operand++) {
+            int input = operand ? step->by : step->input;
+            if (input < 0)
+                continue;
+            const smp_step *source = &plan->steps[input];
+            if (source->phase != phase)
+                continue; /* a frame, complete */
+            int64_t height = source->out.height;
+            smp_rows *need = &rows[input];
+            if (rows[i].from > 0)
+                need->from = smp_max_i64(need->from, smp_min_i64(height, rows[i].from + step->reach_down));
+            if (rows[i].to > 0)
+                need->to = smp_max_i64(need->to, smp_min_i64(height, rows[i].to + step->reach_down));
+            need->keep = smp_min_i64(need->keep, smp_max_i64(0, from - step->reach_up));
+            if (rows[i].first != INT64_MAX)
+                need->first = smp_min_i64(need->first, smp_max_i64(0, rows[i].first - step->reach_up));
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        rows[i].from = smp_max_i64(rows[i].from, smp_min_i64(rows[i].first, rows[i].to));
+        rows[i].keep = smp_min_i64(rows[i].keep, rows[i].from);
+        if (plan->steps[i].frame)
+            rows[i].keep = 0;
+    }
+}
+
+smp_code smp_plan_windows(const smp_plan *plan, int64_t strip_rows, smp_window *windows, smp_error *err)
+{
+    smp_rows *rows = smp_alloc_array(plan->step_count, sizeof *rows);
+    smp_code code = SMP_OK;
+    if (!rows) {
+        code = smp_fail_memory(err, "the schedule", plan->step_count * sizeof *rows);
+        goto done;
+    }
+    for (size_t i = 0; i < plan->step_count; i++)
+        windows[i] = (smp_window){0};
+    for (int phase = 0; phase < plan->phases; phase++) {
+        int64_t strips = smp_strip_count(plan, phase, strip_rows);
+        for (int64_t k = 0; k < strips; k++) {
+            smp_strip_needs(plan, phase, strip_rows, k, rows);
+            for (size_t i = 0; i < plan->step_count; i++) {
+                const smp_step *step = &plan->steps[i];
+                if (step->phase != phase || step->job == SMP_JOB_REDUCE)
+                    continue;
+                smp_window *w = &windows[i];
+                w->rows = smp_max_i64(w->rows, rows[i].to - rows[i].keep);
+                w->retained = smp_max_i64(w->retained, rows[i].from - rows[i].keep);
+            }
+        }
+    }
+    for (size_t i = 0; i < plan->step_count; i++)
+        windows[i].shown = windows[i].rows;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        if (plan->steps[i].frame)
+            windows[i] = (smp_window){.rows = plan->steps[i].out.height, .shown = plan->steps[i].out.height};
+        else /* room so that rows that stay never overlap the place they move to */
+            windows[i].rows = smp_min_i64(windows[i].rows + windows[i].retained, plan->steps[i].out.height);
+    }
+done:
+    smp_free(rows);
+    return code;
+}
+
+int smp_zero_copy_sink(const smp_plan *plan, int index)
+{
+    int found = -1;
+    if (plan->steps[index].frame || plan->steps[index].job == SMP_JOB_SOURCE)
+        return -1;
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].input == index || plan->steps[i].by == index)
+            return -1;
+    for (size_t i = 0; i < plan->sink_count; i++)
+        if (plan->sinks[i].step == index) {
+            if (found >= 0)
+                return -1;
+            found = (int)i;
+        }
+    return found;
+}

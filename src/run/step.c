@@ -1,0 +1,285 @@
+/* One step on a device: see step.h. */
+#include "run/step.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+
+/* ------------------------------------------------------------------------------------------------ shapes */
+
+static int64_t aligned(int64_t bytes)
+{
+    return (bytes + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
+}
+
+int64_t smp_row_bytes(const smp_shape *shape, smp_format storage)
+{
+    return shape->width * shape->channels * smp_sample_size((int)storage);
+}
+
+int64_t smp_row_stride(const smp_shape *shape, smp_format storage)
+{
+    int64_t bytes = smp_row_bytes(shape, storage);
+    return shape->width == 1 ? bytes : aligned(bytes);
+}
+
+smp_view smp_view_of(const smp_shape *shape, smp_format storage, void *memory, int64_t stride, int64_t base,
+                     int64_t first, int64_t count)
+{
+    return (smp_view){
+        .data = (char *)memory + (first - base) * stride,
+        .stride = stride,
+        .width = shape->width,
+        .height = shape->height,
+        .y0 = first,
+        .rows = count,
+        .channels = shape->channels,
+        .format = (int32_t)storage,
+        .white = smp_white(shape->format),
+        .alpha = shape->alpha,
+    };
+}
+
+smp_view smp_view_nowhere(const smp_shape *shape, smp_format storage, int64_t rows)
+{
+    return smp_view_of(shape, storage, SMP_NOWHERE, smp_row_stride(shape, storage), 0, 0,
+                       smp_min_i64(rows, shape->height));
+}
+
+static uint64_t picture_bytes(const smp_step *step)
+{
+    return (uint64_t)smp_row_bytes(&step->out, step->storage) * (uint64_t)step->out.height;
+}
+
+uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
+{
+    uint64_t bytes = picture_bytes(&plan->steps[step->input]);
+    if (step->job == SMP_JOB_STAGE)
+        bytes += picture_bytes(step);
+    if (step->by >= 0)
+        bytes += picture_bytes(&plan->steps[step->by]);
+    return bytes;
+}
+
+void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count)
+{
+    int64_t low = step->whole_input ? 0 : smp_max_i64(0, from - step->reach_up);
+    int64_t high = step->whole_input ? height : smp_min_i64(height, to + step->reach_down);
+    *first = smp_min_i64(low, height);
+    *count = smp_max_i64(0, high - *first);
+}
+
+/* ------------------------------------------------------------------------------------------------ variants */
+
+const smp_variant *smp_step_variants(const smp_step *step)
+{
+    return step->job == SMP_JOB_REDUCE && step->stage->reducers ? step->stage->reducers : step->stage->variants;
+}
+
+const smp_variant *smp_step_default(const smp_step *step)
+{
+    const smp_variant *list = smp_step_variants(step);
+    return &list[smp_variant_count(list) - 1];
+}
+
+const smp_variant *smp_step_variant(const smp_step *step, const char *wanted)
+{
+    const smp_variant *found = wanted ? smp_variant_find(smp_step_variants(step), wanted) : NULL;
+    return found ? found : smp_step_default(step);
+}
+
+bool smp_variant_runs(const smp_variant *variant, bool gpu)
+{
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
+        if (smp_launch_runs(&variant->launches[i], gpu))
+            return true;
+    return false;
+}
+
+bool smp_step_uses_scratch(const smp_step *step, smp_format from, const smp_node_plan *work, const smp_variant *variant,
+                           bool gpu)
+{
+    const smp_view in = smp_view_nowhere(&step->in, from, step->in.height), by = {.data = NULL};
+    const smp_view out = smp_view_nowhere(&step->out, step->storage, step->out.height);
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
+        const smp_launch *launch = &variant->launches[i];
+        if (!smp_launch_runs(launch, gpu) || launch->to != SMP_SCRATCH)
+            continue;
+        const smp_io io = smp_step_views(step, launch, &in, &out, &by, SMP_NOWHERE);
+        if (!gpu || smp_launch_kernel(launch, &io, work->kernel))
+            return true;
+    }
+    return false;
+}
+
+static smp_code check_kernels(const smp_step_run *run, smp_error *err)
+{
+    if (smp_variant_runs(run->variant, !run->device->host_memory))
+        return SMP_OK;
+    smp_fail(err, SMP_E_DEVICE, "variant '%s' of stage '%s' has no kernel for this device", run->variant->name,
+             run->step->stage->name);
+    return smp_hint(err, "use --device cpu, or another --variant");
+}
+
+/* ------------------------------------------------------------------------------------------------ memory */
+
+static smp_code upload_table(smp_step_run *run, smp_error *err)
+{
+    smp_device *device = run->device;
+    if (!run->work.table_size)
+        return SMP_OK;
+    int64_t size = (int64_t)run->work.table_size;
+    smp_code code = run->table ? SMP_OK : device->ops->alloc(device, run->work.table_size, &run->table, err);
+    return code ? code : device->ops->copy_in(device, run->table, size, run->work.table, size, size, 1, err);
+}
+
+smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *step, const smp_node_plan *work,
+                       const smp_variant *variant, smp_error *err)
+{
+    *run = (smp_step_run){.device = device, .step = step, .variant = variant, .work = work ? *work : step->work};
+    const void *table = run->work.table;
+    run->work.table = NULL;
+    smp_code code = check_kernels(run, err);
+    if (code)
+        return code;
+    if (run->work.table_size) { /* reductions fill in their own copy */
+        run->work.table = smp_alloc(run->work.table_size);
+        if (!run->work.table)
+            return smp_fail_memory(err, "a table", run->work.table_size);
+        memcpy(run->work.table, table, run->work.table_size);
+        code = upload_table(run, err);
+    }
+    if (!code && step->job == SMP_JOB_REDUCE)
+        code = device->ops->alloc(device, run->work.result_size, &run->result, err);
+    if (!code && step->job == SMP_JOB_STAGE && run->work.clips && step->storage != SMP_F32)
+        code = device->ops->alloc(device, sizeof *run->clipped, (void **)&run->clipped, err);
+    return code ? code : smp_step_reset(run, err);
+}
+
+smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_error *err)
+{
+    const smp_step *step = run->step;
+    smp_device *device = run->device;
+    size_t bytes;
+    if (run->scratch_rows >= rows || !smp_step_uses_scratch(step, from, &run->work, run->variant, !device->host_memory))
+        return SMP_OK;
+    if (run->scratch)
+        device->ops->free(device, run->scratch);
+    run->scratch = NULL;
+    run->scratch_rows = 0;
+    if (!smp_mul_size((size_t)rows, (size_t)smp_step_scratch_stride(step), &bytes))
+        return smp_fail_memory(err, "a picture", UINT64_MAX);
+    smp_code code = device->ops->alloc(device, bytes, &run->scratch, err);
+    run->scratch_rows = code ? 0 : rows;
+    return code;
+}
+
+smp_code smp_step_reset(smp_step_run *run, smp_error *err)
+{
+    smp_device *device = run->device;
+    smp_code code = SMP_OK;
+    if (run->result)
+        code = device->ops->zero(device, run->result, run->work.result_size, err);
+    if (!code && run->clipped)
+        code = device->ops->zero(device, run->clipped, sizeof *run->clipped, err);
+    return code;
+}
+
+smp_code smp_step_again(smp_step_run *run, smp_error *err)
+{
+    void *table = run->work.table;
+    run->cost = (smp_cost){0};
+    smp_findings_free(&run->findings);
+    smp_free(run->partial);
+    run->partial = NULL;
+    run->work = run->step->work;
+    run->work.table = table;
+    if (table && run->step->reduced_by >= 0) /* the reduction to come uploads it */
+        memcpy(table, run->step->work.table, run->work.table_size);
+    return smp_step_reset(run, err);
+}
+
+void smp_step_close(smp_step_run *run)
+{
+    void *owned[] = {run->scratch, run->table, run->result, run->clipped};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
+        if (owned[i])
+            run->device->ops->free(run->device, owned[i]);
+    smp_free(run->work.table);
+    smp_free(run->partial);
+    smp_findings_free(&run->findings);
+    *run = (smp_step_run){.device = run->device};
+}
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+int64_t smp_step_scratch_stride(const smp_step *step)
+{
+    return aligned(step->in.width * step->out.channels * (int64_t)sizeof(float));
+}
+
+smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_view *in, const smp_view *out,
+                      const smp_view *by, void *scratch)
+{
+    smp_io io = {.in = *in, .out = *out, .by = *by};
+    smp_view between = *in;
+    between.data = scratch;
+    between.stride = smp_step_scratch_stride(step);
+    between.channels = step->out.channels;
+    between.format = SMP_F32;
+    if (step->by < 0 && launch->from == SMP_SCRATCH)
+        io.by = *in;
+    else if (step->by < 0 && launch->to == SMP_SCRATCH)
+        io.by = *out;
+    if (launch->from == SMP_SCRATCH)
+        io.in = between;
+    if (launch->to == SMP_SCRATCH)
+        io.out = between;
+    return io;
+}
+
+smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *out, const smp_view *by, smp_error *err)
+{
+    smp_device *device = run->device;
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
+        const smp_launch *launch = &run->variant->launches[i];
+        if (!smp_launch_runs(launch, !device->host_memory))
+            continue;
+        smp_io io = smp_step_views(run->step, launch, in, out, by, run->scratch);
+        io.table = run->table;
+        io.result = run->result;
+        io.clipped = run->clipped;
+        smp_code code = device->ops->launch(device, run->variant, launch, &io, &run->work, &run->cost, err);
+        if (code)
+            return code;
+    }
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ results */
+
+smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err)
+{
+    int64_t size = (int64_t)run->work.result_size;
+    void *result = smp_alloc(run->work.result_size);
+    if (!result)
+        return smp_fail_memory(err, "results", run->work.result_size);
+    smp_code code = run->device->ops->copy_out(run->device, result, size, run->result, size, size, 1, err);
+    if (!code && run->wants_partial && run->step->stage->partial)
+        code = run->step->stage->partial(run->step->params, &run->step->in, &run->work, result, &run->partial, err);
+    if (!code && run->step->stage->finish)
+        code = run->step->stage->finish(run->step->params, &run->step->in, result, &target->work, &run->findings, err);
+    smp_free(result);
+    if (!code && target != run)
+        code = upload_table(target, err);
+    return code;
+}
+
+smp_code smp_step_clipped(smp_step_run *run, uint64_t *clipped, smp_error *err)
+{
+    int64_t size = sizeof *clipped;
+    *clipped = 0;
+    return run->clipped ? run->device->ops->copy_out(run->device, clipped, size, run->clipped, size, size, 1, err)
+                        : SMP_OK;
+}

@@ -1,0 +1,355 @@
+/* The ring of slots between a codec thread and the computing thread: see streaming_store.h. One producer, one consumer. */
+#include "run/stream.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/clock.h"
+#include "run/step.h"
+
+/* Small ones of a reader, enough to decode ahead; as high as strips, one that is filled and one that is emptied. */
+enum { SMALL_SLOTS = 3, STRIP_SLOTS = 2, SLOTS = SMALL_SLOTS };
+
+struct smp_stream {
+    smp_reader *reader; /* one of the two */
+    smp_writer *writer;
+    int64_t height, slot_rows, stride;
+    unsigned char *slot[SLOTS];
+    int slots;             /* of which there are so many */
+    int64_t filled[SLOTS]; /* rows in the slot */
+    int64_t made, used;    /* slots produced and consumed so far; slot number modulo slots */
+    const smp_plan *plan;  /* of a stream by strips, else null */
+    int step;
+    int64_t strip_rows;
+    smp_rows *rows; /* of the plan's steps, for the strip that is being read */
+    bool held;      /* the computing thread looks at slot `used` */
+    int64_t at;            /* rows of the current slot that the computing thread has taken or put */
+    int64_t total;         /* rows that the computing thread has taken or put */
+    bool ended;            /* the producer makes no more */
+    bool stop;             /* the other side gave up */
+    double busy;
+    smp_error error;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+};
+
+static void announce(smp_stream *s, int64_t *counter)
+{
+    pthread_mutex_lock(&s->lock);
+    ++*counter;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Waits until the producer may fill a slot, or the consumer empty one; false when nothing more will come. */
+static bool wait_free(smp_stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->made - s->used >= s->slots && !s->stop)
+        pthread_cond_wait(&s->changed, &s->lock);
+    bool go = !s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return go;
+}
+
+static bool wait_filled(smp_stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->made == s->used && !s->ended && !s->stop)
+        pthread_cond_wait(&s->changed, &s->lock);
+    bool go = s->made > s->used && !s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return go;
+}
+
+static void end(smp_stream *s, bool failed)
+{
+    pthread_mutex_lock(&s->lock);
+    s->ended = true;
+    s->stop = s->stop || failed;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The thread's next call of smp_reader_rows. */
+static smp_code read_rows(smp_stream *s, unsigned char *to, int64_t rows)
+{
+    double start = smp_now();
+    smp_code code = smp_reader_rows(s->reader, to, s->stride, rows, &s->error);
+    s->busy += smp_now() - start;
+    return code;
+}
+
+static void *read_all(void *context)
+{
+    smp_stream *s = context;
+    smp_code code = SMP_OK;
+    for (int64_t y = 0; y < s->height && !code && wait_free(s);) {
+        int slot = (int)(s->made % s->slots);
+        int64_t rows = smp_min_i64(s->slot_rows, s->height - y);
+        code = read_rows(s, s->slot[slot], rows);
+        if (code)
+            break;
+        s->filled[slot] = rows;
+        y += rows;
+        announce(s, &s->made);
+    }
+    end(s, code != SMP_OK);
+    return NULL;
+}
+
+/* Rows that nothing reads: a trimmed sound's beginning. */
+static smp_code pass_over(smp_stream *s, unsigned char *slot, int64_t rows)
+{
+    smp_code code = SMP_OK;
+    for (int64_t n; !code && rows > 0; rows -= n) {
+        n = smp_min_i64(rows, s->slot_rows);
+        code = read_rows(s, slot, n);
+    }
+    return code;
+}
+
+static void *read_strips(void *context)
+{
+    smp_stream *s = context;
+    const smp_rows *need = &s->rows[s->step];
+    const int phase = s->plan->steps[s->step].phase;
+    const int64_t strips = smp_strip_count(s->plan, phase, s->strip_rows);
+    const unsigned char *last = NULL; /* the newest slot */
+    int64_t done = 0, first = 0;      /* rows read so far; the first in the newest slot */
+    smp_code code = SMP_OK;
+    for (int64_t k = 0; !code && k < strips; k++) {
+        smp_strip_needs(s->plan, phase, s->strip_rows, k, s->rows);
+        if (need->from == need->to)
+            continue;
+        if (!wait_free(s))
+            break;
+        unsigned char *slot = s->slot[s->made % s->slots];
+        code = pass_over(s, slot, need->from - done);
+        if (!code && need->keep < need->from)
+            memcpy(slot, last + (need->keep - first) * s->stride, (size_t)((need->from - need->keep) * s->stride));
+        if (!code)
+            code = read_rows(s, slot + (need->from - need->keep) * s->stride, need->to - need->from);
+        if (code)
+            break;
+        last = slot;
+        first = need->keep;
+        done = need->to;
+        announce(s, &s->made);
+    }
+    end(s, code != SMP_OK);
+    return NULL;
+}
+
+static void *write_all(void *context)
+{
+    smp_stream *s = context;
+    smp_code code = SMP_OK;
+    while (!code && wait_filled(s)) {
+        int slot = (int)(s->used % s->slots);
+        double start = smp_now();
+        code = smp_writer_rows(s->writer, s->slot[slot], s->stride, s->filled[slot], &s->error);
+        s->busy += smp_now() - start;
+        if (!code)
+            announce(s, &s->used);
+    }
+    if (code)
+        end(s, true);
+    return NULL;
+}
+
+static void free_stream(smp_stream *s)
+{
+    for (int i = 0; i < SLOTS; i++)
+        smp_free(s->slot[i]);
+    smp_free(s->rows);
+    smp_free(s);
+}
+
+int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips)
+{
+    const int64_t most = INT64_MAX >> 16; /* more than any memory, and can be added to */
+    int64_t rows = smp_min_i64(slot_rows, shape->height), bytes;
+    bool fits = smp_mul_i64(smp_row_stride(shape, shape->format), rows * (by_strips ? STRIP_SLOTS : SMALL_SLOTS), &bytes);
+    return fits ? smp_min_i64(bytes, most) : most;
+}
+
+/* Takes a stream's slots and starts its thread; on failure the stream is freed. */
+static smp_code start(smp_stream *s, void *(*run)(void *), smp_stream **out, smp_error *err)
+{
+    size_t bytes = 0;
+    if (!smp_mul_size((size_t)s->stride, (size_t)s->slot_rows, &bytes)) {
+        free_stream(s);
+        return smp_fail_memory(err, "strips of rows", UINT64_MAX);
+    }
+    for (int i = 0; i < s->slots; i++)
+        if (!(s->slot[i] = smp_alloc_raw(bytes))) {
+            free_stream(s);
+            return smp_fail_memory(err, "strips of rows", bytes);
+        }
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    if (pthread_create(&s->thread, NULL, run, s)) {
+        pthread_cond_destroy(&s->changed);
+        pthread_mutex_destroy(&s->lock);
+        free_stream(s);
+        return smp_fail(err, SMP_E_PROCESS, "cannot start a thread");
+    }
+    *out = s;
+    return SMP_OK;
+}
+
+static smp_stream *make(const smp_shape *shape, int64_t slot_rows, int slots, smp_stream **out, smp_error *err)
+{
+    *out = NULL;
+    smp_stream *s = smp_alloc(sizeof *s);
+    if (!s) {
+        smp_fail_memory(err, "a stream", sizeof *s);
+        return NULL;
+    }
+    s->height = shape->height;
+    s->slot_rows = smp_min_i64(slot_rows, shape->height);
+    s->stride = smp_row_stride(shape, shape->format);
+    s->slots = slots;
+    return s;
+}
+
+smp_code smp_stream_read(smp_reader *reader, int64_t slot_rows, smp_stream **out, smp_error *err)
+{
+    smp_stream *s = make(&smp_reader_media(reader)->shape, slot_rows, SMALL_SLOTS, out, err);
+    if (!s)
+        return SMP_E_MEMORY;
+    s->reader = reader;
+    return start(s, read_all, out, err);
+}
+
+smp_code smp_stream_read_strips(smp_reader *reader, const smp_plan *plan, int step, int64_t strip_rows,
+                                smp_stream **out, smp_error *err)
+{
+    smp_stream *s = make(&smp_reader_media(reader)->shape, 1, STRIP_SLOTS, out, err);
+    if (!s)
+        return SMP_E_MEMORY;
+    s->reader = reader;
+    s->plan = plan;
+    s->step = step;
+    s->strip_rows = strip_rows;
+    s->rows = smp_alloc_array(plan->step_count, sizeof *s->rows);
+    smp_window *windows = smp_alloc_array(plan->step_count, sizeof *windows);
+    smp_code code = s->rows && windows ? SMP_OK : smp_fail_memory(err, "a stream", plan->step_count * sizeof *windows);
+    if (!code)
+        code = smp_plan_windows(plan, strip_rows, windows, err);
+    if (!code)
+        s->slot_rows = smp_max_i64(1, windows[step].shown);
+    smp_free(windows);
+    if (!code)
+        return start(s, read_strips, out, err);
+    free_stream(s);
+    return code;
+}
+
+smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t slot_rows, smp_stream **out,
+                          smp_error *err)
+{
+    smp_stream *s = make(shape, slot_rows, STRIP_SLOTS, out, err);
+    if (!s)
+        return SMP_E_MEMORY;
+    s->writer = writer;
+    return start(s, write_all, out, err);
+}
+
+static smp_code no_more(const smp_stream *s, smp_error *err)
+{
+    if (s->error.code && err)
+        *err = s->error;
+    return s->error.code ? s->error.code : smp_fail(err, SMP_E_PROCESS, "rows are asked for past the picture's end");
+}
+
+smp_code smp_stream_strip(smp_stream *s, void **rows, smp_error *err)
+{
+    *rows = NULL;
+    if (s->held)
+        announce(s, &s->used);
+    s->held = wait_filled(s);
+    if (!s->held)
+        return no_more(s, err);
+    *rows = s->slot[s->used % s->slots];
+    return SMP_OK;
+}
+
+smp_code smp_stream_take(smp_stream *s, int64_t want, const void **rows, int64_t *count, smp_error *err)
+{
+    *rows = NULL;
+    *count = 0;
+    if (!wait_filled(s))
+        return no_more(s, err);
+    int slot = (int)(s->used % s->slots);
+    *rows = s->slot[slot] + s->at * s->stride;
+    *count = smp_min_i64(want, s->filled[slot] - s->at);
+    return SMP_OK;
+}
+
+void smp_stream_took(smp_stream *s, int64_t count)
+{
+    s->at += count;
+    s->total += count;
+    if (s->at == s->filled[s->used % s->slots]) {
+        s->at = 0;
+        announce(s, &s->used);
+    }
+}
+
+static void pass_on(smp_stream *s)
+{
+    s->filled[s->made % s->slots] = s->at;
+    s->at = 0;
+    announce(s, &s->made);
+}
+
+smp_code smp_stream_room(smp_stream *s, int64_t want, int64_t together, void **rows, int64_t *count, smp_error *err)
+{
+    *rows = NULL;
+    *count = 0;
+    if (s->at > 0 && s->slot_rows - s->at < together)
+        pass_on(s);
+    if (!wait_free(s)) {
+        if (s->error.code && err)
+            *err = s->error;
+        return s->error.code ? s->error.code : smp_fail(err, SMP_E_PROCESS, "the writer has stopped");
+    }
+    *rows = s->slot[s->made % s->slots] + s->at * s->stride;
+    *count = smp_min_i64(want, s->slot_rows - s->at);
+    return SMP_OK;
+}
+
+void smp_stream_put(smp_stream *s, int64_t count)
+{
+    s->at += count;
+    s->total += count;
+    if (s->at == s->slot_rows || s->total == s->height)
+        pass_on(s);
+}
+
+int64_t smp_stream_stride(const smp_stream *s)
+{
+    return s->stride;
+}
+
+smp_code smp_stream_close(smp_stream *s, bool stop, double *busy_seconds, smp_error *err)
+{
+    if (!s)
+        return SMP_OK;
+    end(s, stop);
+    pthread_join(s->thread, NULL);
+    smp_code code = s->error.code;
+    if (code && err && !err->code)
+        *err = s->error;
+    if (busy_seconds)
+        *busy_seconds += s->busy;
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    free_stream(s);
+    return code;
+}

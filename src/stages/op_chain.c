@@ -1,0 +1,71 @@
+/* op_chain: what several stages make of single samples, in one step; the planner joins them. */
+#include "elementwise/op_chain.h"
+
+#include "stages/shared/launch_shapes.h"
+#include "stages/stage.h"
+
+typedef struct params {
+    double black, white, gamma;
+    bool negative;
+} params;
+
+static const smp_param table[] = {
+    {"black", offsetof(params, black), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "0%", "what becomes black", NULL, 0},
+    {"white", offsetof(params, white), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "90%", "what becomes white", NULL, 0},
+    {"gamma", offsetof(params, gamma), SMP_T_FLOAT, SMP_UNIT_NONE, 0.01, 100, "1", "of the middle tones", NULL, 0},
+    {"negative", offsetof(params, negative), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes",
+     "turned to its negative at the end", NULL, 0},
+    {0},
+};
+
+/* Of a step that the planner joins, this program is replaced by that of its parts. */
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    const double full = (double)smp_white(in->format);
+    smp_op_chain *map = (smp_op_chain *)(void *)work->kernel;
+    if (p->black == p->white)
+        return smp_fail(err, SMP_E_PIPE, "black and white must differ");
+    map->op[map->count++] = (smp_sample_op){.kind = p->gamma == 1 ? SMP_SAMPLE_OP_LINE : SMP_SAMPLE_OP_POWER,
+                                         .white = (float)full,
+                                         .a = (float)(p->black * full),
+                                         .b = (float)((p->gamma == 1 ? full : 1) / ((p->white - p->black) * full)),
+                                         .c = (float)(p->gamma == 1 ? full : 1 / p->gamma)};
+    if (p->negative)
+        map->op[map->count++] = (smp_sample_op){.kind = SMP_SAMPLE_OP_NEGATIVE, .white = (float)full};
+    work->kernel_size = sizeof *map;
+    work->ops = p->gamma == 1 ? 5 : 41;
+    return SMP_OK;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "sample by sample, operation by operation",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(op_chain_naive), .cuda = "op_chain_naive"}}},
+    {.name = "tiled",
+     .help = "bytes through one table, others computed in vectorised blocks",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(op_chain_tiled),
+                   .cuda = "op_chain_tiled",
+                   .geometry = smp_geometry_tables}}},
+    {0},
+};
+
+const smp_stage smp_stage_op_chain = {
+    .name = "op_chain",
+    .help = "several operations on single samples, one after the other, in one step",
+    .about = "What neighbouring stages make of a sample by itself, computed in f32 without a store between them: the "
+             "same bytes as the stages one by one. By itself: black and white points, gamma, negative; alpha stays.",
+    .example = "op_chain black=10%",
+    .domain = SMP_BOTH,
+    .internal = true,
+    .role = SMP_ROLE_OP_CHAIN,
+    .access = SMP_POINT,
+    .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = variants,
+};

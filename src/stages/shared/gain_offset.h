@@ -1,0 +1,17 @@
+/* What the stages share that scale a sound's channels. */
+#ifndef SMP_STAGES_SCALING_H
+#define SMP_STAGES_SCALING_H
+
+#include "audio/gain_offset.h"
+#include "stages/stage.h"
+
+/* naive and tiled. */
+extern const smp_variant smp_scaling_variants[];
+
+/* The kernel parameters for one factor and no offset. */
+void smp_scaling_plan(double factor, smp_node_plan *work);
+
+/* Sets channel c's factor and offset in a plan made by smp_scaling_plan. */
+void smp_scaling_set(smp_node_plan *work, int channel, double factor, double offset);
+
+#endif

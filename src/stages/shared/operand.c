@@ -1,0 +1,71 @@
+/* Stages that combine a picture with a second one, or with a number: whether the two fit, and kernel parameters. */
+#include "stages/shared/operand.h"
+#include "stages/shared/launch_shapes.h"
+
+static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *err)
+{
+    char first[64], second[64];
+    smp_shape_text(in, in->format, first, sizeof first);
+    smp_shape_text(by, by->format, second, sizeof second);
+    const int colours = in->channels - in->alpha, by_colours = by->channels - by->alpha;
+    if (in->kind != by->kind)
+        return smp_fail(err, SMP_E_PIPE, "a picture cannot be combined with sound: %s and %s", first, second);
+    if (in->width != by->width || in->height != by->height)
+        return smp_fail(err, SMP_E_PIPE, "the two must have the same size: %s and by=%s", first, second);
+    if (in->kind == SMP_AUDIO && in->rate != by->rate)
+        return smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %g Hz and by=%g Hz", in->rate,
+                        by->rate);
+    if (by_colours != 1 && by_colours != colours) {
+        smp_fail(err, SMP_E_PIPE, "the channels do not match: %s and by=%s", first, second);
+        return smp_hint(err, "the second needs as many channels as the first, beside alpha, or one for all");
+    }
+    return SMP_OK;
+}
+
+/* Whether whole code values in range always give whole code values in range. */
+static bool keeps_integers(smp_operation operation)
+{
+    return operation == SMP_BLEND_NORMAL || operation == SMP_BLEND_DARKEN || operation == SMP_BLEND_LIGHTEN ||
+           operation == SMP_BLEND_DIFFERENCE;
+}
+
+static bool leaves_range(smp_operation operation)
+{
+    return operation == SMP_ADD || operation == SMP_SUBTRACT || operation == SMP_DIVIDE || operation == SMP_BLEND_ADD;
+}
+
+smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand, double opacity, const smp_shape *in,
+                             const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const smp_code code = by ? check_fit(in, by, err) : SMP_OK;
+    if (code)
+        return code;
+    const double white = (double)smp_white(in->format);
+    smp_arithmetic_params *k = (smp_arithmetic_params *)(void *)work->kernel;
+    *k = (smp_arithmetic_params){
+        .operation = (int32_t)operation,
+        .number = by ? 0.f : (float)(operand->value * white),
+        .scale = by ? (float)(white / (double)smp_white(by->format)) : 1.f,
+        .opacity = (float)opacity,
+    };
+    work->kernel_size = sizeof *k;
+    const bool number_outside = !by && (operand->value < 0 || operand->value > 1);
+    work->clips = leaves_range(operation) || number_outside;
+    if (by && keeps_integers(operation) && by->format == in->format && !by->alpha && opacity == 1)
+        work->exactness = SMP_INTEGER;
+    work->ops = operation < SMP_MULTIPLY ? 2 : 6;
+    if (!by && operation < SMP_BLEND_NORMAL)
+        work->op = (smp_sample_op){
+            .kind = SMP_SAMPLE_OP_NUMBER, .what = (int32_t)operation, .white = (float)white, .a = k->number};
+    return SMP_OK;
+}
+
+const smp_variant smp_arithmetic_variants[] = {
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(arithmetic_naive), "arithmetic_naive", NULL}}},
+    {.name = "tiled",
+     .help = "vectorised blocks of both pictures in the first-level cache",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(arithmetic_tiled), "arithmetic_tiled", smp_geometry_packs}}},
+    {0},
+};

@@ -1,0 +1,19 @@
+/* Launches of one-warp blocks that march down strips (kernels/stencil/warp_strip_grid.h): how tall their bands are. */
+#ifndef SMP_STAGES_STRIP_GRID_H
+#define SMP_STAGES_STRIP_GRID_H
+
+#include "stages/stage.h"
+#include "stencil/warp_strip_grid.h"
+
+/* What a kernel's launches want of their bands; rows are output rows. */
+typedef struct smp_bands {
+    int64_t most; /* rows of a band, on average */
+    int warps;    /* that an SM had better have in all: where bands are tall, they are lower for it too. 0: no matter */
+    int halo;     /* rows that a band reads beside its own */
+    bool uneven;  /* those that come first are taller: fewer rows are read twice, and the launch ends together */
+} smp_bands;
+
+/* Shares out an output of strips of `across` samples. */
+void smp_strip_grid(const smp_io *io, int64_t across, const smp_bands *bands, smp_grid *grid);
+
+#endif

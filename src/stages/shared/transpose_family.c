@@ -1,0 +1,189 @@
+/* What the stages that turn and mirror share: one set of kernels, told by its parameters which way. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/shared/transpose_family.h"
+
+/* ------------------------------------------------------------------------------------------------ GPU launches */
+
+enum { TRANSPOSE_GRID_X = INT32_MAX, WORD = 16 /* bytes of the widest access */ };
+
+/* columns x rows blocks: GPUs count far in x, and to SMP_GRID_MOST in y and z. */
+static void set_blocks(int64_t columns, int64_t rows, smp_grid *grid)
+{
+    int64_t y = smp_min_i64(rows, SMP_GRID_MOST);
+    grid->grid[0] = (unsigned)smp_clamp_i64(columns, 1, TRANSPOSE_GRID_X);
+    grid->grid[1] = (unsigned)smp_max_i64(y, 1);
+    grid->grid[2] = (unsigned)smp_clamp_i64((rows + SMP_GRID_MOST - 1) / SMP_GRID_MOST, 1, SMP_GRID_MOST);
+}
+
+static int64_t pixel_bytes(const smp_io *io)
+{
+    return smp_sample_size(io->in.format) * io->in.channels;
+}
+
+/* A thread a sample of the input. */
+static void naive_geometry(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const smp_transpose_part part = smp_transpose_part_of(io, ((const smp_orientation *)params)->how);
+    smp_io input_order = *io;
+    input_order.out.width = part.columns;
+    input_order.out.rows = part.rows;
+    smp_geometry_samples(&input_order, params, grid);
+}
+
+static void square_tiles(const smp_io *io, int pad, smp_grid *grid)
+{
+    int64_t px = pixel_bytes(io);
+    *grid = (smp_grid){.block = {SMP_TRANSPOSE_SIDE, SMP_TRANSPOSE_ROWS, 1},
+                       .shared_bytes = (unsigned)(SMP_TRANSPOSE_SIDE * (SMP_TRANSPOSE_SIDE + pad) * px)};
+    set_blocks((io->out.width + SMP_TRANSPOSE_SIDE - 1) / SMP_TRANSPOSE_SIDE, (io->out.rows + SMP_TRANSPOSE_SIDE - 1) / SMP_TRANSPOSE_SIDE,
+               grid);
+}
+
+static void tiled_geometry(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    square_tiles(io, 0, grid);
+}
+
+static void padded_geometry(const smp_io *io, const void *params, smp_grid *grid)
+{
+    (void)params;
+    square_tiles(io, 1, grid);
+}
+
+/* Whether rows on both sides begin at multiples of so many bytes. */
+static bool begin_at(const smp_io *io, int64_t bytes)
+{
+    uintptr_t bits =
+        (uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride;
+    return bits % (uintptr_t)bytes == 0;
+}
+
+/* [channels]; which of them each format has depends on the pixel's size. */
+static const char *const swapping[] = {NULL,
+                                       "transpose_swizzled_1",
+                                       "transpose_swizzled_2",
+                                       "transpose_swizzled_3",
+                                       "transpose_swizzled_4",
+                                       NULL,
+                                       "transpose_swizzled_6",
+                                       NULL,
+                                       "transpose_swizzled_8"};
+static const char *const reversing[] = {NULL,
+                                        "transpose_reversed_1",
+                                        "transpose_reversed_2",
+                                        "transpose_reversed_3",
+                                        "transpose_reversed_4",
+                                        NULL,
+                                        "transpose_reversed_6",
+                                        NULL,
+                                        "transpose_reversed_8"};
+
+static const char *swizzled_kernel(const smp_io *io, const void *params)
+{
+    const int32_t how = ((const smp_orientation *)params)->how;
+    const int64_t px = pixel_bytes(io);
+    if (io->in.format != io->out.format)
+        return "transpose_padded";
+    if (!(how & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_X)))
+        return "transpose_rows";
+    if (!smp_transpose_shape_of(px).side || !begin_at(io, how & SMP_ORIENT_SWAP ? WORD : px & -px))
+        return "transpose_padded";
+    return (how & SMP_ORIENT_SWAP ? swapping : reversing)[io->in.channels];
+}
+
+/* Threads over the 16-byte words of a row, and over rows. */
+static void row_geometry(const smp_io *io, int64_t size, smp_grid *grid)
+{
+    int64_t before = begin_at(io, WORD) ? 0 : WORD - 1; /* bytes of a row's first word that are not the row's */
+    int64_t words = (size + before + WORD - 1) / WORD, width = 1;
+    while (width < words && width < SMP_TRANSPOSE_THREADS)
+        width *= 2;
+    int64_t height = SMP_TRANSPOSE_THREADS / width;
+    *grid = (smp_grid){.block = {(unsigned)width, (unsigned)height, 1}};
+    set_blocks((words + width - 1) / width, (io->out.rows + height - 1) / height, grid);
+}
+
+static void swizzled_geometry(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const smp_orientation *turn = params;
+    int64_t px = pixel_bytes(io);
+    smp_transpose_shape shape = smp_transpose_shape_of(px);
+    if (strcmp(swizzled_kernel(io, params), "transpose_padded") == 0) {
+        padded_geometry(io, params, grid);
+    } else if (!(turn->how & SMP_ORIENT_SWAP)) {
+        row_geometry(io, io->out.width * px, grid);
+    } else {
+        int64_t row_multiple = SMP_TRANSPOSE_ROW_MULTIPLE(px);
+        smp_transpose_stretch a = smp_transpose_columns(io, turn->how, row_multiple, (int64_t)shape.side * shape.across);
+        smp_transpose_stretch x = smp_transpose_cut(0, io->out.width, row_multiple, (int64_t)shape.side * shape.down);
+        *grid = (smp_grid){.block = {(unsigned)shape.threads, 1, 1},
+                           .shared_bytes = (unsigned)smp_transpose_shared(px, shape)};
+        set_blocks(x.tiles, a.tiles, grid);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ the stages' parts */
+
+/* For GPUs whose blocks cannot hold the largest tiles (64 KiB before compute capability 8.0). */
+static const smp_launch small_tiles = {.from = SMP_IN,
+                                       .to = SMP_OUT,
+                                       .cpu = SMP_CPU(transpose_tiled),
+                                       .cuda = "transpose_padded",
+                                       .geometry = padded_geometry};
+
+const smp_variant smp_transpose_variants[] = {
+    {.name = "naive",
+     .help = "pixel by pixel; one side of a transpose touches a cache line for every sample",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(transpose_naive),
+                   .cuda = "transpose_naive",
+                   .geometry = naive_geometry}}},
+    {.name = "tiled",
+     .help = "square tiles that use whole cache lines on both sides; on GPUs a tile's columns lie in one bank",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(transpose_tiled),
+                   .cuda = "transpose_tiled",
+                   .geometry = tiled_geometry}},
+     .band = SMP_TRANSPOSE_TILE},
+    {.name = "padded",
+     .help = "tiles with a pixel more a row, so that a column lies in all banks (GPU; on a CPU as tiled)",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(transpose_tiled),
+                   .cuda = "transpose_padded",
+                   .geometry = padded_geometry}},
+     .band = SMP_TRANSPOSE_TILE},
+    {.name = "swizzled",
+     .help =
+         "16 bytes an access on both sides, cells transposed in registers, words of a tile spread over all banks by "
+         "XOR: no padding, no conflicts (GPU; on a CPU as tiled)",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(transpose_tiled),
+                   .cuda = "transpose_padded",
+                   .geometry = swizzled_geometry,
+                   .choose = swizzled_kernel,
+                   .smaller = &small_tiles}},
+     .band = SMP_TRANSPOSE_TILE},
+    {0},
+};
+
+void smp_transpose_plan(int32_t how, const smp_shape *in, smp_node_plan *work)
+{
+    const smp_orientation turn = {.how = how};
+    if (how & SMP_ORIENT_SWAP) {
+        work->out.width = in->height;
+        work->out.height = in->width;
+    }
+    work->nothing = how == SMP_ORIENT_NONE;
+    work->whole = smp_transpose_moves_rows(how);
+    work->exactness = SMP_MOVE;
+    memcpy(work->kernel, &turn, sizeof turn);
+    work->kernel_size = sizeof turn;
+}
