@@ -1,6 +1,6 @@
-# Kernel files (kernels/NAME.cu) three times over: by nvcc into a fatbin that the program carries, where there is an nvcc;
+# Kernel files (kernels/ROOM/NAME.cu) three times over: by nvcc into a fatbin that the program carries, where there is an nvcc;
 # by the host's C++ compiler for the emulator; and by it again, instrumented, for the emulator's traces.
-# docs/kernels.md tells how they are written.
+# kernels/README.md tells how they are written.
 
 set(SMP_CUDA_ARCHS "native" CACHE STRING
   "GPU architectures: native (of the GPUs that are present, else 75 compiled in a hurry), all (a release), or numbers such as 80;90. PTX of the highest is added")
@@ -109,9 +109,10 @@ function(smp_kernel_files table)
   foreach(source ${ARGN})
     get_filename_component(source ${source} ABSOLUTE)
     get_filename_component(name ${source} NAME_WE)
+    file(RELATIVE_PATH included ${CMAKE_SOURCE_DIR}/kernels ${source}) # so that a compiler cache serves every clone
     foreach(kind plain traced)
       set(wrapper ${folder}/${name}.${kind}.cpp)
-      set(text "// Written by CMake: ${name}.cu for the emulator, ${kind}.\n#include \"smp_kernel.h\"\nnamespace smp_${kind}_${name} {\nstatic smp_simt_kernel *smp_simt_list;\n#include \"${source}\"\n}\nextern \"C\" {\nextern const smp_simt_kernel *const *const ${table}_${kind}_${name};\nconst smp_simt_kernel *const *const ${table}_${kind}_${name} = &smp_${kind}_${name}::smp_simt_list;\n}\n")
+      set(text "// Written by CMake: ${name}.cu for the emulator, ${kind}.\n#include \"lib/gpu_kernel.h\"\nnamespace smp_${kind}_${name} {\nstatic smp_simt_kernel *smp_simt_list;\n#include \"${included}\"\n}\nextern \"C\" {\nextern const smp_simt_kernel *const *const ${table}_${kind}_${name};\nconst smp_simt_kernel *const *const ${table}_${kind}_${name} = &smp_${kind}_${name}::smp_simt_list;\n}\n")
       file(GENERATE OUTPUT ${wrapper} CONTENT "${text}")
       list(APPEND ${kind} ${wrapper})
       string(APPEND declarations "extern const smp_simt_kernel *const *const ${table}_${kind}_${name};\n")

@@ -36,7 +36,6 @@ need_for_build() {
     need libjpeg-dev "reads and writes JPEG" has_library libjpeg libjpeg-dev
     need libisal-dev "reads and writes PNG several times as fast as zlib" has_library libisal libisal-dev
     need libsndfile1-dev "reads and writes FLAC and OGG" has_library sndfile libsndfile1-dev
-    need libstb-dev "reads BMP, TGA, PNM, PSD and HDR" has_library stb libstb-dev
 }
 
 need_for_tests() {

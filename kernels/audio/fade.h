@@ -8,9 +8,9 @@
 typedef enum smp_fade_curve { SMP_FADE_LINEAR, SMP_FADE_SMOOTH } smp_fade_curve;
 
 typedef struct smp_fade {
-    int64_t in, out;           /* frames; 0: none */
-    double in_rate, out_rate;  /* 1 / in, 1 / out */
-    int32_t curve;             /* smp_fade_curve */
+    int64_t in, out;          /* frames; 0: none */
+    double in_rate, out_rate; /* 1 / in, 1 / out */
+    int32_t curve;            /* smp_fade_curve */
 } smp_fade;
 
 /* The factor of a frame that lies `at` frames (and a half) into a fade: t, or t^2 (3 - 2t). */

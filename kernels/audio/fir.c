@@ -1,9 +1,9 @@
 /* fir on the CPU.
  *   naive  tap after tap for every sample: the definition.
- *   tiled  a channel of some thousand frames is parted into a plane that stays in the first- or second-level cache. A run
- *          of results stays in registers, one vector each; a sample vector that is loaded serves the taps 32 frames apart
- *          of all results that want it. Bound by arithmetic: two fused operations a cycle, 0.4 to 0.6 loads for each.
- * Vectors are written out, because compilers keep such a block of sums in memory. */
+ *   tiled  a channel of some thousand frames is parted into a plane that stays in the first- or second-level cache. A
+ * run of results stays in registers, one vector each; a sample vector that is loaded serves the taps 32 frames apart of
+ * all results that want it. Bound by arithmetic: two fused operations a cycle, 0.4 to 0.6 loads for each. Vectors are
+ * written out, because compilers keep such a block of sums in memory. */
 #include <string.h>
 
 #include "audio/fir.h"
@@ -35,18 +35,18 @@ SMP_CPU_KERNEL(fir_naive)
 #include <immintrin.h>
 enum { LANES = 16, RUN = 16, AT_ONCE = 8 /* vectors of results, taps held: with a sample, 25 of 32 registers */ };
 typedef __m512 vec;
-#define VEC_LOAD(p)       _mm512_loadu_ps(p)
-#define VEC_STORE(p, v)   _mm512_storeu_ps(p, v)
-#define VEC_ALL(s)        _mm512_set1_ps(s)
-#define VEC_FMA(a, b, c)  _mm512_fmadd_ps(a, b, c)
+#define VEC_LOAD(p)      _mm512_loadu_ps(p)
+#define VEC_STORE(p, v)  _mm512_storeu_ps(p, v)
+#define VEC_ALL(s)       _mm512_set1_ps(s)
+#define VEC_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #elif defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 enum { LANES = 8, RUN = 8, AT_ONCE = 4 /* 13 of 16 registers */ };
 typedef __m256 vec;
-#define VEC_LOAD(p)       _mm256_loadu_ps(p)
-#define VEC_STORE(p, v)   _mm256_storeu_ps(p, v)
-#define VEC_ALL(s)        _mm256_set1_ps(s)
-#define VEC_FMA(a, b, c)  _mm256_fmadd_ps(a, b, c)
+#define VEC_LOAD(p)      _mm256_loadu_ps(p)
+#define VEC_STORE(p, v)  _mm256_storeu_ps(p, v)
+#define VEC_ALL(s)       _mm256_set1_ps(s)
+#define VEC_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #else
 enum { LANES = 4, RUN = 8, AT_ONCE = 4 };
 typedef struct vec {
@@ -78,7 +78,8 @@ SMP_INLINE vec VEC_FMA(vec a, vec b, vec c)
 #endif
 
 enum { APART = SMP_FIR_APART / LANES /* vectors between the taps of a group */, FRAMES = RUN * LANES };
-_Static_assert((int)SMP_FIR_CHUNK % FRAMES == 0 && (int)FRAMES <= (int)SMP_FIR_SLACK, "whole runs, and room for what they read");
+_Static_assert((int)SMP_FIR_CHUNK % FRAMES == 0 && (int)FRAMES <= (int)SMP_FIR_SLACK,
+               "whole runs, and room for what they read");
 
 /* `count` taps, 32 apart, added to all sums. count is a constant after inlining, and so are all indices. */
 SMP_INLINE void add_taps(vec *sum, const float *x, const float *k, const int count)
@@ -119,10 +120,10 @@ SMP_INLINE void one_run(float *to, const float *x, const float *k, int taps)
         for (int j = 0; j < SMP_FIR_APART && j < have;) {
             const int end = j < last ? last : SMP_FIR_APART;
             switch (smp_fir_group(have, j)) {
-#define GROUPS(count)                                                                                                      \
-    case count:                                                                                                            \
-        for (; j < end; j++)                                                                                               \
-            add_group(sum, from + j, with + j, count);                                                                     \
+#define GROUPS(count)                                                                                                  \
+    case count:                                                                                                        \
+        for (; j < end; j++)                                                                                           \
+            add_group(sum, from + j, with + j, count);                                                                 \
         break;
                 GROUPS(1)
                 GROUPS(2)

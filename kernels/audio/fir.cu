@@ -26,7 +26,8 @@ SMP_KERNEL(fir_naive_f32_f32, smp_fir, io, p)
     const int64_t end = io.out.y0 + io.out.rows;
     for (int64_t y = io.out.y0 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y; y < end;
          y += (int64_t)gridDim.y * blockDim.y)
-        for (int c = (int)(blockIdx.x * blockDim.x + threadIdx.x); c < io.in.channels; c += (int)(gridDim.x * blockDim.x)) {
+        for (int c = (int)(blockIdx.x * blockDim.x + threadIdx.x); c < io.in.channels;
+             c += (int)(gridDim.x * blockDim.x)) {
             float s = 0.f;
             for (int b = 0; b < p.taps; b += SMP_FIR_BLOCK)
                 for (int j = 0; j < SMP_FIR_APART; j++)
@@ -87,8 +88,8 @@ struct fir_wide {
     fir_quad k[SMP_FIR_GROUP / 4][SMP_FIR_APART]; /* the first four taps of every group, the last four */
 };
 
-/* The first N samples of a quad: what is not wanted is not loaded, which nvcc would see to anyhow; said here, traces count
- * the accesses that a GPU makes. */
+/* The first N samples of a quad: what is not wanted is not loaded, which nvcc would see to anyhow; said here, traces
+ * count the accesses that a GPU makes. */
 template <int N> SMP_DEVICE void fir_part(fir_quad &to, const fir_quad &from)
 {
     typedef smp_pack<float, N == 3 ? 4 : N> pack;
@@ -99,8 +100,8 @@ template <int N> SMP_DEVICE void fir_part(fir_quad &to, const fir_quad &from)
 }
 
 /* Groups j .. j + 3 of a block of `have` taps: TAPS each; the last one may be missing, unless ALL. x: the quad that the
- * groups' first taps want for the first result. A tap serves all results in a row, so that the GPU reads it once from the
- * registers' banks, and the compiler can let samples and sums lie in different ones. */
+ * groups' first taps want for the first result. A tap serves all results in a row, so that the GPU reads it once from
+ * the registers' banks, and the compiler can let samples and sums lie in different ones. */
 template <int TAPS, bool ALL>
 SMP_DEVICE void fir_four_groups(float (&sum)[FIR_ROWS][4], const fir_quad *x, const fir_quad (*k)[SMP_FIR_APART], int j,
                                 int have)

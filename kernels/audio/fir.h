@@ -1,5 +1,5 @@
-/* fir: a filter along the frames of a sound: every channel's convolution with the same taps. Parameters, the definition,
- * tile geometry, kernels.
+/* fir: a filter along the frames of a sound: every channel's convolution with the same taps. Parameters, the
+ * definition, tile geometry, kernels.
  *
  * The definition, the same on every device. Frame y of a channel is s after
  *     s = 0
@@ -8,9 +8,9 @@
  *             for i = b + j, b + j + 32, b + j + 64, ... b + j + 224  while i < taps
  *                 s = fma(k[i], x[y - before + i], s)
  * in f32, with x = 0 outside the sound (k: io->table, `taps` floats, in the order of time, so that a convolution's taps
- * are reversed). Why not simply from first to last: results that lie 32 frames apart share the samples that taps 32 apart
- * want, so that a sample read once into a register serves up to eight sums: on CPUs loads would be the bound otherwise, on
- * GPUs reads of shared memory. */
+ * are reversed). Why not simply from first to last: results that lie 32 frames apart share the samples that taps 32
+ * apart want, so that a sample read once into a register serves up to eight sums: on CPUs loads would be the bound
+ * otherwise, on GPUs reads of shared memory. */
 #ifndef SMP_KERNELS_FIR_H
 #define SMP_KERNELS_FIR_H
 
@@ -18,15 +18,15 @@
 #include "lib/exact_math.h"
 
 enum {
-    SMP_FIR_APART = 32,                     /* frames between the taps of a group */
-    SMP_FIR_GROUP = 8,                      /* taps of a group */
+    SMP_FIR_APART = 32, /* frames between the taps of a group */
+    SMP_FIR_GROUP = 8,  /* taps of a group */
     SMP_FIR_BLOCK = SMP_FIR_APART * SMP_FIR_GROUP,
-    SMP_FIR_MOST = 32767,                   /* taps */
-    SMP_FIR_CHUNK = 3072,                   /* CPU: frames that are parted into planes at a time */
-    SMP_FIR_SLACK = 256,                    /* CPU: zeros behind a plane, for vectors that read past its end */
-    SMP_FIR_TILE = 256,                     /* GPU, tiled: frames (and threads) of a block */
-    SMP_FIR_EACH = 32,                      /* GPU, register: frames of a thread, quads 32 apart */
-    SMP_FIR_WARPS = 4,                      /* GPU, register: of a block */
+    SMP_FIR_MOST = 32767, /* taps */
+    SMP_FIR_CHUNK = 3072, /* CPU: frames that are parted into planes at a time */
+    SMP_FIR_SLACK = 256,  /* CPU: zeros behind a plane, for vectors that read past its end */
+    SMP_FIR_TILE = 256,   /* GPU, tiled: frames (and threads) of a block */
+    SMP_FIR_EACH = 32,    /* GPU, register: frames of a thread, quads 32 apart */
+    SMP_FIR_WARPS = 4,    /* GPU, register: of a block */
     SMP_FIR_REGISTER = SMP_FIR_WARPS * 32 * SMP_FIR_EACH /* frames of a block */
 };
 

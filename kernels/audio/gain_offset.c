@@ -1,7 +1,7 @@
 /* scale on the CPU.
  *   naive  sample by sample: the definition.
- *   tiled  frames that lie end to end as one long row, in blocks whose channels repeat: one vectorised loop whatever the
- *          number of channels. Memory bandwidth is the bound. */
+ *   tiled  frames that lie end to end as one long row, in blocks whose channels repeat: one vectorised loop whatever
+ * the number of channels. Memory bandwidth is the bound. */
 #include "audio/gain_offset.h"
 #include "lib/elementwise.h"
 
@@ -14,14 +14,15 @@ SMP_CPU_KERNEL(gain_offset_naive)
         for (int64_t x = 0; x < io->in.width; x++)
             for (int c = 0; c < channels; c++) {
                 float v = smp_load(smp_row(&io->in, y), x * channels + c, io->in.format);
-                smp_put(io, smp_row(&io->out, y), x * channels + c, smp_gain_offset_sample(v, p->factor[c], p->offset[c]));
+                smp_put(io, smp_row(&io->out, y), x * channels + c,
+                        smp_gain_offset_sample(v, p->factor[c], p->offset[c]));
             }
 }
 
 enum { SPAN = 16 /* frames: a whole number of vectors for any number of channels */ };
 
-SMP_INLINE void gain_offset_spans(float *restrict to, const float *restrict from, int64_t n, const float *restrict factor,
-                            const float *restrict offset, const int span)
+SMP_INLINE void gain_offset_spans(float *restrict to, const float *restrict from, int64_t n,
+                                  const float *restrict factor, const float *restrict offset, const int span)
 {
     int64_t i = 0;
     for (; i + span <= n; i += span)

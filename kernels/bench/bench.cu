@@ -2,10 +2,9 @@
  *   copy, read, write  16 bytes a thread and access, several in flight a thread, whole lines a warp: nothing but memory
  *                      bandwidth bounds them.
  *   load, store, count shared memory alone: every warp repeats one access at one pattern of addresses, with no work
- *                      between, so that the time is that of its wavefronts (one a clock and SM). count is atomicAdd(p, 1)
- *                      whose result is unused. Which patterns conflict is worked out in counters/bank.h; here it shows.
- *   nothing            a launch by itself.
- * Accesses are volatile assembly on the GPU: the compiler must neither join nor drop them. */
+ *                      between, so that the time is that of its wavefronts (one a clock and SM). count is atomicAdd(p,
+ * 1) whose result is unused. Which patterns conflict is worked out in counters/bank.h; here it shows. nothing a launch
+ * by itself. Accesses are volatile assembly on the GPU: the compiler must neither join nor drop them. */
 #include "bench/bench.h"
 #include "lib/gpu_kernel.h"
 
@@ -71,9 +70,7 @@ SMP_KERNEL(bench_write_f32_f32, smp_no_params, io, p)
                 out[i + k * step] = v;
 }
 
-SMP_KERNEL(bench_nothing_f32_f32, smp_no_params, io, p)
-{
-}
+SMP_KERNEL(bench_nothing_f32_f32, smp_no_params, io, p) {}
 
 /* ------------------------------------------------------------------------------------------------ shared memory */
 

@@ -7,8 +7,8 @@
 /* Streams take pictures whose rows lie end to end. Rows are this long, so that a buffer is many of them. */
 enum { BENCH_ROW_SAMPLES = 16384 }; /* f32 */
 
-/* One pattern of a warp on shared memory: lane n accesses element n / share * stride, of 4, 8 or 16 bytes by the kernel's
- * name. */
+/* One pattern of a warp on shared memory: lane n accesses element n / share * stride, of 4, 8 or 16 bytes by the
+ * kernel's name. */
 typedef struct bench_pattern {
     int32_t stride; /* elements */
     int32_t share;  /* neighbouring lanes with one element: 1, 4 (multicast), 32 (broadcast) */

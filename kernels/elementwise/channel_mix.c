@@ -55,8 +55,8 @@ SMP_INLINE void join(float *restrict to, const float *restrict plane, int64_t pi
     }
 
 /* Row r of the matrix for every pixel; the sum in the definition's order. cols is a constant in the usual cases. */
-SMP_INLINE void sum_of(float *restrict sum, const float *restrict planes, const smp_channel_mix *mix, int r, const int cols,
-                       int64_t pixels, float white)
+SMP_INLINE void sum_of(float *restrict sum, const float *restrict planes, const smp_channel_mix *mix, int r,
+                       const int cols, int64_t pixels, float white)
 {
     float start = mix->constant[r] * white, w[SMP_MAX_CHANNELS];
     for (int c = 0; c < SMP_MAX_CHANNELS; c++)
@@ -70,7 +70,7 @@ SMP_INLINE void sum_of(float *restrict sum, const float *restrict planes, const 
 }
 
 SMP_INLINE void channel_mix_block(const smp_io *io, const void *params, float *restrict to, const float *restrict from,
-                          int64_t pixels)
+                                  int64_t pixels)
 {
     const smp_channel_mix *mix = params;
     float planes[SMP_BLOCK] __attribute__((aligned(64))), sum[SMP_BLOCK] __attribute__((aligned(64)));

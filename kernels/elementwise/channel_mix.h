@@ -15,7 +15,8 @@ typedef struct smp_channel_mix {
 /* The definition, for row r of the matrix: s = constant * white; s = fmaf(weight[c], v[c], s) for c = 0, 1, ... `step`
  * is the distance between channels in samples. `most`: at least mix->cols, a constant, so that GPUs unroll the loop and
  * keep v in registers. */
-SMP_HOST_DEVICE float smp_channel_mix_row(const smp_channel_mix *mix, int r, const float *v, int64_t step, float white, const int most)
+SMP_HOST_DEVICE float smp_channel_mix_row(const smp_channel_mix *mix, int r, const float *v, int64_t step, float white,
+                                          const int most)
 {
     float s = mix->constant[r] * white;
     for (int c = 0; c < most; c++)
@@ -23,7 +24,8 @@ SMP_HOST_DEVICE float smp_channel_mix_row(const smp_channel_mix *mix, int r, con
             s = fmaf(mix->weight[r][c], v[c * step], s);
     return smp_one_nan(s);
 }
-SMP_HOST_DEVICE float smp_channel_mix_sample(const smp_channel_mix *mix, int r, const float *v, int64_t step, float white)
+SMP_HOST_DEVICE float smp_channel_mix_sample(const smp_channel_mix *mix, int r, const float *v, int64_t step,
+                                             float white)
 {
     return smp_channel_mix_row(mix, r, v, step, white, mix->cols);
 }

@@ -5,8 +5,8 @@
 #include "elementwise/equalize.h"
 
 #include "lib/byte_lut.h"
-#include "lib/exact_math.h"
 #include "lib/elementwise.h"
+#include "lib/exact_math.h"
 
 SMP_CPU_KERNEL(equalize_naive)
 {

@@ -15,7 +15,8 @@ typedef struct smp_equalize_params {
 } smp_equalize_params;
 
 /* One sample of channel c, by itself. */
-SMP_HOST_DEVICE float smp_equalize_sample(float v, int c, float white, const float *table, const smp_histogram_params *p)
+SMP_HOST_DEVICE float smp_equalize_sample(float v, int c, float white, const float *table,
+                                          const smp_histogram_params *p)
 {
     return table[smp_histogram_slot(p->bins, c, smp_histogram_bin(v, white, p))];
 }

@@ -3,8 +3,8 @@
 #ifndef SMP_KERNELS_LEVELS_H
 #define SMP_KERNELS_LEVELS_H
 
-#include "reduce/histogram.h"
 #include "lib/exact_math.h"
+#include "reduce/histogram.h"
 
 typedef struct smp_levels_params {
     smp_histogram_params count;

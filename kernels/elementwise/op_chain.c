@@ -16,12 +16,13 @@ SMP_CPU_KERNEL(op_chain_naive)
     for (int64_t y = y0; y < y1; y++)
         for (int64_t i = 0; i < io->in.width * channels; i++) {
             const float v = smp_load(smp_row(&io->in, y), i, io->in.format);
-            smp_put(io, smp_row(&io->out, y), i, smp_op_chain_sample(map, v, io->in.alpha && i % channels == channels - 1));
+            smp_put(io, smp_row(&io->out, y), i,
+                    smp_op_chain_sample(map, v, io->in.alpha && i % channels == channels - 1));
         }
 }
 
 SMP_INLINE void op_chain_block(const smp_io *io, const void *params, float *restrict to, const float *restrict from,
-                          int64_t pixels)
+                               int64_t pixels)
 {
     float kept[SMP_BLOCK] __attribute__((aligned(64)));
     const int64_t n = pixels * io->in.channels;

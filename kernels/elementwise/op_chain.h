@@ -6,11 +6,11 @@
 
 #include "elementwise/arithmetic.h"
 #include "elementwise/convert.h"
-#include "elementwise/tone_curve.h"
 #include "elementwise/invert.h"
 #include "elementwise/levels.h"
-#include "lib/sample_op.h"
 #include "elementwise/threshold.h"
+#include "elementwise/tone_curve.h"
+#include "lib/sample_op.h"
 
 /* One operation on a sample that it applies to. */
 SMP_HOST_DEVICE float smp_sample_op_apply(const smp_sample_op *op, float v)
@@ -52,7 +52,7 @@ SMP_CPU_DECLARE(op_chain_tiled);
 #endif
 
 #ifdef SMP_ISA
-#define SMP_SAMPLE_OP_LOOP(expression)                                                                                       \
+#define SMP_SAMPLE_OP_LOOP(expression)                                                                                 \
     for (int64_t i = 0; i < n; i++)                                                                                    \
     v[i] = expression
 
@@ -99,8 +99,8 @@ SMP_INLINE void smp_sample_op_apply_all(const smp_sample_op *op, float *restrict
 #undef SMP_SAMPLE_OP_LOOP
 
 /* The program on n samples, whole pixels of so many channels. kept: n floats. */
-SMP_INLINE void smp_op_chain_all(const smp_op_chain *map, float *restrict v, float *restrict kept, int64_t n, int channels,
-                            int alpha)
+SMP_INLINE void smp_op_chain_all(const smp_op_chain *map, float *restrict v, float *restrict kept, int64_t n,
+                                 int channels, int alpha)
 {
     for (int k = 0; k < map->count; k++) {
         const smp_sample_op *op = &map->op[k];

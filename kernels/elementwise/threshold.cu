@@ -2,8 +2,8 @@
  *   naive  one sample a thread.
  *   tiled  16 bytes a thread and access; bytes through a table in shared memory, so that neither the level of each
  * channel nor conversions cost anything; wider samples are compared. Memory bandwidth is the bound. */
-#include "lib/elementwise.cuh"
 #include "elementwise/threshold.h"
+#include "lib/elementwise.cuh"
 
 struct threshold_op {
     static constexpr bool by_channel = true, with_alpha = false;

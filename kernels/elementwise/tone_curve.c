@@ -23,7 +23,7 @@ SMP_CPU_KERNEL(tone_curve_naive)
 }
 
 SMP_INLINE void tone_curve_block(const smp_io *io, const void *params, float *restrict to, const float *restrict from,
-                            int64_t pixels)
+                                 int64_t pixels)
 {
     const smp_tone_curve *curve = params;
     const float white = io->in.white, exponent = curve->exponent;

@@ -20,7 +20,8 @@ SMP_HOST_DEVICE float smp_tone_curve_unit(int32_t kind, float exponent, float s)
 {
     if (kind == SMP_TONE_CURVE_POWER)
         return smp_powf_(s, exponent);
-    if (kind == SMP_TONE_CURVE_LINEAR) { /* IEC 61966-2-1: s / 12.92, ((s + 0.055) / 1.055)^2.4; relative error <= 1e-6 */
+    if (kind ==
+        SMP_TONE_CURVE_LINEAR) { /* IEC 61966-2-1: s / 12.92, ((s + 0.055) / 1.055)^2.4; relative error <= 1e-6 */
         float curved = smp_powf_((s + 0.055f) / 1.055f, 2.4f);
         return s <= 0.04045f ? s / 12.92f : curved;
     }

@@ -1,5 +1,5 @@
-/* The row pass of bytes on tensor cores, for kernels of one warp a strip (warp_strip.cuh): S = sums of whole weights times
- * bytes, as products of a banded matrix with the rows.
+/* The row pass of bytes on tensor cores, for kernels of one warp a strip (warp_strip.cuh): S = sums of whole weights
+ * times bytes, as products of a banded matrix with the rows.
  *
  *   S^T (16 columns x 8 rows) = band (16 x 32) * rows^T, high and low bytes of the weights apart. The right operand is
  *   plain bytes of the rows, 8 of each 32 a lane: lane 4g + t reads them of row g. It ends with S of two rows, 2t and

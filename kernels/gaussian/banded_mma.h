@@ -1,6 +1,7 @@
-/* The row pass of bytes as a product with a banded matrix of whole weights (gaussian_weights.h where smp_gaussian.whole):
- * what the kernels that make it on tensor cores and those who launch them share. A product makes SMP_BANDED_TILE
- * columns of a row from a window of 32 bytes a step; smp_io.table holds the matrices (src/stages/shared/banded_matrices.h). */
+/* The row pass of bytes as a product with a banded matrix of whole weights (gaussian_weights.h where
+ * smp_gaussian.whole): what the kernels that make it on tensor cores and those who launch them share. A product makes
+ * SMP_BANDED_TILE columns of a row from a window of 32 bytes a step; smp_io.table holds the matrices
+ * (src/stages/shared/banded_matrices.h). */
 #ifndef SMP_KERNELS_GAUSSIAN_BELL_BANDED_H
 #define SMP_KERNELS_GAUSSIAN_BELL_BANDED_H
 
@@ -11,8 +12,8 @@ enum {
     SMP_BANDED_TILE = 16,
     SMP_BANDED_ROWS = 8,                     /* that a product takes, and that gaussian_mma_u8.cu makes together */
     SMP_BANDED_ACROSS = 8 * SMP_BANDED_TILE, /* bytes of a strip, one warp's */
-    SMP_BANDED_RADIUS = SMP_GAUSSIAN_INTEGER_ROWS,      /* gaussian_mma_u8.cu: most, .. */
-    SMP_BANDED_LEAST = 4                     /* .. and least: below it gaussian_warp.cuh is faster */
+    SMP_BANDED_RADIUS = SMP_GAUSSIAN_INTEGER_ROWS, /* gaussian_mma_u8.cu: most, .. */
+    SMP_BANDED_LEAST = 4                           /* .. and least: below it gaussian_warp.cuh is faster */
 };
 
 /* Bytes to the left of a tile that a window of `steps` begins with. */
@@ -50,8 +51,9 @@ SMP_HOST_DEVICE uint32_t smp_banded_weight(const smp_gaussian *g, int k)
 SMP_HOST_DEVICE int smp_banded_warp(const smp_gaussian *g, const smp_io *io)
 {
     const int fits = io->in.format == SMP_U8 && io->out.format == SMP_U8 && io->in.width * io->in.channels <= 1 << 30;
-    if (!fits || !smp_rows_aligned(io) || io->in.channels > SMP_GAUSSIAN_CHANNELS || !g->whole || (g->edge == SMP_CONSTANT && g->fill != 0.f) ||
-        g->radius < SMP_BANDED_LEAST || !smp_banded_steps(g->radius, io->in.channels))
+    if (!fits || !smp_rows_aligned(io) || io->in.channels > SMP_GAUSSIAN_CHANNELS || !g->whole ||
+        (g->edge == SMP_CONSTANT && g->fill != 0.f) || g->radius < SMP_BANDED_LEAST ||
+        !smp_banded_steps(g->radius, io->in.channels))
         return 0;
     return g->radius <= 8 ? g->radius : g->radius <= 10 ? 10 : 12;
 }

@@ -8,7 +8,7 @@
 
 enum { GAUSSIAN_GROUP = 8 }; /* pairs of taps (row pass) in one unrolled loop; the column pass takes twice as many */
 
-#define GAUSSIAN_BY_COUNT(count, CALL)                                                                                     \
+#define GAUSSIAN_BY_COUNT(count, CALL)                                                                                 \
     switch (count) {                                                                                                   \
     case 1:                                                                                                            \
         CALL(1);                                                                                                       \
@@ -80,9 +80,9 @@ SMP_INLINE __m512 gaussian_between(__m512 low, __m512 high, int by)
     }
 }
 
-/* gaussian_row_first() where `in` begins a cache line and `step` is a constant up to 4. A vector that crosses lines takes
- * as long to load as three that do not, and a row pass does little else: half of the taps come out of aligned vectors
- * in registers. */
+/* gaussian_row_first() where `in` begins a cache line and `step` is a constant up to 4. A vector that crosses lines
+ * takes as long to load as three that do not, and a row pass does little else: half of the taps come out of aligned
+ * vectors in registers. */
 SMP_INLINE void gaussian_row_aligned(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
 {
     enum { WIDE = 16, MOST = 4 * GAUSSIAN_GROUP / WIDE };
@@ -158,15 +158,15 @@ SMP_INLINE void gaussian_row_aligned(float *restrict m, const float *in, int64_t
 #endif
 
 #ifdef __AVX2__
-#define GAUSSIAN_ROW(m, in, step, w, n, R)                                                                                 \
+#define GAUSSIAN_ROW(m, in, step, w, n, R)                                                                             \
     (__builtin_constant_p(step) ? gaussian_row_aligned(m, in, step, w, n, R) : gaussian_row_first(m, in, step, w, n, R))
 #else
 #define GAUSSIAN_ROW gaussian_row_first
 #endif
 
 /* Row pass, `count` more pairs; the nearest is at distance `from` samples from the middle. */
-SMP_INLINE void gaussian_row_more(float *restrict m, const float *in, int64_t from, int64_t step, const float *w, int64_t n,
-                              int count)
+SMP_INLINE void gaussian_row_more(float *restrict m, const float *in, int64_t from, int64_t step, const float *w,
+                                  int64_t n, int count)
 {
     const float *left = in - from, *right = in + from;
     for (int64_t x = 0; x < (n & -STENCIL_LANES); x++) {
@@ -193,7 +193,7 @@ SMP_INLINE void gaussian_row_step(float *restrict m, const float *in, int64_t st
 
 /* The row pass: n samples (a multiple of STENCIL_LANES) from a line with r * channels samples before and after. */
 static __attribute__((unused)) void gaussian_across(float *restrict m, const float *in, int channels, const float *w,
-                                                int64_t n, int r)
+                                                    int64_t n, int r)
 {
     switch (channels) {
     case 1:
@@ -220,8 +220,9 @@ SMP_INLINE int gaussian_at_once(int r)
     return r <= GAUSSIAN_GROUP ? SMP_GAUSSIAN_AT_ONCE : 4;
 }
 
-/* Column pass for SMP_GAUSSIAN_AT_ONCE output rows, so that each loaded row serves as many sums, and as many multiply-adds
- * are under way. m: the top tap of the first output row; o: the rows. All 2r+1 taps; r is a constant after inlining. */
+/* Column pass for SMP_GAUSSIAN_AT_ONCE output rows, so that each loaded row serves as many sums, and as many
+ * multiply-adds are under way. m: the top tap of the first output row; o: the rows. All 2r+1 taps; r is a constant
+ * after inlining. */
 SMP_INLINE void gaussian_column_all(float *restrict o, const float *m, const float *w, int64_t n, int r)
 {
     for (int64_t x = 0; x < (n & -STENCIL_LANES); x++) {
@@ -269,8 +270,8 @@ SMP_INLINE void gaussian_column_more(float *restrict o, const float *m, const fl
     }
 }
 
-/* The column pass: gaussian_at_once(r) rows of n samples into o (pitch STENCIL_PITCH); m: the window row of the first top
- * tap. */
+/* The column pass: gaussian_at_once(r) rows of n samples into o (pitch STENCIL_PITCH); m: the window row of the first
+ * top tap. */
 static __attribute__((unused)) void gaussian_down(float *restrict o, const float *m, const float *w, int64_t n, int r)
 {
     if (r <= GAUSSIAN_GROUP) {
@@ -303,7 +304,8 @@ typedef struct gaussian_walk {
 } gaussian_walk;
 
 /* A window row: loaded, then filtered along the row. */
-static __attribute__((unused)) void gaussian_make(const stencil_walk *walk, const stencil_tile *tile, int64_t y, float *row)
+static __attribute__((unused)) void gaussian_make(const stencil_walk *walk, const stencil_tile *tile, int64_t y,
+                                                  float *row)
 {
     const gaussian_walk *g = walk->context;
     const smp_view *in = &walk->io->in;
@@ -316,15 +318,16 @@ static __attribute__((unused)) void gaussian_make(const stencil_walk *walk, cons
 }
 
 /* Sets up context and walk over `scratch`, which smp_gaussian_scratch() measured. */
-SMP_INLINE stencil_walk gaussian_walk_over(const smp_io *io, const smp_gaussian *g, void *scratch, gaussian_walk *context)
+SMP_INLINE stencil_walk gaussian_walk_over(const smp_io *io, const smp_gaussian *g, void *scratch,
+                                           gaussian_walk *context)
 {
     const int64_t reach = 2 * (int64_t)g->radius, step = smp_stencil_step(reach);
     float *window = scratch;
     *context = (gaussian_walk){.g = g,
-                           .w = smp_gaussian_weights(g, io->table),
-                           .a = smp_gaussian_across(g, io->table),
-                           .outside = smp_outside(g->edge, g->fill, io->in.white),
-                           .rows = window + smp_stencil_window(reach, step, STENCIL_PITCH)};
+                               .w = smp_gaussian_weights(g, io->table),
+                               .a = smp_gaussian_across(g, io->table),
+                               .outside = smp_outside(g->edge, g->fill, io->in.white),
+                               .rows = window + smp_stencil_window(reach, step, STENCIL_PITCH)};
     const int64_t halo = (int64_t)g->radius * io->in.channels; /* the first sample behind it begins a cache line */
     context->line = context->rows + SMP_GAUSSIAN_AT_ONCE * STENCIL_PITCH + (-halo & (STENCIL_LANES - 1));
     return (stencil_walk){.io = io,

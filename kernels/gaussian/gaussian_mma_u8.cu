@@ -1,10 +1,10 @@
 /* gaussian on GPUs for bytes and radii of 4 to 12: the row pass on tensor cores, the column pass in f32.
  *
- * The definition (gaussian_weights.h) has whole row weights for 8-bit pictures, so that sums of the row pass are exact however they
- * are made. As multiplications and additions in f32 they are half of what the definition takes (2r+1 of 4r+2 operations
- * a sample), and the one-warp blur of gaussian_warp.cuh is bound by its number of instructions: 43 a sample at 15 taps.
- * Here they are products with a banded matrix (banded_mma.cuh), 2.5 instructions a sample whatever the radius: 26 to
- * 30 in all.
+ * The definition (gaussian_weights.h) has whole row weights for 8-bit pictures, so that sums of the row pass are exact
+ * however they are made. As multiplications and additions in f32 they are half of what the definition takes (2r+1 of
+ * 4r+2 operations a sample), and the one-warp blur of gaussian_warp.cuh is bound by its number of instructions: 43 a
+ * sample at 15 taps. Here they are products with a banded matrix (banded_mma.cuh), 2.5 instructions a sample whatever
+ * the radius: 26 to 30 in all.
  *
  * One warp a strip of 128 bytes, rows eight at a time:
  *   - S of eight rows goes through shared memory, from lanes that have pairs of rows to lanes that have four columns;
@@ -60,9 +60,9 @@ template <int STEPS> struct banded_rows : banded_loader<STEPS, BANDED_ROWS, BAND
 /* FLUSH: results lie in shared memory until eight rows of them are there, for rows of them that end within the strip.
  * Else there are whole groups of output rows, and lanes store four bytes. */
 template <int R, int STEPS, bool FLUSH>
-SMP_DEVICE void banded_column_walk_by(const smp_io &io, const smp_gaussian &p, typename banded_rows<STEPS>::rows_type &s,
-                                banded_sums &sums, banded_results<BANDED_ROWS> &results, int strip, int64_t top,
-                                int made)
+SMP_DEVICE void banded_column_walk_by(const smp_io &io, const smp_gaussian &p,
+                                      typename banded_rows<STEPS>::rows_type &s, banded_sums &sums,
+                                      banded_results<BANDED_ROWS> &results, int strip, int64_t top, int made)
 {
     typedef typename banded_rows<STEPS>::type loader_type;
     constexpr int ROWS = BANDED_ROWS, AHEAD = BANDED_STAGES - 1, PITCH = loader_type::PITCH, V = BANDED_LANE;
@@ -176,9 +176,9 @@ SMP_DEVICE void banded_column_walk_by(const smp_io &io, const smp_gaussian &p, t
 
 /* The same, called: few strips end within a row, and what they need costs the others registers. */
 template <int R, int STEPS>
-SMP_DEVICE_COLD void banded_column_walk_cold(const smp_io &io, const smp_gaussian &p, typename banded_rows<STEPS>::rows_type &s,
-                                     banded_sums &sums, banded_results<BANDED_ROWS> &results, int strip, int64_t top,
-                                     int made)
+SMP_DEVICE_COLD void banded_column_walk_cold(const smp_io &io, const smp_gaussian &p,
+                                             typename banded_rows<STEPS>::rows_type &s, banded_sums &sums,
+                                             banded_results<BANDED_ROWS> &results, int strip, int64_t top, int made)
 {
     banded_column_walk_by<R, STEPS, true>(io, p, s, sums, results, strip, top, made);
 }
@@ -207,10 +207,10 @@ template <int R, int STEPS> SMP_DEVICE void banded_column_walk(const smp_io &io,
 
 /* With 168 registers there are 12 warps an SM, with 128 there are 16, of which long windows spill. */
 #define GAUSSIAN_BANDED(R, STEPS)                                                                                      \
-    SMP_KERNEL_BOUNDS(32, R <= 6 || (R <= 8 && STEPS == 1) ? 16 : 12, gaussian_banded##R##_##STEPS##_u8_u8, smp_gaussian,  \
-                      io, p)                                                                                           \
+    SMP_KERNEL_BOUNDS(32, R <= 6 || (R <= 8 && STEPS == 1) ? 16 : 12, gaussian_banded##R##_##STEPS##_u8_u8,            \
+                      smp_gaussian, io, p)                                                                             \
     {                                                                                                                  \
-        banded_column_walk<R, STEPS>(io, p);                                                                                 \
+        banded_column_walk<R, STEPS>(io, p);                                                                           \
     }
 GAUSSIAN_BANDED(4, 1)
 GAUSSIAN_BANDED(4, 2)

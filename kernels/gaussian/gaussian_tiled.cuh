@@ -1,7 +1,6 @@
-/* The blur of gaussian_weights.h on GPUs, for gaussian and the stages that build on it. What becomes of a blurred sample is said by
- * a function object:
- *   struct plain { SMP_DEVICE_MEMBER float operator()(int64_t y, int64_t i, float blurred) const { return blurred; } };
- * with i the sample's place in row y.
+/* The blur of gaussian_weights.h on GPUs, for gaussian and the stages that build on it. What becomes of a blurred
+ * sample is said by a function object: struct plain { SMP_DEVICE_MEMBER float operator()(int64_t y, int64_t i, float
+ * blurred) const { return blurred; } }; with i the sample's place in row y.
  *
  * The ladder:
  *   naive  rows: 2r+1 global reads a sample, through the border rule; columns: the same out of an f32 picture. Bytes
@@ -38,7 +37,7 @@ template <typename IN> SMP_DEVICE void gaussian_rows_each(const smp_io &io, cons
         float m = smp_gaussian_first(a[0], smp_value(row[i]));
         for (int k = 1; k <= g.radius; k++)
             m = smp_gaussian_pair(m, a[k], stencil_across(row, io.in, i - (int64_t)k * channels, g.edge, outside),
-                              stencil_across(row, io.in, i + (int64_t)k * channels, g.edge, outside));
+                                  stencil_across(row, io.in, i + (int64_t)k * channels, g.edge, outside));
         return m;
     });
 }
@@ -67,7 +66,7 @@ typedef float gaussian_values[2][SMP_GAUSSIAN_ROWS][SMP_GAUSSIAN_ACROSS + GAUSSI
 /* The taps nearest..furthest of both sides for one thread's four sums, samples `lane`, `lane` + 128, ..; left and right
  * point at the nearest tap of sample `lane`. */
 SMP_DEVICE void gaussian_add_pairs(float sum[4], const float *left, const float *right, const float *a, int nearest,
-                               int furthest, int channels)
+                                   int furthest, int channels)
 {
     for (int k = nearest; k <= furthest; k++, left -= channels, right += channels) {
         const float weight = a[k];
@@ -79,7 +78,8 @@ SMP_DEVICE void gaussian_add_pairs(float sum[4], const float *left, const float 
 
 /* The row pass to f32 for any filter, sample by sample. While both halos fit beside a line it is one window; else each
  * side has its own, for a group of taps at a time. */
-template <typename IN> SMP_DEVICE void gaussian_rows_by_samples(const smp_io &io, const smp_gaussian &g, gaussian_values &s)
+template <typename IN>
+SMP_DEVICE void gaussian_rows_by_samples(const smp_io &io, const smp_gaussian &g, gaussian_values &s)
 {
     const float *a = smp_gaussian_across(&g, io.table), outside = smp_outside(g.edge, g.fill, io.in.white);
     const int channels = io.in.channels, lane = (int)threadIdx.x, line = (int)threadIdx.y;
@@ -96,7 +96,8 @@ template <typename IN> SMP_DEVICE void gaussian_rows_by_samples(const smp_io &io
         if (there)
             for (int i = 0; i < 4; i++)
                 if (lane + i * SMP_GAUSSIAN_LANES < across)
-                    sum[i] = smp_gaussian_first(a[0], smp_value(smp_in<IN>(io.in, y)[x0 + lane + i * SMP_GAUSSIAN_LANES]));
+                    sum[i] =
+                        smp_gaussian_first(a[0], smp_value(smp_in<IN>(io.in, y)[x0 + lane + i * SMP_GAUSSIAN_LANES]));
         for (int nearest = 1; nearest <= g.radius; nearest += group) {
             const int furthest = nearest + group - 1 < g.radius ? nearest + group - 1 : g.radius;
             const int reach = furthest * channels, skip = (4 - reach % 4) % 4; /* so that the window starts at a quad */
@@ -175,13 +176,14 @@ SMP_DEVICE stencil_float4 gaussian_between(const smp_view &in, int64_t y, int64_
 
 /* Picture rows first .. first + have - 1 of a tile that begins at x0 into a batch; past `wanted` rows zeros do, which
  * no sum takes that is stored. */
-SMP_DEVICE void gaussian_bring(gaussian_batch &s, const smp_view &in, int64_t first, int64_t x0, int have, int wanted, int edge,
-                           float outside)
+SMP_DEVICE void gaussian_bring(gaussian_batch &s, const smp_view &in, int64_t first, int64_t x0, int have, int wanted,
+                               int edge, float outside)
 {
     constexpr int WARPS = SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH;
     const int lane = 4 * (int)threadIdx.x, warp = (int)threadIdx.y;
     const bool aligned = ((uintptr_t)in.data | (uintptr_t)in.stride) % 16 == 0;
-    if (aligned && first >= in.y0 && first + have <= in.y0 + in.rows && x0 + SMP_GAUSSIAN_COLUMNS <= stencil_samples(in)) {
+    if (aligned && first >= in.y0 && first + have <= in.y0 + in.rows &&
+        x0 + SMP_GAUSSIAN_COLUMNS <= stencil_samples(in)) {
         const float *from = smp_in<float>(in, first + warp) + x0 + lane;
 #pragma unroll 4
         for (int j = warp; j < have; j += WARPS) {
@@ -218,13 +220,14 @@ SMP_DEVICE void gaussian_add_rows(stencil_float4 *sum, const float *rows, const 
                 continue;
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                sum[q].v[i] = FIRST && s == q ? smp_gaussian_first(w, m.v[i]) : smp_gaussian_tap(sum[q].v[i], w, m.v[i]);
+                sum[q].v[i] =
+                    FIRST && s == q ? smp_gaussian_first(w, m.v[i]) : smp_gaussian_tap(sum[q].v[i], w, m.v[i]);
         }
     }
 }
 
-/* The column pass from f32; geometry: smp_geometry_gaussian_columns. Half a warp makes EACH rows of 64 columns; of weights
- * it keeps those that EACH rows more and its sums need. */
+/* The column pass from f32; geometry: smp_geometry_gaussian_columns. Half a warp makes EACH rows of 64 columns; of
+ * weights it keeps those that EACH rows more and its sums need. */
 template <typename OUT, typename FINISH>
 SMP_DEVICE void gaussian_columns_tile(const smp_io &io, const smp_gaussian &g, const FINISH &finish)
 {
@@ -288,14 +291,15 @@ SMP_DEVICE void gaussian_columns_tile(const smp_io &io, const smp_gaussian &g, c
 }
 
 /* Kernels of one template function name<IN, OUT>(io, p) that makes the column pass as a tile; six blocks an SM. */
-#define GAUSSIAN_COLUMNS_TO(name, OUT, out, type)                                                                          \
-    SMP_KERNEL_BOUNDS(SMP_GAUSSIAN_COLUMNS / 4 * SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH, 6, name##_f32_##out, type, io, p)          \
+#define GAUSSIAN_COLUMNS_TO(name, OUT, out, type)                                                                      \
+    SMP_KERNEL_BOUNDS(SMP_GAUSSIAN_COLUMNS / 4 * SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH, 6, name##_f32_##out, type, io, \
+                      p)                                                                                               \
     {                                                                                                                  \
         name<float, OUT>(io, p);                                                                                       \
     }
-#define GAUSSIAN_COLUMNS(name, type)                                                                                       \
-    GAUSSIAN_COLUMNS_TO(name, uint8_t, u8, type)                                                                           \
-    GAUSSIAN_COLUMNS_TO(name, uint16_t, u16, type)                                                                         \
+#define GAUSSIAN_COLUMNS(name, type)                                                                                   \
+    GAUSSIAN_COLUMNS_TO(name, uint8_t, u8, type)                                                                       \
+    GAUSSIAN_COLUMNS_TO(name, uint16_t, u16, type)                                                                     \
     GAUSSIAN_COLUMNS_TO(name, float, f32, type)
 
 #endif

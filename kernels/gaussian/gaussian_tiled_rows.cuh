@@ -1,5 +1,5 @@
-/* The row pass of gaussian_weights.h by quads of samples, from lines of the input in shared memory: four samples a thread, whose
- * taps come out of a window in registers. */
+/* The row pass of gaussian_weights.h by quads of samples, from lines of the input in shared memory: four samples a
+ * thread, whose taps come out of a window in registers. */
 #ifndef SMP_KERNELS_GAUSSIAN_BELL_ROW_CUH
 #define SMP_KERNELS_GAUSSIAN_BELL_ROW_CUH
 
@@ -20,14 +20,17 @@ template <typename IN> struct gaussian_lines {
         return (uintptr_t)row % 16 == 0 ? (int)((uintptr_t)row % 128 / sizeof(IN)) : 0;
     }
     /* That sample in the line for `row`. */
-    SMP_DEVICE_MEMBER IN *at(int line, const IN *row) { return reinterpret_cast<IN *>(v) + line * PITCH + HALO + into(row); }
+    SMP_DEVICE_MEMBER IN *at(int line, const IN *row)
+    {
+        return reinterpret_cast<IN *>(v) + line * PITCH + HALO + into(row);
+    }
 };
 
 /* Starts copying samples x0 - halo .. x0 + SMP_GAUSSIAN_ACROSS + halo - 1 of `row` into a line, 16 bytes a lane of one
  * warp; across the side borders sample by sample. x0 is a multiple of SMP_GAUSSIAN_ACROSS, halo of 16 bytes. */
 template <typename IN>
-SMP_DEVICE void gaussian_fetch(gaussian_lines<IN> &lines, int line, const smp_view &in, const IN *row, int64_t x0, int halo,
-                           const smp_gaussian &g, float outside)
+SMP_DEVICE void gaussian_fetch(gaussian_lines<IN> &lines, int line, const smp_view &in, const IN *row, int64_t x0,
+                               int halo, const smp_gaussian &g, float outside)
 {
     typedef gaussian_lines<IN> type;
     const int64_t n = stencil_samples(in);
@@ -102,9 +105,10 @@ template <typename IN, int C> SMP_DEVICE stencil_float4 gaussian_row4(const IN *
     return s.sum;
 }
 
-/* The row pass to f32, for smp_gaussian_float4s(); C channels, geometry: smp_geometry_gaussian_rows. A warp brings each line of a
- * tile, whose rows take turns. */
-template <typename IN, int C> SMP_DEVICE void gaussian_rows_by_quads(const smp_io &io, const smp_gaussian &g, gaussian_lines<IN> &s)
+/* The row pass to f32, for smp_gaussian_float4s(); C channels, geometry: smp_geometry_gaussian_rows. A warp brings each
+ * line of a tile, whose rows take turns. */
+template <typename IN, int C>
+SMP_DEVICE void gaussian_rows_by_quads(const smp_io &io, const smp_gaussian &g, gaussian_lines<IN> &s)
 {
     const float outside = smp_outside(g.edge, g.fill, io.in.white);
     const int warp = (int)(threadIdx.y * (SMP_GAUSSIAN_LANES / 32) + threadIdx.x / 32);

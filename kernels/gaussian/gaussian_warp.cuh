@@ -1,5 +1,5 @@
-/* The fused blur of small radii, one warp a strip: what is counted here is instructions. The definition is gaussian_weights.h's, to
- * the bit; radius and channels are constants of the kernel.
+/* The fused blur of small radii, one warp a strip: what is counted here is instructions. The definition is
+ * gaussian_weights.h's, to the bit; radius and channels are constants of the kernel.
  *
  *   - no block barrier: the warps of an SM drift apart, and one's loads hide behind another's arithmetic;
  *   - nothing of the column pass is in shared memory: each lane keeps 2r sums for each of its samples, and a new row
@@ -30,7 +30,10 @@ template <int V> struct gaussian_format<uint8_t, V> {
     /* Rows of a turn of the loop: more spill, or do not fit the cache. */
     static SMP_DEVICE_MEMBER constexpr int unroll(int radius) { return radius <= 7 ? 4 : 2; }
     /* Taps beyond the filter's own weigh nothing: sums of bytes do not change by them. */
-    static SMP_DEVICE_MEMBER float across(const smp_gaussian &g, int k) { return k <= g.radius ? g.a[k] * 0x1p126f : 0.f; }
+    static SMP_DEVICE_MEMBER float across(const smp_gaussian &g, int k)
+    {
+        return k <= g.radius ? g.a[k] * 0x1p126f : 0.f;
+    }
     static SMP_DEVICE_MEMBER float down(const smp_gaussian &g, int k) { return k <= g.radius ? g.w[k] * 0x1p23f : 0.f; }
     static SMP_DEVICE_MEMBER float value(const unsigned *words, int at) /* byte * 2^-149 */
     {
@@ -127,10 +130,10 @@ template <typename IN, typename OUT, int R, bool SHARP> SMP_HOST_DEVICE constexp
     return sizeof(IN) == 1 && sizeof(OUT) == 1 && !SHARP && R <= SMP_GAUSSIAN_DOTS_RADIUS;
 }
 
-/* The row pass of bytes in whole numbers, C channels: a[k] are 65536ths (gaussian_weights.h), so that its sums S < 2^24 are exact
- * in any order, and two neighbouring bytes with their weights are one instruction. Nothing is converted: bytes are
- * taken where they lie in their words, for which there are weights of both kinds of pairs; S is the float S * 2^-149 as
- * its bits lie there. */
+/* The row pass of bytes in whole numbers, C channels: a[k] are 65536ths (gaussian_weights.h), so that its sums S < 2^24
+ * are exact in any order, and two neighbouring bytes with their weights are one instruction. Nothing is converted:
+ * bytes are taken where they lie in their words, for which there are weights of both kinds of pairs; S is the float S *
+ * 2^-149 as its bits lie there. */
 template <int R, int C> struct gaussian_dots {
     /* [0] of pairs that begin with a tap, [1] of those that end with the first one or, of several channels, with one.
      * Of one channel [..][k] is for taps 2k and 2k + 1, or 2k - 1 and 2k; of several for those k from the middle. */
@@ -182,7 +185,8 @@ template <typename IN, typename OUT, int R, int LANE = gaussian_lane<IN, OUT, R>
     unsigned clipped;
 
     SMP_DEVICE_MEMBER gaussian_plain(const smp_io &io) : counts(CLIPS && io.clipped != nullptr), clipped(0) {}
-    SMP_DEVICE_MEMBER typename stored::pack operator()(float *blurred, const typename gaussian_format<IN, V>::pack &, int n)
+    SMP_DEVICE_MEMBER typename stored::pack operator()(float *blurred, const typename gaussian_format<IN, V>::pack &,
+                                                       int n)
     {
 #pragma unroll
         for (int i = 0; i < V; i++) {
@@ -321,7 +325,8 @@ SMP_DEVICE void gaussian_column_walk(const smp_io &io, const smp_gaussian &g, FI
 }
 
 /* The blur of gaussian_weights.h stored as it is. */
-template <typename IN, typename OUT, int R, int C> SMP_DEVICE void gaussian_column_walk_plain(const smp_io &io, const smp_gaussian &g)
+template <typename IN, typename OUT, int R, int C>
+SMP_DEVICE void gaussian_column_walk_plain(const smp_io &io, const smp_gaussian &g)
 {
     gaussian_plain<IN, OUT, R> finish(io);
     gaussian_column_walk<IN, OUT, R, C>(io, g, finish);

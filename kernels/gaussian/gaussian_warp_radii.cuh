@@ -8,9 +8,9 @@
 #include "gaussian/gaussian_warp.cuh"
 
 #define GAUSSIAN_WARP_OF(R, C, WARPS, IN, in, OUT, out)                                                                \
-    SMP_KERNEL_BOUNDS(32, WARPS(R, C), gaussian_warp##R##_##C##_##in##_##out, smp_gaussian, io, p)                         \
+    SMP_KERNEL_BOUNDS(32, WARPS(R, C), gaussian_warp##R##_##C##_##in##_##out, smp_gaussian, io, p)                     \
     {                                                                                                                  \
-        gaussian_column_walk_plain<IN, OUT, R, C>(io, p);                                                                        \
+        gaussian_column_walk_plain<IN, OUT, R, C>(io, p);                                                              \
     }
 #define GAUSSIAN_WARP(R, WARPS, IN, in, OUT, out)                                                                      \
     GAUSSIAN_WARP_OF(R, 1, WARPS, IN, in, OUT, out)                                                                    \

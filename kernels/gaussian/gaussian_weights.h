@@ -1,5 +1,5 @@
-/* The blur by a gaussian of weights, for gaussian and the stages that build on it: parameters, the arithmetic of one tap
- * step.
+/* The blur by a gaussian of weights, for gaussian and the stages that build on it: parameters, the arithmetic of one
+ * tap step.
  *
  * The definition, the same on every device and for every storage of the input:
  *   row pass      m = a[0]*p[x];  for k = 1..r:  m = fma(a[k], p[x-k] + p[x+k], m)       f32; p are code values
@@ -7,10 +7,11 @@
  *   and one rounding at the store. Pair sums of 8- and 16-bit samples are exact in f32, so integer storage may add
  * integers. Outside under `zero` and `constant`: p has that value, and m that value times the sum of all a.
  *
- * a and w are the gaussian's weights b, which sum to 1. For 8-bit pictures, up to radius SMP_GAUSSIAN_INTEGER_ROWS, a are whole
- * numbers of 65536ths, a[k] = A[k] / 65536 (smp_gaussian_integer_rows() in src/stages/shared/gaussian_plan.h): then m of bytes is exact in
- * f32, in any order of the taps and on tensor cores. They sum to N / 65536, and w[k] = b[k] * 65536 / N makes up for
- * it. A[k] / N differ so little from b[k] that a result moves by less than 0.01 code values. Else a = w = b. */
+ * a and w are the gaussian's weights b, which sum to 1. For 8-bit pictures, up to radius SMP_GAUSSIAN_INTEGER_ROWS, a
+ * are whole numbers of 65536ths, a[k] = A[k] / 65536 (smp_gaussian_integer_rows() in
+ * src/stages/shared/gaussian_plan.h): then m of bytes is exact in f32, in any order of the taps and on tensor cores.
+ * They sum to N / 65536, and w[k] = b[k] * 65536 / N makes up for it. A[k] / N differ so little from b[k] that a result
+ * moves by less than 0.01 code values. Else a = w = b. */
 #ifndef SMP_KERNELS_GAUSSIAN_BELL_H
 #define SMP_KERNELS_GAUSSIAN_BELL_H
 
@@ -20,9 +21,9 @@ enum { SMP_GAUSSIAN_INLINE = 64 }; /* weights that travel with the parameters; w
 
 typedef struct smp_gaussian {
     int32_t radius;
-    int32_t edge;             /* smp_edge */
-    float fill;               /* of `constant`: a fraction of full scale */
-    int32_t whole;            /* N where a are 65536ths, else 0 */
+    int32_t edge;                 /* smp_edge */
+    float fill;                   /* of `constant`: a fraction of full scale */
+    int32_t whole;                /* N where a are 65536ths, else 0 */
     float w[SMP_GAUSSIAN_INLINE]; /* column pass: w[k] for distance k, when radius < SMP_GAUSSIAN_INLINE */
     float a[SMP_GAUSSIAN_INLINE]; /* row pass: the same */
 } smp_gaussian;
@@ -60,7 +61,8 @@ SMP_HOST_DEVICE float smp_gaussian_tap(float s, float w, float m)
 }
 
 /* One value of the row pass, anywhere: rows outside the picture under `zero` and `constant` too. */
-SMP_HOST_DEVICE float smp_gaussian_row(const smp_view *in, const smp_gaussian *g, const float *a, int64_t x, int64_t y, int c)
+SMP_HOST_DEVICE float smp_gaussian_row(const smp_view *in, const smp_gaussian *g, const float *a, int64_t x, int64_t y,
+                                       int c)
 {
     const float outside = smp_outside(g->edge, g->fill, in->white);
     if (smp_border(y, in->height, g->edge) < 0)
@@ -68,7 +70,7 @@ SMP_HOST_DEVICE float smp_gaussian_row(const smp_view *in, const smp_gaussian *g
     float m = smp_gaussian_first(a[0], smp_at_border(in, x, y, c, g->edge, outside));
     for (int k = 1; k <= g->radius; k++)
         m = smp_gaussian_pair(m, a[k], smp_at_border(in, x - k, y, c, g->edge, outside),
-                          smp_at_border(in, x + k, y, c, g->edge, outside));
+                              smp_at_border(in, x + k, y, c, g->edge, outside));
     return m;
 }
 
@@ -95,8 +97,8 @@ enum {
     SMP_GAUSSIAN_EACH = 8,     /* so many a thread */
 };
 
-/* GPU: rows by quads (gaussian_tiled_rows.cuh), from lines in shared memory. They hold samples as the input stores them, so the
- * value outside must be one; weights are parameters. */
+/* GPU: rows by quads (gaussian_tiled_rows.cuh), from lines in shared memory. They hold samples as the input stores
+ * them, so the value outside must be one; weights are parameters. */
 enum { SMP_GAUSSIAN_CHANNELS = 4 }; /* at most */
 
 SMP_HOST_DEVICE int smp_gaussian_float4s(const smp_gaussian *g, int channels)
@@ -111,9 +113,9 @@ SMP_HOST_DEVICE int smp_gaussian_halo(int radius, int channels, int sample_size)
     return (samples + piece - 1) / piece * piece;
 }
 
-/* GPU: the kernels of gaussian_warp.cuh, one warp a strip, with 1, 3 or 4 channels: of one format, in and out, and, up to
- * SMP_GAUSSIAN_MIXED_RADIUS, from bytes to f32 and back. For integer samples zero weights have no effect, so one kernel
- * serves several radii. */
+/* GPU: the kernels of gaussian_warp.cuh, one warp a strip, with 1, 3 or 4 channels: of one format, in and out, and, up
+ * to SMP_GAUSSIAN_MIXED_RADIUS, from bytes to f32 and back. For integer samples zero weights have no effect, so one
+ * kernel serves several radii. */
 enum { SMP_GAUSSIAN_WARP_RADIUS = 16, SMP_GAUSSIAN_MIXED_RADIUS = 3 };
 /* gaussian from bytes to bytes: kernels of radii up to this need whole weights. */
 enum { SMP_GAUSSIAN_DOTS_RADIUS = 3 };

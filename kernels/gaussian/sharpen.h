@@ -29,8 +29,8 @@ SMP_HOST_DEVICE size_t smp_sharpen_scratch(const smp_sharpen *s, int channels)
     return smp_gaussian_scratch(s->blur.radius, channels);
 }
 
-/* GPU: the kernels of sharpen_warp.cuh take radii as those of gaussian_warp.cuh, up to 8, and differences whose multiple
- * fits 16 bits beside a byte. */
+/* GPU: the kernels of sharpen_warp.cuh take radii as those of gaussian_warp.cuh, up to 8, and differences whose
+ * multiple fits 16 bits beside a byte. */
 enum { SMP_SHARPEN_WARP_RADIUS = 8, SMP_SHARPEN_WARP_AMOUNT = 100 };
 
 /* The radius of the kernel for this launch, or 0: none. */

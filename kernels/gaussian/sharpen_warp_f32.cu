@@ -5,7 +5,7 @@
 #define SHARPEN_REALS(R, C)                                                                                            \
     SMP_KERNEL_BOUNDS(32, (R <= 2 ? 28 : R <= 4 ? 20 : 14), sharpen_warp##R##_##C##_f32_f32, smp_sharpen, io, p)       \
     {                                                                                                                  \
-        sharpen_column_walk<float, R, C>(io, p);                                                                             \
+        sharpen_column_walk<float, R, C>(io, p);                                                                       \
     }
 #define SHARPEN_REALS_ALL(R) SHARPEN_REALS(R, 1) SHARPEN_REALS(R, 3) SHARPEN_REALS(R, 4)
 SHARPEN_REALS_ALL(1)

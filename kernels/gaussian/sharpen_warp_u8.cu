@@ -5,7 +5,7 @@
 #define SHARPEN_BYTES(R, C)                                                                                            \
     SMP_KERNEL_BOUNDS(32, (R <= 3 ? 14 : R <= 6 ? 12 : 11), sharpen_warp##R##_##C##_u8_u8, smp_sharpen, io, p)         \
     {                                                                                                                  \
-        sharpen_column_walk<uint8_t, R, C>(io, p);                                                                           \
+        sharpen_column_walk<uint8_t, R, C>(io, p);                                                                     \
     }
 #define SHARPEN_BYTES_ALL(R) SHARPEN_BYTES(R, 1) SHARPEN_BYTES(R, 3) SHARPEN_BYTES(R, 4)
 SHARPEN_BYTES_ALL(2)

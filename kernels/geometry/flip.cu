@@ -11,9 +11,9 @@
  * One word a thread and 2048 threads an SM run at a copy's speed (99.5 to 100.7 %): 32 registers, so nothing is counted
  * in loops. A warp's 512 bytes take 4 to 12 wavefronts to load and 4 to store; an SM of an H100 has about 38 cycles for
  * them. Words at a row's ends, and those whose input is not whole words, go byte by byte. */
-#include "lib/gpu_kernel.h"
 #include "geometry/transpose.h"
 #include "geometry/vec128.cuh"
+#include "lib/gpu_kernel.h"
 
 /* What 16 bytes of output at byte b are made of: so many bytes from byte  size - 16 - b - before  of the input row on.
  */
@@ -110,7 +110,7 @@ template <int PX> SMP_DEVICE void transpose_reversed(const smp_io &io, int32_t h
     const int skew = (int)((uintptr_t)out & 15);
     const int64_t b = 16 * k - skew, start = size - 16 - b - r::before;
     const transpose_bytes<r::bytes, r::unit> from(in + start, (int)max(-start, (int64_t)0),
-                                             (int)min(size - start, (int64_t)r::bytes));
+                                                  (int)min(size - start, (int64_t)r::bytes));
     if (b >= 0 && b + 16 <= size && from.within(in, size)) {
         uint32_t w[4 * from.loads + 4];
         from.load(w);
@@ -120,11 +120,11 @@ template <int PX> SMP_DEVICE void transpose_reversed(const smp_io &io, int32_t h
     }
 }
 
-#define TRANSPOSE_REVERSED(channels, format, px)                                                                            \
-    SMP_KERNEL_BOUNDS(SMP_TRANSPOSE_THREADS, SMP_TRANSPOSE_BLOCKS, transpose_reversed_##channels##_##format##_##format,          \
-                      smp_orientation, io, p)                                                                                 \
+#define TRANSPOSE_REVERSED(channels, format, px)                                                                       \
+    SMP_KERNEL_BOUNDS(SMP_TRANSPOSE_THREADS, SMP_TRANSPOSE_BLOCKS,                                                     \
+                      transpose_reversed_##channels##_##format##_##format, smp_orientation, io, p)                     \
     {                                                                                                                  \
-        transpose_reversed<px>(io, p.how);                                                                                  \
+        transpose_reversed<px>(io, p.how);                                                                             \
     }
 TRANSPOSE_REVERSED(1, u8, 1)
 TRANSPOSE_REVERSED(2, u8, 2)
@@ -164,10 +164,11 @@ template <int UNIT> SMP_DEVICE void flip_rows_of(const smp_io &io, int32_t how, 
     }
 }
 
-#define TRANSPOSE_ROWS(format, bytes)                                                                                       \
-    SMP_KERNEL_BOUNDS(SMP_TRANSPOSE_THREADS, SMP_TRANSPOSE_BLOCKS, transpose_rows_##format##_##format, smp_orientation, io, p)          \
+#define TRANSPOSE_ROWS(format, bytes)                                                                                  \
+    SMP_KERNEL_BOUNDS(SMP_TRANSPOSE_THREADS, SMP_TRANSPOSE_BLOCKS, transpose_rows_##format##_##format,                 \
+                      smp_orientation, io, p)                                                                          \
     {                                                                                                                  \
-        flip_rows_of<bytes>(io, p.how, io.out.width * io.out.channels * bytes);                                           \
+        flip_rows_of<bytes>(io, p.how, io.out.width * io.out.channels * bytes);                                        \
     }
 TRANSPOSE_ROWS(u8, 1)
 TRANSPOSE_ROWS(u16, 2)

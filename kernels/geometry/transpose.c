@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "geometry/transpose.h"
 #include "lib/elementwise.h"
 #include "lib/streaming_store.h"
-#include "geometry/transpose.h"
 
 SMP_CPU_KERNEL(transpose_naive)
 {

@@ -22,8 +22,8 @@
  * Percentages are of a copy's speed, f32 of 8192 x 8192 pixels on an H100. The swizzled kernels are in
  * transpose_swizzled.cu, transpose_swizzled_rgb.cu and flip.cu, one for each pixel size; sizes that have none (5,
  * 7, 10, 14, 20 bytes and more) and pairs of formats take the padded one. */
-#include "lib/gpu_kernel.h"
 #include "geometry/transpose.h"
+#include "lib/gpu_kernel.h"
 
 /* ---------------------------------------------------------------------------------------------- sample by sample */
 
@@ -64,8 +64,8 @@ template <typename IN, typename OUT> SMP_DEVICE void transpose_naive(const smp_i
 }
 SMP_KERNEL_FORMATS(transpose_naive, smp_orientation)
 
-/* A tile of SMP_TRANSPOSE_SIDE x SMP_TRANSPOSE_SIDE pixels of the output, or what is there of it: its input pixels come into
- * shared memory row by row, PAD pixels between rows, mirrored rows from the last on, and leave in output order. */
+/* A tile of SMP_TRANSPOSE_SIDE x SMP_TRANSPOSE_SIDE pixels of the output, or what is there of it: its input pixels come
+ * into shared memory row by row, PAD pixels between rows, mirrored rows from the last on, and leave in output order. */
 template <typename IN, typename OUT, int PAD> SMP_DEVICE void transpose_tile(const smp_io &io, int32_t how)
 {
     SMP_SMEM_DYNAMIC(IN, s);

@@ -58,7 +58,8 @@ SMP_HOST_DEVICE int smp_transpose_moves_rows(int32_t how)
 }
 
 /* The input pixel of output pixel (x, y), for an input of width x height pixels. */
-SMP_HOST_DEVICE void smp_transpose_source(int32_t how, int64_t width, int64_t height, int64_t x, int64_t y, int64_t *sx, int64_t *sy)
+SMP_HOST_DEVICE void smp_transpose_source(int32_t how, int64_t width, int64_t height, int64_t x, int64_t y, int64_t *sx,
+                                          int64_t *sy)
 {
     int64_t u = how & SMP_ORIENT_SWAP ? y : x, v = how & SMP_ORIENT_SWAP ? x : y;
     *sx = how & SMP_ORIENT_MIRROR_X ? width - 1 - u : u;
@@ -66,7 +67,8 @@ SMP_HOST_DEVICE void smp_transpose_source(int32_t how, int64_t width, int64_t he
 }
 
 /* Where input pixel (sx, sy) goes: the way back. */
-SMP_HOST_DEVICE void smp_transpose_target(int32_t how, int64_t width, int64_t height, int64_t sx, int64_t sy, int64_t *x, int64_t *y)
+SMP_HOST_DEVICE void smp_transpose_target(int32_t how, int64_t width, int64_t height, int64_t sx, int64_t sy,
+                                          int64_t *x, int64_t *y)
 {
     int64_t u = how & SMP_ORIENT_MIRROR_X ? width - 1 - sx : sx, v = how & SMP_ORIENT_MIRROR_Y ? height - 1 - sy : sy;
     *x = how & SMP_ORIENT_SWAP ? v : u;
@@ -87,7 +89,7 @@ enum { SMP_TRANSPOSE_SIDE = 32, SMP_TRANSPOSE_ROWS = 8 };
  * its columns. Long rows of a tile on both sides decide over speed, 256 to 1024 bytes, and that a warp's load is of few
  * rows; a cell of 16 bytes a row so lies beside its neighbours for as many lanes as there are. `blocks` of so many
  * threads are to fit an SM's registers, so that some load while others store: more of them than here are slower. */
-#define SMP_TRANSPOSE_SHAPES(X)                                                                                             \
+#define SMP_TRANSPOSE_SHAPES(X)                                                                                        \
     X(1, 16, 16, 16, 256, 2)                                                                                           \
     X(2, 8, 32, 16, 256, 2)                                                                                            \
     X(3, 4, 32, 32, 256, 2)                                                                                            \
@@ -101,9 +103,9 @@ typedef struct smp_transpose_shape {
     int side, across, down, threads; /* side 0: there is no such kernel */
 } smp_transpose_shape;
 
-#define SMP_TRANSPOSE_SHAPE_CASE_(px, side, across, down, threads, blocks)                                                  \
+#define SMP_TRANSPOSE_SHAPE_CASE_(px, side, across, down, threads, blocks)                                             \
     case px: {                                                                                                         \
-        const smp_transpose_shape shape = {side, across, down, threads};                                                    \
+        const smp_transpose_shape shape = {side, across, down, threads};                                               \
         return shape;                                                                                                  \
     }
 SMP_HOST_DEVICE smp_transpose_shape smp_transpose_shape_of(int64_t px)
@@ -144,19 +146,22 @@ SMP_HOST_DEVICE smp_transpose_part smp_transpose_part_of(const smp_io *io, int32
     const int swap = how & SMP_ORIENT_SWAP, mirrored = how & (swap ? SMP_ORIENT_MIRROR_X : SMP_ORIENT_MIRROR_Y);
     const int64_t from = io->out.y0, end = from + io->out.rows;
     const int64_t first = mirrored ? (swap ? io->in.width : io->in.height) - end : from;
-    const smp_transpose_part columns = {first, end - from, 0, io->in.height}, rows = {0, io->in.width, first, end - from};
+    const smp_transpose_part columns = {first, end - from, 0, io->in.height},
+                             rows = {0, io->in.width, first, end - from};
     return swap ? columns : rows;
 }
 
-/* A stretch of columns, from .. to-1, cut into tiles. Tiles cover body .. body_end-1, which are whole row_multiples counted
- * from column 0; the first and the last tile's blocks also see to what lies before and behind, pixel by pixel. */
+/* A stretch of columns, from .. to-1, cut into tiles. Tiles cover body .. body_end-1, which are whole row_multiples
+ * counted from column 0; the first and the last tile's blocks also see to what lies before and behind, pixel by pixel.
+ */
 typedef struct smp_transpose_stretch {
     int64_t from, to, body, body_end, tiles;
 } smp_transpose_stretch;
 
 SMP_HOST_DEVICE smp_transpose_stretch smp_transpose_cut(int64_t from, int64_t to, int64_t row_multiple, int64_t tile)
 {
-    smp_transpose_stretch s = {from, to, (from + row_multiple - 1) / row_multiple * row_multiple, to / row_multiple * row_multiple, 1};
+    smp_transpose_stretch s = {from, to, (from + row_multiple - 1) / row_multiple * row_multiple,
+                               to / row_multiple * row_multiple, 1};
     if (s.body >= s.body_end)
         s.body = s.body_end = from;
     else
@@ -165,7 +170,8 @@ SMP_HOST_DEVICE smp_transpose_stretch smp_transpose_cut(int64_t from, int64_t to
 }
 
 /* The input's columns that the output's rows come from, where rows and columns swap. */
-SMP_HOST_DEVICE smp_transpose_stretch smp_transpose_columns(const smp_io *io, int32_t how, int64_t row_multiple, int64_t tile)
+SMP_HOST_DEVICE smp_transpose_stretch smp_transpose_columns(const smp_io *io, int32_t how, int64_t row_multiple,
+                                                            int64_t tile)
 {
     const smp_transpose_part part = smp_transpose_part_of(io, how);
     return smp_transpose_cut(part.column, part.column + part.columns, row_multiple, tile);

@@ -1,12 +1,13 @@
 /* The swizzled swap of rows and columns on GPUs, of pixels of 1, 2, 4, 8 or 16 bytes; transpose.cu tells how it
- * compares with the other variants, transpose_tile.cuh what a tile is, transpose_swizzled_rgb.cu moves pixels of three parts.
+ * compares with the other variants, transpose_tile.cuh what a tile is, transpose_swizzled_rgb.cu moves pixels of three
+ * parts.
  *
  * A warp's 512 bytes take 4 wavefronts to load and 4 to store; in shared memory 4 + 4. An SM of an H100 has about 38
  * cycles for them at the copy's speed. What is left to gain is in the order in which memory sees rows: a warp loads
  * pieces of one row or two, and blocks go down a column of tiles, so that what is written at a time are whole rows.
  * Tiles: SMP_TRANSPOSE_SHAPES. */
-#include "lib/gpu_kernel.h"
 #include "geometry/transpose_tile.cuh"
+#include "lib/gpu_kernel.h"
 
 /* N rows of 16 bytes, N pixels each: rows become columns. */
 template <int PX> SMP_DEVICE void vec128_words(const vec128 (&v)[16 / PX], vec128 (&o)[16 / PX])

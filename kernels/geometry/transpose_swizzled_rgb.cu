@@ -1,10 +1,10 @@
 /* The swizzled swap of rows and columns on GPUs, of pixels of 3, 6 or 12 bytes; transpose.cu tells how it compares with
- * the other variants, transpose_tile.cuh what a tile is. In shared memory a warp's 512 bytes take 4 + 4 + 4 + 4 wavefronts
- * beside 4 to store them.
+ * the other variants, transpose_tile.cuh what a tile is. In shared memory a warp's 512 bytes take 4 + 4 + 4 + 4
+ * wavefronts beside 4 to store them.
  *
  * u8x3 is bound by the order in which memory sees rows: moved without being transposed, the tile is no faster. */
-#include "lib/gpu_kernel.h"
 #include "geometry/transpose_load.cuh"
+#include "lib/gpu_kernel.h"
 
 /* A cell of pixels in three parts transposed: 1, 2 or 4 rows of as many pixels, 3 words each. */
 SMP_DEVICE void transpose_three(uint32_t (&)[1][3]) {}

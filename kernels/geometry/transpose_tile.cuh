@@ -2,8 +2,8 @@
  *
  * Seen from a thread every swap is a plain transpose: input column a and output column x are counted from the left, and
  * mirrors decide which rows x and a are. Tiles so begin at 16-byte boundaries of their rows on both sides whatever the
- * width, and a mirror costs nothing; ragged ends are left to their blocks, pixel by pixel. Rows of memory begin at 16-byte
- * boundaries (src/stages/shared/transpose_family.c). */
+ * width, and a mirror costs nothing; ragged ends are left to their blocks, pixel by pixel. Rows of memory begin at
+ * 16-byte boundaries (src/stages/shared/transpose_family.c). */
 #ifndef SMP_KERNELS_TURN_TILE_CUH
 #define SMP_KERNELS_TURN_TILE_CUH
 
@@ -11,10 +11,10 @@
 #include "geometry/vec128.cuh"
 
 template <int PX> struct transpose_shape;
-#define TRANSPOSE_SHAPE(px, cell, cells_across, cells_down, block, resident)                                                \
-    template <> struct transpose_shape<px> {                                                                                \
+#define TRANSPOSE_SHAPE(px, cell, cells_across, cells_down, block, resident)                                           \
+    template <> struct transpose_shape<px> {                                                                           \
         static constexpr int side = cell, across = cells_across, down = cells_down;                                    \
-        static constexpr int threads = block, row_multiple = SMP_TRANSPOSE_ROW_MULTIPLE(px);                                          \
+        static constexpr int threads = block, row_multiple = SMP_TRANSPOSE_ROW_MULTIPLE(px);                           \
         static constexpr int blocks = resident;                                                                        \
         static constexpr int columns = side * across, rows = side * down;                                              \
     };
@@ -75,7 +75,8 @@ template <> struct transpose_part<6> {
 /* Input columns a .. a_end-1 of output columns x .. x_end-1, by parts of pixels: neighbouring threads go along the
  * output's rows, so that what they store of a row is one access of the second-level cache; loads, which the first-level
  * cache serves again, wait together. */
-template <int PX> SMP_DEVICE void transpose_pixels(const transpose_place &t, int64_t a, int64_t a_end, int64_t x, int64_t x_end)
+template <int PX>
+SMP_DEVICE void transpose_pixels(const transpose_place &t, int64_t a, int64_t a_end, int64_t x, int64_t x_end)
 {
     typedef typename transpose_part<PX>::type part;
     constexpr int PARTS = PX / (int)sizeof(part), AT_ONCE = 8;
@@ -132,9 +133,9 @@ template <int PX, int WIDE> SMP_DEVICE void transpose_cell(int k, int *cx, int *
 }
 
 /* transpose_swizzled_CHANNELS_FORMAT_FORMAT */
-#define TRANSPOSE_SWIZZLED(channels, format, px, turn)                                                                      \
-    SMP_KERNEL_BOUNDS(transpose_shape<px>::threads, transpose_shape<px>::blocks,                                                 \
-                      transpose_swizzled_##channels##_##format##_##format, smp_orientation, io, p)                            \
+#define TRANSPOSE_SWIZZLED(channels, format, px, turn)                                                                 \
+    SMP_KERNEL_BOUNDS(transpose_shape<px>::threads, transpose_shape<px>::blocks,                                       \
+                      transpose_swizzled_##channels##_##format##_##format, smp_orientation, io, p)                     \
     {                                                                                                                  \
         turn<px>(io, p.how);                                                                                           \
     }

@@ -32,7 +32,8 @@ template <int BYTES, int UNIT> struct transpose_bytes {
     const unsigned char *word; /* the first of the words of 16 bytes that hold them */
     int shift, first, last;    /* bytes before `from` there; the words that are wanted */
 
-    SMP_DEVICE_MEMBER transpose_bytes(const unsigned char *from, int first_byte, int last_byte) : shift((int)((uintptr_t)from & 15))
+    SMP_DEVICE_MEMBER transpose_bytes(const unsigned char *from, int first_byte, int last_byte)
+        : shift((int)((uintptr_t)from & 15))
     {
         word = from - shift;
         first = (shift + first_byte) >> 4;

@@ -2,9 +2,9 @@
  * device picks one at start. A kernel is a function SMP_CPU_KERNEL(name) of type smp_cpu_fn; kernels/NAME.h declares it
  * with SMP_CPU_DECLARE(name), and the stage's descriptor names it with SMP_CPU(name).
  *
- * A kernel computes rows y0 .. y1-1 of io->out, calls nothing that allocates, locks or does I/O, and shares no state: the
- * device runs it on several threads for different rows. Arithmetic is compiled with -ffp-contract=off: write fmaf where a
- * fused operation is meant. */
+ * A kernel computes rows y0 .. y1-1 of io->out, calls nothing that allocates, locks or does I/O, and shares no state:
+ * the device runs it on several threads for different rows. Arithmetic is compiled with -ffp-contract=off: write fmaf
+ * where a fused operation is meant. */
 #ifndef SMP_KERNELS_CPU_H
 #define SMP_KERNELS_CPU_H
 
@@ -27,18 +27,28 @@ typedef struct smp_cpu_kernel {
 } smp_cpu_kernel;
 
 #define SMP_PASTE_(a, b) a##_##b
-#define SMP_PASTE(a, b) SMP_PASTE_(a, b)
+#define SMP_PASTE(a, b)  SMP_PASTE_(a, b)
 
 #if defined(__x86_64__)
 #define SMP_CPU_DECLARE(name) smp_cpu_fn name##_base, name##_v3, name##_v4
-#define SMP_CPU(name) {{name##_base, name##_v3, name##_v4}}
+#define SMP_CPU(name)                                                                                                  \
+    {                                                                                                                  \
+        {                                                                                                              \
+            name##_base, name##_v3, name##_v4                                                                          \
+        }                                                                                                              \
+    }
 #else
 #define SMP_CPU_DECLARE(name) smp_cpu_fn name##_base
-#define SMP_CPU(name) {{name##_base, name##_base, name##_base}}
+#define SMP_CPU(name)                                                                                                  \
+    {                                                                                                                  \
+        {                                                                                                              \
+            name##_base, name##_base, name##_base                                                                      \
+        }                                                                                                              \
+    }
 #endif
 
 #ifdef SMP_ISA /* set while compiling kernels/NAME.c: base, v3 or v4 */
-#define SMP_CPU_KERNEL(name) \
+#define SMP_CPU_KERNEL(name)                                                                                           \
     void SMP_PASTE(name, SMP_ISA)(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
 /* Sanitizers would instrument what is written out at each call once more, which takes gcc long. */
 #ifdef __SANITIZE_ADDRESS__
@@ -49,31 +59,31 @@ typedef struct smp_cpu_kernel {
 
 /* Calls fn(to, OUT, from, IN, ...) with the two formats as constants, so that one always-inline function becomes a loop
  * for each pair that the planner uses: X to X, X to f32, f32 to X. */
-#define SMP_BY_FORMATS(out_format, in_format, fn, to, from, ...) \
-    do { \
-        switch ((out_format) * SMP_FORMATS + (in_format)) { \
-        case SMP_U8 * SMP_FORMATS + SMP_U8: \
-            fn(to, SMP_U8, from, SMP_U8, __VA_ARGS__); \
-            break; \
-        case SMP_U16 * SMP_FORMATS + SMP_U16: \
-            fn(to, SMP_U16, from, SMP_U16, __VA_ARGS__); \
-            break; \
-        case SMP_F32 * SMP_FORMATS + SMP_U8: \
-            fn(to, SMP_F32, from, SMP_U8, __VA_ARGS__); \
-            break; \
-        case SMP_F32 * SMP_FORMATS + SMP_U16: \
-            fn(to, SMP_F32, from, SMP_U16, __VA_ARGS__); \
-            break; \
-        case SMP_U8 * SMP_FORMATS + SMP_F32: \
-            fn(to, SMP_U8, from, SMP_F32, __VA_ARGS__); \
-            break; \
-        case SMP_U16 * SMP_FORMATS + SMP_F32: \
-            fn(to, SMP_U16, from, SMP_F32, __VA_ARGS__); \
-            break; \
-        default: \
-            fn(to, SMP_F32, from, SMP_F32, __VA_ARGS__); \
-            break; \
-        } \
+#define SMP_BY_FORMATS(out_format, in_format, fn, to, from, ...)                                                       \
+    do {                                                                                                               \
+        switch ((out_format)*SMP_FORMATS + (in_format)) {                                                              \
+        case SMP_U8 *SMP_FORMATS + SMP_U8:                                                                             \
+            fn(to, SMP_U8, from, SMP_U8, __VA_ARGS__);                                                                 \
+            break;                                                                                                     \
+        case SMP_U16 *SMP_FORMATS + SMP_U16:                                                                           \
+            fn(to, SMP_U16, from, SMP_U16, __VA_ARGS__);                                                               \
+            break;                                                                                                     \
+        case SMP_F32 *SMP_FORMATS + SMP_U8:                                                                            \
+            fn(to, SMP_F32, from, SMP_U8, __VA_ARGS__);                                                                \
+            break;                                                                                                     \
+        case SMP_F32 *SMP_FORMATS + SMP_U16:                                                                           \
+            fn(to, SMP_F32, from, SMP_U16, __VA_ARGS__);                                                               \
+            break;                                                                                                     \
+        case SMP_U8 *SMP_FORMATS + SMP_F32:                                                                            \
+            fn(to, SMP_U8, from, SMP_F32, __VA_ARGS__);                                                                \
+            break;                                                                                                     \
+        case SMP_U16 *SMP_FORMATS + SMP_F32:                                                                           \
+            fn(to, SMP_U16, from, SMP_F32, __VA_ARGS__);                                                               \
+            break;                                                                                                     \
+        default:                                                                                                       \
+            fn(to, SMP_F32, from, SMP_F32, __VA_ARGS__);                                                               \
+            break;                                                                                                     \
+        }                                                                                                              \
     } while (0)
 
 SMP_INLINE void smp_load_row_as(float *restrict to, const void *restrict from, int format, int64_t n)
@@ -88,10 +98,12 @@ SMP_INLINE void smp_load_bytes(float *restrict to, const uint8_t *restrict from,
     int64_t i = 0;
 #if defined(__AVX512F__)
     for (; i + 16 <= n; i += 16)
-        _mm512_storeu_ps(to + i, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i_u *)(const void *)(from + i)))));
+        _mm512_storeu_ps(to + i, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(
+                                     _mm_loadu_si128((const __m128i_u *)(const void *)(from + i)))));
 #elif defined(__AVX2__)
     for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(to + i, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i_u *)(const void *)(from + i)))));
+        _mm256_storeu_ps(to + i, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(
+                                     _mm_loadl_epi64((const __m128i_u *)(const void *)(from + i)))));
 #endif
     for (; i < n; i++)
         to[i] = (float)from[i];

@@ -88,8 +88,8 @@ void smp_simt_copy_wait(int pending);
 #define SMP_SIMT_INLINE inline __attribute__((unused))
 #endif
 
-#define SMP_DEVICE static SMP_SIMT_INLINE
-#define SMP_DEVICE_COLD static __attribute__((noinline, unused))
+#define SMP_DEVICE        static SMP_SIMT_INLINE
+#define SMP_DEVICE_COLD   static __attribute__((noinline, unused))
 #define SMP_DEVICE_MEMBER SMP_SIMT_INLINE
 #define __device__
 #define __host__
@@ -116,7 +116,7 @@ enum { warpSize = 32 };
     static void name(const smp_io &io __attribute__((unused)), const type &p __attribute__((unused)))
 #define SMP_KERNEL_BOUNDS(threads, blocks, name, type, io, p) SMP_KERNEL(name, type, io, p)
 
-#define SMP_SHARED(T, s)                                                                                                 \
+#define SMP_SHARED(T, s)                                                                                               \
     static char s##_tag;                                                                                               \
     T &s = *static_cast<T *>(smp_simt_shared(&s##_tag, sizeof(T), alignof(T)))
 #define SMP_SMEM_DYNAMIC(T, s) T *const s = static_cast<T *>(smp_simt_shared_dynamic())

@@ -1,5 +1,6 @@
 /* What GPU kernel files (kernels/NAME.cu) share. nvcc compiles them for GPUs; the host's C++ compiler compiles the same
- * text for the emulator through emulator_shim.h, which stands in for CUDA's built-ins. How to write one: docs/kernels.md.
+ * text for the emulator through emulator_shim.h, which stands in for CUDA's built-ins. How to write one:
+ * kernels/README.md.
  *
  *   struct my_tile { float v[32][33]; };
  *   template <typename IN, typename OUT> SMP_DEVICE void blur_tiled(const smp_io &io, const blur_params &p)
@@ -30,7 +31,7 @@ struct smp_no_params {
 /* ------------------------------------------------------------------------------------------------ GPU */
 
 /* A function of kernels: always inlined. Or called, for what few samples need: not in a hot loop. */
-#define SMP_DEVICE static __device__ __forceinline__
+#define SMP_DEVICE      static __device__ __forceinline__
 #define SMP_DEVICE_COLD static __device__ __noinline__
 /* The same for a member of a struct. */
 #define SMP_DEVICE_MEMBER __device__ __forceinline__
@@ -38,20 +39,21 @@ struct smp_no_params {
 /* A kernel with the uniform signature, exported under its own name: SMP_KERNEL(name, type, io, p) { body }. */
 #define SMP_KERNEL(name, type, io, p)                                                                                  \
     extern "C" __global__ void name(const __grid_constant__ smp_io io, const __grid_constant__ type p)
-/* Threads and blocks that an SM holds (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"). */
+/* Threads and blocks that an SM holds (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+ */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
 #define SMP_SM_THREADS 2048
-#define SMP_SM_BLOCKS 32
+#define SMP_SM_BLOCKS  32
 #elif __CUDA_ARCH__ >= 860
 #define SMP_SM_THREADS 1536
-#define SMP_SM_BLOCKS (__CUDA_ARCH__ >= 890 ? 24 : 16)
+#define SMP_SM_BLOCKS  (__CUDA_ARCH__ >= 890 ? 24 : 16)
 #else
 #define SMP_SM_THREADS 1024
-#define SMP_SM_BLOCKS 16
+#define SMP_SM_BLOCKS  16
 #endif
 #define SMP_FEWER(a, b) ((a) < (b) ? (a) : (b))
-/* The same with the most threads a block has and the fewest blocks that an SM should hold: as many as it can, where that
- * is fewer. */
+/* The same with the most threads a block has and the fewest blocks that an SM should hold: as many as it can, where
+ * that is fewer. */
 #define SMP_KERNEL_BOUNDS(threads, blocks, name, type, io, p)                                                          \
     extern "C" __global__ void __launch_bounds__(                                                                      \
         threads, SMP_FEWER(SMP_FEWER((blocks), SMP_SM_BLOCKS), SMP_SM_THREADS / (threads)))                            \
@@ -69,9 +71,9 @@ template <typename T, int N> struct alignas(sizeof(T) * N) smp_pack {
     T v[N];
 };
 
-/* For the emulator's traces, nothing on a GPU: lanes of a warp that pass here pass together. Wanted at the head of a loop in
- * which some lanes leave out an access of shared memory: without it the nth access of each lane would be taken for one
- * instruction, whichever round it is of. */
+/* For the emulator's traces, nothing on a GPU: lanes of a warp that pass here pass together. Wanted at the head of a
+ * loop in which some lanes leave out an access of shared memory: without it the nth access of each lane would be taken
+ * for one instruction, whichever round it is of. */
 SMP_DEVICE void smp_converge() {}
 
 /* Hides from the compiler what v is: it stays in its register, where it would be worked out again for each use. */
@@ -196,9 +198,9 @@ SMP_DEVICE void smp_store_where(bool wanted, unsigned *to, unsigned v)
 #endif
 }
 
-/* nvcc moves no loads from one side of it to the other; every lane must come here. It costs one NOP, and means nothing to
- * the threads: for kernels bound by arithmetic, whose operations nvcc reorders to hide a latency that other warps hide, so
- * that an operation's three registers come from one bank. */
+/* nvcc moves no loads from one side of it to the other; every lane must come here. It costs one NOP, and means nothing
+ * to the threads: for kernels bound by arithmetic, whose operations nvcc reorders to hide a latency that other warps
+ * hide, so that an operation's three registers come from one bank. */
 SMP_DEVICE void smp_load_fence()
 {
 #ifdef __CUDACC__

@@ -4,15 +4,15 @@
 
 #include "lib/gpu_kernel.h"
 
-/* d (16 x 8) += a (16 x 32) * b (32 x 8): bytes without sign, sums of 32 bits; all lanes come here. Of lane 4g + t (PTX ISA,
- * "Matrix Fragments for mma.m16n8k32"), byte i of a register being its bits 8i .. 8i+7:
- *   a[0], a[2]  row g, columns 4t + i and 16 + 4t + i;  a[1], a[3]  the same of row g + 8
- *   b0, b1      rows 4t + i and 16 + 4t + i of column g
- *   d[0], d[1]  row g, columns 2t and 2t + 1;           d[2], d[3]  the same of row g + 8 */
+/* d (16 x 8) += a (16 x 32) * b (32 x 8): bytes without sign, sums of 32 bits; all lanes come here. Of lane 4g + t (PTX
+ * ISA, "Matrix Fragments for mma.m16n8k32"), byte i of a register being its bits 8i .. 8i+7: a[0], a[2]  row g, columns
+ * 4t + i and 16 + 4t + i;  a[1], a[3]  the same of row g + 8 b0, b1      rows 4t + i and 16 + 4t + i of column g d[0],
+ * d[1]  row g, columns 2t and 2t + 1;           d[2], d[3]  the same of row g + 8 */
 SMP_DEVICE void smp_mma_u8(unsigned (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+        "%3};"
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750 /* 8 x 8, 16 deep: each register of a is one such matrix */

@@ -12,8 +12,8 @@
 #ifndef SMP_KERNELS_PIXEL_CUH
 #define SMP_KERNELS_PIXEL_CUH
 
-#include "lib/per_pixel.h"
 #include "lib/elementwise.cuh"
+#include "lib/per_pixel.h"
 
 /* A pixel's results, at most MOST: rounded once, clipped samples counted. Channel numbers should be constants after
  * unrolling. */

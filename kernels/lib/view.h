@@ -1,9 +1,10 @@
-/* What a kernel sees: views of pictures, the argument block every kernel gets, border modes, rounding. Plain C that CUDA
- * and C++ compile too, so that the same index and rounding maths runs on every device.
+/* What a kernel sees: views of pictures, the argument block every kernel gets, border modes, rounding. Plain C that
+ * CUDA and C++ compile too, so that the same index and rounding maths runs on every device.
  *
- * A view is a window of whole rows of a picture: rows y0 .. y0+rows-1 of `height` are present in memory. Kernels compute
- * rows out.y0 .. out.y0+out.rows-1; every row that their reach needs and that exists is present in `in`. Rows and columns
- * outside the picture are mapped inside with smp_border(). Sound is a picture one pixel wide whose rows are frames. */
+ * A view is a window of whole rows of a picture: rows y0 .. y0+rows-1 of `height` are present in memory. Kernels
+ * compute rows out.y0 .. out.y0+out.rows-1; every row that their reach needs and that exists is present in `in`. Rows
+ * and columns outside the picture are mapped inside with smp_border(). Sound is a picture one pixel wide whose rows are
+ * frames. */
 #ifndef SMP_KERNELS_DATA_H
 #define SMP_KERNELS_DATA_H
 
@@ -23,10 +24,10 @@ enum { SMP_MAX_CHANNELS = 8 };
 typedef enum smp_format { SMP_U8, SMP_U16, SMP_F32, SMP_FORMATS } smp_format;
 
 typedef struct smp_view {
-    void *data;       /* sample (0, y0, 0); never null while rows > 0 */
-    int64_t stride;   /* bytes from a row to the next; a multiple of the sample size, at least width * channels samples */
-    int64_t width;    /* pixels */
-    int64_t height;   /* rows of the whole picture, present or not */
+    void *data;     /* sample (0, y0, 0); never null while rows > 0 */
+    int64_t stride; /* bytes from a row to the next; a multiple of the sample size, at least width * channels samples */
+    int64_t width;  /* pixels */
+    int64_t height; /* rows of the whole picture, present or not */
     int64_t y0, rows; /* the rows that are present */
     int32_t channels; /* 1..SMP_MAX_CHANNELS, interleaved */
     int32_t format;   /* smp_format of the samples in memory */
@@ -48,9 +49,9 @@ typedef struct smp_strips {
 typedef struct smp_io {
     smp_view out;
     smp_view in;
-    smp_view by;       /* the second picture (`by=@tap` or a file), data null when there is none; rows as `in` of a point stage. When
-                        * there is none, a launch that reads the scratch picture gets the stage's input here, and one that writes it the
-                        * stage's output */
+    smp_view by; /* the second picture (`by=@tap` or a file), data null when there is none; rows as `in` of a point
+                  * stage. When there is none, a launch that reads the scratch picture gets the stage's input here, and
+                  * one that writes it the stage's output */
     const void *table; /* the constants that the stage's plan() made (weights, look-up tables), or null */
     void *result;      /* a reduction's results, see smp_result_kind; null for other stages */
     uint64_t *clipped; /* count of samples that the final store clamped; null when not wanted. One a thread on a CPU */
@@ -99,13 +100,19 @@ SMP_HOST_DEVICE int64_t smp_border(int64_t i, int64_t n, int edge)
 }
 
 /* Bytes a sample takes. */
-SMP_HOST_DEVICE int64_t smp_sample_size(int format) { return format == SMP_U8 ? 1 : format == SMP_U16 ? 2 : 4; }
+SMP_HOST_DEVICE int64_t smp_sample_size(int format)
+{
+    return format == SMP_U8 ? 1 : format == SMP_U16 ? 2 : 4;
+}
 
 /* The address of row y, which must be present. */
-SMP_HOST_DEVICE void *smp_row(const smp_view *v, int64_t y) { return (char *)v->data + (y - v->y0) * v->stride; }
+SMP_HOST_DEVICE void *smp_row(const smp_view *v, int64_t y)
+{
+    return (char *)v->data + (y - v->y0) * v->stride;
+}
 
-/* Rounding happens once, at the store: to nearest, ties to even, clamped to 0..255 or 0..65535; NaN becomes 0. Adding and
- * subtracting 2^23 rounds without a library call, vectorises, and is the same on every device. */
+/* Rounding happens once, at the store: to nearest, ties to even, clamped to 0..255 or 0..65535; NaN becomes 0. Adding
+ * and subtracting 2^23 rounds without a library call, vectorises, and is the same on every device. */
 SMP_HOST_DEVICE float smp_round_to(float v, float white)
 {
     v = v > 0.f ? v : 0.f; /* NaN goes to 0 too */
@@ -126,16 +133,27 @@ SMP_HOST_DEVICE uint32_t smp_round_bits(float v, int32_t white)
     bits = bits < zero.bits + white ? bits : zero.bits + white;
     return v == v ? (uint32_t)bits : 0;
 }
-SMP_HOST_DEVICE uint8_t smp_to_u8(float v) { return (uint8_t)smp_round_bits(v, 255); }
-SMP_HOST_DEVICE uint16_t smp_to_u16(float v) { return (uint16_t)smp_round_bits(v, 65535); }
+SMP_HOST_DEVICE uint8_t smp_to_u8(float v)
+{
+    return (uint8_t)smp_round_bits(v, 255);
+}
+SMP_HOST_DEVICE uint16_t smp_to_u16(float v)
+{
+    return (uint16_t)smp_round_bits(v, 65535);
+}
 
 /* 1 when storing v in a format whose full scale is white changes it by more than rounding; NaN counts. */
-SMP_HOST_DEVICE int smp_clips(float v, float white) { return !(v >= -0.5f && v <= white + 0.5f); }
+SMP_HOST_DEVICE int smp_clips(float v, float white)
+{
+    return !(v >= -0.5f && v <= white + 0.5f);
+}
 
 /* One sample as its code value; one code value stored (rounded and clamped for integer formats). Index in samples. */
 SMP_HOST_DEVICE float smp_load(const void *row, int64_t i, int format)
 {
-    return format == SMP_U8 ? (float)((const uint8_t *)row)[i] : format == SMP_U16 ? (float)((const uint16_t *)row)[i] : ((const float *)row)[i];
+    return format == SMP_U8    ? (float)((const uint8_t *)row)[i]
+           : format == SMP_U16 ? (float)((const uint16_t *)row)[i]
+                               : ((const float *)row)[i];
 }
 SMP_HOST_DEVICE void smp_store(void *row, int64_t i, int format, float v)
 {
@@ -163,7 +181,10 @@ SMP_HOST_DEVICE int64_t smp_chunk_rows(int64_t width)
         rows *= 2;
     return rows;
 }
-SMP_HOST_DEVICE int64_t smp_chunks_across(int64_t width) { return width > SMP_CHUNK ? (width + SMP_CHUNK - 1) / SMP_CHUNK : 1; }
+SMP_HOST_DEVICE int64_t smp_chunks_across(int64_t width)
+{
+    return width > SMP_CHUNK ? (width + SMP_CHUNK - 1) / SMP_CHUNK : 1;
+}
 SMP_HOST_DEVICE int64_t smp_chunk_count(int64_t width, int64_t height)
 {
     int64_t rows = smp_chunk_rows(width);

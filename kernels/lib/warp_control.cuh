@@ -5,8 +5,8 @@
 #include "lib/gpu_kernel.h"
 
 /* At the head of what only some lanes do, where an asynchronous copy is in it: keeps nvcc from putting the copy under a
- * predicate. CUPTI counts a copy under a predicate for lanes too that are switched off, at whatever address their registers
- * hold. Costs a vote and a branch. */
+ * predicate. CUPTI counts a copy under a predicate for lanes too that are switched off, at whatever address their
+ * registers hold. Costs a vote and a branch. */
 SMP_DEVICE void smp_diverge_fence()
 {
 #if defined(__CUDA_ARCH__)

@@ -5,8 +5,8 @@
  *          vectors of R and MR samples of L, for 2 MR vector fmaf. Sums rest in memory between blocks of k, which
  *          changes no bit. Bound by fmaf: 1024 x 1024 at 78 % of a core's peak with vectors of 64 bytes, at 80 %
  *          with 32 (a Xeon of 3.6 GHz). */
-#include "matmul/matmul_cpu.h"
 #include "lib/elementwise.h"
+#include "matmul/matmul_cpu.h"
 
 SMP_CPU_KERNEL(matmul_naive)
 {

@@ -20,8 +20,8 @@
  *             through registers. Seen in: fmaf issued near the peak, the stall "dispatch" of Nsight Compute.
  *
  * The register variant is in matmul_register.cu, its tiles in matmul.cuh. */
-#include "matmul/matmul.h"
 #include "lib/gpu_kernel.h"
+#include "matmul/matmul.h"
 
 /* ------------------------------------------------------------------------------------------------ one at a time */
 

@@ -3,8 +3,8 @@
 #ifndef SMP_KERNELS_MATMUL_CUH
 #define SMP_KERNELS_MATMUL_CUH
 
-#include "matmul/matmul.h"
 #include "lib/gpu_kernel.h"
+#include "matmul/matmul.h"
 
 enum {
     MATMUL_BLOCK = SMP_MATMUL_BLOCK,
@@ -74,8 +74,8 @@ SMP_DEVICE void matmul_multiply(const matmul_pieces &p, float (&sum)[8][8])
 }
 
 /* The sums of a thread go on by k .. end - 1. operands.load(tiles, k) puts samples k .. k + DEPTH - 1 of both into the
- * tiles, zeros for k outside, by asynchronous copies or at once; it is called for one step of k after the other. While a
- * thread multiplies, the pieces of the next k come from shared memory, those of the next tiles too. */
+ * tiles, zeros for k outside, by asynchronous copies or at once; it is called for one step of k after the other. While
+ * a thread multiplies, the pieces of the next k come from shared memory, those of the next tiles too. */
 template <typename OPERANDS>
 SMP_DEVICE void matmul_sums(matmul_buffers &s, OPERANDS &operands, int64_t k, int64_t end, float (&sum)[8][8])
 {
@@ -197,8 +197,8 @@ struct matmul_planes {
     }
 };
 
-/* The same where nothing is outside but the last k: the addresses of a thread's copies go on step by step. The rare ways
- * stay loops: unrolled, they take registers from the sums, and then one operation in two meets a bank conflict. */
+/* The same where nothing is outside but the last k: the addresses of a thread's copies go on step by step. The rare
+ * ways stay loops: unrolled, they take registers from the sums, and then one operation in two meets a bank conflict. */
 struct matmul_inside {
     const char *l, *r; /* the first that this thread copies next */
     int64_t l_stride, r_stride, depth;

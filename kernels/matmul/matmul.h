@@ -1,8 +1,8 @@
-/* matmul: the product of two matrices, plane by plane: a channel of a picture is a matrix of height x width. Parameters,
- * tile geometry, and the definition's last step.
+/* matmul: the product of two matrices, plane by plane: a channel of a picture is a matrix of height x width.
+ * Parameters, tile geometry, and the definition's last step.
  *
- * out = L x R. L has as many columns as R has rows: the inner size. The stage's input is L or R, `io->by` the other. Each
- * sample of the output is one chain of fmaf over the inner index k in ascending order, from 0:
+ * out = L x R. L has as many columns as R has rows: the inner size. The stage's input is L or R, `io->by` the other.
+ * Each sample of the output is one chain of fmaf over the inner index k in ascending order, from 0:
  *
  *     sum = 0;  for k = 0, 1, ...: sum = fmaf(L[y][k], R[k][x], sum)
  *
@@ -21,14 +21,26 @@ typedef struct smp_matmul_params {
     float divisor; /* the second picture's full scale */
 } smp_matmul_params;
 
-SMP_HOST_DEVICE const smp_view *smp_matmul_l(const smp_io *io, const smp_matmul_params *p) { return p->left ? &io->by : &io->in; }
-SMP_HOST_DEVICE const smp_view *smp_matmul_r(const smp_io *io, const smp_matmul_params *p) { return p->left ? &io->in : &io->by; }
+SMP_HOST_DEVICE const smp_view *smp_matmul_l(const smp_io *io, const smp_matmul_params *p)
+{
+    return p->left ? &io->by : &io->in;
+}
+SMP_HOST_DEVICE const smp_view *smp_matmul_r(const smp_io *io, const smp_matmul_params *p)
+{
+    return p->left ? &io->in : &io->by;
+}
 
 /* The plane of a view that belongs to channel c of the output: a picture of one channel serves them all. */
-SMP_HOST_DEVICE int smp_matmul_plane(const smp_view *v, int c) { return v->channels > 1 ? c : 0; }
+SMP_HOST_DEVICE int smp_matmul_plane(const smp_view *v, int c)
+{
+    return v->channels > 1 ? c : 0;
+}
 
 /* The value stored: no negative zero, one NaN. */
-SMP_HOST_DEVICE float smp_matmul_value(float sum, float divisor) { return smp_one_nan(sum / divisor + 0.f); }
+SMP_HOST_DEVICE float smp_matmul_value(float sum, float divisor)
+{
+    return smp_one_nan(sum / divisor + 0.f);
+}
 
 /* GPU tiles. */
 enum {
@@ -39,7 +51,7 @@ enum {
     SMP_MATMUL_THREADS = 256, /* register: a thread has 8 x 8 output samples */
     SMP_MATMUL_STAGES = 2,    /* register: tiles of each operand that are loading or in use */
     SMP_MATMUL_PITCH = SMP_MATMUL_BLOCK + 4, /* register: samples from a row of L's tile to the next */
-    SMP_MATMUL_GROUP = 8      /* register: rows of blocks that run side by side, so that they share R's tiles in L2 */
+    SMP_MATMUL_GROUP = 8 /* register: rows of blocks that run side by side, so that they share R's tiles in L2 */
 };
 
 #ifdef __cplusplus
@@ -56,7 +68,8 @@ enum {
     SMP_MATMUL_CPU_ROWS = 192,    /* of the output */
     SMP_MATMUL_CPU_COLUMNS = 512, /* of the output */
     SMP_MATMUL_CPU_DEPTH = 192,   /* of k */
-    SMP_MATMUL_CPU_PITCH = SMP_MATMUL_CPU_DEPTH + 16, /* from a row of L to the next: rows on different sets of a cache */
+    SMP_MATMUL_CPU_PITCH =
+        SMP_MATMUL_CPU_DEPTH + 16, /* from a row of L to the next: rows on different sets of a cache */
     SMP_MATMUL_CPU_SCRATCH = 4 * (SMP_MATMUL_CPU_ROWS * (SMP_MATMUL_CPU_COLUMNS + SMP_MATMUL_CPU_PITCH) +
                                   SMP_MATMUL_CPU_COLUMNS * SMP_MATMUL_CPU_DEPTH)
 };

@@ -25,8 +25,8 @@ SMP_DEVICE void matmul_move_inside(const smp_io &io, int64_t *y, int64_t *x)
 }
 
 template <typename OUT, typename OPERANDS>
-SMP_DEVICE void matmul_make(const smp_io &io, const smp_matmul_params &p, matmul_buffers &s, const matmul_planes &planes,
-                            OPERANDS operands)
+SMP_DEVICE void matmul_make(const smp_io &io, const smp_matmul_params &p, matmul_buffers &s,
+                            const matmul_planes &planes, OPERANDS operands)
 {
     float sum[8][8] = {};
     matmul_sums(s, operands, 0, planes.l.width, sum);

@@ -4,8 +4,8 @@
  * then the levels of a row of sums at once. A sample costs 2 fmaf a bin; bound by fmaf. */
 #include "matmul/spectrogram.h"
 
-#include "matmul/matmul_cpu.h"
 #include "lib/elementwise.h"
+#include "matmul/matmul_cpu.h"
 
 SMP_INLINE float sample_at(const smp_view *in, int64_t i, int channel)
 {

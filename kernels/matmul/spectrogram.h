@@ -51,7 +51,7 @@ SMP_HOST_DEVICE int64_t smp_spectrogram_at(const smp_spectrogram_params *p, int6
 
 /* The rows of the picture among y0 .. y1-1 that are channel c's, as its bins *low .. *high-1; low >= high: none. */
 SMP_HOST_DEVICE void smp_spectrogram_bins(const smp_spectrogram_params *p, int c, int64_t y0, int64_t y1, int64_t *low,
-                                 int64_t *high)
+                                          int64_t *high)
 {
     const int64_t bottom = (int64_t)(c + 1) * p->bins;
     *low = bottom - y1 > 0 ? bottom - y1 : 0;

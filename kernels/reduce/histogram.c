@@ -79,11 +79,11 @@ static void partial_empty(partial *t, const smp_io *io, const smp_histogram_para
 static void partial_start(partial *t, void *scratch, int32_t bins, int32_t planes, int32_t codes, int32_t in_pairs)
 {
     *t = (partial){.tables = scratch,
-                 .pitch = bins + 1 + SMP_HISTOGRAM_PAD,
-                 .bins = bins,
-                 .planes = planes,
-                 .codes = codes,
-                 .in_pairs = in_pairs};
+                   .pitch = bins + 1 + SMP_HISTOGRAM_PAD,
+                   .bins = bins,
+                   .planes = planes,
+                   .codes = codes,
+                   .in_pairs = in_pairs};
     t->wraps = t->tables + smp_histogram_tables(1) * t->pitch;
     t->pairs = (uint8_t *)(t->wraps + SMP_HISTOGRAM_PAIRS);
     memset(t->tables, 0, (size_t)(smp_histogram_tables(planes) * t->pitch) * sizeof *t->tables);

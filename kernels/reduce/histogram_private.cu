@@ -22,7 +22,8 @@ template <typename T, int C, bool CODES, bool PARTS> struct histogram_words {
     unsigned pitch, count; /* bytes from a counter to the next; counters of the part */
     unsigned plane[C];     /* of a word's samples 0 .. C-1: bytes to the counters of its channel; of parts, counters */
 
-    SMP_DEVICE_MEMBER histogram_words(const smp_io &io_, const smp_histogram_params &p_, const histogram_shared &partial)
+    SMP_DEVICE_MEMBER histogram_words(const smp_io &io_, const smp_histogram_params &p_,
+                                      const histogram_shared &partial)
         : io(io_), p(p_), counters(partial.counters), pitch(kept(partial.copies * 4)), count(partial.count)
     {
         const unsigned phase = C == 3 ? histogram_thread() % 3 * (unit::word % 3) : 0;
@@ -181,7 +182,8 @@ template <typename T, int C, typename UNIT, int AT_ONCE, bool AHEAD> struct hist
     }
 
     /* Counts all. The first loads are under way while the counters are cleared. */
-    template <typename COUNT> SMP_DEVICE_MEMBER void run(const smp_io &io, const COUNT &count, histogram_shared &partial)
+    template <typename COUNT>
+    SMP_DEVICE_MEMBER void run(const smp_io &io, const COUNT &count, histogram_shared &partial)
     {
         const int64_t width = io.in.width, rows = io.out.rows;
         stride = io.in.stride;

@@ -2,8 +2,8 @@
 #ifndef SMP_KERNELS_HISTOGRAM_TALLY_CUH
 #define SMP_KERNELS_HISTOGRAM_TALLY_CUH
 
-#include "reduce/histogram.h"
 #include "lib/vector_load.cuh"
+#include "reduce/histogram.h"
 
 template <typename T> SMP_DEVICE int32_t histogram_bin(T v, float white, const smp_histogram_params &p)
 {

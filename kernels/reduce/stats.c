@@ -169,7 +169,7 @@ SMP_INLINE void byte_row(totals *restrict t, const uint8_t *restrict p, int64_t 
 
 /* The chunk of `rows` rows of n samples each. */
 SMP_INLINE void integer_chunk(smp_stats_chunk *chunk, const smp_view *in, const char *from, int64_t rows, int64_t n,
-                             const int channels)
+                              const int channels)
 {
     totals t[SMP_MAX_CHANNELS];
     float pivot[SMP_MAX_CHANNELS];
@@ -197,7 +197,7 @@ enum { SPAN = SMP_LANES };
 /* The chunk of n pixels in a row at p. masked: leave out what is not finite; otherwise 0 is returned when it met that.
  */
 SMP_INLINE int float_chunk(smp_stats_chunk *chunk, const float *restrict p, int64_t n, const int channels,
-                          const int masked)
+                           const int masked)
 {
     enum { MOST = SPAN * SMP_MAX_CHANNELS };
     double sum[MOST], squares[MOST], pivot[MOST];
@@ -259,7 +259,7 @@ SMP_INLINE int float_chunk(smp_stats_chunk *chunk, const float *restrict p, int6
             count += counts[k];
         }
         chunk[c] = smp_stats_close(masked ? count : n, (float)pivot[c], fold_lanes(lane_sum), fold_lanes(lane_squares),
-                                  least, most);
+                                   least, most);
     }
     return 1;
 }
@@ -274,7 +274,7 @@ static __attribute__((noinline)) void masked_chunk(smp_stats_chunk *chunk, const
 
 /* rows of n pixels each, the first at `from`; channels is a constant in the common cases. */
 SMP_INLINE void one_chunk(smp_stats_chunk *chunk, const smp_view *in, const char *from, int64_t rows, int64_t n,
-                         float *restrict gathered, const int channels)
+                          float *restrict gathered, const int channels)
 {
     if (in->stride == n * channels * smp_sample_size(in->format)) {
         n *= rows;

@@ -86,7 +86,8 @@ template <typename T, bool INTERLEAVED> SMP_DEVICE void stats_shared(const smp_i
     }
     if (INTERLEAVED) {
         stats_put(tree, warp * SMP_LANES + (int)(__brev((unsigned)lane) >> 27), sums);
-#pragma unroll 1 // unrolled, nvcc would join the two loads of stride 1 into one, with other conflicts than this is here to show
+#pragma unroll 1 // unrolled, nvcc would join the two loads of stride 1 into one, with other conflicts than this is here
+                 // to show
         for (int stride = 1; stride < SMP_LANES; stride *= 2) {
             __syncthreads();
             const int slot = 2 * stride * t;

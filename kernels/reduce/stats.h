@@ -3,8 +3,9 @@
  * percentiles; the launch that makes leaves needs none.
  *
  * Result (SMP_RESULT_CHUNKS): smp_stats_chunk [chunks][channels]; leaves and lanes as the end of view.h says. Inside
- * a chunk, sums are of d = v - pivot in double, where the pivot is the chunk's first sample of that channel (0 when that
- * is not finite): a lane adds d to one sum and d * d, rounded, to another. Samples that are not finite add nothing.
+ * a chunk, sums are of d = v - pivot in double, where the pivot is the chunk's first sample of that channel (0 when
+ * that is not finite): a lane adds d to one sum and d * d, rounded, to another. Samples that are not finite add
+ * nothing.
  *
  * Why a pivot: the sum of squares about the mean is then squares - sum^2 / n, and since the pivot is one of the samples
  * that subtraction loses at most a factor n + 1 of precision, however far the values lie from 0. Why double: for code
@@ -32,7 +33,8 @@ SMP_HOST_DEVICE float smp_stats_pivot(float first)
 }
 
 /* The record of a chunk from the sums of d and d * d over its lanes, and its extremes. */
-SMP_HOST_DEVICE smp_stats_chunk smp_stats_close(int64_t count, float pivot, double sum, double squares, float min, float max)
+SMP_HOST_DEVICE smp_stats_chunk smp_stats_close(int64_t count, float pivot, double sum, double squares, float min,
+                                                float max)
 {
     smp_stats_chunk chunk = {0., 0., count, 0.f, 0.f};
     if (count > 0) {
@@ -52,13 +54,13 @@ SMP_HOST_DEVICE smp_stats_chunk smp_stats_join(smp_stats_chunk a, smp_stats_chun
         return a.count == 0 ? b : a;
     double n = (double)a.count, m = (double)b.count, delta = b.sum / m - a.sum / n;
     smp_stats_chunk both = {a.sum + b.sum, a.squares + b.squares + delta * delta * (n * m / (n + m)), a.count + b.count,
-                           a.min < b.min ? a.min : b.min, a.max > b.max ? a.max : b.max};
+                            a.min < b.min ? a.min : b.min, a.max > b.max ? a.max : b.max};
     return both;
 }
 
 /* The record of a chunk of whole code values from their own sums: exact, so that it is the same. */
-SMP_HOST_DEVICE smp_stats_chunk smp_stats_close_codes(int64_t count, int32_t pivot, int64_t sum, int64_t squares, int32_t min,
-                                            int32_t max)
+SMP_HOST_DEVICE smp_stats_chunk smp_stats_close_codes(int64_t count, int32_t pivot, int64_t sum, int64_t squares,
+                                                      int32_t min, int32_t max)
 {
     squares += pivot * (count * pivot - 2 * sum);
     sum -= count * pivot;
@@ -66,11 +68,11 @@ SMP_HOST_DEVICE smp_stats_chunk smp_stats_close_codes(int64_t count, int32_t piv
 }
 
 enum {
-    SMP_STATS_THREADS = 256,  /* of a block of GPU kernels where a warp has a chunk; */
-    SMP_STATS_SHUFFLE = 32,   /* of shuffle, */
-    SMP_STATS_RESIDENT = 24,  /* of which an SM holds so many blocks, */
-    SMP_STATS_FLOATS = 16,    /* or of floats so many, */
-    SMP_STATS_TOGETHER = 4    /* and in which a warp takes up to so many channels together */
+    SMP_STATS_THREADS = 256, /* of a block of GPU kernels where a warp has a chunk; */
+    SMP_STATS_SHUFFLE = 32,  /* of shuffle, */
+    SMP_STATS_RESIDENT = 24, /* of which an SM holds so many blocks, */
+    SMP_STATS_FLOATS = 16,   /* or of floats so many, */
+    SMP_STATS_TOGETHER = 4   /* and in which a warp takes up to so many channels together */
 };
 
 /* Bytes of scratch memory of the tiled CPU kernels: a chunk of f32 samples, or the histogram's tables. */

@@ -113,7 +113,10 @@ struct stats_sums {
         max = max_ > max ? max_ : max;
         count += count_;
     }
-    SMP_DEVICE_MEMBER smp_stats_chunk close(float pivot) const { return smp_stats_close(count, pivot, sum, squares, min, max); }
+    SMP_DEVICE_MEMBER smp_stats_chunk close(float pivot) const
+    {
+        return smp_stats_close(count, pivot, sum, squares, min, max);
+    }
 };
 
 template <typename T> SMP_DEVICE float stats_value(const char *pixel, int channel)

@@ -1,12 +1,12 @@
 /* stats on GPUs, variant shuffle (the others: stats.cu): a block of one warp a chunk, so that its place in the grid is
- * the chunk's place in the picture; no shared memory: lanes add through registers. Channels of a chunk are read together,
- * so that every byte is read once, by loads that leave the caches first. Memory is the bound: what is under way is 2 to
- * 4 KB a warp, and the instructions before a warp's first load count as much as those behind it (dram__throughput).
- *   bytes, words  sums are exact in integers whatever their order: 16-byte loads, of bytes four added an instruction,
- *                 least and largest of two words. Pixels before and behind the 16-byte words of a row go singly.
- *   floats        each lane adds its own pixels in order, so neighbouring threads must hold neighbouring pixels: four
- *                 bytes a thread, many loads under way. Pixels of two and four channels come in one load. A group in
- *                 which all are finite, as one product a sample tells, needs no selections. */
+ * the chunk's place in the picture; no shared memory: lanes add through registers. Channels of a chunk are read
+ * together, so that every byte is read once, by loads that leave the caches first. Memory is the bound: what is under
+ * way is 2 to 4 KB a warp, and the instructions before a warp's first load count as much as those behind it
+ * (dram__throughput). bytes, words  sums are exact in integers whatever their order: 16-byte loads, of bytes four added
+ * an instruction, least and largest of two words. Pixels before and behind the 16-byte words of a row go singly. floats
+ * each lane adds its own pixels in order, so neighbouring threads must hold neighbouring pixels: four bytes a thread,
+ * many loads under way. Pixels of two and four channels come in one load. A group in which all are finite, as one
+ * product a sample tells, needs no selections. */
 #include "lib/vector_load.cuh"
 #include "reduce/stats_chunk.cuh"
 
@@ -17,8 +17,8 @@ SMP_DEVICE void stats_shuffle_down(stats_sums &sums)
 #pragma unroll
     for (unsigned distance = SMP_LANES / 2; distance > 0; distance /= 2)
         sums.join(__shfl_down_sync(~0u, sums.sum, distance), __shfl_down_sync(~0u, sums.squares, distance),
-                  __shfl_down_sync(~0u, sums.min, distance), __shfl_down_sync(~0u, sums.max, distance),
-                  __shfl_down_sync(~0u, sums.count, distance));
+                   __shfl_down_sync(~0u, sums.min, distance), __shfl_down_sync(~0u, sums.max, distance),
+                   __shfl_down_sync(~0u, sums.count, distance));
 }
 
 /* The C samples of a pixel from `at` on. packed: in one load. */
@@ -319,7 +319,8 @@ template <int C> SMP_DEVICE void stats_sort(const smp_vector_row<uint8_t, C> &gr
 }
 
 /* Two such at a time; of four channels a group has but one. */
-template <int C, typename T, typename SUMS> SMP_DEVICE void stats_add_group(SUMS *sums, const smp_vector_row<T, C> &group)
+template <int C, typename T, typename SUMS>
+SMP_DEVICE void stats_add_group(SUMS *sums, const smp_vector_row<T, C> &group)
 {
     uint32_t first[C], second[C];
 #pragma unroll
@@ -359,8 +360,9 @@ template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups_end(con
         most = lane == c ? high : most;
     }
     if (lane < C)
-        chunk.records[lane] = smp_stats_close_codes(chunk.pixels, (int32_t) reinterpret_cast<const T *>(chunk.start)[lane],
-                                                   (int64_t)sum, (int64_t)squares, (int32_t)least, (int32_t)most);
+        chunk.records[lane] =
+            smp_stats_close_codes(chunk.pixels, (int32_t) reinterpret_cast<const T *>(chunk.start)[lane], (int64_t)sum,
+                                  (int64_t)squares, (int32_t)least, (int32_t)most);
 }
 
 /* The groups of a chunk's one row: as many loads under way as registers allow. */

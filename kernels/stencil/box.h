@@ -58,7 +58,7 @@ SMP_HOST_DEVICE float smp_box_flat(float v, int32_t n)
 
 /* The sum of the window of n samples that begins at pixel (x, y) and goes on by (dx, dy). */
 SMP_HOST_DEVICE float smp_box_sum(const smp_view *in, int64_t x, int64_t y, int dx, int dy, int c, int32_t n, int edge,
-                         float outside)
+                                  float outside)
 {
     float total = 0, part[SMP_BOX_LEVELS];
     int some = 0;
@@ -149,8 +149,8 @@ enum { SMP_BOX_WARP_SIZE = 15, SMP_BOX_WARP_ROWS = 4 };
 SMP_HOST_DEVICE int smp_box_warp(const smp_box *box, const smp_io *io)
 {
     const int channels = io->in.channels;
-    return smp_rows_aligned(io) && io->in.format == SMP_U8 && io->out.format == SMP_U8 && box->size % 2 && box->size >= 3 &&
-           box->size <= SMP_BOX_WARP_SIZE && (channels == 1 || channels == 3 || channels == 4) &&
+    return smp_rows_aligned(io) && io->in.format == SMP_U8 && io->out.format == SMP_U8 && box->size % 2 &&
+           box->size >= 3 && box->size <= SMP_BOX_WARP_SIZE && (channels == 1 || channels == 3 || channels == 4) &&
            (box->edge != SMP_CONSTANT || box->fill == 0.f) && io->in.width * channels <= 1 << 30;
 }
 /* Output rows of a band: with the halo they are whole groups of rows. */

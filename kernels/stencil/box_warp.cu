@@ -1,10 +1,10 @@
-/* box on GPUs for bytes and odd sizes up to SMP_BOX_WARP_SIZE, one warp a strip (column_walk.cuh). All sums are integers, so
- * any order of adding gives the definition's value, and they fit 16 bits: two share a register and an instruction. A
- * lane keeps the column sums of its 16 samples and of those that its windows reach; a row that comes adds to them and
- * the row that came `size` rows ago, still in shared memory, is taken away, whatever the size. Row windows of these are
- * made by doubling: two, four, and what they are put together of. A mean is one multiplication by 2^24 / size^2, which
- * chunks the byte at the top (smp_box_top()). Against the two launches of box.cu: no f32 picture between, which alone
- * was eight bytes a sample, and no barriers. */
+/* box on GPUs for bytes and odd sizes up to SMP_BOX_WARP_SIZE, one warp a strip (column_walk.cuh). All sums are
+ * integers, so any order of adding gives the definition's value, and they fit 16 bits: two share a register and an
+ * instruction. A lane keeps the column sums of its 16 samples and of those that its windows reach; a row that comes
+ * adds to them and the row that came `size` rows ago, still in shared memory, is taken away, whatever the size. Row
+ * windows of these are made by doubling: two, four, and what they are put together of. A mean is one multiplication by
+ * 2^24 / size^2, which chunks the byte at the top (smp_box_top()). Against the two launches of box.cu: no f32 picture
+ * between, which alone was eight bytes a sample, and no barriers. */
 #include "stencil/box.h"
 
 #include "stencil/column_walk.cuh"

@@ -16,8 +16,9 @@ SMP_CPU_KERNEL(convolve_naive)
                 float s = smp_convolve_first(t, io->in.white);
                 for (int j = 0; j < t->rows; j++)
                     for (int i = 0; i < t->cols; i++)
-                        s = smp_convolve_tap(s, k[j * t->cols + i],
-                                         smp_at_border(&io->in, x - t->left + i, y - t->up + j, c, t->edge, outside));
+                        s = smp_convolve_tap(
+                            s, k[j * t->cols + i],
+                            smp_at_border(&io->in, x - t->left + i, y - t->up + j, c, t->edge, outside));
                 if (c == kept)
                     s = smp_load(smp_row(&io->in, y), x * channels + c, io->in.format);
                 stencil_put(io, y, x * channels + c, s);
@@ -29,7 +30,7 @@ enum { CONVOLVE_GROUP = 8 };
 /* One window row gives `count` taps to the sums of output rows first..last (of four): output row q uses kernel row
  * k - q * cols. count, first, last (and mostly step) are constants after inlining. */
 SMP_INLINE void convolve_group(float *restrict o, const float *in, int64_t step, const float *k, int64_t cols,
-                           int64_t lanes, int count, int first, int last)
+                               int64_t lanes, int count, int first, int last)
 {
     float k0[CONVOLVE_GROUP] = {0}, k1[CONVOLVE_GROUP] = {0}, k2[CONVOLVE_GROUP] = {0}, k3[CONVOLVE_GROUP] = {0};
     for (int i = 0; i < count; i++) {
@@ -71,8 +72,8 @@ SMP_INLINE void convolve_group(float *restrict o, const float *in, int64_t step,
 }
 
 /* All taps of one window row. */
-SMP_INLINE void convolve_row(float *restrict o, const float *in, int64_t step, const float *k, int64_t cols, int64_t lanes,
-                         int first, int last)
+SMP_INLINE void convolve_row(float *restrict o, const float *in, int64_t step, const float *k, int64_t cols,
+                             int64_t lanes, int first, int last)
 {
     for (int64_t i = 0; i < cols; i += CONVOLVE_GROUP, in += CONVOLVE_GROUP * step, k += CONVOLVE_GROUP)
         switch (cols - i < CONVOLVE_GROUP ? cols - i : CONVOLVE_GROUP) {
@@ -172,9 +173,9 @@ SMP_CPU_KERNEL(convolve_tiled)
     const int64_t reach = t->rows - 1, step = smp_stencil_step(reach), pitch = smp_convolve_pitch(t, io->in.channels);
     float *window = scratch;
     convolve_walk context = {.t = t,
-                         .k = smp_convolve_kernel(t, io->table),
-                         .outside = smp_outside(t->edge, t->fill, io->in.white),
-                         .rows = window + smp_stencil_window(reach, step, pitch)};
+                             .k = smp_convolve_kernel(t, io->table),
+                             .outside = smp_outside(t->edge, t->fill, io->in.white),
+                             .rows = window + smp_stencil_window(reach, step, pitch)};
     stencil_walk walk = {.io = io,
                          .up = t->up,
                          .down = smp_convolve_down(t),

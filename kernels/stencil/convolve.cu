@@ -20,8 +20,8 @@ template <typename IN, typename OUT> SMP_DEVICE void convolve_naive(const smp_io
         for (int row = 0; row < t.rows; row++)
             for (int col = 0; col < t.cols; col++)
                 s = smp_convolve_tap(s, k[row * t.cols + col],
-                                 stencil_at<IN>(io.in, i + (int64_t)(col - t.left) * io.in.channels, y - t.up + row,
-                                                t.edge, outside));
+                                     stencil_at<IN>(io.in, i + (int64_t)(col - t.left) * io.in.channels, y - t.up + row,
+                                                    t.edge, outside));
         return s;
     });
 }
@@ -41,7 +41,7 @@ struct convolve_table {
  * it with kernel row `row` - q, where there is one. */
 template <typename WEIGHTS>
 SMP_DEVICE void convolve_add_row(float sum[4][4], const float *at, int row, int rows, int cols, int channels,
-                             const WEIGHTS &k)
+                                 const WEIGHTS &k)
 {
     const bool every = row >= 3 && row < rows;
     for (int col = 0; col < cols; col++, at += channels) {
@@ -89,7 +89,7 @@ SMP_DEVICE void convolve_tile(const smp_io &io, const smp_convolve &t, const WEI
             const int to = mine + 3 + t.rows < base + have ? mine + 3 + t.rows : base + have;
             for (int j = from; j < to; j++)
                 convolve_add_row(sum, shared + (j - base) * line + margin - t.left * channels + lane, j - mine, t.rows,
-                             t.cols, channels, k);
+                                 t.cols, channels, k);
             __syncthreads();
         }
 #pragma unroll

@@ -16,12 +16,12 @@ enum {
 
 typedef struct smp_convolve {
     int32_t rows, cols;
-    int32_t up, left;         /* rows above and columns before the middle */
-    int32_t edge;             /* smp_edge */
-    int32_t keep_alpha;       /* alpha passes through: the kernel is not an average */
-    int32_t inside;           /* results of samples within 0..white lie within 0..white */
-    float fill;               /* of `constant`: a fraction of full scale */
-    float offset;             /* a fraction of full scale */
+    int32_t up, left;             /* rows above and columns before the middle */
+    int32_t edge;                 /* smp_edge */
+    int32_t keep_alpha;           /* alpha passes through: the kernel is not an average */
+    int32_t inside;               /* results of samples within 0..white lie within 0..white */
+    float fill;                   /* of `constant`: a fraction of full scale */
+    float offset;                 /* a fraction of full scale */
     float k[SMP_CONVOLVE_INLINE]; /* row by row, when they fit */
 } smp_convolve;
 
@@ -63,8 +63,9 @@ SMP_HOST_DEVICE size_t smp_convolve_scratch(const smp_convolve *t, int channels)
            sizeof(float);
 }
 
-/* GPU: a tile is SMP_CONVOLVE_ACROSS samples by SMP_CONVOLVE_DOWN rows, a row of four samples 32 apart and four rows a thread.
- * Its rows come into shared memory in batches; a row begins at a multiple of four samples, `margin` before the tile. */
+/* GPU: a tile is SMP_CONVOLVE_ACROSS samples by SMP_CONVOLVE_DOWN rows, a row of four samples 32 apart and four rows a
+ * thread. Its rows come into shared memory in batches; a row begins at a multiple of four samples, `margin` before the
+ * tile. */
 enum { SMP_CONVOLVE_ACROSS = 128, SMP_CONVOLVE_DOWN = 32, SMP_CONVOLVE_SHARED = 48 * 1024 };
 
 SMP_HOST_DEVICE int smp_convolve_margin(const smp_convolve *t, int channels)
@@ -92,9 +93,9 @@ SMP_HOST_DEVICE int smp_convolve_warp(const smp_convolve *t, const smp_io *io)
     const int channels = io->in.channels, side = t->rows;
     const int square =
         (side == 3 || side == 5 || side == 7) && t->cols == side && t->up == side / 2 && t->left == side / 2;
-    return square && smp_rows_aligned(io) && io->in.format == io->out.format && io->in.format != SMP_U16 && !(t->keep_alpha && io->in.alpha) &&
-                   (channels == 1 || channels == 3 || channels == 4) && (t->edge != SMP_CONSTANT || t->fill == 0.f) &&
-                   io->in.width * channels <= 1 << 30
+    return square && smp_rows_aligned(io) && io->in.format == io->out.format && io->in.format != SMP_U16 &&
+                   !(t->keep_alpha && io->in.alpha) && (channels == 1 || channels == 3 || channels == 4) &&
+                   (t->edge != SMP_CONSTANT || t->fill == 0.f) && io->in.width * channels <= 1 << 30
                ? side
                : 0;
 }

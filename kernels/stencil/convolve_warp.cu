@@ -1,8 +1,8 @@
-/* convolve and correlate on GPUs with kernels of 3 x 3, 5 x 5 and 7 x 7 weights, one warp a strip (column_walk.cuh), for u8
- * into u8 and f32 into f32 with 1, 3 or 4 channels. A lane makes 16 bytes, or 4 floats, of every output row and keeps
- * the sums of the K - 1 rows that are begun: each row that comes by adds its K taps to every one of them, which is the
- * definition's order. Weights are constants that multiplications read in place; K * K of them a sample are most of what
- * is left. A byte becomes a float by one permute (2^23 + byte) and one subtraction, once a lane and row. */
+/* convolve and correlate on GPUs with kernels of 3 x 3, 5 x 5 and 7 x 7 weights, one warp a strip (column_walk.cuh),
+ * for u8 into u8 and f32 into f32 with 1, 3 or 4 channels. A lane makes 16 bytes, or 4 floats, of every output row and
+ * keeps the sums of the K - 1 rows that are begun: each row that comes by adds its K taps to every one of them, which
+ * is the definition's order. Weights are constants that multiplications read in place; K * K of them a sample are most
+ * of what is left. A byte becomes a float by one permute (2^23 + byte) and one subtraction, once a lane and row. */
 #include "stencil/convolve.h"
 
 #include "stencil/column_walk.cuh"
@@ -111,14 +111,14 @@ template <typename T, int K, int C> SMP_DEVICE void convolve_warp(const smp_io &
     smp_count_clipped<T>(io, row.clipped);
 }
 
-#define CONVOLVE_WARP(K, C)                                                                                                \
-    SMP_KERNEL_BOUNDS(32, (K == 3 ? 16 : 12), convolve_warp##K##_##C##_u8_u8, smp_convolve, io, p)                             \
+#define CONVOLVE_WARP(K, C)                                                                                            \
+    SMP_KERNEL_BOUNDS(32, (K == 3 ? 16 : 12), convolve_warp##K##_##C##_u8_u8, smp_convolve, io, p)                     \
     {                                                                                                                  \
-        convolve_warp<uint8_t, K, C>(io, p);                                                                               \
+        convolve_warp<uint8_t, K, C>(io, p);                                                                           \
     }                                                                                                                  \
-    SMP_KERNEL_BOUNDS(32, 16, convolve_warp##K##_##C##_f32_f32, smp_convolve, io, p)                                           \
+    SMP_KERNEL_BOUNDS(32, 16, convolve_warp##K##_##C##_f32_f32, smp_convolve, io, p)                                   \
     {                                                                                                                  \
-        convolve_warp<float, K, C>(io, p);                                                                                 \
+        convolve_warp<float, K, C>(io, p);                                                                             \
     }
 #define CONVOLVE_WARP_ALL(K) CONVOLVE_WARP(K, 1) CONVOLVE_WARP(K, 3) CONVOLVE_WARP(K, 4)
 CONVOLVE_WARP_ALL(3)

@@ -109,9 +109,9 @@ SMP_CPU_KERNEL(sobel_tiled)
         return;
     float *lines = (float *)scratch + smp_stencil_window(2, smp_stencil_step(2), SMP_SOBEL_PITCH);
     sobel_walk context = {.g = g,
-                             .outside = smp_outside(g->edge, g->fill, io->in.white),
-                             .line = {lines, lines + SMP_SOBEL_PITCH},
-                             .row = lines + 2 * SMP_SOBEL_PITCH};
+                          .outside = smp_outside(g->edge, g->fill, io->in.white),
+                          .line = {lines, lines + SMP_SOBEL_PITCH},
+                          .row = lines + 2 * SMP_SOBEL_PITCH};
     stencil_walk walk = {.io = io,
                          .up = 1,
                          .down = 1,

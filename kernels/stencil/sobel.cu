@@ -84,8 +84,8 @@ template <int C> SMP_DEVICE sobel_three sobel_read(const float *at, int channels
     return three;
 }
 
-SMP_DEVICE stencil_float4 sobel_float4(const sobel_three &a, const sobel_three &b, const sobel_three &c,
-                                      int output, int alpha, int channel, int channels)
+SMP_DEVICE stencil_float4 sobel_float4(const sobel_three &a, const sobel_three &b, const sobel_three &c, int output,
+                                       int alpha, int channel, int channels)
 {
     stencil_float4 quad;
 #pragma unroll
@@ -134,10 +134,10 @@ template <typename IN, typename OUT, int C> SMP_DEVICE void sobel_tile_each(cons
     smp_count_clipped<OUT>(io, clipped);
 }
 
-#define SOBEL_TILED(C)                                                                                              \
-    template <typename IN, typename OUT> SMP_DEVICE void sobel_tiled##C(const smp_io &io, const smp_sobel &p)    \
+#define SOBEL_TILED(C)                                                                                                 \
+    template <typename IN, typename OUT> SMP_DEVICE void sobel_tiled##C(const smp_io &io, const smp_sobel &p)          \
     {                                                                                                                  \
-        sobel_tile_each<IN, OUT, C>(io, p);                                                                         \
+        sobel_tile_each<IN, OUT, C>(io, p);                                                                            \
     }                                                                                                                  \
     SMP_KERNEL_FORMATS(sobel_tiled##C, smp_sobel)
 SOBEL_TILED(0)

@@ -81,8 +81,7 @@ SMP_HOST_DEVICE float smp_sobel_at(const float p[9], int output)
 enum { SMP_SOBEL_PITCH = STENCIL_PITCH + 2 * SMP_MAX_CHANNELS };
 SMP_HOST_DEVICE size_t smp_sobel_scratch(void)
 {
-    size_t floats =
-        (smp_stencil_window(2, smp_stencil_step(2), SMP_SOBEL_PITCH) + 3 * SMP_SOBEL_PITCH) * sizeof(float);
+    size_t floats = (smp_stencil_window(2, smp_stencil_step(2), SMP_SOBEL_PITCH) + 3 * SMP_SOBEL_PITCH) * sizeof(float);
     size_t bytes = smp_bytes_line(2, SMP_MAX_CHANNELS) * (2 * sizeof(int16_t) + sizeof(uint8_t));
     return floats > bytes ? floats : bytes;
 }
@@ -99,8 +98,8 @@ enum { SMP_SOBEL_WARP_ROWS = 4, SMP_SOBEL_BYTES_BAND = 14, SMP_SOBEL_REALS_BAND 
 SMP_HOST_DEVICE int smp_sobel_warp(const smp_sobel *g, const smp_io *io)
 {
     const int channels = io->in.channels;
-    return g->output <= SMP_SOBEL_Y && smp_rows_aligned(io) && io->in.format == io->out.format && io->in.format != SMP_U16 &&
-           !io->in.alpha && (channels == 1 || channels == 3 || channels == 4) &&
+    return g->output <= SMP_SOBEL_Y && smp_rows_aligned(io) && io->in.format == io->out.format &&
+           io->in.format != SMP_U16 && !io->in.alpha && (channels == 1 || channels == 3 || channels == 4) &&
            (g->edge != SMP_CONSTANT || g->fill == 0.f) && io->in.width * channels <= 1 << 30;
 }
 

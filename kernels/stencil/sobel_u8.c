@@ -47,8 +47,7 @@ SMP_INLINE uint64_t across(uint8_t *restrict to, const int16_t *restrict first, 
 SMP_INLINE uint64_t row_of(uint8_t *to, const uint8_t *const *rows, int16_t *first, int16_t *second, const smp_view *in,
                            const bytes_tile *t, int edge, int outside, int output)
 {
-    static const int column_of[] = {
-        [SMP_SOBEL_X] = 4, [SMP_SOBEL_Y] = 0, [SMP_LAPLACE_4] = -2, [SMP_LAPLACE_8] = 3};
+    static const int column_of[] = {[SMP_SOBEL_X] = 4, [SMP_SOBEL_Y] = 0, [SMP_LAPLACE_4] = -2, [SMP_LAPLACE_8] = 3};
     const int64_t channels = in->channels, at = (t->a - t->first) * channels, n = (t->b - t->a) * channels;
     columns(first + at, second + at, rows[0], rows[1], rows[2], n, output);
     bytes_fold((uint16_t *)first, in, t, edge, (uint16_t)(int16_t)(column_of[output] * outside));

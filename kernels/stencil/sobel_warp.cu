@@ -1,6 +1,6 @@
-/* sobel on GPUs, one warp a strip (column_walk.cuh), for u8 into u8 and f32 into f32 with 1, 3 or 4 channels, none of them
- * alpha: the magnitude, x, or y. A lane makes 16 bytes, or 4 floats, of every row that comes by and keeps what the next
- * two rows need. f32 has the definition's own order, each column sum made once a lane.
+/* sobel on GPUs, one warp a strip (column_walk.cuh), for u8 into u8 and f32 into f32 with 1, 3 or 4 channels, none of
+ * them alpha: the magnitude, x, or y. A lane makes 16 bytes, or 4 floats, of every row that comes by and keeps what the
+ * next two rows need. f32 has the definition's own order, each column sum made once a lane.
  *
  * Bytes: all sums are exact integers, so their order is free: x = d(a) + 2 d(b) + d(c) with d = right - left in a row,
  * y = s(c) - s(a) with s = left + 2 middle + right. Two samples share a register as halves in units of 2^-24: a byte
@@ -249,17 +249,16 @@ template <int C, int WHAT> SMP_DEVICE void sobel_warp_reals(const smp_io &io, co
     column_walk<walk, 3>(io, g.edge, 1, C, s, row);
 }
 
-#define SOBEL_WARP(NAME, WHAT, C)                                                                                   \
-    SMP_KERNEL_BOUNDS(32, 20, NAME##C##_u8_u8, smp_sobel, io, p)                                                    \
+#define SOBEL_WARP(NAME, WHAT, C)                                                                                      \
+    SMP_KERNEL_BOUNDS(32, 20, NAME##C##_u8_u8, smp_sobel, io, p)                                                       \
     {                                                                                                                  \
-        sobel_warp_bytes<C, WHAT>(io, p);                                                                           \
+        sobel_warp_bytes<C, WHAT>(io, p);                                                                              \
     }                                                                                                                  \
-    SMP_KERNEL_BOUNDS(32, 24, NAME##C##_f32_f32, smp_sobel, io, p)                                                  \
+    SMP_KERNEL_BOUNDS(32, 24, NAME##C##_f32_f32, smp_sobel, io, p)                                                     \
     {                                                                                                                  \
-        sobel_warp_reals<C, WHAT>(io, p);                                                                           \
+        sobel_warp_reals<C, WHAT>(io, p);                                                                              \
     }
-#define SOBEL_WARP_ALL(NAME, WHAT)                                                                                  \
-    SOBEL_WARP(NAME, WHAT, 1) SOBEL_WARP(NAME, WHAT, 3) SOBEL_WARP(NAME, WHAT, 4)
+#define SOBEL_WARP_ALL(NAME, WHAT) SOBEL_WARP(NAME, WHAT, 1) SOBEL_WARP(NAME, WHAT, 3) SOBEL_WARP(NAME, WHAT, 4)
 SOBEL_WARP_ALL(sobel_warp, SMP_SOBEL_MAGNITUDE)
 SOBEL_WARP_ALL(sobel_warp_x, SMP_SOBEL_X)
 SOBEL_WARP_ALL(sobel_warp_y, SMP_SOBEL_Y)

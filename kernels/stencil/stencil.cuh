@@ -63,7 +63,8 @@ SMP_DEVICE float stencil_across(const IN *row, const smp_view &in, int64_t i, in
 
 /* The same and smp_border(), called, where few samples need them. */
 template <typename IN>
-SMP_DEVICE_COLD float stencil_cold_across(const IN *row, int64_t width, int channels, int64_t i, int edge, float outside)
+SMP_DEVICE_COLD float stencil_cold_across(const IN *row, int64_t width, int channels, int64_t i, int edge,
+                                          float outside)
 {
     return stencil_across(row, width, channels, i, edge, outside);
 }

@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 #include "lib/cpu_kernel.h"
-#include "lib/view.h"
 #include "lib/exact_math.h"
+#include "lib/view.h"
 
 /* The code value that stands outside the picture under `zero` and `constant`; fill is a fraction of full scale. */
 SMP_HOST_DEVICE float smp_outside(int edge, float fill, float white)
@@ -27,7 +27,9 @@ SMP_HOST_DEVICE float smp_outside(int edge, float fill, float white)
 SMP_HOST_DEVICE int smp_rows_aligned(const smp_io *io)
 {
     return ((uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride |
-            (uintptr_t)io->by.stride) % 16 == 0;
+            (uintptr_t)io->by.stride) %
+               16 ==
+           0;
 }
 
 /* The sample at pixel (x, y), channel c, wherever it lies; outside: the value of smp_outside(). */

@@ -7,8 +7,8 @@
  * group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's left and right end,
  * what lies outside is made in shared memory from what has arrived (settle), so that they keep up with the others. The
  * ends of rows that wrap go sample by sample through the border rule. Rows begin at multiples of 16 bytes
- * (smp_rows_aligned); launches over others take the tiled kernels. Shared accesses: pieces lie side by side in a row; only those of the halo, of several
- * rows at a time, meet in banks, since rows lie at multiples of 128 bytes. */
+ * (smp_rows_aligned); launches over others take the tiled kernels. Shared accesses: pieces lie side by side in a row;
+ * only those of the halo, of several rows at a time, meet in banks, since rows lie at multiples of 128 bytes. */
 #ifndef SMP_KERNELS_STRIP_CUH
 #define SMP_KERNELS_STRIP_CUH
 
@@ -76,7 +76,8 @@ SMP_DEVICE int strip_border(int i, int n, int channels, int edge)
 /* C: channels, or 0 when they are not constant. Border values are zero. */
 template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_loader {
     typedef strip_rows<IN, ACROSS, SIDE, ROWS, STAGES> rows_type;
-    static constexpr int PIECE = rows_type::PIECE, PITCH = rows_type::PITCH, GROUP = ROWS * PITCH, RING = STAGES * GROUP;
+    static constexpr int PIECE = rows_type::PIECE, PITCH = rows_type::PITCH, GROUP = ROWS * PITCH,
+                         RING = STAGES * GROUP;
     static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
     static constexpr int HALO = rows_type::HALO, SIDE_TURN = rows_type::SIDE_TURN, BESIDE = rows_type::BESIDE;
     static_assert(MIDDLE <= 32 && ROWS % TURN == 0 && HALO <= 32, "a row is one copy at most");

@@ -35,9 +35,9 @@ uint64_t smp_alloc_live(void);
 uint64_t smp_alloc_peak(void);
 void smp_alloc_limit(uint64_t bytes);
 
-/* From now on the C library keeps what is freed, up to 4 MB a block, instead of giving it back to the system at once: for
- * work that takes the same memory again and again. Measured over small pictures: a quarter of all processor time went into
- * pages that were given back and fetched again. */
+/* From now on the C library keeps what is freed, up to 4 MB a block, instead of giving it back to the system at once:
+ * for work that takes the same memory again and again. Measured over small pictures: a quarter of all processor time
+ * went into pages that were given back and fetched again. */
 void smp_alloc_keep(void);
 
 /* How often the limit refused memory so far. */

@@ -28,7 +28,7 @@ struct smp_tasks {
  * the end all tasks. */
 static void step_back(void)
 {
-#ifdef __linux__ /* where a thread has a priority of its own */
+#ifdef __linux__        /* where a thread has a priority of its own */
     enum { STEPS = 5 }; /* a third of a share */
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, (id_t)gettid()) + STEPS);
 #endif

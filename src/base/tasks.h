@@ -11,14 +11,15 @@ typedef struct smp_tasks smp_tasks;
 typedef void smp_task_fn(void *context, int thread, int64_t task);
 
 /* fn(context, thread, k) runs task k = 0, 1, ... on thread 0 .. threads-1. At most `room` tasks may be begun and not
- * awaited. With one thread the tasks run in smp_tasks_begin, and none is started. Threads run at a lower priority than the
- * one that opens them. *out null on failure. */
+ * awaited. With one thread the tasks run in smp_tasks_begin, and none is started. Threads run at a lower priority than
+ * the one that opens them. *out null on failure. */
 smp_code smp_tasks_open(int threads, int room, smp_task_fn *fn, void *context, smp_tasks **out, smp_error *err);
 
 /* The next task may be run from now on. */
 void smp_tasks_begin(smp_tasks *tasks);
 
-/* Called by a task once, from whichever thread runs it: what smp_tasks_begin's caller borrowed it is no longer needed. */
+/* Called by a task once, from whichever thread runs it: what smp_tasks_begin's caller borrowed it is no longer needed.
+ */
 void smp_tasks_release(smp_tasks *tasks);
 
 /* Waits until every task that was begun has called smp_tasks_release; done it need not be. */

@@ -1,5 +1,5 @@
-/* The threads of a batch: see batch.h. Every thread takes the next file and does all of it; what it shares with the others
- * is one lock round the counters below. */
+/* The threads of a batch: see batch.h. Every thread takes the next file and does all of it; what it shares with the
+ * others is one lock round the counters below. */
 #include "batch/batch.h"
 
 #include <pthread.h>
@@ -14,10 +14,10 @@
 
 enum {
     MOST_JOBS = 1024,
-    GPU_JOBS = 4,             /* pictures in flight on a GPU, a stream each */
+    GPU_JOBS = 4, /* pictures in flight on a GPU, a stream each */
     TICK_MS = 100,
-    WIDE_BYTES = 256 << 10,   /* a file from which the last ones are worth all threads */
-    AHEAD = 8                 /* files a thread may be ahead of the one that is delivered next, when in order */
+    WIDE_BYTES = 256 << 10, /* a file from which the last ones are worth all threads */
+    AHEAD = 8               /* files a thread may be ahead of the one that is delivered next, when in order */
 };
 
 typedef struct result { /* of a file that waits for those before it */
@@ -155,8 +155,8 @@ static smp_code run_one(worker *w, size_t index, smp_run_report *report, smp_err
     batch *b = w->b;
     uint64_t refused = smp_alloc_refused();
     bool wide = take_wide(b, index);
-    smp_code code = wide ? run_once(w, index, b->wide, NULL, report, err)
-                         : run_once(w, index, w->device, w->cache, report, err);
+    smp_code code =
+        wide ? run_once(w, index, b->wide, NULL, report, err) : run_once(w, index, w->device, w->cache, report, err);
     if (wide)
         pthread_mutex_unlock(&b->wide_lock);
     if (!short_of_memory(code, refused) || b->jobs == 1)
@@ -214,7 +214,8 @@ static void wait_a_tick(batch *b, pthread_cond_t *condition)
 
 static bool must_wait(const batch *b)
 {
-    return b->alone > 0 || (b->count->in_flight > 0 && crowded(b)) || (b->request->in_order && b->next >= b->delivered + b->window);
+    return b->alone > 0 || (b->count->in_flight > 0 && crowded(b)) ||
+           (b->request->in_order && b->next >= b->delivered + b->window);
 }
 
 /* The next file, or false when there is none. */
@@ -308,7 +309,8 @@ static smp_code open_workers(batch *b, worker *workers, const smp_batch_devices 
     const smp_batch_request *r = b->request;
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < b->jobs; i++) {
-        smp_device_request ask = {.spec = devices->specs[i % devices->count], .threads = devices->emulated ? r->threads : 1, .isa = r->isa};
+        smp_device_request ask = {
+            .spec = devices->specs[i % devices->count], .threads = devices->emulated ? r->threads : 1, .isa = r->isa};
         workers[i].b = b;
         code = smp_device_open(&ask, &workers[i].device, NULL, 0, err);
         if (!code)
@@ -338,7 +340,8 @@ static smp_code ended_how(const batch *b, smp_error *err)
     int number = r->stop ? (int)*r->stop : 0;
     if (!number || b->count->done + b->count->failed == r->count)
         return SMP_OK;
-    return number == SIGTERM ? smp_fail(err, SMP_E_TERMINATED, "terminated") : smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
+    return number == SIGTERM ? smp_fail(err, SMP_E_TERMINATED, "terminated")
+                             : smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
 }
 
 smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count, char *note, size_t note_size,
@@ -371,8 +374,8 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
     if (!code)
         code = open_workers(&b, workers, &devices, err);
     if (!code && note)
-        snprintf(note, note_size, "%d file%s at once on %s%s%s", b.jobs, b.jobs == 1 ? "" : "s", workers[0].device->info.name,
-                 choice[0] ? "; " : "", choice);
+        snprintf(note, note_size, "%d file%s at once on %s%s%s", b.jobs, b.jobs == 1 ? "" : "s",
+                 workers[0].device->info.name, choice[0] ? "; " : "", choice);
     if (!code)
         code = start(&b, workers, &started, err);
     if (!code)

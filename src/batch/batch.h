@@ -1,7 +1,8 @@
 /* Many files through one pipeline: several at once, each by a thread that reads, decodes, computes, encodes and writes
  * it, so that one file is decoded while another is computed and a third is written. Small pictures run in their thread
- * alone, with plans and memory kept from file to file; large ones stream, and the last ones share all threads. Memory is
- * bounded by the files at once, and by --max-memory: a file that finds too little beside others waits and runs alone. */
+ * alone, with plans and memory kept from file to file; large ones stream, and the last ones share all threads. Memory
+ * is bounded by the files at once, and by --max-memory: a file that finds too little beside others waits and runs
+ * alone. */
 #ifndef SMP_EXEC_BATCH_H
 #define SMP_EXEC_BATCH_H
 
@@ -28,7 +29,8 @@ typedef struct smp_batch_request {
     size_t count;
     smp_limits limits;
     smp_write_options write;
-    const char *device; /* auto, cpu, cuda (all GPUs), cuda:0,2 (some), simt; several files at once have a handle each */
+    const char
+        *device; /* auto, cpu, cuda (all GPUs), cuda:0,2 (some), simt; several files at once have a handle each */
     const char *isa, *variant;
     int threads; /* that compute, in all; 0: one a core */
     int jobs;    /* files at once; 0: chosen */
@@ -48,8 +50,8 @@ typedef struct smp_batch_request {
 } smp_batch_request;
 
 /* Runs them. SMP_OK also when files failed (count says how many); otherwise what kept the batch itself from running or
- * ended it: no device, or SMP_E_INTERRUPTED, SMP_E_TERMINATED after a signal with files left. note (may be null) gets one
- * line about the devices and files at once. */
+ * ended it: no device, or SMP_E_INTERRUPTED, SMP_E_TERMINATED after a signal with files left. note (may be null) gets
+ * one line about the devices and files at once. */
 smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count, char *note, size_t note_size,
                        smp_error *err);
 

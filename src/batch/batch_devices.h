@@ -12,8 +12,8 @@ typedef struct smp_batch_devices {
     bool gpu, emulated;
 } smp_batch_devices;
 
-/* cuda is every GPU there is, cuda:0,2 those; auto weighs the work of all files (guessed from the first that can be read)
- * against the start of a GPU. note: one line about that choice. */
+/* cuda is every GPU there is, cuda:0,2 those; auto weighs the work of all files (guessed from the first that can be
+ * read) against the start of a GPU. note: one line about that choice. */
 smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devices *devices, char *note,
                                 size_t note_size, smp_error *err);
 

@@ -10,7 +10,7 @@
 #include "stages/stage.h"
 
 typedef struct smp_find_options {
-    bool recursive; /* folders in folders too; links to folders are not followed */
+    bool recursive;                              /* folders in folders too; links to folders are not followed */
     const char *const *include, *const *exclude; /* globs: without a slash of a file's name, with one of its path under
                                                     the folder given; upper and lower case are the same */
     size_t include_count, exclude_count;
@@ -45,10 +45,10 @@ typedef struct smp_found_list {
 
 /* In the order given; what lies in a folder in the order of its bytes, so that every run and every shard sees the same.
  * Of a folder, hidden files are left out, and without `include` those that their extension says to be of another kind,
- * or that is in ignored_extensions.def. A file whose path is too long, or that cannot be looked at for another reason, is on
- * the list all the same: who opens it says why it cannot. A path given that is not there is SMP_E_READ when it looks
- * like a folder's (no extension, or a slash at its end) or nothing else that was given is there; else it is on the list
- * too. */
+ * or that is in ignored_extensions.def. A file whose path is too long, or that cannot be looked at for another reason,
+ * is on the list all the same: who opens it says why it cannot. A path given that is not there is SMP_E_READ when it
+ * looks like a folder's (no extension, or a slash at its end) or nothing else that was given is there; else it is on
+ * the list too. */
 smp_code smp_walk(const char *const *given, size_t count, const smp_find_options *options, smp_found_list *list,
                   smp_error *err);
 void smp_found_free(smp_found_list *list);

@@ -329,8 +329,9 @@ smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_jou
     char *line = smp_alloc_raw(most);
     if (!line)
         return smp_fail_memory(err, "a line", most);
-    int used = snprintf(line, NUMBERS, "%s %016" PRIx64 "%016" PRIx64 " %016" PRIx64 "%016" PRIx64 " %" PRIu64 " %" PRId64 " ",
-                        e->done ? "done" : "begin", e->input.a, e->input.b, e->work.a, e->work.b, e->size, e->mtime);
+    int used =
+        snprintf(line, NUMBERS, "%s %016" PRIx64 "%016" PRIx64 " %016" PRIx64 "%016" PRIx64 " %" PRIu64 " %" PRId64 " ",
+                 e->done ? "done" : "begin", e->input.a, e->input.b, e->work.a, e->work.b, e->size, e->mtime);
     char *to = line + used;
     *to++ = '"';
     for (const char *from = output; *from; from++) {

@@ -1,5 +1,5 @@
-/* What a batch has done, in a file of the output folder, so that a run after an interruption, a crash or a kill does what
- * is left and nothing twice. A line says that a file is begun, another that it is done; lines are only ever added.
+/* What a batch has done, in a file of the output folder, so that a run after an interruption, a crash or a kill does
+ * what is left and nothing twice. A line says that a file is begun, another that it is done; lines are only ever added.
  *
  * A file is done when the journal says so of its input as it is now (path, size, time of change), of this pipeline with
  * these settings, and the output is still as it was written. An output of which only the beginning is noted was made or
@@ -25,11 +25,11 @@ void smp_hash_add(smp_hash *hash, const void *data, size_t size);
 void smp_hash_text(smp_hash *hash, const char *text); /* with its end, so that texts do not run together */
 
 typedef struct smp_journal_entry { /* a line */
-    bool done;      /* else begun */
-    smp_hash input; /* path, size, time of change */
-    smp_hash work;  /* pipeline, settings, version */
-    uint64_t size;  /* of the output, and */
-    int64_t mtime;  /* nanoseconds: when it was written; both 0 when begun */
+    bool done;                     /* else begun */
+    smp_hash input;                /* path, size, time of change */
+    smp_hash work;                 /* pipeline, settings, version */
+    uint64_t size;                 /* of the output, and */
+    int64_t mtime;                 /* nanoseconds: when it was written; both 0 when begun */
 } smp_journal_entry;
 
 typedef struct smp_journal_past { /* of one output */
@@ -40,15 +40,15 @@ typedef struct smp_journal_past { /* of one output */
     size_t journal; /* that says begun */
 } smp_journal_past;
 
-/* All journals of a folder, read into memory. A folder without any gives an empty log. Lines that were cut off are passed
- * over. */
+/* All journals of a folder, read into memory. A folder without any gives an empty log. Lines that were cut off are
+ * passed over. */
 typedef struct smp_journal_log smp_journal_log;
 smp_code smp_journal_read(const char *folder, smp_journal_log **out, smp_error *err);
 const smp_journal_past *smp_journal_find(const smp_journal_log *log, const char *output);
 void smp_journal_log_free(smp_journal_log *log);
 
-/* Opens this run's journal to add to it: shard `shard` of `shards` (0 of 0: no shards) has one of its own, and one run at a
- * time holds it (SMP_E_WRITE when another does). */
+/* Opens this run's journal to add to it: shard `shard` of `shards` (0 of 0: no shards) has one of its own, and one run
+ * at a time holds it (SMP_E_WRITE when another does). */
 typedef struct smp_journal smp_journal;
 smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, smp_error *err);
 

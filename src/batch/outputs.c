@@ -39,7 +39,8 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
         if (field == FIELDS) {
             smp_fail(err, SMP_E_USAGE, "'%.*s' is no part of a name", (int)(length < 40 ? length : 40), at);
             const char *near = length > 2 ? smp_nearest(at + 1, length - 2, fields, FIELDS) : NULL;
-            return near ? smp_hint(err, "did you mean {%s}?", near) : smp_hint(err, "write {stem}, {ext}, {from} or {name}");
+            return near ? smp_hint(err, "did you mean {%s}?", near)
+                        : smp_hint(err, "write {stem}, {ext}, {from} or {name}");
         }
         varies |= field == STEM || field == NAME;
         at += length;

@@ -250,7 +250,8 @@ static size_t each_folder(const smp_todo *todo, size_t (*fn)(const char *folder)
     for (size_t i = 0; i < todo->found.count; i++) {
         const char *slash = strrchr(todo->outputs[i], '/');
         size_t length = slash ? (size_t)(slash - todo->outputs[i]) + 1 : 0;
-        if (!length || length >= sizeof folder || (strlen(folder) == length && !strncmp(folder, todo->outputs[i], length)))
+        if (!length || length >= sizeof folder ||
+            (strlen(folder) == length && !strncmp(folder, todo->outputs[i], length)))
             continue;
         memcpy(folder, todo->outputs[i], length);
         folder[length] = '\0';

@@ -1,13 +1,13 @@
-/* What a batch has to do: every file found, what becomes of it, and whether that is to be done, was done before, is kept as
- * it is or belongs to another shard. All that can be wrong is found here, before the first byte is written. */
+/* What a batch has to do: every file found, what becomes of it, and whether that is to be done, was done before, is
+ * kept as it is or belongs to another shard. All that can be wrong is found here, before the first byte is written. */
 #ifndef SMP_EXEC_AGENDA_H
 #define SMP_EXEC_AGENDA_H
 
 #include <pthread.h>
 
 #include "batch/batch.h"
-#include "batch/journal.h"
 #include "batch/find_files.h"
+#include "batch/journal.h"
 
 typedef enum smp_todo_state {
     SMP_TODO_DO,
@@ -46,9 +46,9 @@ typedef struct smp_todo {
     const smp_todo_request *request;
     smp_found_list found;
     char **outputs;
-    smp_todo_item *items; /* one a file found */
-    smp_batch_file *files;  /* those to do, for smp_batch_run, and */
-    size_t *item_of;        /* which item each is */
+    smp_todo_item *items;  /* one a file found */
+    smp_batch_file *files; /* those to do, for smp_batch_run, and */
+    size_t *item_of;       /* which item each is */
     size_t to_do, done, kept, changed, others;
     smp_journal *journal; /* null until smp_todo_start */
     pthread_mutex_t lock; /* of the journal */
@@ -61,7 +61,8 @@ void smp_todo_free(smp_todo *todo);
 /* Makes the folder, removes what a killed run left (*swept files, with resume only), opens the journal. */
 smp_code smp_todo_start(smp_todo *todo, size_t *swept, smp_error *err);
 
-/* For smp_batch_request.begin and finished: notes the index-th file to do as begun, makes its folder; notes it as done. */
+/* For smp_batch_request.begin and finished: notes the index-th file to do as begun, makes its folder; notes it as done.
+ */
 smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err);
 smp_code smp_todo_done(smp_todo *todo, size_t index, smp_error *err);
 

@@ -77,7 +77,10 @@ static void pattern_geometry(const smp_io *io, const void *params, smp_grid *gri
     grid->block[0] = (unsigned)p->warps * SMP_WARP;
 }
 
-#define LAUNCH(name) {SMP_IN, SMP_OUT, {{0}}, name, pattern_geometry}
+#define LAUNCH(name)                                                                                                   \
+    {                                                                                                                  \
+        SMP_IN, SMP_OUT, {{0}}, name, pattern_geometry                                                                 \
+    }
 static const smp_launch launches[SMP_BENCH_OPS][3] = {
     [SMP_BENCH_LOAD] = {LAUNCH("bench_load4"), LAUNCH("bench_load8"), LAUNCH("bench_load16")},
     [SMP_BENCH_STORE] = {LAUNCH("bench_store4"), LAUNCH("bench_store8"), LAUNCH("bench_store16")},

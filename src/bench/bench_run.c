@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "bench/bank_patterns.h"
 #include "device/cpu.h"
 #include "device/cuda/cuda.h"
 #include "device/cuda/cuda_state.h"
 #include "device/simt/simt.h"
 #include "run/peaks.h"
-#include "bench/bank_patterns.h"
 
 typedef struct steps {
     const smp_bench_request *request;
@@ -135,7 +135,8 @@ smp_code smp_bench_run(const smp_bench_request *request, smp_bench_report *repor
     if (request->streams) {
         code = smp_peak_launch(device, &report->launch_each, &report->launch_waited, err);
         if (!code)
-            code = device->host_memory ? cpu_streams(request, report, &at, err) : gpu_streams(request, report, &at, err);
+            code =
+                device->host_memory ? cpu_streams(request, report, &at, err) : gpu_streams(request, report, &at, err);
     }
     if (!code && request->patterns)
         code = measure_patterns(request, report, &at, err);

@@ -5,10 +5,10 @@
 #include "report/bench.h"
 
 typedef struct smp_bench_request {
-    smp_device *device; /* opened by the caller, stays open */
-    const char *isa;    /* CPU: as it was opened with; null for the best */
-    int threads;        /* CPU: the most; rates are taken for 1, 2, 4, ... and this */
-    size_t size;        /* bytes of a buffer; 0: chosen */
+    smp_device *device;     /* opened by the caller, stays open */
+    const char *isa;        /* CPU: as it was opened with; null for the best */
+    int threads;            /* CPU: the most; rates are taken for 1, 2, 4, ... and this */
+    size_t size;            /* bytes of a buffer; 0: chosen */
     bool streams, patterns; /* which parts are wanted */
     smp_code (*progress)(void *context, int64_t done, int64_t total); /* may be null */
     void *progress_context;

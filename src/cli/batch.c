@@ -6,10 +6,10 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "batch/outputs.h"
+#include "batch/todo.h"
 #include "cli/many.h"
 #include "cli/shipped.h"
-#include "batch/todo.h"
-#include "batch/outputs.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -112,7 +112,8 @@ static smp_code check_settings(const batch_settings *settings, smp_error *err)
     return code ? code : check_report(settings, err);
 }
 
-/* All that decides what outputs look like: the texts of the pipeline, pictures in it, settings, options, the version. */
+/* All that decides what outputs look like: the texts of the pipeline, pictures in it, settings, options, the version.
+ */
 static smp_hash work_hash(const batch_settings *settings, const smp_program *program, const smp_diags *diags)
 {
     smp_hash hash = smp_hash_start();
@@ -145,8 +146,9 @@ typedef struct batch_run {
     smp_todo todo;
     smp_progress progress;
     smp_failures failures;
+    smp_remarks remarks;
     FILE *report;
-    bool told; /* that it is being stopped */
+    bool told;         /* that it is being stopped */
     smp_error journal; /* the first that could not be noted */
     double began;
 } batch_run;
@@ -162,7 +164,9 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
     batch_run *b = context;
     if (report->status)
         smp_failures_add(&b->failures, report->input, err);
-    else if (!b->journal.code)
+    else
+        smp_remarks_add(&b->remarks, report);
+    if (!report->status && !b->journal.code)
         smp_todo_done(&b->todo, index, &b->journal);
     if (b->report) {
         smp_report_line(b->report, report, report->status ? "failed" : "done", err);
@@ -208,7 +212,8 @@ static void tick(void *context, const smp_batch_count *count)
     batch_run *b = context;
     const smp_common *common = &b->settings->many.plan.base.common;
     size_t ended = count->done + count->failed;
-    double share = count->bytes ? (double)count->bytes_done / (double)count->bytes : (double)ended / (double)count->files;
+    double share =
+        count->bytes ? (double)count->bytes_done / (double)count->bytes : (double)ended / (double)count->files;
     if (smp_cli_stopped && !b->told) {
         smp_progress_end(&b->progress);
         if (count->in_flight && !common->quiet)
@@ -336,6 +341,7 @@ static void show_summary(batch_run *b, const smp_batch_count *count)
     smp_todo *todo = &b->todo;
     const smp_common *common = &b->settings->many.plan.base.common;
     double past = smp_now() - b->began;
+    smp_remarks_show(&b->remarks, common);
     smp_failures_show(&b->failures, common, count->files + todo->changed);
     if (common->quiet)
         return;
@@ -398,7 +404,8 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     if (common->verbose && !common->quiet && note[0])
         fprintf(stderr, "smempipe: %s\n", note);
     if (swept && common->verbose && !common->quiet)
-        fprintf(stderr, "smempipe: removed %zu unfinished file%s of a run that was killed\n", swept, swept == 1 ? "" : "s");
+        fprintf(stderr, "smempipe: removed %zu unfinished file%s of a run that was killed\n", swept,
+                swept == 1 ? "" : "s");
     bool stopped = code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED;
     if (code && !stopped)
         return code;
@@ -441,6 +448,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     else if (!code)
         code = do_all(&b, program, diags, err);
     smp_failures_free(&b.failures);
+    smp_remarks_free(&b.remarks);
     smp_todo_free(&b.todo);
     return code;
 }
@@ -466,15 +474,13 @@ const smp_command smp_command_batch = {
         "hidden "
         "files are passed over, and files that are something else by their names (films and notes beside photographs, "
         "formats that are not read, sounds where the pipeline is for pictures), and counted; every other file is "
-        "tried, "
-        "whatever it is called. --include '*' tries all.\n"
+        "tried, whatever it is called. --include '*' tries all.\n"
         "Before the first byte is written: no two inputs may have one output, no output may be an input or lie in an "
         "input folder, and no output may exist (--resume, --skip-existing and --force say what to do with those that "
         "do).\n"
         "The first Ctrl-C finishes the files in flight; the second stops. After either, or a kill, --resume does the "
         "rest; outputs that were changed since are named and left, or made again with --redo-changed. Files that a "
-        "pipeline "
-        "saves get the output's name in front: cat-edges.png.\n"
+        "pipeline saves get the output's name in front: cat-edges.png.\n"
         "--device cuda is every GPU of the machine, cuda:0,2 some of them, several files in flight on each. --threads "
         "bounds "
         "the processors that compute in all, --max-memory the memory of all files at once: one that finds too little "

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/pool.h"
-#include "cli/cli.h"
 #include "bench/bench_run.h"
+#include "cli/cli.h"
 
 typedef struct bench_settings {
     smp_common common;

@@ -9,9 +9,9 @@
 #include "base/limits.h"
 #include "cli/options.h"
 #include "device/device.h"
-#include "run/run.h"
 #include "io/media.h"
 #include "pipe/program.h"
+#include "run/run.h"
 
 /* ------------------------------------------------------------------------------------------------ settings */
 
@@ -75,8 +75,8 @@ typedef struct smp_cli_job {
 } smp_cli_job;
 
 /* *job is to be closed also on failure. */
-smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *program, smp_diags *diags, const char *input,
-                          smp_cli_job *job, smp_error *err);
+smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *program, smp_diags *diags,
+                          const char *input, smp_cli_job *job, smp_error *err);
 void smp_cli_job_close(smp_cli_job *job);
 
 /* A variant that no stage has is SMP_E_USAGE. */
@@ -98,6 +98,9 @@ int smp_cli_sample_type(int word);
 /* "smempipe: warning: ..." on stderr unless --quiet. */
 void smp_cli_warning(const smp_common *common, const char *format, ...) SMP_PRINTF(2, 3);
 
+/* Notes about a file as warnings. path "-" is named standard input or, when it was written, standard output. */
+void smp_cli_notes(const smp_common *common, const char *path, bool written, const smp_notes *notes);
+
 /* Flushes and closes stdout: a full disk behind it is SMP_E_WRITE, not silence. */
 smp_code smp_cli_close_stdout(smp_error *err);
 
@@ -105,8 +108,8 @@ smp_code smp_cli_close_stdout(smp_error *err);
  * 143. */
 void smp_cli_catch_signals(void);
 
-/* From now on the first SIGINT or SIGTERM only sets this to its number, for work that ends in good order; the second ends
- * the program as before. */
+/* From now on the first SIGINT or SIGTERM only sets this to its number, for work that ends in good order; the second
+ * ends the program as before. */
 extern volatile sig_atomic_t smp_cli_stopped;
 void smp_cli_stop_gently(void);
 
@@ -117,7 +120,8 @@ smp_code smp_cli_check_stdout(const char *path, smp_error *err);
 /* The same for an input, which cannot come from standard input when the pipeline does (null: -e stages). */
 smp_code smp_cli_check_input(const char *pipe, const char *in, smp_error *err);
 
-/* Refuses a report that would overwrite a file that the command uses, existing or yet to be made. Null or "-": never. */
+/* Refuses a report that would overwrite a file that the command uses, existing or yet to be made. Null or "-": never.
+ */
 smp_code smp_cli_refuse_report(const char *path, const char *used, smp_error *err);
 
 /* Writes what render() prints of data to a file, which appears whole or not at all (io/output.h). */
@@ -144,8 +148,8 @@ void smp_cli_diagnostics(const smp_pipeline_settings *settings, const smp_diags 
 
 /* Parses the pipeline, has `work` do its work with it, and prints the diagnostics of both. */
 typedef smp_code smp_cli_work(void *context, const smp_program *program, smp_diags *diags, smp_error *err);
-smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char *path, smp_cli_work *work, void *context,
-                              smp_error *err);
+smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char *path, smp_cli_work *work,
+                              void *context, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ progress */
 

@@ -79,6 +79,16 @@ void smp_cli_warning(const smp_common *common, const char *format, ...)
     fputc('\n', stderr);
 }
 
+void smp_cli_notes(const smp_common *common, const char *path, bool written, const smp_notes *notes)
+{
+    if (!strcmp(path, "-"))
+        path = written ? "standard output" : "standard input";
+    for (int i = 0; i < notes->count; i++)
+        smp_cli_warning(common, "%s: %s", path, notes->items[i]);
+    if (notes->more)
+        smp_cli_warning(common, "%s: %d more notes of this kind", path, notes->more);
+}
+
 smp_code smp_cli_close_stdout(smp_error *err)
 {
     bool failed = ferror(stdout) != 0;

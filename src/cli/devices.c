@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
-#include "run/peaks.h"
 #include "report/json.h"
 #include "report/text.h"
+#include "run/peaks.h"
 
 typedef struct devices_settings {
     smp_common common;

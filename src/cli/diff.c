@@ -56,7 +56,8 @@ static void compare_shapes(const smp_media *a, const smp_media *b, difference *d
     if (s->kind != t->kind)
         snprintf(d->mismatch, sizeof d->mismatch, "one is a picture, the other is sound");
     else if (d->sound && s->height != t->height)
-        snprintf(d->mismatch, sizeof d->mismatch, "%lld frames against %lld", (long long)s->height, (long long)t->height);
+        snprintf(d->mismatch, sizeof d->mismatch, "%lld frames against %lld", (long long)s->height,
+                 (long long)t->height);
     else if (s->width != t->width || s->height != t->height)
         snprintf(d->mismatch, sizeof d->mismatch, "size %lldx%lld against %lldx%lld", (long long)s->width,
                  (long long)s->height, (long long)t->width, (long long)t->height);
@@ -234,6 +235,8 @@ static smp_code diff(void *given, smp_error *err)
     compare_shapes(smp_reader_media(a), smp_reader_media(b), &d);
     if (!d.mismatch[0] && (code = compare_rows(a, b, settings, &d, err)))
         goto end;
+    smp_cli_notes(&settings->common, settings->a, false, smp_reader_notes(a));
+    smp_cli_notes(&settings->common, settings->b, false, smp_reader_notes(b));
     bool same = !d.mismatch[0] && !d.beyond;
     if (end && !d.mismatch[0])
         same = psnr_of(&d) >= least;

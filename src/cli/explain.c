@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "report/json.h"
+#include "report/text.h"
 #include "run/file_source.h"
 #include "run/memory_estimate.h"
 #include "run/step.h"
-#include "report/json.h"
-#include "report/text.h"
 
 enum { STATEMENT_COLUMNS = 54 };
 
@@ -115,7 +115,8 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
     if (!out->text)
         return smp_fail_memory(err, "the plan's text", 256);
     const smp_variant *variant = step->stage ? smp_step_variant(step, wanted) : NULL;
-    const bool borrowed = smp_source_by_strips(plan, index, e->device) || (e->device->host_memory && smp_zero_copy_sink(plan, index) >= 0);
+    const bool borrowed = smp_source_by_strips(plan, index, e->device) ||
+                          (e->device->host_memory && smp_zero_copy_sink(plan, index) >= 0);
     out->rows = borrowed ? 0 : window->rows;
     out->bytes = smp_memory_estimate_step(plan, step, variant, !e->device->host_memory, e->strip_rows, out->rows);
     if (variant)

@@ -53,6 +53,12 @@ static void put_metadata_json(smp_json *json, const smp_meta *meta)
         smp_json_number(json, "file_gamma", meta->gamma);
     if (meta->srgb_intent >= 0)
         smp_json_integer(json, "srgb_intent", meta->srgb_intent);
+    if (meta->has_cicp) {
+        double numbers[4];
+        for (int i = 0; i < 4; i++)
+            numbers[i] = meta->cicp[i];
+        smp_json_numbers(json, "cicp", numbers, 4);
+    }
     if (meta->has_chrm)
         smp_json_numbers(json, "chromaticities", meta->chrm, 8);
     if (meta->x_density > 0) {
@@ -113,6 +119,9 @@ static void put_metadata(const smp_meta *meta, bool verbose)
         printf("  sRGB         rendering intent %d\n", meta->srgb_intent);
     if (meta->gamma > 0)
         printf("  file gamma   %.5g\n", meta->gamma);
+    if (meta->has_cicp)
+        printf("  cICP         primaries %d, transfer %d, matrix %d, %s range (ITU-T H.273)\n", meta->cicp[0],
+               meta->cicp[1], meta->cicp[2], meta->cicp[3] ? "full" : "narrow");
     if (meta->has_chrm)
         printf("  primaries    red %.4g %.4g, green %.4g %.4g, blue %.4g %.4g, white %.4g %.4g\n", meta->chrm[2],
                meta->chrm[3], meta->chrm[4], meta->chrm[5], meta->chrm[6], meta->chrm[7], meta->chrm[0], meta->chrm[1]);
@@ -176,6 +185,7 @@ static smp_code info(void *given, smp_error *err)
             put_json(path, smp_reader_media(reader));
         else
             put_text(path, smp_reader_media(reader), settings->common.verbose);
+        smp_cli_notes(&settings->common, path, false, smp_reader_notes(reader));
         smp_reader_close(reader);
     }
     return first;

@@ -235,3 +235,45 @@ void smp_failures_free(smp_failures *failures)
     smp_free(failures->pattern);
     *failures = (smp_failures){0};
 }
+
+/* ------------------------------------------------------------------------------------------------ notes */
+
+static void add_remarks(smp_remarks *remarks, const char *path, bool written, const smp_notes *notes)
+{
+    if (path && !strcmp(path, "-"))
+        path = written ? "standard output" : "standard input";
+    remarks->count += (size_t)(notes->count + notes->more);
+    for (int i = 0; path && i < notes->count; i++) {
+        if (remarks->kept == MOST_SHOWN ||
+            !smp_grow(&remarks->lines, &remarks->capacity, remarks->kept + 1, sizeof *remarks->lines))
+            return;
+        char *line = smp_asprintf("%s: %s", path, notes->items[i]);
+        if (line)
+            remarks->lines[remarks->kept++] = line;
+    }
+}
+
+void smp_remarks_add(smp_remarks *remarks, const smp_run_report *report)
+{
+    add_remarks(remarks, report->input, false, &report->input_notes);
+    add_remarks(remarks, report->output, true, &report->output_notes);
+}
+
+/* In the order of names, whatever ended first. */
+void smp_remarks_show(smp_remarks *remarks, const smp_common *common)
+{
+    if (remarks->kept)
+        qsort(remarks->lines, remarks->kept, sizeof *remarks->lines, by_text);
+    for (size_t i = 0; i < remarks->kept; i++)
+        smp_cli_warning(common, "%s", remarks->lines[i]);
+    if (remarks->count > remarks->kept)
+        smp_cli_warning(common, "%zu more notes", remarks->count - remarks->kept);
+}
+
+void smp_remarks_free(smp_remarks *remarks)
+{
+    for (size_t i = 0; i < remarks->kept; i++)
+        smp_free(remarks->lines[i]);
+    smp_free(remarks->lines);
+    *remarks = (smp_remarks){0};
+}

@@ -2,9 +2,9 @@
 #ifndef SMP_CLI_MANY_H
 #define SMP_CLI_MANY_H
 
-#include "cli/cli.h"
 #include "batch/batch.h"
 #include "batch/find_files.h"
+#include "cli/cli.h"
 
 /* Settings of commands over many files begin with these. */
 typedef struct smp_many_settings {
@@ -50,5 +50,15 @@ typedef struct smp_failures {
 void smp_failures_add(smp_failures *failures, const char *input, const smp_error *err);
 void smp_failures_show(smp_failures *failures, const smp_common *common, size_t files);
 void smp_failures_free(smp_failures *failures);
+
+/* Notes of the report's input and output as they come, shown as warnings at the end. */
+typedef struct smp_remarks {
+    char **lines; /* "FILE: note" */
+    size_t kept, capacity, count;
+} smp_remarks;
+
+void smp_remarks_add(smp_remarks *remarks, const smp_run_report *report);
+void smp_remarks_show(smp_remarks *remarks, const smp_common *common);
+void smp_remarks_free(smp_remarks *remarks);
 
 #endif

@@ -39,6 +39,7 @@ typedef struct measuring {
     smp_measure_output output;
     smp_totals totals;
     smp_failures failures;
+    smp_remarks remarks;
     smp_progress progress;
     smp_error broken; /* why totals could not be kept */
 } measuring;
@@ -51,6 +52,7 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
         smp_failures_add(&m->failures, report->input, err);
         return;
     }
+    smp_remarks_add(&m->remarks, report);
     if (isatty(STDOUT_FILENO) && m->progress.shown)
         smp_progress_end(&m->progress);
     if (!m->broken.code)
@@ -121,6 +123,7 @@ static smp_code measure_files(const measure_settings *settings, smp_found_list *
         code = smp_measure_end(&m.output, &m.totals, count.done, count.failed, err);
     smp_wide_free(&m.output.wide);
     if (!code) {
+        smp_remarks_show(&m.remarks, common);
         smp_failures_show(&m.failures, common, count.files);
         code = count.failed ? SMP_E_PROCESS : SMP_OK;
     }
@@ -130,6 +133,7 @@ static smp_code measure_files(const measure_settings *settings, smp_found_list *
                 found->left_out == 1 ? "" : "s", others);
     smp_free(others);
     smp_failures_free(&m.failures);
+    smp_remarks_free(&m.remarks);
     smp_totals_free(&m.totals);
     smp_many_files_free(files);
     return code;

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "batch/find_files.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
-#include "batch/find_files.h"
 #include "pipe/diag.h"
 #include "report/json.h"
 
@@ -319,8 +319,8 @@ void smp_cli_diagnostics(const smp_pipeline_settings *settings, const smp_diags 
         error_json(err);
 }
 
-smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char *path, smp_cli_work *work, void *context,
-                              smp_error *err)
+smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char *path, smp_cli_work *work,
+                              void *context, smp_error *err)
 {
     smp_diags diags = {0};
     smp_program *program = NULL;

@@ -17,8 +17,9 @@ const smp_option smp_plan_options[] = {
     {"plain-storage", 0, SMP_O_FLAG, offsetof(smp_plan_settings, plain_storage), .flags = SMP_O_ADVANCED,
      .help = "store floats between all stages; results do not depend on it"},
     {"no-fuse", 0, SMP_O_FLAG, offsetof(smp_plan_settings, no_fuse), .flags = SMP_O_ADVANCED,
-     .help = "run every stage by itself, also those that could be one step with their neighbours, because they work "
-             "sample by sample or one GPU kernel does it all; results do not depend on it. --variant naive does so too"},
+     .help =
+         "run every stage by itself, also those that could be one step with their neighbours, because they work "
+         "sample by sample or one GPU kernel does it all; results do not depend on it. --variant naive does so too"},
     {0},
 };
 
@@ -27,8 +28,8 @@ const char *smp_cli_isa(const smp_plan_settings *settings)
     return settings->isa ? smp_isa_words[settings->isa] : NULL;
 }
 
-smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *program, smp_diags *diags, const char *input,
-                          smp_cli_job *job, smp_error *err)
+smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *program, smp_diags *diags,
+                          const char *input, smp_cli_job *job, smp_error *err)
 {
     const smp_common *common = &settings->base.common;
     *job = (smp_cli_job){.device = NULL};

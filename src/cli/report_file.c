@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "cli/cli.h"
 #include "batch/find_files.h"
+#include "cli/cli.h"
 #include "io/output.h"
 
 static const char *last_of(const char *path)

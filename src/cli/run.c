@@ -7,8 +7,8 @@
 #include "cli/cli.h"
 #include "cli/shipped.h"
 #include "compare/input.h"
-#include "run/run.h"
 #include "report/report.h"
+#include "run/run.h"
 
 typedef struct run_settings {
     smp_plan_settings plan;
@@ -168,11 +168,16 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         code = report_err.code;
         *err = report_err;
     }
-    if (!code && ((common->verbose && !common->quiet) || ((settings->report || settings->counters) && !is_file_report(settings))))
+    if (!code && ((common->verbose && !common->quiet) ||
+                  ((settings->report || settings->counters) && !is_file_report(settings))))
         smp_report_table(stderr, &report, smp_cli_color(common, STDERR_FILENO));
     else if (!code && report.output_clipped)
         smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", settings->out,
                         (unsigned long long)report.output_clipped, report.output_clipped == 1 ? " was" : "s were");
+    if (!code) {
+        smp_cli_notes(common, settings->in, false, &report.input_notes);
+        smp_cli_notes(common, settings->out, true, &report.output_notes);
+    }
     smp_run_report_free(&report);
     smp_cli_job_close(&job);
     return code;

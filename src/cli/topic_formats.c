@@ -26,9 +26,15 @@ void smp_topic_formats(FILE *to)
     smp_text_wrap(
         to,
         "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black). NPY holds NumPy "
-        "arrays of uint8, uint16 and float32 exactly; a sound becomes frames x channels. EXIF orientation is applied on reading. ICC profile, resolution, "
-        "text, EXIF and XMP are kept unless --strip. No times are written: the same input and pipeline give the same "
-        "bytes.\n"
+        "arrays of uint8, uint16 and float32 exactly; a sound becomes frames x channels. Arrays of other integers and "
+        "floats are read as float32 where that is exact and refused otherwise; bool becomes 0 and 255. EXIF "
+        "orientation is applied on "
+        "reading. ICC profile, cICP, resolution, text, EXIF and XMP are kept unless --strip; a thumbnail only where no "
+        "stage changes the picture. No times are written: the same input and pipeline give the same bytes.\n"
+        "\n"
+        "Of an animation, an MPO, or pictures one behind the other, the first is read. What is left out, and what may "
+        "be "
+        "damaged, is said in warnings (--quiet: not) and in --report.\n"
         "\n"
         "Sound is computed in 32-bit float; files keep their kind of sample (PCM of 8 to 32 bits, float), rate, "
         "speakers "

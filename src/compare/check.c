@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "device/cpu.h"
 #include "compare/internal.h"
+#include "device/cpu.h"
 
 /* ------------------------------------------------------------------------------------------------ pictures */
 

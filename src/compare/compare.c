@@ -9,8 +9,8 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "device/cuda/cuda_state.h"
 #include "compare/internal.h"
+#include "device/cuda/cuda_state.h"
 #include "run/file_source.h"
 
 /* ------------------------------------------------------------------------------------------------ what is asked for */

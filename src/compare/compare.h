@@ -16,14 +16,14 @@ typedef struct smp_compare_request {
     size_t variant_count;
     const char *const *stages; /* of these stages only (names of stages or numbers of steps). count 0: all */
     size_t stage_count;
-    int64_t repeat;      /* samples of each variant at least */
-    double time_limit;   /* seconds in all: half for times, half for counts */
-    bool hot;            /* caches are as a run of the same variant leaves them, not emptied */
-    bool times, counts;  /* what is wanted */
-    bool measured;       /* ask the GPU for counts too (sass, hw), not only the model */
-    bool default_only;   /* only the variant that a run would take (and naive, when times are wanted); for `run` */
-    const char *variant; /* with default_only: the variant asked for, or null */
-    int threads;         /* of the emulator; 0: all */
+    int64_t repeat;           /* samples of each variant at least */
+    double time_limit;        /* seconds in all: half for times, half for counts */
+    bool hot;                 /* caches are as a run of the same variant leaves them, not emptied */
+    bool times, counts;       /* what is wanted */
+    bool measured;            /* ask the GPU for counts too (sass, hw), not only the model */
+    bool default_only;        /* only the variant that a run would take (and naive, when times are wanted); for `run` */
+    const char *variant;      /* with default_only: the variant asked for, or null */
+    int threads;              /* of the emulator; 0: all */
     const smp_limits *limits; /* for files that the program names; null: the defaults */
     smp_code (*progress)(void *context, int64_t done, int64_t total); /* as in smp_run_request; may be null */
     void *progress_context;

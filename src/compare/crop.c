@@ -110,8 +110,8 @@ smp_code smp_counted_open(smp_contest *contest, const smp_variant *const *varian
         code = smp_model_load(c->model, &counted->step, counted->work, c->device, &counted->in, &counted->by, err);
     counted->rows = counted->step.out.height;
     if (!code && effort(&counted->step, counted->work, counted->rows, count) > granted)
-        code =
-            smp_model_rows(c->model, variants, count, c->plan->row_multiple, seconds, &counted->from, &counted->rows, err);
+        code = smp_model_rows(c->model, variants, count, c->plan->row_multiple, seconds, &counted->from, &counted->rows,
+                              err);
     report->count_from = counted->from;
     report->count_rows = counted->rows;
     report->count_columns = counted->step.out.width;

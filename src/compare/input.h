@@ -5,9 +5,9 @@
 #include "compare/compare.h"
 #include "run/run.h"
 
-/* run: program, diags, input, limits, device, plain_storage are used, and output, when it is not null, for what a file of
- * that name can hold. request: all but plan and device. *out is filled
- * also on failure, as far as it went; the caller frees it. */
+/* run: program, diags, input, limits, device, plain_storage are used, and output, when it is not null, for what a file
+ * of that name can hold. request: all but plan and device. *out is filled also on failure, as far as it went; the
+ * caller frees it. */
 smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request *request, smp_compare *out,
                           smp_error *err);
 

@@ -22,8 +22,8 @@ typedef struct smp_comparison {
     smp_step_run *runs; /* one a step; device null: not opened yet */
     smp_frame *frames;
     smp_flush *flush;
-    smp_device *cpu;  /* what naive is held against on other devices; null until needed */
-    smp_model *model; /* while counts are taken */
+    smp_device *cpu;      /* what naive is held against on other devices; null until needed */
+    smp_model *model;     /* while counts are taken */
     double step_seconds;  /* of sampling, for each compared step */
     double count_seconds; /* the same of tracing */
 } smp_comparison;

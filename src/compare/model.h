@@ -25,7 +25,8 @@ smp_code smp_model_load(smp_model *model, const smp_step *step, const smp_node_p
 smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t from, int64_t rows, smp_trace *trace,
                          smp_error *err);
 
-/* Rows of a step that are counted at the least when not all are: whole blocks of kernels, whole strips (row_multiple). */
+/* Rows of a step that are counted at the least when not all are: whole blocks of kernels, whole strips (row_multiple).
+ */
 int64_t smp_model_unit(const smp_step *step, int64_t row_multiple);
 
 /* Units in the middle of the output whose trace takes about `seconds` in all: tries the variants on one first. */

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "device/cuda/cuda_state.h"
 #include "compare/internal.h"
+#include "device/cuda/cuda_state.h"
 
 enum {
     MOST_SAMPLES = 1000, /* of a variant: all of them are kept */
@@ -22,7 +22,8 @@ static bool timed(const smp_compare_variant *variant)
     return variant->check == SMP_CHECK_RIGHT;
 }
 
-/* Whether the GPU was slowed down by heat or a power brake just now; also notes its clocks, which have not gone down yet. */
+/* Whether the GPU was slowed down by heat or a power brake just now; also notes its clocks, which have not gone down
+ * yet. */
 static bool spoilt(const smp_comparison *c)
 {
     smp_gpu_state state;

@@ -168,7 +168,8 @@ static smp_bank_access writers_cc1(const smp_bank_access *access)
     return writers;
 }
 
-/* ------------------------------------------------------------------------------------------------ asynchronous copies */
+/* ------------------------------------------------------------------------------------------------ asynchronous copies
+ */
 
 static uint32_t banks_of(uint32_t address, int width)
 {
@@ -189,7 +190,8 @@ static int copy_turns(const phase *p, uint32_t meets[SMP_WARP])
                 continue;
             bool read = access->through_l1 >> lane & access->through_l1 >> other & 1;
             if (banks_of(access->offset[lane], access->width) & banks_of(access->offset[other], access->width) ||
-                (read && banks_of(access->source[lane], access->width) & banks_of(access->source[other], access->width)))
+                (read &&
+                 banks_of(access->source[lane], access->width) & banks_of(access->source[other], access->width)))
                 meets[lane] |= UINT32_C(1) << other;
         }
         turns = lanes_in(meets[lane]) > turns ? lanes_in(meets[lane]) : turns;
@@ -241,7 +243,9 @@ static int sector_turns(const smp_bank_access *access, int transpose_of[SMP_WARP
             continue;
         const uint32_t half = to / HALF % 2, crossed = half != from / HALF % 2;
         const sector_move move = {from / LINE, to / LINE, (to / SECTOR - from / SECTOR) % (LINE / SECTOR),
-                                  crossed ? CROSSED + half : whole ? BOTH : half};
+                                  crossed ? CROSSED + half
+                                  : whole ? BOTH
+                                          : half};
         int at = 0;
         while (at < turns && memcmp(&moves[at], &move, sizeof move) != 0)
             at++;

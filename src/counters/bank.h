@@ -14,11 +14,11 @@ enum { SMP_WARP = 32, SMP_BANKS = 32, SMP_BANK_BYTES = 4 };
 typedef enum smp_bank_op {
     SMP_BANK_LOAD,
     SMP_BANK_STORE,
-    SMP_BANK_COUNT,       /* atomicAdd(p, 1) whose result is unused: equal addresses merge */
-    SMP_BANK_ATOMIC,      /* any other integer atomic: equal addresses serialise */
+    SMP_BANK_COUNT,        /* atomicAdd(p, 1) whose result is unused: equal addresses merge */
+    SMP_BANK_ATOMIC,       /* any other integer atomic: equal addresses serialise */
     SMP_BANK_ATOMIC_FLOAT, /* a compare-and-swap loop */
-    SMP_BANK_ASYNC,        /* cp.async, 4, 8 or 16 bytes a lane: through the first-level cache (.ca), or filling zeros */
-    SMP_BANK_ASYNC_L2      /* cp.async, 16 bytes a lane straight from the second-level cache (.cg), no lane zeros */
+    SMP_BANK_ASYNC,   /* cp.async, 4, 8 or 16 bytes a lane: through the first-level cache (.ca), or filling zeros */
+    SMP_BANK_ASYNC_L2 /* cp.async, 16 bytes a lane straight from the second-level cache (.cg), no lane zeros */
 } smp_bank_op;
 
 typedef enum smp_bank_rules {
@@ -43,8 +43,9 @@ typedef struct smp_bank_cost {
     int wavefronts;
     int ideal;     /* the least that this width and these lanes need: phases with an active lane */
     int conflicts; /* wavefronts - ideal */
-    int packed;    /* what CUPTI's SASS metrics call ideal: as if the active lanes were side by side, 128 bytes a wavefront.
-                      Less than ideal where lanes of several phases are missing, and never more than wavefronts */
+    int packed;    /* what CUPTI's SASS metrics call ideal: as if the active lanes were side by side, 128 bytes a
+                      wavefront.    Less than ideal where lanes of several phases are missing, and never more than wavefronts
+                    */
 } smp_bank_cost;
 
 /* An access without active lanes costs nothing. Where a rule leaves a choice to the hardware (the broadcast word

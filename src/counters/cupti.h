@@ -1,6 +1,6 @@
-/* CUPTI, NVIDIA's library of counters, opened when first asked for: nothing of it is linked. Built only where its headers
- * are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors, cupti_sass.c and cupti_range.c are
- * the two sources, cupti_lines.c finds source lines, cupti_check.c checks metric names without a GPU,
+/* CUPTI, NVIDIA's library of counters, opened when first asked for: nothing of it is linked. Built only where its
+ * headers are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors, cupti_sass.c and
+ * cupti_range.c are the two sources, cupti_lines.c finds source lines, cupti_check.c checks metric names without a GPU,
  * cupti_proof.c counts on one. */
 #ifndef SMP_COUNTERS_CUPTI_H
 #define SMP_COUNTERS_CUPTI_H
@@ -69,8 +69,8 @@ void cupti_claim(void *owner, void (*let_go)(void *owner));
 
 /* ------------------------------------------------------------------------------------------------ metrics */
 
-/* SASS metrics. Each is counted for each instruction; which of the last three is not 0 tells the operation, none of them
- * an atomic. Asynchronous copies are no instructions of shared memory to CUPTI, their wavefronts are. */
+/* SASS metrics. Each is counted for each instruction; which of the last three is not 0 tells the operation, none of
+ * them an atomic. Asynchronous copies are no instructions of shared memory to CUPTI, their wavefronts are. */
 enum {
     CUPTI_SASS_WAVEFRONTS,
     CUPTI_SASS_IDEAL,
@@ -82,8 +82,8 @@ enum {
 };
 extern const char *const cupti_sass_names[CUPTI_SASS_METRICS];
 
-/* SASS metrics are configured from their first use to the end of the process, or until this takes them away for good: where
- * the range profiler cannot be had beside them. */
+/* SASS metrics are configured from their first use to the end of the process, or until this takes them away for good:
+ * where the range profiler cannot be had beside them. */
 bool cupti_sass_configured(void);
 void cupti_sass_give_up(const cupti_api *api);
 
@@ -107,10 +107,10 @@ void cupti_config_close(const cupti_api *api, cupti_config *config);
 /* Which of the names above a chip knows; needs neither GPU nor driver. */
 typedef struct cupti_names {
     const char *chip;
-    bool supported;                  /* CUPTI measures on this chip */
-    bool sass[CUPTI_SASS_METRICS];   /* none before Turing */
+    bool supported;                /* CUPTI measures on this chip */
+    bool sass[CUPTI_SASS_METRICS]; /* none before Turing */
     bool range[CUPTI_RANGE_METRICS];
-    size_t passes;                   /* that all range metrics together take */
+    size_t passes; /* that all range metrics together take */
 } cupti_names;
 
 /* One entry for every chip that the library knows, from smp_alloc. */

@@ -14,11 +14,11 @@ const char *const cupti_sass_names[CUPTI_SASS_METRICS] = {
 };
 
 #define RANGE(op, suffix)                                                                                              \
-    [(op) * CUPTI_RANGE_EACH + CUPTI_RANGE_INSTRUCTIONS] = "smsp__inst_executed_op_shared_" suffix ".sum",             \
-                        [(op) * CUPTI_RANGE_EACH + CUPTI_RANGE_WAVEFRONTS] =                                           \
-                            "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" suffix ".sum",                            \
-                        [(op) * CUPTI_RANGE_EACH + CUPTI_RANGE_CONFLICTS] =                                            \
-                            "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" suffix ".sum"
+    [(op)*CUPTI_RANGE_EACH + CUPTI_RANGE_INSTRUCTIONS] = "smsp__inst_executed_op_shared_" suffix ".sum",               \
+                             [(op)*CUPTI_RANGE_EACH + CUPTI_RANGE_WAVEFRONTS] =                                        \
+                                 "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" suffix ".sum",                       \
+                             [(op)*CUPTI_RANGE_EACH + CUPTI_RANGE_CONFLICTS] =                                         \
+                                 "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" suffix ".sum"
 const char *const cupti_range_names[CUPTI_RANGE_METRICS] = {
     RANGE(SMP_SHARED_LOAD, "ld"),
     RANGE(SMP_SHARED_STORE, "st"),
@@ -38,11 +38,11 @@ smp_code cupti_config_open(const cupti_api *api, const char *chip, const uint8_t
                                                         .pCounterAvailabilityImage = availability};
     CUPTI_TRY(api, cuptiProfilerHostInitialize, (&initialize));
     config->host = initialize.pHostObject;
-    CUpti_Profiler_Host_ConfigAddMetrics_Params add = {
-        .structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE,
-        .pHostObject = config->host,
-        .ppMetricNames = (const char **)(uintptr_t)names,
-        .numMetrics = count};
+    CUpti_Profiler_Host_ConfigAddMetrics_Params add = {.structSize =
+                                                           CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE,
+                                                       .pHostObject = config->host,
+                                                       .ppMetricNames = (const char **)(uintptr_t)names,
+                                                       .numMetrics = count};
     CUpti_Profiler_Host_GetConfigImageSize_Params size = {
         .structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE, .pHostObject = config->host};
     CUPTI_TRY(api, cuptiProfilerHostConfigAddMetrics, (&add));
@@ -53,15 +53,15 @@ smp_code cupti_config_open(const cupti_api *api, const char *chip, const uint8_t
         code = smp_fail_memory(err, "a profiler's configuration", config->image_size);
         goto fail;
     }
-    CUpti_Profiler_Host_GetConfigImage_Params get = {
-        .structSize = CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE,
-        .pHostObject = config->host,
-        .configImageSize = config->image_size,
-        .pConfigImage = config->image};
-    CUpti_Profiler_Host_GetNumOfPasses_Params passes = {
-        .structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE,
-        .configImageSize = config->image_size,
-        .pConfigImage = config->image};
+    CUpti_Profiler_Host_GetConfigImage_Params get = {.structSize =
+                                                         CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE,
+                                                     .pHostObject = config->host,
+                                                     .configImageSize = config->image_size,
+                                                     .pConfigImage = config->image};
+    CUpti_Profiler_Host_GetNumOfPasses_Params passes = {.structSize =
+                                                            CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE,
+                                                        .configImageSize = config->image_size,
+                                                        .pConfigImage = config->image};
     CUPTI_TRY(api, cuptiProfilerHostGetConfigImage, (&get));
     CUPTI_TRY(api, cuptiProfilerHostGetNumOfPasses, (&passes));
     config->passes = passes.numOfPasses;
@@ -128,8 +128,8 @@ smp_code cupti_check_names(const cupti_api *api, cupti_names **out, size_t *coun
     *out = NULL;
     *count = 0;
     smp_code code = SMP_OK;
-    CUpti_Profiler_Host_GetSupportedChips_Params chips = {
-        .structSize = CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE};
+    CUpti_Profiler_Host_GetSupportedChips_Params chips = {.structSize =
+                                                              CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE};
     CUPTI_TRY(api, cuptiProfilerHostGetSupportedChips, (&chips));
     *out = smp_alloc_array(chips.numChips, sizeof **out);
     if (!*out)

@@ -1,6 +1,6 @@
 /* From an instruction of a kernel to its source line. The line table is in the cubin that the driver takes out of our
- * fatbin, and CUPTI shows cubins only while they are loaded: so a file's kernels are loaded once more and let go. Kernels
- * are built with -lineinfo. Whatever goes wrong here, the address is shown instead. */
+ * fatbin, and CUPTI shows cubins only while they are loaded: so a file's kernels are loaded once more and let go.
+ * Kernels are built with -lineinfo. Whatever goes wrong here, the address is shown instead. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -51,7 +51,8 @@ static void *find_library(void)
 {
     const char *own = getenv("SMP_CUPTI"); /* a folder */
     void *library = own && own[0] ? try_open(own, "/") : try_open("", "");
-    const char *const roots[] = {getenv("CUDA_PATH"), getenv("CUDA_HOME"), SMP_CUPTI_ROOT, "/usr/local/cuda", "/opt/cuda"};
+    const char *const roots[] = {getenv("CUDA_PATH"), getenv("CUDA_HOME"), SMP_CUPTI_ROOT, "/usr/local/cuda",
+                                 "/opt/cuda"};
     for (size_t i = 0; !(own && own[0]) && !library && i < sizeof roots / sizeof roots[0]; i++)
         library = try_toolkit(roots[i]);
     return library;
@@ -158,9 +159,8 @@ static smp_code check_supported(const CUpti_Profiler_DeviceSupported_Params *s, 
         const char *what;
         CUpti_Profiler_Support_Level level;
     } parts[] = {
-        {"this GPU's architecture", s->architecture}, {"SLI", s->sli},
-        {"a virtual GPU", s->vGpu},                   {"confidential computing", s->confidentialCompute},
-        {"a mining GPU", s->cmp},                     {"WSL", s->wsl},
+        {"this GPU's architecture", s->architecture},       {"SLI", s->sli},          {"a virtual GPU", s->vGpu},
+        {"confidential computing", s->confidentialCompute}, {"a mining GPU", s->cmp}, {"WSL", s->wsl},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].level == CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED ||
@@ -201,8 +201,8 @@ smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_t
         code = check_supported(&supported, err);
     if (code)
         goto fail;
-    /* SASS metrics patch code and read no counters of the hardware, but without this call they count the first kernel alone
-     * (CUPTI 13.0 on an H100). */
+    /* SASS metrics patch code and read no counters of the hardware, but without this call they count the first kernel
+     * alone (CUPTI 13.0 on an H100). */
     CUPTI_TRY(api, cuptiProfilerGetCounterAvailability, (&available));
     target->availability = smp_alloc(available.counterAvailabilityImageSize);
     if (!target->availability) {

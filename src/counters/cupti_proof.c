@@ -1,5 +1,6 @@
-/* Kernels whose counts are known, to prove a source: those of kernels/bench/bench.cu, whose every warp does one access over and
- * over. One kernel comes twice with different patterns, since what was counted once may not be counted again. */
+/* Kernels whose counts are known, to prove a source: those of kernels/bench/bench.cu, whose every warp does one access
+ * over and over. One kernel comes twice with different patterns, since what was counted once may not be counted again.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +18,10 @@ static void proof_geometry(const smp_io *io, const void *params, smp_grid *grid)
     grid->block[0] = WARPS * SMP_WARP;
 }
 
-#define KERNEL(name) {SMP_IN, SMP_OUT, {{0}}, name, proof_geometry}
+#define KERNEL(name)                                                                                                   \
+    {                                                                                                                  \
+        SMP_IN, SMP_OUT, {{0}}, name, proof_geometry                                                                   \
+    }
 static const struct {
     smp_launch launch;
     smp_shared_op op;
@@ -71,11 +75,13 @@ static smp_code prove_one(smp_count_source *source, proof_work *work, int i, cha
     set_case(work, i, &cost);
     smp_code code = source->measure(source, launch_proof, work, &counts, err);
     const smp_shared_count *got = &counts.ops[proofs[i].op];
-    const uint64_t wavefronts = (uint64_t)(INSTRUCTIONS * cost.wavefronts), ideal = (uint64_t)(INSTRUCTIONS * cost.ideal);
+    const uint64_t wavefronts = (uint64_t)(INSTRUCTIONS * cost.wavefronts),
+                   ideal = (uint64_t)(INSTRUCTIONS * cost.ideal);
     if (!code && (got->instructions != INSTRUCTIONS || got->wavefronts != wavefronts || got->ideal != ideal))
         snprintf(wrong, size, "%s, case %d: %llu instructions, %llu wavefronts, %llu ideal; there are %d, %llu, %llu",
                  proofs[i].launch.cuda, i, (unsigned long long)got->instructions, (unsigned long long)got->wavefronts,
-                 (unsigned long long)got->ideal, INSTRUCTIONS, (unsigned long long)wavefronts, (unsigned long long)ideal);
+                 (unsigned long long)got->ideal, INSTRUCTIONS, (unsigned long long)wavefronts,
+                 (unsigned long long)ideal);
     smp_counts_free(&counts);
     return code;
 }

@@ -1,5 +1,5 @@
-/* The hw source: CUPTI's range profiler reads hardware counters over the work, which is run once a pass. The hardware also
- * counts arbitration with global traffic as conflicts: hw minus sass is that arbitration. */
+/* The hw source: CUPTI's range profiler reads hardware counters over the work, which is run once a pass. The hardware
+ * also counts arbitration with global traffic as conflicts: hw minus sass is that arbitration. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,10 +141,10 @@ static smp_code evaluate(range_source *range, double *values, smp_error *err)
     const cupti_api *api = range->target.api;
     CUpti_RangeProfiler_DecodeData_Params decode = {.structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE,
                                                     .pRangeProfilerObject = range->profiler};
-    CUpti_RangeProfiler_GetCounterDataInfo_Params info = {
-        .structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
-        .pCounterDataImage = range->data,
-        .counterDataImageSize = range->data_size};
+    CUpti_RangeProfiler_GetCounterDataInfo_Params info = {.structSize =
+                                                              CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
+                                                          .pCounterDataImage = range->data,
+                                                          .counterDataImageSize = range->data_size};
     CUpti_Profiler_Host_EvaluateToGpuValues_Params get = {
         .structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE,
         .pHostObject = range->config.host,

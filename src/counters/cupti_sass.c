@@ -1,13 +1,13 @@
-/* The sass source: CUPTI counts, in the kernel's own instructions, the wavefronts that each access of shared memory takes
- * and those that it would take without conflicts. Exact and the same on every run; slow, since every instruction that
- * counts is patched.
+/* The sass source: CUPTI counts, in the kernel's own instructions, the wavefronts that each access of shared memory
+ * takes and those that it would take without conflicts. Exact and the same on every run; slow, since every instruction
+ * that counts is patched.
  *
- * What was learned of CUPTI 13.0 on an H100: metrics can be configured once in a process (a second cuptiSassMetricsSetConfig
- * says OUT_OF_MEMORY, also after UnsetConfig); unless the counters' availability was asked for before (cupti_target_open), only
- * the first kernel is counted; kernels that are loaded later may not be counted at all; a record is one metric of one
- * instruction. So metrics are configured once, enabled for each measurement alone, and work with kernels that
- * were not loaded before is refused. Wrong counts come without an error: the source proves itself on kernels whose counts
- * are known (cupti_proof.c), and is not to be had when it fails. */
+ * What was learned of CUPTI 13.0 on an H100: metrics can be configured once in a process (a second
+ * cuptiSassMetricsSetConfig says OUT_OF_MEMORY, also after UnsetConfig); unless the counters' availability was asked
+ * for before (cupti_target_open), only the first kernel is counted; kernels that are loaded later may not be counted at
+ * all; a record is one metric of one instruction. So metrics are configured once, enabled for each measurement alone,
+ * and work with kernels that were not loaded before is refused. Wrong counts come without an error: the source proves
+ * itself on kernels whose counts are known (cupti_proof.c), and is not to be had when it fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static struct {
     CUcontext context;
     uint32_t device;
     uint64_t id[CUPTI_SASS_METRICS]; /* UINT64_MAX: the chip has no such metric */
-    size_t metrics, kernels; /* kernels: that were loaded before */
+    size_t metrics, kernels;         /* kernels: that were loaded before */
 } session = {.way = -1};
 
 typedef struct sass_source {
@@ -351,7 +351,8 @@ static smp_code prove(sass_source *sass, smp_error *err)
             break;
     }
     session.way = known;
-    smp_fail(err, SMP_E_DEVICE, "SASS metrics of this CUPTI count wrong%s: %s", known < 0 ? "" : " a second time", first);
+    smp_fail(err, SMP_E_DEVICE, "SASS metrics of this CUPTI count wrong%s: %s", known < 0 ? "" : " a second time",
+             first);
     return smp_hint(err, "SMP_TRACE_COUNTERS=1 shows what was tried; the modelled counts need none of this");
 }
 
@@ -374,7 +375,8 @@ smp_code smp_count_open_sass(smp_device *device, smp_count_source **out, smp_err
     sass_source *sass = smp_alloc(sizeof *sass);
     if (!sass)
         return smp_fail_memory(err, "a source of counts", sizeof *sass);
-    sass->base = (smp_count_source){.kind = SMP_COUNT_SASS, .device = device, .measure = measure, .close = close_source};
+    sass->base =
+        (smp_count_source){.kind = SMP_COUNT_SASS, .device = device, .measure = measure, .close = close_source};
     smp_code code = cupti_target_open(device, CUPTI_PROFILER_SASS_METRICS, &sass->target, err);
     if (!code)
         code = prove(sass, err);

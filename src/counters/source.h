@@ -36,16 +36,16 @@ typedef struct smp_counts {
 
 void smp_counts_free(smp_counts *counts);
 
-/* Queues the launches that are to be counted on the source's device; no sync needed, and no buffer is allocated or freed
- * in it. Called at least once, and again for every further pass that the counters need, so it must do the same work each
- * time. */
+/* Queues the launches that are to be counted on the source's device; no sync needed, and no buffer is allocated or
+ * freed in it. Called at least once, and again for every further pass that the counters need, so it must do the same
+ * work each time. */
 typedef smp_code smp_count_work(void *context, smp_error *err);
 
 typedef struct smp_count_source smp_count_source;
 
 /* model counts on the emulator (a device of kind simt), sass and hw on a GPU (kind cuda). *out null and SMP_E_DEVICE,
- * with the reason in one line and the remedy as its hint, when the source cannot be had: a caller that can go on says so
- * and takes model. One source of a kind at a time; at most 0.5 s for the first. */
+ * with the reason in one line and the remedy as its hint, when the source cannot be had: a caller that can go on says
+ * so and takes model. One source of a kind at a time; at most 0.5 s for the first. */
 smp_code smp_count_open(smp_count_kind kind, smp_device *device, smp_count_source **out, smp_error *err);
 
 /* From now on counts come with their sites (off at first: naming source lines takes a while). */
@@ -58,8 +58,8 @@ smp_code smp_count_measure(smp_count_source *source, smp_count_work *work, void 
 /* Null is allowed. */
 void smp_count_close(smp_count_source *source);
 
-/* Whether two sources agree: the same wavefronts and conflicts for each operation. Instructions are left out: a compiler
- * may join two accesses. text (may be null) gets the first difference. */
+/* Whether two sources agree: the same wavefronts and conflicts for each operation. Instructions are left out: a
+ * compiler may join two accesses. text (may be null) gets the first difference. */
 bool smp_counts_agree(const smp_counts *a, const smp_counts *b, char *text, size_t size);
 
 #endif

@@ -13,7 +13,8 @@ struct smp_count_source {
     void (*close)(smp_count_source *source); /* frees it */
 };
 
-/* Adds what one instruction did to the counts of its operation, and to the site when sites are wanted (where not null). */
+/* Adds what one instruction did to the counts of its operation, and to the site when sites are wanted (where not null).
+ */
 smp_code smp_counts_add(smp_counts *counts, const char *kernel, const char *where, smp_shared_op op,
                         const smp_shared_count *count, smp_error *err);
 

@@ -1,5 +1,6 @@
-/* The CPU as a device: memory is the host's, launches run on a pool of threads, each a band of rows, or, of large launches, bands
- * until none is left. One of the kernels compiled for base, x86-64-v3 and x86-64-v4 is picked at start. */
+/* The CPU as a device: memory is the host's, launches run on a pool of threads, each a band of rows, or, of large
+ * launches, bands until none is left. One of the kernels compiled for base, x86-64-v3 and x86-64-v4 is picked at start.
+ */
 #include "device/cpu.h"
 
 #include <stdatomic.h>
@@ -28,7 +29,8 @@ typedef struct cpu_device {
     smp_pool *pool;
 } cpu_device;
 
-/* ---------------------------------------------------------------------------------------------- what this machine is */
+/* ---------------------------------------------------------------------------------------------- what this machine is
+ */
 
 static smp_isa best_isa(void)
 {
@@ -36,8 +38,9 @@ static smp_isa best_isa(void)
     __builtin_cpu_init();
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
               __builtin_cpu_supports("fma");
-    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("avx512vl");
     return v4 ? SMP_ISA_V4 : v3 ? SMP_ISA_V3 : SMP_ISA_BASE;
 #else
     return SMP_ISA_BASE;
@@ -117,8 +120,8 @@ static smp_code cpu_copy_rows(smp_device *device, void *to, int64_t to_stride, c
     return SMP_OK;
 }
 
-static smp_code cpu_copy(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows,
-                         smp_error *err)
+static smp_code cpu_copy(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes,
+                         int64_t rows, smp_error *err)
 {
     (void)device, (void)err;
     if (rows > 0)
@@ -158,7 +161,8 @@ static smp_code ready_workers(cpu_device *cpu, size_t scratch, size_t counts, sm
     return SMP_OK;
 }
 
-/* One launch, as its threads see it. Bands are whole units: rows of io->out from multiples of `unit` rows of the picture on. */
+/* One launch, as its threads see it. Bands are whole units: rows of io->out from multiples of `unit` rows of the
+ * picture on. */
 typedef struct bands {
     cpu_device *cpu;
     smp_cpu_fn *kernel;
@@ -173,13 +177,15 @@ typedef struct bands {
 } bands;
 
 enum {
-    SHARED_BYTES = 8 << 20, /* of input and output: less stays in the caches of the threads that made it, in the bands that it had */
-    LEAST_SHARE = 32,       /* the smallest band of a thread's share, .. */
-    LEAST_COUNTING = 8      /* and where every band begins and empties tables of its own */
+    SHARED_BYTES =
+        8
+        << 20, /* of input and output: less stays in the caches of the threads that made it, in the bands that it had */
+    LEAST_SHARE = 32,  /* the smallest band of a thread's share, .. */
+    LEAST_COUNTING = 8 /* and where every band begins and empties tables of its own */
 };
 
-/* Rows of any band cost the same, but threads are not equally fast where other programs run. So that none is waited for, bands become
- * smaller: each is the half of what would be left for every thread. */
+/* Rows of any band cost the same, but threads are not equally fast where other programs run. So that none is waited
+ * for, bands become smaller: each is the half of what would be left for every thread. */
 static void share_out(bands *b)
 {
     const smp_view *in = &b->io->in, *out = &b->io->out;

@@ -9,16 +9,16 @@
 typedef struct smp_device smp_device;
 
 typedef struct smp_device_info {
-    char name[96];         /* "Intel Xeon ..., x86-64-v4", "NVIDIA H100 80GB HBM3" */
-    char kind[8];          /* cpu, cuda, simt */
-    int index;             /* of several of one kind */
-    int compute_major, compute_minor; /* cuda, simt */
-    int units;             /* threads, or SMs */
-    int64_t memory;        /* bytes */
+    char name[96];                             /* "Intel Xeon ..., x86-64-v4", "NVIDIA H100 80GB HBM3" */
+    char kind[8];                              /* cpu, cuda, simt */
+    int index;                                 /* of several of one kind */
+    int compute_major, compute_minor;          /* cuda, simt */
+    int units;                                 /* threads, or SMs */
+    int64_t memory;                            /* bytes */
     int64_t shared_per_block, shared_per_unit; /* bytes */
-    double peak_gbs;       /* datasheet memory bandwidth; 0: unknown */
-    char isa[16];          /* cpu: base, v3, v4 */
-    int64_t cache;         /* bytes of the last cache before memory; 0: unknown */
+    double peak_gbs;                           /* datasheet memory bandwidth; 0: unknown */
+    char isa[16];                              /* cpu: base, v3, v4 */
+    int64_t cache;                             /* bytes of the last cache before memory; 0: unknown */
 } smp_device_info;
 
 /* What one launch cost, added up by the executor. */
@@ -32,14 +32,18 @@ typedef struct smp_device_ops {
     void (*free)(smp_device *device, void *memory);
     smp_code (*zero)(smp_device *device, void *memory, size_t size, smp_error *err);
     /* rows of row_bytes; strides in bytes. */
-    smp_code (*copy_in)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t row_bytes, int64_t rows, smp_error *err);
-    smp_code (*copy_out)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t row_bytes, int64_t rows, smp_error *err);
+    smp_code (*copy_in)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                        int64_t row_bytes, int64_t rows, smp_error *err);
+    smp_code (*copy_out)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                         int64_t row_bytes, int64_t rows, smp_error *err);
     /* Rows of row_bytes within device memory, of one stride; never overlapping. */
-    smp_code (*copy)(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows, smp_error *err);
-    /* Runs one launch of a variant over rows io->out.y0 .. +rows. For reductions io->result is device memory of the whole
-     * result; plan says of which kind. Adds what it cost to *cost, which must stay until sync: a
-     * GPU tells only then. */
-    smp_code (*launch)(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io, const smp_node_plan *plan, smp_cost *cost, smp_error *err);
+    smp_code (*copy)(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows,
+                     smp_error *err);
+    /* Runs one launch of a variant over rows io->out.y0 .. +rows. For reductions io->result is device memory of the
+     * whole result; plan says of which kind. Adds what it cost to *cost, which must stay until sync: a GPU tells only
+     * then. */
+    smp_code (*launch)(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
+                       const smp_node_plan *plan, smp_cost *cost, smp_error *err);
     /* Waits until everything queued is done and reports its errors. */
     smp_code (*sync)(smp_device *device, smp_error *err);
     void (*close)(smp_device *device);
@@ -51,10 +55,10 @@ struct smp_device {
     bool host_memory; /* alloc() gives memory that the host reads and writes: no copies needed */
 };
 
-/* spec: auto, cpu, cuda, cuda:N, simt. `auto` takes the CPU unless the work is worth a GPU's start (smp_device_times) and
- * there is a GPU that opens; note (may be null, size bytes) then gets one line about the choice. The others never fall
- * back. threads: 0 for all. isa: null for the best this processor has, or base, v3, v4 to force a path (tests; `auto` is
- * the CPU then). */
+/* spec: auto, cpu, cuda, cuda:N, simt. `auto` takes the CPU unless the work is worth a GPU's start (smp_device_times)
+ * and there is a GPU that opens; note (may be null, size bytes) then gets one line about the choice. The others never
+ * fall back. threads: 0 for all. isa: null for the best this processor has, or base, v3, v4 to force a path (tests;
+ * `auto` is the CPU then). */
 typedef struct smp_device_request {
     const char *spec;
     int threads;
@@ -63,11 +67,12 @@ typedef struct smp_device_request {
     double transfer_bytes; /* of the bytes that a GPU would be sent and send back */
 } smp_device_request;
 
-/* What `auto` weighs: seconds that the stages of a pipeline would take on the CPU with so many threads, and on a GPU with
- * its start. Guesses, kind to the CPU; decoding and encoding cost the same on both and are left out. */
+/* What `auto` weighs: seconds that the stages of a pipeline would take on the CPU with so many threads, and on a GPU
+ * with its start. Guesses, kind to the CPU; decoding and encoding cost the same on both and are left out. */
 void smp_device_times(double work_bytes, double transfer_bytes, int threads, double *cpu, double *gpu);
 
-smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size, smp_error *err);
+smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size,
+                         smp_error *err);
 void smp_device_close(smp_device *device);
 
 /* Every device of this machine, and why a kind is missing; for `smempipe devices`. *count entries from smp_alloc. */

@@ -9,9 +9,9 @@
 #include "lib/emulator_shim.h"
 
 typedef struct smp_kernel_file {
-    const char *name;                           /* NAME of kernels/NAME.cu; null ends a table */
-    const unsigned char *fatbin, *fatbin_end;   /* equal: no GPU code in this build */
-    const char *usage;                          /* what the compiler says of its kernels (kernels/nvcc.cmake); may be null */
+    const char *name;                         /* NAME of kernels/NAME.cu; null ends a table */
+    const unsigned char *fatbin, *fatbin_end; /* equal: no GPU code in this build */
+    const char *usage; /* what the compiler says of its kernels (kernels/nvcc.cmake); may be null */
     const smp_simt_kernel *const *const *plain; /* the heads of the lists, which are filled before main() */
     const smp_simt_kernel *const *const *traced;
 } smp_kernel_file;
@@ -33,7 +33,8 @@ typedef struct smp_kernel_usage {
     int stack;         /* bytes of local memory of a thread */
 } smp_kernel_usage;
 
-/* For compute capability arch / 10 . arch % 10, or else the nearest that text (smp_kernel_file.usage) has; false: none. */
+/* For compute capability arch / 10 . arch % 10, or else the nearest that text (smp_kernel_file.usage) has; false: none.
+ */
 bool smp_kernel_usage_find(const char *text, const char *name, int arch, smp_kernel_usage *out);
 
 /* Tests: kernels of their own, searched before the program's; null takes them away. */

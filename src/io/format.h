@@ -43,6 +43,7 @@ struct smp_reader {
     smp_limits limits;
     smp_media media;
     int64_t next_row;
+    smp_notes notes;
     smp_code broken; /* what the first failure was; every later call fails too */
     void *state;     /* the format's */
     char *name;      /* the path, for messages */
@@ -54,8 +55,9 @@ struct smp_writer {
     smp_output *output;
     smp_shape shape;
     smp_write_options options; /* inputs is not valid after open */
-    smp_sound sound;  /* of the input, where it was a sound */
-    uint64_t clipped; /* samples clamped */
+    smp_sound sound;           /* of the input, where it was a sound */
+    uint64_t clipped;          /* samples clamped */
+    smp_notes notes;
     int64_t next_row;
     bool broken;
     void *state; /* the format's */
@@ -113,10 +115,27 @@ int smp_exif_orientation(const uint8_t *data, size_t size);
 /* Sets the orientation to 1 where there is one. */
 void smp_exif_reset_orientation(uint8_t *data, size_t size);
 
+/* Rows became columns: exchanges resolutions, and width with height. */
+void smp_exif_exchange_axes(uint8_t *data, size_t size);
+
+/* Sets the picture's width and height where there are any. */
+void smp_exif_set_size(uint8_t *data, size_t size, int64_t width, int64_t height);
+
+/* Leaves out the second folder (IFD1) and the picture it points at. */
+void smp_exif_drop_thumbnail(smp_blob *exif);
+
+/* One number of the first folder of a TIFF structure; false when it is not there. */
+bool smp_tiff_number(const uint8_t *data, size_t size, uint32_t tag, uint32_t *value);
+
+/* The same for an XMP packet, in place; null is allowed. */
+void smp_xmp_reset_orientation(char *xmp);
+void smp_xmp_exchange_axes(char *xmp);
+void smp_xmp_drop_thumbnails(char *xmp);
+
 /* Does this ICC profile describe pictures with so many colour channels (1 or 3)? */
 bool smp_icc_fits(const smp_blob *icc, int colours);
 
-/* Width and height were swapped (EXIF orientations 5 to 8): so are the densities. */
+/* The picture will be shown upright: EXIF and XMP say so, and with orientations 5 to 8 the axes are exchanged. */
 void smp_meta_apply_orientation(smp_meta *meta, int orientation);
 
 /* True when the machine stores the low byte first. */

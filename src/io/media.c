@@ -129,7 +129,7 @@ smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err
 
 /* Takes the opened source over; it is closed on failure. */
 smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
-                            smp_error *err)
+                                smp_error *err)
 {
     smp_code code;
     smp_reader *reader = smp_alloc(sizeof *reader);
@@ -215,6 +215,11 @@ smp_code smp_sniff_file(const char *path, const smp_limits *limits, const char *
 const smp_media *smp_reader_media(const smp_reader *reader)
 {
     return &reader->media;
+}
+
+const smp_notes *smp_reader_notes(const smp_reader *reader)
+{
+    return &reader->notes;
 }
 
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
@@ -375,8 +380,15 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     writer->options.inputs = NULL;
     if (code == SMP_OK)
         smp_output_set(writer->output, writer->options.output_seconds, writer->options.lazy_folder);
+    if (writer->options.strip)
+        meta = NULL;
+    if (code == SMP_OK && meta && meta->has_cicp && writer->format != &smp_format_png)
+        smp_note(&writer->notes,
+                 "the colours are of primaries %d and transfer %d (cICP), which a %s cannot say: they will be taken "
+                 "for sRGB",
+                 meta->cicp[0], meta->cicp[1], writer->format->name);
     if (code == SMP_OK)
-        code = writer->format->write_open(writer, writer->options.strip ? NULL : meta, err);
+        code = writer->format->write_open(writer, meta, err);
     if (code != SMP_OK)
         goto fail;
     *out = writer;
@@ -410,6 +422,11 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
 uint64_t smp_writer_clipped(const smp_writer *writer)
 {
     return writer->clipped;
+}
+
+const smp_notes *smp_writer_notes(const smp_writer *writer)
+{
+    return &writer->notes;
 }
 
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err)

@@ -1,11 +1,12 @@
 /* Pictures and sounds in files, as rows. Readers recognise a format by its content, writers by the name's extension.
- * Readers deliver rows in order, once. Writers write to a temporary file in the target's folder, which only commit() puts in
- * place, so that a failure at any moment leaves what was there before. */
+ * Readers deliver rows in order, once. Writers write to a temporary file in the target's folder, which only commit()
+ * puts in place, so that a failure at any moment leaves what was there before. */
 #ifndef SMP_IO_MEDIA_H
 #define SMP_IO_MEDIA_H
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/notes.h"
 #include "stages/stage.h"
 
 typedef struct smp_blob {
@@ -48,6 +49,10 @@ typedef struct smp_meta {
     double chrm[8];              /* PNG cHRM: white x y, red x y, green x y, blue x y */
     double x_density, y_density; /* pixels a metre; 0: absent */
     bool density_is_aspect;
+    bool has_cicp, has_mdcv, has_clli;
+    uint8_t cicp[4];  /* PNG cICP: primaries, transfer, matrix, full range; the numbers of ITU-T H.273 */
+    uint8_t mdcv[24]; /* PNG mDCV: the colours of the display that it was made on */
+    uint8_t clli[8];  /* PNG cLLI: the brightest sample, the brightest average */
     struct smp_text {
         char *key, *value;
     } * texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment", its XMP packet SMP_XMP_KEY; sound tags */
@@ -56,6 +61,20 @@ typedef struct smp_meta {
 } smp_meta;
 
 void smp_meta_free(smp_meta *meta);
+
+/* False when memory is exhausted; *to is empty then. */
+bool smp_meta_copy(smp_meta *to, const smp_meta *from);
+
+/* What a pipeline did to a picture, as far as its metadata goes. */
+typedef struct smp_change {
+    bool changed;          /* its samples moved or have other values */
+    bool toned;            /* they have other values */
+    bool swapped;          /* rows became columns */
+    int64_t width, height; /* of the picture that is written; 0: not said */
+} smp_change;
+
+/* Makes metadata right for the changed picture: no thumbnail of the old one, axes exchanged, sizes set. */
+void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *notes);
 
 typedef struct smp_media {
     smp_shape shape;         /* as decoded, before orientation */
@@ -77,6 +96,9 @@ const smp_media *smp_reader_media(const smp_reader *reader);
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
 void smp_reader_close(smp_reader *reader);
 
+/* What was found while reading so far; complete after the last row. */
+const smp_notes *smp_reader_notes(const smp_reader *reader);
+
 /* Seconds that the operating system took to read bytes so far; what calls took beyond them is decoding. */
 double smp_reader_input_seconds(const smp_reader *reader);
 
@@ -89,7 +111,7 @@ typedef struct smp_write_options {
     int sound_type;   /* an smp_sound_type; 0: as the input's */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
-    bool lazy_folder; /* the caller will sync the folder (smp_sync_folder): for many files in one */
+    bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one */
     double *output_seconds; /* gets the seconds that the operating system took for the file added; may be null */
 } smp_write_options;
 
@@ -112,12 +134,15 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
                          const smp_write_options *options, smp_writer **out, smp_error *err);
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
 
-/* Samples that had to be changed so far, to fit integers or to be finite (a sound's; pictures are clamped by stages, which
- * count). */
+/* Samples that had to be changed so far, to fit integers or to be finite (a sound's; pictures are clamped by stages,
+ * which count). */
 uint64_t smp_writer_clipped(const smp_writer *writer);
 
-/* Finishes the file, checks every close, fsyncs, puts it in place. Frees the writer whatever happens; on failure nothing is
- * left. */
+/* What the file cannot hold. */
+const smp_notes *smp_writer_notes(const smp_writer *writer);
+
+/* Finishes the file, checks every close, fsyncs, puts it in place. Frees the writer whatever happens; on failure
+ * nothing is left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
 
 /* Makes names that were put into a folder survive a crash of the machine. */

@@ -1,5 +1,5 @@
-/* Metadata that is kept beside samples: ownership, text in UTF-8, the orientation inside EXIF, and which profiles fit.
- */
+/* Metadata that is kept beside samples: ownership, text in UTF-8, what a changed picture changes in it, and which
+ * profiles fit. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -99,72 +99,61 @@ bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ EXIF */
-
-/* Source: TIFF 6.0, section 2; EXIF 2.32, tag 0x0112. */
-enum { TAG_ORIENTATION = 0x0112, TYPE_SHORT = 3, TYPE_LONG = 4, ENTRY = 12 /* bytes */ };
-
-static uint32_t get(const uint8_t *at, int bytes, bool big)
+bool smp_meta_copy(smp_meta *to, const smp_meta *from)
 {
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint32_t)at[i] << 8 * (big ? bytes - 1 - i : i);
-    return value;
+    *to = *from;
+    to->icc = to->exif = (smp_blob){0};
+    to->texts = NULL;
+    to->text_count = to->text_capacity = 0;
+    bool done = smp_blob_set(&to->icc, from->icc.data, from->icc.size) &&
+                smp_blob_set(&to->exif, from->exif.data, from->exif.size);
+    for (size_t i = 0; done && i < from->text_count; i++)
+        done = smp_meta_add_text(to, from->texts[i].key, from->texts[i].value, strlen(from->texts[i].value));
+    if (!done)
+        smp_meta_free(to);
+    return done;
 }
 
-/* Where the value of the orientation lies, its bytes and byte order; false when there is none. */
-static bool find_orientation(const uint8_t *data, size_t size, size_t *at, int *bytes, bool *big)
+static char *xmp_of(const smp_meta *meta)
 {
-    if (!data || size < 8)
-        return false;
-    *big = memcmp(data, "MM\0*", 4) == 0;
-    if (!*big && memcmp(data, "II*\0", 4) != 0)
-        return false;
-    size_t folder = get(data + 4, 4, *big);
-    if (folder > size - 2)
-        return false;
-    size_t count = get(data + folder, 2, *big);
-    for (size_t i = 0, entry = folder + 2; i < count && entry + ENTRY <= size; i++, entry += ENTRY) {
-        if (get(data + entry, 2, *big) != TAG_ORIENTATION)
-            continue;
-        uint32_t type = get(data + entry + 2, 2, *big);
-        if ((type != TYPE_SHORT && type != TYPE_LONG) || get(data + entry + 4, 4, *big) != 1)
-            return false;
-        *bytes = type == TYPE_SHORT ? 2 : 4;
-        *at = entry + 8;
-        return true;
-    }
-    return false;
+    for (size_t i = 0; i < meta->text_count; i++)
+        if (strcmp(meta->texts[i].key, SMP_XMP_KEY) == 0)
+            return meta->texts[i].value;
+    return NULL;
 }
 
-int smp_exif_orientation(const uint8_t *data, size_t size)
+static void exchange_axes(smp_meta *meta)
 {
-    size_t at;
-    int bytes;
-    bool big;
-    if (!find_orientation(data, size, &at, &bytes, &big))
-        return 1;
-    uint32_t value = get(data + at, bytes, big);
-    return value >= 1 && value <= 8 ? (int)value : 1;
-}
-
-void smp_exif_reset_orientation(uint8_t *data, size_t size)
-{
-    size_t at;
-    int bytes;
-    bool big;
-    if (!find_orientation(data, size, &at, &bytes, &big))
-        return;
-    memset(data + at, 0, (size_t)bytes);
-    data[big ? at + (size_t)bytes - 1 : at] = 1;
+    double x = meta->x_density;
+    meta->x_density = meta->y_density;
+    meta->y_density = x;
+    smp_exif_exchange_axes(meta->exif.data, meta->exif.size);
+    smp_xmp_exchange_axes(xmp_of(meta));
 }
 
 void smp_meta_apply_orientation(smp_meta *meta, int orientation)
 {
-    if (orientation >= 5) {
-        double x = meta->x_density;
-        meta->x_density = meta->y_density;
-        meta->y_density = x;
+    if (orientation <= 1)
+        return;
+    smp_exif_reset_orientation(meta->exif.data, meta->exif.size);
+    smp_xmp_reset_orientation(xmp_of(meta));
+    if (orientation >= 5)
+        exchange_axes(meta);
+}
+
+void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *notes)
+{
+    if (change->swapped)
+        exchange_axes(meta);
+    if (change->width > 0)
+        smp_exif_set_size(meta->exif.data, meta->exif.size, change->width, change->height);
+    if (change->changed) {
+        smp_exif_drop_thumbnail(&meta->exif);
+        smp_xmp_drop_thumbnails(xmp_of(meta));
+    }
+    if (change->toned && (meta->has_mdcv || meta->has_clli)) {
+        smp_note(notes, "the light levels that the input states (mDCV, cLLI) are left out: stages changed its samples");
+        meta->has_mdcv = meta->has_clli = false;
     }
 }
 

@@ -26,7 +26,8 @@ smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp
 /* Whether bytes that were written can be written anew (a file), or are gone (a pipe). */
 bool smp_output_seekable(const smp_output *output);
 
-/* Writes bytes anew that were written before, size of them from `position` on; smp_output_write goes on at the end. */
+/* Writes `size` bytes from `position` on, over what was written or past it. smp_output_write goes on where it was, so a
+ * file is written either way past its end, not both. */
 smp_code smp_output_patch(smp_output *output, uint64_t position, const void *data, size_t size, smp_error *err);
 
 /* Writes what is buffered, fsyncs, closes, puts in place, each checked. Frees the output whatever happens; on failure

@@ -210,32 +210,73 @@ uint64_t smp_source_skip(smp_source *source, uint64_t size)
     return done;
 }
 
-smp_code smp_source_spool(smp_source *source, smp_error *err)
+/* All that comes, up to `most` bytes. *whole: the input ended within them. *out may be null on failure only. */
+static smp_code gather(smp_source *source, size_t most, uint8_t **out, size_t *size, bool *whole, smp_error *err)
 {
-    if (source->seekable)
-        return SMP_OK;
     uint8_t *all = NULL;
-    size_t capacity = 0, used = 0;
-    for (;;) {
-        if (!smp_grow(&all, &capacity, used + SMP_SOURCE_BUFFER, 1)) {
+    size_t capacity = 0, used = 0, got = 1;
+    while (got && used < most) {
+        size_t portion = most - used < SMP_SOURCE_BUFFER ? most - used : SMP_SOURCE_BUFFER;
+        if (!smp_grow(&all, &capacity, used + portion, 1)) {
             smp_free(all);
-            return smp_fail_memory(err, "standard input", used + SMP_SOURCE_BUFFER);
+            return smp_fail_memory(err, "standard input", used + portion);
         }
-        size_t got = smp_source_read(source, all + used, capacity - used);
-        if (!got)
-            break;
+        size_t room = capacity - used < most - used ? capacity - used : most - used;
+        got = smp_source_read(source, all + used, room);
         used += got;
     }
     if (source->failed || source->over_limit) {
         smp_free(all);
         return smp_source_ended(source, err);
     }
+    *out = all;
+    *size = used;
+    *whole = !got || source->at_end;
+    return SMP_OK;
+}
+
+static void keep_whole(smp_source *source, uint8_t *all, size_t size)
+{
     source->memory = source->spooled = all;
     source->begin = 0;
-    source->end = used;
-    source->size = used;
+    source->end = size;
+    source->size = size;
     source->position = 0;
     source->seekable = true;
+}
+
+smp_code smp_source_spool(smp_source *source, smp_error *err)
+{
+    uint8_t *all;
+    size_t size;
+    bool whole;
+    if (source->seekable)
+        return SMP_OK;
+    smp_code code = gather(source, SIZE_MAX, &all, &size, &whole, err);
+    if (code == SMP_OK)
+        keep_whole(source, all, size);
+    return code;
+}
+
+smp_code smp_source_read_ahead(smp_source *source, size_t most, smp_error *err)
+{
+    uint8_t *all;
+    size_t size;
+    bool whole;
+    if (source->seekable)
+        return SMP_OK;
+    smp_code code = gather(source, most, &all, &size, &whole, err);
+    if (code != SMP_OK)
+        return code;
+    if (whole) {
+        keep_whole(source, all, size);
+        return SMP_OK;
+    }
+    smp_free(source->buffer);
+    source->buffer = all;
+    source->begin = 0;
+    source->end = size;
+    source->position = 0;
     return SMP_OK;
 }
 

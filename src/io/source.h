@@ -19,7 +19,7 @@ typedef struct smp_source {
     uint64_t limit;        /* bytes: --max-file */
     const uint8_t *memory; /* the whole input, or null */
     uint8_t *spooled;      /* memory again, when it is ours to free */
-    uint8_t *buffer;       /* SMP_SOURCE_BUFFER bytes, null for memory */
+    uint8_t *buffer;       /* SMP_SOURCE_BUFFER bytes or more, null for memory */
     size_t begin, end;     /* of what the buffer (or memory) holds and was not taken */
     uint64_t position;     /* of the next byte that read gives */
     bool at_end;
@@ -48,6 +48,10 @@ size_t smp_source_take(smp_source *source, const uint8_t **at);
 
 /* Makes seeking possible: a pipe is read into memory to its end. Only before anything was taken. */
 smp_code smp_source_spool(smp_source *source, smp_error *err);
+
+/* Reads up to `most` bytes of a pipe ahead into memory. When the input ends within them, seeking becomes possible. Only
+ * before anything was taken. */
+smp_code smp_source_read_ahead(smp_source *source, size_t most, smp_error *err);
 
 /* Continues at an absolute position; false when the source cannot seek. */
 bool smp_source_seek(smp_source *source, uint64_t position);

@@ -1,5 +1,5 @@
-/* Temporary files of writers that were killed: found by their name, told from those in use by the lock that every writer
- * holds on its own. */
+/* Temporary files of writers that were killed: found by their name, told from those in use by the lock that every
+ * writer holds on its own. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -426,7 +426,8 @@ static char *make_label(smp_builder *b, const smp_scope *scope, smp_span span)
         if (!quoted && c == '$') {
             size_t length;
             const smp_value *value = smp_scope_value(scope, from + i + 1, span.length - i - 1, &length);
-            if (value && value->length <= VALUE_MOST && (value->kind == SMP_VALUE_NUMBER || value->kind == SMP_VALUE_WORD)) {
+            if (value && value->length <= VALUE_MOST &&
+                (value->kind == SMP_VALUE_NUMBER || value->kind == SMP_VALUE_WORD)) {
                 memcpy(label + n, value->text, value->length);
                 n += value->length;
                 i += length;
@@ -527,7 +528,8 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     if (stage) {
         if (!bind_defaults(b, statement, stage, strayed, &node))
             return false;
-        if (stage->check && !statement->broken && error_count(b->diags) == errors && !check_together(b, statement, &node))
+        if (stage->check && !statement->broken && error_count(b->diags) == errors &&
+            !check_together(b, statement, &node))
             return false;
         check_kind(b, statement, stage, in);
         smp_kind_note(b, scope->current, stage->domain);

@@ -123,8 +123,8 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
 bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param *param, smp_argument *argument,
                       smp_error *err);
 
-/* numbers.c: a string for a matrix is a text file of numbers, a row a line: *value becomes the list, or bad after a mistake that
- * was reported. False when memory ran out. */
+/* numbers.c: a string for a matrix is a text file of numbers, a row a line: *value becomes the list, or bad after a
+ * mistake that was reported. False when memory ran out. */
 bool smp_load_numbers(smp_builder *b, const smp_scope *scope, smp_value *value);
 
 /* include.c */

@@ -19,16 +19,16 @@ typedef enum smp_severity { SMP_ERROR, SMP_WARNING } smp_severity;
 typedef struct smp_diag {
     smp_severity severity;
     smp_span span;
-    char *message;  /* "unknown parameter 'sigam' for stage 'gaussian'" */
-    char *fix;      /* after the caret: "did you mean 'sigma'?"; may be null */
-    char *note;     /* "gaussian takes: sigma, edge, truncate"; may be null */
+    char *message; /* "unknown parameter 'sigam' for stage 'gaussian'" */
+    char *fix;     /* after the caret: "did you mean 'sigma'?"; may be null */
+    char *note;    /* "gaussian takes: sigma, edge, truncate"; may be null */
 } smp_diag;
 
 typedef struct smp_diag_source {
     char *name; /* file name as the user gave it, or "-e" */
     char *text; /* UTF-8, null-terminated */
     size_t length;
-    bool included;     /* by the statement at `from` */
+    bool included; /* by the statement at `from` */
     smp_span from;
 } smp_diag_source;
 
@@ -39,7 +39,7 @@ typedef struct smp_diags {
     size_t source_count, source_capacity;
     smp_diag *items;
     size_t count, capacity;
-    int errors, warnings; /* counted, also those past the maximum */
+    int errors, warnings;               /* counted, also those past the maximum */
     int stored_errors, stored_warnings; /* of them in items */
     bool out_of_memory;
     const char *const
@@ -54,7 +54,8 @@ int smp_diags_add_source(smp_diags *diags, const char *name, const char *text, s
 
 /* Adds one; the returned pointer (null past the maximum, or when the same was said of the same place already) takes
  * smp_diag_fix and smp_diag_note, which accept null. It holds until the next call. */
-smp_diag *smp_diags_add(smp_diags *diags, smp_severity severity, smp_span span, const char *format, ...) SMP_PRINTF(4, 5);
+smp_diag *smp_diags_add(smp_diags *diags, smp_severity severity, smp_span span, const char *format, ...)
+    SMP_PRINTF(4, 5);
 void smp_diag_fix(smp_diags *diags, smp_diag *diag, const char *format, ...) SMP_PRINTF(3, 4);
 void smp_diag_note(smp_diags *diags, smp_diag *diag, const char *format, ...) SMP_PRINTF(3, 4);
 

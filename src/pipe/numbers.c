@@ -5,8 +5,8 @@
 #include "pipe/build.h"
 #include "pipe/lex.h"
 
-/* A row a line; values are parted by blanks, tabs, commas or semicolons; # begins a comment. `items` null: counts only. Where
- * a token is no number: false, and bad->start and bad->length tell which. */
+/* A row a line; values are parted by blanks, tabs, commas or semicolons; # begins a comment. `items` null: counts only.
+ * Where a token is no number: false, and bad->start and bad->length tell which. */
 static bool read_numbers(const char *text, size_t length, smp_span span, smp_value *items, size_t *count, smp_span *bad)
 {
     int row = 0;
@@ -34,11 +34,8 @@ static bool read_numbers(const char *text, size_t length, smp_span span, smp_val
                 return false;
             }
             if (items)
-                items[*count] = (smp_value){.kind = SMP_VALUE_NUMBER,
-                                            .span = span,
-                                            .text = "",
-                                            .number = {value, SMP_UNIT_NONE},
-                                            .row = row};
+                items[*count] = (smp_value){
+                    .kind = SMP_VALUE_NUMBER, .span = span, .text = "", .number = {value, SMP_UNIT_NONE}, .row = row};
             ++*count;
             any = true;
             at = end;
@@ -98,7 +95,8 @@ bool smp_load_numbers(smp_builder *b, const smp_scope *scope, smp_value *value)
             smp_diag_note(b->diags, diag, "%s", err.message);
         value->kind = SMP_VALUE_BAD;
     } else if (length > SMP_MAX_TEXTS - b->text_bytes) {
-        smp_diags_add(b->diags, SMP_ERROR, value->span, "the texts of this pipeline have more than %d bytes together", SMP_MAX_TEXTS);
+        smp_diags_add(b->diags, SMP_ERROR, value->span, "the texts of this pipeline have more than %d bytes together",
+                      SMP_MAX_TEXTS);
         value->kind = SMP_VALUE_BAD;
     } else {
         const char *path = smp_join_path(&b->owned->arena, b->diags->sources[scope->source].name, value->text);

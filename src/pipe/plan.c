@@ -1,5 +1,5 @@
-/* The planner: from program and shapes to steps. See plan.h for what it decides. In order: steps for every node with the
- * conversions that it needs; sinks; what can be left out; storage; what can be joined (fuse.h); phases. */
+/* The planner: from program and shapes to steps. See plan.h for what it decides. In order: steps for every node with
+ * the conversions that it needs; sinks; what can be left out; storage; what can be joined (fuse.h); phases. */
 #include "pipe/plan.h"
 
 #include <stdarg.h>
@@ -14,10 +14,10 @@ typedef struct planner {
     const smp_plan_request *request;
     smp_diags *diags;
     smp_plan *plan;
-    int *step_of;        /* the step that holds a node's picture */
-    int *step_of_file;   /* the step that holds a file's picture, or SMP_STEP_NONE */
-    int origin;          /* the step that `@input` means */
-    int *converted;      /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
+    int *step_of;      /* the step that holds a node's picture */
+    int *step_of_file; /* the step that holds a file's picture, or SMP_STEP_NONE */
+    int origin;        /* the step that `@input` means */
+    int *converted;    /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
     size_t converted_capacity;
     smp_error *err;
 } planner;
@@ -75,7 +75,8 @@ static int insert(planner *p, smp_role role, int from, int64_t value)
 {
     const smp_stage *stage = smp_stage_with_role(role);
     if (!stage) {
-        smp_fail(p->err, SMP_E_PROCESS, "this build has no stage for what the planner must insert (role %d)", (int)role);
+        smp_fail(p->err, SMP_E_PROCESS, "this build has no stage for what the planner must insert (role %d)",
+                 (int)role);
         return SMP_STEP_NONE;
     }
     int index;
@@ -159,10 +160,12 @@ static smp_code file_picture(planner *p, int number, int *index)
     *index = p->step_of_file[number];
     if (*index >= 0)
         return SMP_OK;
-    smp_code code = p->request->probe ? p->request->probe(p->request->probe_context, file->path, &shape, &orientation, p->err)
-                                      : smp_fail(p->err, SMP_E_PIPE, "files cannot be read here");
+    smp_code code = p->request->probe
+                        ? p->request->probe(p->request->probe_context, file->path, &shape, &orientation, p->err)
+                        : smp_fail(p->err, SMP_E_PIPE, "files cannot be read here");
     if (code && code != SMP_E_MEMORY && p->diags) {
-        smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, file->span, "cannot read '%.200s': %s", file->path, p->err->message);
+        smp_diag *diag =
+            smp_diags_add(p->diags, SMP_ERROR, file->span, "cannot read '%.200s': %s", file->path, p->err->message);
         if (p->err->hint[0])
             smp_diag_note(p->diags, diag, "%s", p->err->hint);
     }
@@ -200,7 +203,8 @@ static smp_code check_kind(planner *p, const smp_node *node, const smp_shape *in
     if (node->stage->domain & in->kind)
         return SMP_OK;
     return smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on %s, but its input is %s", node->stage->name,
-                    node->stage->domain == SMP_IMAGE ? "pictures" : "sound", in->kind == SMP_IMAGE ? "a picture" : "sound");
+                    node->stage->domain == SMP_IMAGE ? "pictures" : "sound",
+                    in->kind == SMP_IMAGE ? "a picture" : "sound");
 }
 
 static smp_code add_node(planner *p, int number)
@@ -304,7 +308,8 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
         return p->err ? p->err->code : SMP_E_PROCESS;
     smp_shape shape = p->plan->steps[step].out;
     if (p->request->accepts) {
-        smp_code code = p->request->accepts(p->request->accepts_context, path, &p->plan->steps[step].out, &shape, p->err);
+        smp_code code =
+            p->request->accepts(p->request->accepts_context, path, &p->plan->steps[step].out, &shape, p->err);
         if (code)
             return code;
     }
@@ -381,7 +386,8 @@ static void choose_storage(smp_plan *plan, const bool *last, const bool *used, b
         else if (step->job == SMP_JOB_REDUCE)
             integers[i] = integers[step->input];
         else
-            integers[i] = step->work.exactness != SMP_REAL && integers[step->input] && (step->by < 0 || integers[step->by]) && !plain;
+            integers[i] = step->work.exactness != SMP_REAL && integers[step->input] &&
+                          (step->by < 0 || integers[step->by]) && !plain;
         if (step->job == SMP_JOB_REDUCE)
             step->storage = input->storage;
         else if (!input || integers[i] || (last[i] && used[i] && !plain))
@@ -495,7 +501,8 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
     p.plan->row_multiple = 1;
     if (program->kind != SMP_KIND_NONE && program->kind != request->input.kind) {
         code = smp_fail(p.err, SMP_E_PIPE, "the pipeline is for %s, but the input is %s",
-                        program->kind == SMP_IMAGE ? "pictures" : "sound", request->input.kind == SMP_IMAGE ? "a picture" : "sound");
+                        program->kind == SMP_IMAGE ? "pictures" : "sound",
+                        request->input.kind == SMP_IMAGE ? "a picture" : "sound");
         goto done;
     }
     smp_step *source = add_step(&p, &index);

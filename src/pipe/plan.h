@@ -29,21 +29,21 @@ typedef struct smp_part {
 typedef struct smp_step {
     smp_step_job job;
     const smp_stage *stage; /* null: source */
-    const char *path; /* SOURCE: of that file, owned by the program; null: the input */
-    int node;        /* of the program, or SMP_NODE_NONE when the planner inserted it */
-    int input, by;   /* earlier steps, or SMP_STEP_NONE */
-    int reduced_by;  /* ADJUST apply: its JOB_REDUCE step; else SMP_STEP_NONE */
+    const char *path;       /* SOURCE: of that file, owned by the program; null: the input */
+    int node;               /* of the program, or SMP_NODE_NONE when the planner inserted it */
+    int input, by;          /* earlier steps, or SMP_STEP_NONE */
+    int reduced_by;         /* ADJUST apply: its JOB_REDUCE step; else SMP_STEP_NONE */
     char label[96];
-    void *params;    /* stage parameter struct; owned */
+    void *params; /* stage parameter struct; owned */
     smp_node_plan work;
     smp_shape in, out;
     smp_format storage; /* of the output samples in memory: out.format or SMP_F32 */
     int phase;
-    bool frame;      /* the whole output is kept */
+    bool frame;       /* the whole output is kept */
     bool whole_input; /* needs all of its input before it starts */
     int64_t reach_up, reach_down;
     bool premultiplied, linear; /* state of the output's values */
-    smp_part *parts; /* of a joined step: what it stands for, in order; owned */
+    smp_part *parts;            /* of a joined step: what it stands for, in order; owned */
     size_t part_count;
 } smp_step;
 
@@ -63,7 +63,8 @@ typedef struct smp_plan {
     int64_t row_multiple; /* strips begin at multiples of this many rows (a power of two) */
 } smp_plan;
 
-/* Says what a file of that name can hold of a shape: smp_writer_shape, or a test's own; null path: memory, any shape. */
+/* Says what a file of that name can hold of a shape: smp_writer_shape, or a test's own; null path: memory, any shape.
+ */
 typedef smp_code smp_accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
 
 /* Says what a file that the program names holds, from its header: its shape and EXIF orientation. */
@@ -72,7 +73,7 @@ typedef smp_code smp_probe(void *context, const char *path, smp_shape *shape, in
 typedef struct smp_plan_request {
     const smp_program *program;
     smp_shape input;
-    int orientation;   /* EXIF, applied first */
+    int orientation;    /* EXIF, applied first */
     const char *output; /* path of the main output; null: none is written (measure, explain) */
     smp_accepts *accepts;
     void *accepts_context;

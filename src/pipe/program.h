@@ -19,13 +19,13 @@ typedef struct smp_argument smp_argument; /* a parameter's value: constant, or a
 
 typedef struct smp_node {
     const smp_stage *stage;
-    int input;        /* an earlier node, or SMP_NODE_INPUT */
-    int by;           /* the picture given as operand: an earlier node, SMP_NODE_INPUT, a file (see SMP_NODE_FILE), or
-                       * SMP_NODE_NONE */
-    smp_light light;  /* what `light` was in force */
-    smp_span span;    /* the stage's name in the source */
-    char *label;      /* the statement as written, white space folded: for reports */
-    char *name;       /* a REDUCE stage's name= if it has one, else null: names its findings */
+    int input;       /* an earlier node, or SMP_NODE_INPUT */
+    int by;          /* the picture given as operand: an earlier node, SMP_NODE_INPUT, a file (see SMP_NODE_FILE), or
+                      * SMP_NODE_NONE */
+    smp_light light; /* what `light` was in force */
+    smp_span span;   /* the stage's name in the source */
+    char *label;     /* the statement as written, white space folded: for reports */
+    char *name;      /* a REDUCE stage's name= if it has one, else null: names its findings */
     smp_argument *arguments;
     size_t argument_count;
 } smp_node;
@@ -43,7 +43,7 @@ typedef struct smp_operand_file { /* with="weights.npy" */
 } smp_operand_file;
 
 typedef struct smp_public_param { /* a `param` statement, for help */
-    char *name, *text, *help; /* text: the value in force, as written */
+    char *name, *text, *help;     /* text: the value in force, as written */
     smp_span span;
 } smp_public_param;
 
@@ -62,25 +62,32 @@ typedef struct smp_program {
 } smp_program;
 
 /* Reads a file for `include`, a path relative to the including file: *text from smp_alloc, null-terminated. */
-typedef smp_code smp_loader(void *context, const char *including, const char *path, char **text, size_t *length, smp_error *err);
+typedef smp_code smp_loader(void *context, const char *including, const char *path, char **text, size_t *length,
+                            smp_error *err);
 
-typedef struct smp_setting { const char *name, *value; } smp_setting; /* --set name=value */
+typedef struct smp_setting {
+    const char *name, *value;
+} smp_setting; /* --set name=value */
 
-/* Parses text. Every mistake becomes a diagnostic; *out is null when there was an error (returns SMP_E_PIPE) or memory ran
- * out. diags keeps the sources, so that failures while running can point at them. loader may be null: include is then an
- * error. */
-smp_code smp_program_parse(const char *name, const char *text, size_t length, const smp_setting *settings, size_t setting_count,
-                           smp_loader *loader, void *context, smp_diags *diags, smp_program **out, smp_error *err);
+/* Parses text. Every mistake becomes a diagnostic; *out is null when there was an error (returns SMP_E_PIPE) or memory
+ * ran out. diags keeps the sources, so that failures while running can point at them. loader may be null: include is
+ * then an error. */
+smp_code smp_program_parse(const char *name, const char *text, size_t length, const smp_setting *settings,
+                           size_t setting_count, smp_loader *loader, void *context, smp_diags *diags, smp_program **out,
+                           smp_error *err);
 
 /* The same for `-e STAGE`, each a line of its own (source name "-e"). */
-smp_code smp_program_parse_lines(const char *const *lines, size_t count, const smp_setting *settings, size_t setting_count,
-                                 smp_loader *loader, void *context, smp_diags *diags, smp_program **out, smp_error *err);
+smp_code smp_program_parse_lines(const char *const *lines, size_t count, const smp_setting *settings,
+                                 size_t setting_count, smp_loader *loader, void *context, smp_diags *diags,
+                                 smp_program **out, smp_error *err);
 
 void smp_program_free(smp_program *program);
 
-/* Fills params (stage->params_size bytes) for an input of this shape: defaults, constants, expressions of width, height,
- * channels, rate. Errors (out of range once evaluated, say) become diagnostics too. Pointers stay owned by the program. */
-smp_code smp_node_params(const smp_program *program, const smp_node *node, const smp_shape *in, smp_diags *diags, void *params, smp_error *err);
+/* Fills params (stage->params_size bytes) for an input of this shape: defaults, constants, expressions of width,
+ * height, channels, rate. Errors (out of range once evaluated, say) become diagnostics too. Pointers stay owned by the
+ * program. */
+smp_code smp_node_params(const smp_program *program, const smp_node *node, const smp_shape *in, smp_diags *diags,
+                         void *params, smp_error *err);
 
 /* The same from defaults alone, for stages that the planner inserts; params keeps required fields zero. */
 smp_code smp_default_params(const smp_stage *stage, void *params, smp_error *err);

@@ -308,10 +308,9 @@ static smp_bound bind_string(smp_check *check, const smp_param *param, const smp
 
 static smp_bound bind_file(smp_check *check, const smp_value *value, smp_field *field)
 {
-    const char *fault = !value->length ? "the file name is empty"
-                        : !strcmp(value->text, "-")
-                            ? "the second picture cannot come from standard input"
-                            : NULL;
+    const char *fault = !value->length              ? "the file name is empty"
+                        : !strcmp(value->text, "-") ? "the second picture cannot come from standard input"
+                                                    : NULL;
     if (fault)
         smp_diags_add(check->diags, SMP_ERROR, value->span, "%s", fault);
     field->operand = (smp_operand){.is_tap = true, .file = value->text};

@@ -179,8 +179,10 @@ static void put_patterns(FILE *to, const smp_bench_report *report, const smp_pai
                   "stride. ideal: the fewest for that width; conflicts are the rest. multicast: four lanes an element.",
                   0, 0);
     if (known.timed)
-        smp_text_wrap(to, "cycles: of one instruction on an SM that does nothing else; TB/s: what all lanes of all SMs "
-                          "asked for.", 0, 0);
+        smp_text_wrap(to,
+                      "cycles: of one instruction on an SM that does nothing else; TB/s: what all lanes of all SMs "
+                      "asked for.",
+                      0, 0);
     fprintf(to, "%s ", paint->bold);
     put_text(to, "", 10 + 1 + 5);
     put_text(to, " loads", side_columns(&known));

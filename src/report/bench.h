@@ -37,11 +37,11 @@ typedef struct smp_bench_report {
     smp_device_info device;
     char driver[96], toolkit[32]; /* GPU; "" unknown */
     int sm_clock, memory_clock;   /* MHz while it worked; 0: unknown */
-    smp_rate driver_copy; /* a GPU's driver, device to device */
+    smp_rate driver_copy;         /* a GPU's driver, device to device */
     smp_bench_stream streams[SMP_BENCH_STREAMS];
     size_t stream_count;
-    smp_rate link[SMP_BENCH_LINKS]; /* up, down from pinned memory; up, down as a run does it */
-    double launch_each, launch_waited; /* seconds */
+    smp_rate link[SMP_BENCH_LINKS];            /* up, down from pinned memory; up, down as a run does it */
+    double launch_each, launch_waited;         /* seconds */
     char source_problem[SMP_COUNT_KINDS][512]; /* why a source is missing; "" */
     char source_hint[SMP_COUNT_KINDS][320];
     uint64_t counted_instructions; /* of the launch whose wavefronts were counted */

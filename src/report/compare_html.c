@@ -38,7 +38,8 @@ static const char style[] =
     "@media(max-width:40rem){body{padding:.8rem}.row{grid-template-columns:1fr auto}.row .track{grid-column:1/3;\n"
     "grid-row:2}.row .value{font-size:.85rem;text-align:right;white-space:normal}.row .none{display:none}\n"
     "svg.roofline{font-size:19px}}\n"
-    "@media print{body{max-width:none;padding:0;font-size:11pt}h2,h3,summary{break-after:avoid}.row{break-inside:avoid}\n"
+    "@media "
+    "print{body{max-width:none;padding:0;font-size:11pt}h2,h3,summary{break-after:avoid}.row{break-inside:avoid}\n"
     "figure .scroll svg.bank-map{min-width:0;width:100%}.scroll{overflow:visible}}\n";
 
 /* ------------------------------------------------------------------------------------------------ head */

@@ -150,7 +150,8 @@ void smp_compare_roofline(FILE *to, const smp_compare *compare)
         return;
     fprintf(
         to,
-        "<section style=\"break-inside:avoid\"><h2>Roofline</h2>\n<p class=\"soft\">Higher is faster. Under the sloping line memory is the limit "
+        "<section style=\"break-inside:avoid\"><h2>Roofline</h2>\n<p class=\"soft\">Higher is faster. Under the "
+        "sloping line memory is the limit "
         "(this device's copy%s); how far a dot lies below it is what a better kernel could win, unless arithmetic is "
         "its limit. A number stands for its "
         "step. Steps that only move samples are not shown.</p>\n<p>",

@@ -1,4 +1,5 @@
-/* Writing JSON: commas, indentation and escapes in one place. Bytes that are not UTF-8 (a path is bytes) become U+FFFD. */
+/* Writing JSON: commas, indentation and escapes in one place. Bytes that are not UTF-8 (a path is bytes) become U+FFFD.
+ */
 #ifndef SMP_REPORT_JSON_H
 #define SMP_REPORT_JSON_H
 
@@ -16,7 +17,7 @@ typedef struct smp_json {
 void smp_json_begin(smp_json *json, FILE *to, bool compact);
 void smp_json_object(smp_json *json, const char *key); /* key null inside arrays and at the top */
 void smp_json_array(smp_json *json, const char *key);
-void smp_json_end(smp_json *json, char bracket); /* '}' or ']' ; ends the line at depth 0 */
+void smp_json_end(smp_json *json, char bracket);                          /* '}' or ']' ; ends the line at depth 0 */
 void smp_json_string(smp_json *json, const char *key, const char *value); /* null value: null */
 void smp_json_integer(smp_json *json, const char *key, int64_t value);
 void smp_json_number(smp_json *json, const char *key, double value); /* shortest text that reads back; NaN, inf: null */

@@ -134,7 +134,8 @@ static smp_code put_together(smp_measure_output *o, const smp_total *total, cons
     } else if (o->format == SMP_MEASURE_LONG) {
         put_rows(o->to, "(together)", type, total->label, total->name, findings);
     } else {
-        fprintf(o->to, "%s%zu file%s together%s (%s)\n", paint.bold, total->files, total->files == 1 ? "" : "s", paint.off, type);
+        fprintf(o->to, "%s%zu file%s together%s (%s)\n", paint.bold, total->files, total->files == 1 ? "" : "s",
+                paint.off, type);
         if (total->partial)
             smp_report_findings(o->to, total->label, findings, o->color);
         else {

@@ -92,6 +92,22 @@ static void put_step(smp_json *json, const smp_step_report *step)
     smp_json_end(json, '}');
 }
 
+static void put_notes(smp_json *json, const char *name, const smp_notes *notes)
+{
+    if (!notes->count)
+        return;
+    smp_json_array(json, name);
+    for (int i = 0; i < notes->count; i++)
+        smp_json_string(json, NULL, notes->items[i]);
+    smp_json_end(json, ']');
+}
+
+void smp_report_notes_json(smp_json *json, const smp_run_report *report)
+{
+    put_notes(json, "input_notes", &report->input_notes);
+    put_notes(json, "output_notes", &report->output_notes);
+}
+
 void smp_report_json(FILE *to, const smp_run_report *report, bool compact)
 {
     smp_json writer, *json = &writer;
@@ -110,6 +126,7 @@ void smp_report_json(FILE *to, const smp_run_report *report, bool compact)
     smp_json_integer(json, "input_bytes", (int64_t)report->input_bytes);
     if (report->output_clipped)
         smp_json_integer(json, "output_clipped", (int64_t)report->output_clipped);
+    smp_report_notes_json(json, report);
     smp_json_integer(json, "strip_rows", report->strip_rows);
     smp_json_integer(json, "strips", report->strips);
     smp_json_integer(json, "peak_bytes", (int64_t)report->peak_bytes);

@@ -1,5 +1,6 @@
-/* What was measured over several files, added up: results of the same statement over data of the same format and channels
- * belong together, whatever the sizes; code values of 8 and 16 bits have different full scales and are kept apart. */
+/* What was measured over several files, added up: results of the same statement over data of the same format and
+ * channels belong together, whatever the sizes; code values of 8 and 16 bits have different full scales and are kept
+ * apart. */
 #ifndef SMP_REPORT_TOTALS_H
 #define SMP_REPORT_TOTALS_H
 

@@ -24,7 +24,7 @@ struct smp_run_cache {
     struct {
         void *data;
         size_t size;
-    } *buffers; /* of whole pictures: the input, then each output */
+    } * buffers; /* of whole pictures: the input, then each output */
     size_t buffer_capacity;
 };
 

@@ -3,16 +3,16 @@
 #define SMP_EXEC_FILE_SOURCE_H
 
 #include "device/device.h"
-#include "run/stream.h"
 #include "pipe/plan.h"
+#include "run/stream.h"
 
 typedef struct smp_file_source {
     smp_reader *reader;
     smp_stream *stream;
 } smp_file_source;
 
-/* An smp_probe; context: the limits that the header is checked against (const smp_limits *), null for the defaults. Only
- * regular files are opened: a pipe file must not make a run wait for a device or a named pipe. */
+/* An smp_probe; context: the limits that the header is checked against (const smp_limits *), null for the defaults.
+ * Only regular files are opened: a pipe file must not make a run wait for a device or a named pipe. */
 smp_code smp_file_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err);
 
 /* Opens the file of a step with a path; its stream is for the caller to start. Fails when it no longer holds what was

@@ -17,8 +17,8 @@ static int64_t rows_read(const smp_step *step, int64_t strip_rows)
     return step->whole_input ? step->in.height : smp_min_i64(step->in.height, rows);
 }
 
-void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64_t strip_rows, smp_view *in, smp_view *out,
-                         smp_view *by)
+void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64_t strip_rows, smp_view *in,
+                               smp_view *out, smp_view *by)
 {
     const smp_step *input = &plan->steps[step->input];
     *by = (smp_view){.data = NULL};
@@ -31,7 +31,7 @@ void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64
 }
 
 int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *device, int64_t strip_rows,
-                              const smp_window *windows)
+                                    const smp_window *windows)
 {
     int64_t bytes = 0;
     for (size_t i = 0; i < plan->step_count; i++) {
@@ -47,7 +47,7 @@ int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *devi
 }
 
 int64_t smp_memory_estimate_step(const smp_plan *plan, const smp_step *step, const smp_variant *variant, bool gpu,
-                           int64_t strip_rows, int64_t rows)
+                                 int64_t strip_rows, int64_t rows)
 {
     enum { TABLES = 3 }; /* the plan's, the run's, which a reduction may fill in, and the device's */
     int64_t bytes = rows * smp_row_stride(&step->out, step->storage) + TABLES * (int64_t)step->work.table_size;
@@ -58,7 +58,8 @@ int64_t smp_memory_estimate_step(const smp_plan *plan, const smp_step *step, con
     return bytes;
 }
 
-int64_t smp_memory_estimate_threads(const smp_plan *plan, const smp_device *device, const char *wanted, int64_t strip_rows)
+int64_t smp_memory_estimate_threads(const smp_plan *plan, const smp_device *device, const char *wanted,
+                                    int64_t strip_rows)
 {
     int64_t scratch = 0, counters = 0;
     for (size_t i = 0; device->host_memory && i < plan->step_count; i++) {

@@ -3,23 +3,24 @@
 #define SMP_EXEC_FOOTPRINT_H
 
 #include "device/device.h"
-#include "run/schedule.h"
 #include "pipe/plan.h"
+#include "run/schedule.h"
 
 /* What a step sees of a strip away from the picture's ends. by: data null without a second picture. */
-void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64_t strip_rows, smp_view *in, smp_view *out,
-                         smp_view *by);
+void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64_t strip_rows, smp_view *in,
+                               smp_view *out, smp_view *by);
 
 /* Rows between codecs and steps: of the input, of files that steps name, of the outputs. */
 int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *device, int64_t strip_rows,
-                              const smp_window *windows);
+                                    const smp_window *windows);
 
 /* A step's own: `rows` rows of its output, its table, its result, and the scratch picture of the variant (null: no
  * variant). */
 int64_t smp_memory_estimate_step(const smp_plan *plan, const smp_step *step, const smp_variant *variant, bool gpu,
-                           int64_t strip_rows, int64_t rows);
+                                 int64_t strip_rows, int64_t rows);
 
 /* What the threads of a CPU have for themselves, for all steps; 0 on a GPU. wanted: as for smp_step_variant. */
-int64_t smp_memory_estimate_threads(const smp_plan *plan, const smp_device *device, const char *wanted, int64_t strip_rows);
+int64_t smp_memory_estimate_threads(const smp_plan *plan, const smp_device *device, const char *wanted,
+                                    int64_t strip_rows);
 
 #endif

@@ -10,9 +10,9 @@
 #include "device/cuda/cuda.h"
 
 enum {
-    WARM_UP = 2,         /* passes before the first that counts */
+    WARM_UP = 2, /* passes before the first that counts */
     MIN_SAMPLES = 5,
-    LAUNCHES = 1000,     /* in a row */
+    LAUNCHES = 1000, /* in a row */
     WAITED_LAUNCHES = 101
 };
 static const double sample_seconds = 1; /* for one rate, at most, once there are MIN_SAMPLES */

@@ -1,5 +1,5 @@
-/* What a device can do at most, measured: the ceilings that `bench` shows and that `compare` sets its rates against. Each
- * is the median of several passes over data far larger than the last cache, with quartiles. */
+/* What a device can do at most, measured: the ceilings that `bench` shows and that `compare` sets its rates against.
+ * Each is the median of several passes over data far larger than the last cache, with quartiles. */
 #ifndef SMP_EXEC_CEILINGS_H
 #define SMP_EXEC_CEILINGS_H
 
@@ -20,8 +20,8 @@ smp_code smp_peak_stream(smp_device *device, smp_stream_op op, size_t size, smp_
 smp_code smp_peak_touch(smp_device *device, void *buffer, size_t size, void *sums, smp_error *err);
 size_t smp_peak_sums(size_t size);
 
-/* Host to device (up) or device to host: over the bus from and to pinned memory, or, staged, from and to ordinary memory
- * as a run does it. Devices that share the host's memory have none: bytes 0. */
+/* Host to device (up) or device to host: over the bus from and to pinned memory, or, staged, from and to ordinary
+ * memory as a run does it. Devices that share the host's memory have none: bytes 0. */
 smp_code smp_peak_link(smp_device *device, bool up, bool staged, size_t size, smp_rate *rate, smp_error *err);
 
 /* Seconds that a launch which does nothing takes: each of many in a row, and one that is waited for. */

@@ -8,12 +8,12 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "batch/find_files.h"
 #include "run/cache.h"
-#include "run/run.h"
 #include "run/file_source.h"
+#include "run/run.h"
 #include "run/runner.h"
 #include "run/step.h"
-#include "batch/find_files.h"
 
 typedef struct output { /* one sink's file */
     char *path;         /* owned; null for the main output */
@@ -28,7 +28,8 @@ static smp_code accepts(void *context, const char *path, const smp_shape *shape,
 }
 
 /* Where a failure while running happened: the stage's place in the pipe text. */
-static smp_code blame_step(const smp_run_request *request, const smp_plan *plan, int step, smp_code code, smp_error *err)
+static smp_code blame_step(const smp_run_request *request, const smp_plan *plan, int step, smp_code code,
+                           smp_error *err)
 {
     if (!code || step < 0 || !err || code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED)
         return code;
@@ -73,7 +74,8 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .plain_storage = request->plain_storage,
         .fuse = smp_run_fuses(request),
     };
-    static pthread_mutex_t planning = PTHREAD_MUTEX_INITIALIZER; /* files at once share the program and its diagnostics */
+    static pthread_mutex_t planning =
+        PTHREAD_MUTEX_INITIALIZER; /* files at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);
     smp_code code = smp_plan_make(&ask, request->diags, plan, err);
     pthread_mutex_unlock(&planning);
@@ -81,8 +83,8 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
 }
 
 /* The plan for a file: the cache's, kept there, or one of its own. *entry is null without a cache. */
-static smp_code find_plan(const smp_run_request *request, const smp_media *media, smp_cached_plan **entry, smp_plan **plan,
-                          smp_error *err)
+static smp_code find_plan(const smp_run_request *request, const smp_media *media, smp_cached_plan **entry,
+                          smp_plan **plan, smp_error *err)
 {
     *entry = request->cache ? smp_cache_find(request->cache, &media->shape, media->orientation, request->output) : NULL;
     *plan = *entry ? (*entry)->plan : NULL;
@@ -96,8 +98,8 @@ smp_code smp_save_path(const char *beside, const char *prefix, const char *name,
 {
     const char *slash = strcmp(beside, "-") ? strrchr(beside, '/') : NULL, *last = strrchr(name, '/');
     int folders = last ? (int)(last + 1 - name) : 0;
-    *out = smp_asprintf("%.*s%.*s%s%s", slash ? (int)(slash + 1 - beside) : 0, beside, folders, name, prefix ? prefix : "",
-                        name + folders);
+    *out = smp_asprintf("%.*s%.*s%s%s", slash ? (int)(slash + 1 - beside) : 0, beside, folders, name,
+                        prefix ? prefix : "", name + folders);
     return *out ? SMP_OK : smp_fail_memory(err, "a path", strlen(name));
 }
 
@@ -161,8 +163,57 @@ static smp_code check_places(const smp_run_request *request, const smp_plan *pla
     return code;
 }
 
-static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media, output *outputs,
-                             double *output_seconds, smp_error *err)
+/* Steps that only put samples into another form, and back behind the stage that needs it. */
+static bool is_form(const smp_stage *stage)
+{
+    const smp_role role = stage ? stage->role : SMP_ROLE_NONE;
+    return role == SMP_ROLE_CONVERT || role == SMP_ROLE_PREMULTIPLY || role == SMP_ROLE_STRAIGHT ||
+           role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED;
+}
+
+/* What the steps between the input and an output do to the picture. The input's orientation is none of it: the reader's
+ * metadata already is that of the upright picture. */
+static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
+{
+    smp_change change = {.width = sink->shape.width, .height = sink->shape.height};
+    const smp_step *step = &plan->steps[sink->step];
+    for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
+        bool form = step->job == SMP_JOB_REDUCE || (!step->part_count && is_form(step->stage));
+        if (step->part_count) {
+            form = true;
+            for (size_t i = 0; i < step->part_count; i++)
+                form &= is_form(step->parts[i].stage);
+        }
+        if (form)
+            continue;
+        bool moves = step->work.exactness == SMP_MOVE;
+        change.changed = true;
+        change.toned |= !moves;
+        change.swapped ^= step->work.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
+    }
+    if (step->path) /* another file's samples */
+        change.changed = change.toned = true;
+    return change;
+}
+
+static smp_code open_output(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
+                            const smp_write_options *options, smp_run_report *report, smp_writer **writer,
+                            smp_error *err)
+{
+    if (sink->shape.kind != SMP_IMAGE)
+        return smp_writer_open(path, &sink->shape, meta, options, writer, err);
+    smp_meta changed;
+    smp_change change = find_change(plan, sink);
+    if (!smp_meta_copy(&changed, meta))
+        return smp_fail_memory(err, "metadata", meta->icc.size + meta->exif.size);
+    smp_meta_apply_change(&changed, &change, options->strip ? NULL : &report->output_notes);
+    smp_code code = smp_writer_open(path, &sink->shape, &changed, options, writer, err);
+    smp_meta_free(&changed);
+    return code;
+}
+
+static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
+                             output *outputs, smp_run_report *report, smp_error *err)
 {
     const smp_program *program = request->program;
     const char **inputs = smp_alloc_array(program->file_count + 2, sizeof *inputs);
@@ -172,7 +223,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
     inputs[0] = request->input;
     for (size_t i = 0; i < program->file_count; i++)
         inputs[i + 1] = program->files[i].path;
-    options.output_seconds = output_seconds;
+    options.output_seconds = &report->output_seconds;
     options.inputs = inputs;
     if (request->device->host_memory) /* --threads holds for compressing too */
         options.threads = request->device->info.units;
@@ -184,15 +235,15 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
         code = check_places(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         const char *path = outputs[i].path ? outputs[i].path : request->output;
-        code = smp_writer_open(path, &plan->sinks[i].shape, &media->meta, &options, &outputs[i].writer, err);
+        code = open_output(plan, &plan->sinks[i], path, &media->meta, &options, report, &outputs[i].writer, err);
     }
     smp_free(inputs);
     return code;
 }
 
 /* Runs the plan between reader and writers; ports and streams live only here. */
-static smp_code stream_through(const smp_run_request *request, const smp_plan *plan, smp_reader *reader, output *outputs,
-                               smp_run_report *report, smp_error *err)
+static smp_code stream_through(const smp_run_request *request, const smp_plan *plan, smp_reader *reader,
+                               output *outputs, smp_run_report *report, smp_error *err)
 {
     int64_t strip_rows = smp_strip_rows(plan, request->device, request->strip_rows);
     smp_endpoint source = {0};
@@ -271,8 +322,8 @@ static bool is_small(const smp_plan *plan)
 }
 
 /* Reads, runs and writes a whole small picture in this thread, in memory that the cache keeps. */
-static smp_code pass_through(const smp_run_request *request, smp_cached_plan *entry, smp_reader *reader, output *outputs,
-                             smp_run_report *report, smp_error *err)
+static smp_code pass_through(const smp_run_request *request, smp_cached_plan *entry, smp_reader *reader,
+                             output *outputs, smp_run_report *report, smp_error *err)
 {
     const smp_plan *plan = entry->plan;
     smp_endpoint source = {0}, *sinks = smp_alloc_array(plan->sink_count, sizeof *sinks);
@@ -321,6 +372,7 @@ static smp_code commit_all(const smp_plan *plan, output *outputs, smp_run_report
     double start = smp_now();
     for (size_t i = plan->sink_count; !code && i-- > 0;) { /* the main output, [0], last: it says that all is done */
         report->output_clipped += smp_writer_clipped(outputs[i].writer);
+        smp_notes_add(&report->output_notes, smp_writer_notes(outputs[i].writer));
         code = smp_writer_commit(outputs[i].writer, err);
         outputs[i].writer = NULL;
     }
@@ -363,7 +415,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     output_count = plan->sink_count;
     if (output_count)
         smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out, sizeof report->shape_out);
-    if ((code = open_outputs(request, plan, media, outputs, &report->output_seconds, err)))
+    if ((code = open_outputs(request, plan, media, outputs, report, err)))
         goto done;
     code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
                                    : stream_through(request, plan, reader, outputs, report, err);
@@ -379,8 +431,10 @@ done:
     smp_free(outputs);
     if (!entry)
         smp_plan_free(plan);
-    if (reader)
+    if (reader) {
         report->input_seconds = smp_reader_input_seconds(reader);
+        report->input_notes = *smp_reader_notes(reader);
+    }
     smp_reader_close(reader);
     report->status = code;
     if (code)
@@ -401,8 +455,8 @@ smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error
     return code;
 }
 
-smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *variant, int64_t strip_rows, const smp_view *in,
-                        const smp_view *out, smp_run_report *report, smp_error *err)
+smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *variant, int64_t strip_rows,
+                        const smp_view *in, const smp_view *out, smp_run_report *report, smp_error *err)
 {
     *report = (smp_run_report){.device = device->info, .threads = device->info.units};
     double start = smp_now();
@@ -412,7 +466,12 @@ smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *va
         return smp_fail(err, SMP_E_PROCESS, "a run in memory has one output, the plan has %zu", plan->sink_count);
     if (plan->sink_count)
         sink.view = *out;
-    smp_runner_setup setup = {.plan = plan, .device = device, .variant = variant, .strip_rows = strip_rows, .source = &source, .sinks = &sink};
+    smp_runner_setup setup = {.plan = plan,
+                              .device = device,
+                              .variant = variant,
+                              .strip_rows = strip_rows,
+                              .source = &source,
+                              .sinks = &sink};
     smp_code code = smp_runner_run(&setup, report, &failed, err);
     report->status = code;
     report->wall_seconds = smp_now() - start;

@@ -1,5 +1,5 @@
-/* The executor: streams strips of rows of a file through a plan on a device and into a file. Decoding strip k+1, computing
- * strip k and encoding strip k-1 overlap. Frames are kept only where the plan says. */
+/* The executor: streams strips of rows of a file through a plan on a device and into a file. Decoding strip k+1,
+ * computing strip k and encoding strip k-1 overlap. Frames are kept only where the plan says. */
 #ifndef SMP_EXEC_EXEC_H
 #define SMP_EXEC_EXEC_H
 
@@ -13,9 +13,9 @@ typedef struct smp_run_cache smp_run_cache;
 
 typedef struct smp_run_request {
     const smp_program *program;
-    smp_diags *diags;        /* warnings and failures that belong to a place in the text */
-    const char *input;       /* path, or "-" */
-    const char *output;      /* path, "-", or null: nothing is written (measure) */
+    smp_diags *diags;   /* warnings and failures that belong to a place in the text */
+    const char *input;  /* path, or "-" */
+    const char *output; /* path, "-", or null: nothing is written (measure) */
     smp_limits limits;
     smp_write_options write; /* inputs is filled in by the executor */
     smp_device *device;      /* opened by the caller, stays open */
@@ -30,7 +30,7 @@ typedef struct smp_run_request {
                                 thread alone: for many files, several threads at once. Null: nothing is kept */
     const char *save_prefix; /* put before the names of files that the pipeline saves, so that those of several inputs
                                 differ; may be null */
-    bool partials;            /* the report gets those of reductions that add up over files */
+    bool partials;           /* the report gets those of reductions that add up over files */
 } smp_run_request;
 
 /* A cache serves one thread, and requests that differ in input, output and limits alone. */
@@ -38,8 +38,8 @@ smp_code smp_run_cache_open(smp_run_cache **out, smp_error *err);
 void smp_run_cache_clear(smp_run_cache *cache); /* gives up what it keeps; it stays usable */
 void smp_run_cache_close(smp_run_cache *cache); /* before its device; null is allowed */
 
-/* Runs one file. *report is filled also on failure (as far as it went); the caller frees it. On failure no output is left
- * and what was there before is untouched. */
+/* Runs one file. *report is filled also on failure (as far as it went); the caller frees it. On failure no output is
+ * left and what was there before is untouched. */
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err);
 
 /* Where a file that the pipeline saves as `name` goes: beside the output, with the prefix (may be null) before its last

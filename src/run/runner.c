@@ -11,14 +11,14 @@
 #include "run/schedule.h"
 #include "run/step.h"
 
-typedef struct lane { /* what one step owns while it runs */
-    smp_step_run run; /* device null for the source */
-    void *memory;     /* device: window or frame of its output */
+typedef struct lane {           /* what one step owns while it runs */
+    smp_step_run run;           /* device null for the source */
+    void *memory;               /* device: window or frame of its output */
     int64_t stride, base, rows; /* bytes; first row present; rows that fit */
-    int64_t done; /* rows computed so far */
-    smp_file_source file; /* of a source that the program names */
-    int direct;   /* the sink whose port takes this step's rows where they are computed, or -1 */
-    bool borrowed;    /* memory is the port's: a sink's, or a source's strip */
+    int64_t done;               /* rows computed so far */
+    smp_file_source file;       /* of a source that the program names */
+    int direct;                 /* the sink whose port takes this step's rows where they are computed, or -1 */
+    bool borrowed;              /* memory is the port's: a sink's, or a source's strip */
 } lane;
 
 struct smp_runner {
@@ -74,7 +74,8 @@ static smp_code begin_lane(smp_runner *r, int index, smp_error *err)
     l->base = l->done = 0;
     if (step->path) {
         smp_code code = smp_file_source_open(step, r->setup->limits, &l->file, err);
-        return code ? code : smp_source_stream(l->file.reader, r->plan, index, r->device, r->strip_rows, &l->file.stream, err);
+        return code ? code
+                    : smp_source_stream(l->file.reader, r->plan, index, r->device, r->strip_rows, &l->file.stream, err);
     }
     return step->job == SMP_JOB_SOURCE ? SMP_OK : smp_step_again(&l->run, err);
 }
@@ -98,7 +99,8 @@ static smp_code prepare(smp_runner *r, smp_error *err)
     r->rows = smp_alloc_array(count, sizeof *r->rows);
     smp_window *windows = smp_alloc_array(count, sizeof *windows);
     int64_t *most = smp_alloc_array(count, sizeof *most);
-    smp_code code = r->lanes && r->rows && windows && most ? SMP_OK : smp_fail_memory(err, "a run", count * sizeof *r->lanes);
+    smp_code code =
+        r->lanes && r->rows && windows && most ? SMP_OK : smp_fail_memory(err, "a run", count * sizeof *r->lanes);
     if (!code)
         code = smp_plan_windows(r->plan, r->strip_rows, windows, err);
     for (size_t i = 0; !code && i < count; i++)
@@ -211,8 +213,8 @@ static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need,
             stride = port->view.stride;
         }
         double start = smp_now();
-        smp_code code = r->device->ops->copy_in(r->device, (char *)l->memory + (y - l->base) * l->stride, l->stride, rows, stride,
-                                                smp_row_bytes(&step->out, step->storage), count, err);
+        smp_code code = r->device->ops->copy_in(r->device, (char *)l->memory + (y - l->base) * l->stride, l->stride,
+                                                rows, stride, smp_row_bytes(&step->out, step->storage), count, err);
         r->upload_seconds += smp_now() - start;
         if (code)
             return code;
@@ -235,7 +237,8 @@ static smp_code aim_at_sink(smp_runner *r, int index, const smp_rows *need, smp_
         if (code)
             return code;
         if (count < need->to - need->from)
-            return smp_fail(err, SMP_E_PROCESS, "a strip of %lld rows does not fit its slot", (long long)(need->to - need->from));
+            return smp_fail(err, SMP_E_PROCESS, "a strip of %lld rows does not fit its slot",
+                            (long long)(need->to - need->from));
         l->stride = smp_stream_stride(port->stream);
     } else {
         l->memory = smp_row(&port->view, port->at);
@@ -245,7 +248,8 @@ static smp_code aim_at_sink(smp_runner *r, int index, const smp_rows *need, smp_
     return SMP_OK;
 }
 
-static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *port, const smp_rows *done, smp_error *err)
+static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *port, const smp_rows *done,
+                             smp_error *err)
 {
     const smp_step *step = &r->plan->steps[sink->step];
     for (int64_t y = done->from; y < done->to;) {
@@ -263,8 +267,8 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *
         }
         smp_view from = view_of(r, sink->step, y, count);
         double start = smp_now();
-        smp_code code = r->device->ops->copy_out(r->device, rows, stride, from.data, from.stride, smp_row_bytes(&step->out, step->storage),
-                                                 count, err);
+        smp_code code = r->device->ops->copy_out(r->device, rows, stride, from.data, from.stride,
+                                                 smp_row_bytes(&step->out, step->storage), count, err);
         r->download_seconds += smp_now() - start;
         if (code)
             return code;
@@ -321,7 +325,8 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
                 smp_stream_put(port->stream, need->to - need->from);
         }
         for (size_t s = 0; s < plan->sink_count; s++)
-            if (plan->sinks[s].step == i && (int)s != l->direct && (code = send_to_sink(r, &plan->sinks[s], &r->setup->sinks[s], need, err)))
+            if (plan->sinks[s].step == i && (int)s != l->direct &&
+                (code = send_to_sink(r, &plan->sinks[s], &r->setup->sinks[s], need, err)))
                 return code;
     }
     *failed = SMP_STEP_NONE;
@@ -444,7 +449,8 @@ static smp_code run_phase(smp_runner *r, int phase, int *failed_step, smp_error 
     return code;
 }
 
-smp_code smp_runner_go(smp_runner *r, const smp_runner_setup *setup, smp_run_report *report, int *failed_step, smp_error *err)
+smp_code smp_runner_go(smp_runner *r, const smp_runner_setup *setup, smp_run_report *report, int *failed_step,
+                       smp_error *err)
 {
     smp_code code = SMP_OK;
     r->setup = setup;

@@ -1,5 +1,5 @@
-/* One run of a plan on a device: windows, tables, results, strips. Rows come from and go to ports, so that files, memory and
- * batches share it. */
+/* One run of a plan on a device: windows, tables, results, strips. Rows come from and go to ports, so that files,
+ * memory and batches share it. */
 #ifndef SMP_EXEC_RUNNER_H
 #define SMP_EXEC_RUNNER_H
 
@@ -19,19 +19,21 @@ typedef struct smp_runner_setup {
     const smp_plan *plan;
     smp_device *device;
     const char *variant;
-    int64_t strip_rows; /* 0: chosen */
+    int64_t strip_rows;       /* 0: chosen */
     const smp_limits *limits; /* for files that the program names; null: the defaults */
     smp_endpoint *source;
-    smp_endpoint *sinks;    /* plan->sink_count of them */
+    smp_endpoint *sinks; /* plan->sink_count of them */
     bool partials;       /* the report gets those of reductions that can be added up over files */
     smp_code (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
 } smp_runner_setup;
 
-/* The same in three steps, for pictures of one shape after another: open takes all memory; go may be called again and again
- * with the same plan and device (not after a failure, which may leave work behind), each time with ports at their start. */
+/* The same in three steps, for pictures of one shape after another: open takes all memory; go may be called again and
+ * again with the same plan and device (not after a failure, which may leave work behind), each time with ports at their
+ * start. */
 smp_code smp_runner_open(const smp_runner_setup *setup, smp_runner **out, smp_error *err);
-smp_code smp_runner_go(smp_runner *runner, const smp_runner_setup *setup, smp_run_report *report, int *failed_step, smp_error *err);
+smp_code smp_runner_go(smp_runner *runner, const smp_runner_setup *setup, smp_run_report *report, int *failed_step,
+                       smp_error *err);
 void smp_runner_close(smp_runner *runner);
 
 /* Runs it all. *report gets steps, findings and device times; *failed_step the step that failed, or SMP_STEP_NONE. */

@@ -17,8 +17,8 @@ typedef struct smp_step_run {
     void *scratch;
     int64_t scratch_rows;
     smp_findings findings; /* of a finished reduction, */
-    bool wants_partial;      /* set by who also wants them in the form that adds up over files: */
-    void *partial;           /* this, null where the stage has none */
+    bool wants_partial;    /* set by who also wants them in the form that adds up over files: */
+    void *partial;         /* this, null where the stage has none */
     smp_cost cost;
 } smp_step_run;
 
@@ -31,8 +31,8 @@ int64_t smp_row_stride(const smp_shape *shape, smp_format storage);
 smp_view smp_view_of(const smp_shape *shape, smp_format storage, void *memory, int64_t stride, int64_t base,
                      int64_t first, int64_t count);
 
-/* Bytes that are never read or written, aligned as a device's memory; and the first rows, as many as exist, of a picture
- * there, for who asks what a launch would be. */
+/* Bytes that are never read or written, aligned as a device's memory; and the first rows, as many as exist, of a
+ * picture there, for who asks what a launch would be. */
 #define SMP_NOWHERE ((void *)(uintptr_t)(1 << 16))
 smp_view smp_view_nowhere(const smp_shape *shape, smp_format storage, int64_t rows);
 
@@ -48,8 +48,8 @@ const smp_variant *smp_step_variant(const smp_step *step, const char *wanted);
 /* Whether a variant has a launch for this kind of device. */
 bool smp_variant_runs(const smp_variant *variant, bool gpu);
 
-/* Whether a variant puts a picture of floats between its launches, where the input's samples in memory are `from`, and the
- * bytes from a row of it to the next: as wide as the input, with the output's channels. */
+/* Whether a variant puts a picture of floats between its launches, where the input's samples in memory are `from`, and
+ * the bytes from a row of it to the next: as wide as the input, with the output's channels. */
 bool smp_step_uses_scratch(const smp_step *step, smp_format from, const smp_node_plan *work, const smp_variant *variant,
                            bool gpu);
 int64_t smp_step_scratch_stride(const smp_step *step);
@@ -67,7 +67,8 @@ void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t 
 smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *step, const smp_node_plan *work,
                        const smp_variant *variant, smp_error *err);
 
-/* Makes sure that the variant has the scratch memory for `rows` rows of its input, whose samples in memory are `from`. */
+/* Makes sure that the variant has the scratch memory for `rows` rows of its input, whose samples in memory are `from`.
+ */
 smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_error *err);
 
 /* Queues the variant's launches: out.rows rows. by: rows of the second picture, data null without one. The scratch

@@ -1,4 +1,5 @@
-/* The ring of slots between a codec thread and the computing thread: see streaming_store.h. One producer, one consumer. */
+/* The ring of slots between a codec thread and the computing thread: see streaming_store.h. One producer, one consumer.
+ */
 #include "run/stream.h"
 
 #include <pthread.h>
@@ -25,10 +26,10 @@ struct smp_stream {
     int64_t strip_rows;
     smp_rows *rows; /* of the plan's steps, for the strip that is being read */
     bool held;      /* the computing thread looks at slot `used` */
-    int64_t at;            /* rows of the current slot that the computing thread has taken or put */
-    int64_t total;         /* rows that the computing thread has taken or put */
-    bool ended;            /* the producer makes no more */
-    bool stop;             /* the other side gave up */
+    int64_t at;     /* rows of the current slot that the computing thread has taken or put */
+    int64_t total;  /* rows that the computing thread has taken or put */
+    bool ended;     /* the producer makes no more */
+    bool stop;      /* the other side gave up */
     double busy;
     smp_error error;
     pthread_mutex_t lock;
@@ -173,7 +174,8 @@ int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool by_stri
 {
     const int64_t most = INT64_MAX >> 16; /* more than any memory, and can be added to */
     int64_t rows = smp_min_i64(slot_rows, shape->height), bytes;
-    bool fits = smp_mul_i64(smp_row_stride(shape, shape->format), rows * (by_strips ? STRIP_SLOTS : SMALL_SLOTS), &bytes);
+    bool fits =
+        smp_mul_i64(smp_row_stride(shape, shape->format), rows * (by_strips ? STRIP_SLOTS : SMALL_SLOTS), &bytes);
     return fits ? smp_min_i64(bytes, most) : most;
 }
 

@@ -3,8 +3,8 @@
 #ifndef SMP_EXEC_STREAM_H
 #define SMP_EXEC_STREAM_H
 
-#include "run/schedule.h"
 #include "io/media.h"
+#include "run/schedule.h"
 
 typedef struct smp_stream smp_stream;
 
@@ -35,8 +35,8 @@ smp_code smp_stream_room(smp_stream *stream, int64_t want, int64_t together, voi
                          smp_error *err);
 void smp_stream_put(smp_stream *stream, int64_t count);
 
-/* Bytes of the slots of a stream of this shape, which are as high as strips (those towards a writer always are) or small;
- * absurd sizes give a large number. */
+/* Bytes of the slots of a stream of this shape, which are as high as strips (those towards a writer always are) or
+ * small; absurd sizes give a large number. */
 int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips);
 
 /* Bytes from a row to the next in slots. */

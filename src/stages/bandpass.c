@@ -20,8 +20,9 @@ static const smp_param table[] = {
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
-    return p->high > p->low ? SMP_OK
-                            : smp_fail(err, SMP_E_PIPE, "the band ends at %.6g Hz, below its beginning at %.6g Hz", p->high, p->low);
+    return p->high > p->low
+               ? SMP_OK
+               : smp_fail(err, SMP_E_PIPE, "the band ends at %.6g Hz, below its beginning at %.6g Hz", p->high, p->low);
 }
 
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -34,10 +35,12 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_bandpass = {
     .name = "bandpass",
     .help = "keep what lies between two frequencies",
-    .about = "A linear-phase FIR filter: a windowed sinc. At either end half the amplitude is left, within 0.1 dB; the "
-             "slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's window of 80 dB "
-             "what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay is made up for, the "
-             "length kept; outside the sound is silence.",
+    .about =
+        "A linear-phase FIR filter: a windowed sinc. At either end half the amplitude is left, within 0.1 dB; the "
+        "slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's window of 80 "
+        "dB "
+        "what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay is made up for, the "
+        "length kept; outside the sound is silence.",
     .example = "bandpass low=2kHz high=6kHz taps=63",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -46,5 +49,7 @@ const smp_stage smp_stage_bandpass = {
     .check = check,
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases = (const smp_alias[]){{"bp", "bandpass low=300Hz high=3400Hz"}, {"bandfilter", "bandpass low=300Hz high=3400Hz"}, {0}},
+    .aliases = (const smp_alias[]){{"bp", "bandpass low=300Hz high=3400Hz"},
+                                   {"bandfilter", "bandpass low=300Hz high=3400Hz"},
+                                   {0}},
 };

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "stages/stage.h"
 #include "stages/shared/stencil_launch.h"
+#include "stages/stage.h"
 
 typedef struct box_params {
     int64_t size;

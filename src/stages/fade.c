@@ -13,7 +13,8 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"in", offsetof(params, in), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "time that the beginning takes to rise", NULL, 0},
+    {"in", offsetof(params, in), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "time that the beginning takes to rise", NULL,
+     0},
     {"out", offsetof(params, out), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "time that the end takes to fall", NULL, 0},
     {"curve", offsetof(params, curve), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "smooth",
      "linear: even in amplitude; smooth: without corners", (const char *const[]){"linear", "smooth", NULL}, 0},
@@ -52,7 +53,9 @@ static void geometry(const smp_io *io, const void *params_, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "frame by frame", .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fade_naive), "fade_naive", NULL}}},
+    {.name = "naive",
+     .help = "frame by frame",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fade_naive), "fade_naive", NULL}}},
     {.name = "tiled",
      .help = "what lies between the fades as one long row",
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fade_tiled), "fade_tiled", geometry}}},
@@ -62,7 +65,8 @@ static const smp_variant variants[] = {
 const smp_stage smp_stage_fade = {
     .name = "fade",
     .help = "let a sound rise from silence and fall back to it",
-    .about = "Frame k of a fade of n frames is multiplied by t = (k + 1/2) / n, or t^2 (3 - 2t) with curve=smooth; where both "
+    .about = "Frame k of a fade of n frames is multiplied by t = (k + 1/2) / n, or t^2 (3 - 2t) with curve=smooth; "
+             "where both "
              "fades meet, by both.",
     .example = "fade in=10ms out=0.2ms",
     .domain = SMP_AUDIO,
@@ -71,8 +75,7 @@ const smp_stage smp_stage_fade = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"afade", "fade in=0.5s out=0.5s"},
-                                   {"fadein", "fade in=0.5s"},
-                                   {"fadeout", "fade out=0.5s"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){
+            {"afade", "fade in=0.5s out=0.5s"}, {"fadein", "fade in=0.5s"}, {"fadeout", "fade out=0.5s"}, {0}},
 };

@@ -9,8 +9,8 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    {"taps", offsetof(params, taps), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL, "the impulse response, as in [0.25 0.5 0.25], or \"taps.txt\"",
-     NULL, SMP_P_MAIN | SMP_P_REQUIRED},
+    {"taps", offsetof(params, taps), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
+     "the impulse response, as in [0.25 0.5 0.25], or \"taps.txt\"", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
     {"gain", offsetof(params, gain), SMP_T_FLOAT, SMP_UNIT_DB, -200, 200, "0dB", "level of all taps", NULL, 0},
     {0},
 };
@@ -43,8 +43,10 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_fir = {
     .name = "fir",
     .help = "filter a sound with a given impulse response",
-    .about = "Every channel's convolution with the taps: numpy.convolve(x, taps, 'same'). The middle of the taps lies on the "
-             "frame itself, so that a symmetric filter delays nothing; the length is kept; outside the sound is silence. f32 "
+    .about = "Every channel's convolution with the taps: numpy.convolve(x, taps, 'same'). The middle of the taps lies "
+             "on the "
+             "frame itself, so that a symmetric filter delays nothing; the length is kept; outside the sound is "
+             "silence. f32 "
              "with fused operations, taps in blocks of 256 and in them every 32nd together (kernels/audio/fir.h).",
     .example = "fir [0.25 0.5 0.25]",
     .domain = SMP_AUDIO,

@@ -1,6 +1,6 @@
 /* flip: mirror left and right, or top and bottom. */
-#include "stages/stage.h"
 #include "stages/shared/transpose_family.h"
+#include "stages/stage.h"
 
 typedef struct flip_params {
     int direction;

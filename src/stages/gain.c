@@ -26,8 +26,9 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_gain = {
     .name = "gain",
     .help = "make a sound louder or softer",
-    .about = "out = in * 10^(gain / 20), in f32: values beyond full scale stay until they are written as integers, where "
-             "they are clamped and counted.",
+    .about =
+        "out = in * 10^(gain / 20), in f32: values beyond full scale stay until they are written as integers, where "
+        "they are clamped and counted.",
     .example = "gain -6dB",
     .domain = SMP_AUDIO,
     .access = SMP_POINT,
@@ -35,9 +36,7 @@ const smp_stage smp_stage_gain = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_scaling_variants,
-    .aliases = (const smp_alias[]){{"vol", "gain -6dB"},
-                                   {"volume", "gain -6dB"},
-                                   {"amplify", "gain 6dB"},
-                                   {"loudness", "gain 6dB"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){
+            {"vol", "gain -6dB"}, {"volume", "gain -6dB"}, {"amplify", "gain 6dB"}, {"loudness", "gain 6dB"}, {0}},
 };

@@ -1,6 +1,6 @@
 /* gamma: brightens or darkens the middle tones. */
-#include "stages/stage.h"
 #include "stages/shared/tone.h"
+#include "stages/stage.h"
 
 typedef struct gamma_params {
     double g;

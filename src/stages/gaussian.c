@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "stages/shared/gaussian_plan.h"
 #include "stages/shared/banded_matrices.h"
+#include "stages/shared/gaussian_plan.h"
 #include "stages/shared/stencil_launch.h"
 
 typedef struct gaussian_params {
@@ -49,7 +49,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         work->nothing = true;
         return SMP_OK;
     }
-    smp_code code = smp_gaussian_plan(p->sigma, p->truncate, p->edge, p->fill, in->format == SMP_U8, &gaussian, work, err);
+    smp_code code =
+        smp_gaussian_plan(p->sigma, p->truncate, p->edge, p->fill, in->format == SMP_U8, &gaussian, work, err);
     if (!code)
         code = plan_matrices(&gaussian, in->channels, work, err);
     if (code)
@@ -72,7 +73,7 @@ static const char *fused(const smp_io *io, const void *kernel)
         "gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"                                \
     }
     static const char *const warp[SMP_GAUSSIAN_WARP_RADIUS][SMP_GAUSSIAN_CHANNELS] = {
-        WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7), WARP(8),
+        WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7),  WARP(8),
         WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15), WARP(16)};
 #undef WARP
 #define BANDED(R)                                                                                                      \

@@ -45,7 +45,7 @@ static size_t slots(const partial *t)
 }
 
 static smp_code make_partial(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
-                           void **out, smp_error *err)
+                             void **out, smp_error *err)
 {
     (void)work;
     const params *p = params_;
@@ -60,7 +60,7 @@ static smp_code make_partial(const void *params_, const smp_shape *in, const smp
     return SMP_OK;
 }
 
-static bool join(void *total_, const void *more_)
+static bool merge(void *total_, const void *more_)
 {
     partial *total = total_;
     const partial *more = more_;
@@ -71,7 +71,7 @@ static bool join(void *total_, const void *more_)
     return true;
 }
 
-static smp_code tell(const void *partial_, smp_findings *findings, smp_error *err)
+static smp_code report(const void *partial_, smp_findings *findings, smp_error *err)
 {
     const partial *t = partial_;
     double *list = smp_alloc_array((size_t)t->bins, sizeof *list);
@@ -83,7 +83,8 @@ static smp_code tell(const void *partial_, smp_findings *findings, smp_error *er
             list[i] = (double)t->counts[smp_histogram_slot(t->bins, c, i)];
         code = smp_findings_add_list(findings, "counts", c, list, (size_t)t->bins, err);
         if (!code && t->format == SMP_F32)
-            code = smp_findings_add(findings, "nan", c, (double)t->counts[smp_histogram_slot(t->bins, c, t->bins)], err);
+            code =
+                smp_findings_add(findings, "nan", c, (double)t->counts[smp_histogram_slot(t->bins, c, t->bins)], err);
     }
     smp_free(list);
     return code;
@@ -95,7 +96,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     void *t;
     smp_code code = make_partial(params_, in, work, result, &t, err);
     if (!code)
-        code = tell(t, findings, err);
+        code = report(t, findings, err);
     smp_free(t);
     return code;
 }
@@ -117,8 +118,8 @@ const smp_stage smp_stage_histogram = {
     .plan = plan,
     .finish = finish,
     .partial = make_partial,
-    .join = join,
-    .tell = tell,
+    .merge = merge,
+    .report = report,
     .variants = smp_count_variants,
     .aliases = (const smp_alias[]){{"hist", "histogram"}, {"histo", "histogram"}, {0}},
 };

@@ -13,7 +13,9 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive", .help = "sample by sample", .launches = {{SMP_IN, SMP_OUT, SMP_CPU(invert_naive), "invert_naive", NULL}}},
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(invert_naive), "invert_naive", NULL}}},
     {.name = "tiled",
      .help = "vectorised rows",
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(invert_tiled), "invert_tiled", smp_geometry_tables}}},

@@ -1,9 +1,9 @@
 /* laplacian: the sum of second derivatives over 3 x 3 samples. */
 #include <string.h>
 
-#include "stencil/sobel.h"
-#include "stages/stage.h"
 #include "stages/shared/stencil_launch.h"
+#include "stages/stage.h"
+#include "stencil/sobel.h"
 
 typedef struct laplacian_params {
     int64_t neighbours;

@@ -70,10 +70,10 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     if (p->mode == MANUAL) {
         work->access = SMP_POINT;
         work->op = (smp_sample_op){.kind = k->power == 1.f ? SMP_SAMPLE_OP_LINE : SMP_SAMPLE_OP_POWER,
-                                 .white = k->white,
-                                 .a = k->black[0],
-                                 .b = k->scale[0],
-                                 .c = k->power == 1.f ? k->top : k->power};
+                                   .white = k->white,
+                                   .a = k->black[0],
+                                   .b = k->scale[0],
+                                   .c = k->power == 1.f ? k->top : k->power};
         return SMP_OK;
     }
     work->result = SMP_RESULT_COUNTS;

@@ -25,10 +25,13 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_lowpass = {
     .name = "lowpass",
     .help = "remove what lies above a frequency",
-    .about = "A linear-phase FIR filter: a windowed sinc. The cutoff is where half the amplitude is left, within 0.1 dB; the "
-             "slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's window of 80 dB "
-             "what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay is made up for, the "
-             "length kept; outside the sound is silence.",
+    .about =
+        "A linear-phase FIR filter: a windowed sinc. The cutoff is where half the amplitude is left, within 0.1 dB; "
+        "the "
+        "slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's window of 80 "
+        "dB "
+        "what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay is made up for, the "
+        "length kept; outside the sound is silence.",
     .example = "lowpass 4kHz taps=63",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -36,5 +39,9 @@ const smp_stage smp_stage_lowpass = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases = (const smp_alias[]){{"lowpas", "lowpass 4kHz"}, {"lp", "lowpass 4kHz"}, {"hicut", "lowpass 4kHz"}, {"treblecut", "lowpass 4kHz"}, {0}},
+    .aliases = (const smp_alias[]){{"lowpas", "lowpass 4kHz"},
+                                   {"lp", "lowpass 4kHz"},
+                                   {"hicut", "lowpass 4kHz"},
+                                   {"treblecut", "lowpass 4kHz"},
+                                   {0}},
 };

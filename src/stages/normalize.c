@@ -1,8 +1,8 @@
 /* normalize: to a wanted peak or rms level. */
 #include <math.h>
 
-#include "stages/shared/reduction_chunks.h"
 #include "stages/shared/gain_offset.h"
+#include "stages/shared/reduction_chunks.h"
 
 enum { TOGETHER, EACH };
 #define DEFAULT_PEAK -1. /* dBFS: written as 16 bits nothing clips */
@@ -75,9 +75,10 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
 const smp_stage smp_stage_normalize = {
     .name = "normalize",
     .help = "bring a sound to a peak or rms level",
-    .about = "Measures the whole sound first, then multiplies: peak makes the largest magnitude that level, rms the root "
-             "of the mean square (a sine of full scale has -3.01 dBFS). channels=each treats every channel by itself. "
-             "Silence stays silence. Samples that are not finite are left out of the measure.",
+    .about =
+        "Measures the whole sound first, then multiplies: peak makes the largest magnitude that level, rms the root "
+        "of the mean square (a sine of full scale has -3.01 dBFS). channels=each treats every channel by itself. "
+        "Silence stays silence. Samples that are not finite are left out of the measure.",
     .example = "normalize peak=-3dBFS",
     .domain = SMP_AUDIO,
     .access = SMP_ADJUST,

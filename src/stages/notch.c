@@ -17,7 +17,8 @@ static const smp_param table[] = {
      "bands: at the frequency, twice, three times, ...", NULL, 0},
     {"width", offsetof(params, width), SMP_T_FLOAT, SMP_UNIT_HZ, 0, 1e8, "10Hz",
      "of a band, between the points where half the amplitude is left", NULL, SMP_P_POSITIVE},
-    {"attenuation", offsetof(params, attenuation), SMP_T_FLOAT, SMP_UNIT_DB, 30, 120, "40dB", "in the middle of a band", NULL, 0},
+    {"attenuation", offsetof(params, attenuation), SMP_T_FLOAT, SMP_UNIT_DB, 30, 120, "40dB", "in the middle of a band",
+     NULL, 0},
     {0},
 };
 
@@ -64,8 +65,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     }
     const double wanted = ceil(smp_kaiser_taps(p->attenuation, p->width / in->rate));
     if (!(wanted <= SMP_FIR_MOST)) {
-        smp_fail(err, SMP_E_PIPE, "a band of %.4g Hz at a rate of %.6g Hz takes %.0f taps; at most %d are possible", p->width, in->rate,
-                 wanted, SMP_FIR_MOST);
+        smp_fail(err, SMP_E_PIPE, "a band of %.4g Hz at a rate of %.6g Hz takes %.0f taps; at most %d are possible",
+                 p->width, in->rate, wanted, SMP_FIR_MOST);
         return smp_hint(err, "make it wider: width=%.4gHz", p->width * wanted / SMP_FIR_MOST * 1.01);
     }
     const int count = (int)smp_max_i64(3, (int64_t)wanted | 1);
@@ -80,8 +81,10 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_notch = {
     .name = "notch",
     .help = "remove narrow bands from a sound, as those of mains hum",
-    .about = "One linear-phase FIR filter for all bands: an impulse less a band pass (a sinc under Kaiser's window) for each. The "
-             "slopes are as wide as the band. Harmonics above half the rate are left out. Narrow bands take long filters: 10 Hz at "
+    .about = "One linear-phase FIR filter for all bands: an impulse less a band pass (a sinc under Kaiser's window) "
+             "for each. The "
+             "slopes are as wide as the band. Harmonics above half the rate are left out. Narrow bands take long "
+             "filters: 10 Hz at "
              "48 kHz 12,700 taps.",
     .example = "notch 3kHz width=800Hz",
     .domain = SMP_AUDIO,

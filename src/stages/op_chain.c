@@ -28,10 +28,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (p->black == p->white)
         return smp_fail(err, SMP_E_PIPE, "black and white must differ");
     map->op[map->count++] = (smp_sample_op){.kind = p->gamma == 1 ? SMP_SAMPLE_OP_LINE : SMP_SAMPLE_OP_POWER,
-                                         .white = (float)full,
-                                         .a = (float)(p->black * full),
-                                         .b = (float)((p->gamma == 1 ? full : 1) / ((p->white - p->black) * full)),
-                                         .c = (float)(p->gamma == 1 ? full : 1 / p->gamma)};
+                                            .white = (float)full,
+                                            .a = (float)(p->black * full),
+                                            .b = (float)((p->gamma == 1 ? full : 1) / ((p->white - p->black) * full)),
+                                            .c = (float)(p->gamma == 1 ? full : 1 / p->gamma)};
     if (p->negative)
         map->op[map->count++] = (smp_sample_op){.kind = SMP_SAMPLE_OP_NEGATIVE, .white = (float)full};
     work->kernel_size = sizeof *map;

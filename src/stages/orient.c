@@ -1,6 +1,6 @@
 /* orient: shows a picture of a given EXIF orientation upright. The planner inserts it behind the input. */
-#include "stages/stage.h"
 #include "stages/shared/transpose_family.h"
+#include "stages/stage.h"
 
 static const smp_param table[] = {
     {"orientation", offsetof(smp_orient_params, orientation), SMP_T_INT, SMP_UNIT_NONE, 1, 8, NULL,

@@ -12,7 +12,8 @@ static const char *const modes[] = {"mono", "stereo", "swap", "left", "right", "
 
 static const smp_param table[] = {
     {"mode", offsetof(params, mode), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "mono",
-     "mono: the mean of all channels; stereo: mono twice, or the first two; swap: left and right; left, right: one channel; "
+     "mono: the mean of all channels; stereo: mono twice, or the first two; swap: left and right; left, right: one "
+     "channel; "
      "mid-side: half the sum, half the difference; left-right: back",
      modes, SMP_P_MAIN},
     {"matrix", offsetof(params, matrix), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
@@ -37,9 +38,8 @@ static smp_code by_matrix(const smp_matrix *m, const smp_shape *in, smp_channel_
 
 static smp_code by_mode(int mode, const smp_shape *in, smp_channel_mix *mix, smp_error *err)
 {
-    static const float pairs[][2][2] = {[SWAP] = {{0, 1}, {1, 0}},
-                                        [MID_SIDE] = {{0.5f, 0.5f}, {0.5f, -0.5f}},
-                                        [LEFT_RIGHT] = {{1, 1}, {1, -1}}};
+    static const float pairs[][2][2] = {
+        [SWAP] = {{0, 1}, {1, 0}}, [MID_SIDE] = {{0.5f, 0.5f}, {0.5f, -0.5f}}, [LEFT_RIGHT] = {{1, 1}, {1, -1}}};
     const int channels = in->channels;
     switch (mode) {
     case MONO:
@@ -61,7 +61,8 @@ static smp_code by_mode(int mode, const smp_shape *in, smp_channel_mix *mix, smp
         return SMP_OK;
     default:
         if (channels != 2)
-            return smp_fail(err, SMP_E_PIPE, "'remix %s' takes two channels, and the sound has %d", modes[mode], channels);
+            return smp_fail(err, SMP_E_PIPE, "'remix %s' takes two channels, and the sound has %d", modes[mode],
+                            channels);
         mix->rows = 2;
         for (int r = 0; r < 2; r++)
             for (int c = 0; c < 2; c++)
@@ -93,9 +94,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_remix = {
     .name = "remix",
     .help = "mix channels: mono, stereo, swap, mid and side, or any matrix",
-    .about = "Every output channel is a weighted sum of the input's, in f32: s = 0, then s = fma(weight, sample, s) channel by "
-             "channel. mid-side makes (L+R)/2 and (L-R)/2, left-right goes back. left and right of a mono sound are that "
-             "sound. A matrix has a row for each output channel.",
+    .about =
+        "Every output channel is a weighted sum of the input's, in f32: s = 0, then s = fma(weight, sample, s) channel "
+        "by "
+        "channel. mid-side makes (L+R)/2 and (L-R)/2, left-right goes back. left and right of a mono sound are that "
+        "sound. A matrix has a row for each output channel.",
     .example = "remix mono",
     .domain = SMP_AUDIO,
     .access = SMP_POINT,

@@ -1,6 +1,6 @@
 /* rotate: quarter turns. */
-#include "stages/stage.h"
 #include "stages/shared/transpose_family.h"
+#include "stages/stage.h"
 
 typedef struct rotate_params {
     int quarters; /* clockwise, less one */

@@ -90,7 +90,10 @@ static const smp_variant variants[] = {
      .launches =
          {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_tiled)},
           {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .geometry = smp_geometry_gaussian_rows},
-          {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "sharpen_columns_tiled", .geometry = smp_geometry_gaussian_columns}},
+          {.from = SMP_SCRATCH,
+           .to = SMP_OUT,
+           .cuda = "sharpen_columns_tiled",
+           .geometry = smp_geometry_gaussian_columns}},
      .scratch = scratch,
      .band = 16},
     {.name = "fused",
@@ -120,10 +123,11 @@ static const smp_variant variants[] = {
 const smp_stage smp_stage_sharpen = {
     .name = "sharpen",
     .help = "unsharp mask: adds what a blur takes away",
-    .about = "out = v + amount * (v - blur(v)) where |v - blur(v)| > threshold, else v; blur has a gaussian of standard "
-             "deviation "
-             "sigma, cut at 4 sigma, in f32 and unrounded.\n"
-             "Alpha passes through; colour is premultiplied.",
+    .about =
+        "out = v + amount * (v - blur(v)) where |v - blur(v)| > threshold, else v; blur has a gaussian of standard "
+        "deviation "
+        "sigma, cut at 4 sigma, in f32 and unrounded.\n"
+        "Alpha passes through; colour is premultiplied.",
     .example = "sharpen 0.8 sigma=1.5px threshold=2%",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,

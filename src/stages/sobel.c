@@ -1,9 +1,9 @@
 /* sobel: first derivatives by the 3 x 3 Sobel operator. */
 #include <string.h>
 
-#include "stencil/sobel.h"
-#include "stages/stage.h"
 #include "stages/shared/stencil_launch.h"
+#include "stages/stage.h"
+#include "stencil/sobel.h"
 
 typedef struct sobel_params {
     double fill;

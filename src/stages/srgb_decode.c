@@ -1,6 +1,6 @@
 /* srgb_decode: sRGB-encoded values to linear light; the planner inserts it where `light linear` is in force. */
-#include "stages/stage.h"
 #include "stages/shared/tone.h"
+#include "stages/stage.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {

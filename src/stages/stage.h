@@ -1,6 +1,6 @@
 /* A stage is declared once: src/stages/NAME.c holds one const smp_stage, stage_list.def has one line naming it, and
- * kernels/FAMILY.{h,c,cu} hold its arithmetic. Help, validation, reference, completion, tests and benchmarks are all made
- * from the descriptor. */
+ * kernels/FAMILY.{h,c,cu} hold its arithmetic. Help, validation, reference, completion, tests and benchmarks are all
+ * made from the descriptor. */
 #ifndef SMP_STAGES_STAGE_H
 #define SMP_STAGES_STAGE_H
 
@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "lib/cpu_kernel.h"
-#include "lib/view.h"
 #include "lib/sample_op.h"
+#include "lib/view.h"
 
 /* ------------------------------------------------------------------------------------------------ parameters */
 
@@ -49,10 +49,10 @@ typedef struct smp_operand {
 } smp_operand;
 
 enum {
-    SMP_P_MAIN = 1,     /* may be given without its name; at most one a stage */
-    SMP_P_REQUIRED = 2, /* has no default */
-    SMP_P_AUTO = 4,     /* a number that also takes the word `auto`, stored as NaN (INT: INT64_MIN) */
-    SMP_P_ODD = 8,      /* INT: must be odd */
+    SMP_P_MAIN = 1,      /* may be given without its name; at most one a stage */
+    SMP_P_REQUIRED = 2,  /* has no default */
+    SMP_P_AUTO = 4,      /* a number that also takes the word `auto`, stored as NaN (INT: INT64_MIN) */
+    SMP_P_ODD = 8,       /* INT: must be odd */
     SMP_P_POSITIVE = 16, /* the minimum itself is excluded */
     SMP_P_PICTURE = 32   /* OPERAND: no number; a matrix of weights, which `light linear` leaves as it is */
 };
@@ -62,9 +62,9 @@ typedef struct smp_param {
     size_t offset; /* of the field in the stage's parameter struct */
     smp_type type;
     smp_unit unit;
-    double min, max;            /* inclusive; for matrices, of each element; equal: unbounded */
-    const char *fallback;       /* the default, as it would be written in a pipe file; null: required, or a null string */
-    const char *help;           /* one line */
+    double min, max;      /* inclusive; for matrices, of each element; equal: unbounded */
+    const char *fallback; /* the default, as it would be written in a pipe file; null: required, or a null string */
+    const char *help;     /* one line */
     const char *const *choices; /* SMP_T_ENUM: null-terminated words */
     unsigned flags;
 } smp_param;
@@ -84,7 +84,10 @@ typedef struct smp_shape {
 } smp_shape;
 
 /* Full scale in code values: 255, 65535 or 1. */
-static inline float smp_white(smp_format format) { return format == SMP_U8 ? 255.f : format == SMP_U16 ? 65535.f : 1.f; }
+static inline float smp_white(smp_format format)
+{
+    return format == SMP_U8 ? 255.f : format == SMP_U16 ? 65535.f : 1.f;
+}
 
 typedef enum smp_access {
     SMP_POINT,   /* reads the same pixel */
@@ -94,7 +97,8 @@ typedef enum smp_access {
     SMP_ADJUST   /* reduces its input first, then works point by point with what was found (equalize, auto levels) */
 } smp_access;
 
-/* How a stage's output values relate to its input values: decides where the planner may keep integers between stages. */
+/* How a stage's output values relate to its input values: decides where the planner may keep integers between stages.
+ */
 typedef enum smp_exactness {
     SMP_REAL,    /* computes: integer storage only where the last rounding happens */
     SMP_INTEGER, /* integer code values in range in, integer code values in range out */
@@ -103,9 +107,10 @@ typedef enum smp_exactness {
 
 typedef enum smp_result_kind {
     SMP_RESULT_NONE,
-    SMP_RESULT_COUNTS, /* an array of uint64_t that kernels add to; threads have their own, added at the end */
-    SMP_RESULT_CHUNKS, /* an array of records, one (per channel) a chunk; each is written whole, by one thread */
-    SMP_RESULT_CHUNKS_COUNTS /* both: records, and from plan.counts_at on, counts. A launch works on one: smp_result_part */
+    SMP_RESULT_COUNTS,       /* an array of uint64_t that kernels add to; threads have their own, added at the end */
+    SMP_RESULT_CHUNKS,       /* an array of records, one (per channel) a chunk; each is written whole, by one thread */
+    SMP_RESULT_CHUNKS_COUNTS /* both: records, and from plan.counts_at on, counts. A launch works on one:
+                                smp_result_part */
 } smp_result_kind;
 
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
@@ -113,15 +118,17 @@ enum { SMP_MAX_LAUNCHES = 3 };     /* of a variant */
 
 /* What plan() works out for one node; zeroed before the call. */
 typedef struct smp_node_plan {
-    smp_shape out;           /* preset to the input's shape */
+    smp_shape out;                /* preset to the input's shape */
     int64_t reach_up, reach_down; /* stencil: rows needed above and below an output row */
-    bool whole;              /* needs its whole input all the same (a wrapping border, say) */
-    bool nothing;            /* with these parameters the stage changes nothing: the planner leaves it out and warns */
-    bool already;            /* with `nothing`: because this input already is what the stage makes; no warning then */
-    smp_access access;       /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
+    bool whole;                   /* needs its whole input all the same (a wrapping border, say) */
+    bool nothing; /* with these parameters the stage changes nothing: the planner leaves it out and warns */
+    bool already; /* with `nothing`: because this input already is what the stage makes; no warning then */
+    smp_access
+        access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
+    bool swaps_axes;         /* rows become columns */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
-    smp_sample_op map; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
+    smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
     void *table;       /* constants for the device, from smp_alloc; the plan owns and frees it */
@@ -134,10 +141,10 @@ typedef struct smp_node_plan {
 
 /* One measured value of a reduction, for the report. */
 typedef struct smp_finding {
-    char name[48];   /* "mean", "p95" */
-    int channel;     /* -1: of the whole picture */
-    double value;    /* when list is null */
-    double *list;    /* a histogram's counts, say; from smp_alloc, owned by the findings */
+    char name[48]; /* "mean", "p95" */
+    int channel;   /* -1: of the whole picture */
+    double value;  /* when list is null */
+    double *list;  /* a histogram's counts, say; from smp_alloc, owned by the findings */
     size_t list_len;
 } smp_finding;
 
@@ -147,7 +154,8 @@ typedef struct smp_findings {
 } smp_findings;
 
 smp_code smp_findings_add(smp_findings *findings, const char *name, int channel, double value, smp_error *err);
-smp_code smp_findings_add_list(smp_findings *findings, const char *name, int channel, const double *list, size_t length, smp_error *err);
+smp_code smp_findings_add_list(smp_findings *findings, const char *name, int channel, const double *list, size_t length,
+                               smp_error *err);
 void smp_findings_free(smp_findings *findings);
 
 /* ------------------------------------------------------------------------------------------------ variants */
@@ -175,10 +183,11 @@ typedef struct smp_launch {
     smp_geometry_fn *geometry;
     bool counts; /* of a stage that can have both kinds of result: this launch adds to the counts */
     /* Where the GPU kernel depends on the work: the name to use instead of `cuda` (not null either), or null when a GPU
-     * does not need this launch. Looks at channels, parameters and where rows begin: what it says holds for all strips of
-     * a run, which begin alike. */
+     * does not need this launch. Looks at channels, parameters and where rows begin: what it says holds for all strips
+     * of a run, which begin alike. */
     const char *(*choose)(const smp_io *io, const void *params);
-    /* GPU: what to launch instead where a block may not have the shared memory that `geometry` asks for; may be null. */
+    /* GPU: what to launch instead where a block may not have the shared memory that `geometry` asks for; may be null.
+     */
     const struct smp_launch *smaller;
 } smp_launch;
 
@@ -195,9 +204,11 @@ static inline const char *smp_launch_kernel(const smp_launch *launch, const smp_
     return launch->choose ? launch->choose(io, params) : launch->cuda;
 }
 
-/* The part of a reduction's result that a launch works on: bytes `at` .. `at + size` of the whole, where io->result points;
- * *counts says that it is added to (SMP_RESULT_COUNTS). False: the launch is left out, its part was not asked for. */
-static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *launch, size_t *at, size_t *size, bool *counts)
+/* The part of a reduction's result that a launch works on: bytes `at` .. `at + size` of the whole, where io->result
+ * points; *counts says that it is added to (SMP_RESULT_COUNTS). False: the launch is left out, its part was not asked
+ * for. */
+static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *launch, size_t *at, size_t *size,
+                                   bool *counts)
 {
     bool both = plan->result == SMP_RESULT_CHUNKS_COUNTS;
     *at = both && launch->counts ? plan->counts_at : 0;
@@ -207,8 +218,8 @@ static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *
 }
 
 typedef struct smp_variant {
-    const char *name; /* naive, tiled, padded, ... */
-    const char *help; /* one line: what it changes and what that costs */
+    const char *name;                      /* naive, tiled, padded, ... */
+    const char *help;                      /* one line: what it changes and what that costs */
     smp_launch launches[SMP_MAX_LAUNCHES]; /* in order; see smp_launch_runs */
     /* Bytes of scratch memory a CPU thread needs for one call; null: none. */
     size_t (*scratch)(const smp_io *io, const void *params);
@@ -226,21 +237,28 @@ typedef enum smp_role {
     SMP_ROLE_LINEAR,      /* sRGB-encoded to linear light */
     SMP_ROLE_ENCODED,     /* back */
     SMP_ROLE_ORIENT,      /* EXIF orientation 1..8: smp_orient_params */
-    SMP_ROLE_OP_CHAIN,         /* several operations on single samples: the planner gives it an smp_op_chain as kernel parameters */
+    SMP_ROLE_OP_CHAIN,    /* several operations on single samples: the planner gives it an smp_op_chain as kernel
+                             parameters */
     SMP_ROLES
 } smp_role;
 
 /* The first field of the parameter structs of stages with these roles, so that the planner can fill them. */
-typedef struct smp_convert_params { int format; /* an smp_format */ } smp_convert_params;
-typedef struct smp_orient_params { int64_t orientation; /* as EXIF: 1..8 */ } smp_orient_params;
+typedef struct smp_convert_params {
+    int format; /* an smp_format */
+} smp_convert_params;
+typedef struct smp_orient_params {
+    int64_t orientation; /* as EXIF: 1..8 */
+} smp_orient_params;
 
 /* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */
-typedef struct smp_alias { const char *name, *say; } smp_alias;
+typedef struct smp_alias {
+    const char *name, *say;
+} smp_alias;
 
 typedef struct smp_stage {
     const char *name;
-    const char *help;  /* one line */
-    const char *about; /* paragraphs for the reference: definition, formula, source; may be null */
+    const char *help;    /* one line */
+    const char *about;   /* paragraphs for the reference: definition, formula, source; may be null */
     const char *example; /* one statement that works, for help and tests: "gaussian 2px edge=mirror" */
     smp_kind domain;
     bool internal; /* the planner inserts it; hidden from listings but allowed */
@@ -250,24 +268,28 @@ typedef struct smp_stage {
     bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
     const smp_param *params; /* ends with a null name; may be null */
     size_t params_size;      /* bytes of the parameter struct */
-    /* What single parameters cannot say and no input changes ("the band ends below its beginning"): asked when a pipeline
-     * is read, and again when parameters depended on the input. Null: any parameters will do. */
+    /* What single parameters cannot say and no input changes ("the band ends below its beginning"): asked when a
+     * pipeline is read, and again when parameters depended on the input. Null: any parameters will do. */
     smp_code (*check)(const void *params, smp_error *err);
-    /* Works out shape, reach and kernel parameters for an input (and `by`, null without a tap). Also checks what depends on
-     * it. params: the struct described by the table. Null: shape unchanged, no kernel parameters. */
+    /* Works out shape, reach and kernel parameters for an input (and `by`, null without a tap). Also checks what
+     * depends on it. params: the struct described by the table. Null: shape unchanged, no kernel parameters. */
     smp_code (*plan)(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *plan, smp_error *err);
-    /* Reductions: turns the merged result into findings (REDUCE) and, for ADJUST, into the table for the apply pass: may
-     * write plan->table (allocated by plan() with its final size) and plan->kernel. result: plan->result_size bytes. */
-    smp_code (*finish)(const void *params, const smp_shape *in, const void *result, smp_node_plan *plan, smp_findings *findings, smp_error *err);
-    const smp_variant *variants;  /* ends with a null name; [0] is naive, the definition; the last is the default */
-    const smp_variant *reducers;  /* ADJUST: the variants of its reduction; null otherwise. REDUCE uses variants */
-    const smp_alias *aliases;     /* ends with a null name; may be null */
-    smp_kind gives;               /* the output's kind where it is another than the input's (a spectrogram); else none */
-    /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is one
-     * block from smp_alloc that stands by itself. tell(partial(result)) adds the findings that finish(result) does. */
-    smp_code (*partial)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result, void **out, smp_error *err);
-    bool (*join)(void *total, const void *more); /* false, total untouched: they do not measure the same */
-    smp_code (*tell)(const void *partial, smp_findings *findings, smp_error *err);
+    /* Reductions: turns the merged result into findings (REDUCE) and, for ADJUST, into the table for the apply pass:
+     * may write plan->table (allocated by plan() with its final size) and plan->kernel. result: plan->result_size
+     * bytes. */
+    smp_code (*finish)(const void *params, const smp_shape *in, const void *result, smp_node_plan *plan,
+                       smp_findings *findings, smp_error *err);
+    const smp_variant *variants; /* ends with a null name; [0] is naive, the definition; the last is the default */
+    const smp_variant *reducers; /* ADJUST: the variants of its reduction; null otherwise. REDUCE uses variants */
+    const smp_alias *aliases;    /* ends with a null name; may be null */
+    smp_kind gives;              /* the output's kind where it is another than the input's (a spectrogram); else none */
+    /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is
+     * one block from smp_alloc that stands by itself. tell(partial(result)) adds the findings that finish(result) does.
+     */
+    smp_code (*partial)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result,
+                        void **out, smp_error *err);
+    bool (*merge)(void *total, const void *more); /* false, total untouched: they do not measure the same */
+    smp_code (*report)(const void *partial, smp_findings *findings, smp_error *err);
 } smp_stage;
 
 /* ------------------------------------------------------------------------------------------------ the list */

@@ -76,13 +76,14 @@ const char *smp_format_name(smp_format format)
 
 void smp_shape_text(const smp_shape *shape, smp_format storage, char *text, size_t size)
 {
-    const char *gap = storage == shape->format ? "" : " in ", *stored = storage == shape->format ? "" : smp_format_name(storage);
+    const char *gap = storage == shape->format ? "" : " in ",
+               *stored = storage == shape->format ? "" : smp_format_name(storage);
     if (shape->kind == SMP_AUDIO)
-        snprintf(text, size, "%s %dch %lld frames%s%s", smp_format_name(shape->format), shape->channels, (long long)shape->height,
-                 gap, stored);
-    else
-        snprintf(text, size, "%sx%d %lldx%lld%s%s", smp_format_name(shape->format), shape->channels, (long long)shape->width,
+        snprintf(text, size, "%s %dch %lld frames%s%s", smp_format_name(shape->format), shape->channels,
                  (long long)shape->height, gap, stored);
+    else
+        snprintf(text, size, "%sx%d %lldx%lld%s%s", smp_format_name(shape->format), shape->channels,
+                 (long long)shape->width, (long long)shape->height, gap, stored);
 }
 
 /* The choices of an enumeration: "clamp, reflect or mirror". */
@@ -119,7 +120,8 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
         if (param->flags & SMP_P_PICTURE)
             snprintf(text, size, "a picture @name or \"file\"");
         else
-            snprintf(text, size, "a picture @name or \"file\", or a number%s", param->unit == SMP_UNIT_FRACTION ? " (1 or 100% is full scale)" : "");
+            snprintf(text, size, "a picture @name or \"file\", or a number%s",
+                     param->unit == SMP_UNIT_FRACTION ? " (1 or 100% is full scale)" : "");
         break;
     case SMP_T_INT:
     case SMP_T_FLOAT:
@@ -127,8 +129,8 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
             snprintf(text, size, "%s%s%s%s%s", param->type == SMP_T_INT ? "a whole number" : "a number", gap, unit,
                      percent ? " (1 is 100%)" : "", also);
         else if (percent)
-            snprintf(text, size, "%s%g to %g (%g%% to %g%%)%s", param->flags & SMP_P_POSITIVE ? "above " : "", param->min,
-                     param->max, 100 * param->min, 100 * param->max, also);
+            snprintf(text, size, "%s%g to %g (%g%% to %g%%)%s", param->flags & SMP_P_POSITIVE ? "above " : "",
+                     param->min, param->max, 100 * param->min, 100 * param->max, also);
         else
             snprintf(text, size, "%s%s%g to %g%s%s%s", param->flags & SMP_P_ODD ? "odd, " : "",
                      param->flags & SMP_P_POSITIVE ? "above " : "", param->min, param->max, gap, unit, also);

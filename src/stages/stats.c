@@ -51,8 +51,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     return SMP_OK;
 }
 
-/* What was measured of one file, or of several that were joined: records of the channels, the percentiles asked for, and
- * the counts that answer them, one after the other. */
+/* What was measured of one file, or of several that were joined: records of the channels, the percentiles asked for,
+ * and the counts that answer them, one after the other. */
 typedef struct record {
     smp_stats_chunk all;
     double rest;     /* of all.sum: what a double could not hold of the sum over files */
@@ -90,13 +90,13 @@ static size_t slots(const partial *t)
 }
 
 static smp_code make_partial(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
-                           void **out, smp_error *err)
+                             void **out, smp_error *err)
 {
     const params *p = params_;
     partial head = {.channels = in->channels,
-                  .format = in->format,
-                  .sound = in->kind == SMP_AUDIO,
-                  .percentiles = percentile_count(p)};
+                    .format = in->format,
+                    .sound = in->kind == SMP_AUDIO,
+                    .percentiles = percentile_count(p)};
     memcpy(&head.k, work->kernel, sizeof head.k);
     head.size = sizeof head + (size_t)head.channels * sizeof(record) + (size_t)head.percentiles * sizeof(double) +
                 slots(&head) * sizeof(uint64_t);
@@ -106,8 +106,7 @@ static smp_code make_partial(const void *params_, const smp_shape *in, const smp
         return smp_fail_memory(err, "statistics", head.size);
     *t = head;
     for (int c = 0; c < in->channels; c++)
-        records(t)[c] = (record){.all = smp_chunks_fold(result, in, c),
-                                 .samples = in->width * in->height};
+        records(t)[c] = (record){.all = smp_chunks_fold(result, in, c), .samples = in->width * in->height};
     const uint64_t *counts = (const uint64_t *)(const void *)((const char *)result + work->counts_at);
     for (int c = 0; c < in->channels && head.sound; c++) {
         const uint64_t *plane = counts + smp_histogram_slot(head.k.bins, c, 0);
@@ -120,7 +119,8 @@ static smp_code make_partial(const void *params_, const smp_shape *in, const smp
     return SMP_OK;
 }
 
-/* Sums over files are kept in two doubles (Knuth, TAOCP 4.2.2, theorem B), so that those of 8 and 16 bits stay exact. */
+/* Sums over files are kept in two doubles (Knuth, TAOCP 4.2.2, theorem B), so that those of 8 and 16 bits stay exact.
+ */
 static void join_records(record *a, const record *b)
 {
     smp_stats_chunk all = smp_stats_join(a->all, b->all);
@@ -133,13 +133,13 @@ static void join_records(record *a, const record *b)
     a->clipped += b->clipped;
 }
 
-static bool join(void *total_, const void *more_)
+static bool merge(void *total_, const void *more_)
 {
     partial *total = total_;
     const partial *more = more_;
     if (total->size != more->size || total->channels != more->channels || total->format != more->format ||
-        total->sound != more->sound ||
-        total->percentiles != more->percentiles || memcmp(&total->k, &more->k, sizeof more->k) != 0 ||
+        total->sound != more->sound || total->percentiles != more->percentiles ||
+        memcmp(&total->k, &more->k, sizeof more->k) != 0 ||
         (more->percentiles && memcmp(percents(total), percents(more), (size_t)more->percentiles * sizeof(double)) != 0))
         return false;
     for (int c = 0; c < total->channels; c++)
@@ -198,7 +198,7 @@ static smp_code report_levels(const record *r, int channel, smp_findings *findin
     return code;
 }
 
-static smp_code tell(const void *partial_, smp_findings *findings, smp_error *err)
+static smp_code report(const void *partial_, smp_findings *findings, smp_error *err)
 {
     const partial *t = partial_;
     for (int c = 0; c < t->channels; c++) {
@@ -243,7 +243,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     void *t;
     smp_code code = make_partial(params_, in, work, result, &t, err);
     if (!code)
-        code = tell(t, findings, err);
+        code = report(t, findings, err);
     smp_free(t);
     return code;
 }
@@ -285,8 +285,10 @@ const smp_stage smp_stage_stats = {
         "Percentiles interpolate between the nearest ranks, as NumPy does by default; they are exact for 8 and 16 "
         "bits, "
         "float samples come from 65536 bins over full scale.\n"
-        "Of sound also: peak_dbfs and rms_dbfs, relative to full scale 1 (a sine of full scale has an rms of -3.01 dBFS); "
-        "crest_db, the peak over the rms; dc, the mean; clipped, the samples at full scale or beyond: the highest and the "
+        "Of sound also: peak_dbfs and rms_dbfs, relative to full scale 1 (a sine of full scale has an rms of -3.01 "
+        "dBFS); "
+        "crest_db, the peak over the rms; dc, the mean; clipped, the samples at full scale or beyond: the highest and "
+        "the "
         "lowest code of 16 bits, and what lies outside them.",
     .example = "stats percentiles=[5 50 95]",
     .domain = SMP_BOTH,
@@ -296,8 +298,8 @@ const smp_stage smp_stage_stats = {
     .plan = plan,
     .finish = finish,
     .partial = make_partial,
-    .join = join,
-    .tell = tell,
+    .merge = merge,
+    .report = report,
     .variants = variants,
     .aliases = (const smp_alias[]){{"statistics", "stats"},
                                    {"mean", "stats"},

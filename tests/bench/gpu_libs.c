@@ -249,7 +249,7 @@ static bool run_transpose(void *call_)
     gpu_call *call = call_;
     return fine(call, "nppiTranspose",
                 AS(npp_transpose_fn, call)(call->in.data, (int)call->in.stride, call->out.data, (int)call->out.stride,
-                                      size_of(&call->in), call->libs->context));
+                                           size_of(&call->in), call->libs->context));
 }
 
 static bool prepare_mirror(void *call_)

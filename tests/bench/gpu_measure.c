@@ -148,7 +148,8 @@ static smp_code prepare_data(gpu_bench *bench, const gpu_row *row, smp_error *er
     code = device->ops->copy_in(device, bench->source, first, bench->block, first, first, 1, err);
     for (size_t at = (size_t)first; !code && at < size;) {
         const size_t more = at < size - at ? at : size - at;
-        code = device->ops->copy(device, (char *)bench->source + at, bench->source, (int64_t)more, (int64_t)more, 1, err);
+        code =
+            device->ops->copy(device, (char *)bench->source + at, bench->source, (int64_t)more, (int64_t)more, 1, err);
         at += more;
     }
     bench->filled = code ? 0 : size;

@@ -4,8 +4,8 @@
 #ifndef SMP_TESTS_BENCH_GPU_MEASURE_H
 #define SMP_TESTS_BENCH_GPU_MEASURE_H
 
-#include "device/cuda/cuda.h"
 #include "compare/flush_caches.h"
+#include "device/cuda/cuda.h"
 #include "gpu_data.h"
 #include "gpu_libs.h"
 #include "gpu_work.h"

@@ -3,9 +3,9 @@
 #ifndef SMP_TESTS_BENCH_GPU_WORK_H
 #define SMP_TESTS_BENCH_GPU_WORK_H
 
-#include "run/step.h"
 #include "gpu_rows.h"
 #include "pipe/program.h"
+#include "run/step.h"
 
 typedef struct gpu_work {
     smp_device *device;

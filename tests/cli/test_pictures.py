@@ -205,8 +205,18 @@ class Pictures(CliCase):
         if done.returncode == 0:
             self.check_against(np.load(self.folder / "fortran.npy"), fortran, "Fortran order")
 
+    def test_npy_of_other_types_is_exact(self):
+        numbers = np.array([[0, 1, 100], [3, 2, 1]])
+        for dtype in ("f2", "f8", "i1", "i2", "i4", "i8", "u4", "u8", ">f8", ">i2"):
+            np.save(self.folder / "in.npy", numbers.astype(dtype))
+            got = self.decoded("in.npy")
+            self.assertEqual(got.dtype, np.float32, dtype)
+            self.check_against(got, numbers.astype(np.float32), dtype)
+        np.save(self.folder / "in.npy", numbers > 1)
+        self.check_against(self.decoded("in.npy"), np.where(numbers > 1, 255, 0).astype(np.uint8), "bool")
+
     def test_npy_of_other_types_is_refused(self):
-        for array in (np.zeros((3, 3), np.int64), np.zeros((3, 3), np.complex64), np.zeros((2, 2, 2, 2), np.uint8), np.zeros((0, 4), np.uint8), np.zeros((4, 4, 9), np.uint8)):
+        for array in (np.full((3, 3), 2**24 + 1), np.full((3, 3), 0.1), np.zeros((3, 3), np.complex64), np.zeros((2, 2, 2, 2), np.uint8), np.zeros((0, 4), np.uint8), np.zeros((4, 4, 9), np.uint8)):
             np.save(self.folder / "in.npy", array)
             self.smp("run", UPRIGHT, "in.npy", "out.npy", status=3)
             self.assertEqual(self.files(), ["in.npy"])

@@ -50,13 +50,13 @@ class Setup(unittest.TestCase):
 
     def test_only_what_is_missing_is_installed(self):
         self.stub("cmake", "echo 'cmake version 3.18.4'")
-        self.stub("pkg-config", '[ "$2" != stb ]')
+        self.stub("pkg-config", '[ "$2" != sndfile ]')
         said = self.install()
-        self.assertIn("libstb-dev", said)
-        self.assertIn("HDR", said, "it says what for")
+        self.assertIn("libsndfile1-dev", said)
+        self.assertIn("OGG", said, "it says what for")
         update, install = self.calls()
         self.assertTrue(update.endswith(" update"))
-        self.assertTrue(install.endswith("install --no-install-recommends cmake libstb-dev"), install)
+        self.assertTrue(install.endswith("install --no-install-recommends cmake libsndfile1-dev"), install)
 
     def test_a_user_installs_with_sudo(self):
         self.stub("make", None)

@@ -1,5 +1,5 @@
-/* The ways of kernels/lib/byte_lut.h, compiled as kernels are for the instruction set SMP_ISA: test_byte_table takes each
- * by itself, where a processor takes the fastest that it has. */
+/* The ways of kernels/lib/byte_lut.h, compiled as kernels are for the instruction set SMP_ISA: test_byte_table takes
+ * each by itself, where a processor takes the fastest that it has. */
 #include "lib/byte_lut.h"
 
 typedef uint8_t table_type[256];

@@ -1,6 +1,6 @@
 /* A stand-in for libcupti.so, for test_cupti_sources.c: gives fixed counts, and refuses what comes out of order, as the
- * real one does on a GPU. FAKE_CUPTI says what goes wrong: "rights" (the user may not count), "unsupported" (the device),
- * "start" (refused only when counting begins). */
+ * real one does on a GPU. FAKE_CUPTI says what goes wrong: "rights" (the user may not count), "unsupported" (the
+ * device), "start" (refused only when counting begins). */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -339,7 +339,7 @@ CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *p)
         {192, 64, 64, 64, 0}, {10, 10, 10, 0, 10}, {7, 6, 5, 0, 0}, {0, 0, 0, 0, 0}};
     SIZED(CUpti_SassMetricsFlushData_Params);
     WANT(now.sass_on && p->numOfPatchedInstructionRecords == RECORDS * now.metrics && p->numOfInstances == 1);
-    bool fresh = !now.flushes++; /* a second flush finds nothing new */
+    bool fresh = !now.flushes++;                         /* a second flush finds nothing new */
     for (size_t k = 0; k < RECORDS * now.metrics; k++) { /* a record is one metric of one instruction */
         size_t r = k / now.metrics, m = k % now.metrics;
         CUpti_SassMetrics_Data *record = &p->pMetricsData[k];

@@ -19,9 +19,9 @@
 
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
-#include "run/run.h"
 #include "pipe/plan.h"
 #include "pipe/program.h"
+#include "run/run.h"
 
 enum { GPU_LINES = 6, GPU_NAMES = 8 };
 
@@ -331,9 +331,9 @@ CASE_FN void gpu_trace_all(const char *line)
 /* Conflicts (wavefronts beyond those that the width needs) and warp instructions of one operation, summed over the
  * launches of kernels whose names begin so. */
 /* Walking kernels load of a 16-byte pack only the part that their taps reach, as nvcc would: lanes still lie 16 bytes
- * apart, so that this conflicts, and takes no more wavefronts than the whole pack. So do the zeros for the halo of several
- * rows at once, at a picture's sides: rows begin at the same bank. Nothing else may conflict, but asynchronous copies,
- * which depend on where rows lie in global memory. */
+ * apart, so that this conflicts, and takes no more wavefronts than the whole pack. So do the zeros for the halo of
+ * several rows at once, at a picture's sides: rows begin at the same bank. Nothing else may conflict, but asynchronous
+ * copies, which depend on where rows lie in global memory. */
 CASE_FN void gpu_packs_check(const smp_trace_launch *launch)
 {
     enum { PACK = 16, PACK_WAVEFRONTS = 4 };
@@ -502,9 +502,10 @@ typedef struct gpu_layout {
     int shift, padding;
 } gpu_layout;
 
-/* Stages with an output: variants in two windows of rows of `cut` and the others, in each layout; same samples and count
- * of clipped samples as the definition. fast: the last variant alone. */
-CASE_FN void gpu_layouts_check(const kernel_case *c, const gpu_layout *layouts, int layout_count, int64_t cut, bool fast)
+/* Stages with an output: variants in two windows of rows of `cut` and the others, in each layout; same samples and
+ * count of clipped samples as the definition. fast: the last variant alone. */
+CASE_FN void gpu_layouts_check(const kernel_case *c, const gpu_layout *layouts, int layout_count, int64_t cut,
+                               bool fast)
 {
     picture in = picture_make(&c->in, c->in_storage), by = case_by(c), want;
     picture_fill(&in, c->seed, c->values);

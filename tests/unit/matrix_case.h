@@ -6,9 +6,9 @@
 
 #include "kernel_case.h"
 
-#include "run/run.h"
 #include "pipe/plan.h"
 #include "pipe/program.h"
+#include "run/run.h"
 
 enum {
     SOUND_FRAMES = 2100 /* at most: more than two of the largest tiles; strips of a few frames are many launches */

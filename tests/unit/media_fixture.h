@@ -220,6 +220,22 @@ static UNUSED void store(const char *path, const void *data, size_t size)
             fail_msg("%s: %s: %s (%s)", #expression, err.where, err.message, err.hint);                                \
     } while (0)
 
+/* Reads a picture and its notes, one line each. */
+static UNUSED void read_with_notes(const uint8_t *file, size_t size, picture *p, char *notes, size_t room)
+{
+    smp_error err = {0};
+    smp_reader *reader;
+    smp_limits limits = smp_limits_default();
+    assert_ok(smp_reader_open_memory(file, size, &limits, &reader, &err));
+    assert_ok(read_rest(reader, p, &err));
+    notes[0] = '\0';
+    for (int i = 0; i < smp_reader_notes(reader)->count; i++) {
+        strncat(notes, smp_reader_notes(reader)->items[i], room - strlen(notes) - 2);
+        strcat(notes, "\n");
+    }
+    smp_reader_close(reader);
+}
+
 static UNUSED void assert_same_picture(const picture *a, const picture *b)
 {
     assert_int_equal(a->shape.width, b->shape.width);
@@ -229,6 +245,20 @@ static UNUSED void assert_same_picture(const picture *a, const picture *b)
     assert_int_equal(a->shape.format, b->shape.format);
     assert_memory_equal(a->data, b->data, a->size);
 }
+
+/* The file, which lies in memory, holds these samples. */
+static UNUSED void expect_bytes(const char *file, size_t size, const void *samples, size_t bytes, smp_format format)
+{
+    smp_error err = {0};
+    picture p;
+    assert_ok(read_memory(file, size, &p, &err));
+    assert_int_equal(p.size, bytes);
+    assert_int_equal(p.shape.format, format);
+    assert_memory_equal(p.data, samples, bytes);
+    free_picture(&p);
+}
+
+#define FILE_OF(text) text, sizeof(text) - 1
 
 /* Each truncation of the file, at every step-th byte, is an error. */
 static UNUSED void assert_truncations_fail(const char *path, size_t step)

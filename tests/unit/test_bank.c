@@ -53,7 +53,8 @@ static void copies_and_missing_lanes_cost_what_sass_metrics_count(void **state)
         if (line[0] == '#')
             continue;
         assert_int_equal(sscanf(line, "%3[^,],%d,%31[^,],%d,%x,%x,%d,%d,%n", op, &access.width, pattern, &fills,
-                                &access.active, &present, &wavefronts, &packed, &at), 8);
+                                &access.active, &present, &wavefronts, &packed, &at),
+                         8);
         char *p = line + at;
         for (int lane = 0; lane < SMP_WARP; lane++)
             access.offset[lane] = (uint32_t)strtoul(p, &p, 10);

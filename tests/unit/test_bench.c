@@ -1,4 +1,5 @@
-/* bench: every pattern's modelled wavefronts are those of the rules, and the tables hold what was found in 100 columns. */
+/* bench: every pattern's modelled wavefronts are those of the rules, and the tables hold what was found in 100 columns.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +10,11 @@
 
 #include <cmocka.h>
 
+#include "bench/bank_patterns.h"
+#include "bench/bench_run.h"
 #include "device/cpu.h"
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
-#include "bench/bench_run.h"
-#include "bench/bank_patterns.h"
 #include "report/text.h"
 
 static smp_bench_report report;

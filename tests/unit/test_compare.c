@@ -1,9 +1,9 @@
-/* Comparing variants: what quartiles and verdicts say, which variants of which steps there are, and that counts of a crop
- * say so. */
+/* Comparing variants: what quartiles and verdicts say, which variants of which steps there are, and that counts of a
+ * crop say so. */
 #include "compare_case.h"
 
-#include "compare/input.h"
 #include "compare/flush_caches.h"
+#include "compare/input.h"
 #include "report/samples.h"
 #include "report/text.h"
 
@@ -393,7 +393,8 @@ static void out_of_memory_anywhere_is_an_error_and_leaks_nothing(void **state)
         .plan = job.plan, .device = gpu_reference(), .repeat = 1, .times = true, .counts = true, .threads = 1};
     smp_compare found;
     smp_error err = {0};
-    smp_code code = smp_compare_plan(&request, &job.in.view, &found, &err); /* the CPU's threads keep what they need once */
+    smp_code code =
+        smp_compare_plan(&request, &job.in.view, &found, &err); /* the CPU's threads keep what they need once */
     assert_int_equal(code, SMP_OK);
     smp_compare_free(&found);
     int failures = 0;

@@ -1,5 +1,5 @@
-/* Comparing variants that a test makes: a wrong one is found and not timed, a slow one is called slower, and samples are
- * taken when and as long as they should. */
+/* Comparing variants that a test makes: a wrong one is found and not timed, a slow one is called slower, and samples
+ * are taken when and as long as they should. */
 #include "compare_case.h"
 
 #include "base/clock.h"

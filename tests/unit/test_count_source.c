@@ -4,7 +4,8 @@
 
 #include "counters/source.h"
 
-/* tests/unit/test_count_source.cu has one kernel: a 32x32 tile (mode 1: padded to 33) stored by rows, read by columns. */
+/* tests/unit/test_count_source.cu has one kernel: a 32x32 tile (mode 1: padded to 33) stored by rows, read by columns.
+ */
 extern const smp_kernel_file test_count_source_kernels[];
 
 typedef struct column {

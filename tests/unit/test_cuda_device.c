@@ -177,7 +177,8 @@ static void explain_is_told_what_a_launch_takes(void **state)
     assert_int_equal(info.grid.block[0], 256);
     assert_int_equal(info.grid.grid[0], 4);
     assert_int_equal(info.grid.grid[1], 500);
-    /* 2048 threads and 65536 registers an SM, of which a warp takes 256 at a time; 0: a build without nvcc knows none. */
+    /* 2048 threads and 65536 registers an SM, of which a warp takes 256 at a time; 0: a build without nvcc knows none.
+     */
     const int of_block = (info.registers * 32 + 255) / 256 * 256 * 8, fit = of_block ? 65536 / of_block : 8;
     assert_int_equal(info.blocks_per_unit, fit < 8 ? fit : 8);
     assert_true(info.occupancy == info.blocks_per_unit / 8.0);

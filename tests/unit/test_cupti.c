@@ -1,5 +1,5 @@
-/* The names of CUPTI's metrics that we ask for, against every chip that the installed CUPTI knows: its host half needs no
- * GPU. Skipped (77) where the toolkit is absent. */
+/* The names of CUPTI's metrics that we ask for, against every chip that the installed CUPTI knows: its host half needs
+ * no GPU. Skipped (77) where the toolkit is absent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,8 @@ static void a_refusal_says_how_to_get_the_right(void **state)
 {
     (void)state;
     smp_error err;
-    assert_int_equal(cupti_fail(api, "cuptiRangeProfilerStart", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, &err), SMP_E_DEVICE);
+    assert_int_equal(cupti_fail(api, "cuptiRangeProfilerStart", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, &err),
+                     SMP_E_DEVICE);
     assert_string_equal(err.message, "counters cannot be read: cuptiRangeProfilerStart said "
                                      "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)");
     assert_non_null(strstr(err.hint, "CAP_PERFMON"));

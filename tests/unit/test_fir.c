@@ -1,5 +1,6 @@
-/* fir and the stages made of it: the definition against a plain sum, every variant and device against the definition for
- * numbers of taps round the blocks of 32 and 256, no conflicts where none are meant, and the design of the filters. */
+/* fir and the stages made of it: the definition against a plain sum, every variant and device against the definition
+ * for numbers of taps round the blocks of 32 and 256, no conflicts where none are meant, and the design of the filters.
+ */
 #include "gpu_case.h"
 
 #include <math.h>
@@ -36,8 +37,11 @@ static void the_definition_is_a_convolution(void **state)
     (void)state;
     for (int n = 0; n < COUNTS; n++) {
         const fir_values values = values_of(counts[n]);
-        const kernel_case c = {
-            .stage = &smp_stage_fir, .params = &values, .in = sound(700, 2), .in_storage = SMP_F32, .out_storage = SMP_F32};
+        const kernel_case c = {.stage = &smp_stage_fir,
+                               .params = &values,
+                               .in = sound(700, 2),
+                               .in_storage = SMP_F32,
+                               .out_storage = SMP_F32};
         picture in = picture_make(&c.in, SMP_F32), out;
         picture_fill(&in, 5, CASE_CODES);
         kernel_case_naive(&c, &in, NULL, &out);
@@ -65,7 +69,12 @@ static void every_variant_gives_the_same_bytes(void **state)
         const bool blocks = n == 3 || n == 4; /* more than one, of whatever kernel, mono and stereo */
         const kernel_case c = {.stage = &smp_stage_fir,
                                .params = &values,
-                               .in = sound(blocks ? 4500 : n % 2 ? 1301 : 517, n % 3 == 0 ? 1 : n % 3 == 1 ? 2 : 5),
+                               .in = sound(blocks  ? 4500
+                                           : n % 2 ? 1301
+                                                   : 517,
+                                           n % 3 == 0   ? 1
+                                           : n % 3 == 1 ? 2
+                                                        : 5),
                                .in_storage = SMP_F32,
                                .out_storage = SMP_F32,
                                .values = n % 2 ? CASE_REALS : CASE_CODES};
@@ -79,7 +88,8 @@ static const char *fir_text(int count)
     static char text[8192];
     size_t used = (size_t)snprintf(text, sizeof text, "fir [");
     for (int i = 0; i < count; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%d%s", (i * 37 + 5) % 19 - 9, i + 1 < count ? " " : "]");
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%d%s", (i * 37 + 5) % 19 - 9, i + 1 < count ? " " : "]");
     return text;
 }
 
@@ -128,7 +138,8 @@ static void bands_keep_their_promises(void **state)
     static const struct {
         double low, high, transition, attenuation;
     } bands[] = {
-        {0, 4000, 1333, 80}, {80, INFINITY, 48, 80}, {300, 3400, 100, 60}, {0, 20000, 1000, 80}, {0, 1000, 333, 40}, {5000, 6000, 500, 100},
+        {0, 4000, 1333, 80},  {80, INFINITY, 48, 80}, {300, 3400, 100, 60},
+        {0, 20000, 1000, 80}, {0, 1000, 333, 40},     {5000, 6000, 500, 100},
     };
     const double rate = 48000;
     for (size_t b = 0; b < sizeof bands / sizeof bands[0]; b++) {
@@ -166,8 +177,8 @@ static void bands_keep_their_promises(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_definition_is_a_convolution),  cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(gpus_give_the_same_bytes),         cmocka_unit_test(results_in_registers_cost_no_conflicts),
+        cmocka_unit_test(the_definition_is_a_convolution), cmocka_unit_test(every_variant_gives_the_same_bytes),
+        cmocka_unit_test(gpus_give_the_same_bytes),        cmocka_unit_test(results_in_registers_cost_no_conflicts),
         cmocka_unit_test(bands_keep_their_promises),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

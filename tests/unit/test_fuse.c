@@ -211,7 +211,8 @@ static void what_others_read_stays(void **state)
 static void steps_swallow_what_rises_before_them(void **state)
 {
     (void)state;
-    static const smp_sample_op line = {.kind = SMP_SAMPLE_OP_LINE, .white = 255, .a = 12.75f, .b = 1.8181819f, .c = 255};
+    static const smp_sample_op line = {
+        .kind = SMP_SAMPLE_OP_LINE, .white = 255, .a = 12.75f, .b = 1.8181819f, .c = 255};
     static const smp_sample_op falls = {.kind = SMP_SAMPLE_OP_LINE, .white = 255, .a = 255, .b = -1.5f, .c = 255};
     static const smp_sample_op step = {.kind = SMP_SAMPLE_OP_STEP, .white = 255, .a = 102};
     static const smp_sample_op never = {.kind = SMP_SAMPLE_OP_STEP, .white = 255, .a = 255.5f};

@@ -36,8 +36,8 @@ static void weights_are_the_sampled_gaussian_where_that_is_right(void **state)
         assert_true(fabs(w[k] - exp(-k * k / 8.) / sum) < 1e-15);
 }
 
-/* Row weights of 8-bit pictures: whole, no sum of which leaves 24 bits, and so near the gaussian that no result moves by more
- * than a hundredth. */
+/* Row weights of 8-bit pictures: whole, no sum of which leaves 24 bits, and so near the gaussian that no result moves
+ * by more than a hundredth. */
 static void whole_weights_move_no_result_by_more_than_a_hundredth(void **state)
 {
     (void)state;
@@ -172,7 +172,8 @@ static void values_equal_a_direct_sum_in_double(void **state)
         }
 }
 
-/* The last rounding, and what whole row weights move: at most 0.51. Stripes as wide as a weight are where those tell. */
+/* The last rounding, and what whole row weights move: at most 0.51. Stripes as wide as a weight are where those tell.
+ */
 static void bytes_are_within_0_51_of_a_direct_sum(void **state)
 {
     (void)state;
@@ -224,7 +225,8 @@ static void the_row_pass_of_bytes_is_exact(void **state)
             for (int k = -radius; k <= radius; k++)
                 sum += (int64_t)(gaussian->a[k < 0 ? -k : k] * (float)SMP_GAUSSIAN_ONE) *
                        (int64_t)double_at(&in, x + k, 0, 1, SMP_CLAMP, 0);
-            assert_true((double)smp_gaussian_row(&in.view, gaussian, gaussian->a, x, 0, 1) == (double)sum / SMP_GAUSSIAN_ONE);
+            assert_true((double)smp_gaussian_row(&in.view, gaussian, gaussian->a, x, 0, 1) ==
+                        (double)sum / SMP_GAUSSIAN_ONE);
         }
         case_plan_free(&plan);
         picture_free(&in);

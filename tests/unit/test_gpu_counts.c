@@ -2,8 +2,8 @@
  * cuda:N) the GPU's own counts (sass) must be the emulator's, wavefront for wavefront; skipped where the GPU cannot be
  * asked. Without, the emulator is its own judge: counts must not depend on the order of threads.
  *
- * SMP_COUNTS_SECONDS bounds the time: stages come first, then formats and channels. SMP_COUNTS_SITES=N shows the sites of
- * the first N runs that use shared memory. */
+ * SMP_COUNTS_SECONDS bounds the time: stages come first, then formats and channels. SMP_COUNTS_SITES=N shows the sites
+ * of the first N runs that use shared memory. */
 #include "gpu_matrix.h"
 
 #include "base/clock.h"
@@ -157,8 +157,8 @@ static void check_kind(int kind)
         for (int i = 0; i < s->word_count; i++)
             levels[i] = kind % word_levels(s->words[i]);
         const int64_t *size = state.real ? real_size : small_size;
-        smp_shape shape = subject_shape(stage, size[0], size[1], kinds[kind].channels, kinds[kind].channels == 4,
-                                        kinds[kind].format);
+        smp_shape shape =
+            subject_shape(stage, size[0], size[1], kinds[kind].channels, kinds[kind].channels == 4, kinds[kind].format);
         input c = input_make(s, levels, &shape, kinds[kind].mode, 2 * ++round); /* even: code values */
         check_input(&c);
     }
@@ -185,10 +185,11 @@ static void the_model_is_right_for_every_variant(void **given)
             smp_count_close(state.model);
         }
     }
-    print_message("counts on %s: %ld runs of %d of %d kinds, %ld differ, %ld use no shared memory; %.1f s counted, %.1f s "
-                  "modelled\n",
-                  state.real ? state.gpu->info.name : "the emulator", state.runs, done, (int)KINDS, state.differ,
-                  state.none, state.measured_seconds, state.model_seconds);
+    print_message(
+        "counts on %s: %ld runs of %d of %d kinds, %ld differ, %ld use no shared memory; %.1f s counted, %.1f s "
+        "modelled\n",
+        state.real ? state.gpu->info.name : "the emulator", state.runs, done, (int)KINDS, state.differ, state.none,
+        state.measured_seconds, state.model_seconds);
     assert_true(state.runs > state.none);
     assert_int_equal(state.differ, 0);
 }

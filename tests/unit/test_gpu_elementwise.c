@@ -261,7 +261,8 @@ static void pixels_of_three_and_four_channels_meet_no_bank_twice_but_for_six_byt
             for (int op = SMP_SHARED_LOAD; op <= SMP_SHARED_STORE; op++) {
                 const uint64_t conflicts = gpu_conflicts(&trace, "channel_mix_tiled", (smp_shared_op)op);
                 if (f == SMP_U16 && channels == 3)
-                    assert_true(conflicts > 0 && conflicts < gpu_instructions(&trace, "channel_mix_tiled", (smp_shared_op)op));
+                    assert_true(conflicts > 0 &&
+                                conflicts < gpu_instructions(&trace, "channel_mix_tiled", (smp_shared_op)op));
                 else
                     assert_int_equal(conflicts, 0);
             }
@@ -287,7 +288,7 @@ static void pixel_tiles_take_few_blocks_and_narrow_pictures_use_all_threads(void
     (void)state;
     smp_io io = {.out = {.width = 6000, .channels = 3, .rows = 10, .height = 10, .stride = 18048},
                  .in = {.width = 6000, .channels = 4, .rows = 10, .height = 10, .stride = 24064}};
-    smp_grid grid = {.units = 0}; /* geometries read what it says of the device */
+    smp_grid grid = {.units = 0};               /* geometries read what it says of the device */
     smp_geometry_pixel_tiles(&io, NULL, &grid); /* 2048 pixels of 4 bytes */
     assert_int_equal(grid.block[0], 256);
     assert_int_equal(grid.grid[0], 3);

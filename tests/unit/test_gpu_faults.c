@@ -5,8 +5,8 @@
 
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
-#include "run/run.h"
 #include "pipe/program.h"
+#include "run/run.h"
 
 enum { WIDTH = 40, HEIGHT = 70 }; /* in strips of 32 rows: three, and two of what was turned */
 

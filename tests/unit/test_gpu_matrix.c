@@ -5,9 +5,9 @@
  * The GPU is the emulator; with SMP_TEST_DEVICE=cuda (or cuda:N) a real one, and then every input comes once more at a
  * size of many blocks. What is varied beyond the full product above: sizes, the words of enumerations and switches
  * (each edge with each format and channel count), storage between stages, strips of 7 rows and all at once.
- * SMP_MATRIX=reduced takes one input for each format and channel count (sanitizers), SMP_MATRIX_PART=K/N every Nth stage
- * from the Kth. Stages or variants without GPU kernels are listed and fail the test; SMP_TEST_ALL_KERNELS=0 lets them
- * pass. */
+ * SMP_MATRIX=reduced takes one input for each format and channel count (sanitizers), SMP_MATRIX_PART=K/N every Nth
+ * stage from the Kth. Stages or variants without GPU kernels are listed and fail the test; SMP_TEST_ALL_KERNELS=0 lets
+ * them pass. */
 #include "gpu_matrix.h"
 
 enum { MISSING = 160 };

@@ -45,7 +45,8 @@ static void whole_tiles_and_ragged_ends_move_together(void **state)
                   {2, SMP_F32}, {5, SMP_U8},  {7, SMP_U16}, {5, SMP_F32}, {8, SMP_F32}};
     static const char *const ways[] = {"rotate 90", "transverse", "rotate 180"};
     for (size_t i = 0; i < sizeof pixels / sizeof pixels[0]; i++) {
-        smp_transpose_shape shape = smp_transpose_shape_of(pixels[i].channels * (int)smp_sample_size((int)pixels[i].format));
+        smp_transpose_shape shape =
+            smp_transpose_shape_of(pixels[i].channels * (int)smp_sample_size((int)pixels[i].format));
         int64_t width = shape.side ? shape.side * shape.across : 32, height = shape.side ? shape.side * shape.down : 32;
         for (int way = 0; way < 3; way++) {
             const gpu_case c = case_of(ways[way], 2 * width + 37, height + 21, pixels[i].channels, pixels[i].format);
@@ -145,7 +146,8 @@ static void swizzled_tiles_have_no_conflicts(void **state)
     } pixels[] = {{1, SMP_U8},  {1, SMP_U16}, {3, SMP_U8},  {1, SMP_F32},
                   {3, SMP_U16}, {4, SMP_U16}, {3, SMP_F32}, {4, SMP_F32}};
     for (size_t i = 0; i < sizeof pixels / sizeof pixels[0]; i++) {
-        smp_transpose_shape shape = smp_transpose_shape_of(pixels[i].channels * (int)smp_sample_size((int)pixels[i].format));
+        smp_transpose_shape shape =
+            smp_transpose_shape_of(pixels[i].channels * (int)smp_sample_size((int)pixels[i].format));
         smp_trace trace = traced("rotate 90", "swizzled", shape.side * shape.across + 37, shape.side * shape.down + 21,
                                  pixels[i].channels, pixels[i].format);
         smp_shared_count total = smp_trace_total(&trace);

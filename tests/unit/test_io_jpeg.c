@@ -76,14 +76,15 @@ static const kind kinds[] = {
     {JCS_CMYK, JCS_CMYK, 4, 1, 1, 0, false, false, true},
     {JCS_CMYK, JCS_YCCK, 4, 1, 1, 0, false, false, true},
     {JCS_CMYK, JCS_CMYK, 4, 1, 1, 0, false, false, false},
+    {JCS_RGB, JCS_YCbCr, 3, 2, 2, 0, false, true, false},
+    {JCS_GRAYSCALE, JCS_GRAYSCALE, 1, 1, 1, 0, true, true, false},
 };
 
 static int expected(const kind *k, int x, int y, int c)
 {
     if (k->from != JCS_CMYK)
         return sample_at(x, y, c);
-    int ink = sample_at(x, y, c), black = sample_at(x, y, 3);
-    return k->adobe ? (ink * black + 127) / 255 : ((255 - ink) * (255 - black) + 127) / 255;
+    return (sample_at(x, y, c) * sample_at(x, y, 3) + 127) / 255; /* 255 is no ink, whatever the markers say */
 }
 
 static void every_colour_space_is_read_as_gray_or_rgb(void **context)
@@ -226,21 +227,15 @@ static void what_is_not_supported_is_named(void **context)
 {
     (void)context;
     uint8_t *file;
-    kind k = kinds[0];
-    k.arithmetic = true;
-    size_t size = compose(&file, &k, WIDTH, HEIGHT);
     smp_error err = {0};
     picture p;
-    assert_int_equal(read_memory(file, size, &p, &err), SMP_E_DECODE);
-    assert_non_null(strstr(err.message, "arithmetic"));
-    free(file);
-
-    size = compose(&file, &kinds[0], WIDTH, HEIGHT);
+    size_t size = compose(&file, &kinds[0], WIDTH, HEIGHT);
     for (size_t i = 0; i + 5 < size; i++)
         if (file[i] == 0xFF && file[i + 1] == 0xC0) {
             file[i + 4] = 12;
             assert_int_equal(read_memory(file, size, &p, &err), SMP_E_DECODE);
             assert_non_null(strstr(err.message, "12"));
+            assert_non_null(strstr(err.hint, "16 bits"));
             file[i + 4] = 8;
             file[i + 1] = 0xC3;
             assert_int_equal(read_memory(file, size, &p, &err), SMP_E_DECODE);
@@ -281,6 +276,196 @@ static void giant_headers_are_refused_before_allocation(void **context)
             assert_true(smp_alloc_peak() < before + (1 << 22));
             free(file);
         }
+}
+
+/* The file with bytes put in at a place. */
+static uint8_t *put_in(const uint8_t *file, size_t size, size_t at, const void *more, size_t length)
+{
+    uint8_t *longer = malloc(size + length);
+    assert_non_null(longer);
+    memcpy(longer, file, at);
+    memcpy(longer + at, more, length);
+    memcpy(longer + at + length, file + at, size - at);
+    return longer;
+}
+
+static size_t put_marker(uint8_t *at, int marker, const void *data, size_t size)
+{
+    at[0] = 0xFF;
+    at[1] = (uint8_t)marker;
+    at[2] = (uint8_t)((size + 2) >> 8);
+    at[3] = (uint8_t)(size + 2);
+    memcpy(at + 4, data, size);
+    return size + 4;
+}
+
+static void markers_without_end_are_refused(void **context)
+{
+    (void)context;
+    static const struct {
+        int marker, count;
+        size_t bytes;
+        smp_code code;
+    } cases[] = {
+        {0xFE, 1000, 3, SMP_OK},         {0xFE, 1001, 3, SMP_E_LIMIT}, {0xFE, 80000, 0, SMP_E_LIMIT},
+        {0xE1, 80000, 0, SMP_E_LIMIT},   {0xE5, 1000, 9, SMP_OK},      {0xEF, 1001, 9, SMP_E_LIMIT},
+        {0xFE, 600, 65000, SMP_E_LIMIT},
+    };
+    static uint8_t text[65000];
+    memset(text, 'x', sizeof text);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint8_t *plain, *markers = malloc((size_t)cases[i].count * (cases[i].bytes + 4));
+        assert_non_null(markers);
+        size_t n = 0, size = compose(&plain, &kinds[5], WIDTH, HEIGHT);
+        for (int k = 0; k < cases[i].count; k++)
+            n += put_marker(markers + n, cases[i].marker, text, cases[i].bytes);
+        uint8_t *file = put_in(plain, size, 2, markers, n);
+        smp_error err = {0};
+        smp_reader *reader;
+        smp_limits limits = smp_limits_default();
+        smp_code code = smp_reader_open_memory(file, size + n, &limits, &reader, &err);
+        if (code != cases[i].code)
+            fail_msg("case %zu: code %d: %s", i, code, err.message);
+        if (code == SMP_OK) {
+            const smp_meta *meta = &smp_reader_media(reader)->meta;
+            assert_int_equal(meta->text_count, cases[i].marker == 0xFE ? cases[i].count : 0);
+            if (meta->text_count)
+                assert_string_equal(meta->texts[999].value, "xxx");
+        }
+        smp_reader_close(reader);
+        free(plain);
+        free(markers);
+        free(file);
+    }
+}
+
+/* A gray progressive file of zeros: a scan for DC coefficients, then scans of one AC coefficient and one bit each. */
+static uint8_t *make_scans(int side, int scans, size_t *size)
+{
+    enum { END_OF_BAND = 16384 /* blocks that one code of 15 bits says to be empty */ };
+    const size_t blocks = (size_t)(side / 8) * (size_t)(side / 8), dc = (blocks + 7) / 8;
+    const size_t bits = (blocks + END_OF_BAND - 1) / END_OF_BAND * 15, ac = (bits + 7) / 8;
+    uint8_t *file = calloc(1, 1000 + dc + (size_t)scans * (ac + 10)), body[80] = {0};
+    assert_non_null(file);
+    size_t n = 2;
+    memcpy(file, "\xFF\xD8", 2);
+    memset(body + 1, 1, 64);
+    n += put_marker(file + n, 0xDB, body, 65);
+    const uint8_t high = (uint8_t)(side >> 8), low_byte = (uint8_t)side;
+    const uint8_t frame[] = {8, high, low_byte, high, low_byte, 1, 1, 0x11, 0};
+    n += put_marker(file + n, 0xC2, frame, sizeof frame);
+    memset(body, 0, sizeof body);
+    body[1] = 1;
+    n += put_marker(file + n, 0xC4, body, 18);
+    body[0] = 0x10;
+    body[17] = 0xE0;
+    n += put_marker(file + n, 0xC4, body, 18);
+    n += put_marker(file + n, 0xDA, "\1\1\0\0\0\0", 6) + dc;
+    if (blocks % 8)
+        file[n - 1] = (uint8_t)((1 << (8 - blocks % 8)) - 1); /* bits that fill the last byte are ones */
+    for (int i = 0; i < scans - 1; i++) {
+        const uint8_t k = (uint8_t)(1 + i % 63), low = (uint8_t)(13 - i / 63);
+        const uint8_t scan[] = {1, 1, 0, k, k, (uint8_t)((low < 13 ? low + 1 : 0) << 4 | low)};
+        n += put_marker(file + n, 0xDA, scan, sizeof scan) + ac;
+        if (bits % 8)
+            file[n - 1] = (uint8_t)((1 << (8 - bits % 8)) - 1);
+    }
+    memcpy(file + n, "\xFF\xD9", 2);
+    *size = n + 2;
+    return file;
+}
+
+static void the_larger_a_picture_the_fewer_scans_it_may_have(void **context)
+{
+    (void)context;
+    static const struct {
+        int side, scans, most;
+    } cases[] = {{64, 500, 500}, {64, 501, 500}, {4096, 257, 256}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t size;
+        uint8_t *file = make_scans(cases[i].side, cases[i].scans, &size);
+        smp_error err = {0};
+        picture p;
+        smp_code code = read_memory(file, size, &p, &err);
+        char most[32];
+        snprintf(most, sizeof most, "more than %d scans", cases[i].most);
+        if (code != (cases[i].scans > cases[i].most ? SMP_E_LIMIT : SMP_OK) || (code && !strstr(err.message, most)))
+            fail_msg("case %zu: code %d: %s", i, code, err.message);
+        free_picture(&p);
+        free(file);
+    }
+}
+
+static void bytes_too_many_are_noted_and_lose_nothing(void **context)
+{
+    (void)context;
+    static const uint8_t zeros[100];
+    for (size_t i = 0; i < 2; i++) { /* with colour, gray */
+        uint8_t *plain;
+        size_t size = compose(&plain, &kinds[i * 5], WIDTH, HEIGHT);
+        picture p, q;
+        char notes[600];
+        read_with_notes(plain, size, &p, notes, sizeof notes);
+        assert_string_equal(notes, "");
+        for (size_t n = 10; n <= sizeof zeros; n += 90) {
+            uint8_t *file = put_in(plain, size, size - 2, zeros, n);
+            read_with_notes(file, size + n, &q, notes, sizeof notes);
+            assert_same_picture(&p, &q);
+            if (n == 10)
+                assert_string_equal(notes, "");
+            else
+                assert_non_null(strstr(notes, "extraneous bytes"));
+            free_picture(&q);
+            free(file);
+        }
+        free_picture(&p);
+        free(plain);
+    }
+}
+
+static void the_first_of_several_pictures_is_read_with_a_note(void **context)
+{
+    (void)context;
+    static const uint8_t index[] = {'M',  'P', 'F', 0, 'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 1,
+                                    0xB0, 4,   0,   1, 0,   0,   0,  3, 0, 0, 0, 0, 0, 0, 0};
+    uint8_t *plain, marker[64];
+    size_t size = compose(&plain, &kinds[0], WIDTH, HEIGHT);
+    picture p, q;
+    char notes[600];
+    read_with_notes(plain, size, &p, notes, sizeof notes);
+    uint8_t *twice = put_in(plain, size, size, plain, size);
+    read_with_notes(twice, 2 * size, &q, notes, sizeof notes);
+    assert_same_picture(&p, &q);
+    assert_string_equal(notes, "another JPEG follows the first, which alone is read\n");
+    free_picture(&q);
+    size_t n = put_marker(marker, 0xE2, index, sizeof index);
+    uint8_t *several = put_in(twice, 2 * size, 2, marker, n);
+    read_with_notes(several, 2 * size + n, &q, notes, sizeof notes);
+    assert_same_picture(&p, &q);
+    assert_string_equal(notes, "the file holds 3 pictures (MPO); the first alone is read\n");
+    free_picture(&q);
+    free_picture(&p);
+    free(plain);
+    free(twice);
+    free(several);
+}
+
+static void a_profile_with_a_part_missing_is_left_out_with_a_note(void **context)
+{
+    (void)context;
+    uint8_t *plain, marker[300], part[200] = "ICC_PROFILE";
+    size_t size = compose(&plain, &kinds[0], WIDTH, HEIGHT);
+    part[12] = 1;
+    part[13] = 2;
+    size_t n = put_marker(marker, 0xE2, part, sizeof part);
+    uint8_t *file = put_in(plain, size, 2, marker, n);
+    picture p;
+    char notes[600];
+    read_with_notes(file, size + n, &p, notes, sizeof notes);
+    assert_string_equal(notes, "the ICC profile is left out: a part of it is missing\n");
+    free_picture(&p);
+    free(plain);
+    free(file);
 }
 
 static void memory_is_counted_and_limited(void **context)
@@ -383,6 +568,11 @@ int main(void)
         cmocka_unit_test(a_missing_component_is_an_error),
         cmocka_unit_test(what_is_not_supported_is_named),
         cmocka_unit_test(giant_headers_are_refused_before_allocation),
+        cmocka_unit_test(markers_without_end_are_refused),
+        cmocka_unit_test(the_larger_a_picture_the_fewer_scans_it_may_have),
+        cmocka_unit_test(bytes_too_many_are_noted_and_lose_nothing),
+        cmocka_unit_test(the_first_of_several_pictures_is_read_with_a_note),
+        cmocka_unit_test(a_profile_with_a_part_missing_is_left_out_with_a_note),
         cmocka_unit_test(memory_is_counted_and_limited),
         cmocka_unit_test(changed_bytes_never_crash),
         cmocka_unit_test(allocation_failures_are_clean),

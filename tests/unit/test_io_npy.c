@@ -1,6 +1,8 @@
 /* NumPy arrays in and out: exact bytes, every header that NumPy writes, and those it never would. */
 #include "media_fixture.h"
 
+#include <math.h>
+
 static void every_format_and_channel_count_comes_back(void **context)
 {
     (void)context;
@@ -119,6 +121,78 @@ static void fortran_order_gives_the_same_picture(void **context)
     free_picture(&p);
 }
 
+/* A row of two samples of this type, in either byte order, comes out as these two. */
+static void expect_converted(const char *type, const void *samples, size_t bytes, const void *want, smp_format format)
+{
+    for (int swap = 0; swap < 2; swap++) {
+        uint8_t file[256], data[16];
+        char header[128];
+        const char order = bytes == 1 ? '|' : smp_little_endian() != (swap == 1) ? '<' : '>';
+        for (size_t i = 0; i < 2 * bytes; i++)
+            data[i] = ((const uint8_t *)samples)[swap ? i / bytes * bytes + bytes - 1 - i % bytes : i];
+        snprintf(header, sizeof header, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (1, 2), }", order, type,
+                 swap ? "True" : "False");
+        smp_error err = {0};
+        picture p;
+        size_t size = compose(file, 1, header, data, 2 * bytes);
+        assert_ok(read_memory(file, size, &p, &err));
+        assert_int_equal(p.shape.format, format);
+        assert_memory_equal(p.data, want, p.size);
+        free_picture(&p);
+    }
+}
+
+static void other_types_are_converted_exactly(void **context)
+{
+    (void)context;
+    expect_converted("b1", "\0\1", 1, "\0\377", SMP_U8);
+    expect_converted("i1", (const int8_t[]){-128, 127}, 1, (const float[]){-128, 127}, SMP_F32);
+    expect_converted("i2", (const int16_t[]){-32768, 300}, 2, (const float[]){-32768, 300}, SMP_F32);
+    expect_converted("i4", (const int32_t[]){-16777216, 16777216}, 4, (const float[]){-16777216, 16777216}, SMP_F32);
+    expect_converted("i8", (const int64_t[]){-16777216, 255}, 8, (const float[]){-16777216, 255}, SMP_F32);
+    expect_converted("u4", (const uint32_t[]){0, 16777216}, 4, (const float[]){0, 16777216}, SMP_F32);
+    expect_converted("u8", (const uint64_t[]){16777215, 1}, 8, (const float[]){16777215, 1}, SMP_F32);
+    expect_converted("f8", (const double[]){-0.5, 16777216}, 8, (const float[]){-0.5f, 16777216}, SMP_F32);
+    expect_converted("f8", (const double[]){INFINITY, 0x1p-149}, 8, (const float[]){INFINITY, 0x1p-149f}, SMP_F32);
+    expect_converted("f2", (const uint16_t[]){0x3C00, 0xC000}, 2, (const float[]){1, -2}, SMP_F32);
+    expect_converted("f2", (const uint16_t[]){0x7BFF, 0x0001}, 2, (const float[]){65504, 0x1p-24f}, SMP_F32);
+    expect_converted("f2", (const uint16_t[]){0x8000, 0xFC00}, 2, (const float[]){-0.f, -INFINITY}, SMP_F32);
+}
+
+/* The message names the place and the value, the hint what to type. */
+static void samples_that_do_not_fit_are_refused(void **context)
+{
+    (void)context;
+    static const struct {
+        const char *type, *says, *hint;
+        union {
+            double f;
+            int64_t i;
+            uint64_t u;
+        } sample;
+    } cases[] = {
+        {"f8", "float64 at row 1, column 1, channel 0 is 0.1", "numpy.float32", {.f = 0.1}},
+        {"f8", "is 1.0000000000000001e+300", "numpy.float32", {.f = 1e300}},
+        {"i8", "is 16777217", "numpy.uint16", {.i = 16777217}},
+        {"i8", "is -9223372036854775808", "numpy.uint16", {.i = INT64_MIN}},
+        {"u8", "is 18446744073709551615", "numpy.uint16", {.u = UINT64_MAX}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint8_t file[256], data[32] = {0};
+        char header[128];
+        snprintf(header, sizeof header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (2, 2), }",
+                 smp_little_endian() ? '<' : '>', cases[i].type);
+        memcpy(data + 24, &cases[i].sample, 8);
+        smp_error err = {0};
+        picture p;
+        size_t size = compose(file, 1, header, data, 32);
+        assert_int_equal(read_memory(file, size, &p, &err), SMP_E_DECODE);
+        if (!strstr(err.message, cases[i].says))
+            fail_msg("'%s' does not say '%s'", err.message, cases[i].says);
+        assert_non_null(strstr(err.hint, cases[i].hint));
+    }
+}
+
 static void what_cannot_be_read_is_refused_with_a_reason(void **context)
 {
     (void)context;
@@ -126,9 +200,8 @@ static void what_cannot_be_read_is_refused_with_a_reason(void **context)
         const char *header, *says;
         smp_code code;
     } cases[] = {
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }", "float64", SMP_E_DECODE},
-        {"{'descr': '<i2', 'fortran_order': False, 'shape': (1, 1), }", "int16", SMP_E_DECODE},
-        {"{'descr': '|b1', 'fortran_order': False, 'shape': (1, 1), }", "bool", SMP_E_DECODE},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1), }", "complex64", SMP_E_DECODE},
+        {"{'descr': '<f16', 'fortran_order': False, 'shape': (1, 1), }", "longdouble", SMP_E_DECODE},
         {"{'descr': '|O', 'fortran_order': False, 'shape': (1, 1), }", "object", SMP_E_DECODE},
         {"{'descr': [('a', '<u2')], 'fortran_order': False, 'shape': (1, 1), }", "fields", SMP_E_DECODE},
         {"{'descr': '|u2', 'fortran_order': False, 'shape': (1, 1), }", "unknown", SMP_E_DECODE},
@@ -222,6 +295,8 @@ int main(void)
         cmocka_unit_test(versions_spacing_quotes_and_orders_are_understood),
         cmocka_unit_test(big_endian_samples_are_swapped),
         cmocka_unit_test(fortran_order_gives_the_same_picture),
+        cmocka_unit_test(other_types_are_converted_exactly),
+        cmocka_unit_test(samples_that_do_not_fit_are_refused),
         cmocka_unit_test(what_cannot_be_read_is_refused_with_a_reason),
         cmocka_unit_test(every_truncation_is_an_error),
         cmocka_unit_test(changed_headers_never_crash),

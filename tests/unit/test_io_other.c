@@ -1,4 +1,4 @@
-/* BMP, TGA, PNM in and out, PSD and HDR in: round trips, files made by hand, damage and bombs. */
+/* BMP, TGA, PNM, PFM in and out, HDR in: round trips, files made by hand, damage, bombs and memory. */
 #include "media_fixture.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static void samples_come_back(void **context)
         {"a.ppm", 1, 3, false, SMP_U8},  {"a.ppm", 1, 3, false, SMP_U16}, {"a.pnm", 1, 1, false, SMP_U8},
         {"a.pnm", 3, 3, false, SMP_U16}, {"a.pam", 1, 1, false, SMP_U8},  {"a.pam", 2, 2, true, SMP_U16},
         {"a.pam", 3, 3, false, SMP_U8},  {"a.pam", 4, 4, true, SMP_U16},  {"a.pam", 5, 5, false, SMP_U8},
-        {"a.pam", 6, 6, true, SMP_U8},
+        {"a.pam", 6, 6, true, SMP_U8},   {"a.pfm", 1, 1, false, SMP_F32}, {"a.pfm", 3, 3, false, SMP_F32},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         for (int64_t width = 1; width <= 7; width += 2) {
@@ -62,7 +62,8 @@ static void shapes_are_what_the_file_can_hold(void **context)
         {"a.ppm", 4, true, SMP_F32, SMP_OK, 3, false, SMP_U16},  {"a.pgm", 2, true, SMP_U8, SMP_OK, 1, false, SMP_U8},
         {"a.pgm", 3, false, SMP_U8, SMP_E_WRITE, 0, false, 0},   {"a.bmp", 2, false, SMP_U8, SMP_E_WRITE, 0, false, 0},
         {"a.pam", 7, false, SMP_F32, SMP_OK, 7, false, SMP_U16}, {"a.psd", 3, false, SMP_U8, SMP_E_WRITE, 0, false, 0},
-        {"a.hdr", 3, false, SMP_F32, SMP_E_WRITE, 0, false, 0},  {"-", 4, true, SMP_U8, SMP_OK, 4, true, SMP_U8},
+        {"a.hdr", 3, false, SMP_F32, SMP_E_WRITE, 0, false, 0},  {"a.pfm", 4, true, SMP_U8, SMP_OK, 3, false, SMP_F32},
+        {"-", 4, true, SMP_U8, SMP_OK, 4, true, SMP_U8},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         smp_error err = {0};
@@ -84,19 +85,6 @@ static void shapes_are_what_the_file_can_hold(void **context)
 }
 
 /* ------------------------------------------------------------------------------------------ PNM by hand */
-
-static void expect_bytes(const char *file, size_t size, const void *samples, size_t bytes, smp_format format)
-{
-    smp_error err = {0};
-    picture p;
-    assert_ok(read_memory(file, size, &p, &err));
-    assert_int_equal(p.size, bytes);
-    assert_int_equal(p.shape.format, format);
-    assert_memory_equal(p.data, samples, bytes);
-    free_picture(&p);
-}
-
-#define FILE_OF(text) text, sizeof(text) - 1
 
 static void every_pnm_variant_is_read(void **context)
 {
@@ -146,7 +134,7 @@ static void faulty_pnm_is_refused(void **context)
     }
 }
 
-/* ------------------------------------------------------------------------------------------ HDR and PSD by hand */
+/* ------------------------------------------------------------------------------------------ HDR by hand */
 
 static void hdr_gives_linear_floats(void **context)
 {
@@ -164,7 +152,7 @@ static void hdr_gives_linear_floats(void **context)
         assert_int_equal(read_memory(file, n, &p, &err), SMP_E_DECODE);
 }
 
-/* A run of no samples: stb_image waits for ever when the file ends there. */
+/* A run of no samples goes nowhere, which must not wait for ever. */
 static void an_hdr_that_ends_in_empty_runs_is_an_error(void **context)
 {
     (void)context;
@@ -172,6 +160,43 @@ static void an_hdr_that_ends_in_empty_runs_is_an_error(void **context)
     smp_error err = {0};
     picture p;
     assert_int_equal(read_memory(file, sizeof file - 1, &p, &err), SMP_E_DECODE);
+}
+
+/* A pixel of 1, 1, 1 repeats the one before it: the older kind of runs. */
+static void an_hdr_with_runs_of_either_kind_is_read(void **context)
+{
+    (void)context;
+    static const char old[] = "#?RGBE\n\n-Y 1 +X 4\n\x80\x40\x20\x81\1\1\1\2\x80\x80\x80\x80";
+    const float want[] = {1, .5f, .25f, 1, .5f, .25f, 1, .5f, .25f, .5f, .5f, .5f};
+    expect_bytes(FILE_OF(old), want, sizeof want, SMP_F32);
+    static const char runs[] = "#?RGBE\n\n-Y 1 +X 8\n\2\2\0\10\x88\x80\x88\x40\x84\x20\4\x10\x10\x10\x10\x88\x81";
+    float eight[24];
+    for (int x = 0; x < 8; x++)
+        memcpy(eight + 3 * x, (const float[]){1, .5f, x < 4 ? .25f : .125f}, 3 * sizeof(float));
+    expect_bytes(FILE_OF(runs), eight, sizeof eight, SMP_F32);
+    smp_error err = {0};
+    picture p;
+    assert_int_equal(read_memory(FILE_OF("#?RGBE\n\n-Y 1 +X 8\n\2\2\0\10\x89\x80"), &p, &err), SMP_E_DECODE);
+    assert_int_equal(read_memory(FILE_OF("#?RGBE\n\n-Y 1 +X 2\n\x80\x40\x20\x81\1\1\1\2"), &p, &err), SMP_E_DECODE);
+    assert_int_equal(read_memory(FILE_OF("#?RGBE\nFORMAT=32-bit_rle_xyze\n\n-Y 1 +X 1\n1234"), &p, &err), SMP_E_DECODE);
+    assert_non_null(strstr(err.message, "xyze"));
+}
+
+static void pfm_is_read_in_either_byte_order(void **context)
+{
+    (void)context;
+    const float gray[] = {3, 4, 1, 2}; /* the last row comes first */
+    expect_bytes(FILE_OF("Pf\n2 2\n-1.0\n\0\0\x80\x3F\0\0\0\x40\0\0\x40\x40\0\0\x80\x40"), gray, sizeof gray, SMP_F32);
+    expect_bytes(FILE_OF("Pf 2 2 2.5\n\x3F\x80\0\0\x40\0\0\0\x40\x40\0\0\x40\x80\0\0"), gray, sizeof gray, SMP_F32);
+    const float colour[] = {1, 2, 3};
+    expect_bytes(FILE_OF("PF\n1 1\n-1\n\0\0\x80\x3F\0\0\0\x40\0\0\x40\x40"), colour, sizeof colour, SMP_F32);
+    static const char *const faulty[] = {"Pf\n0 2\n-1.0\n1234", "Pf\n2 x\n-1.0\n1234", "Pf\n1 1\n0\n1234",
+                                         "Pf\n1 1\nnan\n1234",  "Pf\n1 1\n-1.0\n123",  "Pf\n1 1\n"};
+    for (size_t i = 0; i < sizeof faulty / sizeof faulty[0]; i++) {
+        smp_error err = {0};
+        picture p;
+        assert_int_equal(read_memory(faulty[i], strlen(faulty[i]), &p, &err), SMP_E_DECODE);
+    }
 }
 
 /* Whether the fourth byte is alpha is what the header's last byte says: here, of the colours of a palette. */
@@ -184,50 +209,129 @@ static void padding_in_a_palette_of_a_tga_is_no_alpha(void **context)
     expect_bytes((const char *)file, sizeof file, "\6\5\4\0\3\2\1\0", 8, SMP_U8);
 }
 
-static size_t compose_psd(uint8_t *file, int channels, int bits, int coding)
-{
-    static const uint8_t head[] = {'8', 'B', 'P', 'S', 0, 1, 0, 0, 0, 0, 0, 0, 0,
-                                   0,   0,   0,   0,   1, 0, 0, 0, 2, 0, 0, 0, 3};
-    memset(file, 0, 128);
-    memcpy(file, head, sizeof head);
-    file[13] = (uint8_t)channels;
-    file[23] = (uint8_t)bits;
-    file[39] = (uint8_t)coding;
-    size_t n = 40;
-    for (int c = 0; c < channels; c++)
-        for (int x = 0; x < 2; x++) {
-            file[n++] = (uint8_t)(c == 3 ? 255 : 10 * c + x);
-            if (bits == 16)
-                file[n++] = (uint8_t)(c == 3 ? 255 : 7);
-        }
-    return n;
-}
-
-static void psd_gives_its_merged_picture(void **context)
+/* Four pixels of number 1 to 4, plain or in runs that go on in the next row, from any corner. */
+static void a_tga_begins_at_any_corner(void **context)
 {
     (void)context;
-    uint8_t file[128];
+    static const struct {
+        uint8_t corner;
+        const char *want;
+    } cases[] = {{0x20, "\1\2\3\4"}, {0x00, "\3\4\1\2"}, {0x30, "\2\1\4\3"}, {0x10, "\4\3\2\1"}};
+    for (size_t i = 0; i < 4; i++)
+        for (int runs = 0; runs < 2; runs++) {
+            uint8_t file[32] = {2, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 8, 0, 'i', 'd'};
+            size_t size = 20;
+            file[2] |= (uint8_t)(runs ? 8 : 0);
+            file[17] = cases[i].corner;
+            memcpy(file + size, runs ? "\2\1\2\3\200\4" : "\1\2\3\4", runs ? 6 : 4);
+            size += runs ? 6 : 4;
+            expect_bytes((const char *)file, size, cases[i].want, 4, SMP_U8);
+            for (size_t n = 18; n < size; n++) {
+                smp_error err = {0};
+                picture p;
+                assert_int_equal(read_memory(file, n, &p, &err), SMP_E_DECODE);
+            }
+        }
+}
+
+/* Without bits of alpha in the header, the fourth byte is padding; a palette may begin at any number. */
+static void a_tga_has_the_alpha_that_its_header_declares(void **context)
+{
+    (void)context;
+    uint8_t file[] = {0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 32, 0x20, 1, 2, 3, 99};
+    expect_bytes((const char *)file, sizeof file, "\3\2\1", 3, SMP_U8);
+    file[17] |= 8;
+    expect_bytes((const char *)file, sizeof file, "\3\2\1\143", 4, SMP_U8);
+    uint8_t gray[] = {0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 16, 0x20, 7, 99};
+    expect_bytes((const char *)gray, sizeof gray, "\7", 1, SMP_U8);
+    uint8_t palette[] = {0, 1, 1, 5, 0, 1, 0, 24, 0, 0, 0, 0, 1, 0, 1, 0, 8, 0x20, 1, 2, 3, 5};
+    expect_bytes((const char *)palette, sizeof palette, "\3\2\1", 3, SMP_U8);
     smp_error err = {0};
     picture p;
-    size_t size = compose_psd(file, 3, 8, 0);
-    assert_ok(read_memory(file, size, &p, &err));
-    assert_int_equal(p.shape.channels, 3);
-    assert_memory_equal(p.data, "\0\12\24\1\13\25", 6);
-    free_picture(&p);
-    size = compose_psd(file, 4, 16, 0);
-    assert_ok(read_memory(file, size, &p, &err));
-    assert_int_equal(p.shape.channels, 4);
-    assert_int_equal(p.shape.format, SMP_U16);
-    const uint16_t want[] = {7, 10 * 256 + 7, 20 * 256 + 7, 65535, 263, 11 * 256 + 7, 21 * 256 + 7, 65535};
-    assert_memory_equal(p.data, want, sizeof want);
-    free_picture(&p);
-    for (size_t n = 0; n < size; n++)
-        assert_int_equal(read_memory(file, n, &p, &err), SMP_E_DECODE);
-    size = compose_psd(file, 3, 16, 1);
-    assert_int_equal(read_memory(file, size, &p, &err), SMP_E_DECODE);
-    file[25] = 4; /* CMYK */
-    assert_int_equal(read_memory(file, size, &p, &err), SMP_E_DECODE);
-    assert_non_null(strstr(err.hint, "RGB"));
+    palette[21] = 4;
+    assert_int_equal(read_memory(palette, sizeof palette, &p, &err), SMP_E_DECODE);
+    assert_non_null(strstr(err.message, "colour 4"));
+    uint8_t fives[] = {0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 16, 0x20, 0x01, 0x7E};
+    expect_bytes((const char *)fives, sizeof fives, "\377\204\10", 3, SMP_U8); /* 31, 16, 1 */
+}
+
+/* ------------------------------------------------------------------------------------------ memory */
+
+/* The least limit of this kind under which the file is read: 0 max_memory, 1 what can be allocated at all. */
+static uint64_t least_memory(const char *path, int kind)
+{
+    uint64_t low = 0, high = UINT64_C(1) << 30;
+    while (high - low > 1024) {
+        uint64_t middle = low + (high - low) / 2;
+        smp_limits limits = smp_limits_default();
+        if (kind == 0)
+            limits.max_memory = middle;
+        else
+            smp_alloc_limit(smp_alloc_live() + middle);
+        smp_error err = {0};
+        smp_reader *reader;
+        uint8_t row[4 * 4 * 3000];
+        smp_code code = smp_reader_open(path, &limits, &reader, &err);
+        for (int64_t y = 0; code == SMP_OK && y < smp_reader_media(reader)->shape.height; y++)
+            code = smp_reader_rows(reader, row, sizeof row, 1, &err);
+        smp_reader_close(reader);
+        smp_alloc_limit(0);
+        if (code == SMP_OK)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+/* What is refused under --max-memory is what would take more: the estimates, which are made before anything is
+ * allocated, are within 1.3 of what is used, or both are small. */
+static void estimates_of_memory_are_what_is_used(void **context)
+{
+    (void)context;
+    enum { WIDTH = 3000, HEIGHT = 1000, FIXED = 3 << 17 }; /* FIXED: buffers of any file */
+    const size_t pixels = (size_t)WIDTH * HEIGHT;
+    uint8_t *file = calloc(1, 5 * pixels);
+    assert_non_null(file);
+    const uint8_t tga[18] = {0, 0, 2, [12] = WIDTH & 255, WIDTH >> 8, HEIGHT & 255, HEIGHT >> 8, 24};
+    memcpy(file, tga, 18);
+    store(in_folder("plain.tga"), file, 18 + 3 * pixels);
+    file[2] = 11; /* gray in runs, last row first: kept whole */
+    file[16] = 8;
+    memset(file + 18, 255, pixels / 64);
+    store(in_folder("runs.tga"), file, 18 + pixels / 64 + 64);
+    memset(file, 0, 5 * pixels);
+    memcpy(file, "8BPS\0\1\0\0\0\0\0\0\0\3\0\0\3\350\0\0\13\270\0\10\0\3", 26);
+    store(in_folder("plain.psd"), file, 40 + 3 * pixels);
+    memset(file, 0, 5 * pixels);
+    size_t begin = (size_t)sprintf((char *)file, "#?RGBE\n\n-Y %d +X %d\n", HEIGHT, WIDTH);
+    store(in_folder("plain.hdr"), file, begin + 4 * pixels);
+    memset(file, 0, 5 * pixels);
+    begin = (size_t)sprintf((char *)file, "PF %d %d -1.0\n", WIDTH, HEIGHT / 4);
+    store(in_folder("plain.pfm"), file, begin + 3 * pixels);
+    const uint8_t bmp[54] = {
+        'B',         'M',      [10] = 54, [14] = 40, [18] = WIDTH & 255, WIDTH >> 8, [22] = HEIGHT & 255,
+        HEIGHT >> 8, [26] = 1, [28] = 24};
+    memcpy(file, bmp, 54);
+    store(in_folder("plain.bmp"), file, 54 + 3 * pixels);
+    file[28] = 8;
+    file[30] = 1;
+    file[10] = 58;
+    for (size_t i = 58, y = 0; y < HEIGHT; y++, i += 2)
+        for (int x = 0; x < WIDTH; x += 250, i += 2)
+            file[i] = 250;
+    store(in_folder("runs.bmp"), file, 58 + 26 * HEIGHT);
+    free(file);
+    static const char *const names[] = {"plain.tga", "runs.tga",  "plain.psd", "plain.hdr",
+                                        "plain.pfm", "plain.bmp", "runs.bmp"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        uint64_t told = least_memory(in_folder(names[i]), 0), used = least_memory(in_folder(names[i]), 1);
+        if (told > used + used / 10 * 3 || used > told + told / 10 * 3 + FIXED)
+            fail_msg("%s: %llu bytes estimated, %llu used", names[i], (unsigned long long)told,
+                     (unsigned long long)used);
+        if (strncmp(names[i], "plain", 5) == 0)
+            assert_true(used < 3 << 19); /* not the picture, which has 3 bytes a pixel or more */
+    }
 }
 
 /* ------------------------------------------------------------------------------------------ damage */
@@ -235,13 +339,13 @@ static void psd_gives_its_merged_picture(void **context)
 static void every_truncation_is_an_error(void **context)
 {
     (void)context;
-    static const char *const names[] = {"t.bmp", "t.tga", "t.ppm", "t.pam"};
+    static const char *const names[] = {"t.bmp", "t.tga", "t.ppm", "t.pam", "t.pfm"};
     smp_error err = {0};
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 5; i++)
         for (int channels = 1; channels <= 4; channels++) {
-            if (i == 2 && channels % 2 == 0)
+            if ((i == 2 || i == 4) && channels % 2 == 0)
                 continue;
-            picture p = make_picture(5, 40, channels, channels % 2 == 0, SMP_U8);
+            picture p = make_picture(5, 40, channels, channels % 2 == 0, i == 4 ? SMP_F32 : SMP_U8);
             assert_ok(write_picture(in_folder(names[i]), &p, &err));
             assert_truncations_fail(in_folder(names[i]), channels == 3 ? 1 : 11);
             free_picture(&p);
@@ -303,11 +407,10 @@ static void changed_bytes_never_crash(void **context)
 static void foreign_files_are_named(void **context)
 {
     (void)context;
-    static const char *const files[][2] = {
-        {"GIF89a..........", "a GIF"},
-        {"RIFF....WEBPVP8 ", "a WebP"},
-        {"....ftypM4A .", "an M4A sound"},
-        {"hello, this is text", "no known format"}};
+    static const char *const files[][2] = {{"GIF89a..........", "a GIF"},
+                                           {"RIFF....WEBPVP8 ", "a WebP"},
+                                           {"....ftypM4A .", "an M4A sound"},
+                                           {"hello, this is text", "no known format"}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         smp_error err = {0};
         picture p;
@@ -343,8 +446,12 @@ int main(void)
         cmocka_unit_test(faulty_pnm_is_refused),
         cmocka_unit_test(hdr_gives_linear_floats),
         cmocka_unit_test(an_hdr_that_ends_in_empty_runs_is_an_error),
+        cmocka_unit_test(an_hdr_with_runs_of_either_kind_is_read),
+        cmocka_unit_test(pfm_is_read_in_either_byte_order),
         cmocka_unit_test(padding_in_a_palette_of_a_tga_is_no_alpha),
-        cmocka_unit_test(psd_gives_its_merged_picture),
+        cmocka_unit_test(a_tga_begins_at_any_corner),
+        cmocka_unit_test(a_tga_has_the_alpha_that_its_header_declares),
+        cmocka_unit_test(estimates_of_memory_are_what_is_used),
         cmocka_unit_test(every_truncation_is_an_error),
         cmocka_unit_test(tiny_files_with_giant_sizes_are_refused),
         cmocka_unit_test(changed_bytes_never_crash),

@@ -1,5 +1,5 @@
-/* Plain PNGs are read without libpng where the file can be read twice, and through libpng from a pipe: both must give the
- * same rows, or refuse the same files. */
+/* Plain PNGs are read without libpng where the file can be read twice, and through libpng from a pipe: both must give
+ * the same rows, or refuse the same files. */
 #include "media_fixture.h"
 
 #include <png.h>
@@ -42,7 +42,8 @@ static void compose(bytes *file, const kind *k)
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png_create_info_struct(png);
     png_set_write_fn(png, file, keep, flush);
-    png_set_IHDR(png, info, (png_uint_32)k->width, (png_uint_32)k->height, k->depth, k->colour, PNG_INTERLACE_NONE, 0, 0);
+    png_set_IHDR(png, info, (png_uint_32)k->width, (png_uint_32)k->height, k->depth, k->colour, PNG_INTERLACE_NONE, 0,
+                 0);
     png_set_filter(png, 0, k->filters);
     png_set_compression_level(png, k->level);
     if (k->window_bits)
@@ -100,15 +101,18 @@ static void assert_alike(const bytes *file, int portion, const char *what, size_
     smp_code our_code = read_all(file, true, portion, &ours, &our_size, &our_error);
     smp_code their_code = read_all(file, false, portion, &theirs, &their_size, &their_error);
     if (our_code != their_code || strcmp(our_error.message, their_error.message) != 0)
-        fail_msg("%s at %zu: %d (%s), but libpng %d (%s)", what, at, our_code, our_error.message, their_code, their_error.message);
+        fail_msg("%s at %zu: %d (%s), but libpng %d (%s)", what, at, our_code, our_error.message, their_code,
+                 their_error.message);
     if (!our_code && (our_size != their_size || memcmp(ours, theirs, our_size) != 0))
         fail_msg("%s at %zu: other rows than libpng's", what, at);
     free(ours);
     free(theirs);
 }
 
-static const int colours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
-static const int filters[] = {PNG_FILTER_NONE, PNG_FILTER_SUB, PNG_FILTER_UP, PNG_FILTER_AVG, PNG_FILTER_PAETH, PNG_ALL_FILTERS};
+static const int colours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
+                              PNG_COLOR_TYPE_RGB_ALPHA};
+static const int filters[] = {PNG_FILTER_NONE, PNG_FILTER_SUB,   PNG_FILTER_UP,
+                              PNG_FILTER_AVG,  PNG_FILTER_PAETH, PNG_ALL_FILTERS};
 
 /* Which of the two a machine takes, files cannot show. */
 static void four_rows_come_out_alike_by_both_ways_whatever_their_filters(void **context)
@@ -123,7 +127,8 @@ static void four_rows_come_out_alike_by_both_ways_whatever_their_filters(void **
         skip();
     for (int k = 0; k < 6; k++)
         for (int width = 1; width <= 40; width++)
-            for (int mix = 0; mix < 5 * 5 * 5 * 5; mix += width % 8 ? 39 : 1) { /* 39: all four alike, and some others */
+            for (int mix = 0; mix < 5 * 5 * 5 * 5;
+                 mix += width % 8 ? 39 : 1) { /* 39: all four alike, and some others */
                 const int n = width * pixels[k];
                 uint8_t *line[2][5];
                 for (size_t i = 0; i < sizeof filtered; i++)
@@ -302,7 +307,8 @@ static void what_stands_behind_the_picture_is_judged_alike(void **context)
 {
     (void)context;
     static bytes file;
-    static const char *const types[] = {"tEXt", "tIME", "PLTE", "tRNS", "IDAT", "IHDR", "ABCD", "abcd", "gAMA", "a1cd", "IEND"};
+    static const char *const types[] = {"tEXt", "tIME", "PLTE", "tRNS", "IDAT", "IHDR",
+                                        "ABCD", "abcd", "gAMA", "a1cd", "IEND"};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         for (int damaged = 0; damaged < 2; damaged++) {
             small(&file);

@@ -95,9 +95,18 @@ static void rounding_is_to_nearest_and_clipping_is_counted(void **context)
         int32_t code;
         int clips;
     } cases[] = {
-        {0.f, 0, 0},          {0.5f / 32768, 0, 0},    {1.5f / 32768, 2, 0},      {-0.5f / 32768, 0, 0},
-        {-1.5f / 32768, -2, 0}, {32767.f / 32768, 32767, 0}, {32767.25f / 32768, 32767, 0}, {1.f, 32767, 1},
-        {-1.f, -32768, 0},    {-1.25f, -32768, 1},     {INFINITY, 32767, 1},      {-INFINITY, -32768, 1},
+        {0.f, 0, 0},
+        {0.5f / 32768, 0, 0},
+        {1.5f / 32768, 2, 0},
+        {-0.5f / 32768, 0, 0},
+        {-1.5f / 32768, -2, 0},
+        {32767.f / 32768, 32767, 0},
+        {32767.25f / 32768, 32767, 0},
+        {1.f, 32767, 1},
+        {-1.f, -32768, 0},
+        {-1.25f, -32768, 1},
+        {INFINITY, 32767, 1},
+        {-INFINITY, -32768, 1},
         {NAN, 0, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -223,9 +232,11 @@ static void speakers_and_rf64_are_kept(void **context)
 static void same_bytes_every_time(void **context)
 {
     (void)context;
-    static const char *const names[][2] = {{"x.wav", "y.wav"}, {"x.aiff", "y.aiff"},
+    static const char *const names[][2] = {{"x.wav", "y.wav"},
+                                           {"x.aiff", "y.aiff"},
 #ifdef SMP_TEST_SNDFILE
-                                           {"x.flac", "y.flac"}, {"x.ogg", "y.ogg"}
+                                           {"x.flac", "y.flac"},
+                                           {"x.ogg", "y.ogg"}
 #endif
     };
     smp_error err = {0};
@@ -330,7 +341,8 @@ static void truncated_sounds_are_errors(void **context)
     free_picture(&p);
 }
 
-static smp_code read_patched(const uint8_t *good, size_t size, size_t at, const void *bytes, size_t count, smp_error *err)
+static smp_code read_patched(const uint8_t *good, size_t size, size_t at, const void *bytes, size_t count,
+                             smp_error *err)
 {
     uint8_t *data = malloc(size);
     assert_non_null(data);

@@ -1,5 +1,5 @@
-/* transpose's CPU kernel on results that are written past the caches: kernels/geometry/transpose.c, kernels/lib/streaming_store.h. Bands of a
- * picture of 34 MB, so that it need not be made whole. */
+/* transpose's CPU kernel on results that are written past the caches: kernels/geometry/transpose.c,
+ * kernels/lib/streaming_store.h. Bands of a picture of 34 MB, so that it need not be made whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "device/cpu.h"
-#include "stages/stage.h"
 #include "geometry/transpose.h"
+#include "stages/stage.h"
 
 enum { BYTES = 34 << 20, POISON = 0xA5 };
 
@@ -37,7 +37,8 @@ static smp_view view_of(char *data, int shape, int64_t width, int64_t height)
 }
 
 /* Rows y0 .. y1-1 are as the definition says; those beside them were left alone. */
-static void assert_band(smp_cpu_fn *fn, int shape, const smp_io *io, const smp_orientation *turn, int64_t y0, int64_t y1)
+static void assert_band(smp_cpu_fn *fn, int shape, const smp_io *io, const smp_orientation *turn, int64_t y0,
+                        int64_t y1)
 {
     const smp_view *in = &io->in, *out = &io->out;
     const int64_t from = y0 > 0 ? y0 - 1 : y0, to = y1 < out->height ? y1 + 1 : y1;

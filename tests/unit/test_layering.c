@@ -19,7 +19,7 @@ enum { PATH = 512, MAX_FILES = 1000 };
 
 typedef struct source {
     char path[PATH];  /* from the root: "src/io/png/png_read.c" */
-    char folder[64];  /* "io"; kernels/ is "kernels"; src/main.c is "main" */
+    char room[64];    /* "io", "kernels/stencil"; src/main.c is "main" */
     const char *name; /* "png_read.c" */
     char *text;       /* comments replaced by spaces */
 } source;
@@ -77,7 +77,17 @@ static bool is_source(const char *name)
 {
     const char *dot = strrchr(name, '.');
     return dot && (!strcmp(dot, ".c") || !strcmp(dot, ".h") || !strcmp(dot, ".def") || !strcmp(dot, ".cu") ||
-                   !strcmp(dot, ".cpp"));
+                   !strcmp(dot, ".cuh") || !strcmp(dot, ".cpp"));
+}
+
+/* The first folder below src/, or two for kernels/ROOM. */
+static void name_room(source *f)
+{
+    const bool host = !strncmp(f->path, "src/", 4);
+    const char *start = host ? f->path + 4 : f->path, *slash = strchr(start, '/');
+    if (slash && !host && strchr(slash + 1, '/'))
+        slash = strchr(slash + 1, '/');
+    snprintf(f->room, sizeof f->room, "%.*s", slash ? (int)(slash - start) : 4, slash ? start : "main");
 }
 
 static void read_folder(const char *folder)
@@ -98,8 +108,7 @@ static void read_folder(const char *folder)
             source *f = &files[file_count++];
             snprintf(f->path, sizeof f->path, "%s", inner);
             f->name = strrchr(f->path, '/') + 1;
-            const char *start = !strncmp(f->path, "src/", 4) ? f->path + 4 : f->path, *slash = strchr(start, '/');
-            snprintf(f->folder, sizeof f->folder, "%.*s", slash ? (int)(slash - start) : 4, slash ? start : "main");
+            name_room(f);
             snprintf(path, sizeof path, "%s/%s", SMP_SOURCE_DIR, inner);
             f->text = read_text(path);
             blank_comments(f->text);
@@ -126,31 +135,62 @@ static int free_sources(void **state)
 
 /* ------------------------------------------------------------------------------------------------ layers */
 
-/* A file includes its own folder and lower ranks. */
+/* A file includes files of its own room and of lower ranks. Rooms under kernels/ that build on others come after them.
+ */
 static const struct {
-    const char *folder;
+    const char *room;
     int rank;
 } ranks[] = {
-    {"base", 0},     {"kernels", 1}, {"stages", 2}, {"pipe", 3}, {"device", 3}, {"io", 3},
-    {"counters", 4}, {"report", 5},  {"exec", 6},   {"cli", 7},  {"main", 8},
+    {"base", 0},
+    {"kernels/lib", 1},
+    {"kernels/reduce", 2},
+    {"kernels/stencil", 2},
+    {"kernels/geometry", 2},
+    {"kernels/matmul", 2},
+    {"kernels/audio", 2},
+    {"kernels/bench", 2},
+    {"kernels/elementwise", 3},
+    {"kernels/gaussian", 3},
+    {"stages", 4},
+    {"pipe", 5},
+    {"device", 5},
+    {"io", 5},
+    {"counters", 6},
+    {"report", 7},
+    {"run", 8},
+    {"batch", 9},
+    {"compare", 9},
+    {"bench", 9},
+    {"cli", 10},
+    {"main", 11},
 };
 
-/* Pure parts of counters/ that the emulator (device/simt*) fills; they include base/ alone. */
-static bool pure_counters(const char *include, size_t length)
-{
-    static const char *const headers[] = {"counters/bank.h", "counters/trace.h"};
-    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
-        if (strlen(headers[i]) == length && !strncmp(headers[i], include, length))
-            return true;
-    return false;
-}
-
-static int rank_of(const char *folder, size_t length)
+static int rank_of(const char *room)
 {
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
-        if (strlen(ranks[i].folder) == length && !strncmp(ranks[i].folder, folder, length))
+        if (!strcmp(ranks[i].room, room))
             return ranks[i].rank;
     return -1;
+}
+
+/* The file that an include means: below src/ or below kernels/. Null: there is none. */
+static const source *included(const char *include, size_t length)
+{
+    static const char *const roots[] = {"src", "kernels"};
+    char path[PATH];
+    for (size_t k = 0; k < sizeof roots / sizeof roots[0]; k++) {
+        snprintf(path, sizeof path, "%s/%.*s", roots[k], (int)length, include);
+        for (size_t i = 0; i < file_count; i++)
+            if (!strcmp(files[i].path, path))
+                return &files[i];
+    }
+    return NULL;
+}
+
+/* Pure parts of counters/ that the emulator (device/simt) fills; they include base/ alone. */
+static bool pure_counters(const source *f)
+{
+    return !strcmp(f->path, "src/counters/bank.h") || !strcmp(f->path, "src/counters/trace.h");
 }
 
 /* The next quoted include at or after *at: its text and length; null at the end. */
@@ -170,21 +210,23 @@ static void includes_point_down(void **state)
     (void)state;
     int wrong = 0;
     for (size_t i = 0; i < file_count; i++) {
-        int own = rank_of(files[i].folder, strlen(files[i].folder));
+        const int own = rank_of(files[i].room);
         if (own < 0) {
-            print_error("%s: folder '%s' has no place among the layers\n", files[i].path, files[i].folder);
+            print_error("%s: room '%s' has no place among the layers\n", files[i].path, files[i].room);
             wrong++;
         }
         const char *at = files[i].text;
         size_t length;
         for (const char *include; (include = next_include(&at, &length));) {
-            const char *slash = memchr(include, '/', length);
-            if (!slash) /* its own folder, or kernels/ */
+            const source *target = included(include, length);
+            if (!target) {
+                print_error("%s includes \"%.*s\", which is no file of src/ or kernels/\n", files[i].path, (int)length,
+                            include);
+                wrong++;
                 continue;
-            size_t n = (size_t)(slash - include);
-            bool same = strlen(files[i].folder) == n && !strncmp(files[i].folder, include, n);
-            int target = pure_counters(include, length) ? rank_of("base", 4) + 1 : rank_of(include, n);
-            if (!same && (target < 0 || target >= own)) {
+            }
+            const int rank = pure_counters(target) ? rank_of("base") + 1 : rank_of(target->room);
+            if (strcmp(files[i].room, target->room) && rank >= own) {
                 print_error("%s includes \"%.*s\": that points up\n", files[i].path, (int)length, include);
                 wrong++;
             }
@@ -199,8 +241,8 @@ static void only_their_files_know_cuda(void **state)
     int wrong = 0;
     for (size_t i = 0; i < file_count; i++) {
         const source *f = &files[i];
-        bool may = (!strcmp(f->folder, "device") && (!strncmp(f->name, "cuda", 4) || !strncmp(f->name, "simt", 4))) ||
-                   (!strcmp(f->folder, "counters") && !strncmp(f->name, "cupti", 5));
+        bool may = (!strcmp(f->room, "device") && (!strncmp(f->name, "cuda", 4) || !strncmp(f->name, "simt", 4))) ||
+                   (!strcmp(f->room, "counters") && !strncmp(f->name, "cupti", 5));
         if (!may && (strstr(f->text, "<cuda") || strstr(f->text, "<cupti") || strstr(f->text, "cuLaunchKernel"))) {
             print_error("%s knows CUDA\n", f->path);
             wrong++;
@@ -211,85 +253,36 @@ static void only_their_files_know_cuda(void **state)
 
 /* ------------------------------------------------------------------------------------------------ stage names */
 
-/* Stage names that are words of English or of the trade too: as part of a longer text they name no stage. */
-static bool ordinary(const char *name)
-{
-    static const char *const words[] = {
-        "add",       "blend",     "box",      "depth",     "divide", "flip",     "gamma",     "gray",    "invert",
-        "levels",    "matrix",    "multiply", "rotate",    "stats",  "subtract", "threshold", "reverse", "gain",
-        "normalize", "histogram", "sharpen",  "transpose", "remix",  "orient",   "linear",    "encoded", "convert"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (!strcmp(words[i], name))
-            return true;
-    return false;
-}
-
-/* Whole strings that are a stage's name and mean something else there. */
-static bool means_something_else(const char *path, const char *name)
-{
-    static const struct {
-        const char *path, *name, *meaning;
-    } others[] = {
-        {"src/pipe/statement.c", "linear", "the word after light"},
-        {"src/pipe/statement.c", "encoded", "the word after light"},
-        {"src/io/jpeg/jpeg_read.c", "gray", "a colour type, in info"},
-        {"src/io/png/png_read.c", "gray", "a colour type, in info"},
-    };
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (!strcmp(others[i].path, path) && !strcmp(others[i].name, name))
-            return true;
-    return false;
-}
-
 static bool word_char(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The stage's own files: stages/NAME.c and what that file includes from its own folder by name. */
+/* The stage's own file: stages/NAME.c. */
 static bool owns(const source *f, const char *name)
 {
     size_t n = strlen(name);
-    return !strcmp(f->folder, "stages") && !strncmp(f->name, name, n) && f->name[n] == '.';
+    return !strcmp(f->room, "stages") && !strncmp(f->name, name, n) && f->name[n] == '.';
 }
 
-/* A string literal that names the stage: whole, or as a word of a longer text unless it is an ordinary word. */
-static bool literal_names(const char *literal, size_t length, const char *name)
+/* Whether a statement asks for a stage by its name: it finds a stage, or compares a stage's name, with this literal. */
+static int asked_for_by_name(const source *f, const char *name)
 {
-    size_t n = strlen(name);
-    if (length == n && !strncmp(literal, name, n))
-        return true;
-    for (size_t i = 0; i + n <= length; i++)
-        if (!strncmp(literal + i, name, n) && (i == 0 || !word_char(literal[i - 1])) &&
-            (i + n == length || !word_char(literal[i + n]))) {
-            bool quoted = i > 0 && literal[i - 1] == '\'' && i + n < length && literal[i + n] == '\'';
-            if (quoted || !ordinary(name))
-                return true;
-        }
-    return false;
-}
-
-static int names_in_literals(const source *f, const char *name)
-{
+    static const char *const askers[] = {"smp_stage_find(", "stage->name", "stage.name"};
+    char literal[96];
     int found = 0;
-    for (const char *p = f->text; *p; p++) {
-        if (*p == '\'') { /* a character constant may be '"' */
-            p += p[1] == '\\' ? 3 : 2;
-            continue;
+    snprintf(literal, sizeof literal, "\"%s\"", name);
+    for (size_t k = 0; k < sizeof askers / sizeof askers[0]; k++)
+        for (const char *at = f->text; (at = strstr(at, askers[k])); at++) {
+            const char *end = at + strcspn(at, ";{}"), *begin = at;
+            while (begin > f->text && !strchr(";{}", begin[-1]))
+                begin--;
+            const char *hit = strstr(begin, literal);
+            if (hit && hit < end) {
+                print_error("%s asks for the stage '%s' by name\n", f->path, name);
+                found++;
+            }
         }
-        if (*p != '"')
-            continue;
-        const char *start = ++p;
-        while (*p && *p != '"')
-            p += *p == '\\' && p[1] ? 2 : 1;
-        bool include = start - f->text >= 10 && !strncmp(start - 10, "#include \"", 10);
-        if (!include && literal_names(start, (size_t)(p - start), name) && !means_something_else(f->path, name)) {
-            print_error("%s names the stage '%s': \"%.*s\"\n", f->path, name, (int)(p - start), start);
-            found++;
-        }
-        if (!*p)
-            break;
-    }
     return found;
 }
 
@@ -320,8 +313,7 @@ static void a_stage_is_named_in_its_own_file_only(void **state)
             if (strncmp(f->path, "src/", 4) || !strcmp(f->name, "stage_list.def"))
                 continue;
             wrong += names_in_identifiers(f, name);
-            if (strcmp(f->folder, "stages")) /* a stage may mention others in its help: they are made for each other */
-                wrong += names_in_literals(f, name);
+            wrong += asked_for_by_name(f, name);
         }
         if (!declared) {
             print_error("stage '%s' has no file src/stages/%s.c\n", name, name);

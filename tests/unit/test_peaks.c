@@ -1,4 +1,5 @@
-/* Ceilings: the kernels move what they say, rates are medians with quartiles, devices without a bus have no rate of one. */
+/* Ceilings: the kernels move what they say, rates are medians with quartiles, devices without a bus have no rate of
+ * one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

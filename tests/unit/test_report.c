@@ -249,9 +249,12 @@ static void csv_of_measurements_can_drive_neither_a_terminal_nor_a_spreadsheet(v
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_as_recorded),     cmocka_unit_test(lines_fit_and_cannot_drive_the_terminal),
-        cmocka_unit_test(colour_only_when_asked),       cmocka_unit_test(json_holds_the_same_numbers),
-        cmocka_unit_test(a_failed_run_says_so),         cmocka_unit_test(an_empty_report_prints),
+        cmocka_unit_test(the_table_is_as_recorded),
+        cmocka_unit_test(lines_fit_and_cannot_drive_the_terminal),
+        cmocka_unit_test(colour_only_when_asked),
+        cmocka_unit_test(json_holds_the_same_numbers),
+        cmocka_unit_test(a_failed_run_says_so),
+        cmocka_unit_test(an_empty_report_prints),
         cmocka_unit_test(paragraphs_wrap_at_the_width),
         cmocka_unit_test(csv_of_measurements_can_drive_neither_a_terminal_nor_a_spreadsheet),
     };

@@ -22,7 +22,8 @@ static uint32_t random_below(uint32_t n)
 /* A chain with branches: step i reads an earlier one, sometimes two, with some reach, sometimes whole. */
 static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
 {
-    *plan = (smp_plan){.steps = steps, .step_count = STEPS, .sinks = sinks, .sink_count = 1, .row_multiple = 1u << random_below(3)};
+    *plan = (smp_plan){
+        .steps = steps, .step_count = STEPS, .sinks = sinks, .sink_count = 1, .row_multiple = 1u << random_below(3)};
     int64_t height = 1 + random_below(60);
     for (int i = 0; i < STEPS; i++) {
         smp_step *s = &steps[i];
@@ -67,7 +68,8 @@ static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
     sinks[0] = (smp_sink){.step = STEPS - 1};
 }
 
-static void check_reads(const smp_plan *plan, int index, int input, const smp_rows *rows, const int64_t *base, const smp_window *windows)
+static void check_reads(const smp_plan *plan, int index, int input, const smp_rows *rows, const int64_t *base,
+                        const smp_window *windows)
 {
     const smp_step *step = &plan->steps[index], *source = &plan->steps[input];
     if (source->phase < step->phase) {
@@ -126,9 +128,10 @@ static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
 static void windows_do_not_grow_with_the_height(void **unused)
 {
     (void)unused;
-    smp_step steps[3] = {{.job = SMP_JOB_SOURCE, .input = -1, .by = -1, .reduced_by = -1},
-                         {.job = SMP_JOB_STAGE, .input = 0, .by = -1, .reduced_by = -1, .reach_up = 8, .reach_down = 8},
-                         {.job = SMP_JOB_STAGE, .input = 1, .by = -1, .reduced_by = -1, .reach_up = 3, .reach_down = 3}};
+    smp_step steps[3] = {
+        {.job = SMP_JOB_SOURCE, .input = -1, .by = -1, .reduced_by = -1},
+        {.job = SMP_JOB_STAGE, .input = 0, .by = -1, .reduced_by = -1, .reach_up = 8, .reach_down = 8},
+        {.job = SMP_JOB_STAGE, .input = 1, .by = -1, .reduced_by = -1, .reach_up = 3, .reach_down = 3}};
     smp_sink sink = {.step = 2};
     smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
     smp_window low[3], high[3];
@@ -146,9 +149,10 @@ static void windows_do_not_grow_with_the_height(void **unused)
 static void rows_before_a_part_are_neither_computed_nor_kept(void **unused)
 {
     (void)unused;
-    smp_step steps[3] = {{.job = SMP_JOB_SOURCE, .input = -1, .by = -1, .reduced_by = -1},
-                         {.job = SMP_JOB_STAGE, .input = 0, .by = -1, .reduced_by = -1, .reach_up = 2, .reach_down = 2},
-                         {.job = SMP_JOB_STAGE, .input = 1, .by = -1, .reduced_by = -1, .reach_up = -5000, .reach_down = 5000}};
+    smp_step steps[3] = {
+        {.job = SMP_JOB_SOURCE, .input = -1, .by = -1, .reduced_by = -1},
+        {.job = SMP_JOB_STAGE, .input = 0, .by = -1, .reduced_by = -1, .reach_up = 2, .reach_down = 2},
+        {.job = SMP_JOB_STAGE, .input = 1, .by = -1, .reduced_by = -1, .reach_up = -5000, .reach_down = 5000}};
     smp_sink sink = {.step = 2};
     smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
     smp_window windows[3];

@@ -22,10 +22,10 @@ static double exact(const picture *in, int64_t x, int64_t y, int c, const void *
     static const int kx[9] = {-1, 0, 1, -2, 0, 2, -1, 0, 1}, ky[9] = {-1, -2, -1, 0, 0, 0, 1, 2, 1},
                      l4[9] = {0, 1, 0, 1, -4, 1, 0, 1, 0}, l8[9] = {1, 1, 1, 1, -8, 1, 1, 1, 1};
     const exact_context *e = context;
-    const int *k = e->output == SMP_LAPLACE_4    ? l4
-                   : e->output == SMP_LAPLACE_8  ? l8
-                   : e->output == SMP_SOBEL_Y ? ky
-                                                 : kx;
+    const int *k = e->output == SMP_LAPLACE_4   ? l4
+                   : e->output == SMP_LAPLACE_8 ? l8
+                   : e->output == SMP_SOBEL_Y   ? ky
+                                                : kx;
     double v = weighted(in, x, y, c, e->edge, k);
     return e->output == SMP_SOBEL_MAGNITUDE ? hypot(v, weighted(in, x, y, c, e->edge, ky)) : v;
 }
@@ -58,10 +58,7 @@ static void values_equal_the_matrices(void **state)
                              .in_storage = SMP_U8,
                              .out_storage = SMP_F32,
                              .seed = 5};
-            stencil_check_exact(&c, exact, &e,
-                                output == SMP_SOBEL_MAGNITUDE ? 1e-4
-                                : edge == SMP_CONSTANT           ? 1e-3
-                                                                 : 0);
+            stencil_check_exact(&c, exact, &e, output == SMP_SOBEL_MAGNITUDE ? 1e-4 : edge == SMP_CONSTANT ? 1e-3 : 0);
             c.in.format = c.in_storage = SMP_F32;
             stencil_check_exact(&c, exact, &e, 2e-6);
         }

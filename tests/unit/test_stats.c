@@ -254,7 +254,8 @@ static void joined_tallies_are_those_of_both_pictures(void **state)
     kernel_case above = whole, below = whole;
     above.in.height = 10;
     below.in.height = 31;
-    picture all = picture_make(&whole.in, SMP_U8), a = picture_make(&above.in, SMP_U8), b = picture_make(&below.in, SMP_U8);
+    picture all = picture_make(&whole.in, SMP_U8), a = picture_make(&above.in, SMP_U8),
+            b = picture_make(&below.in, SMP_U8);
     for (int y = 0; y < 41; y++)
         for (int x = 0; x < 67; x++)
             for (int c = 0; c < 3; c++) {
@@ -285,7 +286,8 @@ static void joined_tallies_are_those_of_both_pictures(void **state)
 static void tallies_of_other_formats_do_not_join(void **state)
 {
     (void)state;
-    kernel_case eight = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(5, 4, 1, SMP_U8)}, wide = eight;
+    kernel_case eight = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(5, 4, 1, SMP_U8)},
+                wide = eight;
     wide.in.format = SMP_U16;
     picture a = picture_make(&eight.in, SMP_U8), b = picture_make(&wide.in, SMP_U16);
     void *total = partial_of(&eight, &a), *more = partial_of(&wide, &b);

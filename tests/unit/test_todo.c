@@ -3,8 +3,8 @@
 
 #include <fcntl.h>
 
-#include "batch/todo.h"
 #include "batch/outputs.h"
+#include "batch/todo.h"
 
 static const smp_program no_stages = {.output = SMP_NODE_INPUT};
 
@@ -103,7 +103,8 @@ static void patterns_name_outputs(void **context)
 
 static smp_journal_entry entry(bool done, uint64_t input, uint64_t work)
 {
-    return (smp_journal_entry){.done = done, .input = {input, 1}, .work = {work, 2}, .size = done ? 7 : 0, .mtime = done ? 9 : 0};
+    return (smp_journal_entry){
+        .done = done, .input = {input, 1}, .work = {work, 2}, .size = done ? 7 : 0, .mtime = done ? 9 : 0};
 }
 
 static void journals_say_what_was_begun_and_done(void **context)
@@ -197,7 +198,13 @@ static void every_failing_allocation_is_reported(void **context)
     const char *given[] = {in_folder("in")};
     char *copy = strdup(given[0]);
     given[0] = copy;
-    smp_todo_request request = {.given = given, .given_count = 1, .folder = out, .pattern = "{stem}.{ext}", .program = &no_stages, .resume = true, .walk.recursive = true};
+    smp_todo_request request = {.given = given,
+                                .given_count = 1,
+                                .folder = out,
+                                .pattern = "{stem}.{ext}",
+                                .program = &no_stages,
+                                .resume = true,
+                                .walk.recursive = true};
     uint64_t before = smp_alloc_live();
     smp_code code = SMP_E_MEMORY;
     for (uint64_t nth = 1; code && nth < 10000; nth++) {

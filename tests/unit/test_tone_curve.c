@@ -31,8 +31,8 @@ static void transfer_functions_are_within_their_stated_error(void **state)
             double error = fabs((double)smp_tone_curve_value(kind, 0, s, 1.f) / want - 1);
             worst = error > worst ? error : worst;
             if (!(error <= 1e-6))
-                fail_msg("curve %d of %a: %a, not %a", (int)kind, (double)s, (double)smp_tone_curve_value(kind, 0, s, 1.f),
-                         want);
+                fail_msg("curve %d of %a: %a, not %a", (int)kind, (double)s,
+                         (double)smp_tone_curve_value(kind, 0, s, 1.f), want);
         }
     }
     print_message("worst relative error of the transfer functions: %.2e\n", worst);

@@ -21,10 +21,10 @@ smp_code smp_cuda_built(smp_error *err);
 typedef struct smp_cuda_launch_info {
     smp_grid grid;
     int registers, static_shared, local_bytes; /* a thread; a block; a thread. registers 0: not known */
-    int compiled_for;                          /* 90: these three are what the compiler says for sm_90; 0: a GPU says it */
-    int blocks_per_unit;                       /* resident on one SM */
-    double occupancy;                          /* of the SM's threads, 0..1 */
-    const char *limit;                         /* "threads", "registers", "shared memory" or "blocks" */
+    int compiled_for;    /* 90: these three are what the compiler says for sm_90; 0: a GPU says it */
+    int blocks_per_unit; /* resident on one SM */
+    double occupancy;    /* of the SM's threads, 0..1 */
+    const char *limit;   /* "threads", "registers", "shared memory" or "blocks" */
 } smp_cuda_launch_info;
 smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, const smp_io *io, const void *params,
                                   smp_cuda_launch_info *info, smp_error *err);

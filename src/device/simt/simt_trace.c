@@ -499,7 +499,7 @@ void __tsan_write_range(void *at, ptrdiff_t size)
     report_range(at, (size_t)size, SIMT_WRITE, (uintptr_t)__builtin_return_address(0));
 }
 
-/* clang's instrumentation replaces these; kernels' block copies are not counted by gcc (docs/kernels.md). */
+/* clang's instrumentation replaces these; kernels' block copies are not counted by gcc (kernels/README.md). */
 void *__tsan_memcpy(void *to, const void *from, size_t size);
 void *__tsan_memcpy(void *to, const void *from, size_t size)
 {

@@ -1,5 +1,5 @@
-/* AIFF and AIFF-C: PCM (both byte orders) and float samples, names and comments. Sources: Apple, "Audio Interchange File
- * Format: AIFF 1.3" (1989) and "AIFF-C" (1991). Written here for the reasons that wav.c gives. */
+/* AIFF and AIFF-C: PCM (both byte orders) and float samples, names and comments. Sources: Apple, "Audio Interchange
+ * File Format: AIFF 1.3" (1989) and "AIFF-C" (1991). Written here for the reasons that wav.c gives. */
 #include <math.h>
 #include <string.h>
 
@@ -158,8 +158,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     const uint64_t need = (uint64_t)h.frames * h.channels * (uint64_t)(smp_sound_bits(type) / 8);
     if (need > h.data_size)
-        return smp_fail(err, SMP_E_DECODE, "the AIFF is damaged: its %u frames take %llu bytes, but it has %llu", h.frames,
-                        (unsigned long long)need, (unsigned long long)h.data_size);
+        return smp_fail(err, SMP_E_DECODE, "the AIFF is damaged: its %u frames take %llu bytes, but it has %llu",
+                        h.frames, (unsigned long long)need, (unsigned long long)h.data_size);
     smp_sound_describe(&reader->media, h.compressed ? "AIFF-C" : NULL);
     return smp_pcm_open_read(reader, type, big, h.data_at, err);
 }
@@ -217,7 +217,8 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     const uint64_t frames = (uint64_t)writer->shape.height;
     const uint64_t data = frames * (uint64_t)(channels * smp_sound_bits(type) / 8), pad = data & 1;
     if (data > UINT32_MAX - (1u << 20)) {
-        smp_fail(err, SMP_E_WRITE, "an AIFF holds up to 4 GB, and this sound takes %llu bytes", (unsigned long long)data);
+        smp_fail(err, SMP_E_WRITE, "an AIFF holds up to 4 GB, and this sound takes %llu bytes",
+                 (unsigned long long)data);
         return smp_hint(err, "write a .wav, which may be larger, or a .flac");
     }
     smp_code code = smp_pcm_open_write(writer, type, true, err);

@@ -1,5 +1,5 @@
-/* FLAC and Ogg (Vorbis, Opus, FLAC) through libsndfile, which sees a file through callbacks only. A file's first bytes are
- * checked here before the library opens it. Sources: RFC 9639 (FLAC), RFC 3533 (Ogg), Vorbis I specification.
+/* FLAC and Ogg (Vorbis, Opus, FLAC) through libsndfile, which sees a file through callbacks only. A file's first bytes
+ * are checked here before the library opens it. Sources: RFC 9639 (FLAC), RFC 3533 (Ogg), Vorbis I specification.
  *
  * The same bytes every run: no dither; libsndfile gives an Ogg stream a serial number at random, so that pages pass
  * through ogg_pages.c on their way out. */
@@ -24,8 +24,10 @@ static bool sniff_ogg(const uint8_t *head, size_t size)
     static const struct {
         size_t length;
         const char *magic;
-    } kinds[] = {{7, "\1vorbis"}, {8, "OpusHead"}, {5, "\x7F"
-                                                       "FLAC"}};
+    } kinds[] = {{7, "\1vorbis"},
+                 {8, "OpusHead"},
+                 {5, "\x7F"
+                     "FLAC"}};
     if (size < 28 || memcmp(head, "OggS", 4) != 0)
         return false;
     size_t at = 27 + (size_t)head[26];
@@ -87,7 +89,8 @@ static smp_code check_last_page(smp_source *source, smp_error *err)
         return smp_fail_memory(err, "a page", have);
     if (smp_sound_look(source, source->size - have, end, have))
         for (size_t at = 0; at + HEADER <= have && !whole; at++) {
-            if (memcmp(end + at, "OggS", 4) != 0 || !(end[at + FLAGS_AT] & LAST) || at + HEADER + end[at + SEGMENTS_AT] > have)
+            if (memcmp(end + at, "OggS", 4) != 0 || !(end[at + FLAGS_AT] & LAST) ||
+                at + HEADER + end[at + SEGMENTS_AT] > have)
                 continue;
             size_t size = HEADER + (size_t)end[at + SEGMENTS_AT];
             for (size_t i = 0; i < end[at + SEGMENTS_AT]; i++)
@@ -130,7 +133,9 @@ static sf_count_t source_length(void *user)
 static sf_count_t source_seek(sf_count_t offset, int whence, void *user)
 {
     smp_source *source = ((smp_sndfile *)user)->source;
-    sf_count_t from = whence == SEEK_CUR ? (sf_count_t)source->position : whence == SEEK_END ? (sf_count_t)source->size : 0;
+    sf_count_t from = whence == SEEK_CUR   ? (sf_count_t)source->position
+                      : whence == SEEK_END ? (sf_count_t)source->size
+                                           : 0;
     int64_t to;
     if (!smp_add_i64(from, offset, &to) || to < 0 || !smp_source_seek(source, (uint64_t)to))
         return -1;
@@ -203,7 +208,8 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     const int64_t most = SMP_SNDFILE_SAMPLES / channels;
     for (int64_t y = 0, n; y < rows; y += n) {
         n = smp_min_i64(rows - y, most);
-        sf_count_t got = s->real ? sf_readf_float(s->file, s->buffer, n) : sf_readf_int(s->file, (int *)(void *)s->buffer, n);
+        sf_count_t got =
+            s->real ? sf_readf_float(s->file, s->buffer, n) : sf_readf_int(s->file, (int *)(void *)s->buffer, n);
         int number = sf_error(s->file);
         if (reader->source.failed || reader->source.over_limit)
             return smp_source_ended(&reader->source, err);
@@ -235,20 +241,27 @@ static void read_close(smp_reader *reader)
 
 #else
 
-/* ------------------------------------------------------------------------------------------------ without libsndfile */
+/* ------------------------------------------------------------------------------------------------ without libsndfile
+ */
 
 static smp_code missing(smp_code kind, const char *name, smp_error *err)
 {
     smp_fail(err, kind, "this build has no %s: it was made without libsndfile", name);
     return smp_hint(err, "install libsndfile1-dev and build again, or use .wav or .aiff");
 }
-static smp_code read_open(smp_reader *reader, smp_error *err) { return missing(SMP_E_READ, reader->format->name, err); }
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    return missing(SMP_E_READ, reader->format->name, err);
+}
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     (void)to, (void)stride, (void)rows;
     return missing(SMP_E_READ, reader->format->name, err);
 }
-static void read_close(smp_reader *reader) { (void)reader; }
+static void read_close(smp_reader *reader)
+{
+    (void)reader;
+}
 smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     (void)meta;
@@ -259,8 +272,14 @@ smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t st
     (void)from, (void)stride, (void)rows;
     return missing(SMP_E_WRITE, writer->format->name, err);
 }
-smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err) { return missing(SMP_E_WRITE, writer->format->name, err); }
-void smp_sndfile_write_close(smp_writer *writer) { (void)writer; }
+smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err)
+{
+    return missing(SMP_E_WRITE, writer->format->name, err);
+}
+void smp_sndfile_write_close(smp_writer *writer)
+{
+    (void)writer;
+}
 
 #endif
 

@@ -1,4 +1,5 @@
-/* FLAC and Ogg Vorbis written through libsndfile; see sndfile.c. Rounding to integers is done here (smp_sound_round). */
+/* FLAC and Ogg Vorbis written through libsndfile; see sndfile.c. Rounding to integers is done here (smp_sound_round).
+ */
 #include "io/audio/sndfile.h"
 
 #ifdef SMP_HAVE_SNDFILE
@@ -34,8 +35,11 @@ static sf_count_t output_seek(sf_count_t offset, int whence, void *user)
 {
     smp_sndfile *s = user;
     int64_t to;
-    if (!smp_add_i64(whence == SEEK_CUR ? s->position : whence == SEEK_END ? s->length : 0, offset, &to) || to < 0 ||
-        to > s->length)
+    if (!smp_add_i64(whence == SEEK_CUR   ? s->position
+                     : whence == SEEK_END ? s->length
+                                          : 0,
+                     offset, &to) ||
+        to < 0 || to > s->length)
         return -1;
     return s->position = to;
 }
@@ -59,8 +63,9 @@ static smp_code put(smp_sndfile *s, const uint8_t *data, size_t size)
     if (inside)
         memcpy(s->held.data + s->position, data, inside);
     smp_bytes_add(&s->held, data + inside, size - inside);
-    return s->held.failed ? smp_fail_memory(s->err, "a file that cannot go to a pipe before it is finished", s->held.size)
-                          : SMP_OK;
+    return s->held.failed
+               ? smp_fail_memory(s->err, "a file that cannot go to a pipe before it is finished", s->held.size)
+               : SMP_OK;
 }
 
 static sf_count_t output_write(const void *from, sf_count_t count, void *user)
@@ -122,8 +127,8 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     SF_VIRTUAL_IO io = {output_length, output_seek, no_read, output_write, output_tell};
     s->file = sf_open_virtual(&io, SFM_WRITE, &info, s);
     if (!s->file && s->code == SMP_OK)
-        s->code = smp_fail(err, SMP_E_WRITE, "a %s cannot hold this sound (%d channels at %d Hz): %s", writer->format->name,
-                           info.channels, info.samplerate, sf_strerror(NULL));
+        s->code = smp_fail(err, SMP_E_WRITE, "a %s cannot hold this sound (%d channels at %d Hz): %s",
+                           writer->format->name, info.channels, info.samplerate, sf_strerror(NULL));
     if (s->code == SMP_OK) {
         if (writer->options.strip)
             meta = NULL;
@@ -175,7 +180,8 @@ smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t st
         n = smp_min_i64(rows - y, most);
         gather(writer, s, (const char *)from + y * stride, stride, n);
         s->err = err;
-        sf_count_t put_rows = s->real ? sf_writef_float(s->file, s->buffer, n) : sf_writef_int(s->file, (const int *)(void *)s->buffer, n);
+        sf_count_t put_rows = s->real ? sf_writef_float(s->file, s->buffer, n)
+                                      : sf_writef_int(s->file, (const int *)(void *)s->buffer, n);
         smp_code code = ended(writer, s, put_rows == n, err);
         if (code != SMP_OK)
             return code;

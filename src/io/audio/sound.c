@@ -11,9 +11,9 @@ static const struct {
     int type, bits;
     const char *name;
 } types[] = {
-    {SMP_SOUND_S8, 8, "8-bit PCM"},      {SMP_SOUND_U8, 8, "8-bit PCM"},     {SMP_SOUND_S16, 16, "16-bit PCM"},
-    {SMP_SOUND_S24, 24, "24-bit PCM"},   {SMP_SOUND_S32, 32, "32-bit PCM"},  {SMP_SOUND_F32, 32, "32-bit float"},
-    {SMP_SOUND_F64, 64, "64-bit float"}, {SMP_SOUND_VORBIS, 0, "Vorbis"},    {SMP_SOUND_OPUS, 0, "Opus"},
+    {SMP_SOUND_S8, 8, "8-bit PCM"},      {SMP_SOUND_U8, 8, "8-bit PCM"},    {SMP_SOUND_S16, 16, "16-bit PCM"},
+    {SMP_SOUND_S24, 24, "24-bit PCM"},   {SMP_SOUND_S32, 32, "32-bit PCM"}, {SMP_SOUND_F32, 32, "32-bit float"},
+    {SMP_SOUND_F64, 64, "64-bit float"}, {SMP_SOUND_VORBIS, 0, "Vorbis"},   {SMP_SOUND_OPUS, 0, "Opus"},
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
@@ -34,10 +34,17 @@ int smp_sound_bits(int type)
 }
 
 const smp_sound_tag smp_sound_tags[] = {
-    {"Title", "INAM", "NAME", 1},  {"Copyright", "ICOP", "(c) ", 2}, {"Software", "ISFT", NULL, 3},
-    {"Artist", "IART", "AUTH", 4}, {"Comment", "ICMT", "ANNO", 5},   {"Date", "ICRD", NULL, 6},
-    {"Album", "IPRD", NULL, 7},    {"License", NULL, NULL, 8},       {"TrackNumber", "ITRK", NULL, 9},
-    {"Genre", "IGNR", NULL, 16},   {0},
+    {"Title", "INAM", "NAME", 1},
+    {"Copyright", "ICOP", "(c) ", 2},
+    {"Software", "ISFT", NULL, 3},
+    {"Artist", "IART", "AUTH", 4},
+    {"Comment", "ICMT", "ANNO", 5},
+    {"Date", "ICRD", NULL, 6},
+    {"Album", "IPRD", NULL, 7},
+    {"License", NULL, NULL, 8},
+    {"TrackNumber", "ITRK", NULL, 9},
+    {"Genre", "IGNR", NULL, 16},
+    {0},
 };
 
 /* ------------------------------------------------------------------------------------------------ samples */
@@ -159,12 +166,8 @@ smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, 
                  (unsigned long long)reader->limits.max_pixels);
         return smp_hint(err, "raise the limit with --max-pixels");
     }
-    media->shape = (smp_shape){.kind = SMP_AUDIO,
-                               .width = 1,
-                               .height = frames,
-                               .channels = (int)channels,
-                               .format = SMP_F32,
-                               .rate = rate};
+    media->shape = (smp_shape){
+        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = (int)channels, .format = SMP_F32, .rate = rate};
     media->bits = smp_sound_bits(type);
     media->meta.sound.type = type;
     return SMP_OK;

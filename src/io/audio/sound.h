@@ -77,7 +77,8 @@ SMP_HOST_DEVICE uint32_t smp_get_be(const uint8_t *at, int bytes)
     return v;
 }
 
-/* Headers under construction: bytes appended to a buffer that is large enough or grows; `failed` when memory ran out. */
+/* Headers under construction: bytes appended to a buffer that is large enough or grows; `failed` when memory ran out.
+ */
 typedef struct smp_bytes {
     uint8_t *data;
     size_t size, capacity;

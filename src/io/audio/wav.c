@@ -148,14 +148,14 @@ static smp_code choose_type(const header *h, int *type, smp_error *err)
         unsigned tag, bits;
         int type;
     } known[] = {
-        {TAG_PCM, 8, SMP_SOUND_U8},      {TAG_PCM, 16, SMP_SOUND_S16},   {TAG_PCM, 24, SMP_SOUND_S24},
-        {TAG_PCM, 32, SMP_SOUND_S32},    {TAG_FLOAT, 32, SMP_SOUND_F32}, {TAG_FLOAT, 64, SMP_SOUND_F64},
+        {TAG_PCM, 8, SMP_SOUND_U8},   {TAG_PCM, 16, SMP_SOUND_S16},   {TAG_PCM, 24, SMP_SOUND_S24},
+        {TAG_PCM, 32, SMP_SOUND_S32}, {TAG_FLOAT, 32, SMP_SOUND_F32}, {TAG_FLOAT, 64, SMP_SOUND_F64},
     };
     static const struct {
         unsigned tag;
         const char *name;
-    } others[] = {{2, "Microsoft ADPCM"}, {6, "A-law"}, {7, "mu-law"}, {0x11, "IMA ADPCM"}, {0x31, "GSM 6.10"},
-                  {0x50, "MPEG"},         {0x55, "MP3"}};
+    } others[] = {{2, "Microsoft ADPCM"}, {6, "A-law"},   {7, "mu-law"}, {0x11, "IMA ADPCM"},
+                  {0x31, "GSM 6.10"},     {0x50, "MPEG"}, {0x55, "MP3"}};
     *type = SMP_SOUND_NONE;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].tag == h->tag && known[i].bits == h->bits)
@@ -198,7 +198,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code != SMP_OK)
         return code;
     if (h.align && h.data_size % h.align)
-        return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: its %llu bytes of samples are no whole number of frames",
+        return smp_fail(err, SMP_E_DECODE,
+                        "the WAV is damaged: its %llu bytes of samples are no whole number of frames",
                         (unsigned long long)h.data_size);
     code = smp_sound_header(reader, h.align ? (int64_t)smp_min_u64(h.data_size / h.align, INT64_MAX) : 0, h.channels,
                             h.rate, type, err);

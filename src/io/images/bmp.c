@@ -1,79 +1,12 @@
-/* Windows bitmaps: read through stb_image, written here by rows, top row first: 8 bits with a gray palette, 24 bits, or
- * 32 bits with alpha. Source: Microsoft's BITMAPINFOHEADER and BITMAPV4HEADER. */
+/* Windows bitmaps: the row of the format table, and the writer: top row first, 8 bits with a gray palette, 24 bits, or
+ * 32 bits with alpha. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/images/stb_read.h"
+#include "io/images/bmp_glue.h"
 
-enum {
-    FILE_HEADER = 14,
-    INFO_HEADER = 40,
-    V4_HEADER = 108,
-    OLD_HEADER = 12, /* OS/2: sizes of 16 bits */
-    PALETTE = 256 * 4,
-    BITFIELDS = 3
-};
-
-static uint32_t le(const uint8_t *at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint32_t)at[i] << 8 * i;
-    return value;
-}
-
-static bool sniff(const uint8_t *head, size_t size)
-{
-    if (size < 18 || head[0] != 'B' || head[1] != 'M')
-        return false;
-    uint32_t header = le(head + FILE_HEADER, 4);
-    return header == OLD_HEADER || (header >= INFO_HEADER && header <= 124);
-}
-
-/* What stb_image takes on trust. */
-static smp_code check_header(smp_reader *reader, smp_error *err)
-{
-    const uint8_t *head;
-    size_t size = smp_source_peek(&reader->source, &head, FILE_HEADER + INFO_HEADER);
-    uint32_t header = size >= 18 ? le(head + FILE_HEADER, 4) : 0;
-    if (size < (header == OLD_HEADER ? FILE_HEADER + OLD_HEADER : FILE_HEADER + INFO_HEADER)) {
-        smp_source_skip(&reader->source, size);
-        return smp_source_ended(&reader->source, err);
-    }
-    uint32_t offset = le(head + 10, 4), bits, compression = 0;
-    if (header == OLD_HEADER) {
-        bits = le(head + 24, 2);
-    } else {
-        bits = le(head + 28, 2);
-        compression = le(head + 30, 4);
-        if (le(head + 22, 4) == UINT32_C(0x80000000))
-            return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: its height is not possible");
-        uint32_t x = le(head + 38, 4), y = le(head + 42, 4);
-        if (x && y && x <= INT32_MAX && y <= INT32_MAX) {
-            reader->media.meta.x_density = x;
-            reader->media.meta.y_density = y;
-        }
-    }
-    if (compression != 0 && compression != BITFIELDS)
-        return smp_fail(err, SMP_E_DECODE, "the BMP is compressed (method %u), which is not read", compression);
-    uint32_t least = FILE_HEADER + header + (bits && bits <= 8 ? 2 * (header == OLD_HEADER ? 3u : 4u) : 0);
-    if (offset < least || offset > INT32_MAX)
-        return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: its samples begin inside its header");
-    reader->media.bits = bits <= 8 ? (int)bits : 8;
-    snprintf(reader->media.detail, sizeof reader->media.detail, "%u bits a pixel%s", bits,
-             bits <= 8 ? ", palette" : "");
-    return SMP_OK;
-}
-
-static smp_code read_open(smp_reader *reader, smp_error *err)
-{
-    smp_code code = check_header(reader, err);
-    return code == SMP_OK ? smp_stb_read_open(reader, &(smp_stb_request){.format = SMP_U8}, err) : code;
-}
-
-/* ------------------------------------------------------------------------------------------------ writing */
+enum { PALETTE = 256 * 4 }; /* bytes */
 
 static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
 {
@@ -108,8 +41,8 @@ static void put(uint8_t *at, uint32_t value, int bytes)
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     const smp_shape *shape = &writer->shape;
-    uint8_t head[FILE_HEADER + V4_HEADER + PALETTE] = {'B', 'M'};
-    uint32_t info = shape->alpha ? V4_HEADER : INFO_HEADER, used = FILE_HEADER + info;
+    uint8_t head[BMP_FILE_HEADER + BMP_V4_HEADER + PALETTE] = {'B', 'M'};
+    uint32_t info = shape->alpha ? BMP_V4_HEADER : BMP_INFO_HEADER, used = BMP_FILE_HEADER + info;
     if (bytes_a_pixel(shape) == 1)
         for (int i = 0; i < 256; i++, used += 4)
             memset(head + used, i, 3);
@@ -121,7 +54,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     put(head + 22, (uint32_t)-shape->height, 4); /* negative: the top row comes first */
     put(head + 26, 1, 2);
     put(head + 28, (uint32_t)bytes_a_pixel(shape) * 8, 2);
-    put(head + 30, shape->alpha ? BITFIELDS : 0, 4);
+    put(head + 30, shape->alpha ? BMP_BITFIELDS : 0, 4);
     put(head + 34, samples, 4);
     if (meta && !meta->density_is_aspect && meta->x_density >= 1 && meta->y_density >= 1 &&
         meta->x_density < INT32_MAX && meta->y_density < INT32_MAX) {
@@ -180,10 +113,10 @@ const smp_file_format smp_format_bmp = {
     .name = "BMP",
     .extensions = extensions,
     .kind = SMP_IMAGE,
-    .sniff = sniff,
-    .read_open = read_open,
-    .read_rows = smp_stb_read_rows,
-    .read_close = smp_stb_read_close,
+    .sniff = smp_bmp_sniff,
+    .read_open = smp_bmp_read_open,
+    .read_rows = smp_bmp_read_rows,
+    .read_close = smp_bmp_read_close,
     .write_shape = write_shape,
     .write_open = write_open,
     .write_rows = write_rows,

@@ -1,19 +1,183 @@
-/* Radiance HDR: linear RGB as floats, read through stb_image. */
+/* Radiance HDR, read by rows: linear RGB as floats, three mantissas with one exponent, plain or with runs of either
+ * kind. Source: Greg Ward, "Real Pixels", Graphics Gems II, and Radiance's color.c. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "io/images/stb_read.h"
+#include "base/alloc.h"
+#include "io/format.h"
+
+enum {
+    PIXEL = 4,          /* bytes: red, green, blue, exponent */
+    MOST_LINE = 1024,   /* bytes of a line of the header */
+    MOST_LINES = 10000, /* of the header */
+    RUN_WIDTH = 8,      /* narrower rows have no runs by channel */
+    RUN_WIDTH_END = 1 << 15,
+    PIXELS_A_BYTE = 64, /* no sensible file stands for more */
+    BIAS = 128 + 8      /* of the exponent, with mantissas as whole numbers */
+};
 
 static bool sniff(const uint8_t *head, size_t size)
 {
     return (size >= 11 && memcmp(head, "#?RADIANCE\n", 11) == 0) || (size >= 7 && memcmp(head, "#?RGBE\n", 7) == 0);
 }
 
+/* A line without its end. */
+static smp_code read_line(smp_source *source, char *line, smp_error *err)
+{
+    for (size_t n = 0; n < MOST_LINE; n++) {
+        if (smp_source_read(source, line + n, 1) != 1)
+            return smp_source_ended(source, err);
+        if (line[n] == '\n') {
+            line[n] = '\0';
+            return SMP_OK;
+        }
+    }
+    return smp_fail(err, SMP_E_DECODE, "the HDR's header has a line of more than %d bytes", MOST_LINE);
+}
+
+/* "-Y 480 +X 640": the top row first, each from the left. */
+static bool parse_size(const char *line, int64_t *width, int64_t *height)
+{
+    char *end;
+    if (strncmp(line, "-Y ", 3) != 0)
+        return false;
+    *height = strtoll(line + 3, &end, 10);
+    if (strncmp(end, " +X ", 4) != 0)
+        return false;
+    *width = strtoll(end + 4, &end, 10);
+    return !*end && *width > 0 && *height > 0 && *width <= INT32_MAX && *height <= INT32_MAX;
+}
+
+static smp_code read_header(smp_reader *reader, smp_error *err)
+{
+    char line[MOST_LINE];
+    smp_shape *shape = &reader->media.shape;
+    for (int n = 0; n < MOST_LINES; n++) {
+        smp_code code = read_line(&reader->source, line, err);
+        if (code != SMP_OK)
+            return code;
+        if (strncmp(line, "FORMAT=", 7) == 0 && strcmp(line + 7, "32-bit_rle_rgbe") != 0) {
+            smp_fail(err, SMP_E_DECODE, "the HDR holds %.40s, which is not read", line + 7);
+            return smp_hint(err, "convert it to RGB first: ra_xyze -r IN.hdr OUT.hdr");
+        }
+        if (line[0])
+            continue;
+        code = read_line(&reader->source, line, err);
+        if (code == SMP_OK && !parse_size(line, &shape->width, &shape->height))
+            code = smp_fail(err, SMP_E_DECODE, "the HDR's size and order of rows is not read: %.60s", line);
+        return code;
+    }
+    return smp_fail(err, SMP_E_DECODE, "the HDR's header has more than %d lines", MOST_LINES);
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
-    reader->media.bits = 8; /* of each mantissa, with a shared exponent */
-    snprintf(reader->media.detail, sizeof reader->media.detail, "shared exponent");
-    return smp_stb_read_open(reader, &(smp_stb_request){.format = SMP_F32, .channels = 3}, err);
+    smp_media *media = &reader->media;
+    smp_shape *shape = &media->shape;
+    smp_code code = read_header(reader, err);
+    if (code != SMP_OK)
+        return code;
+    shape->channels = 3;
+    shape->format = SMP_F32;
+    media->bits = 8; /* of each mantissa, with a shared exponent */
+    snprintf(media->detail, sizeof media->detail, "shared exponent");
+    uint64_t bytes = (uint64_t)shape->width * PIXEL;
+    code = smp_check_picture(&reader->limits, shape->width, shape->height, bytes, err);
+    if (code == SMP_OK)
+        code = smp_check_size(&reader->source, (uint64_t)shape->width * (uint64_t)shape->height / PIXELS_A_BYTE, err);
+    if (code == SMP_OK && !(reader->state = smp_alloc_raw((size_t)bytes)))
+        code = smp_fail_memory(err, "a row", bytes);
+    return code;
+}
+
+static smp_code fail_runs(smp_error *err)
+{
+    return smp_fail(err, SMP_E_DECODE, "the HDR is damaged: a run goes past its row");
+}
+
+/* The four channels of a row one after another, each in runs. */
+static smp_code read_channels(smp_source *source, uint8_t *row, int64_t width, smp_error *err)
+{
+    for (int c = 0; c < PIXEL; c++)
+        for (int64_t x = 0; x < width;) {
+            uint8_t code, bytes[128];
+            if (smp_source_read(source, &code, 1) != 1)
+                return smp_source_ended(source, err);
+            const bool repeats = code > 128;
+            const int count = repeats ? code - 128 : code;
+            if (!count || count > width - x)
+                return fail_runs(err);
+            size_t size = repeats ? 1 : (size_t)count;
+            if (smp_source_read(source, bytes, size) != size)
+                return smp_source_ended(source, err);
+            for (int i = 0; i < count; i++)
+                row[(x++) * PIXEL + c] = bytes[repeats ? 0 : i];
+        }
+    return SMP_OK;
+}
+
+/* Pixels, of which 1, 1, 1, n repeats the one before n times; several in a row are digits of n, the lowest first. The
+ * first pixel was read. */
+static smp_code read_pixels(smp_source *source, uint8_t *row, int64_t width, smp_error *err)
+{
+    int shift = 0;
+    for (int64_t x = 0; x < width;) {
+        uint8_t *pixel = row + x * PIXEL;
+        if (x && smp_source_read(source, pixel, PIXEL) != PIXEL)
+            return smp_source_ended(source, err);
+        if (!(x && pixel[0] == 1 && pixel[1] == 1 && pixel[2] == 1)) {
+            shift = 0;
+            x++;
+            continue;
+        }
+        int64_t count = (int64_t)pixel[3] << shift;
+        if (count > width - x || shift > 16)
+            return fail_runs(err);
+        for (; count; count--, x++)
+            memcpy(row + x * PIXEL, row + (x - 1) * PIXEL, PIXEL);
+        shift += 8;
+    }
+    return SMP_OK;
+}
+
+static smp_code read_row(smp_reader *reader, smp_error *err)
+{
+    uint8_t *row = reader->state;
+    smp_source *source = &reader->source;
+    const int64_t width = reader->media.shape.width;
+    if (smp_source_read(source, row, PIXEL) != PIXEL)
+        return smp_source_ended(source, err);
+    if (width < RUN_WIDTH || width >= RUN_WIDTH_END || row[0] != 2 || row[1] != 2 || row[2] >= 128)
+        return read_pixels(source, row, width, err);
+    if ((row[2] << 8 | row[3]) != width)
+        return smp_fail(err, SMP_E_DECODE, "the HDR is damaged: a row has another width than the picture");
+    return read_channels(source, row, width, err);
+}
+
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    const uint8_t *row = reader->state;
+    for (int64_t i = 0; i < rows; i++) {
+        smp_code code = read_row(reader, err);
+        if (code != SMP_OK)
+            return code;
+        float *out = (float *)(void *)((uint8_t *)to + i * stride);
+        for (int64_t x = 0; x < reader->media.shape.width; x++) {
+            const uint8_t *pixel = row + x * PIXEL;
+            const float unit = pixel[3] ? ldexpf(1.f, pixel[3] - BIAS) : 0;
+            for (int c = 0; c < 3; c++)
+                out[3 * x + c] = (float)pixel[c] * unit;
+        }
+    }
+    return SMP_OK;
+}
+
+static void read_close(smp_reader *reader)
+{
+    smp_free(reader->state);
+    reader->state = NULL;
 }
 
 static const char *const extensions[] = {"hdr", NULL};
@@ -24,6 +188,6 @@ const smp_file_format smp_format_hdr = {
     .kind = SMP_IMAGE,
     .sniff = sniff,
     .read_open = read_open,
-    .read_rows = smp_stb_read_rows,
-    .read_close = smp_stb_read_close,
+    .read_rows = read_rows,
+    .read_close = read_close,
 };

@@ -1,6 +1,7 @@
-/* NumPy's .npy files: uint8, uint16 and float32 arrays of two (rows, columns) or three (rows, columns, channels)
- * dimensions. Source: numpy.lib.format, "NPY format", versions 1.0 to 3.0. Read strictly: what is not understood is
- * refused. */
+/* NumPy's .npy files: arrays of two (rows, columns) or three (rows, columns, channels) dimensions. uint8, uint16 and
+ * float32 are read as they are and written; bool, other integers and floats are converted exactly (npy_types.c), or
+ * refused where that is impossible. Source: numpy.lib.format, "NPY format", versions 1.0 to 3.0. Read strictly: what is
+ * not understood is refused. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/format.h"
+#include "io/images/npy_types.h"
 
 enum {
     MAGIC = 6,            /* bytes: \x93NUMPY */
@@ -18,10 +20,12 @@ enum {
 
 typedef struct npy {
     char descr[32];
+    const smp_npy_type *type;
     bool fortran, swap;
     int64_t dims[3];
     int dim_count;
-    uint8_t *whole; /* Fortran order: all of it */
+    uint8_t *whole; /* Fortran order: all of it, as in the file */
+    uint8_t *line;  /* a row as in the file, where it must be converted */
 } npy;
 
 static bool sniff(const uint8_t *head, size_t size)
@@ -141,37 +145,6 @@ static bool parse_header(const char *text, size_t length, npy *array)
     return c.at == c.end && seen == (DESCR | ORDER | SHAPE);
 }
 
-static smp_code take_type(const char *descr, smp_media *media, bool *swap, smp_error *err)
-{
-    static const struct {
-        const char *type;
-        smp_format format;
-        int bits;
-    } types[] = {{"u1", SMP_U8, 8}, {"u2", SMP_U16, 16}, {"f4", SMP_F32, 32}};
-    static const char *const others[][2] = {
-        {"b1", "bool"},      {"i1", "int8"},        {"i2", "int16"},   {"i4", "int32"},   {"i8", "int64"},
-        {"u4", "uint32"},    {"u8", "uint64"},      {"f2", "float16"}, {"f8", "float64"}, {"f16", "longdouble"},
-        {"c8", "complex64"}, {"c16", "complex128"}, {"O", "object"},
-    };
-    const char *order = "<>|=", *type = descr;
-    char first = descr[0];
-    if (first && strchr(order, first))
-        type++;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (type != descr && strcmp(type, types[i].type) == 0 && (first != '|' || types[i].bits == 8)) {
-            media->shape.format = types[i].format;
-            media->bits = types[i].bits;
-            *swap = types[i].bits > 8 && first == (smp_little_endian() ? '>' : '<');
-            return SMP_OK;
-        }
-    const char *name = descr[0] == '[' ? "a structure of fields" : NULL;
-    for (size_t i = 0; i < sizeof others / sizeof others[0] && !name; i++)
-        if (strcmp(type, others[i][0]) == 0)
-            name = others[i][1];
-    smp_fail(err, SMP_E_DECODE, "the array's type is %s (%s), which is not read", name ? name : "unknown", descr);
-    return smp_hint(err, "types read: uint8, uint16, float32; convert it first, as in a.astype(numpy.float32)");
-}
-
 static smp_code take_shape(const npy *array, smp_media *media, smp_error *err)
 {
     smp_shape *shape = &media->shape;
@@ -189,6 +162,8 @@ static smp_code take_shape(const npy *array, smp_media *media, smp_error *err)
     }
     shape->channels = array->dim_count == 3 ? (int)array->dims[2] : 1;
     shape->alpha = false;
+    shape->format = array->type->format;
+    media->bits = 8 * array->type->bytes;
     return SMP_OK;
 }
 
@@ -218,17 +193,10 @@ static smp_code read_dictionary(smp_source *source, char **text, size_t *length,
     return smp_source_read(source, *text, *length) == *length ? SMP_OK : smp_source_ended(source, err);
 }
 
-static void swap_samples(void *data, size_t bytes, smp_format format)
+/* Bytes of a row in the file; checked by check_data(). */
+static size_t file_row(const npy *array, const smp_shape *shape)
 {
-    if (format == SMP_U16) {
-        uint16_t *p = data;
-        for (size_t i = 0; i < bytes / 2; i++)
-            p[i] = __builtin_bswap16(p[i]);
-    } else {
-        uint32_t *p = data;
-        for (size_t i = 0; i < bytes / 4; i++)
-            p[i] = __builtin_bswap32(p[i]);
-    }
+    return (size_t)shape->width * (size_t)shape->channels * (size_t)array->type->bytes;
 }
 
 static smp_code check_data(smp_reader *reader, const npy *array, smp_error *err)
@@ -238,7 +206,7 @@ static smp_code check_data(smp_reader *reader, const npy *array, smp_error *err)
     smp_code code = smp_check_picture(&reader->limits, shape->width, shape->height, 0, err);
     if (code != SMP_OK)
         return code;
-    if (!smp_mul_i64(shape->width, shape->channels * smp_sample_size((int)shape->format), &row) ||
+    if (!smp_mul_i64(shape->width, (int64_t)shape->channels * array->type->bytes, &row) ||
         !smp_mul_i64(row, shape->height, &total))
         return smp_fail(err, SMP_E_LIMIT, "the array's size is past what can be counted");
     code =
@@ -265,8 +233,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code == SMP_OK && !parse_header(text, length, array))
         code = smp_fail(err, SMP_E_DECODE, "the array's header cannot be understood: %.200s", text);
     smp_free(text);
-    if (code == SMP_OK)
-        code = take_type(array->descr, &reader->media, &array->swap, err);
+    if (code == SMP_OK && !(array->type = smp_npy_find_type(array->descr, &array->swap, err)))
+        code = SMP_E_DECODE;
     if (code == SMP_OK)
         code = take_shape(array, &reader->media, err);
     if (code == SMP_OK)
@@ -274,8 +242,12 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code == SMP_OK)
         snprintf(reader->media.detail, sizeof reader->media.detail, "%s%s", array->descr,
                  array->fortran ? ", Fortran order" : "");
-    if (code == SMP_OK && array->fortran) {
-        size_t size = (size_t)smp_row_bytes(&reader->media.shape) * (size_t)reader->media.shape.height;
+    if (code != SMP_OK)
+        return code;
+    const size_t row = file_row(array, &reader->media.shape), size = row * (size_t)reader->media.shape.height;
+    if (array->type->convert && !(array->line = smp_alloc_raw(row)))
+        return smp_fail_memory(err, "a row of an array", row);
+    if (array->fortran) {
         array->whole = smp_alloc_raw(size);
         if (!array->whole)
             return smp_fail_memory(err, "an array in Fortran order", size);
@@ -288,25 +260,43 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 /* Fortran order keeps the first index closest: sample (y, x, c) is number y + height * (x + width * c). */
 static void gather_row(const npy *array, const smp_shape *shape, int64_t y, uint8_t *to)
 {
-    size_t size = (size_t)smp_sample_size((int)shape->format);
+    const size_t size = (size_t)array->type->bytes;
     for (int64_t x = 0; x < shape->width; x++)
         for (int64_t c = 0; c < shape->channels; c++, to += size)
             memcpy(to, array->whole + (size_t)(y + shape->height * (x + shape->width * c)) * size, size);
+}
+
+static smp_code fail_sample(const smp_reader *reader, int64_t y, size_t index, smp_error *err)
+{
+    const npy *array = reader->state;
+    const size_t channels = (size_t)reader->media.shape.channels;
+    char text[64];
+    smp_npy_print(array->type, array->line + index * (size_t)array->type->bytes, text, sizeof text);
+    smp_fail(err, SMP_E_DECODE, "the %s at row %lld, column %zu, channel %zu is %s, which no float32 holds exactly",
+             array->type->name, (long long)y, index / channels, index % channels, text);
+    return smp_hint(err, "%s", array->type->advice);
 }
 
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     const npy *array = reader->state;
     const smp_shape *shape = &reader->media.shape;
-    size_t row = (size_t)smp_row_bytes(shape);
-    uint8_t *at = to;
-    for (int64_t i = 0; i < rows; i++, at += stride) {
+    const size_t row = file_row(array, shape), count = (size_t)shape->width * (size_t)shape->channels;
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t y = reader->next_row + i;
+        void *out = (uint8_t *)to + i * stride;
+        uint8_t *at = array->line ? array->line : out;
         if (array->fortran)
-            gather_row(array, shape, reader->next_row + i, at);
+            gather_row(array, shape, y, at);
         else if (smp_source_read(&reader->source, at, row) != row)
             return smp_source_ended(&reader->source, err);
         if (array->swap)
-            swap_samples(at, row, shape->format);
+            smp_npy_swap(at, count, array->type->bytes);
+        if (!array->line)
+            continue;
+        size_t done = array->type->convert(at, out, count);
+        if (done < count)
+            return fail_sample(reader, y, done, err);
     }
     return SMP_OK;
 }
@@ -324,6 +314,7 @@ static void read_close(smp_reader *reader)
 {
     npy *array = reader->state;
     smp_free(array->whole);
+    smp_free(array->line);
     smp_free(array);
     reader->state = NULL;
 }

@@ -1,11 +1,35 @@
-/* Photoshop files: the merged picture, RGB with or without alpha, 8 or 16 bits, read through stb_image.
- * Source: Adobe Photoshop File Formats Specification. */
+/* Photoshop files, read by rows: the merged picture in gray, RGB, CMYK, with a palette or in black and white, of 8, 16
+ * or 32 bits, plain or in runs. A channel behind the colours is alpha only where the file says that it holds the merged
+ * picture's transparency; otherwise it is a selection that the user saved. Source: Adobe Photoshop File Formats
+ * Specification. */
 #include <stdio.h>
 #include <string.h>
 
-#include "io/images/stb_read.h"
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/format.h"
+#include "io/images/stored_rows.h"
 
-enum { HEADER = 26, MODE_RGB = 3, RAW = 0, RUNS = 1 };
+enum {
+    HEADER = 26,
+    PALETTE = 3 * 256, /* bytes: all red, all green, all blue */
+    MOST_PLANES = 5,   /* that are read: four colours and alpha */
+    MOST_BLOCKS = 1000 /* of layer information that are looked through */
+};
+enum { MODE_BITMAP = 0, MODE_GRAY = 1, MODE_INDEXED = 2, MODE_RGB = 3, MODE_CMYK = 4, MODE_DUOTONE = 8 };
+enum { PLAIN = 0, RUNS = 1 };
+
+typedef struct psd {
+    int mode, bits, planes;
+    bool runs;
+    size_t row; /* bytes of a plane's row */
+    uint8_t palette[PALETTE];
+    smp_stored_rows stored[MOST_PLANES]; /* plain */
+    /* runs */
+    uint64_t *starts; /* where each row begins, plane by plane, and where the last ends */
+    uint8_t *packed;  /* a row in runs */
+    uint8_t *lines;   /* a row of each plane */
+} psd;
 
 static bool sniff(const uint8_t *head, size_t size)
 {
@@ -20,55 +44,333 @@ static uint32_t be(const uint8_t *at, int bytes)
     return value;
 }
 
-/* How the picture is coded, which stands after three sections of any length. */
-static smp_code find_coding(smp_source *source, uint32_t *coding, smp_error *err)
+/* ------------------------------------------------------------------------------------------------ header */
+
+static bool look(const smp_source *source, uint64_t at, int bytes, uint32_t *value)
 {
-    uint8_t word[4];
-    if (smp_source_skip(source, HEADER) != HEADER)
-        return smp_source_ended(source, err);
-    for (int section = 0; section < 3; section++) {
-        if (smp_source_read(source, word, 4) != 4)
-            return smp_source_ended(source, err);
-        uint32_t length = be(word, 4);
-        if (length > INT32_MAX)
-            return smp_fail(err, SMP_E_DECODE, "the PSD is damaged: a section is longer than 2 GiB");
-        if (smp_source_skip(source, length) != length)
-            return smp_source_ended(source, err);
+    uint8_t raw[4];
+    if (!smp_source_look(source, at, raw, (size_t)bytes))
+        return false;
+    *value = be(raw, bytes);
+    return true;
+}
+
+/* Layer information that begins with a negative count says that the merged picture's first channel behind the colours
+ * is its transparency. */
+static bool count_is_negative(const smp_source *source, uint64_t at)
+{
+    uint32_t count;
+    return look(source, at, 2, &count) && count >= 0x8000;
+}
+
+/* Pictures of 16 and 32 bits have their layers in blocks behind the others. at, end: of these blocks. */
+static bool blocks_say_alpha(const smp_source *source, uint64_t at, uint64_t end)
+{
+    for (int n = 0; n < MOST_BLOCKS && at + 12 <= end; n++) {
+        uint8_t block[12];
+        if (!smp_source_look(source, at, block, sizeof block))
+            return false;
+        if (memcmp(block, "8BIM", 4) != 0 && memcmp(block, "8B64", 4) != 0) {
+            at++; /* padding */
+            continue;
+        }
+        const uint8_t *key = block + 4;
+        if (memcmp(key, "Mtrn", 4) == 0 || memcmp(key, "Mt16", 4) == 0 || memcmp(key, "Mt32", 4) == 0)
+            return true;
+        if (memcmp(key, "Layr", 4) == 0 || memcmp(key, "Lr16", 4) == 0 || memcmp(key, "Lr32", 4) == 0)
+            return count_is_negative(source, at + 12);
+        at += 12 + (uint64_t)be(block + 8, 4);
     }
-    if (smp_source_read(source, word, 2) != 2)
-        return smp_source_ended(source, err);
-    *coding = be(word, 2);
+    return false;
+}
+
+/* at, length: of the section of layers. */
+static bool layers_say_alpha(const smp_source *source, uint64_t at, uint32_t length)
+{
+    uint32_t layers, mask;
+    if (length < 4 || !look(source, at, 4, &layers))
+        return false;
+    if (layers >= 2)
+        return count_is_negative(source, at + 4);
+    uint64_t end = at + length, behind = at + 4 + layers;
+    return look(source, behind, 4, &mask) && blocks_say_alpha(source, behind + 4 + mask, end);
+}
+
+/* Goes through the sections in front of the picture. *at: where the picture's coding stands. */
+static smp_code find_picture(smp_reader *reader, uint64_t *at, bool *alpha, smp_error *err)
+{
+    psd *state = reader->state;
+    smp_source *source = &reader->source;
+    *at = HEADER;
+    for (int section = 0; section < 3; section++) {
+        uint32_t length;
+        if (!look(source, *at, 4, &length) || !smp_source_seek(source, *at + 4) ||
+            smp_source_skip(source, length) != length) {
+            smp_source_seek(source, source->size);
+            return smp_source_ended(source, err);
+        }
+        if (section == 0 && state->mode == MODE_INDEXED &&
+            (length < PALETTE || !smp_source_look(source, *at + 4, state->palette, PALETTE)))
+            return smp_fail(err, SMP_E_DECODE, "the PSD is damaged: it has no palette");
+        if (section == 2)
+            *alpha = layers_say_alpha(source, *at + 4, length);
+        *at += 4 + (uint64_t)length;
+    }
     return SMP_OK;
 }
 
-static smp_code read_open(smp_reader *reader, smp_error *err)
+/* Channels of the colours in the file; 0: a mode that is not read. */
+static int colours_of(uint32_t mode)
 {
-    smp_code code = smp_source_spool(&reader->source, err);
-    const uint8_t *head;
-    if (code != SMP_OK)
-        return code;
-    if (smp_source_peek(&reader->source, &head, HEADER) < HEADER) {
-        smp_source_skip(&reader->source, HEADER);
-        return smp_source_ended(&reader->source, err);
-    }
-    uint32_t channels = be(head + 12, 2), bits = be(head + 22, 2), mode = be(head + 24, 2), coding = RAW;
-    if (mode != MODE_RGB || channels < 3 || (bits != 8 && bits != 16)) {
-        smp_fail(err, SMP_E_DECODE, "the PSD has %u channels of %u bits in colour mode %u, which is not read", channels,
-                 bits, mode);
+    static const int colours[] = {
+        [MODE_BITMAP] = 1, [MODE_GRAY] = 1, [MODE_INDEXED] = 1, [MODE_RGB] = 3, [MODE_CMYK] = 4, [MODE_DUOTONE] = 1};
+    return mode < sizeof colours / sizeof colours[0] ? colours[mode] : 0;
+}
+
+static const char *mode_name(uint32_t mode)
+{
+    static const char *const names[] = {"bitmap", "grayscale", "indexed",      "RGB",     "CMYK",
+                                        NULL,     NULL,        "multichannel", "duotone", "Lab"};
+    return mode < sizeof names / sizeof names[0] && names[mode] ? names[mode] : "unknown";
+}
+
+static bool bits_fit(uint32_t mode, uint32_t bits)
+{
+    if (mode == MODE_BITMAP)
+        return bits == 1;
+    return bits == 8 || (mode != MODE_INDEXED && (bits == 16 || (bits == 32 && mode != MODE_CMYK)));
+}
+
+static smp_code read_header(smp_reader *reader, const uint8_t *head, uint32_t *channels, smp_error *err)
+{
+    psd *state = reader->state;
+    smp_shape *shape = &reader->media.shape;
+    uint32_t bits = be(head + 22, 2), mode = be(head + 24, 2);
+    *channels = be(head + 12, 2);
+    int colours = colours_of(mode);
+    if (!colours || !bits_fit(mode, bits)) {
+        smp_fail(err, SMP_E_DECODE, "the PSD holds %u bits a channel in mode %s, which is not read", bits,
+                 mode_name(mode));
         return smp_hint(err, "save it as RGB of 8 or 16 bits a channel, or as PNG");
     }
-    code = find_coding(&reader->source, &coding, err);
+    if (*channels < (uint32_t)colours || *channels > 56)
+        return smp_fail(err, SMP_E_DECODE, "the PSD is damaged: %u channels in mode %s", *channels, mode_name(mode));
+    state->mode = (int)mode;
+    state->bits = (int)bits;
+    shape->height = be(head + 14, 4);
+    shape->width = be(head + 18, 4);
+    shape->format = bits == 32 ? SMP_F32 : bits == 16 ? SMP_U16 : SMP_U8;
+    return smp_check_picture(&reader->limits, shape->width, shape->height, 0, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ rows in the file */
+
+static smp_code open_plain(smp_reader *reader, uint64_t at, uint32_t channels, smp_error *err)
+{
+    psd *state = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    uint64_t memory = 0, plane = state->row * (uint64_t)shape->height;
+    for (int i = 0; i < state->planes; i++) {
+        smp_stored_rows_set(&state->stored[i], at + (uint64_t)i * plane, state->row, shape->height);
+        memory += smp_stored_rows_memory(&state->stored[i]);
+    }
+    smp_code code = smp_check_picture(&reader->limits, shape->width, shape->height, memory, err);
+    return code == SMP_OK ? smp_check_size(&reader->source, at + channels * plane, err) : code;
+}
+
+/* A table of the packed rows' sizes, of all channels, precedes the rows. */
+static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, smp_error *err)
+{
+    psd *state = reader->state;
+    smp_source *source = &reader->source;
+    const smp_shape *shape = &reader->media.shape;
+    const uint64_t rows = (uint64_t)shape->height, packed = rows * (uint64_t)state->planes;
+    const uint64_t memory = 8 * (packed + 1) + UINT16_MAX + state->row * (uint64_t)state->planes;
+    uint64_t start = at + 2 * rows * channels;
+    smp_code code = smp_check_picture(&reader->limits, shape->width, shape->height, memory, err);
+    if (code == SMP_OK)
+        code = smp_check_size(source, start, err);
     if (code != SMP_OK)
         return code;
-    if (coding != RAW && (coding != RUNS || bits != 8)) {
-        smp_fail(err, SMP_E_DECODE, "the PSD's %u-bit picture is compressed in a way that is not read (%u)", bits,
-                 coding);
+    state->starts = smp_alloc_array((size_t)packed + 1, sizeof *state->starts);
+    state->packed = smp_alloc_raw(UINT16_MAX);
+    state->lines = smp_alloc_array(state->row, (size_t)state->planes);
+    if (!state->starts || !state->packed || !state->lines)
+        return smp_fail_memory(err, "a PSD", memory);
+    smp_source_seek(source, at);
+    for (uint64_t i = 0; i < rows * channels; i++) { /* of all channels, so that a file that was cut is seen */
+        uint8_t size[2];
+        if (smp_source_read(source, size, 2) != 2)
+            return smp_source_ended(source, err);
+        if (i <= packed)
+            state->starts[i] = start;
+        start += be(size, 2);
+    }
+    if (channels == (uint32_t)state->planes)
+        state->starts[packed] = start;
+    return smp_check_size(source, start, err);
+}
+
+static smp_code unpack(const psd *state, const uint8_t *from, size_t size, uint8_t *to, smp_error *err)
+{
+    size_t left = state->row;
+    const uint8_t *end = from + size;
+    while (left && from < end) {
+        const int code = (int8_t)*from++;
+        const size_t count = code < 0 ? 1 - (size_t)code : (size_t)code + 1, stored = code < 0 ? 1 : count;
+        if (code == INT8_MIN) /* nothing */
+            continue;
+        if (count > left || stored > (size_t)(end - from))
+            break;
+        if (code < 0)
+            memset(to, *from, count);
+        else
+            memcpy(to, from, count);
+        from += stored;
+        to += count;
+        left -= count;
+    }
+    return left ? smp_fail(err, SMP_E_DECODE, "the PSD is damaged: a row's runs have another length than the row")
+                : SMP_OK;
+}
+
+/* A row of a plane as the file's samples. */
+static smp_code plane_row(smp_reader *reader, int plane, int64_t y, const uint8_t **at, smp_error *err)
+{
+    psd *state = reader->state;
+    if (!state->runs)
+        return smp_stored_rows_get(&state->stored[plane], &reader->source, y, at, err);
+    const uint64_t *start = state->starts + plane * reader->media.shape.height + y;
+    const size_t size = (size_t)(start[1] - start[0]);
+    if (!smp_source_look(&reader->source, start[0], state->packed, size))
+        return smp_fail(err, SMP_E_READ, "cannot read row %lld of the PSD", (long long)y);
+    uint8_t *line = state->lines + (size_t)plane * state->row;
+    *at = line;
+    return unpack(state, state->packed, size, line, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    smp_media *media = &reader->media;
+    smp_source *source = &reader->source;
+    smp_code code = smp_source_spool(source, err);
+    uint8_t head[HEADER];
+    if (code != SMP_OK)
+        return code;
+    psd *state = reader->state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "a PSD", sizeof *state);
+    if (smp_source_read(source, head, HEADER) != HEADER)
+        return smp_source_ended(source, err);
+    uint32_t channels, coding;
+    uint64_t at;
+    bool alpha = false;
+    code = read_header(reader, head, &channels, err);
+    if (code == SMP_OK)
+        code = find_picture(reader, &at, &alpha, err);
+    if (code != SMP_OK)
+        return code;
+    if (!look(source, at, 2, &coding)) {
+        smp_source_seek(source, source->size);
+        return smp_source_ended(source, err);
+    }
+    at += 2;
+    if (coding != PLAIN && coding != RUNS) {
+        smp_fail(err, SMP_E_DECODE, "the PSD's picture is compressed in a way that is not read (%u)", coding);
         return smp_hint(err, "save it as PNG");
     }
-    reader->media.bits = (int)bits;
-    snprintf(reader->media.detail, sizeof reader->media.detail, "merged picture%s", coding == RUNS ? ", runs" : "");
-    return smp_stb_read_open(
-        reader, &(smp_stb_request){.format = bits == 16 ? SMP_U16 : SMP_U8, .channels = channels < 4 ? 3 : 4}, err);
+    const int colours = colours_of((uint32_t)state->mode);
+    media->shape.alpha = alpha && channels > (uint32_t)colours && state->mode != MODE_INDEXED;
+    state->planes = colours + (media->shape.alpha ? 1 : 0);
+    state->runs = coding == RUNS;
+    state->row = (size_t)(((uint64_t)media->shape.width * (uint64_t)state->bits + 7) / 8);
+    media->shape.channels = (colours == 4 || state->mode == MODE_INDEXED ? 3 : colours) + (media->shape.alpha ? 1 : 0);
+    media->bits = state->bits;
+    const bool selections = channels > (uint32_t)state->planes;
+    snprintf(media->detail, sizeof media->detail, "merged picture, %s%s%s", mode_name((uint32_t)state->mode),
+             state->runs ? ", runs" : "", selections ? ", without saved selections" : "");
+    return state->runs ? open_runs(reader, at, channels, err) : open_plain(reader, at, channels, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ samples */
+
+static uint32_t sample_at(const psd *state, const uint8_t *row, int64_t x)
+{
+    if (state->bits == 1) /* a set bit is ink */
+        return row[x / 8] >> (7 - x % 8) & 1 ? 0 : 255;
+    const int bytes = state->bits / 8;
+    return be(row + x * bytes, bytes);
+}
+
+/* Photoshop mixes the merged colours with white where they are transparent; this takes the white out again. */
+static uint32_t without_white(uint32_t colour, uint32_t alpha, uint32_t full)
+{
+    if (!alpha || alpha == full)
+        return colour;
+    uint64_t dark = ((uint64_t)(full - colour) * full + alpha / 2) / alpha;
+    return dark > full ? 0 : full - (uint32_t)dark;
+}
+
+static void convert_pixel(const psd *state, const uint8_t *const *rows, int64_t x, uint32_t *samples)
+{
+    const uint32_t full = state->bits == 16 ? UINT16_MAX : UINT8_MAX;
+    for (int c = 0; c < state->planes; c++)
+        samples[c] = sample_at(state, rows[c], x);
+    if (state->mode == MODE_INDEXED) {
+        const uint32_t index = samples[0];
+        for (int c = 0; c < 3; c++)
+            samples[c] = state->palette[c * 256 + (int)index];
+    } else if (state->mode == MODE_CMYK) { /* stored as the light that the ink chunks */
+        for (int c = 0; c < 3; c++)
+            samples[c] = (uint32_t)(((uint64_t)samples[c] * samples[3] + full / 2) / full);
+        samples[3] = samples[4]; /* alpha, if any */
+    } else if (state->mode == MODE_RGB && state->planes == 4 && state->bits < 32) {
+        for (int c = 0; c < 3; c++)
+            samples[c] = without_white(samples[c], samples[3], full);
+    }
+}
+
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    const psd *state = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    for (int64_t i = 0; i < rows; i++) {
+        const uint8_t *planes[MOST_PLANES];
+        for (int c = 0; c < state->planes; c++) {
+            smp_code code = plane_row(reader, c, reader->next_row + i, &planes[c], err);
+            if (code != SMP_OK)
+                return code;
+        }
+        void *row = (uint8_t *)to + i * stride;
+        for (int64_t x = 0; x < shape->width; x++) {
+            uint32_t samples[MOST_PLANES] = {0};
+            convert_pixel(state, planes, x, samples);
+            for (int c = 0; c < shape->channels; c++) {
+                const int64_t at = x * shape->channels + c;
+                if (shape->format == SMP_F32)
+                    ((uint32_t *)row)[at] = samples[c];
+                else if (shape->format == SMP_U16)
+                    ((uint16_t *)row)[at] = (uint16_t)samples[c];
+                else
+                    ((uint8_t *)row)[at] = (uint8_t)samples[c];
+            }
+        }
+    }
+    return SMP_OK;
+}
+
+static void read_close(smp_reader *reader)
+{
+    psd *state = reader->state;
+    for (int i = 0; i < MOST_PLANES; i++)
+        smp_stored_rows_free(&state->stored[i]);
+    smp_free(state->starts);
+    smp_free(state->packed);
+    smp_free(state->lines);
+    smp_free(state);
+    reader->state = NULL;
 }
 
 static const char *const extensions[] = {"psd", NULL};
@@ -79,6 +381,6 @@ const smp_file_format smp_format_psd = {
     .kind = SMP_IMAGE,
     .sniff = sniff,
     .read_open = read_open,
-    .read_rows = smp_stb_read_rows,
-    .read_close = smp_stb_read_close,
+    .read_rows = read_rows,
+    .read_close = read_close,
 };

@@ -1,14 +1,30 @@
-/* Truevision TGA: read through stb_image, written here by rows, uncompressed, top row first: gray, gray and alpha, BGR
- * or BGRA of 8 bits. It has no signature, so it is recognised by a header that makes sense, after all others. Source:
- * Truevision TGA 2.0. */
+/* Truevision TGA, read and written by rows: gray, gray and alpha, colour of 15 to 32 bits, palettes, runs; written
+ * uncompressed, top row first. It has no signature, so it is recognised by a header that makes sense, after all others.
+ * Source: Truevision TGA 2.0. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/images/stb_read.h"
+#include "io/format.h"
+#include "io/images/stored_rows.h"
 
 enum { HEADER = 18, TOP_FIRST = 0x20, RIGHT_FIRST = 0x10, ALPHA_BITS = 0x0F };
 enum { PALETTE = 1, COLOUR = 2, GRAY = 3, RUNS = 8 };
+enum { MOST_PIXEL = 4 };     /* bytes */
+enum { PIXELS_A_BYTE = 64 }; /* no run stands for more */
+
+typedef struct tga {
+    int type, bits, unit; /* unit: bytes of a stored pixel */
+    bool runs, top_first, right_first;
+    uint32_t colour_count, first_colour;
+    uint8_t (*palette)[MOST_PIXEL]; /* as the picture's pixels */
+    smp_stored_rows stored;         /* without runs */
+    /* runs */
+    int left; /* pixels of the packet that begun */
+    bool repeats;
+    uint8_t pixel[MOST_PIXEL];
+    uint8_t *frame; /* all pixels, top row first, where the last row comes first in runs */
+} tga;
 
 static bool sniff(const uint8_t *head, size_t size)
 {
@@ -25,25 +41,246 @@ static bool sniff(const uint8_t *head, size_t size)
     return bits_known && !(head[17] & 0xC0) && (head[12] | head[13]) && (head[14] | head[15]);
 }
 
+/* ------------------------------------------------------------------------------------------------ reading */
+
+/* 5 bits to 8, to nearest. */
+static uint8_t widen(int value)
+{
+    return (uint8_t)((value * 255 + 15) / 31);
+}
+
+/* A gray or colour pixel of `bits`, as `channels` samples. */
+static void convert_pixel(const uint8_t *from, int bits, int channels, uint8_t *to)
+{
+    if (channels <= 2) {
+        memcpy(to, from, (size_t)channels);
+    } else if (bits <= 16) {
+        int value = from[0] | from[1] << 8;
+        for (int c = 0; c < 3; c++)
+            to[c] = widen(value >> (10 - 5 * c) & 31);
+    } else {
+        for (int c = 0; c < 3; c++)
+            to[c] = from[2 - c];
+        if (channels == 4)
+            to[3] = from[3];
+    }
+}
+
+static smp_code convert_pixels(const smp_reader *reader, const uint8_t *from, int64_t count, uint8_t *to,
+                               smp_error *err)
+{
+    const tga *state = reader->state;
+    const int channels = reader->media.shape.channels;
+    for (int64_t i = 0; i < count; i++, from += state->unit, to += channels) {
+        if (!state->palette) {
+            convert_pixel(from, state->bits, channels, to);
+            continue;
+        }
+        uint32_t index = from[0] | (state->unit == 2 ? (uint32_t)from[1] << 8 : 0);
+        if (index < state->first_colour || index - state->first_colour >= state->colour_count)
+            return smp_fail(err, SMP_E_DECODE, "the TGA is damaged: a pixel has colour %u, which the palette lacks",
+                            index);
+        memcpy(to, state->palette[index - state->first_colour], (size_t)channels);
+    }
+    return SMP_OK;
+}
+
+static int channels_of(int type, int bits, bool alpha)
+{
+    if (bits == 8)
+        return 1;
+    if (type == GRAY)
+        return bits == 16 && alpha ? 2 : 1;
+    return bits == 32 && alpha ? 4 : 3;
+}
+
+static smp_code read_palette(smp_reader *reader, int bits, smp_error *err)
+{
+    tga *state = reader->state;
+    const size_t unit = (size_t)(bits + 7) / 8;
+    if (!state->colour_count)
+        return smp_fail(err, SMP_E_DECODE, "the TGA is damaged: its palette is empty");
+    state->palette = smp_alloc_array(state->colour_count, sizeof *state->palette);
+    if (!state->palette)
+        return smp_fail_memory(err, "a palette", state->colour_count * sizeof *state->palette);
+    for (uint32_t i = 0; i < state->colour_count; i++) {
+        uint8_t colour[MOST_PIXEL];
+        if (smp_source_read(&reader->source, colour, unit) != unit)
+            return smp_source_ended(&reader->source, err);
+        convert_pixel(colour, bits, reader->media.shape.channels, state->palette[i]);
+    }
+    return SMP_OK;
+}
+
+/* Is the last row first, or are the rows of a kind that must be read at once? Reads what stands in front of the pixels
+ * and checks that they fit. */
+static smp_code open_pixels(smp_reader *reader, int palette_bits, smp_error *err)
+{
+    tga *state = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    smp_source *source = &reader->source;
+    smp_code code = SMP_OK;
+    uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height, memory = 0, least;
+    if (palette_bits && state->type == PALETTE) {
+        code = read_palette(reader, palette_bits, err);
+        if (code != SMP_OK)
+            return code;
+    }
+    if (state->runs) {
+        memory = state->top_first ? 0 : pixels * (uint64_t)shape->channels;
+        least = source->position + pixels / PIXELS_A_BYTE;
+    } else {
+        smp_stored_rows_set(&state->stored, source->position, (uint64_t)shape->width * (uint64_t)state->unit,
+                            shape->height);
+        memory = smp_stored_rows_memory(&state->stored);
+        least = smp_stored_rows_end(&state->stored);
+    }
+    code = smp_check_picture(&reader->limits, shape->width, shape->height, memory, err);
+    return code == SMP_OK ? smp_check_size(source, least, err) : code;
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
-    const uint8_t *head;
-    if (smp_source_peek(&reader->source, &head, HEADER) < HEADER)
-        return smp_source_ended(&reader->source, err);
-    if (head[17] & RIGHT_FIRST)
-        return smp_fail(err, SMP_E_DECODE, "the TGA is stored from right to left, which is not read");
-    if (head[1] && (head[3] || head[4]))
-        return smp_fail(err, SMP_E_DECODE, "the TGA has a palette that does not begin at 0, which is not read");
-    smp_stb_request request = {.format = SMP_U8};
-    int type = head[2] & ~RUNS, bits = head[16], colour_bits = type == PALETTE ? head[7] : bits;
+    smp_media *media = &reader->media;
+    smp_source *source = &reader->source;
+    const uint8_t *peeked;
+    uint8_t head[HEADER];
+    tga *state = reader->state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "a TGA", sizeof *state);
+    if (smp_source_peek(source, &peeked, HEADER) < HEADER)
+        return smp_source_ended(source, err);
+    memcpy(head, peeked, HEADER);
+    state->type = head[2] & ~RUNS;
+    state->runs = head[2] & RUNS;
+    state->bits = head[16];
+    state->unit = (state->bits + 7) / 8;
+    state->top_first = head[17] & TOP_FIRST;
+    state->right_first = head[17] & RIGHT_FIRST;
+    state->first_colour = (uint32_t)(head[3] | head[4] << 8);
+    state->colour_count = (uint32_t)(head[5] | head[6] << 8);
     /* A fourth byte that the header does not call alpha is padding, and often zero. */
-    if (!(head[17] & ALPHA_BITS))
-        request.channels = type != GRAY && colour_bits == 32 ? 3 : type == GRAY && bits == 16 ? 1 : 0;
-    reader->media.bits = type != PALETTE && (bits == 15 || (bits == 16 && type == COLOUR)) ? 5 : 8;
-    snprintf(reader->media.detail, sizeof reader->media.detail, "%d bits a pixel%s%s", bits,
-             type == PALETTE ? ", palette" : "", head[2] & RUNS ? ", runs" : "");
-    return smp_stb_read_open(reader, &request, err);
+    const bool alpha = head[17] & ALPHA_BITS;
+    const int palette_bits = head[1] ? head[7] : 0, colour_bits = state->type == PALETTE ? palette_bits : state->bits;
+    media->shape.width = head[12] | head[13] << 8;
+    media->shape.height = head[14] | head[15] << 8;
+    media->shape.channels = channels_of(state->type, colour_bits, alpha);
+    media->shape.alpha = media->shape.channels == 2 || media->shape.channels == 4;
+    media->shape.format = SMP_U8;
+    media->bits = state->type != GRAY && (colour_bits == 15 || colour_bits == 16) ? 5 : 8;
+    snprintf(media->detail, sizeof media->detail, "%d bits a pixel%s%s", state->bits,
+             state->type == PALETTE ? ", palette" : "", state->runs ? ", runs" : "");
+    smp_code code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, 0, err);
+    if (code == SMP_OK && !state->runs && !state->top_first)
+        code = smp_source_spool(source, err);
+    if (code != SMP_OK)
+        return code;
+    uint64_t before = HEADER + (uint64_t)head[0]; /* the second is a text of any kind */
+    if (smp_source_skip(source, before) != before)
+        return smp_source_ended(source, err);
+    return open_pixels(reader, palette_bits, err);
 }
+
+/* Packets may go on in the next row. */
+static smp_code unpack_row(smp_reader *reader, uint8_t *to, smp_error *err)
+{
+    tga *state = reader->state;
+    const int channels = reader->media.shape.channels;
+    const size_t unit = (size_t)state->unit;
+    for (int64_t left = reader->media.shape.width; left;) {
+        uint8_t bytes[128 * MOST_PIXEL];
+        if (!state->left) {
+            if (smp_source_read(&reader->source, bytes, 1) != 1)
+                return smp_source_ended(&reader->source, err);
+            state->left = (bytes[0] & 127) + 1;
+            state->repeats = bytes[0] & 128;
+            if (state->repeats && smp_source_read(&reader->source, state->pixel, unit) != unit)
+                return smp_source_ended(&reader->source, err);
+        }
+        int count = state->left < left ? state->left : (int)left;
+        size_t size = (size_t)count * unit;
+        if (!state->repeats && smp_source_read(&reader->source, bytes, size) != size)
+            return smp_source_ended(&reader->source, err);
+        for (size_t i = 0; state->repeats && i < size; i++)
+            bytes[i] = state->pixel[i % unit];
+        smp_code code = convert_pixels(reader, bytes, count, to, err);
+        if (code != SMP_OK)
+            return code;
+        to += count * channels;
+        state->left -= count;
+        left -= count;
+    }
+    return SMP_OK;
+}
+
+static smp_code unpack_frame(smp_reader *reader, smp_error *err)
+{
+    tga *state = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    size_t row = (size_t)smp_row_bytes(shape), size = row * (size_t)shape->height;
+    state->frame = smp_alloc_raw(size);
+    if (!state->frame)
+        return smp_fail_memory(err, "a TGA whose last row comes first", size);
+    smp_code code = SMP_OK;
+    for (int64_t y = shape->height; y-- > 0 && code == SMP_OK;)
+        code = unpack_row(reader, state->frame + (size_t)y * row, err);
+    return code;
+}
+
+static void mirror(uint8_t *row, const smp_shape *shape)
+{
+    const size_t size = (size_t)shape->channels;
+    for (int64_t a = 0, b = shape->width - 1; a < b; a++, b--) {
+        uint8_t pixel[MOST_PIXEL], *left = row + (size_t)a * size, *right = row + (size_t)b * size;
+        memcpy(pixel, left, size);
+        memcpy(left, right, size);
+        memcpy(right, pixel, size);
+    }
+}
+
+static smp_code read_row(smp_reader *reader, int64_t y, uint8_t *to, smp_error *err)
+{
+    tga *state = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    if (state->runs && state->top_first)
+        return unpack_row(reader, to, err);
+    if (state->runs) {
+        size_t row = (size_t)smp_row_bytes(shape);
+        smp_code code = state->frame ? SMP_OK : unpack_frame(reader, err);
+        if (code == SMP_OK)
+            memcpy(to, state->frame + (size_t)y * row, row);
+        return code;
+    }
+    const uint8_t *from;
+    smp_code code =
+        smp_stored_rows_get(&state->stored, &reader->source, state->top_first ? y : shape->height - 1 - y, &from, err);
+    return code == SMP_OK ? convert_pixels(reader, from, shape->width, to, err) : code;
+}
+
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    const tga *state = reader->state;
+    smp_code code = SMP_OK;
+    for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
+        uint8_t *row = (uint8_t *)to + i * stride;
+        code = read_row(reader, reader->next_row + i, row, err);
+        if (code == SMP_OK && state->right_first)
+            mirror(row, &reader->media.shape);
+    }
+    return code;
+}
+
+static void read_close(smp_reader *reader)
+{
+    tga *state = reader->state;
+    smp_stored_rows_free(&state->stored);
+    smp_free(state->palette);
+    smp_free(state->frame);
+    smp_free(state);
+    reader->state = NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ writing */
 
 static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
 {
@@ -107,8 +344,8 @@ const smp_file_format smp_format_tga = {
     .kind = SMP_IMAGE,
     .sniff = sniff,
     .read_open = read_open,
-    .read_rows = smp_stb_read_rows,
-    .read_close = smp_stb_read_close,
+    .read_rows = read_rows,
+    .read_close = read_close,
     .write_shape = write_shape,
     .write_open = write_open,
     .write_rows = write_rows,

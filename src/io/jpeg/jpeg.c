@@ -47,16 +47,21 @@ static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
     case JERR_OUT_OF_MEMORY:
         return smp_fail_memory(err, "JPEG", 0);
     case JERR_BAD_PRECISION:
-        return smp_fail(err, state->fault, "the JPEG has samples of %d bits; only 8 are read",
-                        state->errors.msg_parm.i[0]);
+        smp_fail(err, state->fault, "the JPEG has samples of %d bits; only 8 are read", state->errors.msg_parm.i[0]);
+        return smp_hint(err, "save it as a PNG of 16 bits with a program that reads such files");
+    case JERR_ARITH_NOTIMPL:
+        smp_fail(err, state->fault, "the JPEG is coded arithmetically, which this libjpeg does not read");
+        return smp_hint(err, "recode it without loss where there is another: jpegtran in.jpg > out.jpg");
     case JERR_SOF_UNSUPPORTED:
         return smp_fail(err, state->fault, "the JPEG is of a kind that is not read (lossless or hierarchical: SOF%d)",
                         state->errors.msg_parm.i[0] & 15);
     default: {
         char message[JMSG_LENGTH_MAX];
         state->errors.format_message(cinfo, message);
-        return smp_fail(err, state->fault, "the JPEG %s (libjpeg: %.200s)",
-                        state->fault == SMP_E_DECODE ? "is damaged" : "cannot be written", message);
+        if (state->fault != SMP_E_DECODE)
+            return smp_fail(err, state->fault, "the JPEG cannot be written (libjpeg: %.200s)", message);
+        smp_fail(err, state->fault, "the JPEG is damaged (libjpeg: %.200s)", message);
+        return smp_hint(err, "copy or download it again; nothing was written");
     }
     }
 }
@@ -67,7 +72,16 @@ static void failed(j_common_ptr cinfo)
     smp_jpeg_stop(state, describe(state, cinfo));
 }
 
-/* Warnings (level -1) mean that libjpeg would go on with invented samples, but for these. */
+static void note_warning(smp_jpeg *state, j_common_ptr cinfo)
+{
+    char message[JMSG_LENGTH_MAX];
+    state->errors.format_message(cinfo, message);
+    if (state->notes)
+        smp_note(state->notes, "the picture may be damaged (libjpeg: %.150s)", message);
+}
+
+/* After most warnings (level -1) libjpeg goes on with invented samples: they are errors. After these every sample was
+ * in the file. */
 static void message(j_common_ptr cinfo, int level)
 {
     smp_jpeg *state = (smp_jpeg *)(void *)cinfo->err;
@@ -80,10 +94,16 @@ static void message(j_common_ptr cinfo, int level)
         return;
     case JWRN_EXTRANEOUS_DATA: {
         int marker = state->errors.msg_parm.i[1]; /* before a restart marker, coded samples were lost */
-        if (state->errors.msg_parm.i[0] <= STRAY_BYTES && (marker < 0xD0 || marker > 0xD7))
-            return;
-        break;
+        if (marker >= 0xD0 && marker <= 0xD7)
+            break;
+        if (state->errors.msg_parm.i[0] > STRAY_BYTES)
+            note_warning(state, cinfo);
+        return;
     }
+    case JWRN_BOGUS_PROGRESSION:
+    case JWRN_BOGUS_ICC:
+        note_warning(state, cinfo);
+        return;
     default:
         break;
     }

@@ -13,6 +13,7 @@
 #define SMP_JPEG_XMP "http://ns.adobe.com/xap/1.0/"
 
 typedef struct smp_jpeg_block smp_jpeg_block;
+typedef struct smp_jpeg_markers smp_jpeg_markers;
 
 /* A memory manager in libjpeg's own sense: cinfo->mem points at its first member. */
 typedef struct smp_jpeg_memory {
@@ -30,7 +31,9 @@ typedef struct smp_jpeg {
     struct jpeg_error_mgr errors; /* cinfo->err points at it: must be first */
     jmp_buf jump;
     smp_jpeg_memory memory;
-    smp_error *err; /* of the call in progress */
+    smp_jpeg_markers *markers; /* reading: jpeg_markers.h */
+    smp_notes *notes;          /* of the reader; null while writing */
+    smp_error *err;            /* of the call in progress */
     smp_code code;
     smp_code fault; /* of a message of libjpeg's: SMP_E_DECODE or SMP_E_WRITE */
 } smp_jpeg;

@@ -1,17 +1,16 @@
-/* Reads JPEG by rows through libjpeg-turbo, as gray or RGB of 8 bits. What the library calls a warning (invented
- * samples for missing ones) is an error here. Keeps the ICC profile, EXIF, comments and resolution. */
+/* Reads JPEG by rows through libjpeg-turbo, as gray or RGB of 8 bits. Where the library would go on with invented
+ * samples it is stopped (jpeg.c). Keeps the ICC profile, EXIF, XMP, comments and resolution. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/jpeg/jpeg_glue.h"
+#include "io/jpeg/jpeg_markers.h"
 
 enum {
-    MARKERS_CAP = 64 << 20, /* bytes libjpeg may hold before the picture's size is known: markers that are kept */
-    MAX_SCANS = 500,        /* a progressive file of sense has about ten; each costs a pass over the picture */
-    MARKER_LENGTH = 0xFFFF, /* bytes, at most */
-    ICC_PREFIX = 14,        /* "ICC_PROFILE\0", number, count */
-    MAX_ICC_PARTS = 255
+    HEADER_CAP = 1 << 20,    /* bytes libjpeg may hold before the picture's size is known: tables */
+    MOST_SCANS = 500,        /* a progressive file has about ten; each costs a pass over the picture */
+    LEAST_SCANS = 25,        /* so many may a picture of any size have */
+    SCANNED_BLOCKS = 1 << 26 /* scans times blocks of 64 coefficients: a few seconds */
 };
 
 typedef struct jpeg_reader {
@@ -19,9 +18,10 @@ typedef struct jpeg_reader {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_source_mgr source;
     struct jpeg_progress_mgr progress;
+    smp_jpeg_markers markers;
+    int most_scans;
     smp_reader *reader;
     bool created;
-    bool inverted; /* CMYK as Adobe stores it: 255 is no ink */
     uint8_t *cmyk; /* a row, when there is something to convert */
     /* of the call in progress */
     uint8_t *to;
@@ -92,61 +92,17 @@ static void check(jpeg_reader *state, smp_code code)
         smp_jpeg_stop(&state->base, code);
 }
 
-/* Puts the parts in order; a profile with a part missing is left out, as one that cannot be used. */
-static void keep_icc(jpeg_reader *state, smp_blob *icc)
-{
-    jpeg_saved_marker_ptr parts[MAX_ICC_PARTS + 1] = {NULL};
-    unsigned count = 0;
-    for (jpeg_saved_marker_ptr m = state->jpeg.marker_list; m; m = m->next) {
-        if (m->marker != JPEG_APP0 + 2 || m->data_length < ICC_PREFIX || memcmp(m->data, "ICC_PROFILE", 12) != 0)
-            continue;
-        unsigned number = m->data[12], of = m->data[13];
-        if (!number || number > of || (count && of != count) || parts[number])
-            return;
-        count = of;
-        parts[number] = m;
-    }
-    size_t total = 0, used = 0;
-    for (unsigned i = 1; i <= count; i++) {
-        if (!parts[i])
-            return;
-        total += parts[i]->data_length - ICC_PREFIX;
-    }
-    if (!total)
-        return;
-    icc->data = smp_alloc_raw(total);
-    need(state, icc->data, "an ICC profile", total);
-    icc->size = total;
-    for (unsigned i = 1; i <= count; i++) {
-        memcpy(icc->data + used, parts[i]->data + ICC_PREFIX, parts[i]->data_length - ICC_PREFIX);
-        used += parts[i]->data_length - ICC_PREFIX;
-    }
-}
-
 static void keep_metadata(jpeg_reader *state)
 {
     struct jpeg_decompress_struct *jpeg = &state->jpeg;
     smp_media *media = &state->reader->media;
     smp_meta *meta = &media->meta;
-    bool xmp = false;
-    for (jpeg_saved_marker_ptr m = jpeg->marker_list; m; m = m->next) {
-        if (m->marker == JPEG_COM)
-            need(state, smp_meta_add_text(meta, "Comment", (const char *)m->data, m->data_length), "a comment",
-                 m->data_length);
-        else if (m->marker == JPEG_APP0 + 1 && m->data_length > 6 && !meta->exif.data &&
-                 memcmp(m->data, "Exif\0", 6) == 0)
-            need(state, smp_blob_set(&meta->exif, m->data + 6, m->data_length - 6), "EXIF", m->data_length);
-        else if (m->marker == JPEG_APP0 + 1 && m->data_length > sizeof SMP_JPEG_XMP && !xmp &&
-                 memcmp(m->data, SMP_JPEG_XMP, sizeof SMP_JPEG_XMP) == 0) {
-            const char *packet = (const char *)m->data + sizeof SMP_JPEG_XMP;
-            need(state, smp_meta_add_text(meta, SMP_XMP_KEY, packet, m->data_length - sizeof SMP_JPEG_XMP), "XMP",
-                 m->data_length);
-            xmp = true;
-        }
-    }
     media->orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
     if (!state->cmyk) /* what it would describe is not what we deliver */
-        keep_icc(state, &meta->icc);
+        smp_jpeg_keep_icc(&state->base, &meta->icc);
+    if (state->markers.pictures > 1)
+        smp_note(state->base.notes, "the file holds %u pictures (MPO); the first alone is read",
+                 state->markers.pictures);
     double unit = jpeg->density_unit == 1 ? 1 / 0.0254 : 100; /* dots an inch, a centimetre */
     bool aspect = jpeg->density_unit == 0;
     if (jpeg->saw_JFIF_marker && jpeg->X_density && jpeg->Y_density &&
@@ -195,16 +151,19 @@ static void describe_picture(jpeg_reader *state)
     }
     static const char *const spaces[] = {"unknown", "gray", "RGB", "YCbCr", "CMYK", "YCCK"};
     unsigned space = (unsigned)jpeg->jpeg_color_space;
-    snprintf(media->detail, sizeof media->detail, "%s%s%s", space < 6 ? spaces[space] : spaces[0], sampling,
-             jpeg->progressive_mode ? ", progressive" : "");
+    snprintf(media->detail, sizeof media->detail, "%s%s%s%s", space < 6 ? spaces[space] : spaces[0], sampling,
+             jpeg->progressive_mode ? ", progressive" : "", jpeg->arith_code ? ", arithmetic coding" : "");
 }
 
 static void count_scans(j_common_ptr cinfo)
 {
     jpeg_reader *state = reader_of((j_decompress_ptr)cinfo);
-    if (state->jpeg.input_scan_number > MAX_SCANS)
-        smp_jpeg_stop(&state->base,
-                      smp_fail(state->base.err, SMP_E_LIMIT, "the JPEG has more than %d scans", MAX_SCANS));
+    if (state->jpeg.input_scan_number <= state->most_scans)
+        return;
+    smp_fail(state->base.err, SMP_E_LIMIT, "the JPEG has more than %d scans, too many for its %u x %u pixels",
+             state->most_scans, state->jpeg.image_width, state->jpeg.image_height);
+    smp_hint(state->base.err, "if the file is to be trusted, save it as a baseline JPEG or PNG with another program");
+    smp_jpeg_stop(&state->base, SMP_E_LIMIT);
 }
 
 static void read_header(void *context)
@@ -215,7 +174,7 @@ static void read_header(void *context)
     jpeg->err = smp_jpeg_errors(&state->base, SMP_E_DECODE);
     jpeg_create_decompress(jpeg);
     state->created = true;
-    smp_jpeg_adopt_memory(&state->base, (j_common_ptr)jpeg, MARKERS_CAP);
+    smp_jpeg_adopt_memory(&state->base, (j_common_ptr)jpeg, HEADER_CAP);
     jpeg->client_data = state;
     state->source = (struct jpeg_source_mgr){
         .init_source = source_start,
@@ -227,20 +186,18 @@ static void read_header(void *context)
     jpeg->src = &state->source;
     state->progress.progress_monitor = count_scans;
     jpeg->progress = &state->progress;
-    jpeg_save_markers(jpeg, JPEG_COM, MARKER_LENGTH);
-    jpeg_save_markers(jpeg, JPEG_APP0 + 1, MARKER_LENGTH);
-    jpeg_save_markers(jpeg, JPEG_APP0 + 2, MARKER_LENGTH);
+    smp_jpeg_watch_markers(jpeg);
     jpeg_read_header(jpeg, TRUE);
+    state->markers.closed = true;
 
-    uint64_t blocks = count_blocks(jpeg);
+    uint64_t blocks = count_blocks(jpeg), scans = SCANNED_BLOCKS / (blocks ? blocks : 1);
+    state->most_scans = scans < LEAST_SCANS ? LEAST_SCANS : scans > MOST_SCANS ? MOST_SCANS : (int)scans;
     bool whole = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
     check(state, smp_check_picture(&state->reader->limits, jpeg->image_width, jpeg->image_height,
                                    whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
-    /* Its decoder goes on with zeros where data is missing, without a word. */
-    if (jpeg->arith_code)
-        check(state, smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is coded arithmetically, which is not read"));
-    /* A Huffman code takes at least one bit a block. */
-    check(state, smp_check_size(&state->reader->source, blocks / 8, state->base.err));
+    /* A Huffman code takes at least one bit a block. Arithmetic coding has no such floor. */
+    if (!jpeg->arith_code)
+        check(state, smp_check_size(&state->reader->source, blocks / 8, state->base.err));
     state->base.memory.cap = UINT64_MAX; /* from here on --max-memory alone counts */
 
     switch (jpeg->jpeg_color_space) {
@@ -254,7 +211,6 @@ static void read_header(void *context)
     case JCS_CMYK:
     case JCS_YCCK:
         jpeg->out_color_space = JCS_CMYK;
-        state->inverted = jpeg->saw_Adobe_marker;
         state->cmyk = smp_alloc_array(jpeg->image_width, 4);
         need(state, state->cmyk, "a row", (uint64_t)jpeg->image_width * 4);
         break;
@@ -280,20 +236,22 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
         return smp_fail_memory(err, "JPEG", sizeof *state);
     reader->state = state;
     state->reader = reader;
+    state->base.markers = &state->markers;
+    state->base.notes = &reader->notes;
+    state->markers.meta = &reader->media.meta;
     return smp_jpeg_guard(&state->base, read_header, state, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
-/* Without a profile, ink is taken to subtract light: R = (1 - C) (1 - K). */
+/* Without a profile, ink is taken to subtract light: R = (1 - C) (1 - K). 255 is no ink, as Adobe stores it: decoders
+ * take it so, whether the file has Adobe's marker or not. */
 static void cmyk_to_rgb(const jpeg_reader *state, uint8_t *to)
 {
-    unsigned flip = state->inverted ? 0 : 255;
     for (int64_t x = 0; x < state->reader->media.shape.width; x++) {
         const uint8_t *ink = state->cmyk + 4 * x;
-        unsigned k = ink[3] ^ flip;
         for (int c = 0; c < 3; c++)
-            to[3 * x + c] = (uint8_t)(((ink[c] ^ flip) * k + 127) / 255);
+            to[3 * x + c] = (uint8_t)((ink[c] * ink[3] + 127) / 255);
     }
 }
 
@@ -321,6 +279,19 @@ smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_
     return smp_jpeg_guard(&state->base, read_rows, state, err);
 }
 
+/* Whether another JPEG begins right behind the one that was read. */
+static bool is_followed(jpeg_reader *state)
+{
+    enum { HEAD = 3 };
+    uint8_t head[HEAD];
+    const uint8_t *more;
+    size_t have = state->source.bytes_in_buffer < HEAD ? state->source.bytes_in_buffer : HEAD;
+    memcpy(head, state->source.next_input_byte, have);
+    size_t rest = smp_source_peek(&state->reader->source, &more, HEAD - have);
+    memcpy(head + have, more, rest);
+    return smp_jpeg_sniff(head, have + rest);
+}
+
 static void read_end(void *context)
 {
     jpeg_reader *state = context;
@@ -329,6 +300,8 @@ static void read_end(void *context)
             check(state,
                   smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is damaged: component %d is missing", i + 1));
     jpeg_finish_decompress(&state->jpeg);
+    if (state->markers.pictures < 2 && is_followed(state))
+        smp_note(state->base.notes, "another JPEG follows the first, which alone is read");
 }
 
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err)
@@ -342,6 +315,7 @@ void smp_jpeg_read_close(smp_reader *reader)
     jpeg_reader *state = reader->state;
     if (state->created)
         jpeg_destroy_decompress(&state->jpeg);
+    smp_jpeg_free_markers(&state->markers);
     smp_free(state->cmyk);
     smp_free(state);
     reader->state = NULL;

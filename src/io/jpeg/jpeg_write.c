@@ -108,8 +108,12 @@ static void put_icc(jpeg_writer *state)
 {
     const smp_blob *icc = &state->meta->icc;
     size_t parts = (icc->size + ICC_PART - 1) / ICC_PART;
-    if (!icc->size || parts > ICC_PARTS || !smp_icc_fits(icc, state->writer->shape.channels))
+    if (!icc->size || !smp_icc_fits(icc, state->writer->shape.channels))
         return;
+    if (parts > ICC_PARTS) {
+        smp_note(&state->writer->notes, "the ICC profile is left out: %zu bytes are more than a JPEG holds", icc->size);
+        return;
+    }
     for (size_t i = 0; i < parts; i++) {
         size_t size = icc->size - i * ICC_PART < ICC_PART ? icc->size - i * ICC_PART : ICC_PART;
         memcpy(state->marker, "ICC_PROFILE", 12);
@@ -123,14 +127,17 @@ static void put_icc(jpeg_writer *state)
 static void put_xmp(jpeg_writer *state, const char *packet)
 {
     const size_t prefix = sizeof SMP_JPEG_XMP, size = strlen(packet);
-    if (prefix + size > MARKER_BYTES)
+    if (prefix + size > MARKER_BYTES) {
+        smp_note(&state->writer->notes, "the XMP packet is left out: %zu bytes are more than a marker of a JPEG holds",
+                 size);
         return;
+    }
     memcpy(state->marker, SMP_JPEG_XMP, prefix);
     memcpy(state->marker + prefix, packet, size);
     jpeg_write_marker(&state->jpeg, JPEG_APP0 + 1, state->marker, (unsigned)(prefix + size));
 }
 
-/* EXIF, XMP and texts longer than a marker are left out. */
+/* EXIF, XMP and texts longer than a marker are left out, with a note. */
 static void put_metadata(jpeg_writer *state)
 {
     const smp_meta *meta = state->meta;
@@ -142,6 +149,9 @@ static void put_metadata(jpeg_writer *state)
         memcpy(state->marker + 6, meta->exif.data, meta->exif.size);
         smp_exif_reset_orientation(state->marker + 6, meta->exif.size);
         jpeg_write_marker(&state->jpeg, JPEG_APP0 + 1, state->marker, (unsigned)meta->exif.size + 6);
+    } else if (meta->exif.size >= 8) {
+        smp_note(&state->writer->notes, "EXIF is left out: %zu bytes are more than a marker of a JPEG holds",
+                 meta->exif.size);
     }
     put_icc(state);
     for (size_t i = 0; i < meta->text_count; i++) {
@@ -154,6 +164,8 @@ static void put_metadata(jpeg_writer *state)
         int size = snprintf((char *)state->marker, MARKER_BYTES, "%s%s%s", plain ? "" : key, plain ? "" : ": ", value);
         if (size > 0 && size < MARKER_BYTES)
             jpeg_write_marker(&state->jpeg, JPEG_COM, state->marker, (unsigned)size);
+        else
+            smp_note(&state->writer->notes, "the text '%.80s' is left out: it is longer than a marker of a JPEG", key);
     }
 }
 

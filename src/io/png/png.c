@@ -1,5 +1,6 @@
 /* The PNG row of the format table, and what its reader and writer share: libpng's errors as ours, its memory counted.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -86,22 +87,51 @@ static PNG_NORETURN void png_failed(png_structp png, png_const_charp message)
     smp_png_stop(state, describe(state, message ? message : "unknown"));
 }
 
-/* Reading, libpng only warns where it leaves something out. Metadata may be left out: wrong profiles are everywhere,
- * and the picture is there all the same. What the picture is made of may not, nor may a limit pass unsaid. */
+static bool is_one_of(const char *type, const char (*types)[5], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(type, types[i], 4) == 0)
+            return true;
+    return false;
+}
+
+/* A warning that begins with the type of a chunk that the picture can do without. */
+static void note_chunk(smp_png *state, const char *message)
+{
+    static const char types[][5] = {"cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "bKGD", "hIST", "pHYs",
+                                    "sPLT", "tIME", "tEXt", "zTXt", "iTXt", "eXIf", "oFFs", "pCAL",
+                                    "sCAL", "cICP", "mDCV", "cLLI", "acTL", "fcTL", "fdAT"};
+    const bool known = strlen(message) > 6 && memcmp(message + 4, ": ", 2) == 0 &&
+                       is_one_of(message, types, sizeof types / sizeof types[0]);
+    const bool damaged = strstr(message, "CRC error") != NULL;
+    if (damaged && !known) /* its type may be what is damaged: it might have been of the picture */
+        png_failed(state->png, message);
+    if (!known)
+        return;
+    if (damaged)
+        smp_note(state->notes, "the chunk %.4s is damaged (its CRC is wrong) and is left out", message);
+    if (memcmp(message, "iCCP", 4) == 0) { /* many profiles that libpng finds fault with are kept: see keep_colour() */
+        state->icc_damaged |= damaged;
+        snprintf(state->icc_fault, sizeof state->icc_fault, "%s", message + 6);
+    } else if (!damaged)
+        smp_note(state->notes, "the chunk %.4s is left out (libpng: %.100s)", message, message + 6);
+}
+
+/* Reading, libpng only warns where it leaves something out. Metadata may be left out, with a note: the picture is there
+ * all the same. What the picture is made of may not, nor may a limit pass unsaid. */
 static void png_warned(png_structp png, png_const_charp message)
 {
-    static const char *const picture[] = {"IHDR", "PLTE", "tRNS", "IDAT", "IEND"};
+    static const char picture[][5] = {"IHDR", "PLTE", "tRNS", "IDAT", "IEND"};
     static const char *const limits[] = {"too large", "exceeds", "memory"};
-    const smp_png *state = png_get_error_ptr(png);
+    smp_png *state = png_get_error_ptr(png);
     if (state->fault != SMP_E_DECODE)
         return;
-    bool fatal = state->refused != 0;
-    for (size_t i = 0; i < sizeof picture / sizeof picture[0]; i++)
-        fatal |= strncmp(message, picture[i], 4) == 0;
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-        fatal |= strstr(message, limits[i]) != NULL;
+    bool fatal = state->refused != 0 || (strlen(message) >= 4 && is_one_of(message, picture, 5));
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) /* a profile's own length may be any number */
+        fatal |= strstr(message, limits[i]) != NULL && strncmp(message, "iCCP", 4) != 0;
     if (fatal)
         png_failed(png, message);
+    note_chunk(state, message);
 }
 
 smp_code smp_png_create(smp_png *state, bool reading, smp_error *err)

@@ -28,11 +28,11 @@ enum {
 };
 
 typedef struct block {
-    int64_t rows, kept;   /* of the picture; the first of them lie in smp_png_blocks.kept */
-    const uint8_t *above; /* the row before the first */
-    const uint8_t *borrowed;  /* the caller's rows, which follow those kept */
-    int64_t stride;       /* of borrowed */
-    uint8_t *packed;      /* room for a chunk's head, then what the rows pack to, then its tail */
+    int64_t rows, kept;      /* of the picture; the first of them lie in smp_png_blocks.kept */
+    const uint8_t *above;    /* the row before the first */
+    const uint8_t *borrowed; /* the caller's rows, which follow those kept */
+    int64_t stride;          /* of borrowed */
+    uint8_t *packed;         /* room for a chunk's head, then what the rows pack to, then its tail */
     size_t packed_size;
     uint32_t adler, crc; /* crc: of the chunk as far as it goes without the stream's tail */
 } block;

@@ -24,8 +24,8 @@ typedef struct smp_png_blocks_setup {
 smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks **out, smp_error *err);
 void smp_png_blocks_close(smp_png_blocks *blocks);
 
-/* Takes in at most `rows` rows; says how many: fewer when chunks are due first. Rows are borrowed: they stay as they are
- * until smp_png_blocks_settle. */
+/* Takes in at most `rows` rows; says how many: fewer when chunks are due first. Rows are borrowed: they stay as they
+ * are until smp_png_blocks_settle. */
 int64_t smp_png_blocks_put(smp_png_blocks *blocks, const void *from, int64_t stride, int64_t rows);
 
 /* From now on the rows that were put are the caller's again: waits until those of full blocks are read, which need not

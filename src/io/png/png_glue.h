@@ -16,9 +16,12 @@ typedef struct smp_png {
     uint64_t live, cap; /* bytes that libpng holds, and may hold */
     uint64_t refused;   /* bytes of the first allocation that failed or passed the cap; 0: none */
     bool over_cap;
-    smp_source *source; /* reading */
-    smp_output *output; /* writing */
-    smp_code fault;     /* of a message of libpng's that is not memory or input: SMP_E_DECODE or SMP_E_WRITE */
+    smp_notes *notes;    /* reading: the reader's */
+    bool icc_damaged;    /* reading: the profile's CRC is wrong */
+    char icc_fault[100]; /* reading: what libpng said of the profile */
+    smp_source *source;  /* reading */
+    smp_output *output;  /* writing */
+    smp_code fault;      /* of a message of libpng's that is not memory or input: SMP_E_DECODE or SMP_E_WRITE */
 } smp_png;
 
 /* Makes the libpng structs. state: zeroed, with fault and source or output set; it must not move. */

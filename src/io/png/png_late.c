@@ -19,7 +19,7 @@ void smp_png_limit(smp_png *state)
     png_set_user_limits(state->png, INT32_MAX, INT32_MAX); /* sizes were judged before libpng sees them */
     png_set_chunk_cache_max(state->png, CHUNKS_CAP);
     png_set_chunk_malloc_max(state->png, CHUNK_CAP);
-    png_set_crc_action(state->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT); /* damage, wherever it is */
+    png_set_crc_action(state->png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD); /* png_warned() judges those left out */
     png_set_benign_errors(state->png, 1); /* what is wrong with metadata does not lose the picture: png_warned() */
 #ifdef PNG_SKIP_sRGB_CHECK_PROFILE
     png_set_option(state->png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON); /* keep old sRGB profiles as they are */
@@ -175,6 +175,7 @@ smp_code smp_png_read_late(smp_reader *reader, smp_error *err)
     state->count = count;
     state->next = -1;
     state->base.fault = SMP_E_DECODE;
+    state->base.notes = &reader->notes;
     state->base.cap = SMP_PNG_METADATA_CAP;
     smp_code code = smp_png_create(&state->base, true, err);
     if (code == SMP_OK)
@@ -192,7 +193,8 @@ typedef struct rest_reader {
     size_t given; /* bytes of head and pixel */
 } rest_reader;
 
-static const uint8_t pixel[] = {0, 0, 0, 10, 'I', 'D', 'A', 'T', 0x78, 0x01, 0x63, 0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x01, 0x73, 0x75, 0x01, 0x18};
+static const uint8_t pixel[] = {0,    0,    0,    10,   'I',  'D',  'A',  'T',  0x78, 0x01, 0x63,
+                                0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x01, 0x73, 0x75, 0x01, 0x18};
 
 static void feed_rest(png_structp png, png_bytep to, size_t size)
 {
@@ -225,8 +227,10 @@ smp_code smp_png_read_behind(smp_reader *reader, uint64_t position, smp_error *e
         return smp_fail_memory(err, "PNG", sizeof *state);
     state->base.source = &reader->source;
     state->base.fault = SMP_E_DECODE;
+    state->base.notes = &reader->notes;
     state->base.cap = SMP_PNG_METADATA_CAP;
-    smp_code code = smp_source_seek(&reader->source, position) ? SMP_OK : smp_fail(err, SMP_E_READ, "cannot read the file again");
+    smp_code code =
+        smp_source_seek(&reader->source, position) ? SMP_OK : smp_fail(err, SMP_E_READ, "cannot read the file again");
     if (code == SMP_OK)
         code = smp_png_create(&state->base, true, err);
     if (code == SMP_OK)

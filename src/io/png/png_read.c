@@ -10,17 +10,19 @@
 
 enum {
     ROWS_HELD = 4,       /* rows that libpng keeps, at their widest */
+    AHEAD = 64 << 20,    /* bytes of a pipe that are kept, to look behind the picture for EXIF and texts */
     DEFLATE_RATIO = 1032 /* no deflate stream expands more: zlib technical details, "maximum compression factor" */
 };
 
 typedef struct png_reader {
     smp_png base;
     smp_reader *reader;
-    uint8_t frame[8];     /* what libpng read last, when it was as long: the length and type of the chunk it stopped at */
+    uint8_t frame[8]; /* what libpng read last, when it was as long: the length and type of the chunk it stopped at */
     smp_png_plain *plain; /* reads the rows instead of libpng */
     bool plain_format;    /* as png_plain.h can read it */
+    png_infop behind;     /* what stands behind the picture of a long pipe */
     bool again;           /* the header is read for the second time: nothing is kept of it */
-    uint8_t *whole; /* interlaced: the finished picture */
+    uint8_t *whole;       /* interlaced: the finished picture */
     png_bytep *pointers;
     int64_t stride;
     /* of the call in progress */
@@ -38,7 +40,7 @@ static void feed(png_structp png, png_bytep to, size_t size)
     smp_png *state = png_get_io_ptr(png);
     if (smp_source_read(state->source, to, size) != size)
         smp_png_stop(state, smp_source_ended(state->source, state->err));
-    if (size == sizeof ((png_reader *)state)->frame)
+    if (size == sizeof((png_reader *)state)->frame)
         memcpy(((png_reader *)state)->frame, to, size);
 }
 
@@ -67,6 +69,8 @@ static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error 
     *row_bytes = width * (head[25] < sizeof expanded ? expanded[head[25]] : 4) * (depth == 16 ? 2 : 1);
     uint64_t held = *row_bytes * (head[INTERLACED] ? height + ROWS_HELD : ROWS_HELD);
     smp_code code = smp_check_picture(&reader->limits, (int64_t)width, (int64_t)height, held, err);
+    if (code == SMP_OK)
+        code = smp_source_read_ahead(&reader->source, AHEAD, err);
     if (code != SMP_OK)
         return code;
     return smp_check_size(&reader->source, (width * bits + 7) / 8 * height / DEFLATE_RATIO, err);
@@ -86,9 +90,11 @@ static void keep_colour(png_reader *state, smp_meta *meta)
     png_bytep profile;
     int method, intent;
     png_uint_32 size;
-    if (png_get_iCCP(png, info, &name, &method, &profile, &size)) {
+    if (png_get_iCCP(png, info, &name, &method, &profile, &size) && !state->base.icc_damaged) {
         need(state, smp_blob_set(&meta->icc, profile, size), "an ICC profile", size);
         snprintf(meta->icc_name, sizeof meta->icc_name, "%s", name);
+    } else if (state->base.icc_fault[0] && !state->base.icc_damaged) {
+        smp_note(state->base.notes, "the ICC profile is invalid and is left out (libpng: %s)", state->base.icc_fault);
     }
     if (png_get_sRGB(png, info, &intent))
         meta->srgb_intent = intent;
@@ -99,12 +105,38 @@ static void keep_colour(png_reader *state, smp_meta *meta)
     meta->has_chrm = png_get_cHRM(png, info, c, c + 1, c + 2, c + 3, c + 4, c + 5, c + 6, c + 7) != 0;
 }
 
+static bool keep_chunk(const png_unknown_chunk *chunk, const char *type, uint8_t *to, size_t size)
+{
+    bool fits = memcmp(chunk->name, type, 4) == 0 && chunk->size == size;
+    if (fits)
+        memcpy(to, chunk->data, size);
+    return fits;
+}
+
+/* Chunks that this libpng need not know. */
+static void keep_chunks(png_reader *state, smp_meta *meta)
+{
+    png_unknown_chunkp chunks = NULL;
+    int count = png_get_unknown_chunks(state->base.png, state->base.info, &chunks);
+    uint8_t frames[8];
+    for (int i = 0; i < count; i++) {
+        const png_unknown_chunk *chunk = &chunks[i];
+        meta->has_cicp |= keep_chunk(chunk, "cICP", meta->cicp, sizeof meta->cicp);
+        meta->has_mdcv |= keep_chunk(chunk, "mDCV", meta->mdcv, sizeof meta->mdcv);
+        meta->has_clli |= keep_chunk(chunk, "cLLI", meta->clli, sizeof meta->clli);
+        if (keep_chunk(chunk, "acTL", frames, sizeof frames) && be32(frames) > 1)
+            smp_note(state->base.notes, "the file is an animation of %u pictures; the first alone is read",
+                     be32(frames));
+    }
+}
+
 static void keep_metadata(png_reader *state)
 {
     png_structp png = state->base.png;
     png_infop info = state->base.info;
     smp_meta *meta = &state->reader->media.meta;
     keep_colour(state, meta);
+    keep_chunks(state, meta);
     png_uint_32 x, y;
     int unit;
     if (png_get_pHYs(png, info, &x, &y, &unit)) {
@@ -122,6 +154,8 @@ static void read_header(void *context)
     png_infop info = state->base.info;
     smp_media *media = &state->reader->media;
     smp_png_limit(&state->base);
+    static const png_byte kept[] = "cICP\0mDCV\0cLLI\0acTL";
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, kept, 4);
     png_set_read_fn(png, &state->base, feed);
     png_read_info(png, info);
 
@@ -184,6 +218,7 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     state->reader = reader;
     state->base.source = &reader->source;
     state->base.fault = SMP_E_DECODE;
+    state->base.notes = &reader->notes;
     state->base.cap = SMP_PNG_METADATA_CAP + row_bytes * ROWS_HELD;
     code = smp_png_create(&state->base, true, err);
     if (code == SMP_OK)
@@ -193,8 +228,8 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     /* Only where the file can be read again: see fall_back(). */
     if (code == SMP_OK && state->plain_format && reader->source.seekable && memcmp(state->frame + 4, "IDAT", 4) == 0) {
         int sample = (int)smp_sample_size((int)reader->media.shape.format);
-        code = smp_png_plain_open(&reader->source, be32(state->frame), state->stride, reader->media.shape.channels * sample,
-                                  sample, &state->plain, err);
+        code = smp_png_plain_open(&reader->source, be32(state->frame), state->stride,
+                                  reader->media.shape.channels * sample, sample, &state->plain, err);
     }
     return code;
 }
@@ -250,13 +285,34 @@ smp_code smp_png_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t
     return code ? code : smp_png_guard(&state->base, read_rows, state, err);
 }
 
+/* EXIF behind the picture, of a pipe too long to be looked through in advance: an orientation comes too late. */
+static void check_late_exif(png_reader *state, png_infop info)
+{
+    png_uint_32 size;
+    png_bytep exif;
+    if (state->reader->media.meta.exif.data || !png_get_eXIf_1(state->base.png, info, &size, &exif) ||
+        smp_exif_orientation(exif, size) == 1)
+        return;
+    smp_fail(state->base.err, SMP_E_DECODE,
+             "the orientation of the picture stands behind it, found too late in a pipe of more than %d bytes", AHEAD);
+    smp_hint(state->base.err, "write the picture to a file first, and name that");
+    smp_png_stop(&state->base, SMP_E_DECODE);
+}
+
 static void read_end(void *context)
 {
     png_reader *state = context;
-    png_read_end(state->base.png, NULL);
+    if (state->reader->source.seekable) {
+        png_read_end(state->base.png, NULL); /* what is kept of it was read before: smp_png_read_late() */
+        return;
+    }
+    state->behind = png_create_info_struct(state->base.png);
+    need(state, state->behind != NULL, "PNG", sizeof(void *));
+    png_read_end(state->base.png, state->behind);
+    check_late_exif(state, state->behind);
 }
 
-smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
+static smp_code finish(smp_reader *reader, smp_error *err)
 {
     png_reader *state = reader->state;
     uint64_t next;
@@ -272,10 +328,25 @@ smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
     return smp_png_guard(&state->base, read_end, state, err);
 }
 
+smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
+{
+    enum { SIGNATURE = 8 };
+    smp_code code = finish(reader, err);
+    if (code != SMP_OK)
+        return code;
+    const uint8_t *next;
+    size_t size = smp_source_peek(&reader->source, &next, SIGNATURE);
+    if (smp_png_sniff(next, size))
+        smp_note(&reader->notes, "another PNG follows the first, which alone is read");
+    return code;
+}
+
 void smp_png_read_close(smp_reader *reader)
 {
     png_reader *state = reader->state;
     smp_png_plain_close(state->plain);
+    if (state->behind)
+        png_destroy_info_struct(state->base.png, &state->behind);
     smp_png_destroy(&state->base, true);
     smp_free(state->whole);
     smp_free(state->pointers);

@@ -236,7 +236,7 @@ void smp_png_undo_four(uint8_t *const line[5], const uint8_t *from, int64_t row_
     bool mixed = false;
     for (int i = 0; i < ROWS; i++)
         mixed = mixed || from[i * (row_bytes + 1) - 1] != SMP_PNG_PAETH;
-#define PAETH(B) undo_four(line, from, row_bytes, false, B)
+#define PAETH(B)  undo_four(line, from, row_bytes, false, B)
 #define OTHERS(B) undo_four(line, from, row_bytes, true, B)
     if (mixed) {
         SMP_PNG_BY_PIXEL(pixel_bytes, OTHERS)

@@ -16,8 +16,8 @@ bool smp_png_unfilter(uint8_t *to, int64_t pitch, uint8_t *above, const uint8_t 
 int64_t smp_png_undo_sub_avx2(uint8_t *to, const uint8_t *from, int64_t row_bytes, int pixel_bytes);
 #endif
 
-/* Four rows, whatever their filters: line[0] is the row above the first, row k goes to line[k + 1]; `from` is behind the
- * first row's filter byte. The second one is for processors that have AVX2. */
+/* Four rows, whatever their filters: line[0] is the row above the first, row k goes to line[k + 1]; `from` is behind
+ * the first row's filter byte. The second one is for processors that have AVX2. */
 void smp_png_undo_four(uint8_t *const line[5], const uint8_t *from, int64_t row_bytes, int pixel_bytes);
 #if defined(__x86_64__)
 void smp_png_undo_four_avx2(uint8_t *const line[5], const uint8_t *from, int64_t row_bytes, int pixel_bytes);

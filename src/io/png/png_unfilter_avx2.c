@@ -1,6 +1,6 @@
-/* Four rows at once in registers of 256 bits, each with a filter of its own: see png_unfilter.h. Each row runs LAG pixels
- * behind the row above it, whose results it needs, so that the four chains of instructions become one instruction
- * stream. A lag of two keeps moving a row's result into its neighbour's lane out of the chain. */
+/* Four rows at once in registers of 256 bits, each with a filter of its own: see png_unfilter.h. Each row runs LAG
+ * pixels behind the row above it, whose results it needs, so that the four chains of instructions become one
+ * instruction stream. A lag of two keeps moving a row's result into its neighbour's lane out of the chain. */
 #include "io/png/png_unfilter.h"
 
 #if defined(__x86_64__)
@@ -73,8 +73,7 @@ INLINE ways ways_of(const int *filter, const int lane_of[4])
 INLINE __m256i undo(mixture mix, const ways *w, __m256i x, __m256i a, __m256i b, __m256i c)
 {
     const __m256i byte = _mm256_set1_epi16(255);
-    const __m256i mean =
-        _mm256_and_si256(_mm256_add_epi16(x, _mm256_srli_epi16(_mm256_add_epi16(a, b), 1)), byte);
+    const __m256i mean = _mm256_and_si256(_mm256_add_epi16(x, _mm256_srli_epi16(_mm256_add_epi16(a, b), 1)), byte);
     if (mix == ALL_AVERAGE)
         return mean;
     const __m256i slope = _mm256_sub_epi16(b, c), diff = _mm256_sub_epi16(a, c);
@@ -213,9 +212,9 @@ __attribute__((target("avx2"))) void smp_png_undo_four_avx2(uint8_t *const line[
         alike = alike && r.filter[i] == r.filter[0];
     }
 #define UNDO(KIND, B) ((B) <= 4 ? narrow(&r, row_bytes, KIND, B) : wide(&r, row_bytes, KIND, B))
-#define PAETH(B) UNDO(ALL_PAETH, B)
-#define AVERAGE(B) UNDO(ALL_AVERAGE, B)
-#define OTHERS(B) UNDO(MIXED, B)
+#define PAETH(B)      UNDO(ALL_PAETH, B)
+#define AVERAGE(B)    UNDO(ALL_AVERAGE, B)
+#define OTHERS(B)     UNDO(MIXED, B)
     if (alike && r.filter[0] == SMP_PNG_PAETH) {
         SMP_PNG_BY_PIXEL(pixel_bytes, PAETH)
     } else if (alike && r.filter[0] == SMP_PNG_AVERAGE) {
@@ -229,8 +228,8 @@ __attribute__((target("avx2"))) void smp_png_undo_four_avx2(uint8_t *const line[
 #undef UNDO
 }
 
-/* sub1() .. sub8(): sums within a register, each pixel with all before it; the sum of all registers before is added, and
- * only that is waited for. Macros, since a shift by bytes takes a literal number. */
+/* sub1() .. sub8(): sums within a register, each pixel with all before it; the sum of all registers before is added,
+ * and only that is waited for. Macros, since a shift by bytes takes a literal number. */
 #define PLUS_BEFORE(v, bytes) ((bytes) < 16 ? _mm_add_epi8(v, _mm_slli_si128(v, (bytes) < 16 ? (bytes) : 0)) : (v))
 #define DEFINE_SUB(B)                                                                                                  \
     INLINE int64_t sub##B(uint8_t *to, const uint8_t *from, int64_t n)                                                 \

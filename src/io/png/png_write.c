@@ -12,7 +12,7 @@
 #include "io/png/png_glue.h"
 
 enum {
-    FIXED_MAX = 21474,     /* libpng keeps gamma and chromaticities as hundred-thousandths in 32 bits */
+    FIXED_MAX = 21474, /* libpng keeps gamma and chromaticities as hundred-thousandths in 32 bits */
     DEFAULT_LEVEL = 1,
     COMPRESS_TEXT = 1024,  /* bytes from which texts are compressed */
     MEMORY_CAP = 256 << 20 /* bytes libpng may hold besides rows */
@@ -71,6 +71,7 @@ static void put_colour(png_writer *state, int colours)
                      meta->icc.data, (png_uint_32)meta->icc.size);
         if (png_get_valid(png, info, PNG_INFO_iCCP))
             return;
+        smp_note(&state->writer->notes, "the ICC profile is invalid and is left out");
     }
     if (meta->srgb_intent >= 0 && meta->srgb_intent < PNG_sRGB_INTENT_LAST) {
         png_set_sRGB(png, info, meta->srgb_intent);
@@ -107,7 +108,17 @@ static char *to_latin1(const char *text, bool *fits)
     return out;
 }
 
-/* PNG keys: 1 to 79 Latin-1 characters. */
+/* PNG keys: 1 to 79 printable Latin-1 characters, of which libpng takes away blanks at the ends. */
+static bool is_key(const char *latin1)
+{
+    size_t length = strlen(latin1), shown = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)latin1[i];
+        shown += (c > 0x20 && c < 0x7F) || c > 0xA0;
+    }
+    return shown > 0 && length <= 79;
+}
+
 static void put_texts(png_writer *state)
 {
     const smp_meta *meta = state->meta;
@@ -122,15 +133,19 @@ static void put_texts(png_writer *state)
         const char *value = meta->texts[i].value;
         bool fits, international = strcmp(meta->texts[i].key, SMP_XMP_KEY) == 0;
         char *key = state->latin1[2 * i] = to_latin1(meta->texts[i].key, &fits);
-        if (!fits || (key && (!key[0] || strlen(key) > 79)))
+        if (!fits || (key && !is_key(key))) {
+            smp_note(&state->writer->notes, "the text '%.80s' is left out: a PNG cannot hold its keyword",
+                     meta->texts[i].key);
             continue;
+        }
         need(state, key, "a text", strlen(meta->texts[i].key));
         char *latin1 = state->latin1[2 * i + 1] = to_latin1(value, &fits);
         if (fits)
             need(state, latin1, "a text", strlen(value));
         png_text *text = &state->texts[used++];
         text->key = key;
-        bool compress = strlen(value) > COMPRESS_TEXT && !international; /* XMP is to be found by those who know no PNG */
+        bool compress =
+            strlen(value) > COMPRESS_TEXT && !international; /* XMP is to be found by those who know no PNG */
         if (international || !fits) {
             text->compression = compress ? PNG_ITXT_COMPRESSION_zTXt : PNG_ITXT_COMPRESSION_NONE;
             text->text = meta->texts[i].value;
@@ -141,6 +156,18 @@ static void put_texts(png_writer *state)
     }
     if (used)
         png_set_text(state->base.png, state->base.info, state->texts, (int)used);
+}
+
+/* Chunks that this libpng need not know. They stand before the palette and the picture. */
+static void write_chunks(png_writer *state)
+{
+    const smp_meta *meta = state->meta;
+    if (meta->has_cicp)
+        png_write_chunk(state->base.png, (png_const_bytep) "cICP", meta->cicp, sizeof meta->cicp);
+    if (meta->has_mdcv)
+        png_write_chunk(state->base.png, (png_const_bytep) "mDCV", meta->mdcv, sizeof meta->mdcv);
+    if (meta->has_clli)
+        png_write_chunk(state->base.png, (png_const_bytep) "cLLI", meta->clli, sizeof meta->clli);
 }
 
 static void put_metadata(png_writer *state)
@@ -181,6 +208,9 @@ static void write_header(void *context)
         put_metadata(state);
     if (state->base.refused)
         png_error(png, "memory");
+    png_write_info_before_PLTE(png, state->base.info);
+    if (state->meta)
+        write_chunks(state);
     png_write_info(png, state->base.info);
 }
 

@@ -32,7 +32,8 @@ void smp_banded_matrices(const smp_gaussian *gaussian, int channels, int steps, 
                 int m, byte;
                 place(slot % 32, slot / 32, &m, &byte);
                 byte = byte % 16 * 2 + byte / 16 * 4; /* a lane's two registers are 8 bytes side by side */
-                const uint32_t w = weight(gaussian, 32 * s + byte + i - smp_banded_side(steps) - column_of(m), channels);
+                const uint32_t w =
+                    weight(gaussian, 32 * s + byte + i - smp_banded_side(steps) - column_of(m), channels);
                 words[s * 128 + slot] |= (w >> 8) << 8 * i;
                 words[(steps + s) * 128 + slot] |= (w & 255) << 8 * i;
             }

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "stages/shared/launch_shapes.h"
 #include "stages/shared/channel_mixing.h"
+#include "stages/shared/launch_shapes.h"
 
 static const char *tiled(const smp_io *io, const void *kernel)
 {

@@ -20,8 +20,8 @@ static int64_t or_else(unsigned given, int64_t otherwise)
     return given ? (int64_t)given : otherwise;
 }
 
-/* Blocks for n items of which a thread takes one at a time, at most `resident`; the histogram's parts share them, and have
- * a counter more each, for what is not theirs. */
+/* Blocks for n items of which a thread takes one at a time, at most `resident`; the histogram's parts share them, and
+ * have a counter more each, for what is not theirs. */
 static void share_out(int64_t n, int threads, int64_t resident, int64_t counters, int64_t shared, smp_grid *grid)
 {
     const int64_t fit = shared / COUNTER, parts = counters <= fit ? 1 : (counters + fit - 2) / (fit - 1);

@@ -52,7 +52,8 @@ const smp_variant smp_filter_variants[] = {
      .scratch = scratch,
      .band = SMP_FIR_CHUNK},
     {.name = "register",
-     .help = "sixteen results a thread, so that samples read from shared memory serve many taps (GPU; on a CPU as tiled)",
+     .help =
+         "sixteen results a thread, so that samples read from shared memory serve many taps (GPU; on a CPU as tiled)",
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_tiled), "fir_register", register_geometry}},
      .scratch = scratch,
      .band = SMP_FIR_CHUNK},
@@ -142,7 +143,8 @@ static double window_at(const smp_filter_params *filter, int i, int count)
 }
 
 /* Adds `sign` times a low-pass with its cutoff at this fraction of the rate; its taps sum to 1. */
-static void add_lowpass(const smp_filter_params *filter, double cutoff, double sign, double *taps, double *one, int count)
+static void add_lowpass(const smp_filter_params *filter, double cutoff, double sign, double *taps, double *one,
+                        int count)
 {
     double sum = 0;
     for (int i = 0; i < count; i++) {
@@ -169,22 +171,24 @@ double *smp_band_taps(const smp_filter_params *filter, double low, double high, 
     return taps;
 }
 
-/* The slope in Hz at a cutoff where none was given. It must leave room on both sides, so that half the amplitude is left at
- * the cutoff itself. */
+/* The slope in Hz at a cutoff where none was given. It must leave room on both sides, so that half the amplitude is
+ * left at the cutoff itself. */
 static double slope(double cutoff, double rate)
 {
-    double width = cutoff / 3 > rate / 1000 ? cutoff / 3 : rate / 1000, room = cutoff < rate / 2 - cutoff ? cutoff : rate / 2 - cutoff;
+    double width = cutoff / 3 > rate / 1000 ? cutoff / 3 : rate / 1000,
+           room = cutoff < rate / 2 - cutoff ? cutoff : rate / 2 - cutoff;
     return width < room ? width : room;
 }
 
-smp_code smp_band_plan(const smp_filter_params *filter, double low, double high, const smp_shape *in, smp_node_plan *work,
-                       smp_error *err)
+smp_code smp_band_plan(const smp_filter_params *filter, double low, double high, const smp_shape *in,
+                       smp_node_plan *work, smp_error *err)
 {
     const double half = in->rate / 2;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a frequency needs");
     if (low >= half) {
-        smp_fail(err, SMP_E_PIPE, "nothing is left above %.6g Hz: the sound's rate of %.6g Hz ends at %.6g Hz", low, in->rate, half);
+        smp_fail(err, SMP_E_PIPE, "nothing is left above %.6g Hz: the sound's rate of %.6g Hz ends at %.6g Hz", low,
+                 in->rate, half);
         return smp_hint(err, "give a frequency below half the rate");
     }
     if (low <= 0 && high >= half) {
@@ -203,9 +207,11 @@ smp_code smp_band_plan(const smp_filter_params *filter, double low, double high,
     if (count == INT64_MIN) {
         double wanted = ceil(taps_for(filter, transition / in->rate));
         if (!(wanted <= SMP_FIR_MOST)) {
-            smp_fail(err, SMP_E_PIPE, "a slope of %.4g Hz at a rate of %.6g Hz takes %.0f taps; at most %d are possible", transition,
+            smp_fail(err, SMP_E_PIPE,
+                     "a slope of %.4g Hz at a rate of %.6g Hz takes %.0f taps; at most %d are possible", transition,
                      in->rate, wanted, SMP_FIR_MOST);
-            return smp_hint(err, "allow a wider slope: transition=%.4gHz, or give taps=", transition * wanted / SMP_FIR_MOST * 1.01);
+            return smp_hint(err, "allow a wider slope: transition=%.4gHz, or give taps=",
+                            transition * wanted / SMP_FIR_MOST * 1.01);
         }
         count = smp_max_i64(3, (int64_t)wanted | 1);
     }

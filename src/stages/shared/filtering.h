@@ -14,32 +14,52 @@ smp_code smp_filter_plan(const double *taps, int count, smp_node_plan *work, smp
 
 /* Parameters that lowpass, highpass and bandpass have in common; the first fields of their structs. */
 typedef struct smp_filter_params {
-    int64_t taps;      /* INT64_MIN: auto */
-    double transition; /* Hz; NaN: auto */
-    int window;        /* smp_window */
+    int64_t taps;       /* INT64_MIN: auto */
+    double transition;  /* Hz; NaN: auto */
+    int window;         /* smp_window */
     double attenuation; /* dB, of Kaiser's window */
 } smp_filter_params;
 
 typedef enum smp_window { SMP_WINDOW_KAISER, SMP_WINDOW_HANN, SMP_WINDOW_HAMMING, SMP_WINDOW_BLACKMAN } smp_window;
 
 /* Rows of the parameter table for these fields. */
-#define SMP_FILTER_ROWS(type)                                                                                              \
-    {"taps", offsetof(type, filter.taps), SMP_T_INT, SMP_UNIT_NONE, 3, SMP_FIR_MOST, "auto",                               \
-     "length of the filter, odd; auto: as many as the transition takes", NULL, SMP_P_AUTO | SMP_P_ODD},                    \
-    {"transition", offsetof(type, filter.transition), SMP_T_FLOAT, SMP_UNIT_HZ, 0.01, 1e6, "auto",                         \
-     "width of the slope round a cutoff; auto: a third of the cutoff, and no less than a thousandth of the rate", NULL,    \
-     SMP_P_AUTO},                                                                                                          \
-    {"window", offsetof(type, filter.window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "kaiser",                                   \
-     "kaiser as attenuation says; hann, hamming and blackman stop 44, 53 and 74 dB", smp_window_names, 0},                 \
-    {"attenuation", offsetof(type, filter.attenuation), SMP_T_FLOAT, SMP_UNIT_DB, 30, 120, "80dB",                         \
-     "of what is stopped, with window=kaiser", NULL, 0}
+#define SMP_FILTER_ROWS(type)                                                                                          \
+    {"taps",    offsetof(type, filter.taps),                                                                           \
+     SMP_T_INT, SMP_UNIT_NONE,                                                                                         \
+     3,         SMP_FIR_MOST,                                                                                          \
+     "auto",    "length of the filter, odd; auto: as many as the transition takes",                                    \
+     NULL,      SMP_P_AUTO | SMP_P_ODD},                                                                               \
+        {"transition",                                                                                                 \
+         offsetof(type, filter.transition),                                                                            \
+         SMP_T_FLOAT,                                                                                                  \
+         SMP_UNIT_HZ,                                                                                                  \
+         0.01,                                                                                                         \
+         1e6,                                                                                                          \
+         "auto",                                                                                                       \
+         "width of the slope round a cutoff; auto: a third of the cutoff, and no less than a thousandth of the rate",  \
+         NULL,                                                                                                         \
+         SMP_P_AUTO},                                                                                                  \
+        {"window",                                                                                                     \
+         offsetof(type, filter.window),                                                                                \
+         SMP_T_ENUM,                                                                                                   \
+         SMP_UNIT_NONE,                                                                                                \
+         0,                                                                                                            \
+         0,                                                                                                            \
+         "kaiser",                                                                                                     \
+         "kaiser as attenuation says; hann, hamming and blackman stop 44, 53 and 74 dB",                               \
+         smp_window_names,                                                                                             \
+         0},                                                                                                           \
+    {                                                                                                                  \
+        "attenuation", offsetof(type, filter.attenuation), SMP_T_FLOAT, SMP_UNIT_DB, 30, 120, "80dB",                  \
+            "of what is stopped, with window=kaiser", NULL, 0                                                          \
+    }
 
 extern const char *const smp_window_names[];
 
-/* A band that passes from low to high (0: from 0 Hz; infinity: to half the rate), both the frequencies at which half the
- * amplitude (-6.02 dB) is left. Fills the plan. */
-smp_code smp_band_plan(const smp_filter_params *filter, double low, double high, const smp_shape *in, smp_node_plan *work,
-                       smp_error *err);
+/* A band that passes from low to high (0: from 0 Hz; infinity: to half the rate), both the frequencies at which half
+ * the amplitude (-6.02 dB) is left. Fills the plan. */
+smp_code smp_band_plan(const smp_filter_params *filter, double low, double high, const smp_shape *in,
+                       smp_node_plan *work, smp_error *err);
 
 /* Taps that slopes of `transition` (a fraction of the rate) take with Kaiser's window. */
 double smp_kaiser_taps(double attenuation, double transition);

@@ -99,7 +99,7 @@ static void set_whole(const double *b, smp_gaussian *gaussian)
 }
 
 smp_code smp_gaussian_plan(double sigma, double truncate, int edge, double fill, bool bytes, smp_gaussian *gaussian,
-                       smp_node_plan *work, smp_error *err)
+                           smp_node_plan *work, smp_error *err)
 {
     int radius = (int)ceil(truncate * sigma);
     *gaussian = (smp_gaussian){.radius = radius, .edge = edge, .fill = (float)fill};

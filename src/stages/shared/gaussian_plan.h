@@ -9,23 +9,23 @@ enum { SMP_GAUSSIAN_MAX_SIGMA = 1000 }; /* px: 8001 taps a pass with the default
 
 /* Fills w[0..radius] (w[k] for distance k, from the centre) in double: exp(-k^2 / (2 s^2)), normalised so that
  * w[0] + 2 * sum w[k] = 1. s is sigma where the standard deviation of those weights lies within 0.1 % of sigma, else
- * the value that makes it sigma: sampling narrows gaussians below about 0.7 px, cutting tails narrows those with few taps.
- * radius >= 1 and radius >= 2 * sigma, else no s exists. */
+ * the value that makes it sigma: sampling narrows gaussians below about 0.7 px, cutting tails narrows those with few
+ * taps. radius >= 1 and radius >= 2 * sigma, else no s exists. */
 void smp_gaussian_fill(double *w, int radius, double sigma);
 
 /* The standard deviation of weights in that layout. */
 double smp_gaussian_deviation(const double *w, int radius);
 
-/* Fills whole[0..radius], radius <= SMP_GAUSSIAN_INTEGER_ROWS, with whole numbers below 65536 that are nearly proportional to the
- * weights b (as above), and returns their sum over all taps, N <= 65536. Of 4096 scales that one is taken for which
- * the sum of |whole[k] / N - b[k]| over all taps is least: 127.5 times that, which *moved becomes, is as far as a
- * weighted mean of code values 0..255 can move. */
+/* Fills whole[0..radius], radius <= SMP_GAUSSIAN_INTEGER_ROWS, with whole numbers below 65536 that are nearly
+ * proportional to the weights b (as above), and returns their sum over all taps, N <= 65536. Of 4096 scales that one is
+ * taken for which the sum of |whole[k] / N - b[k]| over all taps is least: 127.5 times that, which *moved becomes, is
+ * as far as a weighted mean of code values 0..255 can move. */
 int smp_gaussian_integer_rows(const double *b, int radius, int32_t *whole, double *moved);
 
 /* Plans a blur: *gaussian becomes the kernel parameters, work gets reach, ops and, for many taps, the table of weights.
  * sigma > 0 in px; edge a smp_edge; fill a fraction of full scale; bytes: of an 8-bit picture, whose row weights may be
  * 65536ths (gaussian_weights.h). */
 smp_code smp_gaussian_plan(double sigma, double truncate, int edge, double fill, bool bytes, smp_gaussian *gaussian,
-                       smp_node_plan *work, smp_error *err);
+                           smp_node_plan *work, smp_error *err);
 
 #endif

@@ -11,8 +11,8 @@
 const smp_param smp_convolve_param_list[] = {
     {"kernel", offsetof(smp_convolve_params, kernel), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
      "weights, row by row, at most 63 x 63", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
-    {"edge", offsetof(smp_convolve_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "what lies outside the picture",
-     smp_edge_names, 0},
+    {"edge", offsetof(smp_convolve_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp",
+     "what lies outside the picture", smp_edge_names, 0},
     {"scale", offsetof(smp_convolve_params, scale), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 0, "auto",
      "factor for all weights; auto: 1 / their sum, or 1 when they sum to 0", NULL, SMP_P_AUTO},
     {"offset", offsetof(smp_convolve_params, offset), SMP_T_FLOAT, SMP_UNIT_FRACTION, -1, 1, "0",
@@ -32,7 +32,7 @@ static const char *tiled(const smp_io *io, const void *kernel)
 {
 #define WARP(K)                                                                                                        \
     {                                                                                                                  \
-        "convolve_warp" #K "_1", NULL, "convolve_warp" #K "_3", "convolve_warp" #K "_4"                                            \
+        "convolve_warp" #K "_1", NULL, "convolve_warp" #K "_3", "convolve_warp" #K "_4"                                \
     }
     static const char *const warp[3][4] = {WARP(3), WARP(5), WARP(7)};
 #undef WARP
@@ -65,8 +65,8 @@ smp_code smp_convolve_check(const void *params, smp_error *err)
     const smp_matrix *kernel = &((const smp_convolve_params *)params)->kernel;
     const int rows = kernel->rows, cols = kernel->cols;
     if (rows < 1 || cols < 1 || rows > SMP_CONVOLVE_MAX || cols > SMP_CONVOLVE_MAX) {
-        smp_fail(err, SMP_E_PIPE, "a kernel of %d x %d weights; at most %d x %d are possible", rows, cols, SMP_CONVOLVE_MAX,
-                 SMP_CONVOLVE_MAX);
+        smp_fail(err, SMP_E_PIPE, "a kernel of %d x %d weights; at most %d x %d are possible", rows, cols,
+                 SMP_CONVOLVE_MAX, SMP_CONVOLVE_MAX);
         return smp_hint(err, "for averages over wider squares see the separable blurs");
     }
     for (int i = 0; i < rows * cols; i++)
@@ -89,12 +89,12 @@ smp_code smp_convolve_plan(const smp_convolve_params *params, bool flip, smp_nod
 
     /* The middle is size / 2, before flipping: where scipy.ndimage puts it. */
     smp_convolve taps = {.rows = rows,
-                     .cols = cols,
-                     .up = flip ? (rows - 1) / 2 : rows / 2,
-                     .left = flip ? (cols - 1) / 2 : cols / 2,
-                     .edge = params->edge,
-                     .fill = (float)params->fill,
-                     .offset = (float)params->offset};
+                         .cols = cols,
+                         .up = flip ? (rows - 1) / 2 : rows / 2,
+                         .left = flip ? (cols - 1) / 2 : cols / 2,
+                         .edge = params->edge,
+                         .fill = (float)params->fill,
+                         .offset = (float)params->offset};
     float *k = taps.k;
     if (count > SMP_CONVOLVE_INLINE) {
         work->table_size = (size_t)count * sizeof *k;

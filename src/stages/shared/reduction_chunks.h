@@ -2,8 +2,8 @@
 #ifndef SMP_STAGES_CHUNKS_H
 #define SMP_STAGES_CHUNKS_H
 
-#include "stages/stage.h"
 #include "reduce/stats.h"
+#include "stages/stage.h"
 
 /* Launch geometries of the kernels: a thread a chunk, a warp a chunk and channel, a warp a chunk. */
 void smp_geometry_chunk_naive(const smp_io *io, const void *params, smp_grid *grid);

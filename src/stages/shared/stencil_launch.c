@@ -3,12 +3,12 @@
 
 #include "base/checked.h"
 #include "gaussian/banded_mma.h"
-#include "stencil/box.h"
-#include "stencil/sobel.h"
 #include "gaussian/sharpen.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/strip_launch.h"
+#include "stencil/box.h"
 #include "stencil/convolve.h"
+#include "stencil/sobel.h"
 
 /* Blocks of width x height threads over tiles of `across` samples and `down` rows. */
 static void tiles(const smp_io *io, int64_t across, int64_t down, unsigned width, unsigned height, smp_grid *grid)
@@ -30,7 +30,8 @@ void smp_geometry_gaussian_rows(const smp_io *io, const void *params, smp_grid *
 void smp_geometry_gaussian_columns(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
-    tiles(io, SMP_GAUSSIAN_COLUMNS, SMP_GAUSSIAN_DOWN, SMP_GAUSSIAN_COLUMNS / 4, SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH, grid);
+    tiles(io, SMP_GAUSSIAN_COLUMNS, SMP_GAUSSIAN_DOWN, SMP_GAUSSIAN_COLUMNS / 4, SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH,
+          grid);
 }
 
 /* Bands of gaussian_warp.cuh. Where memory binds, so low ones that the L2 keeps what all warps read and write until the
@@ -138,8 +139,8 @@ void smp_geometry_box_columns(const smp_io *io, const void *params, smp_grid *gr
 
 const char *smp_choose_sobel(const smp_io *io, const void *params)
 {
-    static const char *const names[SMP_SOBEL_TEMPLATES + 1] = {
-        "sobel_tiled0", "sobel_tiled1", "sobel_tiled2", "sobel_tiled3", "sobel_tiled4"};
+    static const char *const names[SMP_SOBEL_TEMPLATES + 1] = {"sobel_tiled0", "sobel_tiled1", "sobel_tiled2",
+                                                               "sobel_tiled3", "sobel_tiled4"};
     static const char *const warp[SMP_SOBEL_Y + 1][SMP_SOBEL_TEMPLATES] = {
         {"sobel_warp1", NULL, "sobel_warp3", "sobel_warp4"},
         {"sobel_warp_x1", NULL, "sobel_warp_x3", "sobel_warp_x4"},

@@ -1,5 +1,5 @@
-/* Launch geometries of the GPU kernels of neighbourhood stages (kernels/stencil/stencil.cuh and what builds on it), and what
- * they need to choose a kernel. The parameters are the kernel parameter structs that are named. */
+/* Launch geometries of the GPU kernels of neighbourhood stages (kernels/stencil/stencil.cuh and what builds on it), and
+ * what they need to choose a kernel. The parameters are the kernel parameter structs that are named. */
 #ifndef SMP_STAGES_STENCIL_GRID_H
 #define SMP_STAGES_STENCIL_GRID_H
 
@@ -8,7 +8,8 @@
 /* smp_gaussian, or a struct that begins with one. */
 void smp_geometry_gaussian_rows(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_gaussian_columns(const smp_io *io, const void *params, smp_grid *grid);
-void smp_geometry_gaussian_warp(const smp_io *io, const void *params, smp_grid *grid); /* where smp_gaussian_warp() says so */
+void smp_geometry_gaussian_warp(const smp_io *io, const void *params,
+                                smp_grid *grid); /* where smp_gaussian_warp() says so */
 void smp_geometry_sharpen_warp(const smp_io *io, const void *params, smp_grid *grid);
 
 /* smp_convolve, smp_sobel, smp_box. */

@@ -38,8 +38,8 @@ static void square_tiles(const smp_io *io, int pad, smp_grid *grid)
     int64_t px = pixel_bytes(io);
     *grid = (smp_grid){.block = {SMP_TRANSPOSE_SIDE, SMP_TRANSPOSE_ROWS, 1},
                        .shared_bytes = (unsigned)(SMP_TRANSPOSE_SIDE * (SMP_TRANSPOSE_SIDE + pad) * px)};
-    set_blocks((io->out.width + SMP_TRANSPOSE_SIDE - 1) / SMP_TRANSPOSE_SIDE, (io->out.rows + SMP_TRANSPOSE_SIDE - 1) / SMP_TRANSPOSE_SIDE,
-               grid);
+    set_blocks((io->out.width + SMP_TRANSPOSE_SIDE - 1) / SMP_TRANSPOSE_SIDE,
+               (io->out.rows + SMP_TRANSPOSE_SIDE - 1) / SMP_TRANSPOSE_SIDE, grid);
 }
 
 static void tiled_geometry(const smp_io *io, const void *params, smp_grid *grid)
@@ -118,7 +118,8 @@ static void swizzled_geometry(const smp_io *io, const void *params, smp_grid *gr
         row_geometry(io, io->out.width * px, grid);
     } else {
         int64_t row_multiple = SMP_TRANSPOSE_ROW_MULTIPLE(px);
-        smp_transpose_stretch a = smp_transpose_columns(io, turn->how, row_multiple, (int64_t)shape.side * shape.across);
+        smp_transpose_stretch a =
+            smp_transpose_columns(io, turn->how, row_multiple, (int64_t)shape.side * shape.across);
         smp_transpose_stretch x = smp_transpose_cut(0, io->out.width, row_multiple, (int64_t)shape.side * shape.down);
         *grid = (smp_grid){.block = {(unsigned)shape.threads, 1, 1},
                            .shared_bytes = (unsigned)smp_transpose_shared(px, shape)};
@@ -180,6 +181,7 @@ void smp_transpose_plan(int32_t how, const smp_shape *in, smp_node_plan *work)
     if (how & SMP_ORIENT_SWAP) {
         work->out.width = in->height;
         work->out.height = in->width;
+        work->swaps_axes = true;
     }
     work->nothing = how == SMP_ORIENT_NONE;
     work->whole = smp_transpose_moves_rows(how);

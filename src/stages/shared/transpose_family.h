@@ -2,8 +2,8 @@
 #ifndef SMP_STAGES_TURN_H
 #define SMP_STAGES_TURN_H
 
-#include "stages/stage.h"
 #include "geometry/transpose.h"
+#include "stages/stage.h"
 
 /* naive, tiled, padded and swizzled; the last two differ from tiled on GPUs alone. */
 extern const smp_variant smp_transpose_variants[];

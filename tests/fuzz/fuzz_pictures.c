@@ -1,4 +1,4 @@
-/* libFuzzer entry: the decoders behind stb_image (BMP, TGA, PSD, HDR), and PNM. */
+/* libFuzzer entry: the decoders of pictures that need no library (BMP, TGA, PSD, HDR, PNM, PFM). */
 #include "fuzz_media.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,0 +1,21 @@
+/* Notes about a file that was read or written all the same: what was left out, and how an unclear place was taken. A
+ * note is one sentence without a full stop; the caller names the file. */
+#ifndef SMP_BASE_NOTES_H
+#define SMP_BASE_NOTES_H
+
+#include "base/error.h"
+
+enum { SMP_MOST_NOTES = 8, SMP_NOTE_BYTES = 240 };
+
+typedef struct smp_notes {
+    int count; /* of items */
+    int more;  /* notes that found no room */
+    char items[SMP_MOST_NOTES][SMP_NOTE_BYTES];
+} smp_notes;
+
+/* Adds a note; notes may be null. The same sentence is kept once. */
+void smp_note(smp_notes *notes, const char *format, ...) SMP_PRINTF(2, 3);
+
+void smp_notes_add(smp_notes *to, const smp_notes *from);
+
+#endif

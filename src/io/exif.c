@@ -1,0 +1,276 @@
+/* EXIF and XMP as far as the picture's own shape goes: orientation, resolution, size, thumbnails. All is changed in
+ * place, so that offsets inside stay right. Sources: TIFF 6.0, section 2; EXIF 2.32; XMP Specification, part 2. */
+#include <string.h>
+
+#include "io/format.h"
+
+enum {
+    TAG_WIDTH = 0x0100,
+    TAG_HEIGHT = 0x0101,
+    TAG_STRIP_OFFSETS = 0x0111,
+    TAG_ORIENTATION = 0x0112,
+    TAG_STRIP_BYTES = 0x0117,
+    TAG_X_RESOLUTION = 0x011A,
+    TAG_Y_RESOLUTION = 0x011B,
+    TAG_JPEG_OFFSET = 0x0201, /* of a thumbnail */
+    TAG_JPEG_BYTES = 0x0202,
+    TAG_EXIF_FOLDER = 0x8769,
+    TAG_EXIF_WIDTH = 0xA002,
+    TAG_EXIF_HEIGHT = 0xA003
+};
+enum { TYPE_SHORT = 3, TYPE_LONG = 4, HEADER = 8, ENTRY = 12 /* bytes */ };
+
+static uint32_t get(const uint8_t *at, int bytes, bool big)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint32_t)at[i] << 8 * (big ? bytes - 1 - i : i);
+    return value;
+}
+
+static void put(uint8_t *at, int bytes, bool big, uint32_t value)
+{
+    for (int i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> 8 * (big ? bytes - 1 - i : i));
+}
+
+/* A folder (IFD): entries of 12 bytes, and behind them where the next folder lies. */
+typedef struct tiff_folder {
+    size_t first; /* entry */
+    size_t count; /* entries that lie within the data */
+    size_t link;  /* where the next folder's position is; 0: beyond the data */
+} tiff_folder;
+
+static bool byte_order(const uint8_t *data, size_t size, bool *big)
+{
+    if (!data || size < HEADER)
+        return false;
+    *big = memcmp(data, "MM\0*", 4) == 0;
+    return *big || memcmp(data, "II*\0", 4) == 0;
+}
+
+static bool open_folder(const uint8_t *data, size_t size, bool big, size_t position, tiff_folder *folder)
+{
+    if (position < HEADER || position > size - 2)
+        return false;
+    size_t count = get(data + position, 2, big), room = (size - position - 2) / ENTRY;
+    *folder = (tiff_folder){.first = position + 2, .count = count < room ? count : room};
+    size_t link = folder->first + count * ENTRY;
+    if (link + 4 <= size)
+        folder->link = link;
+    return true;
+}
+
+static bool first_folder(const uint8_t *data, size_t size, bool *big, tiff_folder *folder)
+{
+    return byte_order(data, size, big) && open_folder(data, size, *big, get(data + 4, 4, *big), folder);
+}
+
+/* The position of an entry; 0: there is none. */
+static size_t find_entry(const uint8_t *data, bool big, const tiff_folder *folder, uint32_t tag)
+{
+    for (size_t i = 0; i < folder->count; i++)
+        if (get(data + folder->first + i * ENTRY, 2, big) == tag)
+            return folder->first + i * ENTRY;
+    return 0;
+}
+
+/* The numbers of an entry: where they lie, how many, and the bytes of each; false when the entry is absent or holds
+ * something else. */
+static bool find_numbers(const uint8_t *data, size_t size, bool big, const tiff_folder *folder, uint32_t tag,
+                         size_t *at, int *bytes, size_t *count)
+{
+    size_t entry = find_entry(data, big, folder, tag);
+    if (!entry)
+        return false;
+    uint32_t type = get(data + entry + 2, 2, big);
+    *bytes = type == TYPE_SHORT ? 2 : 4;
+    *count = get(data + entry + 4, 4, big);
+    size_t total = *count * (size_t)*bytes;
+    *at = total <= 4 ? entry + 8 : get(data + entry + 8, 4, big);
+    return (type == TYPE_SHORT || type == TYPE_LONG) && *at <= size && total <= size - *at;
+}
+
+static bool find_number(const uint8_t *data, size_t size, bool big, const tiff_folder *folder, uint32_t tag, size_t *at,
+                        int *bytes)
+{
+    size_t count;
+    return find_numbers(data, size, big, folder, tag, at, bytes, &count) && count == 1;
+}
+
+bool smp_tiff_number(const uint8_t *data, size_t size, uint32_t tag, uint32_t *value)
+{
+    bool big;
+    tiff_folder folder;
+    size_t at;
+    int bytes;
+    if (!first_folder(data, size, &big, &folder) || !find_number(data, size, big, &folder, tag, &at, &bytes))
+        return false;
+    *value = get(data + at, bytes, big);
+    return true;
+}
+
+int smp_exif_orientation(const uint8_t *data, size_t size)
+{
+    uint32_t value;
+    return smp_tiff_number(data, size, TAG_ORIENTATION, &value) && value >= 1 && value <= 8 ? (int)value : 1;
+}
+
+static void set_number(uint8_t *data, size_t size, bool big, const tiff_folder *folder, uint32_t tag, int64_t value)
+{
+    size_t at;
+    int bytes;
+    if (find_number(data, size, big, folder, tag, &at, &bytes) && value <= (bytes == 2 ? UINT16_MAX : UINT32_MAX))
+        put(data + at, bytes, big, (uint32_t)value);
+}
+
+void smp_exif_reset_orientation(uint8_t *data, size_t size)
+{
+    bool big;
+    tiff_folder folder;
+    if (first_folder(data, size, &big, &folder))
+        set_number(data, size, big, &folder, TAG_ORIENTATION, 1);
+}
+
+static bool exif_folder(const uint8_t *data, size_t size, bool big, const tiff_folder *first, tiff_folder *folder)
+{
+    size_t at;
+    int bytes;
+    return find_number(data, size, big, first, TAG_EXIF_FOLDER, &at, &bytes) &&
+           open_folder(data, size, big, get(data + at, bytes, big), folder);
+}
+
+void smp_exif_set_size(uint8_t *data, size_t size, int64_t width, int64_t height)
+{
+    bool big;
+    tiff_folder first, exif;
+    if (!first_folder(data, size, &big, &first))
+        return;
+    set_number(data, size, big, &first, TAG_WIDTH, width);
+    set_number(data, size, big, &first, TAG_HEIGHT, height);
+    if (!exif_folder(data, size, big, &first, &exif))
+        return;
+    set_number(data, size, big, &exif, TAG_EXIF_WIDTH, width);
+    set_number(data, size, big, &exif, TAG_EXIF_HEIGHT, height);
+}
+
+/* Exchanges what two entries say; their tags stay, since entries are sorted by tag. */
+static void exchange(uint8_t *data, bool big, const tiff_folder *folder, uint32_t tag, uint32_t other)
+{
+    uint8_t said[ENTRY - 2];
+    size_t a = find_entry(data, big, folder, tag), b = find_entry(data, big, folder, other);
+    if (!a || !b)
+        return;
+    memcpy(said, data + a + 2, sizeof said);
+    memmove(data + a + 2, data + b + 2, sizeof said);
+    memcpy(data + b + 2, said, sizeof said);
+}
+
+void smp_exif_exchange_axes(uint8_t *data, size_t size)
+{
+    bool big;
+    tiff_folder first, exif;
+    if (!first_folder(data, size, &big, &first))
+        return;
+    exchange(data, big, &first, TAG_X_RESOLUTION, TAG_Y_RESOLUTION);
+    exchange(data, big, &first, TAG_WIDTH, TAG_HEIGHT);
+    if (exif_folder(data, size, big, &first, &exif))
+        exchange(data, big, &exif, TAG_EXIF_WIDTH, TAG_EXIF_HEIGHT);
+}
+
+/* ------------------------------------------------------------------------------------------------ thumbnails */
+
+/* Overwrites bytes with zeros and cuts them off where they are the last. The bytes from..to stay: what reaches into
+ * them is left alone. */
+static void blank(smp_blob *exif, size_t from, size_t to, size_t position, size_t length)
+{
+    if (position < HEADER || position >= exif->size || !length)
+        return;
+    size_t room = exif->size - position, n = length < room ? length : room;
+    if (position < to && position + n > from)
+        return;
+    memset(exif->data + position, 0, n);
+    if (n == room)
+        exif->size = position;
+}
+
+/* The pieces of a picture that two entries of a thumbnail's folder point at. */
+static void blank_picture(smp_blob *exif, bool big, const tiff_folder *first, const tiff_folder *folder,
+                          uint32_t offset, uint32_t bytes)
+{
+    size_t where, length, pieces, lengths;
+    int n, m;
+    for (size_t i = 0;; i++) { /* looked up each time: a piece may lie on the lists */
+        if (folder->first + folder->count * ENTRY > exif->size ||
+            !find_numbers(exif->data, exif->size, big, folder, offset, &where, &n, &pieces) ||
+            !find_numbers(exif->data, exif->size, big, folder, bytes, &length, &m, &lengths) || i >= pieces ||
+            i >= lengths)
+            return;
+        blank(exif, first->first - 2, first->link + 4, get(exif->data + where + i * (size_t)n, n, big),
+              get(exif->data + length + i * (size_t)m, m, big));
+    }
+}
+
+void smp_exif_drop_thumbnail(smp_blob *exif)
+{
+    bool big;
+    tiff_folder first, thumbnail;
+    if (!first_folder(exif->data, exif->size, &big, &first) || !first.link)
+        return;
+    size_t position = get(exif->data + first.link, 4, big);
+    put(exif->data + first.link, 4, big, 0);
+    if (!open_folder(exif->data, exif->size, big, position, &thumbnail))
+        return;
+    blank_picture(exif, big, &first, &thumbnail, TAG_JPEG_OFFSET, TAG_JPEG_BYTES);
+    blank_picture(exif, big, &first, &thumbnail, TAG_STRIP_OFFSETS, TAG_STRIP_BYTES);
+    blank(exif, first.first - 2, first.link + 4, position, 2 + thumbnail.count * ENTRY + (thumbnail.link ? 4 : 0));
+}
+
+/* ------------------------------------------------------------------------------------------------ XMP */
+
+/* Calls change with what follows each place where the packet has that name. */
+static void each_name(char *xmp, const char *name, void (*change)(char *behind))
+{
+    for (char *at = xmp; at && (at = strstr(at, name)); at += strlen(name))
+        change(at + strlen(name));
+}
+
+/* ="6" or ='6', or >6< of an element: 1. */
+static void set_upright(char *behind)
+{
+    char *at = behind;
+    while (*at == ' ' || *at == '=' || *at == '"' || *at == '\'' || *at == '>')
+        at++;
+    if (at > behind && *at >= '1' && *at <= '8' && (at[1] == '"' || at[1] == '\'' || at[1] == '<'))
+        *at = '1';
+}
+
+void smp_xmp_reset_orientation(char *xmp)
+{
+    each_name(xmp, "tiff:Orientation", set_upright);
+}
+
+static void exchange_letter(char *behind)
+{
+    static const char *const names[] = {"Resolution", "Dimension"};
+    for (int i = 0; i < 2; i++)
+        if ((*behind == 'X' || *behind == 'Y') && strncmp(behind + 1, names[i], strlen(names[i])) == 0)
+            *behind = *behind == 'X' ? 'Y' : 'X';
+}
+
+void smp_xmp_exchange_axes(char *xmp)
+{
+    each_name(xmp, "tiff:", exchange_letter);
+    each_name(xmp, "exif:Pixel", exchange_letter);
+}
+
+void smp_xmp_drop_thumbnails(char *xmp)
+{
+    static const char *const begins[] = {"<xmp:Thumbnails>", "<xap:Thumbnails>"};
+    static const char *const ends[] = {"</xmp:Thumbnails>", "</xap:Thumbnails>"};
+    for (int i = 0; i < 2; i++)
+        for (char *at = xmp, *end; at && (at = strstr(at, begins[i])) && (end = strstr(at, ends[i])); at = end) {
+            end += strlen(ends[i]);
+            memset(at, ' ', (size_t)(end - at));
+        }
+}

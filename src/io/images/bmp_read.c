@@ -1,0 +1,323 @@
+/* Reads BMPs of Windows and OS/2 by rows: 1, 2, 4 and 8 bits with a palette, 16, 24 and 32 bits with or without masks,
+ * runs (bmp_runs.c). Alpha is only what a mask of the header calls so: the fourth byte of a pixel is padding otherwise.
+ * Where files disagree with the documentation, they are read as browsers do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/images/bmp_glue.h"
+
+enum {
+    MASKS = 4 * 4,                                         /* bytes: of red, green, blue, alpha */
+    MOST_HEADER = BMP_FILE_HEADER + BMP_V5_HEADER + MASKS, /* bytes that are looked at before anything is taken */
+    MASKS_AT = 54,                                         /* in the file, inside or behind the header */
+    PROFILE_AT = BMP_FILE_HEADER + 112,                    /* offset and size of an ICC profile */
+    MOST_PROFILE = 16 << 20,                               /* bytes */
+    COLOUR_SPACE_AT = BMP_FILE_HEADER + 56
+};
+static const uint32_t PROFILE_EMBEDDED = 0x4D424544; /* "MBED" */
+
+static uint32_t le(const uint8_t *at, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value |= (uint32_t)at[i] << 8 * i;
+    return value;
+}
+
+static bool header_known(uint32_t header)
+{
+    return header == BMP_OS2_HEADER || (header >= 16 && header <= 64) || header == BMP_V4_HEADER ||
+           header == BMP_V5_HEADER;
+}
+
+bool smp_bmp_sniff(const uint8_t *head, size_t size)
+{
+    if (size < 18 || head[0] != 'B' || head[1] != 'M')
+        return false;
+    uint32_t header = le(head + BMP_FILE_HEADER, 4);
+    return header == BMP_OS2_HEADER || (header >= 16 && header <= BMP_V5_HEADER);
+}
+
+/* ------------------------------------------------------------------------------------------------ header */
+
+/* Windows has headers of 40, 52, 56, 108 and 124 bytes; OS/2 2.x one of 64, of which any end may be missing. */
+static bool is_os2(uint32_t header)
+{
+    return header == BMP_OS2_HEADER || (header <= 64 && header != BMP_INFO_HEADER && header != 52 && header != 56);
+}
+
+static smp_code take_coding(bmp_reader *bmp, uint32_t coding, smp_error *err)
+{
+    static const char *const names[] = {[BMP_BITFIELDS] = "Huffman codes", [BMP_JPEG] = "a JPEG", [BMP_PNG] = "a PNG"};
+    const bool os2 = is_os2(bmp->header);
+    bmp->coding = os2 && coding == BMP_JPEG ? BMP_RLE24 : (bmp_coding)coding;
+    if (coding > BMP_ALPHA_BITFIELDS || coding == BMP_PNG || (os2 ? coding == BMP_BITFIELDS : coding == BMP_JPEG)) {
+        if (coding > BMP_ALPHA_BITFIELDS)
+            smp_fail(err, SMP_E_DECODE, "the BMP is compressed by method %u, which is not read", coding);
+        else
+            smp_fail(err, SMP_E_DECODE, "the BMP holds its pixels as %s, which is not read", names[coding]);
+        return smp_hint(err, "convert it first: magick IN.bmp OUT.png");
+    }
+    const uint32_t bits = bmp->bits;
+    if (bits == 64)
+        return smp_fail(err, SMP_E_DECODE, "the BMP has 64 bits a pixel, which are not read"),
+               smp_hint(err, "convert it first: magick IN.bmp OUT.png");
+    const bool fits = bmp->coding == BMP_RLE8    ? bits == 8
+                      : bmp->coding == BMP_RLE4  ? bits == 4
+                      : bmp->coding == BMP_RLE24 ? bits == 24
+                      : bmp->coding == BMP_PLAIN
+                          ? bits == 1 || bits == 2 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32
+                          : bits == 16 || bits == 24 || bits == 32;
+    if (!fits)
+        return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: %u bits a pixel with compression %u", bits, coding);
+    return SMP_OK;
+}
+
+static smp_code set_channel(bmp_channel *channel, uint32_t mask, smp_error *err)
+{
+    *channel = (bmp_channel){.mask = mask};
+    if (!mask)
+        return SMP_OK; /* a colour that is not there is 0 */
+    channel->shift = (uint32_t)__builtin_ctz(mask);
+    channel->max = mask >> channel->shift;
+    if (channel->max & (channel->max + 1))
+        return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: the mask %08x of a channel has gaps", mask);
+    for (uint32_t v = 0; channel->max <= 255 && v <= channel->max; v++)
+        channel->scaled[v] = (uint8_t)((v * 255 + channel->max / 2) / channel->max);
+    return SMP_OK;
+}
+
+/* masks: null for those that a plain picture has. */
+static smp_code set_channels(bmp_reader *bmp, const uint8_t *masks, bool alpha, smp_error *err)
+{
+    static const uint32_t plain[2][4] = {{0x7C00, 0x03E0, 0x001F, 0}, {0xFF0000, 0xFF00, 0xFF, 0}};
+    uint32_t seen = 0, all = bmp->bits == 32 ? UINT32_MAX : (UINT32_C(1) << bmp->bits) - 1;
+    for (int c = 0; c < 4; c++) {
+        uint32_t mask = !masks ? plain[bmp->bits > 16][c] : c < 3 || alpha ? le(masks + 4 * c, 4) & all : 0;
+        smp_code code = set_channel(&bmp->channels[c], mask, err);
+        if (code != SMP_OK)
+            return code;
+        if (seen & mask)
+            return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: the masks of its channels overlap");
+        seen |= mask;
+        if (c == 2 && !seen)
+            return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: the masks of its channels are 0");
+    }
+    return SMP_OK;
+}
+
+/* Everything in front of the palette. head: MOST_HEADER bytes, zero behind the header. */
+static smp_code take_header(smp_reader *reader, bmp_reader *bmp, const uint8_t *head, smp_error *err)
+{
+    smp_shape *shape = &reader->media.shape;
+    bmp->offset = le(head + 10, 4);
+    uint32_t coding = BMP_PLAIN;
+    if (bmp->header == BMP_OS2_HEADER) {
+        shape->width = le(head + 18, 2);
+        shape->height = le(head + 20, 2);
+        bmp->bits = le(head + 24, 2);
+    } else {
+        shape->width = (int32_t)le(head + 18, 4);
+        shape->height = (int32_t)le(head + 22, 4);
+        bmp->bits = le(head + 28, 2);
+        coding = le(head + 30, 4);
+        uint32_t x = le(head + 38, 4), y = le(head + 42, 4);
+        if (x && y && x <= INT32_MAX && y <= INT32_MAX) {
+            reader->media.meta.x_density = x;
+            reader->media.meta.y_density = y;
+        }
+    }
+    bmp->top_first = shape->height < 0;
+    if (bmp->top_first)
+        shape->height = -shape->height;
+    smp_code code = take_coding(bmp, coding, err);
+    if (code == SMP_OK && bmp->top_first && bmp->coding != BMP_PLAIN && bmp->coding != BMP_BITFIELDS &&
+        bmp->coding != BMP_ALPHA_BITFIELDS)
+        code = smp_fail(err, SMP_E_DECODE, "the BMP is damaged: runs cannot begin with the top row");
+    if (code != SMP_OK)
+        return code;
+    shape->format = SMP_U8;
+    shape->channels = 3;
+    if (bmp->bits <= 8 || bmp->coding == BMP_RLE24)
+        return SMP_OK;
+    const bool masked = bmp->coding != BMP_PLAIN;
+    code = set_channels(bmp, masked ? head + MASKS_AT : NULL, bmp->header >= 56 || bmp->coding == BMP_ALPHA_BITFIELDS,
+                        err);
+    shape->alpha = bmp->channels[3].mask != 0;
+    shape->channels = shape->alpha ? 4 : 3;
+    return code;
+}
+
+/* Bytes of masks between a header of 40 bytes and the palette. */
+static uint32_t masks_behind(uint32_t header, uint32_t coding)
+{
+    return header != BMP_INFO_HEADER ? 0 : coding == BMP_BITFIELDS ? 12 : coding == BMP_ALPHA_BITFIELDS ? 16 : 0;
+}
+
+static smp_code read_palette(smp_reader *reader, bmp_reader *bmp, uint32_t at, uint32_t used, smp_error *err)
+{
+    const uint32_t entry = bmp->header == BMP_OS2_HEADER ? 3 : 4, most = UINT32_C(1) << bmp->bits;
+    uint64_t count = used && used < most ? used : most, room = (bmp->offset - at) / entry;
+    if (count > room) /* a shorter palette, which OS/2's header cannot announce */
+        count = room;
+    if (!count)
+        return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: it has no palette");
+    for (uint64_t i = 0; i < count; i++) {
+        uint8_t bgr[4];
+        if (smp_source_read(&reader->source, bgr, entry) != entry)
+            return smp_source_ended(&reader->source, err);
+        for (int c = 0; c < 3; c++)
+            bmp->palette[i][c] = bgr[2 - c];
+    }
+    return SMP_OK;
+}
+
+/* The colour profile stands behind the pixels; what has been taken is not moved. */
+static smp_code read_profile(smp_reader *reader, const uint8_t *head, smp_error *err)
+{
+    uint64_t at = BMP_FILE_HEADER + (uint64_t)le(head + PROFILE_AT, 4), size = le(head + PROFILE_AT + 4, 4);
+    smp_blob icc = {0};
+    if (!size || size > MOST_PROFILE || at + size > reader->source.size)
+        return SMP_OK;
+    icc.data = smp_alloc_raw((size_t)size);
+    if (!icc.data)
+        return smp_fail_memory(err, "a colour profile", size);
+    icc.size = (size_t)size;
+    if (smp_source_look(&reader->source, at, icc.data, icc.size) && smp_icc_fits(&icc, 3))
+        reader->media.meta.icc = icc;
+    else
+        smp_free(icc.data);
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+static smp_code open_pixels(smp_reader *reader, bmp_reader *bmp, smp_error *err)
+{
+    smp_shape *shape = &reader->media.shape;
+    if (bmp->coding == BMP_RLE8 || bmp->coding == BMP_RLE4 || bmp->coding == BMP_RLE24) {
+        uint64_t gap = bmp->offset - reader->source.position;
+        if (smp_source_skip(&reader->source, gap) != gap)
+            return smp_source_ended(&reader->source, err);
+        bool holes = false;
+        smp_code code = smp_bmp_read_runs(reader, &holes, err);
+        shape->alpha = holes;
+        shape->channels = holes ? 4 : 3;
+        return code;
+    }
+    uint64_t row_bits = (uint64_t)shape->width * bmp->bits;
+    smp_stored_rows_set(&bmp->stored, bmp->offset, (row_bits + 31) / 32 * 4, shape->height);
+    smp_code code =
+        smp_check_picture(&reader->limits, shape->width, shape->height, smp_stored_rows_memory(&bmp->stored), err);
+    return code == SMP_OK ? smp_check_size(&reader->source, smp_stored_rows_end(&bmp->stored), err) : code;
+}
+
+smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    smp_media *media = &reader->media;
+    bmp_reader *bmp = reader->state = smp_alloc(sizeof *bmp);
+    if (!bmp)
+        return smp_fail_memory(err, "a BMP", sizeof *bmp);
+    const uint8_t *at;
+    uint8_t head[MOST_HEADER] = {0};
+    size_t size = smp_source_peek(source, &at, sizeof head);
+    memcpy(head, at, size);
+    bmp->header = le(head + BMP_FILE_HEADER, 4);
+    if (!header_known(bmp->header))
+        return smp_fail(err, SMP_E_DECODE, "the BMP's header has %u bytes, which is no version that is known",
+                        bmp->header);
+    const uint32_t coding = bmp->header >= 20 ? le(head + 30, 4) : 0;
+    const uint32_t masks = masks_behind(bmp->header, coding), end = BMP_FILE_HEADER + bmp->header + masks;
+    if (size < end) {
+        smp_source_skip(source, size);
+        return smp_source_ended(source, err);
+    }
+    memset(head + end, 0, sizeof head - end);
+    smp_code code = take_header(reader, bmp, head, err);
+    if (code == SMP_OK)
+        code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, 0, err);
+    if (code == SMP_OK && bmp->offset < end)
+        code = smp_fail(err, SMP_E_DECODE, "the BMP is damaged: its pixels begin inside its header");
+    const bool profile = bmp->header == BMP_V5_HEADER && le(head + COLOUR_SPACE_AT, 4) == PROFILE_EMBEDDED;
+    const bool runs = bmp->coding == BMP_RLE8 || bmp->coding == BMP_RLE4 || bmp->coding == BMP_RLE24;
+    if (code == SMP_OK && (profile || (!bmp->top_first && !runs)))
+        code = smp_source_spool(source, err);
+    if (code == SMP_OK && profile)
+        code = read_profile(reader, head, err);
+    if (code != SMP_OK)
+        return code;
+    smp_source_skip(source, end);
+    if (bmp->bits <= 8)
+        code = read_palette(reader, bmp, end, bmp->header >= 36 ? le(head + 46, 4) : 0, err);
+    if (code == SMP_OK)
+        code = open_pixels(reader, bmp, err);
+    media->bits = bmp->bits <= 8 ? (int)bmp->bits : 8;
+    snprintf(media->detail, sizeof media->detail, "%u bits a pixel%s%s", bmp->bits, bmp->bits <= 8 ? ", palette" : "",
+             runs ? ", runs" : "");
+    return code;
+}
+
+static uint8_t sample_of(const bmp_channel *channel, uint32_t pixel)
+{
+    uint32_t value = (pixel & channel->mask) >> channel->shift;
+    return channel->max <= 255 ? channel->scaled[value]
+                               : (uint8_t)(((uint64_t)value * 255 + channel->max / 2) / channel->max);
+}
+
+static void convert_row(const bmp_reader *bmp, const smp_shape *shape, const uint8_t *from, uint8_t *to)
+{
+    const int bits = (int)bmp->bits, channels = shape->channels;
+    if (bits <= 8) {
+        const int a_byte = 8 / bits;
+        for (int64_t x = 0; x < shape->width; x++, to += 3) {
+            int index = from[x / a_byte] >> (8 - bits - x % a_byte * bits) & ((1 << bits) - 1);
+            memcpy(to, bmp->palette[index], 3);
+        }
+    } else if (bits == 24 && bmp->coding == BMP_PLAIN) {
+        for (int64_t x = 0; x < shape->width; x++, from += 3, to += 3) {
+            to[0] = from[2];
+            to[1] = from[1];
+            to[2] = from[0];
+        }
+    } else {
+        for (int64_t x = 0; x < shape->width; x++, from += bits / 8, to += channels) {
+            uint32_t pixel = le(from, bits / 8);
+            for (int c = 0; c < channels; c++)
+                to[c] = sample_of(&bmp->channels[c], pixel);
+        }
+    }
+}
+
+smp_code smp_bmp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    bmp_reader *bmp = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t y = reader->next_row + i;
+        uint8_t *row = (uint8_t *)to + i * stride;
+        if (bmp->frame) {
+            smp_bmp_frame_row(reader, y, row);
+            continue;
+        }
+        const uint8_t *from;
+        smp_code code =
+            smp_stored_rows_get(&bmp->stored, &reader->source, bmp->top_first ? y : shape->height - 1 - y, &from, err);
+        if (code != SMP_OK)
+            return code;
+        convert_row(bmp, shape, from, row);
+    }
+    return SMP_OK;
+}
+
+void smp_bmp_read_close(smp_reader *reader)
+{
+    bmp_reader *bmp = reader->state;
+    smp_stored_rows_free(&bmp->stored);
+    smp_free(bmp->frame);
+    smp_free(bmp->painted);
+    smp_free(bmp);
+    reader->state = NULL;
+}

@@ -1,0 +1,32 @@
+/* Rows of one size that lie one after another in a file, read in either direction: many formats store the last row
+ * first. Rows are read in blocks, so that this costs few reads and little memory. */
+#ifndef SMP_IO_STORED_ROWS_H
+#define SMP_IO_STORED_ROWS_H
+
+#include "io/source.h"
+
+typedef struct smp_stored_rows {
+    uint64_t offset; /* bytes before the first row that is stored */
+    uint64_t stride; /* bytes from a row to the next */
+    int64_t rows;
+    uint8_t *block; /* stored rows first .. first + count - 1 */
+    int64_t first, count, most;
+} smp_stored_rows;
+
+/* Sets the rows' place and computes how many are held at once. Allocates nothing: the caller checks
+ * smp_stored_rows_memory against its limits before the first row. */
+void smp_stored_rows_set(smp_stored_rows *stored, uint64_t offset, uint64_t stride, int64_t rows);
+
+/* Bytes that the block takes. */
+uint64_t smp_stored_rows_memory(const smp_stored_rows *stored);
+
+/* Bytes that the input has at least when all rows are there. */
+uint64_t smp_stored_rows_end(const smp_stored_rows *stored);
+
+/* The stored row `row`, as *at, valid until the next call. A source that cannot seek gives rows in their stored order
+ * only. */
+smp_code smp_stored_rows_get(smp_stored_rows *stored, smp_source *source, int64_t row, const uint8_t **at,
+                             smp_error *err);
+void smp_stored_rows_free(smp_stored_rows *stored);
+
+#endif

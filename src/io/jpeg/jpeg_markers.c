@@ -1,0 +1,173 @@
+/* Reads the markers of a JPEG: see jpeg_markers.h. */
+#include "io/jpeg/jpeg_markers.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+#include <jerror.h>
+
+enum {
+    MARKER_LENGTH = 0xFFFF, /* bytes, at most, with the length itself */
+    KEPT_BYTES = 32 << 20,  /* the largest ICC profile takes half of it */
+    ICC_PREFIX = 14,        /* "ICC_PROFILE\0", number, count */
+    MPF_PICTURES = 0xB001   /* tag "number of images": CIPA DC-007, 5.2.3.2 */
+};
+
+static smp_jpeg *base_of(j_decompress_ptr jpeg)
+{
+    return (smp_jpeg *)(void *)jpeg->err;
+}
+
+static void need(smp_jpeg *base, bool done, const char *what, uint64_t size)
+{
+    if (!done)
+        smp_jpeg_stop(base, smp_fail_memory(base->err, what, size));
+}
+
+/* The source never suspends: it fills its buffer or stops. */
+static void read_bytes(j_decompress_ptr jpeg, uint8_t *to, size_t size)
+{
+    struct jpeg_source_mgr *source = jpeg->src;
+    while (size) {
+        if (!source->bytes_in_buffer)
+            source->fill_input_buffer(jpeg);
+        size_t n = size < source->bytes_in_buffer ? size : source->bytes_in_buffer;
+        memcpy(to, source->next_input_byte, n);
+        source->next_input_byte += n;
+        source->bytes_in_buffer -= n;
+        to += n;
+        size -= n;
+    }
+}
+
+static void keep_bytes(smp_jpeg *base, size_t size)
+{
+    smp_jpeg_markers *markers = base->markers;
+    markers->bytes += size;
+    if (markers->bytes <= KEPT_BYTES)
+        return;
+    smp_fail(base->err, SMP_E_LIMIT, "the JPEG has more than %d bytes of comments and other metadata", KEPT_BYTES);
+    smp_hint(base->err, "if the file is to be trusted, remove its metadata with another program first");
+    smp_jpeg_stop(base, SMP_E_LIMIT);
+}
+
+static void keep_icc_part(smp_jpeg *base, const uint8_t *data, size_t size)
+{
+    smp_jpeg_markers *markers = base->markers;
+    unsigned number = data[12], of = data[13];
+    if (!number || number > of || (markers->icc_count && of != markers->icc_count)) {
+        markers->icc_fault = "its parts are numbered wrongly";
+        return;
+    }
+    if (markers->icc[number].data) {
+        markers->icc_fault = "one of its parts is there twice";
+        return;
+    }
+    markers->icc_count = of;
+    keep_bytes(base, size);
+    need(base, smp_blob_set(&markers->icc[number], data + ICC_PREFIX, size - ICC_PREFIX), "an ICC profile", size);
+}
+
+static void keep_app1(smp_jpeg *base, const uint8_t *data, size_t size)
+{
+    smp_jpeg_markers *markers = base->markers;
+    smp_meta *meta = markers->meta;
+    const size_t xmp = sizeof SMP_JPEG_XMP;
+    if (size > 6 && !meta->exif.data && memcmp(data, "Exif\0", 6) == 0) {
+        keep_bytes(base, size);
+        need(base, smp_blob_set(&meta->exif, data + 6, size - 6), "EXIF", size);
+    } else if (size > xmp && !markers->xmp && memcmp(data, SMP_JPEG_XMP, xmp) == 0) {
+        keep_bytes(base, size);
+        need(base, smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)data + xmp, size - xmp), "XMP", size);
+        markers->xmp = true;
+    }
+}
+
+static void keep(smp_jpeg *base, int marker, const uint8_t *data, size_t size)
+{
+    smp_jpeg_markers *markers = base->markers;
+    if (marker == JPEG_COM) {
+        keep_bytes(base, size);
+        need(base, smp_meta_add_text(markers->meta, "Comment", (const char *)data, size), "a comment", size);
+    } else if (marker == JPEG_APP0 + 1) {
+        keep_app1(base, data, size);
+    } else if (marker == JPEG_APP0 + 2 && size > ICC_PREFIX && memcmp(data, "ICC_PROFILE", 12) == 0) {
+        keep_icc_part(base, data, size);
+    } else if (marker == JPEG_APP0 + 2 && size > 4 && memcmp(data, "MPF", 4) == 0) {
+        if (!smp_tiff_number(data + 4, size - 4, MPF_PICTURES, &markers->pictures))
+            markers->pictures = 2;
+    }
+}
+
+static boolean read_marker(j_decompress_ptr jpeg)
+{
+    smp_jpeg *base = base_of(jpeg);
+    smp_jpeg_markers *markers = base->markers;
+    uint8_t length[2];
+    read_bytes(jpeg, length, sizeof length);
+    size_t size = (size_t)length[0] << 8 | length[1];
+    if (size < sizeof length)
+        ERREXIT(jpeg, JERR_BAD_LENGTH);
+    size -= sizeof length;
+    if (++markers->count > SMP_JPEG_MAX_MARKERS) {
+        smp_fail(base->err, SMP_E_LIMIT, "the JPEG has more than %d comments and application markers",
+                 SMP_JPEG_MAX_MARKERS);
+        smp_hint(base->err, "if the file is to be trusted, remove its metadata with another program first");
+        smp_jpeg_stop(base, SMP_E_LIMIT);
+    }
+    const int marker = jpeg->unread_marker;
+    const bool known = marker == JPEG_COM || marker == JPEG_APP0 + 1 || marker == JPEG_APP0 + 2;
+    if (markers->closed || !known) {
+        if (size)
+            jpeg->src->skip_input_data(jpeg, (long)size);
+        return TRUE;
+    }
+    if (!markers->data) {
+        markers->data = smp_alloc_raw(MARKER_LENGTH);
+        need(base, markers->data, "a marker", MARKER_LENGTH);
+    }
+    read_bytes(jpeg, markers->data, size);
+    keep(base, marker, markers->data, size);
+    return TRUE;
+}
+
+void smp_jpeg_watch_markers(struct jpeg_decompress_struct *jpeg)
+{
+    jpeg_set_marker_processor(jpeg, JPEG_COM, read_marker);
+    for (int i = 1; i < 16; i++)
+        if (i != 14) /* libjpeg itself reads 0, JFIF, and 14, Adobe */
+            jpeg_set_marker_processor(jpeg, JPEG_APP0 + i, read_marker);
+}
+
+void smp_jpeg_keep_icc(smp_jpeg *base, smp_blob *icc)
+{
+    const smp_jpeg_markers *markers = base->markers;
+    const char *fault = markers->icc_fault;
+    size_t total = 0, used = 0;
+    for (unsigned i = 1; i <= markers->icc_count; i++) {
+        if (!markers->icc[i].data)
+            fault = "a part of it is missing";
+        total += markers->icc[i].size;
+    }
+    if (fault) {
+        smp_note(base->notes, "the ICC profile is left out: %s", fault);
+        return;
+    }
+    if (!total)
+        return;
+    icc->data = smp_alloc_raw(total);
+    need(base, icc->data, "an ICC profile", total);
+    icc->size = total;
+    for (unsigned i = 1; i <= markers->icc_count; i++) {
+        memcpy(icc->data + used, markers->icc[i].data, markers->icc[i].size);
+        used += markers->icc[i].size;
+    }
+}
+
+void smp_jpeg_free_markers(smp_jpeg_markers *markers)
+{
+    for (int i = 0; i < SMP_JPEG_ICC_PARTS; i++)
+        smp_free(markers->icc[i].data);
+    smp_free(markers->data);
+}

@@ -1,0 +1,159 @@
+"""Pictures that are unusual and read all the same: what is said of them on stderr, and what their metadata becomes."""
+import json
+import struct
+import unittest
+import zlib
+
+import cv2
+import numpy as np
+
+from harness import CliCase, chunk, png_bytes, png_chunks, png_header
+
+ROWS = [bytes((x * 5 + y * 11 + c * 40) & 255 for x in range(16) for c in range(3)) for y in range(8)]
+
+
+def tiff(entries, inner=b"", second=b""):
+    """A little-endian TIFF structure: IFD0 of (tag, type, count, value), what follows it, and IFD1 with its picture."""
+    ifd0 = struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *e) for e in entries)
+    link = 8 + len(ifd0) + 4 + len(inner) if second else 0
+    return b"II*\0" + struct.pack("<I", 8) + ifd0 + struct.pack("<I", link) + inner + second
+
+
+def marker(number, body):
+    return bytes([0xFF, number]) + struct.pack(">H", len(body) + 2) + body
+
+
+def jpeg(*markers, size=(16, 8)):
+    picture = np.fromfunction(lambda y, x: x * 8 + y * 9, size[::-1]).astype(np.uint8)
+    data = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, 95])[1].tobytes()
+    return data[:2] + b"".join(markers) + data[2:]
+
+
+class UnusualPictures(CliCase):
+    def exif_of(self, name):
+        data = (self.folder / name).read_bytes()
+        if name.endswith(".png"):
+            return dict(png_chunks(data)).get(b"eXIf")
+        at = data.find(b"Exif\0\0")
+        return data[at + 6 : at - 2 + struct.unpack(">H", data[at - 2 : at])[0]] if at >= 0 else None
+
+    def test_markers_without_end_are_refused(self):
+        self.write("bomb.jpg", jpeg(marker(0xFE, b"") * 80000))
+        for command in (("info", "bomb.jpg"), ("run", "-e", "invert", "bomb.jpg", "o.png")):
+            done = self.smp(*command, status=6)
+            self.assertIn("more than 1000 comments and application markers", done.stderr)
+
+    def test_the_thumbnail_goes_with_the_old_picture(self):
+        thumbnail = b"SECRET" * 20
+        ifd1 = struct.pack("<H", 2) + struct.pack("<HHII", 0x0201, 4, 1, 0) + struct.pack("<HHII", 0x0202, 4, 1, len(thumbnail))
+        at = 8 + 2 + 12 + 4
+        ifd1 = ifd1.replace(struct.pack("<HHII", 0x0201, 4, 1, 0), struct.pack("<HHII", 0x0201, 4, 1, at + len(ifd1) + 4)) + bytes(4)
+        exif = tiff([(0x0112, 3, 1, 1)], second=ifd1 + thumbnail)
+        self.write("in.jpg", jpeg(marker(0xE1, b"Exif\0\0" + exif)))
+        self.smp("run", "-e", "stats", "in.jpg", "same.jpg")
+        self.assertEqual(self.exif_of("same.jpg"), exif)
+        for stage in ("gaussian 2px", "rotate 180"):
+            for name in ("out.jpg", "out.png"):
+                self.smp("run", "-f", "-e", stage, "in.jpg", name)
+                self.assertEqual(self.exif_of(name), tiff([(0x0112, 3, 1, 1)]), f"{stage} {name}")
+
+    def test_turning_exchanges_resolutions_and_resets_every_orientation(self):
+        packet = b'<x:xmpmeta tiff:Orientation="6" tiff:XResolution="300/1" tiff:YResolution="100/1"/>'
+        inner = struct.pack("<IIII", 300, 1, 100, 1)
+        exif = tiff([(0x0112, 3, 1, 6), (0x011A, 5, 1, 50), (0x011B, 5, 1, 58)], inner)
+        plain = jpeg(marker(0xE1, b"Exif\0\0" + exif), marker(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + packet))
+        at = plain.index(b"JFIF\0") + 7
+        self.write("in.jpg", plain[:at] + struct.pack(">BHH", 1, 300, 100) + plain[at + 5 :])
+        for stages, turned in ((("invert",), True), (("rotate 90",), False), (("transpose", "rotate 90"), True)):
+            arguments = [word for stage in stages for word in ("-e", stage)]
+            self.smp("run", "-f", *arguments, "in.jpg", "out.jpg")
+            data = (self.folder / "out.jpg").read_bytes()
+            at = data.index(b"JFIF\0") + 7
+            want = (100, 300) if turned else (300, 100)
+            self.assertEqual(struct.unpack_from(">BHH", data, at), (1, *want), stages)
+            out = self.exif_of("out.jpg")
+            dots = [struct.unpack_from("<I", out, struct.unpack_from("<I", out, 8 + 2 + 12 * i + 8)[0])[0] for i in (1, 2)]
+            self.assertEqual(tuple(dots), want, stages)
+            self.assertEqual(struct.unpack_from("<H", out, 8 + 2 + 8)[0], 1)
+            x = b"X" if not turned else b"Y"
+            self.assertIn(b'tiff:Orientation="1"', data)
+            self.assertIn(b'tiff:' + x + b'Resolution="300/1"', data)
+
+    def test_chunks_of_hdr_are_kept_or_named(self):
+        extra = chunk(b"cICP", bytes([9, 16, 0, 1])) + chunk(b"mDCV", b"m" * 24) + chunk(b"cLLI", b"c" * 8)
+        self.write("in.png", png_bytes(ROWS, 16, extra=extra))
+        done = self.smp("run", "-e", "flip horizontal", "in.png", "moved.png")
+        self.assertEqual(done.stderr, "")
+        kept = dict(png_chunks((self.folder / "moved.png").read_bytes()))
+        self.assertEqual((kept[b"cICP"], kept[b"mDCV"], kept[b"cLLI"]), (bytes([9, 16, 0, 1]), b"m" * 24, b"c" * 8))
+        done = self.smp("run", "-e", "invert", "in.png", "toned.png")
+        kept = dict(png_chunks((self.folder / "toned.png").read_bytes()))
+        self.assertEqual(kept[b"cICP"], bytes([9, 16, 0, 1]))
+        self.assertNotIn(b"mDCV", kept)
+        self.assertNotIn(b"cLLI", kept)
+        self.assertIn("warning: toned.png: the light levels that the input states (mDCV, cLLI) are left out", done.stderr)
+        done = self.smp("run", "-e", "flip horizontal", "in.png", "out.jpg")
+        self.assertIn("warning: out.jpg: the colours are of primaries 9 and transfer 16 (cICP)", done.stderr)
+        done = self.smp("run", "-e", "invert", "in.png", "bare.png", "--strip")
+        self.assertEqual(done.stderr, "")
+        self.assertIn("primaries 9, transfer 16", self.smp("info", "in.png").stdout)
+
+    def test_orientation_behind_the_picture_is_the_same_from_a_pipe(self):
+        plain = png_bytes(ROWS, 16)
+        late = plain[:-12] + chunk(b"eXIf", tiff([(0x0112, 3, 1, 6)])) + chunk(b"tEXt", b"Title\0x") + plain[-12:]
+        self.write("late.png", late)
+        self.smp("run", "-e", "invert", "late.png", "file.png")
+        self.smp("run", "-e", "invert", "-", "pipe.png", input=late, text=False)
+        self.assertEqual((self.folder / "file.png").read_bytes(), (self.folder / "pipe.png").read_bytes())
+        self.assertEqual(struct.unpack_from(">II", (self.folder / "pipe.png").read_bytes(), 16), (8, 16))
+
+    def test_orientation_behind_a_picture_that_a_pipe_cannot_keep_is_an_error(self):
+        width, height = 8192, 8300
+        data = zlib.compress(bytes((width + 1) * height), 0)  # stored: more than 64 MiB
+        head = png_header(width, height, 8, 0) + chunk(b"IDAT", data)
+        upright = head + chunk(b"eXIf", tiff([(0x0112, 3, 1, 1)])) + chunk(b"IEND", b"")
+        self.smp("run", "-e", "flip horizontal", "-", "out.png", input=upright, text=False)
+        turned = head + chunk(b"eXIf", tiff([(0x0112, 3, 1, 6)])) + chunk(b"IEND", b"")
+        done = self.smp("run", "-f", "-e", "flip horizontal", "-", "out.png", input=turned, text=False, status=3)
+        self.assertIn(b"the orientation of the picture stands behind it", done.stderr)
+        self.assertIn(b"write the picture to a file first", done.stderr)
+
+    def test_the_first_of_several_pictures_is_read_with_a_note(self):
+        still, photo = png_bytes(ROWS, 16), jpeg()
+        for data, name, note in (
+            (still + still, "o1.png", "another PNG follows the first, which alone is read"),
+            (photo + photo, "o2.png", "another JPEG follows the first, which alone is read"),
+            (png_bytes(ROWS, 16, extra=chunk(b"acTL", struct.pack(">II", 5, 0))), "o3.png", "an animation of 5 pictures"),
+        ):
+            done = self.smp("run", "-e", "invert", "-", name, input=data, text=False)
+            self.assertIn(b"warning: standard input: ", done.stderr)
+            self.assertIn(note.encode(), done.stderr)
+            self.assertEqual(self.smp("run", "-f", "-q", "-e", "invert", "-", name, input=data, text=False).stderr, b"")
+            one = still if data.startswith(still[:8]) else photo
+            self.smp("run", "-e", "invert", "-", "one-" + name, input=one, text=False)
+            self.smp("diff", name, "one-" + name)
+
+    def test_metadata_that_is_damaged_or_invalid_is_left_out_with_a_note(self):
+        text = chunk(b"tEXt", b"Title\0x")
+        wrong = text[:-1] + bytes([text[-1] ^ 1])
+        self.write("in.png", png_bytes(ROWS, 16, extra=wrong + chunk(b"iCCP", b"p\0\0" + zlib.compress(b"\xff" * 200))))
+        done = self.smp("run", "-e", "invert", "in.png", "out.png", "--report=report.json")
+        self.assertIn("in.png: the chunk tEXt is damaged (its CRC is wrong) and is left out", done.stderr)
+        self.assertIn("in.png: the ICC profile is invalid and is left out", done.stderr)
+        self.assertEqual(len(json.loads((self.folder / "report.json").read_text())["input_notes"]), 2)
+        kinds = [kind for kind, _ in png_chunks((self.folder / "out.png").read_bytes())]
+        self.assertEqual(kinds, [b"IHDR", b"IDAT", b"IEND"])
+        done = self.smp("batch", "-e", "invert", "in.png", "-o", "many", "--report=lines")
+        self.assertIn("warning: in.png: the chunk tEXt is damaged", done.stderr)
+        self.assertIn("1 file done", done.stderr)
+        self.assertEqual(len(json.loads((self.folder / "lines").read_text())["input_notes"]), 2)
+
+    def test_a_text_with_a_blank_keyword_does_not_lose_the_output(self):
+        self.write("in.png", png_bytes(ROWS, 16, extra=chunk(b"tEXt", b" \0x") + chunk(b"tEXt", b"Title\0y")))
+        done = self.smp("run", "-e", "invert", "in.png", "out.png")
+        self.assertIn("out.png: the text ' ' is left out: a PNG cannot hold its keyword", done.stderr)
+        self.assertEqual(dict(png_chunks((self.folder / "out.png").read_bytes()))[b"tEXt"], b"Title\0y")
+
+
+if __name__ == "__main__":
+    unittest.main()
