@@ -30,6 +30,10 @@ static inline uint64_t smp_min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
+static inline uint64_t smp_max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 static inline int64_t smp_min_i64(int64_t a, int64_t b)
 {
     return a < b ? a : b;

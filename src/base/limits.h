@@ -2,12 +2,14 @@
 #ifndef SMP_BASE_LIMITS_H
 #define SMP_BASE_LIMITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct smp_limits {
 #define L(field, option, value, help) uint64_t field;
 #include "base/limit_list.def"
 #undef L
+    bool no_verify; /* checksums of what was decoded are not checked */
 } smp_limits;
 
 static inline smp_limits smp_limits_default(void)

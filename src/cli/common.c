@@ -32,6 +32,8 @@ const smp_option smp_common_options[] = {
      .help = text,    .flags = SMP_O_INPUTS},
 #include "base/limit_list.def"
 #undef L
+    {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
+     .help = "do not check the MD5 that a FLAC keeps of its samples"},
     {0},
 };
 

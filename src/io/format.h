@@ -44,9 +44,10 @@ struct smp_reader {
     smp_media media;
     int64_t next_row;
     smp_notes notes;
-    smp_code broken; /* what the first failure was; every later call fails too */
-    void *state;     /* the format's */
-    char *name;      /* the path, for messages */
+    size_t tag_bytes; /* of a sound's tags that are kept; SIZE_MAX: no more are taken */
+    smp_code broken;  /* what the first failure was; every later call fails too */
+    void *state;      /* the format's */
+    char *name;       /* the path, for messages */
 };
 
 struct smp_writer {

@@ -35,7 +35,6 @@ static const struct {
     {4, 4, "jP  ", "a JPEG 2000"},
     {0, 4, "PK\3\4", "a zip archive (or .npz)"},
     {0, 4, "\x76\x2F\x31\x01", "an OpenEXR picture"},
-    {0, 4, "RIFX", "a big-endian WAV"},
     {0, 4, "OggS", "an Ogg file without sound that is known here"},
     {0, 4, "caff", "a CAF sound"},
     {0, 4, ".snd", "an AU sound"},
@@ -74,11 +73,41 @@ const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size)
     return NULL;
 }
 
-static smp_code fail_unknown(const uint8_t *head, size_t size, smp_error *err)
+/* Bytes of the ID3v2 tag that a file begins with; 0: none. Source: id3.org, "ID3 tag version 2.4.0", section 3.1. */
+static uint64_t id3_size(const uint8_t *head, size_t size)
+{
+    enum { HEADER = 10, FOOTER = 10, HAS_FOOTER = 0x10 };
+    if (size < HEADER || memcmp(head, "ID3", 3) != 0 || ((head[6] | head[7] | head[8] | head[9]) & 0x80))
+        return 0;
+    const uint64_t body = (uint64_t)head[6] << 21 | (uint64_t)head[7] << 14 | (uint64_t)head[8] << 7 | head[9];
+    return HEADER + body + (head[5] & HAS_FOOTER ? FOOTER : 0);
+}
+
+/* Sound may lie behind ID3 tags, which are left out. *id3 says whether there are any. */
+static const smp_file_format *find_format(smp_source *source, const uint8_t **head, size_t *size, bool *id3)
+{
+    enum { MOST_TAGS = 16 };
+    *id3 = false;
+    for (int i = 0;; i++) {
+        uint64_t tag;
+        *size = smp_source_peek(source, head, SMP_SNIFF);
+        const smp_file_format *format = smp_format_sniff(*head, *size);
+        if (format)
+            return !*id3 || format->kind == SMP_AUDIO ? format : NULL;
+        if (i == MOST_TAGS || !(tag = id3_size(*head, *size)))
+            return NULL;
+        *id3 = true;
+        if (!smp_source_begin(source, tag))
+            return NULL;
+    }
+}
+
+/* id3: an ID3 tag came before, as MP3 has one. */
+static smp_code fail_unknown(const uint8_t *head, size_t size, bool id3, smp_error *err)
 {
     char known[256];
     list_formats(true, known, sizeof known);
-    const char *what = NULL;
+    const char *what = id3 ? "an MP3 sound" : NULL;
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0] && !what; i++)
         if (size >= foreign[i].offset + foreign[i].length &&
             memcmp(head + foreign[i].offset, foreign[i].magic, foreign[i].length) == 0)
@@ -145,16 +174,19 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     reader->media.meta.srgb_intent = -1;
 
     const uint8_t *head;
-    size_t size = smp_source_peek(&reader->source, &head, SMP_SNIFF);
+    size_t size;
+    bool id3;
+    const smp_file_format *format = find_format(&reader->source, &head, &size, &id3);
     if (!size || reader->source.failed || reader->source.over_limit) {
         code = smp_source_ended(&reader->source, err);
         goto fail;
     }
-    const smp_file_format *format = smp_format_sniff(head, size);
     if (!format) {
-        code = fail_unknown(head, size, err);
+        code = fail_unknown(head, size, id3, err);
         goto fail;
     }
+    if (id3)
+        smp_note(&reader->notes, "the ID3 tag in front of the %s is left out", format->name);
     reader->format = format;
     reader->media.file_format = format->name;
     reader->media.shape.kind = format->kind;
@@ -199,12 +231,13 @@ smp_code smp_sniff_file(const char *path, const smp_limits *limits, const char *
     smp_code code = smp_source_open(&source, path, limits, err);
     if (code == SMP_OK) {
         const uint8_t *head;
-        size_t size = smp_source_peek(&source, &head, SMP_SNIFF);
-        const smp_file_format *format = smp_format_sniff(head, size);
+        size_t size;
+        bool id3;
+        const smp_file_format *format = find_format(&source, &head, &size, &id3);
         if (format)
             *name = format->name;
         else
-            code = size ? fail_unknown(head, size, err) : smp_source_ended(&source, err);
+            code = size ? fail_unknown(head, size, id3, err) : smp_source_ended(&source, err);
         smp_source_close(&source);
     }
     if (code != SMP_OK)

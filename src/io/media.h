@@ -24,6 +24,8 @@ typedef enum smp_sound_type {
     SMP_SOUND_U8 = 5,
     SMP_SOUND_F32 = 6,
     SMP_SOUND_F64 = 7,
+    SMP_SOUND_ULAW = 0x10,
+    SMP_SOUND_ALAW = 0x11,
     SMP_SOUND_VORBIS = 0x60,
     SMP_SOUND_OPUS = 0x64
 } smp_sound_type;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/clock.h"
 
 const char *smp_os_error(int number, char *text, size_t size)
@@ -210,74 +211,22 @@ uint64_t smp_source_skip(smp_source *source, uint64_t size)
     return done;
 }
 
-/* All that comes, up to `most` bytes. *whole: the input ended within them. *out may be null on failure only. */
-static smp_code gather(smp_source *source, size_t most, uint8_t **out, size_t *size, bool *whole, smp_error *err)
+bool smp_source_begin(smp_source *source, uint64_t bytes)
 {
-    uint8_t *all = NULL;
-    size_t capacity = 0, used = 0, got = 1;
-    while (got && used < most) {
-        size_t portion = most - used < SMP_SOURCE_BUFFER ? most - used : SMP_SOURCE_BUFFER;
-        if (!smp_grow(&all, &capacity, used + portion, 1)) {
-            smp_free(all);
-            return smp_fail_memory(err, "standard input", used + portion);
-        }
-        size_t room = capacity - used < most - used ? capacity - used : most - used;
-        got = smp_source_read(source, all + used, room);
-        used += got;
+    if (source->size != UINT64_MAX && bytes > source->size)
+        return false;
+    if (source->memory) {
+        source->memory += bytes;
+        source->end -= (size_t)bytes;
+    } else if (source->seekable) {
+        source->base += bytes;
+    } else if (smp_source_skip(source, bytes) != bytes) {
+        return false;
     }
-    if (source->failed || source->over_limit) {
-        smp_free(all);
-        return smp_source_ended(source, err);
-    }
-    *out = all;
-    *size = used;
-    *whole = !got || source->at_end;
-    return SMP_OK;
-}
-
-static void keep_whole(smp_source *source, uint8_t *all, size_t size)
-{
-    source->memory = source->spooled = all;
-    source->begin = 0;
-    source->end = size;
-    source->size = size;
+    source->size -= source->size != UINT64_MAX ? bytes : 0;
+    source->limit -= source->limit != UINT64_MAX ? smp_min_u64(bytes, source->limit) : 0;
     source->position = 0;
-    source->seekable = true;
-}
-
-smp_code smp_source_spool(smp_source *source, smp_error *err)
-{
-    uint8_t *all;
-    size_t size;
-    bool whole;
-    if (source->seekable)
-        return SMP_OK;
-    smp_code code = gather(source, SIZE_MAX, &all, &size, &whole, err);
-    if (code == SMP_OK)
-        keep_whole(source, all, size);
-    return code;
-}
-
-smp_code smp_source_read_ahead(smp_source *source, size_t most, smp_error *err)
-{
-    uint8_t *all;
-    size_t size;
-    bool whole;
-    if (source->seekable)
-        return SMP_OK;
-    smp_code code = gather(source, most, &all, &size, &whole, err);
-    if (code != SMP_OK)
-        return code;
-    if (whole) {
-        keep_whole(source, all, size);
-        return SMP_OK;
-    }
-    smp_free(source->buffer);
-    source->buffer = all;
-    source->begin = 0;
-    source->end = size;
-    source->position = 0;
-    return SMP_OK;
+    return !source->seekable || smp_source_seek(source, 0);
 }
 
 bool smp_source_seek(smp_source *source, uint64_t position)
@@ -289,7 +238,8 @@ bool smp_source_seek(smp_source *source, uint64_t position)
         source->position = source->begin;
         return true;
     }
-    if (position > INT64_MAX || lseek(source->fd, (off_t)position, SEEK_SET) < 0)
+    uint64_t at;
+    if (!smp_add_u64(source->base, position, &at) || at > INT64_MAX || lseek(source->fd, (off_t)at, SEEK_SET) < 0)
         return false;
     source->begin = source->end = 0;
     source->position = position;
@@ -306,7 +256,7 @@ bool smp_source_look(const smp_source *source, uint64_t position, void *to, size
         return true;
     }
     for (size_t done = 0; done < size;) {
-        ssize_t got = pread(source->fd, (uint8_t *)to + done, size - done, (off_t)(position + done));
+        ssize_t got = pread(source->fd, (uint8_t *)to + done, size - done, (off_t)(source->base + position + done));
         if (got <= 0 && !(got < 0 && errno == EINTR))
             return false;
         done += got > 0 ? (size_t)got : 0;

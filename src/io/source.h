@@ -16,6 +16,7 @@ typedef struct smp_source {
     int fd; /* -1: none (memory) */
     bool owned, seekable;
     uint64_t size;         /* bytes of the whole input; UINT64_MAX when not known (a pipe) */
+    uint64_t base;         /* where in the file the input begins */
     uint64_t limit;        /* bytes: --max-file */
     const uint8_t *memory; /* the whole input, or null */
     uint8_t *spooled;      /* memory again, when it is ours to free */
@@ -46,8 +47,13 @@ uint64_t smp_source_skip(smp_source *source, uint64_t size);
 /* Takes all that is buffered, reading first when nothing is: *at stays valid until the next call. 0 at the end. */
 size_t smp_source_take(smp_source *source, const uint8_t **at);
 
-/* Makes seeking possible: a pipe is read into memory to its end. Only before anything was taken. */
+/* Makes seeking possible: a pipe is read to its end, into memory and, beyond 8 MiB, into a file without a name in
+ * TMPDIR, /var/tmp or /tmp. Only before anything was taken. See spool.c. */
 smp_code smp_source_spool(smp_source *source, smp_error *err);
+
+/* Leaves out the first `bytes` of the input: positions count from behind them. Only before anything was taken. False
+ * when the input is shorter. */
+bool smp_source_begin(smp_source *source, uint64_t bytes);
 
 /* Reads up to `most` bytes of a pipe ahead into memory. When the input ends within them, seeking becomes possible. Only
  * before anything was taken. */

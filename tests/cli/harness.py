@@ -87,11 +87,11 @@ class CliCase(unittest.TestCase):
         self.assertIn(done.returncode, wanted, f"exit status of: smempipe {shown}\n{done.stderr}")
         return done
 
-    def peak(self, *arguments):
-        """Peak resident bytes of a run, polled from /proc (getrusage would count this interpreter before the exec)."""
+    def peak(self, *arguments, **options):
+        """Peak resident bytes of a run (options: of Popen), polled from /proc (getrusage would count this interpreter before the exec)."""
         if SANITIZED:
             self.skipTest("AddressSanitizer keeps freed memory: what is resident is not the program's own")
-        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder, stderr=subprocess.PIPE)
+        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder, stderr=subprocess.PIPE, **options)
         peak = 0
         while process.poll() is None:
             try:

@@ -1,4 +1,5 @@
 """Sound on the command line: what fits what, pipes, memory, warnings, no traces of the clock."""
+import subprocess
 import time
 import unittest
 import wave
@@ -110,6 +111,49 @@ class Sound(CliCase):
         for stages in (("-e", f"fir {taps}"), ("-e", "trim start=500s end=510s", "-e", "stats")):
             peak = self.peak("run", "-q", "--force", *stages, "long.wav", "out.wav", "--device", "cpu")
             self.assertLess(peak, 40e6, stages)
+
+    def test_ten_minutes_of_unknown_length_stream_from_a_pipe_in_little_memory(self):
+        self.make("long.wav", 600 * 48000)
+        with open(self.folder / "long.wav", "r+b") as file:
+            file.seek(40)
+            file.write(b"\0\xf0\xff\x7f")  # as sox and espeak-ng write it to a pipe
+        with subprocess.Popen(["cat", self.folder / "long.wav"], stdout=subprocess.PIPE) as cat:
+            peak = self.peak("run", "-q", "-e", "gain -3dB", "-", "out.wav", "--device", "cpu", stdin=cat.stdout)
+        self.assertLess(peak, 48e6)
+        self.assertEqual((self.folder / "out.wav").stat().st_size, (self.folder / "long.wav").stat().st_size)
+
+    def test_full_scale_is_no_clipping(self):
+        for samples in ("16", "24", "32"):
+            done = self.smp("run", "-f", "--samples", samples, "-e", "normalize peak=0dBFS", SAMPLES / "chirp.wav", "out.wav")
+            self.assertEqual(done.stderr, "")
+
+    def test_a_second_wav_is_noted(self):
+        self.make("in.wav", 1000)
+        data = (self.folder / "in.wav").read_bytes()
+        done = self.smp("run", "-e", "gain -3dB", "-", "out.wav", text=False, input=data + data)
+        self.assertIn(b"warning: standard input: a second WAV follows and is not read", done.stderr)
+        self.assertEqual((self.folder / "out.wav").stat().st_size, len(data))
+
+    def test_the_md5_of_a_flac_is_checked_unless_told_not_to(self):
+        data = bytearray((SAMPLES / "field.flac").read_bytes())
+        data[26] ^= 1
+        self.write("bad.flac", bytes(data))
+        done = self.smp("run", "-e", "gain -3dB", "bad.flac", "out.wav", status=3)
+        self.assertIn("do not have the MD5 that it was written with", done.stderr)
+        self.assertIn("--no-verify", done.stderr)
+        self.assertFalse((self.folder / "out.wav").exists())
+        self.smp("run", "--no-verify", "-e", "gain -3dB", "bad.flac", "out.wav")
+        self.smp("run", "-e", "gain -3dB", SAMPLES / "field.flac", "good.wav")
+        self.assertEqual((self.folder / "out.wav").read_bytes(), (self.folder / "good.wav").read_bytes())
+
+    def test_a_coded_wav_says_what_to_type(self):
+        self.make("in.wav", 1000)
+        data = bytearray((self.folder / "in.wav").read_bytes())
+        data[20] = 2
+        self.write("adpcm.wav", bytes(data))
+        done = self.smp("run", "-e", "gain -3dB", "adpcm.wav", "out.wav", status=3)
+        self.assertIn("the WAV's samples are Microsoft ADPCM, which is not read", done.stderr)
+        self.assertIn("ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav", done.stderr)
 
 
 if __name__ == "__main__":

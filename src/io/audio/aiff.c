@@ -1,5 +1,5 @@
-/* AIFF and AIFF-C: PCM (both byte orders) and float samples, names and comments. Sources: Apple, "Audio Interchange
- * File Format: AIFF 1.3" (1989) and "AIFF-C" (1991). Written here for the reasons that wav.c gives. */
+/* AIFF and AIFF-C: PCM (both byte orders), float, A-law and mu-law samples, names and comments. Sources: Apple, "Audio
+ * Interchange File Format: AIFF 1.3" (1989) and "AIFF-C" (1991). Written here for the reasons that wav.c gives. */
 #include <math.h>
 #include <string.h>
 
@@ -11,8 +11,9 @@ enum { MOST_CHUNKS = 1000, MOST_TEXT = 1 << 16 /* bytes of a text that is kept *
 
 typedef struct header {
     bool compressed, has_format, has_data;
+    bool open_end; /* the samples go on to the end: the length was not known */
     unsigned channels, bits;
-    uint32_t frames;
+    uint64_t frames;
     double rate;
     char kind[5]; /* AIFF-C: "NONE", "sowt", "fl32", ... */
     uint64_t data_at, data_size;
@@ -49,58 +50,95 @@ static smp_code take_format(header *h, smp_source *source, uint64_t at, uint32_t
     return SMP_OK;
 }
 
-static bool take_text(smp_meta *meta, smp_source *source, const char *key, uint64_t at, uint32_t size)
+static bool take_text(smp_reader *reader, const char *key, uint64_t at, uint32_t size)
 {
     char *text = size && size <= MOST_TEXT ? smp_alloc_raw(size) : NULL;
     bool memory = text || !size || size > MOST_TEXT;
-    if (text && smp_sound_look(source, at, text, size))
-        memory = smp_meta_add_text(meta, key, text, strnlen(text, size));
+    if (text && smp_sound_look(&reader->source, at, text, size))
+        memory = smp_sound_add_tag(reader, key, text, strnlen(text, size));
     smp_free(text);
     return memory;
+}
+
+static smp_code take_texts(smp_reader *reader, const uint8_t *id, uint64_t at, uint32_t size, smp_error *err)
+{
+    for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
+        if (tag->aiff && memcmp(id, tag->aiff, 4) == 0 && !take_text(reader, tag->key, at, size))
+            return smp_fail_memory(err, "a text", size);
+    return SMP_OK;
+}
+
+/* Sizes that are written when the length is not known: ffmpeg's 0, sox's 0x7F000000 rounded down to whole frames,
+ * and 8. */
+static bool is_open_size(uint32_t size)
+{
+    return size >= 0xFFFFF000u || (size > 0x7F000000u - 1024 && size <= 0x7F000008u);
+}
+
+/* Samples. The first 8 bytes say where they begin and how they are aligned. */
+static smp_code take_data(header *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err)
+{
+    uint8_t offset[4];
+    if ((size && size < 8) || !smp_sound_look(source, at, offset, 4))
+        return smp_fail(err, SMP_E_DECODE, "the AIFF ends before its samples: it is truncated, or holds none");
+    /* A pipe cannot go back to samples that lie before their format. */
+    if (!h->has_format) {
+        smp_code code = smp_source_spool(source, err);
+        if (code != SMP_OK)
+            return code;
+    }
+    const uint32_t skip = smp_get_be(offset, 4);
+    h->has_data = true;
+    h->open_end = size == 0 || is_open_size(size);
+    if (!h->open_end && skip > size - 8)
+        return smp_fail(err, SMP_E_DECODE, "the AIFF is damaged: its samples begin past their end");
+    h->data_at = at + 8 + skip;
+    h->data_size = h->open_end ? 0 : size - 8 - skip;
+    return SMP_OK;
 }
 
 /* As wav.c walks. */
 static smp_code walk(header *h, smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
-    uint8_t chunk[8], offset[4];
-    uint64_t at = 12;
-    if (!smp_sound_look(source, 8, chunk, 4))
+    uint8_t chunk[12];
+    if (!smp_sound_look(source, 0, chunk, 12))
         return smp_source_ended(source, err);
-    h->compressed = chunk[3] == 'C';
-    for (int i = 0; i < MOST_CHUNKS && smp_sound_look(source, at, chunk, 8); i++) {
+    h->compressed = chunk[11] == 'C';
+    const uint64_t all = 8 + (uint64_t)smp_get_be(chunk + 4, 4);
+    smp_code code = SMP_OK;
+    int i = 0;
+    for (uint64_t at = 12; i < MOST_CHUNKS; i++) {
+        if (!source->seekable && at + 8 > SMP_SOURCE_BUFFER && (code = smp_source_spool(source, err)) != SMP_OK)
+            return code;
+        if (!smp_sound_look(source, at, chunk, 8))
+            break;
         const uint32_t size = smp_get_be(chunk + 4, 4);
-        const uint64_t body = at + 8;
-        smp_code code = SMP_OK;
-        if (memcmp(chunk, "COMM", 4) == 0)
+        const uint64_t body = at + 8, end = body + size;
+        const bool data = memcmp(chunk, "SSND", 4) == 0 && !h->has_data, done = h->has_data && h->has_format;
+        if (!data && !source->seekable && end > SMP_SOURCE_BUFFER && (code = smp_source_spool(source, err)) != SMP_OK)
+            return code;
+        if (data)
+            code = take_data(h, source, body, size, err);
+        else if (memcmp(chunk, "COMM", 4) == 0 && !done)
             code = take_format(h, source, body, size, err);
-        else if (memcmp(chunk, "SSND", 4) == 0 && !h->has_data) {
-            if (size < 8 || !smp_sound_look(source, body, offset, 4))
-                break;
-            /* A pipe cannot go back to samples that lie before their format. */
-            if (!h->has_format && (code = smp_source_spool(source, err)) != SMP_OK)
-                return code;
-            h->has_data = true;
-            h->data_size = size - 8;
-            h->data_at = body + 8 + smp_get_be(offset, 4);
-            if (smp_get_be(offset, 4) > h->data_size)
-                return smp_fail(err, SMP_E_DECODE, "the AIFF is damaged: its samples begin past their end");
-            h->data_size -= smp_get_be(offset, 4);
-            if (!source->seekable)
-                break;
-        } else
-            for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
-                if (tag->aiff && memcmp(chunk, tag->aiff, 4) == 0 &&
-                    !take_text(&reader->media.meta, source, tag->key, body, size))
-                    code = smp_fail_memory(err, "a text", size);
-        if (code == SMP_OK)
-            code = smp_check_size(source, body + size, err);
+        else
+            code = take_texts(reader, chunk, body, size, err);
+        if (code == SMP_OK && data && h->has_format) {
+            if (h->open_end || all < end + 8)
+                return SMP_OK;
+            code = smp_source_spool(source, err);
+        }
+        if (code == SMP_OK && (data || !h->has_data) && !h->open_end)
+            code = smp_check_size(source, end, err);
         if (code != SMP_OK)
             return code;
-        at = body + size + (size & 1);
+        at = end + (size & 1);
     }
     if (h->has_data && h->has_format)
         return SMP_OK;
+    if (i == MOST_CHUNKS)
+        return smp_fail(err, SMP_E_LIMIT, "the AIFF has more than %d chunks before its samples", MOST_CHUNKS);
     if (source->failed || source->over_limit)
         return smp_source_ended(source, err);
     smp_fail(err, SMP_E_DECODE, "the AIFF ends before its %s: it is truncated, or holds none",
@@ -131,6 +169,10 @@ static smp_code choose_type(const header *h, int *type, bool *big, smp_error *er
         *type = SMP_SOUND_S32;
     else if (memcmp(h->kind, "raw ", 4) == 0)
         *type = SMP_SOUND_U8;
+    else if (memcmp(h->kind, "ulaw", 4) == 0 || memcmp(h->kind, "ULAW", 4) == 0)
+        *type = SMP_SOUND_ULAW;
+    else if (memcmp(h->kind, "alaw", 4) == 0 || memcmp(h->kind, "ALAW", 4) == 0)
+        *type = SMP_SOUND_ALAW;
     if (*type)
         return SMP_OK;
     if (plain || swapped)
@@ -139,27 +181,51 @@ static smp_code choose_type(const header *h, int *type, bool *big, smp_error *er
     for (int i = 0; i < 4; i++)
         kind[i] = h->kind[i] >= 32 && h->kind[i] < 127 ? h->kind[i] : '?';
     smp_fail(err, SMP_E_DECODE, "the AIFF-C's samples are of kind '%s', which is not read", kind);
-    return smp_hint(err, "kinds read: PCM of 8, 16, 24 and 32 bits, float of 32 and 64 bits");
+    return smp_hint(err, "make a plain AIFF of it: ffmpeg -i IN.aifc OUT.aiff");
+}
+
+/* COMM and SSND both say how long the sound is. */
+static smp_code find_frames(header *h, smp_reader *reader, uint64_t frame, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    if (h->open_end) {
+        smp_code code = smp_source_spool(source, err);
+        if (code != SMP_OK)
+            return code;
+        h->data_size = source->size > h->data_at ? source->size - h->data_at : 0;
+        h->frames = h->data_size / frame;
+        return SMP_OK;
+    }
+    const uint64_t have = h->data_size / frame;
+    if (h->frames > have)
+        return smp_fail(err, SMP_E_DECODE, "the AIFF is damaged: its %llu frames take %llu bytes, but it has %llu",
+                        (unsigned long long)h->frames, (unsigned long long)(h->frames * frame),
+                        (unsigned long long)h->data_size);
+    if (have > h->frames && h->frames)
+        smp_note(&reader->notes, "the AIFF's header says %llu frames, but it has %llu: all are read",
+                 (unsigned long long)h->frames, (unsigned long long)have);
+    h->frames = have;
+    return SMP_OK;
 }
 
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     header h = {0};
-    int type;
-    bool big;
+    int type = SMP_SOUND_NONE;
+    bool big = true;
     smp_code code = walk(&h, reader, err);
     if (code == SMP_OK)
         code = choose_type(&h, &type, &big, err);
+    if (code == SMP_OK) /* before its numbers are used */
+        code = smp_sound_header(reader, 1, h.channels, h.rate, type, err);
     if (code == SMP_OK)
-        code = smp_sound_header(reader, h.frames, h.channels, h.rate, type, err);
+        code = find_frames(&h, reader, h.channels * (uint64_t)(smp_sound_bits(type) / 8), err);
+    if (code == SMP_OK)
+        code = smp_sound_header(reader, (int64_t)h.frames, h.channels, h.rate, type, err);
     if (code == SMP_OK)
         code = smp_check_size(&reader->source, h.data_at + h.data_size, err);
     if (code != SMP_OK)
         return code;
-    const uint64_t need = (uint64_t)h.frames * h.channels * (uint64_t)(smp_sound_bits(type) / 8);
-    if (need > h.data_size)
-        return smp_fail(err, SMP_E_DECODE, "the AIFF is damaged: its %u frames take %llu bytes, but it has %llu",
-                        h.frames, (unsigned long long)need, (unsigned long long)h.data_size);
     smp_sound_describe(&reader->media, h.compressed ? "AIFF-C" : NULL);
     return smp_pcm_open_read(reader, type, big, h.data_at, err);
 }
@@ -181,6 +247,8 @@ static int type_to_write(const smp_sound *sound)
         return SMP_SOUND_F32;
     case SMP_SOUND_VORBIS:
     case SMP_SOUND_OPUS:
+    case SMP_SOUND_ULAW:
+    case SMP_SOUND_ALAW:
         return SMP_SOUND_S16;
     default:
         return sound->type;

@@ -57,24 +57,54 @@ static smp_code ogg_shape(const char *extension, smp_shape *shape, smp_error *er
 
 /* ------------------------------------------------------------------------------------------------ checks */
 
-static smp_code check_flac(smp_reader *reader, smp_error *err)
+/* How many frames there are, by the header or, where it says fewer or nothing, by the last block. */
+static smp_code count_frames(smp_reader *reader, smp_sndfile *s, smp_error *err)
 {
-    uint8_t b[42];
+    const int64_t said = s->info.frames;
+    int64_t found;
+    smp_code code = smp_flac_find_end(&reader->source, &s->info, &found, err);
+    if (code != SMP_OK)
+        return code;
+    if (!said && !found) {
+        smp_fail(err, SMP_E_DECODE, "the FLAC does not say how long it is, and does not end with a whole block");
+        return smp_hint(err, "copy or download it again; ffmpeg -i IN.flac OUT.flac saves what can be read");
+    }
+    if (found <= said)
+        return SMP_OK;
+    if (said)
+        smp_note(&reader->notes, "the FLAC's header says %lld frames, but it has %lld: all are read", (long long)said,
+                 (long long)found);
+    s->info.frames = found;
+    return SMP_OK;
+}
+
+static smp_code check_flac(smp_reader *reader, smp_sndfile *s, smp_error *err)
+{
+    enum {
+        INFO_AT = 8,
+        HEADER = INFO_AT + SMP_FLAC_INFO,
+        BLOCK = 65535 /* frames, at most */,
+        LEAST = 10 /* bytes of a block of silence */
+    };
+    uint8_t b[HEADER];
     smp_source *source = &reader->source;
     if (!smp_sound_look(source, 0, b, sizeof b))
         return smp_check_size(source, sizeof b, err);
-    if ((b[4] & 0x7F) != 0 || smp_get_be(b + 5, 3) != 34)
+    if ((b[4] & 0x7F) != 0 || smp_get_be(b + 5, 3) != SMP_FLAC_INFO)
         return smp_fail(err, SMP_E_DECODE, "the FLAC is damaged: it does not begin with its stream's description");
-    const uint32_t packed = smp_get_be(b + 18, 4);
-    const int64_t frames = (int64_t)((uint64_t)(b[21] & 15) << 32 | smp_get_be(b + 22, 4));
-    if (frames == 0) {
-        smp_fail(err, SMP_E_DECODE, "the FLAC does not say how long it is: it was written to a pipe");
-        return smp_hint(err, "write it to a file once: flac -d and flac again, or sox in.flac out.flac");
+    smp_flac_info_take(&s->info, b + INFO_AT);
+    if (s->info.bits != 8 && s->info.bits != 16 && s->info.bits != 24) {
+        smp_fail(err, SMP_E_DECODE, "the FLAC's samples have %d bits, which is not read", s->info.bits);
+        return smp_hint(err, "make a WAV of it: ffmpeg -i IN.flac -c:a pcm_s32le OUT.wav");
     }
-    enum { BLOCK = 65535 /* frames, at most */, LEAST = 10 /* bytes of a block of silence */ };
-    smp_code code = smp_sound_header(reader, frames, (packed >> 9 & 7) + 1, packed >> 12, SMP_SOUND_NONE, err);
+    smp_code code = count_frames(reader, s, err);
     if (code == SMP_OK)
-        code = smp_check_size(source, sizeof b + (uint64_t)(frames / BLOCK) * LEAST, err);
+        code = smp_sound_header(reader, s->info.frames, s->info.channels, s->info.rate, SMP_SOUND_NONE, err);
+    if (code == SMP_OK)
+        code = smp_check_size(source, sizeof b + (uint64_t)(s->info.frames / BLOCK) * LEAST, err);
+    smp_flac_set_frames(b + INFO_AT, s->info.frames);
+    memcpy(s->patch, b, sizeof b);
+    s->patch_size = sizeof b;
     return code;
 }
 
@@ -104,17 +134,14 @@ static smp_code check_last_page(smp_source *source, smp_error *err)
     return smp_hint(err, "copy or download it again; nothing was written");
 }
 
-/* The first packet of the stream; its length is only known to the library, which looks at the last page. */
-static smp_code check_ogg(smp_reader *reader, smp_error *err)
+/* The first packet of a stream; its length is only known to the library, which looks at the last page. */
+static smp_code check_ogg(smp_reader *reader, const smp_ogg_link *link, smp_error *err)
 {
     uint8_t b[27 + 255 + 32] = {0};
     smp_source *source = &reader->source;
-    const size_t have = (size_t)smp_min_u64(source->size, sizeof b);
-    if (!smp_sound_look(source, 0, b, have))
+    const size_t have = (size_t)smp_min_u64(link->to - link->from, sizeof b);
+    if (!smp_sound_look(source, link->from, b, have))
         return smp_source_ended(source, err);
-    smp_code code = check_last_page(source, err);
-    if (code != SMP_OK)
-        return code;
     const uint8_t *packet = b + 27 + b[26];
     if (packet[0] == 1)
         return smp_sound_header(reader, 1, packet[11], smp_get_le(packet + 12, 4), SMP_SOUND_VORBIS, err);
@@ -125,31 +152,39 @@ static smp_code check_ogg(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
+/* The library sees one link as if it were the file. */
 static sf_count_t source_length(void *user)
 {
-    return (sf_count_t)((smp_sndfile *)user)->source->size;
+    const smp_sndfile *s = user;
+    return (sf_count_t)(s->link.to - s->link.from);
+}
+
+static sf_count_t source_tell(void *user)
+{
+    const smp_sndfile *s = user;
+    return (sf_count_t)(s->source->position - s->link.from);
 }
 
 static sf_count_t source_seek(sf_count_t offset, int whence, void *user)
 {
-    smp_source *source = ((smp_sndfile *)user)->source;
-    sf_count_t from = whence == SEEK_CUR   ? (sf_count_t)source->position
-                      : whence == SEEK_END ? (sf_count_t)source->size
-                                           : 0;
+    const smp_sndfile *s = user;
+    sf_count_t from = whence == SEEK_CUR ? source_tell(user) : whence == SEEK_END ? source_length(user) : 0;
     int64_t to;
-    if (!smp_add_i64(from, offset, &to) || to < 0 || !smp_source_seek(source, (uint64_t)to))
+    if (!smp_add_i64(from, offset, &to) || to < 0 || !smp_source_seek(s->source, s->link.from + (uint64_t)to))
         return -1;
     return to;
 }
 
 static sf_count_t source_read(void *to, sf_count_t count, void *user)
 {
-    return count > 0 ? (sf_count_t)smp_source_read(((smp_sndfile *)user)->source, to, (size_t)count) : 0;
-}
-
-static sf_count_t source_tell(void *user)
-{
-    return (sf_count_t)((smp_sndfile *)user)->source->position;
+    const smp_sndfile *s = user;
+    const int64_t at = source_tell(user), left = source_length(user) - at;
+    if (count <= 0 || left <= 0)
+        return 0;
+    const sf_count_t got = (sf_count_t)smp_source_read(s->source, to, (size_t)smp_min_i64(count, left));
+    if (at < (int64_t)s->patch_size)
+        memcpy(to, s->patch + at, (size_t)smp_min_i64(got, (int64_t)s->patch_size - at));
+    return got;
 }
 
 static sf_count_t no_write(const void *from, sf_count_t count, void *user)
@@ -162,36 +197,112 @@ static smp_code take_tags(smp_reader *reader, SNDFILE *file, smp_error *err)
 {
     for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++) {
         const char *text = tag->number ? sf_get_string(file, tag->number) : NULL;
-        if (text && text[0] && !smp_meta_add_text(&reader->media.meta, tag->key, text, strlen(text)))
+        if (text && text[0] && !smp_sound_add_tag(reader, tag->key, text, strlen(text)))
             return smp_fail_memory(err, "a tag", strlen(text));
     }
     return SMP_OK;
 }
 
+/* Opens one link for the library. */
+static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_INFO *info, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    SF_VIRTUAL_IO io = {source_length, source_seek, source_read, no_write, source_tell};
+    if (s->file)
+        sf_close(s->file);
+    s->file = NULL;
+    s->link = s->links[index];
+    s->at_link = index;
+    s->patch_size = 0;
+    s->info = (smp_flac_info){0};
+    smp_media *media = &reader->media;
+    const smp_shape shape = media->shape; /* of all links; the check is of one */
+    const int bits = media->bits, type = media->meta.sound.type;
+    smp_code code = reader->format == &smp_format_ogg ? check_ogg(reader, &s->link, err) : check_flac(reader, s, err);
+    media->shape = shape;
+    media->bits = bits;
+    media->meta.sound.type = type;
+    if (code != SMP_OK)
+        return code;
+    *info = (SF_INFO){0};
+    if (!smp_source_seek(source, s->link.from) || !(s->file = sf_open_virtual(&io, SFM_READ, info, s))) {
+        if (source->failed || source->over_limit)
+            return smp_source_ended(source, err);
+        smp_fail(err, SMP_E_DECODE, "the %s is damaged, or this libsndfile cannot read it: %s", reader->format->name,
+                 sf_strerror(NULL));
+        return smp_hint(err, "try another decoder: ffmpeg -i IN OUT.flac");
+    }
+    if (smp_sound_bits(info->format & SF_FORMAT_SUBMASK) && s->link.row_multiple > info->frames) {
+        smp_fail(err, SMP_E_DECODE, "the OGG's header says %lld frames, but it has %lld", (long long)info->frames,
+                 (long long)s->link.row_multiple);
+        return smp_hint(err, "make a FLAC of it: ffmpeg -i IN.ogg OUT.flac");
+    }
+    if (!smp_sound_type_name(info->format & SF_FORMAT_SUBMASK))
+        return smp_fail(err, SMP_E_DECODE, "the %s's samples are of a kind that is not read", reader->format->name);
+    s->left = s->links[index].frames = info->frames;
+    s->verify = s->info.has_md5 && !reader->limits.no_verify;
+    smp_md5_begin(&s->md5);
+    return SMP_OK;
+}
+
+/* The links of an Ogg file lie one behind the other, each a stream of its own; other formats have one. */
+static smp_code open_links(smp_reader *reader, smp_sndfile *s, SF_INFO *first, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    smp_code code;
+    if (reader->format == &smp_format_ogg)
+        code = smp_ogg_find_links(source, &s->links, &s->link_count, err);
+    else {
+        s->links = smp_alloc(sizeof *s->links);
+        code = s->links ? SMP_OK : smp_fail_memory(err, "a sound", sizeof *s->links);
+        s->link_count = 1;
+        if (s->links)
+            s->links[0] = (smp_ogg_link){.to = source->size};
+    }
+    int64_t frames = 0;
+    for (size_t i = 0; code == SMP_OK && i < s->link_count; i++) {
+        SF_INFO info;
+        code = open_link(reader, s, i, &info, err);
+        if (code != SMP_OK)
+            return code;
+        if (i == 0)
+            *first = info;
+        if (info.channels != first->channels || info.samplerate != first->samplerate || info.format != first->format) {
+            smp_fail(
+                err, SMP_E_DECODE,
+                "the OGG is a chain of streams that differ: the first has %d channels at %d Hz, number %zu %d at %d Hz",
+                first->channels, first->samplerate, i + 1, info.channels, info.samplerate);
+            return smp_hint(err, "make one sound of it: ffmpeg -i IN.ogg OUT.wav");
+        }
+        if (info.frames < 0 || !smp_add_i64(frames, info.frames, &frames))
+            return smp_fail(err, SMP_E_DECODE, "the %s says that it has more frames than can be counted",
+                            reader->format->name);
+    }
+    if (code == SMP_OK && s->link_count > 1) {
+        SF_INFO again;
+        code = open_link(reader, s, 0, &again, err);
+    }
+    first->frames = frames;
+    return code;
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
-    const bool ogg = reader->format == &smp_format_ogg;
     smp_code code = smp_source_spool(source, err); /* the library wants to seek */
-    if (code == SMP_OK)
-        code = ogg ? check_ogg(reader, err) : check_flac(reader, err);
+    if (code == SMP_OK && reader->format == &smp_format_ogg)
+        code = check_last_page(source, err);
     if (code != SMP_OK)
         return code;
+    SF_INFO info = {0};
     smp_sndfile *s = reader->state = smp_alloc(sizeof *s);
     if (!s || !(s->buffer = smp_alloc_raw(SMP_SNDFILE_SAMPLES * sizeof(float))))
         return smp_fail_memory(err, "a sound", sizeof *s);
     s->source = source;
-    SF_VIRTUAL_IO io = {source_length, source_seek, source_read, no_write, source_tell};
-    SF_INFO info = {0};
-    if (!smp_source_seek(source, 0) || !(s->file = sf_open_virtual(&io, SFM_READ, &info, s))) {
-        if (source->failed || source->over_limit)
-            return smp_source_ended(source, err);
-        return smp_fail(err, SMP_E_DECODE, "the %s is damaged: %s", reader->format->name, sf_strerror(NULL));
-    }
+    code = open_links(reader, s, &info, err);
     const int type = info.format & SF_FORMAT_SUBMASK;
-    if (!smp_sound_type_name(type))
-        return smp_fail(err, SMP_E_DECODE, "the %s's samples are of a kind that is not read", reader->format->name);
-    code = smp_sound_header(reader, info.frames, info.channels, info.samplerate, type, err);
+    if (code == SMP_OK)
+        code = smp_sound_header(reader, info.frames, info.channels, info.samplerate, type, err);
     if (code != SMP_OK)
         return code;
     s->real = !smp_sound_bits(type);
@@ -201,15 +312,62 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     return take_tags(reader, s->file, err);
 }
 
+/* One link was read to its end: the MD5 of its samples must be the one that it was written with. */
+static smp_code end_link(smp_reader *reader, smp_sndfile *s, smp_error *err)
+{
+    unsigned char found[16];
+    smp_md5_end(&s->md5, found);
+    if (s->verify && memcmp(found, s->info.md5, sizeof found) != 0) {
+        smp_fail(err, SMP_E_DECODE, "the %s is damaged: its samples do not have the MD5 that it was written with",
+                 reader->format->name);
+        return smp_hint(err, "copy or download it again, or read it all the same with --no-verify");
+    }
+    SF_INFO info;
+    return s->at_link + 1 < s->link_count ? open_link(reader, s, s->at_link + 1, &info, err) : SMP_OK;
+}
+
+/* A second FLAC behind the first, which no library reads. */
+static smp_code refuse_second(smp_reader *reader, smp_error *err)
+{
+    enum { BACK = 1 << 17 /* bytes that the library reads ahead, at most */, PIECE = 1 << 16, MARK = 8 };
+    smp_source *source = &reader->source;
+    if (reader->format != &smp_format_flac || source->position >= source->size + BACK)
+        return SMP_OK;
+    uint8_t *piece = smp_alloc_raw(PIECE);
+    if (!piece)
+        return smp_fail_memory(err, "what follows a FLAC", PIECE);
+    uint64_t at = source->position > BACK ? source->position - BACK : MARK, second = 0;
+    while (!second && at + MARK < source->size) {
+        const size_t n = (size_t)smp_min_u64(source->size - at, PIECE);
+        if (!smp_sound_look(source, at, piece, n))
+            break;
+        for (size_t i = 0; i + MARK <= n && !second; i++)
+            if (piece[i] == 'f' && memcmp(piece + i, "fLaC", 4) == 0 && (piece[i + 4] & 0x7F) == 0 &&
+                smp_get_be(piece + i + 5, 3) == SMP_FLAC_INFO)
+                second = at + i;
+        at += n - (MARK - 1);
+    }
+    smp_free(piece);
+    if (!second)
+        return SMP_OK;
+    smp_fail(err, SMP_E_DECODE, "a second FLAC follows the first, at byte %llu", (unsigned long long)second);
+    return smp_hint(err, "make one sound of them: sox FIRST.flac SECOND.flac OUT.flac");
+}
+
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     smp_sndfile *s = reader->state;
     const int channels = reader->media.shape.channels;
     const int64_t most = SMP_SNDFILE_SAMPLES / channels;
     for (int64_t y = 0, n; y < rows; y += n) {
-        n = smp_min_i64(rows - y, most);
-        sf_count_t got =
-            s->real ? sf_readf_float(s->file, s->buffer, n) : sf_readf_int(s->file, (int *)(void *)s->buffer, n);
+        while (!s->left) {
+            smp_code code = end_link(reader, s, err);
+            if (code != SMP_OK)
+                return code;
+        }
+        n = smp_min_i64(smp_min_i64(rows - y, most), s->left);
+        int *codes = (int *)(void *)s->buffer;
+        sf_count_t got = s->real ? sf_readf_float(s->file, s->buffer, n) : sf_readf_int(s->file, codes, n);
         int number = sf_error(s->file);
         if (reader->source.failed || reader->source.over_limit)
             return smp_source_ended(&reader->source, err);
@@ -218,15 +376,24 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
                      (long long)(reader->next_row + y + (got > 0 ? got : 0)), (long long)reader->media.shape.height);
             return smp_hint(err, "copy or download it again; nothing was written");
         }
+        s->left -= n;
+        if (s->verify)
+            smp_flac_md5_add(&s->md5, codes, n * channels, s->info.bits);
         for (int64_t i = 0; i < n; i++) {
             float *frame = (float *)(void *)((char *)to + (y + i) * stride);
             for (int c = 0; c < channels; c++) {
                 const int64_t from = i * channels + (s->order ? s->order[c] : c);
-                frame[c] = s->real ? s->buffer[from] : (float)((const int32_t *)(void *)s->buffer)[from] * 0x1p-31f;
+                frame[c] = s->real ? s->buffer[from] : (float)codes[from] * 0x1p-31f;
             }
         }
     }
     return SMP_OK;
+}
+
+static smp_code read_end(smp_reader *reader, smp_error *err)
+{
+    smp_code code = end_link(reader, reader->state, err);
+    return code == SMP_OK ? refuse_second(reader, err) : code;
 }
 
 static void read_close(smp_reader *reader)
@@ -235,6 +402,7 @@ static void read_close(smp_reader *reader)
     if (s->file)
         sf_close(s->file);
     smp_free(s->buffer);
+    smp_free(s->links);
     smp_free(s);
     reader->state = NULL;
 }
@@ -256,6 +424,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     (void)to, (void)stride, (void)rows;
+    return missing(SMP_E_READ, reader->format->name, err);
+}
+static smp_code read_end(smp_reader *reader, smp_error *err)
+{
     return missing(SMP_E_READ, reader->format->name, err);
 }
 static void read_close(smp_reader *reader)
@@ -290,6 +462,7 @@ const smp_file_format smp_format_flac = {
     .sniff = sniff_flac,
     .read_open = read_open,
     .read_rows = read_rows,
+    .read_end = read_end,
     .read_close = read_close,
     .write_shape = flac_shape,
     .write_open = smp_sndfile_write_open,
@@ -305,6 +478,7 @@ const smp_file_format smp_format_ogg = {
     .sniff = sniff_ogg,
     .read_open = read_open,
     .read_rows = read_rows,
+    .read_end = read_end,
     .read_close = read_close,
     .write_shape = ogg_shape,
     .write_open = smp_sndfile_write_open,

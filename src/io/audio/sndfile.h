@@ -12,17 +12,31 @@ void smp_sndfile_write_close(smp_writer *writer);
 #ifdef SMP_HAVE_SNDFILE
 #include <sndfile.h>
 
+#include "io/audio/flac_stream.h"
+#include "io/audio/ogg_links.h"
 #include "io/audio/ogg_pages.h"
 
-enum { SMP_SNDFILE_SAMPLES = 8192 /* of a buffer */ };
+enum {
+    SMP_SNDFILE_SAMPLES = 8192 /* of a buffer */,
+    SMP_SNDFILE_PATCH = 42 /* bytes: a FLAC up to the end of STREAMINFO */
+};
 
 typedef struct smp_sndfile {
     SNDFILE *file;
-    float *buffer;            /* SMP_SNDFILE_SAMPLES floats, or as many 32-bit integers */
-    bool real;                /* the library gives and takes floats; else integers, whose top bits count */
-    int bits;                 /* of those integers */
-    const uint8_t *order;     /* Vorbis and Opus: where channel c of WAV's order lies; null: the same order */
-    smp_source *source;       /* reader */
+    float *buffer;        /* SMP_SNDFILE_SAMPLES floats, or as many 32-bit integers */
+    bool real;            /* the library gives and takes floats; else integers, whose top bits count */
+    int bits;             /* of those integers */
+    const uint8_t *order; /* Vorbis and Opus: where channel c of WAV's order lies; null: the same order */
+    smp_source *source;   /* reader, and all down to verify: */
+    smp_ogg_link *links;  /* the streams that lie one behind the other; one but for Ogg */
+    size_t link_count, at_link;
+    smp_ogg_link link;                /* the one that the library sees as its file */
+    int64_t left;                     /* frames of it that were not read */
+    uint8_t patch[SMP_SNDFILE_PATCH]; /* its first patch_size bytes as the library sees them, with the right length */
+    size_t patch_size;
+    smp_flac_info info;       /* of FLAC */
+    smp_md5 md5;              /* of the samples read */
+    bool verify;              /* it must be info's */
     smp_output *output;       /* writer */
     smp_ogg_pages *pages;     /* writer of Ogg: what was written of a page */
     smp_bytes held;           /* writer to a pipe: all of it, since the library goes back to the header */

@@ -14,6 +14,7 @@ static const struct {
     {SMP_SOUND_S8, 8, "8-bit PCM"},      {SMP_SOUND_U8, 8, "8-bit PCM"},    {SMP_SOUND_S16, 16, "16-bit PCM"},
     {SMP_SOUND_S24, 24, "24-bit PCM"},   {SMP_SOUND_S32, 32, "32-bit PCM"}, {SMP_SOUND_F32, 32, "32-bit float"},
     {SMP_SOUND_F64, 64, "64-bit float"}, {SMP_SOUND_VORBIS, 0, "Vorbis"},   {SMP_SOUND_OPUS, 0, "Opus"},
+    {SMP_SOUND_ULAW, 8, "mu-law"},       {SMP_SOUND_ALAW, 8, "A-law"},
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
@@ -53,7 +54,8 @@ int32_t smp_sound_round(float v, int bits, uint64_t *clipped)
 {
     const double scale = (double)(INT64_C(1) << (bits - 1)), most = scale - 1;
     double x = (double)v * scale;
-    *clipped += !(x >= -scale - 0.5 && x <= most + 0.5);
+    const double slack = scale * 0x1p-23 > 0.5 ? scale * 0x1p-23 : 0.5; /* codes; 2^-23: one step of f32 above 1 */
+    *clipped += !(x >= -scale - slack && x <= scale + slack);
     x = x > -scale ? x : v == v ? -scale : 0;
     x = x < most ? x : most;
     return (int32_t)((x + 6755399441055744.0) - 6755399441055744.0); /* 1.5 * 2^52: rounds, ties to even */
@@ -84,6 +86,29 @@ static inline __attribute__((always_inline)) void decode_codes(float *to, const 
         to[i] = (float)((double)((int64_t)((take(from, bytes, big) ^ flip) << shift) >> shift) * scale);
 }
 
+/* ITU-T G.711, as 16-bit codes. */
+static int code_of_ulaw(uint8_t byte)
+{
+    const int v = ~byte & 0xFF, size = (((v & 15) << 3) + 0x84) << (v >> 4 & 7);
+    return v & 0x80 ? 0x84 - size : size - 0x84;
+}
+
+static int code_of_alaw(uint8_t byte)
+{
+    const int v = byte ^ 0x55, segment = v >> 4 & 7, low = (v & 15) << 4;
+    const int size = segment ? (low + 0x108) << (segment - 1) : low + 8;
+    return v & 0x80 ? size : -size;
+}
+
+static void decode_law(float *to, const uint8_t *from, int64_t n, bool ulaw)
+{
+    float table[256];
+    for (int i = 0; i < 256; i++)
+        table[i] = (float)(ulaw ? code_of_ulaw((uint8_t)i) : code_of_alaw((uint8_t)i)) / 32768.f;
+    for (int64_t i = 0; i < n; i++)
+        to[i] = table[from[i]];
+}
+
 void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big)
 {
     switch (type) {
@@ -107,6 +132,10 @@ void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool 
         break;
     case SMP_SOUND_S32:
         decode_codes(to, from, n, 4, big, 0);
+        break;
+    case SMP_SOUND_ULAW:
+    case SMP_SOUND_ALAW:
+        decode_law(to, from, n, type == SMP_SOUND_ULAW);
         break;
     case SMP_SOUND_F32:
         for (int64_t i = 0; i < n; i++) {
@@ -212,6 +241,20 @@ smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int mos
     if (!(shape->rate >= 1 && shape->rate <= MOST_RATE && shape->rate == (double)(int64_t)shape->rate))
         return smp_fail(err, SMP_E_WRITE, "a %s cannot have a rate of %.10g Hz", format, shape->rate);
     return SMP_OK;
+}
+
+bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, size_t length)
+{
+    smp_meta *meta = &reader->media.meta;
+    if (reader->tag_bytes == SIZE_MAX)
+        return true;
+    if (meta->text_count < SMP_MOST_TAGS && length <= SMP_MOST_TAG_BYTES - reader->tag_bytes) {
+        reader->tag_bytes += length;
+        return smp_meta_add_text(meta, key, value, length);
+    }
+    smp_note(&reader->notes, "tags beyond %d and beyond %d bytes are left out", SMP_MOST_TAGS, SMP_MOST_TAG_BYTES);
+    reader->tag_bytes = SIZE_MAX;
+    return true;
 }
 
 bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size)

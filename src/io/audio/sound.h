@@ -8,7 +8,7 @@
 /* "24-bit PCM", "float"; null for an unknown type. */
 const char *smp_sound_type_name(int type);
 
-/* Bits a sample takes; 0 for types that are not made of samples (Vorbis, Opus). */
+/* Bits a sample takes in a file; 0 for types that are not made of samples (Vorbis, Opus). */
 int smp_sound_bits(int type);
 
 /* n samples from file bytes to f32; big: high byte first. type: one with bits. */
@@ -18,7 +18,8 @@ void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool 
  * how many samples integers had to clamp. */
 uint64_t smp_sound_encode(uint8_t *to, const float *from, int64_t n, int type, bool big);
 
-/* The integer that encode() makes of v in so many bits; adds 1 to *clipped when it clamps. */
+/* The integer that encode() makes of v in so many bits; adds 1 to *clipped when v was beyond full scale by more than
+ * half a code and more than f32 rounds by. The largest code is one below 1: a v of exactly 1 is not clipped. */
 int32_t smp_sound_round(float v, int bits, uint64_t *clipped);
 
 /* Fills reader->media's shape and bits and checks the limits: frames, channels, rate. */
@@ -41,11 +42,17 @@ typedef struct smp_sound_tag {
 } smp_sound_tag;
 extern const smp_sound_tag smp_sound_tags[]; /* ends with a null key */
 
+/* Adds a tag to reader->media.meta. SMP_MOST_TAGS of them and SMP_MOST_TAG_BYTES are kept; a note says when there are
+ * more. False when memory is exhausted. */
+enum { SMP_MOST_TAGS = 1000, SMP_MOST_TAG_BYTES = 1 << 20 };
+bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, size_t length);
+
 /* Samples that lie in the file one after the other (WAV, AIFF): the state of a reader, and of a writer. */
 typedef struct smp_pcm {
     int type;
     bool big;
-    uint64_t pad; /* writer: bytes after the samples, 0 or 1 */
+    uint64_t pad;  /* writer: bytes after the samples, 0 or 1 */
+    uint64_t next; /* reader: where a file that is glued to this one would begin */
     uint8_t *buffer;
 } smp_pcm;
 

@@ -1,5 +1,6 @@
-/* WAV: RIFF and RF64, PCM and float samples, WAVE_FORMAT_EXTENSIBLE, INFO tags. Sources: Microsoft, "Multimedia
- * Programming Interface and Data Specifications 1.0"; "WAVEFORMATEXTENSIBLE"; EBU Tech 3306 (RF64).
+/* WAV: RIFF, RIFX (big-endian) and RF64; PCM, float, A-law and mu-law samples, WAVE_FORMAT_EXTENSIBLE, INFO tags.
+ * Sources: Microsoft, "Multimedia Programming Interface and Data Specifications 1.0"; "WAVEFORMATEXTENSIBLE"; EBU Tech
+ * 3306 (RF64).
  *
  * Written here and not through libsndfile, so that sound streams from and to pipes, needs no library, and no chunk but
  * these four is ever looked into: fmt, ds64, data, LIST. */
@@ -12,30 +13,52 @@
 enum {
     TAG_PCM = 1,
     TAG_FLOAT = 3,
+    TAG_ALAW = 6,
+    TAG_ULAW = 7,
     TAG_EXTENSIBLE = 0xFFFE,
     MOST_CHUNKS = 1000, /* walked before a file is taken for an attack */
-    MOST_INFO = 1 << 16 /* bytes of tags that are kept */
+    MOST_INFO = 1 << 16 /* bytes of one list of tags */
 };
 #define UNKNOWN UINT32_MAX /* a size that was not known when the header was written, or stands in ds64 */
 
 typedef struct header {
-    bool rf64, extensible, has_format, has_data;
+    bool rf64, big, has_format, has_data;
     unsigned tag, channels, bits, align;
     uint32_t rate, mask;
     uint64_t data_at, data_size, long_size; /* bytes; long_size from ds64 */
+    uint64_t end;                           /* where the file ends by its own account; 0: not known */
     bool size_known;
 } header;
 
+static bool is_wav(const uint8_t *head)
+{
+    return (memcmp(head, "RIFF", 4) == 0 || memcmp(head, "RIFX", 4) == 0 || memcmp(head, "RF64", 4) == 0) &&
+           memcmp(head + 8, "WAVE", 4) == 0;
+}
+
 static bool sniff(const uint8_t *head, size_t size)
 {
-    return size >= 12 && (memcmp(head, "RIFF", 4) == 0 || memcmp(head, "RF64", 4) == 0) &&
-           memcmp(head + 8, "WAVE", 4) == 0;
+    return size >= 12 && is_wav(head);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* The last 14 bytes of the GUIDs whose first two are a tag. */
+static uint32_t get(const header *h, const uint8_t *at, int bytes)
+{
+    return h->big ? smp_get_be(at, bytes) : smp_get_le(at, bytes);
+}
+
+/* Sizes that programs write who do not know the length, since a pipe cannot be gone back in. ffmpeg writes all ones and
+ * lame a few less; sox and espeak-ng 0x7FFFF000, sox rounded down to whole frames; arecord 2^31. */
+static bool is_open_size(uint32_t size)
+{
+    return size >= 0xFFFFF000u || (size > 0x7FFFF000u - 1024 && size <= 0x7FFFF000u) || size == 0x7FFFFFFFu ||
+           size == 0x80000000u;
+}
+
+/* The last 14 bytes of the GUIDs whose first two are a tag; RIFX turns the first 6 of these too. */
 static const uint8_t guid_tail[14] = {0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71};
+static const uint8_t guid_tail_big[14] = {0, 0, 0, 0, 0, 0x10, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71};
 
 static smp_code take_format(header *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err)
 {
@@ -43,17 +66,18 @@ static smp_code take_format(header *h, smp_source *source, uint64_t at, uint32_t
     if (h->has_format || size < 16 || !smp_sound_look(source, at, f, size < 40 ? size : 40))
         return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: its format is incomplete or there twice");
     h->has_format = true;
-    h->tag = smp_get_le(f, 2);
-    h->channels = smp_get_le(f + 2, 2);
-    h->rate = smp_get_le(f + 4, 4);
-    h->align = smp_get_le(f + 12, 2);
-    h->bits = smp_get_le(f + 14, 2);
+    h->tag = get(h, f, 2);
+    h->channels = get(h, f + 2, 2);
+    h->rate = get(h, f + 4, 4);
+    h->align = get(h, f + 12, 2);
+    h->bits = get(h, f + 14, 2);
     if (h->tag == TAG_EXTENSIBLE) {
-        if (size < 40 || memcmp(f + 26, guid_tail, sizeof guid_tail) != 0)
+        const uint8_t *guid = f + 24; /* its first number has 4 bytes */
+        if (size < 40 || (memcmp(guid + 2, guid_tail, sizeof guid_tail) != 0 &&
+                          !(h->big && memcmp(guid + 4, guid_tail_big + 2, sizeof guid_tail_big - 2) == 0)))
             return smp_fail(err, SMP_E_DECODE, "the WAV's samples are of a kind that is not read");
-        h->extensible = true;
-        h->mask = smp_get_le(f + 20, 4);
-        h->tag = smp_get_le(f + 24, 2);
+        h->mask = get(h, f + 20, 4);
+        h->tag = h->big && !guid[0] && !guid[1] ? smp_get_be(guid, 4) & 0xFFFF : smp_get_le(guid, 2);
     }
     return SMP_OK;
 }
@@ -67,13 +91,13 @@ static const smp_sound_tag *tag_of(const char *id)
 }
 
 /* LIST INFO: texts under four letters. What is damaged here is no reason to refuse the sound. */
-static bool take_info(smp_meta *meta, smp_source *source, uint64_t at, uint32_t size)
+static bool take_info(const header *h, smp_reader *reader, uint64_t at, uint32_t size)
 {
     uint8_t *data = size > 4 && size <= MOST_INFO ? smp_alloc_raw(size) : NULL;
     bool memory = data || size <= 4 || size > MOST_INFO;
-    if (data && smp_sound_look(source, at, data, size) && memcmp(data, "INFO", 4) == 0)
-        for (uint64_t i = 4; memory && i + 8 <= size;) {
-            uint32_t n = smp_get_le(data + i + 4, 4);
+    if (data && smp_sound_look(&reader->source, at, data, size) && memcmp(data, "INFO", 4) == 0)
+        for (uint64_t i = 4; memory && i + 8 <= size && reader->tag_bytes != SIZE_MAX;) {
+            uint32_t n = get(h, data + i + 4, 4);
             const char *text = (const char *)data + i + 8;
             char id[5] = {0};
             memcpy(id, data + i, 4);
@@ -82,7 +106,7 @@ static bool take_info(smp_meta *meta, smp_source *source, uint64_t at, uint32_t 
             const smp_sound_tag *tag = tag_of(id);
             size_t length = strnlen(text, n);
             if (length)
-                memory = smp_meta_add_text(meta, tag ? tag->key : id, text, length);
+                memory = smp_sound_add_tag(reader, tag ? tag->key : id, text, length);
             i += 8 + (uint64_t)n + (n & 1);
         }
     smp_free(data);
@@ -96,8 +120,40 @@ static bool goes_on(smp_source *source, uint64_t at)
     return smp_sound_look(source, at, id, 4) && memcmp(id, "LIST", 4) != 0;
 }
 
-/* Chunk after chunk. Of a pipe the first SMP_SOURCE_BUFFER bytes, up to the samples; of a file also what follows them.
+static smp_code take_data(header *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err)
+{
+    const bool in_ds64 = h->rf64 && size == UNKNOWN;
+    h->has_data = true;
+    h->data_at = at;
+    h->data_size = in_ds64 ? h->long_size : size;
+    if (!h->has_format)
+        return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: samples come before their format");
+    h->size_known = h->data_size ? in_ds64 ? h->long_size != UINT64_MAX : !is_open_size(size) : !goes_on(source, at);
+    return SMP_OK;
+}
+
+/* Whether bytes are four letters that name a chunk that is looked into. */
+static bool is_known_id(const uint8_t *id)
+{
+    return memcmp(id, "fmt ", 4) == 0 || memcmp(id, "data", 4) == 0 || memcmp(id, "LIST", 4) == 0;
+}
+
+/* Where the chunk behind this one begins: a chunk of odd size is followed by a pad byte, which some programs leave out.
  */
+static uint64_t behind(smp_source *source, uint64_t end, uint64_t size)
+{
+    uint8_t id[4];
+    return size & 1 && !(smp_sound_look(source, end, id, 4) && is_known_id(id)) ? end + 1 : end;
+}
+
+/* A chunk that lies beyond what can be seen of a pipe: then all of it is read first. Samples can wait. */
+static smp_code reach(smp_source *source, uint64_t end, smp_error *err)
+{
+    return source->seekable || end <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
+}
+
+/* Chunk after chunk, up to the samples, and behind them where the file says that it goes on there. What is wrong behind
+ * the samples is no reason to refuse them. */
 static smp_code walk(header *h, smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
@@ -105,64 +161,82 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
     if (!smp_sound_look(source, 0, chunk, 8))
         return smp_source_ended(source, err);
     h->rf64 = memcmp(chunk, "RF64", 4) == 0;
-    uint64_t at = 12;
-    for (int i = 0; i < MOST_CHUNKS && smp_sound_look(source, at, chunk, 8); i++) {
-        const uint32_t size = smp_get_le(chunk + 4, 4);
-        uint64_t body = at + 8, length = size;
-        smp_code code = SMP_OK;
-        if (memcmp(chunk, "fmt ", 4) == 0)
+    h->big = memcmp(chunk, "RIFX", 4) == 0;
+    const uint32_t all = get(h, chunk + 4, 4);
+    h->end = is_open_size(all) || !all ? 0 : 8 + (uint64_t)all;
+    int i = 0;
+    smp_code code = SMP_OK;
+    for (uint64_t at = 12; i < MOST_CHUNKS; i++) {
+        if ((code = reach(source, at + 8, err)) != SMP_OK)
+            return code;
+        if (!smp_sound_look(source, at, chunk, 8))
+            break;
+        const uint32_t size = get(h, chunk + 4, 4);
+        const bool data = memcmp(chunk, "data", 4) == 0 && !h->has_data;
+        uint64_t body = at + 8, length = size, end;
+        if (!data && (code = reach(source, body + size, err)) != SMP_OK)
+            return code;
+        if (memcmp(chunk, "fmt ", 4) == 0 && !h->has_data)
             code = take_format(h, source, body, size, err);
-        else if (memcmp(chunk, "ds64", 4) == 0 && h->rf64 && size >= 24 && smp_sound_look(source, body, sizes, 24))
+        else if (memcmp(chunk, "ds64", 4) == 0 && h->rf64 && size >= 24 && smp_sound_look(source, body, sizes, 24)) {
+            const uint64_t riff = smp_get_le(sizes, 4) | (uint64_t)smp_get_le(sizes + 4, 4) << 32;
             h->long_size = smp_get_le(sizes + 8, 4) | (uint64_t)smp_get_le(sizes + 12, 4) << 32;
-        else if (memcmp(chunk, "LIST", 4) == 0 && !take_info(&reader->media.meta, source, body, size))
+            h->end = riff && riff < UINT64_MAX - 8 ? riff + 8 : 0;
+        } else if (memcmp(chunk, "LIST", 4) == 0 && !take_info(h, reader, body, size))
             code = smp_fail_memory(err, "tags", size);
-        else if (memcmp(chunk, "data", 4) == 0 && !h->has_data) {
-            h->has_data = true;
-            h->data_at = body;
-            h->size_known = (size != UNKNOWN && !(size == 0 && goes_on(source, body))) || h->rf64;
-            h->data_size = length = size == UNKNOWN && h->rf64 ? h->long_size : size;
-            if (!h->has_format)
-                return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: samples come before their format");
-            if (!source->seekable || !h->size_known)
+        else if (data && (code = take_data(h, source, body, size, err)) == SMP_OK) {
+            length = h->data_size;
+            if (!h->size_known || !smp_add_u64(body, length, &end) || h->end < end + 8)
                 return SMP_OK;
+            if ((code = smp_source_spool(source, err)) == SMP_OK)
+                code = smp_check_size(source, end, err);
         }
         if (code != SMP_OK)
             return code;
-        if (!smp_add_u64(body, length, &at) || !smp_add_u64(at, length & 1, &at))
+        if (!smp_add_u64(body, length, &end) || end >= UINT64_MAX - 8)
             return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: a chunk is larger than can be counted");
-        code = smp_check_size(source, body + length, err);
-        if (code != SMP_OK)
+        if (!h->has_data && (code = smp_check_size(source, end, err)) != SMP_OK)
             return code;
+        at = behind(source, end, length);
     }
     if (h->has_data)
         return SMP_OK;
+    if (i == MOST_CHUNKS)
+        return smp_fail(err, SMP_E_LIMIT, "the WAV has more than %d chunks before its samples", MOST_CHUNKS);
     if (source->failed || source->over_limit)
         return smp_source_ended(source, err);
     smp_fail(err, SMP_E_DECODE, "the WAV ends before its samples: it is truncated, or holds none");
     return smp_hint(err, "copy or download it again");
 }
 
+/* Codes of fewer bits than their bytes hold lie at the top of these (20 in 3 bytes, 24 in 4), so that the bytes are
+ * read as they are. */
+static int pcm_type(unsigned bytes, unsigned bits)
+{
+    static const int types[] = {SMP_SOUND_NONE, SMP_SOUND_U8, SMP_SOUND_S16, SMP_SOUND_S24, SMP_SOUND_S32};
+    const bool fits = bits <= bytes * 8 && (bits + 8 > bytes * 8 || (bits == 24 && bytes == 4));
+    return bytes <= 4 && bits && fits ? types[bytes] : SMP_SOUND_NONE;
+}
+
 static smp_code choose_type(const header *h, int *type, smp_error *err)
 {
     static const struct {
-        unsigned tag, bits;
-        int type;
-    } known[] = {
-        {TAG_PCM, 8, SMP_SOUND_U8},   {TAG_PCM, 16, SMP_SOUND_S16},   {TAG_PCM, 24, SMP_SOUND_S24},
-        {TAG_PCM, 32, SMP_SOUND_S32}, {TAG_FLOAT, 32, SMP_SOUND_F32}, {TAG_FLOAT, 64, SMP_SOUND_F64},
-    };
-    static const struct {
         unsigned tag;
         const char *name;
-    } others[] = {{2, "Microsoft ADPCM"}, {6, "A-law"},   {7, "mu-law"}, {0x11, "IMA ADPCM"},
-                  {0x31, "GSM 6.10"},     {0x50, "MPEG"}, {0x55, "MP3"}};
+    } others[] = {{2, "Microsoft ADPCM"}, {0x11, "IMA ADPCM"}, {0x31, "GSM 6.10"}, {0x50, "MPEG"}, {0x55, "MP3"}};
+    const unsigned bytes = h->channels ? h->align / h->channels : 0;
+    const bool whole = h->channels && bytes * h->channels == h->align;
+    const bool plain = h->tag == TAG_PCM || h->tag == TAG_FLOAT || h->tag == TAG_ALAW || h->tag == TAG_ULAW;
     *type = SMP_SOUND_NONE;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (known[i].tag == h->tag && known[i].bits == h->bits)
-            *type = known[i].type;
-    if (*type && h->align == h->channels * (h->bits / 8))
-        return SMP_OK;
+    if (whole && h->tag == TAG_PCM)
+        *type = pcm_type(bytes, h->bits);
+    else if (whole && h->tag == TAG_FLOAT && h->bits == bytes * 8)
+        *type = bytes == 4 ? SMP_SOUND_F32 : bytes == 8 ? SMP_SOUND_F64 : SMP_SOUND_NONE;
+    else if (whole && plain && bytes == 1)
+        *type = h->tag == TAG_ALAW ? SMP_SOUND_ALAW : SMP_SOUND_ULAW;
     if (*type)
+        return SMP_OK;
+    if (plain)
         return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: %u channels of %u bits do not make %u bytes a frame",
                         h->channels, h->bits, h->align);
     const char *name = NULL;
@@ -174,7 +248,7 @@ static smp_code choose_type(const header *h, int *type, smp_error *err)
     else
         smp_fail(err, SMP_E_DECODE, "the WAV's samples are of format %u with %u bits, which is not read", h->tag,
                  h->bits);
-    return smp_hint(err, "kinds read: PCM of 8, 16, 24 and 32 bits, float of 32 and 64 bits");
+    return smp_hint(err, "make a plain WAV of it: ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav");
 }
 
 static smp_code read_open(smp_reader *reader, smp_error *err)
@@ -191,24 +265,46 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         code = choose_type(&h, &type, err);
     if (code == SMP_OK && open_end) {
         h.data_size = source->size > h.data_at ? source->size - h.data_at : 0;
-        h.data_size -= h.align ? h.data_size % h.align : 0;
+        h.data_size -= h.data_size % h.align;
     }
     if (code == SMP_OK)
         code = smp_check_size(source, h.data_at + h.data_size, err);
     if (code != SMP_OK)
         return code;
-    if (h.align && h.data_size % h.align)
+    if (h.data_size % h.align)
         return smp_fail(err, SMP_E_DECODE,
                         "the WAV is damaged: its %llu bytes of samples are no whole number of frames",
                         (unsigned long long)h.data_size);
-    code = smp_sound_header(reader, h.align ? (int64_t)smp_min_u64(h.data_size / h.align, INT64_MAX) : 0, h.channels,
-                            h.rate, type, err);
+    code =
+        smp_sound_header(reader, (int64_t)smp_min_u64(h.data_size / h.align, INT64_MAX), h.channels, h.rate, type, err);
     if (code != SMP_OK)
         return code;
     reader->media.meta.sound.rf64 = h.rf64;
     reader->media.meta.sound.mask = smp_sound_mask_fits(h.mask, (int)h.channels) ? h.mask : 0;
-    smp_sound_describe(&reader->media, h.rf64 ? "RF64" : NULL);
-    return smp_pcm_open_read(reader, type, false, h.data_at, err);
+    smp_sound_describe(&reader->media, h.rf64 ? "RF64" : h.big ? "RIFX" : NULL);
+    code = smp_pcm_open_read(reader, type, h.big, h.data_at, err);
+    if (code == SMP_OK)
+        ((smp_pcm *)reader->state)->next = smp_max_u64(h.end, h.data_at + h.data_size + (h.data_size & 1));
+    return code;
+}
+
+/* Says so when a second WAV follows (cat a.wav b.wav). */
+static smp_code read_end(smp_reader *reader, smp_error *err)
+{
+    enum { HEAD = 12 };
+    const smp_pcm *pcm = reader->state;
+    smp_source *source = &reader->source;
+    const uint8_t *at;
+    uint8_t head[HEAD];
+    bool second = false;
+    if (source->seekable)
+        second = smp_sound_look(source, pcm->next, head, HEAD) && is_wav(head);
+    else if (smp_source_skip(source, pcm->next - source->position) + source->position >= pcm->next &&
+             smp_source_peek(source, &at, HEAD) == HEAD)
+        second = is_wav(at);
+    if (second)
+        smp_note(&reader->notes, "a second WAV follows and is not read: join them first, sox A.wav B.wav BOTH.wav");
+    return smp_pcm_read_end(reader, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */
@@ -225,9 +321,12 @@ static int type_to_write(const smp_sound *sound)
     case SMP_SOUND_S8:
         return SMP_SOUND_U8;
     case SMP_SOUND_NONE: /* from an array or a picture */
+        return SMP_SOUND_F32;
     case SMP_SOUND_VORBIS:
     case SMP_SOUND_OPUS:
-        return sound->type == SMP_SOUND_NONE ? SMP_SOUND_F32 : SMP_SOUND_S16;
+    case SMP_SOUND_ULAW:
+    case SMP_SOUND_ALAW:
+        return SMP_SOUND_S16;
     default:
         return sound->type;
     }
@@ -342,7 +441,7 @@ const smp_file_format smp_format_wav = {
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = smp_pcm_read,
-    .read_end = smp_pcm_read_end,
+    .read_end = read_end,
     .read_close = smp_pcm_close_read,
     .write_shape = write_shape,
     .write_open = write_open,

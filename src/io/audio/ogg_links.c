@@ -1,0 +1,66 @@
+/* See ogg_links.h. A link begins with a page that says it is the first of a stream, behind one that does not. */
+#include "io/audio/ogg_links.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+
+enum { HEADER = 27, FLAGS_AT = 5, FIRST = 2, GRANULE_AT = 6, SERIAL_AT = 14, SEGMENTS_AT = 26, MOST_LINKS = 10000 };
+
+/* Where the next page begins: at `at`, or behind bytes that belong to none. The file's size where there is none. */
+static uint64_t find_page(smp_source *source, uint64_t at)
+{
+    uint8_t piece[4096];
+    while (at + HEADER <= source->size) {
+        const size_t n = (size_t)smp_min_u64(source->size - at, at + 4 <= source->size ? sizeof piece : 0);
+        if (!smp_sound_look(source, at, piece, n))
+            break;
+        for (size_t i = 0; i + 4 <= n; i++)
+            if (piece[i] == 'O' && memcmp(piece + i, "OggS", 4) == 0)
+                return at + i;
+        at += n - 3;
+    }
+    return source->size;
+}
+
+smp_code smp_ogg_find_links(smp_source *source, smp_ogg_link **links, size_t *count, smp_error *err)
+{
+    uint8_t b[HEADER + 255];
+    size_t capacity = 0;
+    bool in_first = false;
+    *links = NULL;
+    *count = 0;
+    for (uint64_t at = 0; at + HEADER <= source->size;) {
+        const size_t have = (size_t)smp_min_u64(source->size - at, sizeof b);
+        if (!smp_sound_look(source, at, b, have))
+            return smp_source_ended(source, err);
+        if (memcmp(b, "OggS", 4) != 0) {
+            at = find_page(source, at + 1);
+            continue;
+        }
+        const size_t segments = b[SEGMENTS_AT];
+        if (HEADER + segments > have)
+            break;
+        const bool first = b[FLAGS_AT] & FIRST;
+        const uint32_t serial = smp_get_le(b + SERIAL_AT, 4);
+        if (!*count || (first && !in_first)) {
+            if (*count == MOST_LINKS)
+                return smp_fail(err, SMP_E_LIMIT, "the OGG is a chain of more than %d streams", MOST_LINKS);
+            if (!smp_grow(links, &capacity, *count + 1, sizeof **links))
+                return smp_fail_memory(err, "streams", (*count + 1) * sizeof **links);
+            (*links)[(*count)++] = (smp_ogg_link){.from = at, .serial = serial};
+        }
+        in_first = first;
+        smp_ogg_link *link = &(*links)[*count - 1];
+        const int64_t row_multiple =
+            (int64_t)((uint64_t)smp_get_le(b + GRANULE_AT + 4, 4) << 32 | smp_get_le(b + GRANULE_AT, 4));
+        if (serial == link->serial && row_multiple > 0) /* -1: no packet ends on this page */
+            link->row_multiple = row_multiple;
+        at += HEADER + segments;
+        for (size_t i = 0; i < segments; i++)
+            at += b[HEADER + i];
+        link->to = smp_min_u64(at, source->size);
+    }
+    return *count ? SMP_OK : smp_fail(err, SMP_E_DECODE, "the OGG is damaged: it has no whole page");
+}
