@@ -56,11 +56,4 @@ void smp_found_free(smp_found_list *list);
 /* "214 .mov, 30 .aae": what was left out, most of it first; from smp_alloc, null without memory. */
 char *smp_found_others_text(smp_found_list *list);
 
-/* The absolute path, links resolved, of a path whose last components may not exist yet; from smp_alloc, null without
- * memory. */
-char *smp_real_path(const char *path);
-
-/* Whether `path` is `folder` or lies in it; both as smp_real_path gives them. */
-bool smp_path_within(const char *path, const char *folder);
-
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "io/media.h"
 #include "io/source.h"
 #include "pipe/diag.h"

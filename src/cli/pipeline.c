@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "batch/find_files.h"
+#include "base/paths.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
 #include "pipe/diag.h"
