@@ -70,12 +70,12 @@ static bool asks_for_pipeline(int argc, char *const *argv)
 
 static smp_code run_command(const smp_command *command, int argc, char **argv, smp_common **common, smp_error *err)
 {
-    bool chunks;
+    bool leaves;
     smp_code code;
     void *settings = smp_alloc(command->settings_size);
     if (!settings)
         return smp_fail_memory(err, "settings", command->settings_size);
-    code = smp_options_parse(command, argc, argv, settings, &chunks, err);
+    code = smp_options_parse(command, argc, argv, settings, &leaves, err);
     **common = *(smp_common *)settings;
     const char *pipe = smp_cli_pipe_argument(command, settings);
     if (!code && (*common)->help && pipe)

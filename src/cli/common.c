@@ -13,8 +13,8 @@
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
 const smp_option smp_common_options[] = {
-    {"help", 'h', SMP_O_FLAG, offsetof(smp_common, help), .help = "show this help", .flags = SMP_O_CHUNKS},
-    {"version", 'V', SMP_O_FLAG, offsetof(smp_common, version), .help = "show the version", .flags = SMP_O_CHUNKS},
+    {"help", 'h', SMP_O_FLAG, offsetof(smp_common, help), .help = "show this help", .flags = SMP_O_LEAVES},
+    {"version", 'V', SMP_O_FLAG, offsetof(smp_common, version), .help = "show the version", .flags = SMP_O_LEAVES},
     {"quiet", 'q', SMP_O_FLAG, offsetof(smp_common, quiet), .help = "say nothing but errors"},
     {"verbose", 'v', SMP_O_FLAG, offsetof(smp_common, verbose), .help = "say more", .flags = SMP_O_VERBOSE},
     {"force", 'f', SMP_O_FLAG, offsetof(smp_common, force), .help = "replace existing outputs (never an input)",

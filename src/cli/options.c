@@ -225,7 +225,7 @@ typedef struct parse {
     int argc, at;
     char *const *argv;
     void *settings;
-    bool chunks;
+    bool leaves;
 } parse;
 
 /* The value of an option whose text ended: the next word. */
@@ -248,7 +248,7 @@ static smp_code parse_long(parse *p, const char *word, smp_error *err)
         snprintf(text, sizeof text, "--%.*s", length < sizeof text ? (int)length : (int)sizeof text, name);
         return fail_unknown(p->command, text, name, length, err);
     }
-    p->chunks |= (row->flags & SMP_O_CHUNKS) != 0;
+    p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
     if (!equals)
         return take_value(p, row, err);
     if (row->type == SMP_O_FLAG) {
@@ -270,7 +270,7 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
             row = word[2] ? find_option(p->command, word + 1, strlen(word + 1), 0) : NULL;
             return row ? smp_hint(err, "did you mean '--%s'?", row->name) : SMP_E_USAGE;
         }
-        p->chunks |= (row->flags & SMP_O_CHUNKS) != 0;
+        p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
         if (row->type != SMP_O_FLAG && letter[1])
             return store(row, letter + 1, p->settings, true, err);
         smp_code code = take_value(p, row, err);
@@ -320,11 +320,11 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
     return SMP_OK;
 }
 
-smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *chunks,
+smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *leaves,
                            smp_error *err)
 {
-    if (chunks)
-        *chunks = false;
+    if (leaves)
+        *leaves = false;
     parse p = {.command = command, .argc = argc, .argv = argv, .settings = settings};
     smp_strings words = {0};
     smp_code code = set_defaults(command, settings, err);
@@ -340,13 +340,13 @@ smp_code smp_options_parse(const smp_command *command, int argc, char *const *ar
         else
             code = add_string(&words, word, err);
     }
-    if (!code && p.chunks) { /* as far as there are any: --help tells about a pipeline that is given */
+    if (!code && p.leaves) { /* as far as there are any: --help tells about a pipeline that is given */
         smp_error missing;
         place_arguments(command, &words, settings, &missing);
     } else if (!code)
         code = place_arguments(command, &words, settings, err);
-    if (!code && chunks)
-        *chunks = p.chunks;
+    if (!code && leaves)
+        *leaves = p.leaves;
     smp_free(words.items);
     return code;
 }

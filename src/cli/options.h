@@ -25,7 +25,7 @@ typedef enum smp_option_type {
 enum {
     SMP_O_OPTIONAL = 1, /* the value may be left out, and is then ""; given as --name=value only */
     SMP_O_ADVANCED = 2, /* for tests and study: listed last */
-    SMP_O_CHUNKS = 4,   /* answers on its own (--help): arguments are not checked */
+    SMP_O_LEAVES = 4,   /* answers on its own (--help): arguments are not checked */
     SMP_O_SILENT = 8,   /* help does not show the default */
     /* What a common option is about, so that commands without that are without the option: */
     SMP_O_OUTPUTS = 16, /* files that are written */
@@ -100,9 +100,9 @@ const smp_command *smp_command_find(const char *name);
 const smp_option *smp_command_option(const smp_command *command, size_t index, const char **group);
 
 /* Fills settings (command->settings_size bytes) with defaults, then from argv[0 .. argc-1] (without program and
- * command). On failure (SMP_E_USAGE with a hint) settings may be freed all the same. *chunks (may be null) says whether
+ * command). On failure (SMP_E_USAGE with a hint) settings may be freed all the same. *leaves (may be null) says whether
  * an option like --help was given. */
-smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *chunks,
+smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *leaves,
                            smp_error *err);
 void smp_options_free(const smp_command *command, void *settings);
 
