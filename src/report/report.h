@@ -62,8 +62,8 @@ typedef struct smp_run_report {
 void smp_run_report_free(smp_run_report *report);
 
 /* The table that `run -v` prints: a line a step with time, share, GB/s, Mpixel/s; totals; findings. */
-/* Whether a step of a picture clipped so many samples that the result is likely not what was meant: more than one in a
- * thousand. */
+/* Whether a step of a picture clipped so many samples that the result is likely not what was meant: more than one in
+ * twenty. Sharpening clips one in a hundred. */
 bool smp_report_clips_much(const smp_step_report *step);
 
 /* "'add 20' clipped 99.8 % of the samples to the range of its format" */
