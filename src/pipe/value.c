@@ -126,8 +126,8 @@ static bool is_word(const smp_value *value, const char *word)
 /* Whether a number without a unit can only be a code value: no picture has levels beyond twice full scale. */
 static bool is_bare_level(const smp_param *param, const smp_value *value)
 {
-    return (param->flags & SMP_P_LEVEL) && value->kind == SMP_VALUE_NUMBER && value->number.unit == SMP_UNIT_NONE &&
-           fabs(value->number.value) > 2;
+    return (param->flags & SMP_P_LEVEL) && value->kind == SMP_VALUE_NUMBER && value->text[0] != '{' &&
+           value->number.unit == SMP_UNIT_NONE && fabs(value->number.value) > 2;
 }
 
 /* A level: what measurements print are code values, and `subtract 118.9` would make a picture black. Needs the shape,
