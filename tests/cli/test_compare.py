@@ -29,7 +29,7 @@ class Compare(CliCase):
 
     def test_the_readmes_counts_are_the_programs(self):
         text = (ROOT / "README.md").read_text()
-        (command,) = re.findall(r"^\$ smempipe (compare .*) photo\.png (--stages \w+)$", text, re.M)
+        (command,) = re.findall(r"^\$ smempipe (compare .*) samples/chelsea\.png (--stages \w+) --device cpu$", text, re.M)
         done = self.smp(*shlex.split(command[0]), CHELSEA, *command[1].split(), "--device", "cpu", *QUICK)
 
         def counts(page):
