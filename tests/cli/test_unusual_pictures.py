@@ -1,6 +1,7 @@
 """Pictures that are unusual and read all the same: what is said of them on stderr, and what their metadata becomes."""
 import json
 import struct
+import subprocess
 import unittest
 import zlib
 
@@ -120,6 +121,12 @@ class UnusualPictures(CliCase):
         head = png_header(width, height, 8, 0) + chunk(b"IDAT", data)
         upright = head + chunk(b"eXIf", tiff([(0x0112, 3, 1, 1)])) + chunk(b"IEND", b"")
         self.smp("run", "-e", "flip horizontal", "-", "out.png", input=upright, text=False)
+        # a writer whose portions fit no buffer: nothing is lost between what is kept and what is read on
+        (self.folder / "late.png").write_bytes(upright)
+        with subprocess.Popen(["dd", "if=late.png", "bs=4093", "status=none"], cwd=self.folder,
+                              stdout=subprocess.PIPE) as odd:
+            self.smp("run", "-f", "-e", "flip horizontal", "-", "odd.png", stdin=odd.stdout)
+        self.assertEqual((self.folder / "odd.png").read_bytes(), (self.folder / "out.png").read_bytes())
         turned = head + chunk(b"eXIf", tiff([(0x0112, 3, 1, 6)])) + chunk(b"IEND", b"")
         done = self.smp("run", "-f", "-e", "flip horizontal", "-", "out.png", input=turned, text=False, status=3)
         self.assertIn(b"the orientation of the picture stands behind it", done.stderr)
@@ -127,11 +134,12 @@ class UnusualPictures(CliCase):
 
     def test_the_first_of_several_pictures_is_read_with_a_note(self):
         still, photo = png_bytes(ROWS, 16), jpeg()
-        for data, name, note in ((still + still, "o1.png", "another PNG follows the first, which alone is read"),
-                                 (photo + photo, "o2.png", "another JPEG follows the first, which alone is read"),
-                                 (png_bytes(ROWS, 16, extra=chunk(b"acTL", struct.pack(
-                                     ">II", 5, 0))), "o3.png", "an animation of 5 pictures"),
-                                 ):
+        animation = png_bytes(ROWS, 16, extra=chunk(b"acTL", struct.pack(">II", 5, 0)))
+        for data, name, note in (
+            (still + still, "o1.png", "another PNG follows the first, which alone is read"),
+            (photo + photo, "o2.png", "another JPEG follows the first, which alone is read"),
+            (animation, "o3.png", "an animation of 5 pictures"),
+        ):
             done = self.smp("run", "-e", "invert", "-", name, input=data, text=False)
             self.assertIn(b"warning: standard input: ", done.stderr)
             self.assertIn(note.encode(), done.stderr)
