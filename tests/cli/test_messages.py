@@ -189,7 +189,8 @@ class Messages(CliCase):
 
     def test_a_code_value_where_a_fraction_belongs_is_an_error_that_says_what_to_type(self):
         for statement, fix in (("subtract 118.9", "118.9cv, which is 46.6% of 255"),
-                               ("add 20", "20cv, which is 7.8% of 255"), ("levels white=9", "9cv, which is 3.5% of 255"),
+                               ("add 20", "20cv, which is 7.8% of 255"),
+                               ("levels white=9", "9cv, which is 3.5% of 255"),
                                ("threshold 128", "128cv")):
             done = self.smp("run", "-e", statement, SAMPLES / "chelsea.png", "out.png", status=2)
             self.assertIn(fix, done.stderr)
