@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import unittest
 
@@ -119,7 +120,7 @@ class Commands(CliCase):
             "recordings/1.flac": "speech.flac",
         }.items():
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-            os.symlink(SAMPLES / sample, self.folder / name)
+            shutil.copy(SAMPLES / sample, self.folder / name)
         self.write("x.pipe", "gray\ngaussian 1px\n")
         self.environment = {**os.environ, "PATH": f"{os.path.dirname(PROGRAM)}:{os.environ['PATH']}"}
 
