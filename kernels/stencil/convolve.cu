@@ -60,7 +60,7 @@ SMP_DEVICE void convolve_add_row(float sum[4][4], const float *at, int row, int 
     }
 }
 
-/* Geometry: smp_geometry_convolve. */
+/* Grid: tiled() of src/stages/shared/kernel_matrix.c. */
 template <typename IN, typename OUT, typename WEIGHTS>
 SMP_DEVICE void convolve_tile(const smp_io &io, const smp_convolve &t, const WEIGHTS &k, float *shared)
 {

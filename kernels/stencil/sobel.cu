@@ -98,7 +98,7 @@ SMP_DEVICE stencil_float4 sobel_float4(const sobel_three &a, const sobel_three &
     return quad;
 }
 
-/* Geometry: smp_geometry_sobel. */
+/* Grid: smp_sobel_tiled(). */
 template <typename IN, typename OUT, int C> SMP_DEVICE void sobel_tile_each(const smp_io &io, const smp_sobel &g)
 {
     SMP_SHARED(sobel_tile, s);
