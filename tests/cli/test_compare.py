@@ -25,9 +25,9 @@ class Compare(CliCase):
         self.assertTrue(
             any(line.split()[:3] == ["tiled", "right", line.split()[2]] for line in lines if "right" in line),
             done.stdout)
-        self.assertRegex(done.stdout, r"fused +model +\d+ +\d+ +\d+ +\d+ +1\.1\d")  # copies of rows as they lie
+        self.assertRegex(done.stdout, r"mma +model +\d+ +\d+ +\d+ +\d+ +1\.1\d")  # copies of rows as they lie
         self.assertRegex(done.stdout, r"naive +model +uses no shared memory")
-        self.assertRegex(done.stdout, r"fused +- +- +here the same as tiled")
+        self.assertRegex(done.stdout, r"warp +- +- +here the same as tiled")
 
     def test_the_readmes_counts_are_the_programs(self):
         text = (ROOT / "README.md").read_text()
@@ -81,7 +81,7 @@ class Compare(CliCase):
         done = self.smp("compare", "-e", "gaussian 1px edge=mirror", self.small_png(), "--device", "cpu", "--csv", "-",
                         *QUICK)
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
-        self.assertEqual([row["variant"] for row in rows], ["naive", "tiled", "fused"])
+        self.assertEqual([row["variant"] for row in rows], ["naive", "tiled", "warp", "mma"])
         self.assertEqual(rows[0]["step"], "gaussian 1px edge=mirror")
         self.assertEqual(rows[1]["check"], "right")
         self.assertGreater(float(rows[1]["median_s"]), 0)
@@ -112,6 +112,10 @@ class Compare(CliCase):
         self.assertIn(
             "sobel",
             self.smp("compare", "-e", "invert", picture, "--stages", "sobel", "--device", "cpu", status=2).stderr)
+        gone = self.smp("compare", "-e", "sobel", picture, "--variants", "fused", "--device", "cpu", status=2).stderr
+        self.assertIn("their variants: naive, tiled, warp", gone)
+        gone = self.smp("run", "-e", "sobel", picture, "out.png", "--variant", "fused", status=2).stderr
+        self.assertRegex(gone, r"no stage has a variant 'fused'(.|\n)*naive.*tiled.*warp.*mma")
         self.smp("compare", "-e", "invert", "absent.png", status=3)
         self.assertEqual(self.files(), ["in.png", "there.json"])
 
