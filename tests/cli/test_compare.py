@@ -25,7 +25,7 @@ class Compare(CliCase):
         self.assertTrue(
             any(line.split()[:3] == ["tiled", "right", line.split()[2]] for line in lines if "right" in line),
             done.stdout)
-        self.assertRegex(done.stdout, r"mma +model +\d+ +\d+ +\d+ +\d+ +1\.1\d")  # copies of rows as they lie
+        self.assertRegex(done.stdout, r"(warp|mma) +model +\d+ +\d+ +\d+ +\d+ +1\.1\d")  # copies of rows as they lie
         self.assertRegex(done.stdout, r"naive +model +uses no shared memory")
         self.assertRegex(done.stdout, r"warp +- +- +here the same as tiled")
 
