@@ -42,11 +42,4 @@ smp_code smp_walk(const char *const *given, size_t count, const smp_find_options
                   smp_error *err);
 void smp_found_free(smp_found_list *list);
 
-/* The absolute path, links resolved, of a path whose last components may not exist yet; from smp_alloc, null without
- * memory. */
-char *smp_real_path(const char *path);
-
-/* Whether `path` is `folder` or lies in it; both as smp_real_path gives them. */
-bool smp_path_within(const char *path, const char *folder);
-
 #endif

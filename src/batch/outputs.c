@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "io/media.h"
 #include "io/source.h"
 #include "pipe/diag.h"

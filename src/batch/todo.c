@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "batch/outputs.h"
 #include "io/output.h"
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include "base/paths.h"
 #include "batch/outputs.h"
 #include "batch/todo.h"
 
