@@ -53,10 +53,10 @@ smp_code smp_ogg_find_links(smp_source *source, smp_ogg_link **links, size_t *co
         }
         in_first = first;
         smp_ogg_link *link = &(*links)[*count - 1];
-        const int64_t row_multiple =
+        const int64_t granule =
             (int64_t)((uint64_t)smp_get_le(b + GRANULE_AT + 4, 4) << 32 | smp_get_le(b + GRANULE_AT, 4));
-        if (serial == link->serial && row_multiple > 0) /* -1: no packet ends on this page */
-            link->row_multiple = row_multiple;
+        if (serial == link->serial && granule > 0) /* -1: no packet ends on this page */
+            link->granule = granule;
         at += HEADER + segments;
         for (size_t i = 0; i < segments; i++)
             at += b[HEADER + i];

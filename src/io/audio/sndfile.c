@@ -232,9 +232,9 @@ static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_I
                  sf_strerror(NULL));
         return smp_hint(err, "try another decoder: ffmpeg -i IN OUT.flac");
     }
-    if (smp_sound_bits(info->format & SF_FORMAT_SUBMASK) && s->link.row_multiple > info->frames) {
+    if (smp_sound_bits(info->format & SF_FORMAT_SUBMASK) && s->link.granule > info->frames) {
         smp_fail(err, SMP_E_DECODE, "the OGG's header says %lld frames, but it has %lld", (long long)info->frames,
-                 (long long)s->link.row_multiple);
+                 (long long)s->link.granule);
         return smp_hint(err, "make a FLAC of it: ffmpeg -i IN.ogg OUT.flac");
     }
     if (!smp_sound_type_name(info->format & SF_FORMAT_SUBMASK))
