@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "batch/find_files.h"
+#include "base/paths.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/run.h"
