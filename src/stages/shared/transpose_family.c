@@ -26,7 +26,7 @@ static int64_t pixel_bytes(const smp_io *io)
 /* A thread a sample of the input. */
 static void naive_geometry(const smp_io *io, const void *params, smp_grid *grid)
 {
-    const smp_transpose_part part = smp_transpose_part_of(io, ((const smp_orientation *)params)->how);
+    const smp_transpose_part part = smp_transpose_part_of(io, ((const smp_orientation *)params)->orientation);
     smp_io input_order = *io;
     input_order.out.width = part.columns;
     input_order.out.rows = part.rows;
@@ -84,15 +84,15 @@ static const char *const reversing[] = {NULL,
 
 static const char *swizzled_kernel(const smp_io *io, const void *params)
 {
-    const int32_t how = ((const smp_orientation *)params)->how;
+    const int32_t orientation = ((const smp_orientation *)params)->orientation;
     const int64_t px = pixel_bytes(io);
     if (io->in.format != io->out.format)
         return "transpose_padded";
-    if (!(how & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_X)))
+    if (!(orientation & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_X)))
         return "transpose_rows";
-    if (!smp_transpose_shape_of(px).side || !begin_at(io, how & SMP_ORIENT_SWAP ? WORD : px & -px))
+    if (!smp_transpose_shape_of(px).side || !begin_at(io, orientation & SMP_ORIENT_SWAP ? WORD : px & -px))
         return "transpose_padded";
-    return (how & SMP_ORIENT_SWAP ? swapping : reversing)[io->in.channels];
+    return (orientation & SMP_ORIENT_SWAP ? swapping : reversing)[io->in.channels];
 }
 
 /* Threads over the 16-byte words of a row, and over rows. */
@@ -114,12 +114,12 @@ static void swizzled_geometry(const smp_io *io, const void *params, smp_grid *gr
     smp_transpose_shape shape = smp_transpose_shape_of(px);
     if (strcmp(swizzled_kernel(io, params), "transpose_padded") == 0) {
         padded_geometry(io, params, grid);
-    } else if (!(turn->how & SMP_ORIENT_SWAP)) {
+    } else if (!(turn->orientation & SMP_ORIENT_SWAP)) {
         row_geometry(io, io->out.width * px, grid);
     } else {
         int64_t row_multiple = SMP_TRANSPOSE_ROW_MULTIPLE(px);
         smp_transpose_stretch a =
-            smp_transpose_columns(io, turn->how, row_multiple, (int64_t)shape.side * shape.across);
+            smp_transpose_columns(io, turn->orientation, row_multiple, (int64_t)shape.side * shape.across);
         smp_transpose_stretch x = smp_transpose_cut(0, io->out.width, row_multiple, (int64_t)shape.side * shape.down);
         *grid = (smp_grid){.block = {(unsigned)shape.threads, 1, 1},
                            .shared_bytes = (unsigned)smp_transpose_shared(px, shape)};
@@ -175,16 +175,16 @@ const smp_variant smp_transpose_variants[] = {
     {0},
 };
 
-void smp_transpose_plan(int32_t how, const smp_shape *in, smp_node_plan *work)
+void smp_transpose_plan(int32_t orientation, const smp_shape *in, smp_node_plan *work)
 {
-    const smp_orientation turn = {.how = how};
-    if (how & SMP_ORIENT_SWAP) {
+    const smp_orientation turn = {.orientation = orientation};
+    if (orientation & SMP_ORIENT_SWAP) {
         work->out.width = in->height;
         work->out.height = in->width;
         work->swaps_axes = true;
     }
-    work->nothing = how == SMP_ORIENT_NONE;
-    work->whole = smp_transpose_moves_rows(how);
+    work->nothing = orientation == SMP_ORIENT_NONE;
+    work->whole = smp_transpose_moves_rows(orientation);
     work->exactness = SMP_MOVE;
     memcpy(work->kernel, &turn, sizeof turn);
     work->kernel_size = sizeof turn;
