@@ -1,6 +1,6 @@
 /* Patterns of shared-memory addresses: their counts by rule, by the emulator, by CUPTI, and their cycles on a GPU. */
-#ifndef SMP_EXEC_PATTERNS_H
-#define SMP_EXEC_PATTERNS_H
+#ifndef SMP_BENCH_BANK_PATTERNS_H
+#define SMP_BENCH_BANK_PATTERNS_H
 
 #include "report/bench.h"
 

@@ -1,6 +1,6 @@
 /* Running what `bench` shows: ceilings, then patterns of shared memory counted by every source that can be had. */
-#ifndef SMP_EXEC_BENCH_RUN_H
-#define SMP_EXEC_BENCH_RUN_H
+#ifndef SMP_BENCH_BENCH_RUN_H
+#define SMP_BENCH_BENCH_RUN_H
 
 #include "report/bench.h"
 

@@ -1,7 +1,7 @@
 /* A GPU as a device, through a table of driver functions: NVIDIA's driver, or the emulator (device/simt.h). See
  * device.h for the interface. One thread at a time may use a device. */
-#ifndef SMP_DEVICE_CUDA_H
-#define SMP_DEVICE_CUDA_H
+#ifndef SMP_DEVICE_CUDA_CUDA_H
+#define SMP_DEVICE_CUDA_CUDA_H
 
 #include "device/cuda/cuda_api.h"
 #include "device/device.h"

@@ -2,8 +2,8 @@
  * entry points (cuda_api.def) that either libcuda.so.1 or the emulator (device/simt.h) fills. Every call goes through
  * smp_cuNAME(driver, ...), one place where calls are traced (SMP_TRACE_DRIVER=1) and where tests make the Nth one fail.
  */
-#ifndef SMP_DEVICE_CUDA_API_H
-#define SMP_DEVICE_CUDA_API_H
+#ifndef SMP_DEVICE_CUDA_CUDA_API_H
+#define SMP_DEVICE_CUDA_CUDA_API_H
 
 #include <stdbool.h>
 #include <stddef.h>

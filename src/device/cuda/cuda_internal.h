@@ -1,7 +1,7 @@
 /* What the CUDA device's files share: cuda.c (opening, launches, times), cuda_memory.c (buffers, copies) and
  * cuda_kernel.c (modules, functions, what a launch takes). */
-#ifndef SMP_DEVICE_CUDA_INTERNAL_H
-#define SMP_DEVICE_CUDA_INTERNAL_H
+#ifndef SMP_DEVICE_CUDA_CUDA_INTERNAL_H
+#define SMP_DEVICE_CUDA_CUDA_INTERNAL_H
 
 #include "device/cuda/cuda.h"
 #include "device/kernel_table.h"

@@ -1,7 +1,7 @@
 /* What a GPU runs at and with: clocks and slow-downs at this moment, versions. Read through NVML (libnvidia-ml.so.1,
  * part of the driver), opened when first asked for; without it nothing is known, and nothing fails. */
-#ifndef SMP_DEVICE_CUDA_STATE_H
-#define SMP_DEVICE_CUDA_STATE_H
+#ifndef SMP_DEVICE_CUDA_CUDA_STATE_H
+#define SMP_DEVICE_CUDA_CUDA_STATE_H
 
 #include "device/device.h"
 

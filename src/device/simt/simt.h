@@ -2,8 +2,8 @@
  * and kernels, runs on a machine without a GPU. Kernels are kernels/NAME.cu compiled by the host compiler. Like a
  * driver it is one for the process. Work is done at once, in the calling thread and its workers: streams are always
  * idle, and faults of a kernel show at the next call, as on a device. */
-#ifndef SMP_DEVICE_SIMT_H
-#define SMP_DEVICE_SIMT_H
+#ifndef SMP_DEVICE_SIMT_SIMT_H
+#define SMP_DEVICE_SIMT_SIMT_H
 
 #include <stdint.h>
 

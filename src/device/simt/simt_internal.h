@@ -5,8 +5,8 @@
  *   simt_memory.c  what kernels do to memory together: shared memory, atomics, asynchronous copies
  *   simt_trace.c   the instrumented kernels' callbacks: bank conflicts, races, uninitialised reads
  *   simt_fiber.c   stacks and the switch between them */
-#ifndef SMP_DEVICE_SIMT_INTERNAL_H
-#define SMP_DEVICE_SIMT_INTERNAL_H
+#ifndef SMP_DEVICE_SIMT_SIMT_INTERNAL_H
+#define SMP_DEVICE_SIMT_SIMT_INTERNAL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* What a FLAC says of itself beside its samples: STREAMINFO, how far its frames go, the MD5 of its samples. Source: RFC
  * 9639. */
-#ifndef SMP_IO_FLAC_STREAM_H
-#define SMP_IO_FLAC_STREAM_H
+#ifndef SMP_IO_AUDIO_FLAC_STREAM_H
+#define SMP_IO_AUDIO_FLAC_STREAM_H
 
 #include "base/md5.h"
 #include "io/audio/sound.h"

@@ -1,6 +1,6 @@
 /* Ogg pages on their way out: each gets the same serial number, and its checksum anew. */
-#ifndef SMP_IO_OGG_PAGES_H
-#define SMP_IO_OGG_PAGES_H
+#ifndef SMP_IO_AUDIO_OGG_PAGES_H
+#define SMP_IO_AUDIO_OGG_PAGES_H
 
 #include "io/output.h"
 

@@ -1,6 +1,6 @@
 /* What sndfile.c (reading) and sndfile_write.c share. */
-#ifndef SMP_IO_SNDFILE_H
-#define SMP_IO_SNDFILE_H
+#ifndef SMP_IO_AUDIO_SNDFILE_H
+#define SMP_IO_AUDIO_SNDFILE_H
 
 #include "io/audio/sound.h"
 

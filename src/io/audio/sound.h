@@ -1,7 +1,7 @@
 /* What the formats of sound share: sample types, their bytes, channel maps, checks of a header. Samples are f32, full
  * scale is 1: a code of b bits is code / 2^(b-1) exactly (32-bit codes and doubles round to f32). */
-#ifndef SMP_IO_SOUND_H
-#define SMP_IO_SOUND_H
+#ifndef SMP_IO_AUDIO_SOUND_H
+#define SMP_IO_AUDIO_SOUND_H
 
 #include "io/format.h"
 

@@ -1,7 +1,7 @@
 /* What the BMP's reader, its run decoder and its writer share. Source: Microsoft's BITMAPINFOHEADER, BITMAPV4HEADER and
  * BITMAPV5HEADER; IBM's OS/2 2.0 Presentation Manager Reference, "Bitmap File Format". */
-#ifndef SMP_IO_BMP_GLUE_H
-#define SMP_IO_BMP_GLUE_H
+#ifndef SMP_IO_IMAGES_BMP_GLUE_H
+#define SMP_IO_IMAGES_BMP_GLUE_H
 
 #include "io/format.h"
 #include "io/images/stored_rows.h"

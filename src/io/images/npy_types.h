@@ -1,6 +1,6 @@
 /* The sample types of NumPy arrays, and their exact conversion to what a picture holds. */
-#ifndef SMP_IO_NPY_TYPES_H
-#define SMP_IO_NPY_TYPES_H
+#ifndef SMP_IO_IMAGES_NPY_TYPES_H
+#define SMP_IO_IMAGES_NPY_TYPES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Rows of one size that lie one after another in a file, read in either direction: many formats store the last row
  * first. Rows are read in blocks, so that this costs few reads and little memory. */
-#ifndef SMP_IO_STORED_ROWS_H
-#define SMP_IO_STORED_ROWS_H
+#ifndef SMP_IO_IMAGES_STORED_ROWS_H
+#define SMP_IO_IMAGES_STORED_ROWS_H
 
 #include "io/source.h"
 

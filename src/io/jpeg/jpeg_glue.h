@@ -1,6 +1,6 @@
 /* What the JPEG reader and writer share: libjpeg's errors as ours, its memory counted and capped. */
-#ifndef SMP_IO_JPEG_GLUE_H
-#define SMP_IO_JPEG_GLUE_H
+#ifndef SMP_IO_JPEG_JPEG_GLUE_H
+#define SMP_IO_JPEG_JPEG_GLUE_H
 
 #include <setjmp.h>
 #include <stdio.h> /* jpeglib.h needs it */

@@ -1,8 +1,8 @@
 /* The markers of a JPEG that describe its picture: ICC profile, EXIF, XMP, comments, the index of an MPO. They are kept
  * as they come, within a count and a number of bytes: libjpeg's own list of markers is walked to its end for every
  * marker. */
-#ifndef SMP_IO_JPEG_MARKERS_H
-#define SMP_IO_JPEG_MARKERS_H
+#ifndef SMP_IO_JPEG_JPEG_MARKERS_H
+#define SMP_IO_JPEG_JPEG_MARKERS_H
 
 #include "io/jpeg/jpeg_glue.h"
 

@@ -1,8 +1,8 @@
 /* The picture data of a PNG, compressed in blocks of rows on several threads: each block is filtered and deflated on
  * its own and ends on a byte boundary, so that the blocks' outputs, one IDAT chunk each, make one valid stream. Blocks
  * depend on the picture's shape and the level alone: neither strips nor threads change the bytes. */
-#ifndef SMP_IO_PNG_BLOCKS_H
-#define SMP_IO_PNG_BLOCKS_H
+#ifndef SMP_IO_PNG_PNG_BLOCKS_H
+#define SMP_IO_PNG_PNG_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
  *   level 4..9   the smallest of these and zlib's of that level
  *
  * What a block packs to depends on its bytes and the level alone. */
-#ifndef SMP_IO_PNG_DEFLATE_H
-#define SMP_IO_PNG_DEFLATE_H
+#ifndef SMP_IO_PNG_PNG_DEFLATE_H
+#define SMP_IO_PNG_PNG_DEFLATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* PNG's row filters (PNG specification, chapter 9): what a row becomes before it is compressed. */
-#ifndef SMP_IO_PNG_FILTER_H
-#define SMP_IO_PNG_FILTER_H
+#ifndef SMP_IO_PNG_PNG_FILTER_H
+#define SMP_IO_PNG_PNG_FILTER_H
 
 #include <stdint.h>
 

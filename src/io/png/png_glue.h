@@ -1,6 +1,6 @@
 /* What the PNG reader and writer share: libpng's errors as ours, its memory counted and capped. */
-#ifndef SMP_IO_PNG_GLUE_H
-#define SMP_IO_PNG_GLUE_H
+#ifndef SMP_IO_PNG_PNG_GLUE_H
+#define SMP_IO_PNG_PNG_GLUE_H
 
 #include <png.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* The picture of a plain PNG (8 or 16 bits, gray or RGB, with or without alpha, not interlaced) by ISA-L's inflate and
  * our own unfiltering: several times as fast as libpng, which still reads everything before and behind it. Whatever is
  * out of the ordinary is left for libpng to judge, from the file's beginning: nothing is refused here. */
-#ifndef SMP_IO_PNG_PLAIN_H
-#define SMP_IO_PNG_PLAIN_H
+#ifndef SMP_IO_PNG_PNG_PLAIN_H
+#define SMP_IO_PNG_PNG_PLAIN_H
 
 #include "base/error.h"
 #include "io/source.h"

@@ -1,6 +1,6 @@
 /* Undoes PNG's row filters (PNG specification, chapter 9). */
-#ifndef SMP_IO_PNG_UNFILTER_H
-#define SMP_IO_PNG_UNFILTER_H
+#ifndef SMP_IO_PNG_PNG_UNFILTER_H
+#define SMP_IO_PNG_PNG_UNFILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

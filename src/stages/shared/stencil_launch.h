@@ -1,7 +1,7 @@
 /* Launch geometries of the GPU kernels of neighbourhood stages (kernels/stencil/stencil.cuh and what builds on it), and
  * what they need to choose a kernel. The parameters are the kernel parameter structs that are named. */
-#ifndef SMP_STAGES_STENCIL_GRID_H
-#define SMP_STAGES_STENCIL_GRID_H
+#ifndef SMP_STAGES_SHARED_STENCIL_LAUNCH_H
+#define SMP_STAGES_SHARED_STENCIL_LAUNCH_H
 
 #include "stages/stage.h"
 

@@ -1,6 +1,6 @@
 /* Launches of one-warp blocks that march down strips (kernels/stencil/warp_strip_grid.h): how tall their bands are. */
-#ifndef SMP_STAGES_STRIP_GRID_H
-#define SMP_STAGES_STRIP_GRID_H
+#ifndef SMP_STAGES_SHARED_STRIP_LAUNCH_H
+#define SMP_STAGES_SHARED_STRIP_LAUNCH_H
 
 #include "stages/stage.h"
 #include "stencil/warp_strip_grid.h"
