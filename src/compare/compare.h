@@ -1,8 +1,8 @@
 /* Comparing variants: every step of a plan runs by itself on its real input, which earlier steps made, once in each
  * variant of its stage. First results are compared with naive's bit for bit; what is right is timed, in turns; then
  * shared-memory accesses are counted, in launches of their own. */
-#ifndef SMP_EXEC_COMPARE_H
-#define SMP_EXEC_COMPARE_H
+#ifndef SMP_COMPARE_COMPARE_H
+#define SMP_COMPARE_COMPARE_H
 
 #include "base/limits.h"
 #include "device/device.h"

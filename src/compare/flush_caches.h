@@ -1,6 +1,6 @@
 /* Emptying caches between samples, so that data comes from memory as it does in a run over much data. */
-#ifndef SMP_EXEC_FLUSH_H
-#define SMP_EXEC_FLUSH_H
+#ifndef SMP_COMPARE_FLUSH_CACHES_H
+#define SMP_COMPARE_FLUSH_CACHES_H
 
 #include "device/device.h"
 

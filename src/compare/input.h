@@ -1,6 +1,6 @@
 /* Comparing variants on a file: reads it whole, plans as a run to a picture in memory would, and compares. */
-#ifndef SMP_EXEC_COMPARE_FILE_H
-#define SMP_EXEC_COMPARE_FILE_H
+#ifndef SMP_COMPARE_INPUT_H
+#define SMP_COMPARE_INPUT_H
 
 #include "compare/compare.h"
 #include "run/run.h"

@@ -1,7 +1,7 @@
 /* Counts of shared-memory accesses without a GPU: a step's GPU kernels run in the emulator's traced build on the step's
  * own input. Large pictures are counted on whole rows of them, launched as a run would launch a strip. */
-#ifndef SMP_EXEC_MODEL_H
-#define SMP_EXEC_MODEL_H
+#ifndef SMP_COMPARE_MODEL_H
+#define SMP_COMPARE_MODEL_H
 
 #include "counters/trace.h"
 #include "run/step.h"
@@ -18,7 +18,7 @@ void smp_model_text(const smp_model *model, char *text, size_t size);
 
 /* The step whose kernels are counted next: `in` and `by` (data null without one) are whole pictures on `device`. */
 smp_code smp_model_load(smp_model *model, const smp_step *step, const smp_node_plan *work, smp_device *device,
-                        const smp_view *in, const smp_view *by, smp_error *err);
+                        const smp_view *in, const smp_view *second, smp_error *err);
 
 /* Traces one variant over output rows from .. from+rows-1 (of a reduction: of its input) into *trace, which the caller
  * frees. SMP_E_DEVICE: the variant has no GPU kernels for this work. */

@@ -37,25 +37,25 @@ static bool spoilt(const smp_comparison *c)
     return true;
 }
 
-static smp_code sample(smp_contest *contest, smp_compare_variant *variant, smp_error *err)
+static smp_code sample(smp_trial *trial, smp_compare_variant *variant, smp_error *err)
 {
-    const smp_variant *own = smp_contest_variant(contest, variant);
-    const smp_view *views[] = {&contest->in, &contest->by, &contest->trial};
+    const smp_variant *own = smp_trial_variant(trial, variant);
+    const smp_view *views[] = {&trial->in, &trial->second, &trial->result};
     if (!smp_grow(&variant->samples, &variant->sample_capacity, variant->sample_count + 1, sizeof *variant->samples))
         return smp_fail_memory(err, "samples", variant->sample_count * sizeof *variant->samples);
     /* Hot caches are those that the variant's own last run left, and the turns put another's in between. */
-    const bool warm = contest->c->request->hot && contest->last != variant;
+    const bool warm = trial->c->request->hot && trial->last != variant;
     smp_code code = SMP_OK;
     for (int untimed = warm; !code && untimed >= 0; untimed--) {
-        code = smp_step_reset(contest->run, err);
-        if (!code && contest->c->flush)
-            code = smp_flush_views(contest->c->flush, views, sizeof views / sizeof views[0], err);
+        code = smp_step_reset(trial->run, err);
+        if (!code && trial->c->flush)
+            code = smp_flush_views(trial->c->flush, views, sizeof views / sizeof views[0], err);
         if (!code)
-            code = smp_contest_run(contest, own, &contest->trial, err);
+            code = smp_trial_run(trial, own, &trial->result, err);
     }
-    contest->last = variant;
-    if (!code && !spoilt(contest->c))
-        variant->samples[variant->sample_count++] = contest->run->cost.seconds;
+    trial->last = variant;
+    if (!code && !spoilt(trial->c))
+        variant->samples[variant->sample_count++] = trial->run->cost.seconds;
     return code;
 }
 
@@ -72,10 +72,10 @@ static smp_code settle(smp_compare_step *report, bool *done, smp_error *err)
     return SMP_OK;
 }
 
-smp_code smp_contest_time(smp_contest *contest, smp_error *err)
+smp_code smp_trial_time(smp_trial *trial, smp_error *err)
 {
-    const smp_comparison *c = contest->c;
-    smp_compare_step *report = contest->report;
+    const smp_comparison *c = trial->c;
+    smp_compare_step *report = trial->report;
     double start = smp_now(), patience = PATIENCE * (c->step_seconds + 1);
     int64_t rounds = 0, look = c->request->repeat;
     smp_code code = SMP_OK;
@@ -86,7 +86,7 @@ smp_code smp_contest_time(smp_contest *contest, smp_error *err)
         for (size_t i = 0; !code && i < report->variant_count; i++) {
             smp_compare_variant *variant = &report->variants[(i + (size_t)rounds) % report->variant_count];
             if (timed(variant))
-                code = sample(contest, variant, err);
+                code = sample(trial, variant, err);
         }
         double spent = smp_now() - start;
         rounds++;

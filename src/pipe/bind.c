@@ -153,7 +153,7 @@ static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_val
 }
 
 /* The file of an operand, as node->by has it. False when memory ran out. */
-static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *by)
+static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *second)
 {
     smp_program *program = b->program;
     const char *path = smp_join_path(&b->owned->arena, b->diags->sources[scope->source].name, value->text);
@@ -167,7 +167,7 @@ static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_
             return false;
         program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span};
     }
-    *by = SMP_NODE_FILE - (int)at;
+    *second = SMP_NODE_FILE - (int)at;
     return true;
 }
 
@@ -199,19 +199,19 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
         suggest_dollar(b, scope, &argument.value);
     if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_TAP) {
         smp_kind here = smp_kind_of(b, node->input), there = smp_kind_of(b, argument.value.node);
-        if (node->by != SMP_NODE_NONE)
+        if (node->second != SMP_NODE_NONE)
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
         else if (here != SMP_KIND_NONE && there != SMP_KIND_NONE && here != there)
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "'@%.60s' is %s, but '%s' is given %s",
                           argument.value.text, smp_kind_words(there), stage->name, smp_kind_words(here));
-        node->by = argument.value.node;
-        if (node->by >= 0)
-            b->infos[node->by].used = true;
+        node->second = argument.value.node;
+        if (node->second >= 0)
+            b->infos[node->second].used = true;
     }
     if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_STRING && bound == SMP_BOUND_DONE) {
-        if (node->by != SMP_NODE_NONE)
+        if (node->second != SMP_NODE_NONE)
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
-        else if (!bind_operand_file(b, scope, &argument.value, &node->by))
+        else if (!bind_operand_file(b, scope, &argument.value, &node->second))
             return false;
     }
     if (row->type == SMP_T_STRING && !strcmp(row->name, "name") && argument.field.string) {
@@ -396,7 +396,7 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     }
     if (!stage && !unknown_stage(b, statement))
         return false;
-    smp_node node = {.stage = stage, .input = scope->current, .by = SMP_NODE_NONE, .light = scope->light};
+    smp_node node = {.stage = stage, .input = scope->current, .second = SMP_NODE_NONE, .light = scope->light};
     node.span = statement->name_span;
     node.label = make_label(b, scope, statement->span);
     size_t rows = stage ? param_count(stage) : 0;

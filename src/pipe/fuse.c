@@ -29,7 +29,7 @@ void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved)
         }
         smp_step step = plan->steps[i];
         step.input = step.input >= 0 ? moved[step.input] : step.input;
-        step.by = step.by >= 0 ? moved[step.by] : step.by;
+        step.second = step.second >= 0 ? moved[step.second] : step.second;
         step.reduced_by = step.reduced_by >= 0 ? moved[step.reduced_by] : step.reduced_by;
         plan->steps[kept++] = step;
     }
@@ -47,8 +47,8 @@ static void count_uses(const smp_plan *plan, int *uses)
     for (size_t i = 0; i < plan->step_count; i++) {
         if (plan->steps[i].input >= 0)
             uses[plan->steps[i].input]++;
-        if (plan->steps[i].by >= 0)
-            uses[plan->steps[i].by]++;
+        if (plan->steps[i].second >= 0)
+            uses[plan->steps[i].second]++;
     }
     for (size_t i = 0; i < plan->sink_count; i++)
         uses[plan->sinks[i].step]++;
@@ -58,7 +58,7 @@ static void count_uses(const smp_plan *plan, int *uses)
 static smp_op_chain program_of(const smp_step *step)
 {
     smp_op_chain map = {.count = 0};
-    bool one = step->job == SMP_JOB_STAGE && step->by < 0 && step->reduced_by < 0 &&
+    bool one = step->job == SMP_JOB_STAGE && step->second < 0 && step->reduced_by < 0 &&
                step->in.channels == step->out.channels && step->in.alpha == step->out.alpha;
     if (step->part_count)
         memcpy(&map, step->work.kernel, sizeof map);

@@ -38,24 +38,25 @@ static smp_step *add_step(planner *p, int *index)
         p->converted[i] = SMP_STEP_NONE;
     *index = (int)plan->step_count++;
     smp_step *step = &plan->steps[*index];
-    *step = (smp_step){.input = SMP_STEP_NONE, .by = SMP_STEP_NONE, .reduced_by = SMP_STEP_NONE, .node = SMP_NODE_NONE};
+    *step =
+        (smp_step){.input = SMP_STEP_NONE, .second = SMP_STEP_NONE, .reduced_by = SMP_STEP_NONE, .node = SMP_NODE_NONE};
     return step;
 }
 
 /* Fills in what stage->plan() says for inputs `input` and `by`. The step takes over params. */
-static smp_code work_out(planner *p, int index, const smp_stage *stage, void *params, int input, int by)
+static smp_code work_out(planner *p, int index, const smp_stage *stage, void *params, int input, int second)
 {
     smp_step *steps = p->plan->steps, *step = &steps[index];
     step->job = SMP_JOB_STAGE;
     step->stage = stage;
     step->params = params;
     step->input = input;
-    step->by = by;
+    step->second = second;
     step->in = steps[input].out;
     step->work.out = step->in;
     step->work.access = stage->access;
     if (stage->plan) {
-        smp_code code = stage->plan(params, &step->in, by >= 0 ? &steps[by].out : NULL, &step->work, p->err);
+        smp_code code = stage->plan(params, &step->in, second >= 0 ? &steps[second].out : NULL, &step->work, p->err);
         if (code)
             return code;
     }
@@ -211,13 +212,13 @@ static smp_code add_node(planner *p, int number)
 {
     const smp_node *node = &p->request->program->nodes[number];
     const smp_stage *stage = node->stage;
-    int input = picture_of(p, node->input), by = SMP_STEP_NONE;
+    int input = picture_of(p, node->input), second = SMP_STEP_NONE;
     smp_node_plan probe = {.out = p->plan->steps[input].out, .access = stage->access};
     smp_code code = blame(p, node, check_kind(p, node, &probe.out));
-    if (!code && node->by <= SMP_NODE_FILE)
-        code = file_picture(p, SMP_NODE_FILE - node->by, &by);
+    if (!code && node->second <= SMP_NODE_FILE)
+        code = file_picture(p, SMP_NODE_FILE - node->second, &second);
     else
-        by = picture_of(p, node->by);
+        second = picture_of(p, node->second);
     if (code)
         return code;
 
@@ -231,7 +232,7 @@ static smp_code add_node(planner *p, int number)
     /* A first call with the same shapes tells whether the stage only moves samples or does nothing; conversions do not
      * change shapes. */
     if (!code && stage->plan) {
-        code = stage->plan(params, &in, by >= 0 ? &p->plan->steps[by].out : NULL, &probe, p->err);
+        code = stage->plan(params, &in, second >= 0 ? &p->plan->steps[second].out : NULL, &probe, p->err);
         smp_free(probe.table);
         code = blame(p, node, code);
     }
@@ -247,9 +248,10 @@ static smp_code add_node(planner *p, int number)
     if (!moves) {
         bool linear = node->light == SMP_LIGHT_LINEAR;
         input = in_state(p, input, stage->neighbourhood, linear);
-        if (input >= 0 && by >= 0)
-            by = in_state(p, by, stage->neighbourhood, takes_weights(stage) ? p->plan->steps[by].linear : linear);
-        if (input < 0 || (node->by != SMP_NODE_NONE && by < 0)) {
+        if (input >= 0 && second >= 0)
+            second = in_state(p, second, stage->neighbourhood,
+                              takes_weights(stage) ? p->plan->steps[second].linear : linear);
+        if (input < 0 || (node->second != SMP_NODE_NONE && second < 0)) {
             smp_free(params);
             return p->err ? p->err->code : SMP_E_PROCESS;
         }
@@ -263,7 +265,7 @@ static smp_code add_node(planner *p, int number)
         smp_free(params);
         return p->err ? p->err->code : SMP_E_MEMORY;
     }
-    code = work_out(p, index, stage, params, input, by);
+    code = work_out(p, index, stage, params, input, second);
     smp_step *step = &p->plan->steps[index];
     step->node = number;
     snprintf(step->label, sizeof step->label, "%s", node->label ? node->label : stage->name);
@@ -286,7 +288,7 @@ static smp_code add_node(planner *p, int number)
     int apply;
     if (!add_step(p, &apply))
         return p->err ? p->err->code : SMP_E_MEMORY;
-    code = work_out(p, apply, stage, params, input, by);
+    code = work_out(p, apply, stage, params, input, second);
     p->plan->steps[apply].params = NULL; /* owned by the reducing step */
     if (code)
         return blame(p, node, code);
@@ -344,7 +346,7 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
         if (!needed[i])
             continue;
         for (int k = 0; k < 3; k++) {
-            int from = k == 0 ? step->input : k == 1 ? step->by : step->reduced_by;
+            int from = k == 0 ? step->input : k == 1 ? step->second : step->reduced_by;
             if (from >= 0)
                 needed[from] = true;
         }
@@ -369,9 +371,9 @@ static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
         bool passes = step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && used[i] && last[i];
         used[step->input] = true;
         last[step->input] = last[step->input] && passes;
-        if (step->by >= 0) {
-            used[step->by] = true;
-            last[step->by] = false;
+        if (step->second >= 0) {
+            used[step->second] = true;
+            last[step->second] = false;
         }
     }
 }
@@ -387,7 +389,7 @@ static void choose_storage(smp_plan *plan, const bool *last, const bool *used, b
             integers[i] = integers[step->input];
         else
             integers[i] = step->work.exactness != SMP_REAL && integers[step->input] &&
-                          (step->by < 0 || integers[step->by]) && !plain;
+                          (step->second < 0 || integers[step->second]) && !plain;
         if (step->job == SMP_JOB_REDUCE)
             step->storage = input->storage;
         else if (!input || integers[i] || (last[i] && used[i] && !plain))
@@ -438,8 +440,8 @@ static void set_phases(smp_plan *plan)
         step->frame = false;
         if (step->input >= 0)
             step->phase = plan->steps[step->input].phase + (step->whole_input ? 1 : 0);
-        if (step->by >= 0) /* a `by` picture streams beside the input, or is complete already */
-            step->phase = (int)smp_max_i64(step->phase, plan->steps[step->by].phase + (step->whole_input ? 1 : 0));
+        if (step->second >= 0) /* a `by` picture streams beside the input, or is complete already */
+            step->phase = (int)smp_max_i64(step->phase, plan->steps[step->second].phase + (step->whole_input ? 1 : 0));
         if (step->reduced_by >= 0)
             step->phase = (int)smp_max_i64(step->phase, plan->steps[step->reduced_by].phase + 1);
         plan->phases = (int)smp_max_i64(plan->phases, step->phase + 1);
@@ -450,8 +452,9 @@ static void set_phases(smp_plan *plan)
             continue;
         smp_step *input = &plan->steps[step->input];
         input->frame = input->frame || input->phase < step->phase;
-        if (step->by >= 0)
-            plan->steps[step->by].frame = plan->steps[step->by].frame || plan->steps[step->by].phase < step->phase;
+        if (step->second >= 0)
+            plan->steps[step->second].frame =
+                plan->steps[step->second].frame || plan->steps[step->second].phase < step->phase;
     }
 }
 

@@ -31,7 +31,7 @@ typedef struct smp_step {
     const smp_stage *stage; /* null: source */
     const char *path;       /* SOURCE: of that file, owned by the program; null: the input */
     int node;               /* of the program, or SMP_NODE_NONE when the planner inserted it */
-    int input, by;          /* earlier steps, or SMP_STEP_NONE */
+    int input, second;      /* earlier steps, or SMP_STEP_NONE */
     int reduced_by;         /* ADJUST apply: its JOB_REDUCE step; else SMP_STEP_NONE */
     char label[96];
     void *params; /* stage parameter struct; owned */

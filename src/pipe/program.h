@@ -20,7 +20,7 @@ typedef struct smp_argument smp_argument; /* a parameter's value: constant, or a
 typedef struct smp_node {
     const smp_stage *stage;
     int input;       /* an earlier node, or SMP_NODE_INPUT */
-    int by;          /* the picture given as operand: an earlier node, SMP_NODE_INPUT, a file (see SMP_NODE_FILE), or
+    int second;      /* the picture given as operand: an earlier node, SMP_NODE_INPUT, a file (see SMP_NODE_FILE), or
                       * SMP_NODE_NONE */
     smp_light light; /* what `light` was in force */
     smp_span span;   /* the stage's name in the source */

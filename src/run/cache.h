@@ -1,8 +1,8 @@
 /* What is kept from one file to the next by whoever runs many: plans by the shape of their input, each with the memory
  * that running it takes, and buffers for whole small pictures. One thread at a time uses a cache; everything in it
  * belongs to one program, device and set of options. Kept to the files of src/exec. */
-#ifndef SMP_EXEC_CACHE_H
-#define SMP_EXEC_CACHE_H
+#ifndef SMP_RUN_CACHE_H
+#define SMP_RUN_CACHE_H
 
 #include "run/run.h"
 #include "run/runner.h"

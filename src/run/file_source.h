@@ -1,6 +1,6 @@
 /* Files that a program names (smp_operand_file) as sources of rows beside the input. */
-#ifndef SMP_EXEC_FILE_SOURCE_H
-#define SMP_EXEC_FILE_SOURCE_H
+#ifndef SMP_RUN_FILE_SOURCE_H
+#define SMP_RUN_FILE_SOURCE_H
 
 #include "device/device.h"
 #include "pipe/plan.h"

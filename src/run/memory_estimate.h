@@ -1,6 +1,6 @@
 /* What memory a run of a plan takes, worked out without taking it: as runner.c and the devices do, codecs aside. */
-#ifndef SMP_EXEC_FOOTPRINT_H
-#define SMP_EXEC_FOOTPRINT_H
+#ifndef SMP_RUN_MEMORY_ESTIMATE_H
+#define SMP_RUN_MEMORY_ESTIMATE_H
 
 #include "device/device.h"
 #include "pipe/plan.h"
@@ -8,7 +8,7 @@
 
 /* What a step sees of a strip away from the picture's ends. by: data null without a second picture. */
 void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64_t strip_rows, smp_view *in,
-                               smp_view *out, smp_view *by);
+                               smp_view *out, smp_view *second);
 
 /* Rows between codecs and steps: of the input, of files that steps name, of the outputs. */
 int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *device, int64_t strip_rows,

@@ -1,7 +1,7 @@
 /* What a device can do at most, measured: the ceilings that `bench` shows and that `compare` sets its rates against.
  * Each is the median of several passes over data far larger than the last cache, with quartiles. */
-#ifndef SMP_EXEC_CEILINGS_H
-#define SMP_EXEC_CEILINGS_H
+#ifndef SMP_RUN_PEAKS_H
+#define SMP_RUN_PEAKS_H
 
 #include "device/device.h"
 #include "report/rate.h"

@@ -1,7 +1,7 @@
 /* The executor: streams strips of rows of a file through a plan on a device and into a file. Decoding strip k+1,
  * computing strip k and encoding strip k-1 overlap. Frames are kept only where the plan says. */
-#ifndef SMP_EXEC_EXEC_H
-#define SMP_EXEC_EXEC_H
+#ifndef SMP_RUN_RUN_H
+#define SMP_RUN_RUN_H
 
 #include "base/limits.h"
 #include "device/device.h"

@@ -1,7 +1,7 @@
 /* One run of a plan on a device: windows, tables, results, strips. Rows come from and go to ports, so that files,
  * memory and batches share it. */
-#ifndef SMP_EXEC_RUNNER_H
-#define SMP_EXEC_RUNNER_H
+#ifndef SMP_RUN_RUNNER_H
+#define SMP_RUN_RUNNER_H
 
 #include "run/run.h"
 #include "run/stream.h"

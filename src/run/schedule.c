@@ -63,7 +63,7 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
             continue;
         int64_t from = smp_max_i64(rows[i].from, smp_min_i64(rows[i].first, rows[i].to)); /* really computed */
         for (int operand = 0; operand < 2; operand++) {
-            int input = operand ? step->by : step->input;
+            int input = operand ? step->second : step->input;
             if (input < 0)
                 continue;
             const smp_step *source = &plan->steps[input];
@@ -131,7 +131,7 @@ int smp_zero_copy_sink(const smp_plan *plan, int index)
     if (plan->steps[index].frame || plan->steps[index].job == SMP_JOB_SOURCE)
         return -1;
     for (size_t i = 0; i < plan->step_count; i++)
-        if (plan->steps[i].input == index || plan->steps[i].by == index)
+        if (plan->steps[i].input == index || plan->steps[i].second == index)
             return -1;
     for (size_t i = 0; i < plan->sink_count; i++)
         if (plan->sinks[i].step == index) {

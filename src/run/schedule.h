@@ -1,8 +1,8 @@
 /* Which rows every step computes for every strip: pure arithmetic over a plan. A phase's drivers are the steps whose
  * rows are wanted for their own sake (sinks, frames, reductions); strip k of K asks every driver for its k-th share of
  * rows, and the needs run backwards through the steps, widened by each stage's reach. */
-#ifndef SMP_EXEC_SCHEDULE_H
-#define SMP_EXEC_SCHEDULE_H
+#ifndef SMP_RUN_SCHEDULE_H
+#define SMP_RUN_SCHEDULE_H
 
 #include "pipe/plan.h"
 

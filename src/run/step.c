@@ -41,9 +41,9 @@ smp_view smp_view_of(const smp_shape *shape, smp_format storage, void *memory, i
     };
 }
 
-smp_view smp_view_nowhere(const smp_shape *shape, smp_format storage, int64_t rows)
+smp_view smp_probe_view(const smp_shape *shape, smp_format storage, int64_t rows)
 {
-    return smp_view_of(shape, storage, SMP_NOWHERE, smp_row_stride(shape, storage), 0, 0,
+    return smp_view_of(shape, storage, SMP_PROBE_ADDRESS, smp_row_stride(shape, storage), 0, 0,
                        smp_min_i64(rows, shape->height));
 }
 
@@ -57,8 +57,8 @@ uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
     uint64_t bytes = picture_bytes(&plan->steps[step->input]);
     if (step->job == SMP_JOB_STAGE)
         bytes += picture_bytes(step);
-    if (step->by >= 0)
-        bytes += picture_bytes(&plan->steps[step->by]);
+    if (step->second >= 0)
+        bytes += picture_bytes(&plan->steps[step->second]);
     return bytes;
 }
 
@@ -100,13 +100,13 @@ bool smp_variant_runs(const smp_variant *variant, bool gpu)
 bool smp_step_uses_scratch(const smp_step *step, smp_format from, const smp_node_plan *work, const smp_variant *variant,
                            bool gpu)
 {
-    const smp_view in = smp_view_nowhere(&step->in, from, step->in.height), by = {.data = NULL};
-    const smp_view out = smp_view_nowhere(&step->out, step->storage, step->out.height);
+    const smp_view in = smp_probe_view(&step->in, from, step->in.height), second = {.data = NULL};
+    const smp_view out = smp_probe_view(&step->out, step->storage, step->out.height);
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
         if (!smp_launch_runs(launch, gpu) || launch->to != SMP_SCRATCH)
             continue;
-        const smp_io io = smp_step_views(step, launch, &in, &out, &by, SMP_NOWHERE);
+        const smp_io io = smp_step_views(step, launch, &in, &out, &second, SMP_PROBE_ADDRESS);
         if (!gpu || smp_launch_kernel(launch, &io, work->kernel))
             return true;
     }
@@ -220,18 +220,18 @@ int64_t smp_step_scratch_stride(const smp_step *step)
 }
 
 smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_view *in, const smp_view *out,
-                      const smp_view *by, void *scratch)
+                      const smp_view *second, void *scratch)
 {
-    smp_io io = {.in = *in, .out = *out, .by = *by};
+    smp_io io = {.in = *in, .out = *out, .second = *second};
     smp_view between = *in;
     between.data = scratch;
     between.stride = smp_step_scratch_stride(step);
     between.channels = step->out.channels;
     between.format = SMP_F32;
-    if (step->by < 0 && launch->from == SMP_SCRATCH)
-        io.by = *in;
-    else if (step->by < 0 && launch->to == SMP_SCRATCH)
-        io.by = *out;
+    if (step->second < 0 && launch->from == SMP_SCRATCH)
+        io.second = *in;
+    else if (step->second < 0 && launch->to == SMP_SCRATCH)
+        io.second = *out;
     if (launch->from == SMP_SCRATCH)
         io.in = between;
     if (launch->to == SMP_SCRATCH)
@@ -239,14 +239,15 @@ smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_
     return io;
 }
 
-smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *out, const smp_view *by, smp_error *err)
+smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *out, const smp_view *second,
+                         smp_error *err)
 {
     smp_device *device = run->device;
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &run->variant->launches[i];
         if (!smp_launch_runs(launch, !device->host_memory))
             continue;
-        smp_io io = smp_step_views(run->step, launch, in, out, by, run->scratch);
+        smp_io io = smp_step_views(run->step, launch, in, out, second, run->scratch);
         io.table = run->table;
         io.result = run->result;
         io.clipped = run->clipped;

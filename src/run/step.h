@@ -1,8 +1,8 @@
 /* One step of a plan on a device: the variant that runs it, its tables, results, counters and scratch memory, and its
  * launches. The one way in which anything launches a stage: runs strip by strip (runner.c), comparisons and counts of
  * whole pictures (compare.c). */
-#ifndef SMP_EXEC_STEP_H
-#define SMP_EXEC_STEP_H
+#ifndef SMP_RUN_STEP_H
+#define SMP_RUN_STEP_H
 
 #include "device/device.h"
 #include "pipe/plan.h"
@@ -33,8 +33,8 @@ smp_view smp_view_of(const smp_shape *shape, smp_format storage, void *memory, i
 
 /* Bytes that are never read or written, aligned as a device's memory; and the first rows, as many as exist, of a
  * picture there, for who asks what a launch would be. */
-#define SMP_NOWHERE ((void *)(uintptr_t)(1 << 16))
-smp_view smp_view_nowhere(const smp_shape *shape, smp_format storage, int64_t rows);
+#define SMP_PROBE_ADDRESS ((void *)(uintptr_t)(1 << 16))
+smp_view smp_probe_view(const smp_shape *shape, smp_format storage, int64_t rows);
 
 /* Bytes that must cross memory for the whole step: inputs read once, output written once. */
 uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step);
@@ -57,7 +57,7 @@ int64_t smp_step_scratch_stride(const smp_step *step);
 /* What a launch sees: the scratch picture, which has the rows of `in`, in place of one of the step's pictures; a step
  * without a second picture then finds that one as `by`. */
 smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_view *in, const smp_view *out,
-                      const smp_view *by, void *scratch);
+                      const smp_view *second, void *scratch);
 
 /* The rows of an input `height` rows high that a step reads for output rows from .. to-1. */
 void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count);
@@ -73,7 +73,7 @@ smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_
 
 /* Queues the variant's launches: out.rows rows. by: rows of the second picture, data null without one. The scratch
  * picture has the rows of `in`. What it takes is added to run->cost (exact after a sync). */
-smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *out, const smp_view *by,
+smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *out, const smp_view *second,
                          smp_error *err);
 
 /* Sets results and counters to zero. */

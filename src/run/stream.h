@@ -1,7 +1,7 @@
 /* Rows between a codec's thread and the computing thread: a bounded ring of slots. The reader decodes ahead into slots,
  * the computing thread takes rows out; towards a writer, the other way round. The number of slots bounds memory. */
-#ifndef SMP_EXEC_STREAM_H
-#define SMP_EXEC_STREAM_H
+#ifndef SMP_RUN_STREAM_H
+#define SMP_RUN_STREAM_H
 
 #include "io/media.h"
 #include "run/schedule.h"

@@ -64,13 +64,13 @@ static const char *fused(const smp_io *io, const void *kernel)
 static const char *rows(const smp_io *io, const void *kernel)
 {
     smp_io whole = *io;
-    whole.out.format = io->by.data ? io->by.format : io->out.format;
+    whole.out.format = io->second.data ? io->second.format : io->out.format;
     return smp_box_warp(kernel, &whole) ? NULL : "box_rows_tiled";
 }
 static const char *columns(const smp_io *io, const void *kernel)
 {
     smp_io whole = *io;
-    whole.in.format = io->by.data ? io->by.format : io->in.format;
+    whole.in.format = io->second.data ? io->second.format : io->in.format;
     return smp_box_warp(kernel, &whole) ? NULL : "box_columns_tiled";
 }
 

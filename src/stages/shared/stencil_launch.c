@@ -154,13 +154,13 @@ const char *smp_choose_sobel(const smp_io *io, const void *params)
 smp_io smp_io_of_rows(const smp_io *io)
 {
     smp_io whole = *io;
-    whole.out.format = io->by.data ? io->by.format : io->out.format;
+    whole.out.format = io->second.data ? io->second.format : io->out.format;
     return whole;
 }
 
 smp_io smp_io_of_columns(const smp_io *io)
 {
     smp_io whole = *io;
-    whole.in.format = io->by.data ? io->by.format : io->in.format;
+    whole.in.format = io->second.data ? io->second.format : io->in.format;
     return whole;
 }
