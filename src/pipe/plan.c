@@ -292,11 +292,11 @@ static smp_code add_node(planner *p, int number)
     p->plan->steps[apply].params = NULL; /* owned by the reducing step */
     if (code)
         return blame(p, node, code);
-    smp_step *second = &p->plan->steps[apply];
-    second->node = number;
-    second->reduced_by = index;
-    memcpy(second->label, p->plan->steps[index].label, sizeof second->label);
-    snprintf(p->plan->steps[index].label, sizeof second->label, "(measure) %.80s", second->label);
+    smp_step *applying = &p->plan->steps[apply];
+    applying->node = number;
+    applying->reduced_by = index;
+    memcpy(applying->label, p->plan->steps[index].label, sizeof applying->label);
+    snprintf(p->plan->steps[index].label, sizeof applying->label, "(measure) %.80s", applying->label);
     p->step_of[number] = apply;
     return SMP_OK;
 }
