@@ -10,7 +10,7 @@ static smp_view view_of(const smp_step *step, int64_t rows)
     return smp_probe_view(&step->out, step->storage, rows);
 }
 
-/* Rows of its input that a step reads for a strip. */
+/* The rows of its input that a step reads for one strip. */
 static int64_t rows_read(const smp_step *step, int64_t strip_rows)
 {
     int64_t rows = strip_rows + step->reach_up + step->reach_down;
@@ -49,7 +49,7 @@ int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *devi
 int64_t smp_memory_estimate_step(const smp_plan *plan, const smp_step *step, const smp_variant *variant, bool gpu,
                                  int64_t strip_rows, int64_t rows)
 {
-    enum { TABLES = 3 }; /* the plan's, the run's, which a reduction may fill in, and the device's */
+    enum { TABLES = 3 }; /* the plan's, the run's (a reduction may fill it in), the device's */
     int64_t bytes = rows * smp_row_stride(&step->out, step->storage) + TABLES * (int64_t)step->work.table_size;
     if (step->job == SMP_JOB_REDUCE)
         bytes += (int64_t)step->work.result_size;

@@ -1,4 +1,4 @@
-/* The run of a plan: see runner.h. All memory is taken before the first strip; strips allocate nothing. */
+/* The run of a plan: see runner.h. All memory is allocated before the first strip; strips allocate nothing. */
 #include "run/runner.h"
 
 #include <stdio.h>
@@ -11,14 +11,14 @@
 #include "run/schedule.h"
 #include "run/step.h"
 
-typedef struct step_state {     /* what one step owns while it runs */
-    smp_step_run run;           /* device null for the source */
-    void *memory;               /* device: window or frame of its output */
+typedef struct step_state {     /* what one step owns or borrows while it runs */
+    smp_step_run run;           /* device is null for a source */
+    void *memory;               /* of its output: its own window or frame (device memory), or borrowed */
     int64_t stride, base, rows; /* bytes; first row present; rows that fit */
     int64_t done;               /* rows computed so far */
     smp_file_source file;       /* of a source that the program names */
-    int zero_copy_sink;         /* the sink whose port takes this step's rows where they are computed, or -1 */
-    bool borrowed;              /* memory is the port's: a sink's, or a source's strip */
+    int zero_copy_sink;         /* the sink whose memory this step writes directly, or -1 */
+    bool borrowed;              /* memory belongs to an endpoint: a sink's slot or view, or a source's strip */
 } step_state;
 
 struct smp_runner {
@@ -81,7 +81,8 @@ static smp_code begin_state(smp_runner *r, int index, smp_error *err)
     return step->job == SMP_JOB_SOURCE ? SMP_OK : smp_step_again(&state->run, err);
 }
 
-/* Scratch pictures need the strip's input rows, known from the schedule: at most strip + reach, or the whole input. */
+/* Scratch pictures have the rows of the strip's input: at most strip + reach, or the whole input. Only the schedule
+ * knows the highest strip. */
 static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
@@ -137,7 +138,8 @@ static void release(smp_runner *r)
     r->strips_all = 0;
 }
 
-/* Takes all memory. When a device has too little, windows of smaller strips may fit; frames do not depend on them. */
+/* Allocates everything. When the device has too little memory, the windows of smaller strips may fit; frames do not
+ * depend on them. */
 static smp_code prepare_what_fits(smp_runner *r, smp_error *err)
 {
     smp_code code = prepare(r, err);
@@ -159,7 +161,7 @@ static smp_view view_of(const smp_runner *r, int index, int64_t first, int64_t c
     return smp_view_of(&step->out, step->storage, state->memory, state->stride, state->base, first, count);
 }
 
-/* Makes room for rows up to `to`: rows before `keep` are given up, the others move to the window's start. */
+/* Makes room for rows up to `to`. Rows before `keep` are dropped, the others move to the window's start. */
 static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
     step_state *state = &r->states[index];
@@ -198,7 +200,7 @@ static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need,
         state->stride = smp_stream_stride(endpoint->stream);
         return smp_stream_strip(endpoint->stream, &state->memory, err);
     }
-    smp_code skipped = skip_rows(endpoint, need->from - state->done, err); /* what nothing reads */
+    smp_code skipped = skip_rows(endpoint, need->from - state->done, err); /* rows that no step reads */
     if (skipped)
         return skipped;
     for (int64_t y = need->from; y < need->to;) {
@@ -229,7 +231,7 @@ static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need,
     return SMP_OK;
 }
 
-/* Points a direct step's output at its sink's own rows; they are all there, since slots are as high as strips. */
+/* Zero copy: points a step's output at the next rows of its sink. A slot is as high as a strip, so they all fit. */
 static smp_code borrow_sink_rows(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
     step_state *state = &r->states[index];
@@ -339,7 +341,7 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
 
 /* ---------------------------------------------------------------------------------------------- results */
 
-/* Brings a finished reduction home, and gives the step that waits for it its table. */
+/* Copies a finished reduction to the host. The step that waits for it gets its table. */
 static smp_code finish_reduction(smp_runner *r, int index, smp_error *err)
 {
     smp_step_run *run = &r->states[index].run, *target = run;
@@ -355,13 +357,13 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
     report->steps = smp_alloc_array(plan->step_count, sizeof *report->steps);
     if (!report->steps)
         return smp_fail_memory(err, "the report", plan->step_count * sizeof *report->steps);
-    int64_t highest = 0; /* a picture lower than a strip is one of its own height */
+    int64_t highest = 0; /* a picture lower than a strip is one strip of its own height */
     for (size_t i = 0; i < plan->step_count; i++)
         highest = smp_max_i64(highest, plan->steps[i].out.height);
     report->strip_rows = smp_min_i64(r->strip_rows, highest);
     report->strips = r->strips_done;
     report->device_seconds = 0;
-    if (!r->device->host_memory) { /* the CPU copies within its own memory */
+    if (!r->device->host_memory) { /* the CPU's copies stay within its own memory */
         report->upload_seconds = r->upload_seconds;
         report->download_seconds = r->download_seconds;
     }
@@ -404,7 +406,7 @@ int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t w
         reach += step->reach_up + step->reach_down;
     }
     int64_t rows = wanted > 0 ? wanted : smp_max_i64(1, bytes / widest);
-    if (wanted <= 0) { /* halo rows are computed again by every thread: keep them a small part of a strip */
+    if (wanted <= 0) { /* every thread computes halo rows again: keep them a small part of a strip */
         int64_t units = device && device->host_memory ? smp_max_i64(1, device->info.units) : 1;
         rows = smp_max_i64(rows, smp_min_i64(3 * reach * units, smp_max_i64(1, MOST_BYTES / widest)));
         rows = (rows + 7) / 8 * 8;

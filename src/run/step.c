@@ -143,7 +143,7 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
     smp_code code = check_kernels(run, err);
     if (code)
         return code;
-    if (run->work.table_size) { /* reductions fill in their own copy */
+    if (run->work.table_size) { /* a reduction fills in a copy of its own */
         run->work.table = smp_alloc(run->work.table_size);
         if (!run->work.table)
             return smp_fail_memory(err, "a table", run->work.table_size);
@@ -195,7 +195,7 @@ smp_code smp_step_again(smp_step_run *run, smp_error *err)
     run->partial = NULL;
     run->work = run->step->work;
     run->work.table = table;
-    if (table && run->step->reduced_by >= 0) /* the reduction to come uploads it */
+    if (table && run->step->reduced_by >= 0) /* the reduction that is still to come uploads it */
         memcpy(table, run->step->work.table, run->work.table_size);
     return smp_step_reset(run, err);
 }
