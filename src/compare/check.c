@@ -1,6 +1,6 @@
-/* Which variants are right. A picture must have naive's bytes: before each run its memory is filled with the opposite
- * of every byte that is expected, so that a sample that nobody writes cannot pass by chance. A reduction must lead to
- * the same findings, and to the same table for the step that applies it. */
+/* Which variants are right. A picture must have naive's bytes: before each run its memory is filled with the complement
+ * of the expected bytes, so that a sample that no thread writes cannot pass by chance. A reduction must give the same
+ * findings, and the same table for the step that applies it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------------------------------------ pictures */
 
-typedef struct pieces { /* some rows of the expected and of the found picture, in the host's memory */
+typedef struct pieces { /* some rows of the expected and of the computed picture, in host memory */
     unsigned char *want, *got;
     int64_t bytes, rows; /* of a row; of a piece */
 } pieces;
@@ -55,7 +55,7 @@ static smp_code poison(smp_trial *trial, pieces *p, smp_error *err)
     return code;
 }
 
-/* Says in `text` where the trial first differs from what is expected; "" when it does not. */
+/* Writes to `text` where the result first differs from the expected picture; "" when it does not. */
 static smp_code find_difference(smp_trial *trial, pieces *p, char *text, size_t size, smp_error *err)
 {
     smp_device *device = trial->c->device;
@@ -86,9 +86,9 @@ static smp_code find_difference(smp_trial *trial, pieces *p, char *text, size_t 
 
 /* ------------------------------------------------------------------------------------------------ reductions */
 
-typedef struct digest { /* what a reduction leads to */
+typedef struct digest { /* what a reduction gives */
     smp_findings findings;
-    smp_node_plan work; /* of the step that applies it; its table is owned */
+    smp_node_plan work; /* of the step that applies it; owns its table */
 } digest;
 
 static void digest_free(digest *d)
@@ -97,7 +97,7 @@ static void digest_free(digest *d)
     smp_free(d->work.table);
 }
 
-/* run: the contest's, or one of the same step on another device. */
+/* run: the trial's, or a run of the same step on another device. */
 static smp_code make_digest(smp_trial *trial, const smp_step_run *run, digest *d, smp_error *err)
 {
     const smp_step *step = trial->step;
@@ -146,7 +146,7 @@ static void compare_digests(const digest *a, const digest *b, char *text, size_t
         snprintf(text, size, "leads to another table");
 }
 
-/* Zeros what launches add to, and fills what they write whole with something else. */
+/* Zeroes the part of a result that launches add to, and fills the part that they overwrite with other bytes. */
 static smp_code poison_result(smp_trial *trial, smp_error *err)
 {
     smp_step_run *run = trial->run;
@@ -169,7 +169,8 @@ static smp_code poison_result(smp_trial *trial, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ variants */
 
-/* Whether two variants make the same launches on the device, as they do on a CPU that lacks what tells them apart. */
+/* Whether two variants make the same launches on the device. A CPU that lacks an instruction set makes the same
+ * launches for both. */
 static bool same_launches(const smp_trial *trial, const smp_variant *a, const smp_variant *b)
 {
     bool gpu = !trial->c->device->host_memory, some = false;
@@ -251,7 +252,7 @@ static smp_code check_reduction(smp_trial *trial, const smp_variant *variant, co
 
 /* ------------------------------------------------------------------------------------------------ the definition */
 
-/* A whole picture of the device, in the host's memory; memory null where there is none. */
+/* Copies a whole picture of the device to host memory. to->data is null when there is no picture. */
 static smp_code bring_home(smp_device *device, const smp_view *from, smp_view *to, smp_error *err)
 {
     *to = *from;
@@ -275,8 +276,8 @@ static void compare_home(const smp_view *want, const smp_view *got, char *text, 
         }
 }
 
-/* On a device with memory of its own naive must itself have the bytes of the definition, which is the CPU's. Pictures
- * that would take the CPU long are believed. */
+/* On a device with memory of its own naive must have the bytes of the definition, which is the CPU's naive. Pictures
+ * that would take the CPU long are not checked. */
 static smp_code check_definition(smp_trial *trial, const digest *want, smp_compare_variant *to, smp_error *err)
 {
     enum { MOST_BYTES = 256 << 20 };
@@ -323,15 +324,15 @@ static smp_code check_definition(smp_trial *trial, const digest *want, smp_compa
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ the referee */
+/* ------------------------------------------------------------------------------------------------ the checker */
 
-typedef struct checker { /* knows what is right */
+typedef struct checker { /* knows the right results */
     pieces pieces;       /* of pictures */
     digest want;         /* of a reduction */
-    uint64_t clipped;    /* samples of naive's picture */
+    uint64_t clipped;    /* samples that naive clipped */
 } checker;
 
-/* Naive has been run into contest->out, and nothing since. Close it also when opening failed. */
+/* Naive has been run into trial->out, and nothing since. Close it also when opening failed. */
 static smp_code checker_open(smp_trial *trial, checker *r, smp_error *err)
 {
     smp_code code = smp_step_clipped(trial->run, &r->clipped, err);
@@ -357,7 +358,7 @@ static smp_code check_variant(checker *r, smp_trial *trial, smp_compare_variant 
     }
     smp_code code = trial->step->job == SMP_JOB_REDUCE ? check_reduction(trial, variant, &r->want, to, err)
                                                        : check_picture(trial, variant, &r->pieces, r->clipped, to, err);
-    if (code == SMP_E_DEVICE && !naive) { /* no kernel for these formats, or too much shared memory: said, not fatal */
+    if (code == SMP_E_DEVICE && !naive) { /* no kernel for these formats, or too little shared memory: not fatal */
         snprintf(to->why, sizeof to->why, "%.150s", err ? err->message : "cannot be launched");
         return SMP_OK;
     }

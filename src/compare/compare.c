@@ -1,5 +1,5 @@
-/* The comparison: walks the plan, keeps every step's whole output as long as later steps read it, and has each step's
- * variants checked, timed and counted. See compare.h. */
+/* The comparison: walks the plan, keeps every step's whole output until the last step that reads it, and has each
+ * step's variants checked, timed and counted. See compare.h. */
 #include "compare/compare.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static smp_code no_such(const smp_compare_request *request, const char *what, co
     return smp_hint(err, "its stages are: %s (`smempipe stages NAME` lists variants)", list);
 }
 
-/* Every name that was given must name something: a typing mistake would silently compare nothing. */
+/* Every given name must exist: a mistyped one would silently compare nothing. */
 static smp_code check_names(const smp_compare_request *request, smp_error *err)
 {
     const smp_plan *plan = request->plan;
@@ -112,7 +112,7 @@ static smp_view frame_view(const smp_comparison *c, int index)
     return smp_view_of(&step->out, step->storage, frame->memory, frame->stride, 0, 0, step->out.height);
 }
 
-/* The rows of a file that the program names. */
+/* Reads the rows of a file that the program names. */
 static smp_code fill_from_file(smp_comparison *c, int index, smp_error *err)
 {
     const smp_step *step = &c->plan->steps[index];
@@ -171,7 +171,7 @@ static smp_code open_run(smp_comparison *c, int index, smp_error *err)
     return smp_step_open(&c->runs[index], c->device, step, NULL, first, err);
 }
 
-/* The step whose table a reduction makes, or the reduction itself. */
+/* The step that applies a reduction's table, or the reduction itself. */
 static smp_code find_target(smp_comparison *c, int index, smp_step_run **target, smp_error *err)
 {
     *target = &c->runs[index];
@@ -231,7 +231,7 @@ static smp_code describe(smp_trial *trial, smp_error *err)
     return SMP_OK;
 }
 
-/* Runs the step into its frame, as later steps need it. What a reduction found it finds once. */
+/* Runs the step into its frame for later steps. A reduction finishes only on the first walk. */
 static smp_code run_step(smp_trial *trial, bool first, smp_error *err)
 {
     const smp_compare_request *request = trial->c->request;
@@ -289,7 +289,7 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
     return code;
 }
 
-/* One walk over the plan: for times, or for counts. They are kept apart since a GPU that counts is slow. */
+/* One walk over the plan, for times or for counts. The walks are separate because a GPU that counts is slow. */
 static smp_code walk(smp_comparison *c, const smp_view *in, bool times, bool first, smp_error *err)
 {
     const smp_compare_request *request = c->request;

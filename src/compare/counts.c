@@ -1,5 +1,5 @@
-/* Counting shared-memory accesses of the variants: by the model always, by the GPU's own counters where they can be
- * had. All sources count the same rows. */
+/* Counts the shared-memory accesses of the variants: always by the model, and by the GPU's own counters where they are
+ * available. All sources count the same rows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool same_site(const smp_compare_site *site, const smp_trace_launch *laun
            !strcmp(site->kernel, launch->kernel);
 }
 
-/* Sites of one source line, operation and width are one. */
+/* Accesses with the same source line, operation and width are one site. */
 static smp_code add_site(smp_compare_variant *to, const smp_trace_launch *launch, const smp_trace_site *from,
                          smp_error *err)
 {
@@ -98,12 +98,12 @@ static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_co
 
 /* ------------------------------------------------------------------------------------------------ the GPU's own */
 
-typedef struct counted_work { /* what a source runs, perhaps several times */
+typedef struct counted_work { /* the work that a source runs, perhaps several times */
     smp_step_run run;
     smp_view in, second, out;
 } counted_work;
 
-/* Rows first .. first+count-1 of a whole picture; nothing of none. */
+/* Rows first .. first+count-1 of a whole picture; an empty view of an empty view. */
 static smp_view rows_of(const smp_view *whole, int64_t first, int64_t count)
 {
     smp_view view = *whole;
@@ -142,7 +142,7 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
     if (!code)
         code = smp_step_scratch(&work.run, (smp_format)work.in.format, work.in.rows, err);
     if (!code)
-        code = launch_counted(&work, err); /* modules are loaded now, not while counting */
+        code = launch_counted(&work, err); /* loads the modules, so that the profiler does not see it */
     if (!code)
         code = device->ops->sync(device, err);
     if (!code)
@@ -157,7 +157,7 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
     return code;
 }
 
-/* The model must equal sass to the unit, for each operation. */
+/* The model must equal sass exactly, for each operation. */
 static void compare_with_model(smp_compare_variant *variant)
 {
     const smp_compare_count *model = &variant->counts[SMP_COUNT_MODEL];
@@ -178,7 +178,7 @@ static smp_code count_measured(smp_trial *trial, const smp_counted *counted, smp
     const smp_variant *list = smp_step_variants(trial->step);
     smp_count_source *source = NULL;
     smp_error why = {.code = SMP_OK};
-    if (smp_count_open(kind, trial->c->device, &source, &why)) { /* the model remains */
+    if (smp_count_open(kind, trial->c->device, &source, &why)) { /* without this source the model remains */
         char *note = trial->c->out->source_note[kind];
         snprintf(note, sizeof trial->c->out->source_note[kind], "%.200s%s%.200s", why.message, why.hint[0] ? "; " : "",
                  why.hint);

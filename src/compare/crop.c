@@ -1,21 +1,21 @@
-/* Deciding what to count: see crop.h. */
+/* Decides what part of a step to count: see crop.h. */
 #include "compare/crop.h"
 
 #include "base/alloc.h"
 #include "base/checked.h"
 
-enum { LEAST_SIDE = 64, MOST_SIDE = 1 << 14, LEAST_OPS = 8 }; /* px; px; of a sample, for loads and stores */
-static const double traced_rate = 50e6;                       /* operations a second of traced kernels, on two cores */
-static const double worth_it = 1.5; /* seconds that are always granted: small pictures are counted whole */
+enum { LEAST_SIDE = 64, MOST_SIDE = 1 << 14, LEAST_OPS = 8 }; /* pixels; pixels; a sample, to load and store it */
+static const double traced_rate = 50e6;                       /* operations a second of traced kernels on two cores */
+static const double worth_it = 1.5; /* seconds that are always allowed, so that small pictures are counted whole */
 
-/* Seconds that tracing `rows` rows of the step takes for all variants, roughly. */
+/* A rough estimate of the seconds to trace `rows` rows of the step for all variants. */
 static double effort(const smp_step *step, const smp_node_plan *work, int64_t rows, size_t variants)
 {
     double samples = (double)rows * (double)step->out.width * step->out.channels;
     return samples * (work->ops > LEAST_OPS ? work->ops : LEAST_OPS) * (double)variants / traced_rate;
 }
 
-/* The corner of a picture; of sound, which is one pixel wide, as many samples. */
+/* The upper left corner of a picture. Sound, which is one pixel wide, keeps as many samples. */
 static void cut(smp_shape *shape, int64_t side)
 {
     shape->height = smp_min_i64(shape->height, shape->width == 1 ? side * side : side);
@@ -39,7 +39,7 @@ static void close_plan(smp_counted *counted)
     counted->planned = false;
 }
 
-/* The step on the upper left side x side pixels of its inputs. What a reduction found before stays as it is. */
+/* The step on the upper left side x side pixels of its inputs. The result of an earlier reduction stays as it is. */
 static smp_code plan_corner(const smp_trial *trial, int64_t side, smp_counted *counted, smp_error *err)
 {
     const smp_plan *plan = trial->c->plan;

@@ -10,7 +10,7 @@
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
 
-/* An H100's, where no GPU says otherwise. */
+/* An H100's, when no real GPU is given. */
 enum { USUAL_UNITS = 132, USUAL_SHARED = 227 * 1024 };
 
 typedef struct copied { /* a picture in the emulator's memory */
@@ -36,7 +36,7 @@ smp_code smp_model_open(const smp_device_info *like, int threads, smp_model **ou
         smp_free(model);
         return code;
     }
-    /* Kernels ask for grids by the device's SMs and shared memory: count what that device would be asked. */
+    /* Kernels choose grids by the device's SMs and shared memory: give them the real device's numbers. */
     model->device->info.units = like ? like->units : USUAL_UNITS;
     model->device->info.shared_per_block = like ? like->shared_per_block : USUAL_SHARED;
     if (like) {
@@ -73,7 +73,7 @@ void smp_model_text(const smp_model *model, char *text, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ pictures */
 
-/* Through the host's memory in pieces of some rows where the device has its own. */
+/* A device with its own memory: copies through host memory, some rows at a time. */
 static smp_code move_rows(smp_model *model, smp_device *device, const smp_view *from, const smp_view *to, int64_t bytes,
                           smp_error *err)
 {

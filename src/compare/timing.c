@@ -1,6 +1,6 @@
-/* Sampling times: variants in turns, so that what changes slowly (clocks, other programs) meets all of them; caches
- * emptied before every sample, or left by a run of the same variant; until the medians are known well enough or the
- * time is over. */
+/* Samples times. Variants are interleaved, so that slow changes (clocks, other programs) affect all of them alike.
+ * Caches are flushed before every sample, or left as a run of the same variant left them. Sampling ends when the
+ * medians are known well enough or the time is up. */
 #include <math.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 
 enum {
     MOST_SAMPLES = 1000, /* of a variant: all of them are kept */
-    FEW_SAMPLES = 3,     /* enough when the time is long over */
-    PATIENCE = 10,       /* times the limit, and as many seconds, for the samples that were asked for */
-    MOST_DROPPED = 50    /* a GPU that is slowed down all the time is measured as it is */
+    FEW_SAMPLES = 3,     /* enough when the time is long up */
+    PATIENCE = 10,       /* times the limit, and as many seconds, to reach the samples that were asked for */
+    MOST_DROPPED = 50    /* a GPU that is throttled all the time is measured as it is */
 };
 static const double close_together = 0.005; /* smp_spread_width */
 
@@ -22,8 +22,7 @@ static bool timed(const smp_compare_variant *variant)
     return variant->check == SMP_CHECK_RIGHT;
 }
 
-/* Whether the GPU was slowed down by heat or a power brake just now; also notes its clocks, which have not gone down
- * yet. */
+/* Whether heat or a power brake has just throttled the GPU. Also records its clocks, which have not dropped yet. */
 static bool spoilt(const smp_comparison *c)
 {
     smp_gpu_state state;
@@ -43,7 +42,8 @@ static smp_code sample(smp_trial *trial, smp_compare_variant *variant, smp_error
     const smp_view *views[] = {&trial->in, &trial->second, &trial->result};
     if (!smp_grow(&variant->samples, &variant->sample_capacity, variant->sample_count + 1, sizeof *variant->samples))
         return smp_fail_memory(err, "samples", variant->sample_count * sizeof *variant->samples);
-    /* Hot caches are those that the variant's own last run left, and the turns put another's in between. */
+    /* Hot caches are those that the variant's own last run left. Interleaving put another variant in between, so run
+     * once untimed first. */
     const bool warm = trial->c->request->hot && trial->last != variant;
     smp_code code = SMP_OK;
     for (int untimed = warm; !code && untimed >= 0; untimed--) {
@@ -59,7 +59,7 @@ static smp_code sample(smp_trial *trial, smp_compare_variant *variant, smp_error
     return code;
 }
 
-/* Quartiles of all; *done when all lie close together. */
+/* Computes the quartiles of all variants. *done: all medians are known well enough. */
 static smp_code settle(smp_compare_step *report, bool *done, smp_error *err)
 {
     *done = true;

@@ -50,7 +50,7 @@ static void put_rate(FILE *to, const char *name, const smp_rate *rate, double co
     fputc('\n', to);
 }
 
-/* ------------------------------------------------------------------------------------------------ ceilings */
+/* ------------------------------------------------------------------------------------------------ peaks */
 
 static void put_gpu_streams(FILE *to, const smp_bench_report *report, const smp_paint *paint)
 {
