@@ -9,7 +9,7 @@ typedef struct smp_limits {
 #define L(field, option, value, help) uint64_t field;
 #include "base/limit_list.def"
 #undef L
-    bool no_verify; /* checksums of what was decoded are not checked */
+    bool no_verify; /* do not check the checksums of decoded data */
 } smp_limits;
 
 static inline smp_limits smp_limits_default(void)
