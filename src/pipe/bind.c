@@ -1,10 +1,10 @@
-/* Stage statements: finds the stage, checks what it is given against its parameter table, adds the node. */
+/* Binds stage statements: finds the stage, checks the arguments against its parameter table, adds the node. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "pipe/build.h"
 
-/* Suggests a stage for a name that is none: what other tools call it, or the nearest spelling of either. */
+/* Suggests a stage for an unknown name: by what other tools call it, or by the nearest spelling of either. */
 static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
 {
     char shown[SMP_SHOWN];
@@ -39,7 +39,7 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
     for (size_t i = 0; near && i < count; i++) {
         if (names[i] != near)
             continue;
-        /* Two letters away from what another tool calls a stage is too far to be sure ("median" is not "mean"). */
+        /* Other tools' names match at one edit only: at two, "median" would suggest "mean". */
         if (say[i] && smp_edit_distance(statement->name, length, near, strlen(near)) > 1)
             near = NULL;
         else if (say[i] && (strlen(near) != length || strncmp(near, statement->name, length) != 0))
@@ -109,7 +109,8 @@ static const smp_param *main_param(const smp_stage *stage)
     return NULL;
 }
 
-/* The row that an argument is for, or null after reporting that there is none. positional: one stood alone already. */
+/* The parameter that an argument is for; null after reporting that there is none. positional: there already was an
+ * argument without a name. */
 static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const smp_ast_arg *arg, bool *positional)
 {
     char shown[SMP_SHOWN];
@@ -140,7 +141,7 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
     return NULL;
 }
 
-/* `sigma=size` where a parameter `size` exists: a $ is missing. Adds that to what was just reported of the value. */
+/* `sigma=size` where a parameter `size` exists: a $ is missing. Adds that to the diagnostic about the value. */
 static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_value *value)
 {
     smp_diag *last = b->diags->count ? &b->diags->items[b->diags->count - 1] : NULL;
@@ -152,7 +153,7 @@ static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_val
             smp_diag_fix(b->diags, last, "did you mean '$%s'?", value->text);
 }
 
-/* The file of an operand, as node->by has it. False when memory ran out. */
+/* Finds or adds the file of an operand and encodes it as node->second does. False: out of memory. */
 static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *second)
 {
     smp_program *program = b->program;
@@ -171,7 +172,7 @@ static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_
     return true;
 }
 
-/* A list value's `$x` or a bad item still counts as an answer: what is wrong with it was said. */
+/* A `$x` or a bad item in a list counts as an answer: its mistake was reported. */
 static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *stage, smp_node *node,
                           const smp_param *row, const smp_ast_arg *arg)
 {
@@ -226,7 +227,7 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
 bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param *param, smp_argument *argument,
                       smp_error *err)
 {
-    /* A default is written as in a pipe file and goes the same way; only its mistakes are the program's own. */
+    /* Parses a default, which is written as in a pipe file. Its mistakes are the program's own. */
     smp_diags diags = {0};
     smp_owned owned = {.arena = *arena};
     smp_builder b = {.owned = &owned, .diags = &diags};
@@ -239,7 +240,7 @@ bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param 
         smp_resolve(&b, NULL, &parsed, &argument->value))
         bound = smp_value_bind(&check, param, &argument->value, &argument->field);
     argument->later = bound == SMP_BOUND_LATER;
-    argument->value.span = (smp_span){.source = -1}; /* it stands in no text of the user's */
+    argument->value.span = (smp_span){.source = -1}; /* it is in no text of the user's */
     *arena = owned.arena;
     smp_code code = SMP_OK;
     if (diags.out_of_memory || b.out_of_memory || arena->failed)
@@ -251,7 +252,7 @@ bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param 
     return code == SMP_OK;
 }
 
-/* strayed: something given belongs to no parameter, so what is missing may be a consequence. */
+/* strayed: an argument fits no parameter, so a missing one may be a consequence. */
 static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage, bool strayed,
                           smp_node *node)
 {
@@ -286,8 +287,8 @@ static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, co
     return true;
 }
 
-/* The statement as written, comments and continued lines folded to one blank, parameters' short values in their places:
- * a report tells what was done. */
+/* The statement as written, for reports. Comments and continued lines become one blank, and short values replace
+ * $parameters. */
 static char *make_label(smp_builder *b, const smp_scope *scope, smp_span span)
 {
     enum { VALUE_MOST = 32 };
@@ -363,7 +364,7 @@ static size_t error_count(const smp_diags *diags)
     return errors;
 }
 
-/* What is wrong with the parameters together; those that depend on the input's shape are checked with it. */
+/* Checks the parameters together. Checks that need the input's shape come with the plan. */
 static bool check_together(smp_builder *b, const smp_ast_statement *statement, const smp_node *node)
 {
     const smp_stage *stage = node->stage;
@@ -409,7 +410,7 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
         const smp_ast_arg *arg = &statement->args[i];
         const smp_param *row = stage ? row_for(b, stage, arg, &positional) : NULL;
         strayed |= !row;
-        /* Without a row the value is looked up all the same: its names are in use, or wrong. */
+        /* Even without a parameter the value is looked up: its names are in use, or wrong. */
         if (!bind_argument(b, scope, stage, &node, row, arg))
             return false;
     }

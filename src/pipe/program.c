@@ -1,4 +1,4 @@
-/* Parses a pipeline: text to statements to nodes, all mistakes collected. See program.h. */
+/* Parses a pipeline: text to statements to nodes. Collects all mistakes. See program.h. */
 #include "pipe/program.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ void smp_program_free(smp_program *program)
     smp_free(program);
 }
 
-/* Ends of branches that lead nowhere: computed for nothing, which is hardly what was meant. */
+/* Warns of branches whose result is not used: they are computed for nothing. */
 static void warn_of_dead_ends(smp_builder *b)
 {
     const smp_program *program = b->program;
