@@ -1,4 +1,4 @@
-/* What was measured of files, one after the other, and of all together: as a table for people, JSON or CSV. */
+/* The results of `measure`: of each file, and of all files together, as a table for people, JSON or CSV. */
 #ifndef SMP_REPORT_MEASURE_H
 #define SMP_REPORT_MEASURE_H
 
@@ -13,9 +13,9 @@ typedef struct smp_measure_output {
     smp_json json;
 } smp_measure_output;
 
-/* Files as they come, then all of them. JSON: {"files": [...], "failed": number, "together": [...]}. CSV: a row a value
- * with the columns file, type, stage, name, channel, finding, bin, value; rows of all files have "(together)" for a
- * file. */
+/* The files in their order, then all together. JSON: {"files": [...], "failed": number, "together": [...]}. CSV: a row
+ * for each value with the columns file, type, stage, name, channel, finding, bin, value; in rows about all files, file
+ * is "(together)". */
 void smp_measure_begin(smp_measure_output *output);
 void smp_measure_file(smp_measure_output *output, const smp_run_report *report);
 smp_code smp_measure_end(smp_measure_output *output, const smp_totals *totals, size_t done, size_t failed,
