@@ -1,9 +1,9 @@
-/* What the emulator's own files share: a launch, a worker and what it keeps of each thread of the block it runs.
+/* Shared by the emulator's files: a launch, a worker, and its state of each thread of the block that it runs.
  *   simt.c         the driver table: context, modules, streams, events
  *   simt_buffers.c its memory: buffers with guards, copies
  *   simt_run.c     launches: workers, blocks, warps, barriers, exchanges
- *   simt_memory.c  what kernels do to memory together: shared memory, atomics, asynchronous copies
- *   simt_trace.c   the instrumented kernels' callbacks: bank conflicts, races, uninitialised reads
+ *   simt_memory.c  what kernels do to memory: shared memory, atomics, asynchronous copies
+ *   simt_trace.c   the traced kernels' callbacks: bank conflicts, races, uninitialised reads
  *   simt_fiber.c   stacks and the switch between them */
 #ifndef SMP_DEVICE_SIMT_SIMT_INTERNAL_H
 #define SMP_DEVICE_SIMT_SIMT_INTERNAL_H

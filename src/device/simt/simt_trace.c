@@ -1,10 +1,10 @@
-/* What the instrumented kernels report. They are compiled with -fsanitize=thread but linked with the callbacks below
- * instead of ThreadSanitizer's, so that every load and store of a kernel arrives here with its size and return address.
+/* The callbacks of the traced kernels. These are compiled with -fsanitize=thread but linked with the callbacks below
+ * instead of ThreadSanitizer's, so that every load and store of a kernel comes here with its size and return address.
  *
- * Conflicts: accesses of one warp at the same site, the nth of each lane since its warp last came together (at a
- * barrier of block or warp, or where the kernel says smp_converge()), are one warp instruction (reference:
- * counters/bank.h). Mistakes: each shared byte remembers who wrote and who read it since the last barrier; a barrier of
- * the whole warp orders its lanes. */
+ * Conflicts: the accesses of one warp at one site form warp instructions. The nth access of each lane since the warp
+ * last converged (at a barrier of block or warp, or at smp_converge() in the kernel) belongs to the same instruction;
+ * counters/bank.h gives its cost. Mistakes: each shared byte remembers which threads wrote and read it since the last
+ * barrier; a barrier of the whole warp orders its lanes. */
 #include <string.h>
 #include <sys/mman.h>
 
