@@ -1,4 +1,4 @@
-/* See ogg_links.h. A link begins with a page that says it is the first of a stream, behind one that does not. */
+/* See ogg_links.h. A link begins with a page marked as the first of a stream, after a page that is not marked. */
 #include "io/audio/ogg_links.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { HEADER = 27, FLAGS_AT = 5, FIRST = 2, GRANULE_AT = 6, SERIAL_AT = 14, SEGMENTS_AT = 26, MOST_LINKS = 10000 };
 
-/* Where the next page begins: at `at`, or behind bytes that belong to none. The file's size where there is none. */
+/* Where the next page begins: at `at`, or after bytes that belong to no page. The file's size when there is none. */
 static uint64_t find_page(smp_source *source, uint64_t at)
 {
     uint8_t piece[4096];
