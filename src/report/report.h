@@ -21,6 +21,7 @@ typedef struct smp_step_report {
     uint64_t pixels;  /* output pixels */
     double ops;       /* arithmetic operations */
     uint64_t clipped; /* samples that the last store clamped */
+    uint64_t samples; /* of its output */
     bool counts_clipping;
     char type[48]; /* "u8x3 6000x4000 in f32": nominal shape, and storage of the output */
     char name[48]; /* of its findings, for stats and histogram */
@@ -60,6 +61,13 @@ typedef struct smp_run_report {
 } smp_run_report;
 
 void smp_run_report_free(smp_run_report *report);
+
+/* Whether a step of a picture clipped more than one sample in a thousand: the result is then probably not what the user
+ * wants. */
+bool smp_report_clips_much(const smp_step_report *step);
+
+/* Writes "'add 20' clipped 99.8 % of the samples to the range of its format" to text. */
+void smp_report_clipping_text(const smp_step_report *step, char *text, size_t size);
 
 /* The table of `run -v`: a line for each step with time, share, GB/s and Mpixel/s; totals; findings. */
 void smp_report_table(FILE *to, const smp_run_report *report, bool color);
