@@ -113,7 +113,7 @@ static smp_code fail_unknown(const uint8_t *head, size_t size, bool id3, smp_err
             memcmp(head + foreign[i].offset, foreign[i].magic, foreign[i].length) == 0)
             what = foreign[i].name;
     if (what)
-        smp_fail(err, SMP_E_DECODE, "is %s, which is not read", what);
+        smp_fail(err, SMP_E_DECODE, "is %s, which is not supported", what);
     else
         smp_fail(err, SMP_E_DECODE, "is in no known format");
     return smp_hint(err, "formats read (whatever the file is called): %s", known);

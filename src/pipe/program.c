@@ -35,8 +35,7 @@ static void warn_of_dead_ends(smp_builder *b)
         const smp_node *node = &program->nodes[i];
         bool measures = node->stage && node->stage->access == SMP_REDUCE;
         if (!b->infos[i].used && !b->infos[i].tapped && !measures && program->output != (int)i)
-            smp_diags_add(b->diags, SMP_WARNING, node->span, "the result of '%s' is used by nothing",
-                          node->stage->name);
+            smp_diags_add(b->diags, SMP_WARNING, node->span, "the result of '%s' is not used", node->stage->name);
     }
 }
 

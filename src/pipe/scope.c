@@ -262,12 +262,11 @@ void smp_scope_finish(smp_builder *b, smp_scope *scope)
     bool warn = !b->diags->errors && !b->out_of_memory;
     for (size_t i = 0; warn && i < scope->param_count; i++)
         if (!scope->params[i].used)
-            smp_diags_add(b->diags, SMP_WARNING, scope->params[i].span, "parameter '%.60s' is used by nothing",
+            smp_diags_add(b->diags, SMP_WARNING, scope->params[i].span, "parameter '%.60s' is not used",
                           scope->params[i].name);
     for (size_t i = 0; warn && i < scope->tap_count; i++)
         if (!scope->taps[i].used)
-            smp_diags_add(b->diags, SMP_WARNING, scope->taps[i].span, "'@%.60s' is used by nothing",
-                          scope->taps[i].name);
+            smp_diags_add(b->diags, SMP_WARNING, scope->taps[i].span, "'@%.60s' is not used", scope->taps[i].name);
     smp_free(scope->params);
     smp_free(scope->taps);
     smp_free(scope->givens);

@@ -130,7 +130,7 @@ static bool is_bare_level(const smp_param *param, const smp_value *value)
            fabs(value->number.value) > 2;
 }
 
-/* A level: what measurements print are code values, and `subtract 118.9` would make a picture black. Needs the shape,
+/* A level: measurements print code values, and `subtract 118.9` would make a picture black. Needs the shape,
  * since samples of float pictures may have any value. */
 static smp_bound bare_level(smp_check *check, const smp_param *param, const smp_value *value)
 {

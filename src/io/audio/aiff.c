@@ -176,11 +176,11 @@ static smp_code choose_type(const header *h, int *type, bool *big, smp_error *er
     if (*type)
         return SMP_OK;
     if (plain || swapped)
-        return smp_fail(err, SMP_E_DECODE, "the AIFF's samples have %u bits, which is not read", h->bits);
+        return smp_fail(err, SMP_E_DECODE, "the AIFF's samples have %u bits, which is not supported", h->bits);
     char kind[5] = {0};
     for (int i = 0; i < 4; i++)
         kind[i] = h->kind[i] >= 32 && h->kind[i] < 127 ? h->kind[i] : '?';
-    smp_fail(err, SMP_E_DECODE, "the AIFF-C's samples are of kind '%s', which is not read", kind);
+    smp_fail(err, SMP_E_DECODE, "the AIFF-C's samples are of kind '%s', which is not supported", kind);
     return smp_hint(err, "make a plain AIFF of it: ffmpeg -i IN.aifc OUT.aiff");
 }
 

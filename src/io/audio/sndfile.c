@@ -94,7 +94,7 @@ static smp_code check_flac(smp_reader *reader, smp_sndfile *s, smp_error *err)
         return smp_fail(err, SMP_E_DECODE, "the FLAC is damaged: it does not begin with its stream's description");
     smp_flac_info_take(&s->info, b + INFO_AT);
     if (s->info.bits != 8 && s->info.bits != 16 && s->info.bits != 24) {
-        smp_fail(err, SMP_E_DECODE, "the FLAC's samples have %d bits, which is not read", s->info.bits);
+        smp_fail(err, SMP_E_DECODE, "the FLAC's samples have %d bits, which is not supported", s->info.bits);
         return smp_hint(err, "make a WAV of it: ffmpeg -i IN.flac -c:a pcm_s32le OUT.wav");
     }
     smp_code code = count_frames(reader, s, err);
@@ -239,7 +239,7 @@ static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_I
         return smp_hint(err, "make a FLAC of it: ffmpeg -i IN.ogg OUT.flac");
     }
     if (!smp_sound_type_name(info->format & SF_FORMAT_SUBMASK))
-        return smp_fail(err, SMP_E_DECODE, "the %s's samples are of a kind that is not read", reader->format->name);
+        return smp_fail(err, SMP_E_DECODE, "the %s's samples are of an unsupported kind", reader->format->name);
     s->left = s->links[index].frames = info->frames;
     s->verify = s->info.has_md5 && !reader->limits.no_verify;
     smp_md5_begin(&s->md5);

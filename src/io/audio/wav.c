@@ -75,7 +75,7 @@ static smp_code take_format(header *h, smp_source *source, uint64_t at, uint32_t
         const uint8_t *guid = f + 24; /* its first number has 4 bytes */
         if (size < 40 || (memcmp(guid + 2, guid_tail, sizeof guid_tail) != 0 &&
                           !(h->big && memcmp(guid + 4, guid_tail_big + 2, sizeof guid_tail_big - 2) == 0)))
-            return smp_fail(err, SMP_E_DECODE, "the WAV's samples are of a kind that is not read");
+            return smp_fail(err, SMP_E_DECODE, "the WAV's samples are of an unsupported kind");
         h->mask = get(h, f + 20, 4);
         h->tag = h->big && !guid[0] && !guid[1] ? smp_get_be(guid, 4) & 0xFFFF : smp_get_le(guid, 2);
     }
@@ -242,9 +242,9 @@ static smp_code choose_type(const header *h, int *type, smp_error *err)
         if (others[i].tag == h->tag)
             name = others[i].name;
     if (name)
-        smp_fail(err, SMP_E_DECODE, "the WAV's samples are %s, which is not read", name);
+        smp_fail(err, SMP_E_DECODE, "the WAV's samples are %s, which is not supported", name);
     else
-        smp_fail(err, SMP_E_DECODE, "the WAV's samples are of format %u with %u bits, which is not read", h->tag,
+        smp_fail(err, SMP_E_DECODE, "the WAV's samples are of format %u with %u bits, which is not supported", h->tag,
                  h->bits);
     return smp_hint(err, "make a plain WAV of it: ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav");
 }

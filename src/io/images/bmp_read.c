@@ -55,14 +55,14 @@ static smp_code take_coding(bmp_reader *bmp, uint32_t coding, smp_error *err)
     bmp->coding = os2 && coding == BMP_JPEG ? BMP_RLE24 : (bmp_coding)coding;
     if (coding > BMP_ALPHA_BITFIELDS || coding == BMP_PNG || (os2 ? coding == BMP_BITFIELDS : coding == BMP_JPEG)) {
         if (coding > BMP_ALPHA_BITFIELDS)
-            smp_fail(err, SMP_E_DECODE, "the BMP is compressed by method %u, which is not read", coding);
+            smp_fail(err, SMP_E_DECODE, "the BMP is compressed by method %u, which is not supported", coding);
         else
-            smp_fail(err, SMP_E_DECODE, "the BMP holds its pixels as %s, which is not read", names[coding]);
+            smp_fail(err, SMP_E_DECODE, "the BMP holds its pixels as %s, which is not supported", names[coding]);
         return smp_hint(err, "convert it first: magick IN.bmp OUT.png");
     }
     const uint32_t bits = bmp->bits;
     if (bits == 64)
-        return smp_fail(err, SMP_E_DECODE, "the BMP has 64 bits a pixel, which are not read"),
+        return smp_fail(err, SMP_E_DECODE, "the BMP has 64 bits a pixel, which are not supported"),
                smp_hint(err, "convert it first: magick IN.bmp OUT.png");
     const bool fits = bmp->coding == BMP_RLE8    ? bits == 8
                       : bmp->coding == BMP_RLE4  ? bits == 4
@@ -227,8 +227,7 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
     memcpy(head, at, size);
     bmp->header = le(head + BMP_FILE_HEADER, 4);
     if (!header_known(bmp->header))
-        return smp_fail(err, SMP_E_DECODE, "the BMP's header has %u bytes, which is no version that is known",
-                        bmp->header);
+        return smp_fail(err, SMP_E_DECODE, "the BMP's header has %u bytes, which is an unknown version", bmp->header);
     const uint32_t coding = bmp->header >= 20 ? le(head + 30, 4) : 0;
     const uint32_t masks = masks_behind(bmp->header, coding), end = BMP_FILE_HEADER + bmp->header + masks;
     if (size < end) {

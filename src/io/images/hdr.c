@@ -59,14 +59,14 @@ static smp_code read_header(smp_reader *reader, smp_error *err)
         if (code != SMP_OK)
             return code;
         if (strncmp(line, "FORMAT=", 7) == 0 && strcmp(line + 7, "32-bit_rle_rgbe") != 0) {
-            smp_fail(err, SMP_E_DECODE, "the HDR holds %.40s, which is not read", line + 7);
+            smp_fail(err, SMP_E_DECODE, "the HDR holds %.40s, which is not supported", line + 7);
             return smp_hint(err, "convert it to RGB first: ra_xyze -r IN.hdr OUT.hdr");
         }
         if (line[0])
             continue;
         code = read_line(&reader->source, line, err);
         if (code == SMP_OK && !parse_size(line, &shape->width, &shape->height))
-            code = smp_fail(err, SMP_E_DECODE, "the HDR's size and order of rows is not read: %.60s", line);
+            code = smp_fail(err, SMP_E_DECODE, "the HDR has an unsupported order of rows: %.60s", line);
         return code;
     }
     return smp_fail(err, SMP_E_DECODE, "the HDR's header has more than %d lines", MOST_LINES);

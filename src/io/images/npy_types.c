@@ -111,7 +111,7 @@ static const smp_npy_type *fail_type(const char *text, const char *code, smp_err
             name = others[i].name;
             advice = others[i].advice;
         }
-    smp_fail(err, SMP_E_DECODE, "the array's type is %s (%s), which is not read", name, text);
+    smp_fail(err, SMP_E_DECODE, "the array's type is %s (%s), which is not supported", name, text);
     smp_hint(err, "%s", advice);
     return NULL;
 }

@@ -147,7 +147,7 @@ static smp_code read_header(smp_reader *reader, const uint8_t *head, uint32_t *c
     *channels = be(head + 12, 2);
     int colours = colours_of(mode);
     if (!colours || !bits_fit(mode, bits)) {
-        smp_fail(err, SMP_E_DECODE, "the PSD holds %u bits a channel in mode %s, which is not read", bits,
+        smp_fail(err, SMP_E_DECODE, "the PSD holds %u bits a channel in mode %s, which is not supported", bits,
                  mode_name(mode));
         return smp_hint(err, "save it as RGB of 8 or 16 bits a channel, or as PNG");
     }
@@ -276,7 +276,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     }
     at += 2;
     if (coding != PLAIN && coding != RUNS) {
-        smp_fail(err, SMP_E_DECODE, "the PSD's picture is compressed in a way that is not read (%u)", coding);
+        smp_fail(err, SMP_E_DECODE, "the PSD's picture has an unsupported compression (%u)", coding);
         return smp_hint(err, "save it as PNG");
     }
     const int colours = colours_of((uint32_t)state->mode);

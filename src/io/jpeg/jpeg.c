@@ -53,7 +53,7 @@ static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
         smp_fail(err, state->fault, "the JPEG is coded arithmetically, which this libjpeg does not read");
         return smp_hint(err, "recode it without loss where there is another: jpegtran in.jpg > out.jpg");
     case JERR_SOF_UNSUPPORTED:
-        return smp_fail(err, state->fault, "the JPEG is of a kind that is not read (lossless or hierarchical: SOF%d)",
+        return smp_fail(err, state->fault, "the JPEG is of an unsupported kind (lossless or hierarchical: SOF%d)",
                         state->errors.msg_parm.i[0] & 15);
     default: {
         char message[JMSG_LENGTH_MAX];

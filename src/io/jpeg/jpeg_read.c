@@ -101,7 +101,7 @@ static void keep_metadata(jpeg_reader *state)
     if (!state->cmyk) /* the profile describes other samples than ours */
         smp_jpeg_keep_icc(&state->base, &meta->icc);
     if (state->markers.pictures > 1)
-        smp_note(state->base.notes, "the file holds %u pictures (MPO); the first alone is read",
+        smp_note(state->base.notes, "the file holds %u pictures (MPO); only the first is read",
                  state->markers.pictures);
     double unit = jpeg->density_unit == 1 ? 1 / 0.0254 : 100; /* dots an inch, a centimetre */
     bool aspect = jpeg->density_unit == 0;
@@ -301,7 +301,7 @@ static void read_end(void *context)
                   smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is damaged: component %d is missing", i + 1));
     jpeg_finish_decompress(&state->jpeg);
     if (state->markers.pictures < 2 && is_followed(state))
-        smp_note(state->base.notes, "another JPEG follows the first, which alone is read");
+        smp_note(state->base.notes, "another JPEG follows; only the first is read");
 }
 
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err)

@@ -126,7 +126,7 @@ static void keep_chunks(png_reader *state, smp_meta *meta)
         meta->has_mdcv |= keep_chunk(chunk, "mDCV", meta->mdcv, sizeof meta->mdcv);
         meta->has_clli |= keep_chunk(chunk, "cLLI", meta->clli, sizeof meta->clli);
         if (keep_chunk(chunk, "acTL", frames, sizeof frames) && be32(frames) > 1)
-            smp_note(state->base.notes, "the file is an animation of %u pictures; the first alone is read",
+            smp_note(state->base.notes, "the file is an animation of %u pictures; only the first is read",
                      be32(frames));
     }
 }
@@ -295,7 +295,7 @@ static void check_late_exif(png_reader *state, png_infop info)
         smp_exif_orientation(exif, size) == 1)
         return;
     smp_fail(state->base.err, SMP_E_DECODE,
-             "the orientation of the picture stands behind it, found too late in a pipe of more than %d bytes", AHEAD);
+             "the orientation comes after the picture, too late in a pipe of more than %d bytes", AHEAD);
     smp_hint(state->base.err, "write the picture to a file first, and name that");
     smp_png_stop(&state->base, SMP_E_DECODE);
 }
@@ -338,7 +338,7 @@ smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
     const uint8_t *next;
     size_t size = smp_source_peek(&reader->source, &next, SIGNATURE);
     if (smp_png_sniff(next, size))
-        smp_note(&reader->notes, "another PNG follows the first, which alone is read");
+        smp_note(&reader->notes, "another PNG follows; only the first is read");
     return code;
 }
 
