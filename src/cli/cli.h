@@ -98,7 +98,7 @@ int smp_cli_sample_type(int word);
 /* "smempipe: warning: ..." on stderr unless --quiet. */
 void smp_cli_warning(const smp_common *common, const char *format, ...) SMP_PRINTF(2, 3);
 
-/* Warns of each step that clipped more than one sample in a thousand: a picture may be ruined by it. */
+/* Warns of each step that clipped more than one sample in twenty: the picture may be ruined by it. */
 void smp_cli_clipping(const smp_common *common, const char *path, const smp_run_report *report);
 
 /* Notes about a file as warnings. path "-" is named standard input or, when it was written, standard output. */

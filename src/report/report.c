@@ -8,7 +8,7 @@
 
 bool smp_report_clips_much(const smp_step_report *step)
 {
-    return step->clipped > step->samples / 1000;
+    return step->clipped > step->samples / 20;
 }
 
 void smp_report_clipping_text(const smp_step_report *step, char *text, size_t size)

@@ -179,23 +179,23 @@ class Messages(CliCase):
     def test_a_code_value_where_a_fraction_belongs_is_an_error_that_says_what_to_type(self):
         for statement, fix in (("subtract 118.9", "118.9cv, which is 46.6% of 255"), ("add 20", "20cv, which is 7.8% of 255"),
                                ("levels white=9", "9cv, which is 3.5% of 255"), ("threshold 128", "128cv")):
-            done = self.smp("run", "-e", statement, CHELSEA, "out.png", status=2)
+            done = self.smp("run", "-e", statement, SAMPLES / "chelsea.png", "out.png", status=2)
             self.assertIn(fix, done.stderr)
             self.assertFalse((self.folder / "out.png").exists())
-        self.smp("run", "-e", "subtract 118.9cv", CHELSEA, "a.npy")
-        self.smp("run", "-e", "subtract {118.9/255}", CHELSEA, "b.npy")
+        self.smp("run", "-e", "subtract 118.9cv", SAMPLES / "chelsea.png", "a.npy")
+        self.smp("run", "-e", "subtract {118.9/255}", SAMPLES / "chelsea.png", "b.npy")
         self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
-        self.smp("run", "-e", "multiply 3", CHELSEA, "factor.npy")  # a factor is no level
-        self.smp("run", "-e", "depth float", "-e", "add 20", CHELSEA, "float.npy")  # floats may have any level
+        self.smp("run", "-e", "multiply 3", SAMPLES / "chelsea.png", "factor.npy")  # a factor is no level
+        self.smp("run", "-e", "depth float", "-e", "add 20", SAMPLES / "chelsea.png", "float.npy")  # floats may have any level
 
     def test_pictures_that_clip_are_told(self):
-        done = self.smp("run", "-e", "add 90%", CHELSEA, "out.png")
+        done = self.smp("run", "-e", "add 90%", SAMPLES / "chelsea.png", "out.png")
         self.assertRegex(done.stderr, r"warning: out.png: 'add 90%' clipped [0-9.]+ % of the samples to the range of its format")
-        self.assertEqual(self.smp("run", "-q", "-f", "-e", "add 90%", CHELSEA, "out.png").stderr, "")
-        self.assertEqual(self.smp("run", "-f", "-e", "invert", CHELSEA, "out.png").stderr, "")
+        self.assertEqual(self.smp("run", "-q", "-f", "-e", "add 90%", SAMPLES / "chelsea.png", "out.png").stderr, "")
+        self.assertEqual(self.smp("run", "-f", "-e", "invert", SAMPLES / "chelsea.png", "out.png").stderr, "")
         numpy.save(self.folder / "floats.npy", numpy.linspace(0, 255, 2500, dtype=numpy.float32).reshape(50, 50))
         self.assertIn("clipped 99", self.smp("run", "-f", "-e", "invert", "-e", "invert", "floats.npy", "out.png").stderr)
-        done = self.smp("batch", "-e", "add 90%", CHELSEA, "-o", "many", "--name", "{stem}.png")
+        done = self.smp("batch", "-e", "add 90%", SAMPLES / "chelsea.png", "-o", "many", "--name", "{stem}.png")
         self.assertIn("clipped", done.stderr)
 
     def test_shipped_pipelines_are_clean(self):
