@@ -9,10 +9,9 @@
 #include "io/png/png_plain.h"
 
 enum {
-    ROWS_HELD = 4,    /* rows that libpng holds, at their widest */
-    AHEAD = 64 << 20, /* bytes of a pipe that are read ahead to find EXIF and texts after the picture */
-    DEFLATE_RATIO =
-        1032 /* the most that a deflate stream expands: zlib technical details, "maximum compression factor" */
+    ROWS_HELD = 4,       /* rows that libpng holds, at their widest */
+    AHEAD = 64 << 20,    /* bytes of a pipe that are read ahead to find EXIF and texts after the picture */
+    DEFLATE_RATIO = 1032 /* the most a deflate stream expands: zlib technical details, "maximum compression factor" */
 };
 
 typedef struct png_reader {
