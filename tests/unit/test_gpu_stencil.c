@@ -1,4 +1,4 @@
-/* box, convolve, correlate, sobel, laplacian and sharpen on GPUs, emulated: every variant gives the definition's bytes,
+/* box, convolve, correlate, sobel, laplacian, median and sharpen on GPUs, emulated: every variant gives the definition's bytes,
  * in any order of threads and without mistakes, and shared memory is used without conflicts. (gaussian has a file of
  * its own.) */
 #include "gpu_case.h"
@@ -15,6 +15,7 @@ static void every_variant_gives_the_definitions_bytes(void **state)
     gpu_matrix("sobel");
     gpu_matrix("laplacian edge=wrap");
     gpu_matrix("sharpen 0.8 sigma=1px threshold=2%");
+    gpu_matrix("median 5px edge=reflect");
 }
 
 static void every_border_size_and_output_does(void **state)
@@ -35,6 +36,9 @@ static void every_border_size_and_output_does(void **state)
         "sobel edge=reflect",
         "laplacian edge=mirror",
         "laplacian neighbours=8 edge=constant fill=1",
+        "median 3px edge=wrap",
+        "median 5px edge=constant fill=0.3",
+        "median 5px edge=mirror",
         "sharpen 2 sigma=2px edge=reflect",
         "sharpen 1 sigma=5px edge=mirror",
         "sharpen 1 sigma=1px edge=zero",
@@ -234,6 +238,21 @@ static void every_rung_launches_its_own_kernel(void **state)
     }
 }
 
+static void windows_conflict_nowhere_whatever_the_channels(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 8; channels++) {
+        const gpu_case c = {.lines = {channels % 2 ? "median 5px" : "median 3px"},
+                            .in = case_shape(60, 33, channels, channels % 3 ? SMP_F32 : SMP_U8),
+                            .seed = 7};
+        smp_trace trace = {0};
+        gpu_case_trace(&c, "tiled", 0, &trace);
+        assert_true(gpu_instructions(&trace, "median_tiled", SMP_SHARED_LOAD) > 0);
+        assert_int_equal(gpu_conflicts(&trace, "median_tiled", SMP_SHARED_LOAD), 0);
+        smp_trace_free(&trace);
+    }
+}
+
 static void five_channels_take_turns_at_the_banks(void **state)
 {
     (void)state;
@@ -258,6 +277,7 @@ int main(void)
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
         cmocka_unit_test(every_rung_launches_its_own_kernel),
+        cmocka_unit_test(windows_conflict_nowhere_whatever_the_channels),
         cmocka_unit_test(five_channels_take_turns_at_the_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
