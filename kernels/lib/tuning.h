@@ -18,6 +18,14 @@ enum {
                                  way; larger ones leave fewer blocks */
 };
 
+/* ---------------------------------------------------------------------------------------------- windows (median) */
+
+enum {
+    SMP_WINDOW_ACROSS = 128, /* samples of a tile: wider ones load less halo, but take shared memory */
+    SMP_WINDOW_DOWN = 32,    /* rows of a tile: the same */
+    SMP_WINDOW_EACH = 4      /* rows a thread: their windows share loads, but the registers of each must fit */
+};
+
 /* ---------------------------------------------------------------------------------------------- gaussian, sharpen */
 
 enum {

@@ -54,17 +54,17 @@ static void count_uses(const smp_plan *plan, int *uses)
         uses[plan->sinks[i].step]++;
 }
 
-/* The op chain of a step, joined or not; its length is 0 when the step has none. */
-static smp_op_chain program_of(const smp_step *step)
+/* The operations of a step, joined already or not; none where a sample's result depends on more than that sample. */
+static smp_op_chain chain_of(const smp_step *step)
 {
-    smp_op_chain map = {.count = 0};
+    smp_op_chain chain = {.count = 0};
     bool one = step->job == SMP_JOB_STAGE && step->second < 0 && step->reduced_by < 0 &&
                step->in.channels == step->out.channels && step->in.alpha == step->out.alpha;
     if (step->part_count)
-        memcpy(&map, step->work.kernel, sizeof map);
-    else if (one && step->work.op.kind != SMP_SAMPLE_OP_NONE)
-        map.op[map.count++] = step->work.op;
-    return map;
+        memcpy(&chain, step->work.kernel, sizeof chain);
+    else if (one && step->work.op.kind)
+        chain.op[chain.count++] = step->work.op;
+    return chain;
 }
 
 /* Moves what `step` stands for (itself, or its parts) to the end of `to`, which has room. */
@@ -136,20 +136,20 @@ static smp_code join_samples(smp_plan *plan, const smp_stage *stage, const int *
     if (!stage || input < 0 || uses[input] != 1)
         return SMP_OK;
     smp_step *first = &plan->steps[input], *second = &plan->steps[index];
-    smp_op_chain map = program_of(first), more = program_of(second);
-    if (!map.count || !more.count || map.count + more.count > SMP_SAMPLE_OP_MOST ||
+    smp_op_chain chain = chain_of(first), more = chain_of(second);
+    if (!chain.count || !more.count || chain.count + more.count > SMP_SAMPLE_OP_MOST ||
         !has_kernel(plan->steps[first->input].storage, second->storage))
         return SMP_OK;
     for (int k = 0; k < more.count; k++)
-        map.op[map.count++] = more.op[k];
-    smp_op_chain_shorten(&map);
+        chain.op[chain.count++] = more.op[k];
+    smp_op_chain_shorten(&chain);
     smp_node_plan work = {.out = second->out,
                           .access = SMP_POINT,
                           .exactness = second->work.exactness,
                           .clips = second->work.clips,
-                          .kernel_size = sizeof map,
+                          .kernel_size = sizeof chain,
                           .ops = first->work.ops + second->work.ops};
-    memcpy(work.kernel, &map, sizeof map);
+    memcpy(work.kernel, &chain, sizeof chain);
     smp_code code = join(first, second, stage, &work, err);
     keep[input] = code != SMP_OK;
     return code;

@@ -22,7 +22,7 @@ static smp_code check(const void *given, smp_error *err)
     if (p->size <= 5)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "'median' has sizes 3 and 5, not %lld", (long long)p->size);
-    return smp_hint(err, "'median 5' twice reaches further, and so does 'resize' before it");
+    return smp_hint(err, "'median 5' twice reaches further");
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -37,10 +37,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return SMP_OK;
 }
 
-static const char *tiled(const smp_io *io, const void *kernel)
+static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     const smp_window *window = kernel;
-    (void)io;
+    smp_geometry_window(io, kernel, grid);
     return window->size == 3 ? "median_tiled3" : "median_tiled5";
 }
 

@@ -6,7 +6,7 @@
 #include "stages/stage.h"
 
 /* naive and tiled. */
-extern const smp_variant smp_scaling_variants[];
+extern const smp_variant smp_gain_offset_variants[];
 
 /* The kernel parameters for one factor and no offset. */
 void smp_scaling_plan(double factor, smp_node_plan *work);

@@ -1,7 +1,7 @@
 /* What the stages on windows of samples share (kernels/stencil/window.h): two parameters, the plan, and what a launch
  * needs. */
-#ifndef SMP_STAGES_WINDOW_PLAN_H
-#define SMP_STAGES_WINDOW_PLAN_H
+#ifndef SMP_STAGES_SHARED_WINDOW_PLAN_H
+#define SMP_STAGES_SHARED_WINDOW_PLAN_H
 
 #include "stages/stage.h"
 #include "stencil/window.h"
@@ -27,8 +27,8 @@
 void smp_window_plan(const void *kernel, size_t size, smp_node_plan *work);
 
 /* smp_stage.variants from the kernels that SMP_WINDOW_CPU and SMP_WINDOW_GPU make. tiled: the name of the tiled GPU
- * kernel; choose: smp_launch.choose where there are several, or NULL. */
-#define SMP_WINDOW_VARIANTS(name_, tiled, choose_)                                                                     \
+ * kernel; decide: smp_launch.decide where there are several (it asks smp_geometry_window() for the grid), or NULL. */
+#define SMP_WINDOW_VARIANTS(name_, tiled, decide_)                                                                     \
     {                                                                                                                  \
         {.name = "naive",                                                                                              \
          .help = "every sample of every window anew",                                                                  \
@@ -39,7 +39,7 @@ void smp_window_plan(const void *kernel, size_t size, smp_node_plan *work);
                            .to = SMP_OUT,                                                                              \
                            .cpu = SMP_CPU(name_##_tiled),                                                              \
                            .cuda = tiled,                                                                              \
-                           .choose = choose_,                                                                          \
+                           .decide = decide_,                                                                          \
                            .geometry = smp_geometry_window}},                                                          \
              .scratch = smp_window_bytes,                                                                              \
              .band = 16},                                                                                              \
