@@ -31,7 +31,7 @@ struct second_row {
 
 SMP_DEVICE second_row second_row_of(const smp_io &io, const smp_arithmetic_params &p, int64_t y)
 {
-    return second_row{io.by, p, io.by.data ? smp_row(&io.by, y) : nullptr};
+    return second_row{io.second, p, io.second.data ? smp_row(&io.second, y) : nullptr};
 }
 
 /* N samples of a second picture of the same channels, from sample `at` on, a multiple of N. */
@@ -108,10 +108,10 @@ template <typename IN, typename OUT> struct arithmetic_run {
             weight[j] = p.opacity;
         }
         if (second.row && !packed)
-            second_gather(io, second, i, blends && io.by.alpha, b, weight);
-        else if (second.row && io.by.format == SMP_U8)
+            second_gather(io, second, i, blends && io.second.alpha, b, weight);
+        else if (second.row && io.second.format == SMP_U8)
             second_pack<uint8_t>(second, i, b);
-        else if (second.row && io.by.format == SMP_U16)
+        else if (second.row && io.second.format == SMP_U16)
             second_pack<uint16_t>(second, i, b);
         else if (second.row)
             second_pack<float>(second, i, b);
@@ -142,10 +142,10 @@ template <typename IN, typename OUT> SMP_DEVICE void arithmetic_tiled(const smp_
 {
     unsigned clipped = 0;
     smp_span span = smp_span_of<IN, OUT>(io);
-    if (io.by.data && io.by.stride != io.by.width * io.by.channels * smp_sample_size(io.by.format))
+    if (io.second.data && io.second.stride != io.second.width * io.second.channels * smp_sample_size(io.second.format))
         span = smp_span{io.out.width, io.out.rows};
-    const bool alike = io.by.channels == io.in.channels && io.by.alpha == io.in.alpha &&
-                       !(io.by.alpha && p.operation >= SMP_BLEND_NORMAL);
+    const bool alike = io.second.channels == io.in.channels && io.second.alpha == io.in.alpha &&
+                       !(io.second.alpha && p.operation >= SMP_BLEND_NORMAL);
     smp_point_runs<IN, OUT>(io, span, arithmetic_run<IN, OUT>{io, p, alike, clipped});
     smp_count_clipped<OUT>(io, clipped);
 }

@@ -5,6 +5,7 @@
 #ifndef SMP_KERNELS_PER_PIXEL_H
 #define SMP_KERNELS_PER_PIXEL_H
 
+#include "lib/tuning.h"
 #include "lib/view.h"
 
 /* Channel c of a pixel is v[c * step]. A formula loops over c < most, a constant, and leaves out c >= channels: GPUs
@@ -28,10 +29,6 @@ SMP_HOST_DEVICE float smp_pixel_channel(smp_pixel from, int channel)
     return from.v[channel * from.step];
 #endif
 }
-
-/* GPU: bytes of shared memory for either side of a tile: eight blocks of 256 threads an SM, each with 8 KB under way.
- */
-enum { SMP_PIXEL_TILE = 8192 };
 
 /* Pixels of a tile: as many as fit on the wider side, a multiple of 16, so that each tile of a row starts on 16 bytes
  * when the row does. At least 256. */

@@ -1,4 +1,4 @@
-/* Atomic output files: see output.h. Where their bytes wait until they are whole is temporary.c's. */
+/* Atomic output files: see output.h. temporary.c holds the bytes until the file is complete. */
 #include "io/output.h"
 
 #include <errno.h>
@@ -19,20 +19,20 @@
 #include "io/temporary.h"
 
 enum {
-    BUFFER = 1 << 17, /* bytes gathered before a write(2) */
-    PORTION = 1 << 20 /* bytes after which the disk is asked to begin */
+    BUFFER = 1 << 17, /* bytes buffered before a write(2) */
+    PORTION = 1 << 20 /* bytes after which writeback starts */
 };
 
 struct smp_output {
     char *path;   /* as the user gave it, for messages */
-    char *target; /* what will be replaced; null when written directly */
+    char *target; /* the file to replace; null when written directly */
     smp_temporary temporary;
     int fd;
     bool force;
     int failed; /* errno of the first failed write */
     bool lazy_folder;
-    double *seconds;         /* gets what system calls take; may be null */
-    uint64_t written, begun; /* bytes; those that the disk was asked to take */
+    double *seconds;         /* gets the time of system calls added; may be null */
+    uint64_t written, begun; /* bytes; those whose writeback was started */
     size_t used;
     uint8_t buffer[BUFFER];
 };
@@ -54,12 +54,14 @@ void smp_output_abort(smp_output *output)
     destroy(output);
 }
 
-static smp_code fail_write(int number, smp_error *err)
+/* target: what is replaced once all is written; null for standard output and special files, which may hold a part. */
+static smp_code fail_write(const char *target, int number, smp_error *err)
 {
     char text[128];
     smp_fail(err, SMP_E_WRITE, "cannot write: %s", smp_os_error(number, text, sizeof text));
     if (number == ENOSPC || number == EDQUOT)
-        smp_hint(err, "make room on that disk, or write to another; the file that was there before is untouched");
+        smp_hint(err, "make room on that disk, or write to another%s",
+                 target ? "; the file that was there before is untouched" : "; a part was written");
     else if (number == EPIPE)
         smp_hint(err, "the program that was reading the output has ended");
     return SMP_E_WRITE;
@@ -100,7 +102,8 @@ static void add_time(const smp_output *output, double start)
         *output->seconds += smp_now() - start;
 }
 
-/* Has the disk begin with what was written, so that commit does not wait for all of it. Only a wish: commit checks. */
+/* Starts writeback of the bytes written, so that commit does not wait for all of it. Only a hint: commit checks errors.
+ */
 static void begin_writing(smp_output *output)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
@@ -129,13 +132,13 @@ static smp_code write_all(smp_output *output, const uint8_t *data, size_t size, 
     }
     begin_writing(output);
     add_time(output, start);
-    return output->failed ? fail_write(output->failed, err) : SMP_OK;
+    return output->failed ? fail_write(output->target, output->failed, err) : SMP_OK;
 }
 
 smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err)
 {
     if (output->failed)
-        return fail_write(output->failed, err);
+        return fail_write(output->target, output->failed, err);
     if (size > BUFFER - output->used) {
         smp_code code = write_all(output, output->buffer, output->used, err);
         output->used = 0;
@@ -156,8 +159,8 @@ bool smp_output_seekable(const smp_output *output)
 
 smp_code smp_output_patch(smp_output *output, uint64_t position, const void *data, size_t size, smp_error *err)
 {
-    smp_code code =
-        output->failed ? fail_write(output->failed, err) : write_all(output, output->buffer, output->used, err);
+    smp_code code = output->failed ? fail_write(output->target, output->failed, err)
+                                   : write_all(output, output->buffer, output->used, err);
     output->used = 0;
     for (const uint8_t *from = data; code == SMP_OK && size;) {
         ssize_t wrote = pwrite(output->fd, from, size, (off_t)position);
@@ -165,7 +168,7 @@ smp_code smp_output_patch(smp_output *output, uint64_t position, const void *dat
             continue;
         if (wrote <= 0) {
             output->failed = wrote < 0 ? errno : EIO;
-            return fail_write(output->failed, err);
+            return fail_write(output->target, output->failed, err);
         }
         from += wrote;
         position += (uint64_t)wrote;
@@ -193,18 +196,18 @@ static smp_code open_stdout(smp_output *output, const char *const *inputs, smp_e
 {
     struct stat status;
     if (fstat(STDOUT_FILENO, &status) != 0)
-        return fail_write(errno, err);
+        return fail_write(output->target, errno, err);
     if (isatty(STDOUT_FILENO)) {
         smp_fail(err, SMP_E_USAGE, "standard output is a terminal, which cannot show a file's bytes");
         return smp_hint(err, "redirect it: smempipe ... - > out.png");
     }
     if (S_ISREG(status.st_mode) && refuse_inputs(&status, inputs, err) != SMP_OK)
         return SMP_E_WRITE;
-    output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3); /* a copy, so that closing it tells of late failures */
-    return output->fd < 0 ? fail_write(errno, err) : SMP_OK;
+    output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3); /* a copy, so that closing it reports late failures */
+    return output->fd < 0 ? fail_write(output->target, errno, err) : SMP_OK;
 }
 
-/* A device or a named pipe: there is nothing to replace, so bytes go straight in. */
+/* A device or a named pipe: there is nothing to replace, so bytes are written directly. */
 static smp_code open_special(smp_output *output, smp_error *err)
 {
     output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -254,7 +257,7 @@ static smp_code open_path(smp_output *output, const char *const *inputs, smp_err
             return fail_exists(err);
         char *resolved = realpath(path, NULL);
         if (!resolved)
-            return errno == ENOMEM ? smp_fail_memory(err, "a path", PATH_MAX) : fail_write(errno, err);
+            return errno == ENOMEM ? smp_fail_memory(err, "a path", PATH_MAX) : fail_write(output->target, errno, err);
         output->target = smp_strdup(resolved);
         free(resolved);
     } else {
@@ -267,7 +270,7 @@ static smp_code open_path(smp_output *output, const char *const *inputs, smp_err
     if (!output->target)
         return smp_fail_memory(err, "a path", length);
     smp_code code = smp_temporary_open(output->target, &output->temporary, &output->fd, err);
-    if (code == SMP_OK && exists) /* replacing a private file must not publish it */
+    if (code == SMP_OK && exists) /* replacing a private file must not make it public */
         (void)fchmod(output->fd, status.st_mode & 0777);
     return code;
 }
@@ -319,18 +322,18 @@ static void sync_folder(const char *target)
 
 smp_code smp_output_commit(smp_output *output, smp_error *err)
 {
-    smp_code code =
-        output->failed ? fail_write(output->failed, err) : write_all(output, output->buffer, output->used, err);
+    smp_code code = output->failed ? fail_write(output->target, output->failed, err)
+                                   : write_all(output, output->buffer, output->used, err);
     double start = smp_now();
     if (code == SMP_OK && output->target && fsync(output->fd) != 0 && errno != EINVAL && errno != EROFS)
-        code = fail_write(errno, err);
-    int held = fcntl(output->fd, F_DUPFD_CLOEXEC, 3); /* keeps file and lock until it is in place */
+        code = fail_write(output->target, errno, err);
+    int held = fcntl(output->fd, F_DUPFD_CLOEXEC, 3); /* keeps the file and its lock until it is in place */
     if (code == SMP_OK && output->target && held < 0)
-        code = fail_write(errno, err);
+        code = fail_write(output->target, errno, err);
     int closed = close(output->fd), number = errno;
     output->fd = -1;
     if (code == SMP_OK && closed != 0 && number != EINTR)
-        code = fail_write(number, err);
+        code = fail_write(output->target, number, err);
     if (code == SMP_OK && output->target) {
         if (smp_temporary_place(&output->temporary, held, output->target, output->force) != 0) {
             char text[128];

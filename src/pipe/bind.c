@@ -1,17 +1,56 @@
-/* Stage statements: finds the stage, checks what it is given against its parameter table, adds the node. */
+/* Binds stage statements: finds the stage, checks the arguments against its parameter table, adds the node. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "pipe/build.h"
 
-/* Suggests a stage for a name that is none: what other tools call it, or the nearest spelling of either. */
+/* What other tools have and no stage does. Suggesting the nearest stage name would mislead. */
+static const char *absent(const char *name)
+{
+    static const char *const names[][2] = {
+        {"resize", "no stage changes the size of a picture"},
+        {"scale", "no stage changes the size of a picture"},
+        {"zoom", "no stage changes the size of a picture"},
+        {"resample", "no stage changes the size of a picture or the rate of a sound"},
+        {"thumbnail", "no stage changes the size of a picture"},
+        {"crop", "no stage cuts a part out of a picture"},
+        {"pad", "no stage adds a border to a picture"},
+        {"median", "there is no median; the pipeline despeckle replaces single bright or dark pixels"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(names[i][0], name))
+            return names[i][1];
+    return NULL;
+}
+
+/* Explains a name that is not a stage's: a shipped pipeline, or something that no stage does. False: neither. */
+static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag)
+{
+    for (size_t i = 0; i < b->diags->pipeline_count; i++)
+        if (!strcmp(b->diags->pipelines[i], statement->name)) {
+            smp_diag_fix(b->diags, diag, "this is a pipeline, not a stage");
+            smp_diag_note(b->diags, diag, "`smempipe run %s IN OUT` runs it, `smempipe pipelines %s` tells about it",
+                          statement->name, statement->name);
+            return true;
+        }
+    const char *reason = absent(statement->name);
+    if (reason)
+        smp_diag_note(b->diags, diag, "%s; `smempipe stages` lists the stages", reason);
+    return reason != NULL;
+}
+
+/* Suggests a stage for an unknown name: by what other tools call it, or by the nearest spelling of either. */
 static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
 {
     char shown[SMP_SHOWN];
     size_t length = strlen(statement->name), count = 0, stages = smp_catalog_count();
     smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "unknown stage '%s'",
                                    smp_shown(shown, statement->name, length));
-    if (!diag)
+    bool aliased = false; /* a stage that other tools call so */
+    for (size_t i = 0; i < stages; i++)
+        for (const smp_alias *other = smp_catalog_at(i)->aliases; other && other->name; other++)
+            aliased |= !strcmp(other->name, statement->name);
+    if (!diag || (!aliased && known_otherwise(b, statement, diag)))
         return true;
     static const char *const keywords[] = {"smempipe", "kind", "light", "param", "include", "from", "save"};
     size_t most = sizeof keywords / sizeof keywords[0];
@@ -39,7 +78,7 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
     for (size_t i = 0; near && i < count; i++) {
         if (names[i] != near)
             continue;
-        /* Two letters away from what another tool calls a stage is too far to be sure ("median" is not "mean"). */
+        /* Other tools' names match at one edit only: at two, "median" would suggest "mean". */
         if (say[i] && smp_edit_distance(statement->name, length, near, strlen(near)) > 1)
             near = NULL;
         else if (say[i] && (strlen(near) != length || strncmp(near, statement->name, length) != 0))
@@ -109,8 +148,75 @@ static const smp_param *main_param(const smp_stage *stage)
     return NULL;
 }
 
-/* The row that an argument is for, or null after reporting that there is none. positional: one stood alone already. */
-static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const smp_ast_arg *arg, bool *positional)
+/* The number of a value, from its text alone; false when it is not a number. */
+static bool quantity_of(const smp_ast_value *value, smp_quantity *quantity)
+{
+    size_t unit_at;
+    return value->kind == SMP_AST_WORD &&
+           smp_quantity_read(value->text, value->length, quantity, &unit_at) == SMP_NUMBER_OK;
+}
+
+/* Whether a value may be meant for a parameter. */
+static bool may_be_for(const smp_ast_value *value, const smp_param *param)
+{
+    smp_quantity quantity;
+    bool number = quantity_of(value, &quantity);
+    if (param->type == SMP_T_ENUM) {
+        for (const char *const *choice = param->choices; choice && *choice; choice++)
+            if (value->kind == SMP_AST_WORD && !strcmp(*choice, value->text))
+                return true;
+        return false;
+    }
+    if (param->type == SMP_T_FLOAT || param->type == SMP_T_INT)
+        return number && (quantity.unit == SMP_UNIT_NONE || quantity.unit == param->unit);
+    return param->type == SMP_T_STRING   ? value->kind == SMP_AST_STRING
+           : param->type == SMP_T_MATRIX ? value->kind == SMP_AST_LIST
+                                         : false;
+}
+
+/* The parameter that a value without a name is probably for: the first in the table that fits and has no value yet.
+ * named: bits of the parameters that were suggested for earlier values. */
+static const char *name_for(const smp_stage *stage, const smp_node *node, const smp_ast_value *value, uint64_t *named)
+{
+    enum { BITS = 64 };
+    for (size_t i = 0; stage->params && stage->params[i].name && i < BITS; i++) {
+        const smp_param *param = &stage->params[i];
+        bool taken = (*named >> i) & 1;
+        for (size_t k = 0; k < node->argument_count; k++)
+            taken |= node->arguments[k].param == param;
+        if (taken || !may_be_for(value, param))
+            continue;
+        *named |= UINT64_C(1) << i;
+        return param->name;
+    }
+    return "NAME";
+}
+
+/* Reports `2 px`: the value before is a number without a unit, and this value is a unit. */
+static bool unit_apart(smp_builder *b, const smp_ast_arg *before, const smp_ast_arg *arg)
+{
+    smp_quantity number, joined;
+    if (!before || arg->name || arg->value.kind != SMP_AST_WORD || !quantity_of(&before->value, &number) ||
+        number.unit != SMP_UNIT_NONE || !smp_unit_apply(arg->value.text, arg->value.length, number.value, &joined))
+        return false;
+    char shown[SMP_SHOWN];
+    smp_shown(shown, before->value.text, before->value.length);
+    smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "no blank between a number and its unit");
+    smp_diag_fix(b->diags, diag, "write %s%s%s%s", before->name ? before->name : "", before->name ? "=" : "", shown,
+                 arg->value.text);
+    return true;
+}
+
+/* State of row_for: the arguments of a statement so far. */
+typedef struct given_so_far {
+    const smp_ast_arg *before; /* the argument before this one, or null */
+    bool positional;           /* one of them had no name */
+    uint64_t named;            /* bits of parameters that were suggested for others */
+} given_so_far;
+
+/* The parameter that an argument is for; null after reporting that there is none. */
+static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const smp_node *node, const smp_ast_arg *arg,
+                                given_so_far *so_far)
 {
     char shown[SMP_SHOWN];
     if (arg->name) {
@@ -124,23 +230,22 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
     smp_shown(shown, written, arg->value.span.length);
     const smp_param *row = main_param(stage);
     smp_diag *diag;
-    if (*positional) {
-        diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "only one value can stand without a name");
-        smp_diag_fix(b->diags, diag, "write NAME=%s", shown);
-        note_params(b, diag, stage);
+    if (unit_apart(b, so_far->before, arg))
         return NULL;
-    }
-    *positional = true;
-    if (row)
+    if (!so_far->positional && row) {
+        so_far->positional = true;
         return row;
-    diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "stage '%s' takes no value without a name", stage->name);
+    }
+    diag = row ? smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "only one value can stand without a name")
+               : smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "stage '%s' takes no value without a name",
+                               stage->name);
     if (param_count(stage))
-        smp_diag_fix(b->diags, diag, "write NAME=%s", shown);
+        smp_diag_fix(b->diags, diag, "write %s=%s", name_for(stage, node, &arg->value, &so_far->named), shown);
     note_params(b, diag, stage);
     return NULL;
 }
 
-/* `sigma=size` where a parameter `size` exists: a $ is missing. Adds that to what was just reported of the value. */
+/* `sigma=size` where a parameter `size` exists: a $ is missing. Adds that to the diagnostic about the value. */
 static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_value *value)
 {
     smp_diag *last = b->diags->count ? &b->diags->items[b->diags->count - 1] : NULL;
@@ -152,12 +257,16 @@ static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_val
             smp_diag_fix(b->diags, last, "did you mean '$%s'?", value->text);
 }
 
-/* The file of an operand, as node->by has it. False when memory ran out. */
-static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *by)
+/* Finds or adds the file of an operand and encodes it as node->second does. False: out of memory. */
+static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *second)
 {
     smp_program *program = b->program;
     const char *path = smp_join_path(&b->owned->arena, b->diags->sources[scope->source].name, value->text);
     size_t at = 0;
+    int source = value->span.source;
+    for (size_t i = 0; value->param && i < scope->param_count; i++)
+        if (!strcmp(scope->params[i].name, value->param))
+            source = scope->params[i].value.span.source;
     if (!path)
         return false;
     while (at < program->file_count && strcmp(program->files[at].path, path) != 0)
@@ -165,13 +274,13 @@ static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_
     if (at == program->file_count) {
         if (!smp_grow(&program->files, &program->file_capacity, at + 1, sizeof *program->files))
             return false;
-        program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span};
+        program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span, .source = source};
     }
-    *by = SMP_NODE_FILE - (int)at;
+    *second = SMP_NODE_FILE - (int)at;
     return true;
 }
 
-/* A list value's `$x` or a bad item still counts as an answer: what is wrong with it was said. */
+/* A `$x` or a bad item in a list counts as an answer: its mistake was reported. */
 static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *stage, smp_node *node,
                           const smp_param *row, const smp_ast_arg *arg)
 {
@@ -199,19 +308,19 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
         suggest_dollar(b, scope, &argument.value);
     if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_TAP) {
         smp_kind here = smp_kind_of(b, node->input), there = smp_kind_of(b, argument.value.node);
-        if (node->by != SMP_NODE_NONE)
+        if (node->second != SMP_NODE_NONE)
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
         else if (here != SMP_KIND_NONE && there != SMP_KIND_NONE && here != there)
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "'@%.60s' is %s, but '%s' is given %s",
                           argument.value.text, smp_kind_words(there), stage->name, smp_kind_words(here));
-        node->by = argument.value.node;
-        if (node->by >= 0)
-            b->infos[node->by].used = true;
+        node->second = argument.value.node;
+        if (node->second >= 0)
+            b->infos[node->second].used = true;
     }
     if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_STRING && bound == SMP_BOUND_DONE) {
-        if (node->by != SMP_NODE_NONE)
+        if (node->second != SMP_NODE_NONE)
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
-        else if (!bind_operand_file(b, scope, &argument.value, &node->by))
+        else if (!bind_operand_file(b, scope, &argument.value, &node->second))
             return false;
     }
     if (row->type == SMP_T_STRING && !strcmp(row->name, "name") && argument.field.string) {
@@ -226,7 +335,7 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
 bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param *param, smp_argument *argument,
                       smp_error *err)
 {
-    /* A default is written as in a pipe file and goes the same way; only its mistakes are the program's own. */
+    /* Parses a default, which is written as in a pipe file. Its mistakes are the program's own. */
     smp_diags diags = {0};
     smp_owned owned = {.arena = *arena};
     smp_builder b = {.owned = &owned, .diags = &diags};
@@ -239,7 +348,7 @@ bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param 
         smp_resolve(&b, NULL, &parsed, &argument->value))
         bound = smp_value_bind(&check, param, &argument->value, &argument->field);
     argument->later = bound == SMP_BOUND_LATER;
-    argument->value.span = (smp_span){.source = -1}; /* it stands in no text of the user's */
+    argument->value.span = (smp_span){.source = -1}; /* it is in no text of the user's */
     *arena = owned.arena;
     smp_code code = SMP_OK;
     if (diags.out_of_memory || b.out_of_memory || arena->failed)
@@ -251,7 +360,7 @@ bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param 
     return code == SMP_OK;
 }
 
-/* strayed: something given belongs to no parameter, so what is missing may be a consequence. */
+/* strayed: an argument fits no parameter, so a missing one may be a consequence. */
 static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage, bool strayed,
                           smp_node *node)
 {
@@ -286,8 +395,8 @@ static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, co
     return true;
 }
 
-/* The statement as written, comments and continued lines folded to one blank, parameters' short values in their places:
- * a report tells what was done. */
+/* The statement as written, for reports. Comments and continued lines become one blank, and short values replace
+ * $parameters. */
 static char *make_label(smp_builder *b, const smp_scope *scope, smp_span span)
 {
     enum { VALUE_MOST = 32 };
@@ -363,7 +472,7 @@ static size_t error_count(const smp_diags *diags)
     return errors;
 }
 
-/* What is wrong with the parameters together; those that depend on the input's shape are checked with it. */
+/* Checks the parameters together. Checks that need the input's shape come with the plan. */
 static bool check_together(smp_builder *b, const smp_ast_statement *statement, const smp_node *node)
 {
     const smp_stage *stage = node->stage;
@@ -396,20 +505,22 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     }
     if (!stage && !unknown_stage(b, statement))
         return false;
-    smp_node node = {.stage = stage, .input = scope->current, .by = SMP_NODE_NONE, .light = scope->light};
+    smp_node node = {.stage = stage, .input = scope->current, .second = SMP_NODE_NONE, .light = scope->light};
     node.span = statement->name_span;
     node.label = make_label(b, scope, statement->span);
     size_t rows = stage ? param_count(stage) : 0;
     node.arguments = smp_arena_array(&b->owned->arena, rows + 1, sizeof *node.arguments);
     if (!node.label || !node.arguments)
         return false;
-    bool positional = false, strayed = false;
+    given_so_far so_far = {0};
+    bool strayed = false;
     const size_t errors = error_count(b->diags);
     for (size_t i = 0; i < statement->arg_count; i++) {
         const smp_ast_arg *arg = &statement->args[i];
-        const smp_param *row = stage ? row_for(b, stage, arg, &positional) : NULL;
+        const smp_param *row = stage ? row_for(b, stage, &node, arg, &so_far) : NULL;
+        so_far.before = arg;
         strayed |= !row;
-        /* Without a row the value is looked up all the same: its names are in use, or wrong. */
+        /* Even without a parameter the value is looked up: its names are in use, or wrong. */
         if (!bind_argument(b, scope, stage, &node, row, arg))
             return false;
     }

@@ -1,20 +1,21 @@
-/* Running one file, or a picture in memory: opens reader, writers and streams round a runner. See exec.h. */
+/* Running one file, or a picture in memory: opens reader, writers and streams round a runner. See run.h. */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "batch/find_files.h"
+#include "base/paths.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/run.h"
 #include "run/runner.h"
 #include "run/step.h"
 
-typedef struct output { /* one sink's file */
+typedef struct output { /* the file of one sink */
     char *path;         /* owned; null for the main output */
     smp_writer *writer;
     smp_stream *stream;
@@ -26,7 +27,7 @@ static smp_code accepts(void *context, const char *path, const smp_shape *shape,
     return smp_writer_shape(path, shape, out, err);
 }
 
-/* Where a failure while running happened: the stage's place in the pipe text. */
+/* Adds to a failure the place in the pipe text of the stage that failed. */
 static smp_code blame_step(const smp_run_request *request, const smp_plan *plan, int step, smp_code code,
                            smp_error *err)
 {
@@ -74,14 +75,14 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .fuse = smp_run_fuses(request),
     };
     static pthread_mutex_t planning =
-        PTHREAD_MUTEX_INITIALIZER; /* files at once share the program and its diagnostics */
+        PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);
     smp_code code = smp_plan_make(&ask, request->diags, plan, err);
     pthread_mutex_unlock(&planning);
     return code;
 }
 
-/* The plan for a file: the cache's, kept there, or one of its own. *entry is null without a cache. */
+/* The plan for a file: the cache's, or a new one, which the cache then owns. *entry is null without a cache. */
 static smp_code find_plan(const smp_run_request *request, const smp_media *media, smp_cached_plan **entry,
                           smp_plan **plan, smp_error *err)
 {
@@ -102,33 +103,67 @@ smp_code smp_save_path(const char *beside, const char *prefix, const char *name,
     return *out ? SMP_OK : smp_fail_memory(err, "a path", strlen(name));
 }
 
-/* Whether both would be one file, however they are written. */
-static bool same_file(const char *a, const char *b)
+/* The path of an output, with links resolved. */
+typedef struct place {
+    char *real;
+    const char *path; /* as it is written */
+    bool saved;       /* by a statement of the pipeline */
+} place;
+
+static int by_real(const void *a_, const void *b_)
 {
-    if (!strcmp(a, "-") || !strcmp(b, "-"))
-        return !strcmp(a, b);
-    char *real = smp_real_path(a), *other = smp_real_path(b);
-    bool same = real && other ? !strcmp(real, other) : !strcmp(a, b);
+    const place *a = a_, *b = b_;
+    return strcmp(a->real, b->real);
+}
+
+/* Files that a pipeline saves must stay below the folder of the output, also through links. */
+static smp_code check_beneath(const char *main_output, const place *at, smp_error *err)
+{
+    const char *slash = strcmp(main_output, "-") ? strrchr(main_output, '/') : NULL;
+    char *folder = slash ? smp_strndup(main_output, (size_t)(slash - main_output) + 1) : smp_strdup(".");
+    char *real = folder ? smp_real_path(folder) : NULL;
+    smp_code code = SMP_OK;
+    if (!real)
+        code = smp_fail_memory(err, "a path", strlen(main_output));
+    else if (!smp_path_within(at->real, real)) {
+        smp_fail(err, SMP_E_WRITE, "a link leads out of the folder of the output");
+        smp_hint(err, "'save' writes below that folder alone: remove the link, or give the output another folder");
+        code = smp_at(err, "%s", at->path);
+    }
+    smp_free(folder);
     smp_free(real);
-    smp_free(other);
-    return same;
+    return code;
 }
 
-/* Two outputs with one name would overwrite each other. */
-static smp_code check_distinct(const smp_run_request *request, const smp_plan *plan, const output *outputs,
-                               smp_error *err)
+/* Two outputs with one name would overwrite each other. Saved ones must stay in the folder. */
+static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const output *outputs,
+                             smp_error *err)
 {
-    for (size_t i = 0; i < plan->sink_count; i++)
-        for (size_t k = 0; k < i; k++) {
-            const char *a = outputs[i].path ? outputs[i].path : request->output;
-            const char *b = outputs[k].path ? outputs[k].path : request->output;
-            if (same_file(a, b))
-                return smp_fail(err, SMP_E_USAGE, "two outputs have the same name: %s", a);
-        }
-    return SMP_OK;
+    if (plan->sink_count < 2 && !(plan->sink_count && outputs[0].path))
+        return SMP_OK;
+    place *places = smp_alloc_array(plan->sink_count, sizeof *places);
+    smp_code code = places ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *places);
+    for (size_t i = 0; !code && i < plan->sink_count; i++) {
+        place *at = &places[i];
+        *at = (place){.path = outputs[i].path ? outputs[i].path : request->output, .saved = outputs[i].path != NULL};
+        at->real = !at->saved && !strcmp(at->path, "-") ? smp_strdup("-") : smp_real_path(at->path);
+        if (!at->real)
+            code = smp_fail_memory(err, "a path", strlen(at->path));
+        else if (at->saved)
+            code = check_beneath(request->output, at, err);
+    }
+    if (!code)
+        qsort(places, plan->sink_count, sizeof *places, by_real);
+    for (size_t i = 1; !code && i < plan->sink_count; i++)
+        if (!strcmp(places[i - 1].real, places[i].real))
+            code = smp_fail(err, SMP_E_USAGE, "two outputs have the same name: %s", places[i].path);
+    for (size_t i = 0; places && i < plan->sink_count; i++)
+        smp_free(places[i].real);
+    smp_free(places);
+    return code;
 }
 
-/* Steps that only put samples into another form, and back behind the stage that needs it. */
+/* Whether a stage only converts samples for the stage behind it, or back. */
 static bool is_form(const smp_stage *stage)
 {
     const smp_role role = stage ? stage->role : SMP_ROLE_NONE;
@@ -136,8 +171,8 @@ static bool is_form(const smp_stage *stage)
            role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED;
 }
 
-/* What the steps between the input and an output do to the picture. The input's orientation is none of it: the reader's
- * metadata already is that of the upright picture. */
+/* What the steps between the input and an output do to the picture. The input's orientation does not count: the
+ * reader's metadata already describes the upright picture. */
 static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
 {
     smp_change change = {.width = sink->shape.width, .height = sink->shape.height};
@@ -156,7 +191,7 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
         change.toned |= !moves;
         change.swapped ^= step->work.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
     }
-    if (step->path) /* another file's samples */
+    if (step->path) /* samples of another file */
         change.changed = change.toned = true;
     return change;
 }
@@ -197,7 +232,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
         if (plan->sinks[i].save >= 0)
             code = smp_save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
     if (!code)
-        code = check_distinct(request, plan, outputs, err);
+        code = check_places(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         const char *path = outputs[i].path ? outputs[i].path : request->output;
         code = open_output(plan, &plan->sinks[i], path, &media->meta, &options, report, &outputs[i].writer, err);
@@ -206,7 +241,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
     return code;
 }
 
-/* Runs the plan between reader and writers; ports and streams live only here. */
+/* Runs the plan between reader and writers, on threads of their own. Endpoints and streams live only here. */
 static smp_code stream_through(const smp_run_request *request, const smp_plan *plan, smp_reader *reader,
                                output *outputs, smp_run_report *report, smp_error *err)
 {
@@ -270,10 +305,10 @@ static smp_code buffer_view(smp_run_cache *cache, size_t index, const smp_shape 
     return smp_cache_buffer(cache, index, bytes, &view->data, err);
 }
 
-/* Pictures so small that threads to overlap decoding, computing and encoding cost more than they save. */
+/* Whether a picture is so small that threads to overlap decoding, computing and encoding cost more than they save. */
 static bool is_small(const smp_plan *plan)
 {
-    enum { SMALL = 4 << 20 }; /* bytes, of a picture as it is read and of all that is written */
+    enum { SMALL = 4 << 20 }; /* bytes: of the input, and of all outputs together */
     int64_t in = 0, out = 0;
     const smp_shape *shape = &plan->steps[0].out;
     bool fits = smp_mul_i64(smp_row_stride(shape, shape->format), shape->height, &in) && in <= SMALL;
@@ -286,7 +321,7 @@ static bool is_small(const smp_plan *plan)
     return fits && out <= SMALL;
 }
 
-/* Reads, runs and writes a whole small picture in this thread, in memory that the cache keeps. */
+/* Reads, runs and writes a whole small picture in this thread, in buffers of the cache. */
 static smp_code pass_through(const smp_run_request *request, smp_cached_plan *entry, smp_reader *reader,
                              output *outputs, smp_run_report *report, smp_error *err)
 {
@@ -335,7 +370,7 @@ static smp_code commit_all(const smp_plan *plan, output *outputs, smp_run_report
 {
     smp_code code = SMP_OK;
     double start = smp_now();
-    for (size_t i = plan->sink_count; !code && i-- > 0;) { /* the main output, [0], last: it says that all is done */
+    for (size_t i = plan->sink_count; !code && i-- > 0;) { /* [0], the main output, last: then all are complete */
         report->output_clipped += smp_writer_clipped(outputs[i].writer);
         smp_notes_add(&report->output_notes, smp_writer_notes(outputs[i].writer));
         code = smp_writer_commit(outputs[i].writer, err);

@@ -1,6 +1,6 @@
 /* Chains of operations on single samples (lib/sample_op.h), for the planner. */
-#ifndef SMP_STAGES_OP_CHAINS_H
-#define SMP_STAGES_OP_CHAINS_H
+#ifndef SMP_STAGES_SHARED_OP_CHAINS_H
+#define SMP_STAGES_SHARED_OP_CHAINS_H
 
 #include "lib/sample_op.h"
 

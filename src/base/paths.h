@@ -1,0 +1,14 @@
+/* Paths of files: the absolute path, and whether one path lies in another. */
+#ifndef SMP_BASE_PATHS_H
+#define SMP_BASE_PATHS_H
+
+#include <stdbool.h>
+
+/* The absolute path with all links resolved. The last components need not exist. Owner: the caller (smp_free). Null:
+ * out of memory. */
+char *smp_real_path(const char *path);
+
+/* Whether `path` is `folder` or lies inside it. Both come from smp_real_path. */
+bool smp_path_within(const char *path, const char *folder);
+
+#endif
