@@ -24,11 +24,16 @@ SMP_HOST_DEVICE float smp_levels_clamp(float t, float top)
     return smp_one_nan(t > top ? top : t);
 }
 
-/* The power of t clamped to 0..1, times full scale. Clamping the result instead of t leaves a loop that vectorises. */
+/* The power of t clamped to 0..1, times full scale: smp_powf_() without the cases that the clamp covers. Branches
+ * before the power would keep the loop from being vectorised. */
 SMP_HOST_DEVICE float smp_levels_power(float t, float power, float white)
 {
-    const float r = t > 1.f ? white : smp_powf_(t, power) * white;
-    return smp_one_nan(t < 0.f ? 0.f : r);
+    float exponent, log2_m = smp_log2_parts(smp_abs(t), &exponent);
+    const float whole = power * exponent, part = fmaf(power, log2_m, fmaf(power, exponent, -whole));
+    float r = smp_exp2_parts(whole, part) * white;
+    r = t <= 0.f ? 0.f : r;
+    r = t >= 1.f ? white : r;
+    return t == t ? r : smp_from_bits(0x7fc00000u);
 }
 
 SMP_HOST_DEVICE float smp_levels_sample(float v, int channel, const smp_levels *p)

@@ -69,31 +69,23 @@ SMP_INLINE void smp_point_rows(const smp_io *io, const void *params, int64_t y0,
 /* A call looks bytes up from so many samples on for each entry of its table. */
 enum { SMP_TABLE_PAYS = 4 };
 
-/* The results for all bytes, as the block function lays them out: entry `planes * byte + plane`. */
+/* The results for all bytes. */
 typedef struct smp_byte_results {
-    float v[256 * SMP_MAX_CHANNELS];
+    float v[SMP_MAX_CHANNELS][256];
     uint8_t byte[SMP_MAX_CHANNELS][256];
-    int planes; /* 1, or one a channel */
 } smp_byte_results;
 
-/* Bytes to bytes or to floats, by the table. */
-static __attribute__((unused)) void smp_look_up_rows(const smp_io *io, int64_t y0, int64_t y1, smp_byte_results *table)
+/* n bytes to floats, as smp_look_up() does to bytes. The number of channels is no constant: gcc would gather. */
+static __attribute__((unused)) void smp_look_up_floats(float *restrict to, const uint8_t *restrict from, int64_t n,
+                                                       float (*restrict table)[256], int channels)
 {
-    const int planes = table->planes;
-    const int64_t rows = smp_joined_rows(io, y0, y1), n = io->in.width * rows * io->in.channels;
-    for (int64_t y = y0; y < y1; y += rows) {
-        const uint8_t *restrict from = smp_row(&io->in, y);
-        float *restrict to = smp_row(&io->out, y);
-        if (io->out.format == SMP_U8)
-            smp_look_up(smp_row(&io->out, y), from, n, table->byte, planes);
-        else if (planes == 1)
-            for (int64_t i = 0; i < n; i++)
-                to[i] = table->v[from[i]];
-        else
-            for (int64_t i = 0; i < n; i += planes)
-                for (int c = 0; c < planes; c++)
-                    to[i + c] = table->v[planes * from[i + c] + c];
-    }
+    if (channels == 1)
+        for (int64_t i = 0; i < n; i++)
+            to[i] = table[0][from[i]];
+    else
+        for (int64_t i = 0; i < n; i += channels)
+            for (int c = 0; c < channels; c++)
+                to[i + c] = table[c][from[i + c]];
 }
 
 /* As smp_point_rows, through a table that fn fills. differ: channels have results of their own. costly: fn takes longer
@@ -106,23 +98,29 @@ SMP_INLINE int smp_byte_rows(const smp_io *io, const void *params, int64_t y0, i
     if (io->in.format != SMP_U8 || !(io->out.format == SMP_U8 || (io->out.format == SMP_F32 && costly)) ||
         io->in.width * io->in.channels * (y1 - y0) < 256 * SMP_TABLE_PAYS * planes)
         return 0;
-    float every[256 * SMP_MAX_CHANNELS] = {0};
+    float every[256 * SMP_MAX_CHANNELS] = {0}, made[256 * SMP_MAX_CHANNELS];
     smp_byte_results table;
     smp_io pixels = *io;
     int clips = 0;
-    table.planes = pixels.in.channels = pixels.out.channels = planes;
+    pixels.in.channels = pixels.out.channels = planes;
     for (int v = 0; v < 256; v++)
         for (int c = 0; c < planes; c++)
             every[planes * v + c] = (float)v;
-    fn(&pixels, params, table.v, every, 256);
+    fn(&pixels, params, made, every, 256);
     for (int c = 0; c < planes; c++)
         for (int v = 0; v < 256; v++) {
-            table.byte[c][v] = smp_to_u8(table.v[planes * v + c]);
-            clips += smp_clips(table.v[planes * v + c], 255.f);
+            table.v[c][v] = made[planes * v + c];
+            table.byte[c][v] = smp_to_u8(table.v[c][v]);
+            clips += smp_clips(table.v[c][v], 255.f);
         }
     if (clips && io->clipped && io->out.format == SMP_U8)
         return 0;
-    smp_look_up_rows(io, y0, y1, &table);
+    const int64_t rows = smp_joined_rows(io, y0, y1), n = io->in.width * rows * io->in.channels;
+    for (int64_t y = y0; y < y1; y += rows)
+        if (io->out.format == SMP_U8)
+            smp_look_up(smp_row(&io->out, y), smp_row(&io->in, y), n, table.byte, planes);
+        else
+            smp_look_up_floats(smp_row(&io->out, y), smp_row(&io->in, y), n, table.v, planes);
     return 1;
 }
 
@@ -151,28 +149,64 @@ SMP_INLINE void smp_elementwise_pixels(float *restrict to, const float *restrict
             to[i + c] = fn(from[i + c], c, params);
 }
 
-/* Works alpha out like a colour, which keeps the loop plain, and puts it back afterwards. */
+/* A channel at a time, which vectorises for any number of channels and for long formulas. */
+SMP_INLINE void smp_elementwise_planes(float *restrict to, const float *restrict from, int64_t pixels, int channels,
+                                       const void *params, smp_sample_fn *fn)
+{
+    float plane[SMP_BLOCK] __attribute__((aligned(64)));
+    for (int c = 0; c < channels; c++) {
+        for (int64_t i = 0; i < pixels; i++)
+            plane[i] = from[i * channels + c];
+        for (int64_t i = 0; i < pixels; i++)
+            plane[i] = fn(plane[i], c, params);
+        for (int64_t i = 0; i < pixels; i++)
+            to[i * channels + c] = plane[i];
+    }
+}
+
+/* Works alpha out like a colour, which keeps the loops plain, and puts it back afterwards. */
 SMP_INLINE void smp_elementwise_block(const smp_io *io, const void *params, float *restrict to,
-                                      const float *restrict from, int64_t pixels, int differ, smp_sample_fn *fn)
+                                      const float *restrict from, int64_t pixels, int differ, int costly,
+                                      smp_sample_fn *fn)
 {
     const int channels = io->in.channels;
     const int64_t n = pixels * channels;
     if (!differ || channels == 1)
         for (int64_t i = 0; i < n; i++)
             to[i] = fn(from[i], 0, params);
+    else if (costly || channels > 4)
+        smp_elementwise_planes(to, from, pixels, channels, params, fn);
     else if (channels == 2)
         smp_elementwise_pixels(to, from, n, 2, params, fn);
     else if (channels == 3)
         smp_elementwise_pixels(to, from, n, 3, params, fn);
-    else if (channels == 4)
-        smp_elementwise_pixels(to, from, n, 4, params, fn);
     else
-        for (int c = 0; c < channels; c++)
-            for (int64_t i = c; i < n; i += channels)
-                to[i] = fn(from[i], c, params);
+        smp_elementwise_pixels(to, from, n, 4, params, fn);
     if (io->in.alpha)
         for (int64_t i = channels - 1; i < n; i += channels)
             to[i] = from[i];
+}
+
+SMP_INLINE void smp_elementwise_row(void *restrict to, const int out_format, const void *restrict from,
+                                    const int in_format, int64_t n, const void *params, smp_sample_fn *fn)
+{
+    for (int64_t i = 0; i < n; i++)
+        smp_store(to, i, out_format, fn(smp_load(from, i, in_format), 0, params));
+}
+
+/* For formulas of a few operations, whose time goes into loads and stores: no blocks between, a loop for each pair of
+ * formats. Counts no clipped samples. */
+SMP_INLINE void smp_elementwise_rows(const smp_io *io, const void *params, int64_t y0, int64_t y1, smp_sample_fn *fn)
+{
+    const int64_t channels = io->in.channels, rows = smp_joined_rows(io, y0, y1), n = io->in.width * rows * channels;
+    for (int64_t y = y0; y < y1; y += rows) {
+        const void *from = smp_row(&io->in, y);
+        void *to = smp_row(&io->out, y);
+        SMP_BY_FORMATS(io->out.format, io->in.format, smp_elementwise_row, to, from, n, params, fn);
+        if (io->in.alpha)
+            for (int64_t i = channels - 1; i < n; i += channels)
+                smp_store(to, i, io->out.format, smp_load(from, i, io->in.format));
+    }
 }
 
 /* A formula with several kinds has the field `kind`, 0 to KINDS - 1. Each kind gets loops of its own, in which `kind`
@@ -203,15 +237,21 @@ SMP_INLINE void smp_elementwise_block(const smp_io *io, const void *params, floa
                              int64_t pixels)                                                                           \
     {                                                                                                                  \
         smp_##NAME own = *(const smp_##NAME *)params, *p = &own;                                                       \
-        const int differ = DIFFER;                                                                                     \
-        SMP_KINDS_##KINDS(own, smp_elementwise_block(io, p, to, from, pixels, differ, NAME##_of));                     \
+        const int differ = DIFFER, costly = COSTLY;                                                                    \
+        SMP_KINDS_##KINDS(own, smp_elementwise_block(io, p, to, from, pixels, differ, costly, NAME##_of));             \
     }                                                                                                                  \
     SMP_CPU_KERNEL(NAME##_tiled)                                                                                       \
     {                                                                                                                  \
         const smp_##NAME *p = params;                                                                                  \
-        (void)scratch, (void)p;                                                                                        \
-        if (!smp_byte_rows(io, params, y0, y1, DIFFER, COSTLY, NAME##_block))                                          \
+        (void)scratch;                                                                                                 \
+        if (smp_byte_rows(io, params, y0, y1, DIFFER, COSTLY, NAME##_block))                                           \
+            return;                                                                                                    \
+        if ((KINDS) == 1 && !(COSTLY) && !(DIFFER) && !(io->clipped && io->out.format != SMP_F32)) {                   \
+            const smp_##NAME own = *p;                                                                                 \
+            smp_elementwise_rows(io, &own, y0, y1, NAME##_of);                                                         \
+        } else {                                                                                                       \
             smp_point_rows(io, params, y0, y1, NAME##_block);                                                          \
+        }                                                                                                              \
     }
 
 #endif

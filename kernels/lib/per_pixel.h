@@ -1,6 +1,6 @@
 /* Stages in which the channels of a pixel meet, and nothing else does. A stage gives a formula, in NAME.h:
  *     SMP_HOST_DEVICE float smp_NAME_pixel(smp_pixel from, int channel, const smp_io *io, const smp_NAME *p)
- * It makes one channel of the result. NAME.c makes both CPU kernels of it with SMP_PIXEL_CPU(NAME, READS), NAME.cu the
+ * It makes one channel of the result. NAME.c makes both CPU kernels of it with SMP_PIXEL_CPU(NAME, ...), NAME.cu the
  * GPU kernels with SMP_PIXEL_GPU (per_pixel.cuh). Of alpha the formula takes care. */
 #ifndef SMP_KERNELS_PER_PIXEL_H
 #define SMP_KERNELS_PER_PIXEL_H
@@ -112,8 +112,8 @@ SMP_INLINE void smp_pixel_plane(float *restrict plane, const float *restrict pla
 }
 
 /* tiled: the channels of a block lie in planes of their own, so that loops vectorise whatever their number. */
-SMP_INLINE void smp_pixel_block(const smp_io *io, const void *params, float *restrict to, const float *restrict from,
-                                int64_t pixels, int reads, smp_pixel_fn *fn)
+SMP_INLINE void smp_pixel_planes(const smp_io *io, const void *params, float *restrict to, const float *restrict from,
+                                 int64_t pixels, int reads, smp_pixel_fn *fn)
 {
     float planes[SMP_BLOCK] __attribute__((aligned(64))), plane[SMP_BLOCK] __attribute__((aligned(64)));
     SMP_BY_CHANNELS(io->in.channels, smp_pixel_part(planes, from, pixels, N))
@@ -134,12 +134,14 @@ SMP_INLINE void smp_pixel_block(const smp_io *io, const void *params, float *res
         (void)scratch;                                                                                                 \
         smp_pixel_naive(io, params, y0, y1, READS, NAME##_of);                                                         \
     }
+
+/* Both kernels of a formula. */
 #define SMP_PIXEL_CPU(NAME, READS)                                                                                     \
     SMP_PIXEL_CPU_NAIVE(NAME, READS)                                                                                   \
     static void NAME##_block(const smp_io *io, const void *params, float *restrict to, const float *restrict from,     \
                              int64_t pixels)                                                                           \
     {                                                                                                                  \
-        smp_pixel_block(io, params, to, from, pixels, READS, NAME##_of);                                               \
+        smp_pixel_planes(io, params, to, from, pixels, READS, NAME##_of);                                              \
     }                                                                                                                  \
     SMP_CPU_KERNEL(NAME##_tiled)                                                                                       \
     {                                                                                                                  \
