@@ -6,13 +6,13 @@
  *     turns sum j into fma(weight, row, sum j + 1), which needs no moves and is the definition's order, top to bottom;
  *   - bytes: a byte extended by zeros is a denormal float, byte * 2^-149, which FADD and FFMA take at full speed, and
  *     sums of two are exact. So a conversion is one byte permute; the row weights carry 2^126, the column weights 2^23,
- *     which changes no rounding. Adding 2^23 rounds to nearest, ties to even, and chunks the byte in the low bits:
+ *     which changes no rounding. Adding 2^23 rounds to nearest, ties to even, and leaves the byte in the low bits:
  *     three permutes pack four. Weighted means of bytes neither clip nor are NaN;
  *   - up to 7 taps of bytes have their row pass in whole numbers, two bytes an instruction (gaussian_dots): 5 taps take
  *     16.2 instructions a sample, 19.9 before;
  *   - bands are low where memory binds, since the L2 then keeps what the next ones read again, and tall where
  * instructions do, since rows of their halo are filtered twice; both together are whole groups of rows
- * (src/stages/shared/stencil_launch.c, strip_launch.c). */
+ * (lib/tuning.h, src/stages/shared/warp_strip_launch.c). */
 #ifndef SMP_KERNELS_GAUSSIAN_BELL_WARP_CUH
 #define SMP_KERNELS_GAUSSIAN_BELL_WARP_CUH
 
@@ -213,7 +213,7 @@ template <typename T, int V, int R, int C, bool SHARP> struct gaussian_strip_sha
     typedef typename loader_type::rows_type rows_type;
 };
 
-/* The kernel for radius R and C channels of T into OUT; geometry: smp_geometry_gaussian_warp. */
+/* The kernel for radius R and C channels of T into OUT; grid: smp_gaussian_warp_grid(). */
 template <typename T, typename OUT, int R, int C, typename FINISH>
 SMP_DEVICE void gaussian_column_walk(const smp_io &io, const smp_gaussian &g, FINISH &finish)
 {

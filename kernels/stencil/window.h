@@ -12,16 +12,14 @@
 #ifndef SMP_KERNELS_WINDOW_H
 #define SMP_KERNELS_WINDOW_H
 
+#include "lib/tuning.h"
 #include "stencil/stencil.h"
 
 enum { SMP_WINDOW_VALUES, SMP_WINDOW_ORDERED };
 
 enum {
-    SMP_WINDOW_MOST = 15,                                /* the largest side of a window, pixels */
-    SMP_WINDOW_AREA = SMP_WINDOW_MOST * SMP_WINDOW_MOST, /* its samples */
-    SMP_WINDOW_ACROSS = 128,
-    SMP_WINDOW_DOWN = 32,
-    SMP_WINDOW_EACH = 4 /* GPU: samples and rows a tile, rows a thread */
+    SMP_WINDOW_MOST = 15,                               /* the largest side of a window, pixels */
+    SMP_WINDOW_AREA = SMP_WINDOW_MOST * SMP_WINDOW_MOST /* its samples */
 };
 
 /* Before a loop over a window: compilers unroll it where its bounds are constants, so that no array is left. */

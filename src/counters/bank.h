@@ -34,7 +34,7 @@ typedef struct smp_bank_access {
     int width;                 /* bytes a lane: 1, 2, 4, 8 or 16 */
     uint32_t active;           /* bit n: lane n takes part */
     uint32_t offset[SMP_WARP]; /* byte address of each lane inside shared memory; a multiple of width */
-    /* SMP_BANK_ASYNC: what passes through the first-level cache chunks that cache's banks, which are the same 32. */
+    /* SMP_BANK_ASYNC: what passes through the first-level cache leaves that cache's banks, which are the same 32. */
     uint32_t through_l1;       /* bit n: lane n copies through it (.ca), and no zeros */
     uint32_t source[SMP_WARP]; /* asynchronous copies: byte address in global memory, modulo 2^32 */
 } smp_bank_access;
@@ -44,8 +44,8 @@ typedef struct smp_bank_cost {
     int ideal;     /* the least that this width and these lanes need: phases with an active lane */
     int conflicts; /* wavefronts - ideal */
     int packed;    /* what CUPTI's SASS metrics call ideal: as if the active lanes were side by side, 128 bytes a
-                      wavefront.    Less than ideal where lanes of several phases are missing, and never more than wavefronts
-                    */
+                      wavefront. Less than ideal where lanes of several phases are missing, and never more than
+                      wavefronts */
 } smp_bank_cost;
 
 /* An access without active lanes costs nothing. Where a rule leaves a choice to the hardware (the broadcast word

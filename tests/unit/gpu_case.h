@@ -22,6 +22,7 @@
 #include "pipe/plan.h"
 #include "pipe/program.h"
 #include "run/run.h"
+#include "stages/launch.h"
 
 enum { GPU_LINES = 6, GPU_NAMES = 8 };
 
@@ -463,6 +464,9 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
         io.by = gpu_view(device, &second.view, shift, 3 * padding, &memory[3]);
     }
     const smp_view by_view = io.by;
+    const smp_io between = {.in = views[SMP_IN], .out = views[SMP_OUT], .by = by_view};
+    const smp_grid known = {.shared_most = (unsigned)device->info.shared_per_block};
+    variant = smp_variant_serving(variant, &between, plan->kernel, &known);
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         if (!smp_launch_runs(&variant->launches[i], true))
             continue;
