@@ -70,10 +70,10 @@ SMP_DEVICE int64_t transpose_column()
 {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
-SMP_DEVICE const unsigned char *transpose_in(const smp_io &io, int32_t how, int64_t row)
+SMP_DEVICE const unsigned char *transpose_in(const smp_io &io, int32_t orientation, int64_t row)
 {
     const int64_t y = io.out.y0 + row;
-    return smp_in<unsigned char>(io.in, how & SMP_ORIENT_MIRROR_Y ? io.in.height - 1 - y : y);
+    return smp_in<unsigned char>(io.in, orientation & SMP_ORIENT_MIRROR_Y ? io.in.height - 1 - y : y);
 }
 
 /* Byte i of an output row comes from here in the input row: PX 0 where rows are copied. */
@@ -99,13 +99,13 @@ template <int PX> SMP_DEVICE void transpose_slowly(const unsigned char *in, unsi
     }
 }
 
-template <int PX> SMP_DEVICE void transpose_reversed(const smp_io &io, int32_t how)
+template <int PX> SMP_DEVICE void transpose_reversed(const smp_io &io, int32_t orientation)
 {
     typedef reach<PX> r;
     const int64_t size = io.out.width * PX, y = transpose_row(), k = transpose_column();
     if (y >= io.out.rows)
         return;
-    const unsigned char *in = transpose_in(io, how, y);
+    const unsigned char *in = transpose_in(io, orientation, y);
     unsigned char *out = smp_out<unsigned char>(io.out, io.out.y0 + y);
     const int skew = (int)((uintptr_t)out & 15);
     const int64_t b = 16 * k - skew, start = size - 16 - b - r::before;
@@ -124,7 +124,7 @@ template <int PX> SMP_DEVICE void transpose_reversed(const smp_io &io, int32_t h
     SMP_KERNEL_BOUNDS(SMP_TRANSPOSE_THREADS, SMP_TRANSPOSE_BLOCKS,                                                     \
                       transpose_reversed_##channels##_##format##_##format, smp_orientation, io, p)                     \
     {                                                                                                                  \
-        transpose_reversed<px>(io, p.how);                                                                             \
+        transpose_reversed<px>(io, p.orientation);                                                                     \
     }
 TRANSPOSE_REVERSED(1, u8, 1)
 TRANSPOSE_REVERSED(2, u8, 2)
@@ -144,12 +144,12 @@ TRANSPOSE_REVERSED(3, f32, 12)
 TRANSPOSE_REVERSED(4, f32, 16)
 
 /* Rows copied, from the first or from the last on. */
-template <int UNIT> SMP_DEVICE void flip_rows_of(const smp_io &io, int32_t how, int64_t size)
+template <int UNIT> SMP_DEVICE void flip_rows_of(const smp_io &io, int32_t orientation, int64_t size)
 {
     const int64_t y = transpose_row(), k = transpose_column();
     if (y >= io.out.rows)
         return;
-    const unsigned char *in = transpose_in(io, how, y);
+    const unsigned char *in = transpose_in(io, orientation, y);
     unsigned char *out = smp_out<unsigned char>(io.out, io.out.y0 + y);
     const int64_t b = 16 * k - (int64_t)((uintptr_t)out & 15);
     const transpose_bytes<16, UNIT> from(in + b, 0, 16);
@@ -168,7 +168,7 @@ template <int UNIT> SMP_DEVICE void flip_rows_of(const smp_io &io, int32_t how, 
     SMP_KERNEL_BOUNDS(SMP_TRANSPOSE_THREADS, SMP_TRANSPOSE_BLOCKS, transpose_rows_##format##_##format,                 \
                       smp_orientation, io, p)                                                                          \
     {                                                                                                                  \
-        flip_rows_of<bytes>(io, p.how, io.out.width * io.out.channels * bytes);                                        \
+        flip_rows_of<bytes>(io, p.orientation, io.out.width * io.out.channels * bytes);                                \
     }
 TRANSPOSE_ROWS(u8, 1)
 TRANSPOSE_ROWS(u16, 2)

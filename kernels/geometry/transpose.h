@@ -26,7 +26,7 @@ enum {
 };
 
 typedef struct smp_orientation {
-    int32_t how; /* SMP_TRANSPOSE_* */
+    int32_t orientation; /* SMP_TRANSPOSE_* */
 } smp_orientation;
 
 /* What shows a picture of this EXIF orientation (1..8; TIFF 6.0, tag 274) upright. */
@@ -53,27 +53,28 @@ SMP_HOST_DEVICE int32_t smp_orientation_of_exif(int64_t orientation)
 }
 
 /* 1 when an output row needs other input rows than its own. */
-SMP_HOST_DEVICE int smp_transpose_moves_rows(int32_t how)
+SMP_HOST_DEVICE int smp_transpose_moves_rows(int32_t orientation)
 {
-    return (how & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_Y)) != 0;
+    return (orientation & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_Y)) != 0;
 }
 
 /* The input pixel of output pixel (x, y), for an input of width x height pixels. */
-SMP_HOST_DEVICE void smp_transpose_source(int32_t how, int64_t width, int64_t height, int64_t x, int64_t y, int64_t *sx,
-                                          int64_t *sy)
+SMP_HOST_DEVICE void smp_transpose_source(int32_t orientation, int64_t width, int64_t height, int64_t x, int64_t y,
+                                          int64_t *sx, int64_t *sy)
 {
-    int64_t u = how & SMP_ORIENT_SWAP ? y : x, v = how & SMP_ORIENT_SWAP ? x : y;
-    *sx = how & SMP_ORIENT_MIRROR_X ? width - 1 - u : u;
-    *sy = how & SMP_ORIENT_MIRROR_Y ? height - 1 - v : v;
+    int64_t u = orientation & SMP_ORIENT_SWAP ? y : x, v = orientation & SMP_ORIENT_SWAP ? x : y;
+    *sx = orientation & SMP_ORIENT_MIRROR_X ? width - 1 - u : u;
+    *sy = orientation & SMP_ORIENT_MIRROR_Y ? height - 1 - v : v;
 }
 
 /* Where input pixel (sx, sy) goes: the way back. */
-SMP_HOST_DEVICE void smp_transpose_target(int32_t how, int64_t width, int64_t height, int64_t sx, int64_t sy,
+SMP_HOST_DEVICE void smp_transpose_target(int32_t orientation, int64_t width, int64_t height, int64_t sx, int64_t sy,
                                           int64_t *x, int64_t *y)
 {
-    int64_t u = how & SMP_ORIENT_MIRROR_X ? width - 1 - sx : sx, v = how & SMP_ORIENT_MIRROR_Y ? height - 1 - sy : sy;
-    *x = how & SMP_ORIENT_SWAP ? v : u;
-    *y = how & SMP_ORIENT_SWAP ? u : v;
+    int64_t u = orientation & SMP_ORIENT_MIRROR_X ? width - 1 - sx : sx,
+            v = orientation & SMP_ORIENT_MIRROR_Y ? height - 1 - sy : sy;
+    *x = orientation & SMP_ORIENT_SWAP ? v : u;
+    *y = orientation & SMP_ORIENT_SWAP ? u : v;
 }
 
 /* The side of a tile in pixels: rows that a thread of the tiled CPU kernel should take are a multiple of it. 64 pixels
@@ -124,9 +125,10 @@ typedef struct smp_transpose_part {
     int64_t column, columns, row, rows;
 } smp_transpose_part;
 
-SMP_HOST_DEVICE smp_transpose_part smp_transpose_part_of(const smp_io *io, int32_t how)
+SMP_HOST_DEVICE smp_transpose_part smp_transpose_part_of(const smp_io *io, int32_t orientation)
 {
-    const int swap = how & SMP_ORIENT_SWAP, mirrored = how & (swap ? SMP_ORIENT_MIRROR_X : SMP_ORIENT_MIRROR_Y);
+    const int swap = orientation & SMP_ORIENT_SWAP,
+              mirrored = orientation & (swap ? SMP_ORIENT_MIRROR_X : SMP_ORIENT_MIRROR_Y);
     const int64_t from = io->out.y0, end = from + io->out.rows;
     const int64_t first = mirrored ? (swap ? io->in.width : io->in.height) - end : from;
     const smp_transpose_part columns = {first, end - from, 0, io->in.height},
@@ -153,10 +155,10 @@ SMP_HOST_DEVICE smp_transpose_stretch smp_transpose_cut(int64_t from, int64_t to
 }
 
 /* The input's columns that the output's rows come from, where rows and columns swap. */
-SMP_HOST_DEVICE smp_transpose_stretch smp_transpose_columns(const smp_io *io, int32_t how, int64_t row_multiple,
+SMP_HOST_DEVICE smp_transpose_stretch smp_transpose_columns(const smp_io *io, int32_t orientation, int64_t row_multiple,
                                                             int64_t tile)
 {
-    const smp_transpose_part part = smp_transpose_part_of(io, how);
+    const smp_transpose_part part = smp_transpose_part_of(io, orientation);
     return smp_transpose_cut(part.column, part.column + part.columns, row_multiple, tile);
 }
 

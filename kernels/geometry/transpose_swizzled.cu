@@ -55,7 +55,7 @@ template <int PX> SMP_DEVICE vec128 transpose_of_tile(const vec128 *tile, int r,
 }
 
 /* Pixels of 1, 2, 4, 8 or 16 bytes. */
-template <int PX> SMP_DEVICE void transpose_swizzled_tile(const smp_io &io, int32_t how)
+template <int PX> SMP_DEVICE void transpose_swizzled_tile(const smp_io &io, int32_t orientation)
 {
     typedef transpose_shape<PX> shape;
     constexpr int N = shape::side, WORDS = shape::down, CELLS = shape::across * shape::down / shape::threads;
@@ -65,7 +65,7 @@ template <int PX> SMP_DEVICE void transpose_swizzled_tile(const smp_io &io, int3
     static_assert(shape::threads % WORDS == 0 && shape::columns % ROUND == 0, "whole rounds");
     SMP_SMEM_DYNAMIC(vec128, tile); /* `columns` rows of WORDS words */
     transpose_place t;
-    if (!transpose_place_of<PX>(io, how, &t))
+    if (!transpose_place_of<PX>(io, orientation, &t))
         return;
     transpose_ragged<PX>(t); /* first, so that nothing of it is kept in registers */
     if (t.columns > 0 && t.rows > 0) {

@@ -41,7 +41,7 @@ SMP_DEVICE void transpose_three(uint32_t (&v)[4][3])
 }
 
 /* Pixels of 3, 6 or 12 bytes. */
-template <int PX> SMP_DEVICE void transpose_skewed_tile(const smp_io &io, int32_t how)
+template <int PX> SMP_DEVICE void transpose_skewed_tile(const smp_io &io, int32_t orientation)
 {
     typedef transpose_shape<PX> shape;
     constexpr int B = shape::side, T = shape::threads, CELLS = shape::across * shape::down / T;
@@ -51,7 +51,7 @@ template <int PX> SMP_DEVICE void transpose_skewed_tile(const smp_io &io, int32_
     static_assert(B * PX == 12 && IN_WORDS % 8 == 0 && OUT_WORDS % 8 == 0, "8 lanes stay in a row");
     SMP_SMEM_DYNAMIC(uint32_t, s);
     transpose_place t;
-    if (!transpose_place_of<PX>(io, how, &t))
+    if (!transpose_place_of<PX>(io, orientation, &t))
         return;
     transpose_ragged<PX>(t);
     if (t.columns > 0 && t.rows > 0) {

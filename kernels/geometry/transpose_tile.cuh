@@ -30,15 +30,15 @@ struct transpose_place {
     int64_t a_from, a_to, x_from, x_to; /* with the ragged ends that are this block's */
 };
 
-template <int PX> SMP_DEVICE bool transpose_place_of(const smp_io &io, int32_t how, transpose_place *t)
+template <int PX> SMP_DEVICE bool transpose_place_of(const smp_io &io, int32_t orientation, transpose_place *t)
 {
     typedef transpose_shape<PX> shape;
-    const smp_transpose_stretch a = smp_transpose_columns(&io, how, shape::row_multiple, shape::columns);
+    const smp_transpose_stretch a = smp_transpose_columns(&io, orientation, shape::row_multiple, shape::columns);
     const smp_transpose_stretch x = smp_transpose_cut(0, io.out.width, shape::row_multiple, shape::rows);
     const int64_t k = (int64_t)blockIdx.z * gridDim.y + blockIdx.y, kx = blockIdx.x;
     if (k >= a.tiles)
         return false;
-    const bool mirror_x = how & SMP_ORIENT_MIRROR_X, mirror_y = how & SMP_ORIENT_MIRROR_Y;
+    const bool mirror_x = orientation & SMP_ORIENT_MIRROR_X, mirror_y = orientation & SMP_ORIENT_MIRROR_Y;
     const int64_t ka = k > 0 ? k - 1 : a.tiles - 1; /* ragged ends first: none is late at the end */
     t->a0 = a.body + ka * shape::columns;
     t->x0 = x.body + kx * shape::rows;
@@ -137,7 +137,7 @@ template <int PX, int WIDE> SMP_DEVICE void transpose_cell(int k, int *cx, int *
     SMP_KERNEL_BOUNDS(transpose_shape<px>::threads, transpose_shape<px>::blocks,                                       \
                       transpose_swizzled_##channels##_##format##_##format, smp_orientation, io, p)                     \
     {                                                                                                                  \
-        turn<px>(io, p.how);                                                                                           \
+        turn<px>(io, p.orientation);                                                                                   \
     }
 
 #endif

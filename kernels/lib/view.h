@@ -49,9 +49,9 @@ typedef struct smp_strips {
 typedef struct smp_io {
     smp_view out;
     smp_view in;
-    smp_view by; /* the second picture (`by=@tap` or a file), data null when there is none; rows as `in` of a point
-                  * stage. When there is none, a launch that reads the scratch picture gets the stage's input here, and
-                  * one that writes it the stage's output */
+    smp_view second; /* the second picture (`by=@tap` or a file), data null when there is none; rows as `in` of a point
+                      * stage. When there is none, a launch that reads the scratch picture gets the stage's input here,
+                      * and one that writes it the stage's output */
     const void *table; /* the constants that the stage's plan() made (weights, look-up tables), or null */
     void *result;      /* a reduction's results, see smp_result_kind; null for other stages */
     uint64_t *clipped; /* count of samples that the final store clamped; null when not wanted. One a thread on a CPU */

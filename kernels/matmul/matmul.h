@@ -1,8 +1,8 @@
 /* matmul: the product of two matrices, plane by plane: a channel of a picture is a matrix of height x width.
  * Parameters, tile geometry, and the definition's last step.
  *
- * out = L x R. L has as many columns as R has rows: the inner size. The stage's input is L or R, `io->by` the other.
- * Each sample of the output is one chain of fmaf over the inner index k in ascending order, from 0:
+ * out = L x R. L has as many columns as R has rows: the inner size. The stage's input is L or R, `io->second` the
+ * other. Each sample of the output is one chain of fmaf over the inner index k in ascending order, from 0:
  *
  *     sum = 0;  for k = 0, 1, ...: sum = fmaf(L[y][k], R[k][x], sum)
  *
@@ -24,11 +24,11 @@ typedef struct smp_matmul_params {
 
 SMP_HOST_DEVICE const smp_view *smp_matmul_l(const smp_io *io, const smp_matmul_params *p)
 {
-    return p->left ? &io->by : &io->in;
+    return p->left ? &io->second : &io->in;
 }
 SMP_HOST_DEVICE const smp_view *smp_matmul_r(const smp_io *io, const smp_matmul_params *p)
 {
-    return p->left ? &io->in : &io->by;
+    return p->left ? &io->in : &io->second;
 }
 
 /* The plane of a view that belongs to channel c of the output: a picture of one channel serves them all. */

@@ -26,7 +26,7 @@ SMP_HOST_DEVICE float smp_outside(int edge, float fill, float white)
 SMP_HOST_DEVICE int smp_rows_aligned(const smp_io *io)
 {
     return ((uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride |
-            (uintptr_t)io->by.stride) %
+            (uintptr_t)io->second.stride) %
                16 ==
            0;
 }

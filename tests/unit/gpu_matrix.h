@@ -124,9 +124,9 @@ CASE_FN void each_kernel(const smp_plan *plan, const char *variant, kernel_seen 
             smp_format out = launch->to == SMP_SCRATCH ? SMP_F32 : step->storage;
             smp_io io = {.in = planned_view(&step->in, in), .out = planned_view(&step->out, out)};
             if (launch->from == SMP_SCRATCH)
-                io.by = planned_view(&step->in, plan->steps[step->input].storage);
+                io.second = planned_view(&step->in, plan->steps[step->input].storage);
             else if (launch->to == SMP_SCRATCH)
-                io.by = planned_view(&step->out, step->storage);
+                io.second = planned_view(&step->out, step->storage);
             const char *kernel = runs ? smp_launch_decide(launch, &io, step->work.kernel, &grid) : NULL;
             some = some || runs;
             if (!kernel)

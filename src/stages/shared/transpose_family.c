@@ -27,7 +27,7 @@ static int64_t pixel_bytes(const smp_io *io)
 /* A thread a sample of the input. */
 static void naive_geometry(const smp_io *io, const void *params, smp_grid *grid)
 {
-    const smp_transpose_part part = smp_transpose_part_of(io, ((const smp_orientation *)params)->how);
+    const smp_transpose_part part = smp_transpose_part_of(io, ((const smp_orientation *)params)->orientation);
     smp_io input_order = *io;
     input_order.out.width = part.columns;
     input_order.out.rows = part.rows;
@@ -98,7 +98,7 @@ static void row_geometry(const smp_io *io, int64_t size, smp_grid *grid)
 /* Null for GPUs, too, whose blocks cannot hold the largest tiles (64 KiB before compute capability 8.0). */
 static const char *swizzled(const smp_io *io, const void *params, smp_grid *grid)
 {
-    const int32_t how = ((const smp_orientation *)params)->how;
+    const int32_t how = ((const smp_orientation *)params)->orientation;
     const int64_t px = pixel_bytes(io);
     const smp_transpose_shape shape = smp_transpose_shape_of(px);
     const bool swap = how & SMP_ORIENT_SWAP, rows = !(how & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_X));
@@ -153,16 +153,16 @@ const smp_variant smp_transpose_variants[] = {
     {0},
 };
 
-void smp_transpose_plan(int32_t how, const smp_shape *in, smp_node_plan *work)
+void smp_transpose_plan(int32_t orientation, const smp_shape *in, smp_node_plan *work)
 {
-    const smp_orientation turn = {.how = how};
-    if (how & SMP_ORIENT_SWAP) {
+    const smp_orientation turn = {.orientation = orientation};
+    if (orientation & SMP_ORIENT_SWAP) {
         work->out.width = in->height;
         work->out.height = in->width;
         work->swaps_axes = true;
     }
-    work->nothing = how == SMP_ORIENT_NONE;
-    work->whole = smp_transpose_moves_rows(how);
+    work->nothing = orientation == SMP_ORIENT_NONE;
+    work->whole = smp_transpose_moves_rows(orientation);
     work->exactness = SMP_MOVE;
     memcpy(work->kernel, &turn, sizeof turn);
     work->kernel_size = sizeof turn;
