@@ -24,7 +24,7 @@ static smp_code check(const void *given, smp_error *err)
     if (p->size <= 5)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "'median' has sizes 3 and 5, not %lld", (long long)p->size);
-    return smp_hint(err, "'median 5' twice reaches further, and so does 'resize' before it");
+    return smp_hint(err, "'median 5' twice takes larger specks");
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)

@@ -1,7 +1,7 @@
 /* What the stages on windows of samples share (kernels/stencil/window.h): two parameters, the plan, and what a launch
  * needs. */
-#ifndef SMP_STAGES_WINDOW_PLAN_H
-#define SMP_STAGES_WINDOW_PLAN_H
+#ifndef SMP_STAGES_SHARED_WINDOW_PLAN_H
+#define SMP_STAGES_SHARED_WINDOW_PLAN_H
 
 #include "stages/stage.h"
 #include "stencil/window.h"
