@@ -1,6 +1,6 @@
-/* box, convolve, correlate, sobel, laplacian, median and sharpen on GPUs, emulated: every variant gives the definition's bytes,
- * in any order of threads and without mistakes, and shared memory is used without conflicts. (gaussian has a file of
- * its own.) */
+/* box, convolve, correlate, sobel, laplacian, median and sharpen on GPUs, emulated: every variant gives the
+ * definition's bytes, in any order of threads and without mistakes, and shared memory is used without conflicts.
+ * (gaussian has a file of its own.) */
 #include "gpu_case.h"
 
 #include "stages/shared/kernel_matrix.h"
@@ -276,8 +276,8 @@ int main(void)
         cmocka_unit_test(any_alignment_and_window_will_do),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
-        cmocka_unit_test(every_rung_launches_its_own_kernel),
         cmocka_unit_test(windows_conflict_nowhere_whatever_the_channels),
+        cmocka_unit_test(every_rung_launches_its_own_kernel),
         cmocka_unit_test(five_channels_take_turns_at_the_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
