@@ -22,16 +22,6 @@ SMP_HOST_DEVICE float smp_outside(int edge, float fill, float white)
     return edge == SMP_CONSTANT ? fill * white : 0.f;
 }
 
-/* Whether all rows begin at multiples of 16 bytes, as those of a device do but where a picture is one pixel wide: what
- * kernels with 16-byte accesses want. */
-SMP_HOST_DEVICE int smp_rows_aligned(const smp_io *io)
-{
-    return ((uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride |
-            (uintptr_t)io->by.stride) %
-               16 ==
-           0;
-}
-
 /* The sample at pixel (x, y), channel c, wherever it lies; outside: the value of smp_outside(). */
 SMP_HOST_DEVICE float smp_at_border(const smp_view *in, int64_t x, int64_t y, int c, int edge, float outside)
 {
