@@ -1,7 +1,7 @@
-/* scale on the CPU.
+/* gain and offset on the CPU.
  *   naive  sample by sample: the definition.
- *   tiled  frames that lie end to end as one long row, in blocks whose channels repeat: one vectorised loop whatever
- * the number of channels. Memory bandwidth is the bound. */
+ *   tiled  packed frames as one long row, in blocks in which channels repeat: one vectorised loop for any number of
+ *          channels. Memory bandwidth is the limit. */
 #include "audio/gain_offset.h"
 #include "lib/elementwise.h"
 

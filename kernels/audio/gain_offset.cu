@@ -1,6 +1,6 @@
-/* scale on GPUs.
- *   naive  one sample a thread: bound by the number of its narrow accesses.
- *   tiled  16 bytes a thread and access, frames end to end as one long row: memory bandwidth is the bound. */
+/* gain and offset on GPUs.
+ *   naive  one sample a thread: the limit is the number of its narrow accesses.
+ *   tiled  16 bytes a thread and access, packed frames as one long row: memory bandwidth is the limit. */
 #include "audio/gain_offset.h"
 #include "lib/elementwise.cuh"
 

@@ -1,7 +1,7 @@
-/* scale: every channel of a sound times its factor plus its offset: gain, normalize, dc-remove. Parameters, the
- * arithmetic of a sample, the kernels. Sound is f32 everywhere. */
-#ifndef SMP_KERNELS_SCALE_H
-#define SMP_KERNELS_SCALE_H
+/* gain and offset: every channel of a sound times its factor plus its offset, for gain, normalize, dc-remove.
+ * Parameters, the arithmetic of a sample, the kernels. Sound is always f32. */
+#ifndef SMP_KERNELS_AUDIO_GAIN_OFFSET_H
+#define SMP_KERNELS_AUDIO_GAIN_OFFSET_H
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"

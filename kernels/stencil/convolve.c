@@ -1,7 +1,8 @@
-/* taps on the CPU.
+/* convolve and correlate on the CPU.
  *   naive  tap after tap for every sample: the definition.
- *   tiled  one walk over column tiles: a window of f32 rows in cache, four output rows at once, so that each loaded
- * vector serves four sums. Taps of a kernel row run in groups of up to CONVOLVE_GROUP, unrolled for constant counts. */
+ *   tiled  one walk over column tiles: a window of f32 rows in cache, four output rows at a time, so that each loaded
+ *          vector serves four sums. The taps of a kernel row run in groups of up to CONVOLVE_GROUP, unrolled for
+ *          constant counts. */
 #include "stencil/convolve.h"
 
 SMP_CPU_KERNEL(convolve_naive)
@@ -27,8 +28,8 @@ SMP_CPU_KERNEL(convolve_naive)
 
 enum { CONVOLVE_GROUP = 8 };
 
-/* One window row gives `count` taps to the sums of output rows first..last (of four): output row q uses kernel row
- * k - q * cols. count, first, last (and mostly step) are constants after inlining. */
+/* Adds `count` taps of one window row to the sums of output rows first..last (of four). Output row q uses kernel row k
+ * - q * cols. count, first, last (and mostly step) are constants after inlining. */
 SMP_INLINE void convolve_group(float *restrict o, const float *in, int64_t step, const float *k, int64_t cols,
                                int64_t lanes, int count, int first, int last)
 {
@@ -71,7 +72,7 @@ SMP_INLINE void convolve_group(float *restrict o, const float *in, int64_t step,
     }
 }
 
-/* All taps of one window row. */
+/* Adds all taps of one window row. */
 SMP_INLINE void convolve_row(float *restrict o, const float *in, int64_t step, const float *k, int64_t cols,
                              int64_t lanes, int first, int last)
 {

@@ -1,10 +1,12 @@
 /* convolve and correlate on GPUs.
  *   naive  a global read and a multiplication for every element of the kernel, through the border rule.
- *   tiled  rows with a halo in shared memory as f32 code values, in batches where the kernel is large. A thread adds
- *          for 16 results, four samples (32 apart: neighbouring lanes read neighbouring words, no conflicts, whatever
- * the channels) in four rows, so that four reads and four weights serve 16 multiplications; weights of kernels up to 15
- * x 15 come from the constant bank. Arithmetic is the bound from 5 x 5 on. Squares of 3, 5 and 7 are
- * taken by convolve_warp.cu instead where formats allow it: 60 instructions a sample of 7 x 7 instead of 246. */
+ *   tiled  rows with a halo in shared memory as f32 code values, in batches where the kernel is large. A thread makes
+ *          16 results, four samples in four rows, so that four reads and four weights serve 16 multiplications. Its
+ *          samples are 32 apart: neighbouring lanes read neighbouring words, without conflicts, for any number of
+ *          channels. Weights of kernels up to 15 x 15 come from the constant bank. From 5 x 5 on arithmetic is the
+ *          limit.
+ * convolve_warp.cu takes squares of 3, 5 and 7 where formats allow it: 60 instructions a sample of 7 x 7 instead of
+ * 246. */
 #include "stencil/convolve.h"
 
 #include "stencil/stencil.cuh"
@@ -27,7 +29,7 @@ template <typename IN, typename OUT> SMP_DEVICE void convolve_naive(const smp_io
 }
 SMP_KERNEL_FORMATS(convolve_naive, smp_convolve)
 
-/* Where weights come from. */
+/* The source of the weights. */
 struct convolve_inline {
     const smp_convolve &t;
     SMP_DEVICE_MEMBER float operator[](int i) const { return t.k[i]; }
@@ -37,7 +39,7 @@ struct convolve_table {
     SMP_DEVICE_MEMBER float operator[](int i) const { return k[i]; }
 };
 
-/* One row of the tile, from its first tap of the thread's first sample on, added to four rows of sums: sum row q takes
+/* Adds one row of the tile, from the first tap of the thread's first sample on, to four rows of sums. Sum row q takes
  * it with kernel row `row` - q, where there is one. */
 template <typename WEIGHTS>
 SMP_DEVICE void convolve_add_row(float sum[4][4], const float *at, int row, int rows, int cols, int channels,

@@ -1,11 +1,10 @@
-/* taps: a sum of weighted neighbours, for convolve and correlate. Parameters and the arithmetic of one tap.
+/* convolve and correlate: a sum of weighted neighbours. Parameters and the arithmetic of one tap.
  *
  * The definition, the same on every device and for every storage of the input: s = offset in code values; then, for
  * every element of the kernel in row order (zeros too), s = fma(k[j][i], p[y-up+j][x-left+i], s) in f32; one rounding
- * at the store. The kernel is applied as it stands (correlation); the planner has flipped it where a convolution is
- * meant. */
-#ifndef SMP_KERNELS_TAPS_H
-#define SMP_KERNELS_TAPS_H
+ * at the store. The kernel is applied as it is (correlation); for a convolution the planner flips it. */
+#ifndef SMP_KERNELS_STENCIL_CONVOLVE_H
+#define SMP_KERNELS_STENCIL_CONVOLVE_H
 
 #include "stencil/stencil.h"
 
@@ -18,7 +17,7 @@ typedef struct smp_convolve {
     int32_t rows, cols;
     int32_t up, left;             /* rows above and columns before the middle */
     int32_t edge;                 /* smp_edge */
-    int32_t keep_alpha;           /* alpha passes through: the kernel is not an average */
+    int32_t keep_alpha;           /* alpha passes through: the kernel is no average */
     int32_t inside;               /* results of samples within 0..white lie within 0..white */
     float fill;                   /* of `constant`: a fraction of full scale */
     float offset;                 /* a fraction of full scale */
@@ -63,9 +62,9 @@ SMP_HOST_DEVICE size_t smp_convolve_scratch(const smp_convolve *t, int channels)
            sizeof(float);
 }
 
-/* GPU: a tile is SMP_CONVOLVE_ACROSS samples by SMP_CONVOLVE_DOWN rows, a row of four samples 32 apart and four rows a
- * thread. Its rows come into shared memory in batches; a row begins at a multiple of four samples, `margin` before the
- * tile. */
+/* GPU: a tile is SMP_CONVOLVE_ACROSS samples by SMP_CONVOLVE_DOWN rows. A thread has four samples, 32 apart, of four
+ * rows. Rows come into shared memory in batches; a row begins at a multiple of four samples, `margin` before the tile.
+ */
 enum { SMP_CONVOLVE_ACROSS = 128, SMP_CONVOLVE_DOWN = 32, SMP_CONVOLVE_SHARED = 48 * 1024 };
 
 SMP_HOST_DEVICE int smp_convolve_margin(const smp_convolve *t, int channels)
@@ -83,11 +82,10 @@ SMP_HOST_DEVICE int smp_convolve_batch(const smp_convolve *t, int channels)
     return all < most ? all : most;
 }
 
-/* GPU: the kernels of convolve_warp.cu, one warp a strip of 512 bytes: rows that arrive together. */
+/* GPU: the kernels of convolve_warp.cu, one warp a strip of 512 bytes: rows of a group. */
 enum { SMP_CONVOLVE_WARP_ROWS = 4 };
 
-/* The side of the kernel for this launch, or 0: none. Outside the picture they know zero, but no other value; places in
- * a row have 32 bits. */
+/* The side of the kernel for this launch, or 0: none. The border value must be zero; offsets in a row have 32 bits. */
 SMP_HOST_DEVICE int smp_convolve_warp(const smp_convolve *t, const smp_io *io)
 {
     const int channels = io->in.channels, side = t->rows;
@@ -99,7 +97,7 @@ SMP_HOST_DEVICE int smp_convolve_warp(const smp_convolve *t, const smp_io *io)
                ? side
                : 0;
 }
-/* Packs of 16 bytes that they reach to a side. */
+/* 16-byte packs of their reach to a side. */
 #ifdef __cplusplus
 SMP_HOST_DEVICE constexpr int smp_convolve_packs(int side, int channels, int sample_size)
 {
