@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "cli/shipped.h"
 #include "compare/input.h"
 #include "report/report.h"
 #include "run/run.h"
@@ -36,7 +37,8 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(run_settings, pipe), .unless = "stage", .help = "the pipeline"},
+    {"P.pipe", offsetof(run_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+     .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
     {"IN", offsetof(run_settings, in), .help = "the file to read; - is standard input"},
     {"OUT", offsetof(run_settings, out),
      .help = "the file to write, its format by its extension; - is standard output"},
@@ -152,6 +154,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     if (settings->jpeg_quality > 0)
         request.write.jpeg_quality = (int)settings->jpeg_quality;
     smp_progress_begin(&progress, common, settings->in);
+    smp_progress_watch(&progress);
     code = smp_run_file(&request, &report, err);
     smp_progress_end(&progress);
     if (!code && settings->counters) {
@@ -171,6 +174,9 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     else if (!code && report.output_clipped)
         smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", settings->out,
                         (unsigned long long)report.output_clipped, report.output_clipped == 1 ? " was" : "s were");
+    if (!code && !(common->verbose && !common->quiet) &&
+        !((settings->report || settings->counters) && !is_file_report(settings)))
+        smp_cli_clipping(common, settings->out, &report);
     if (!code) {
         smp_cli_notes(common, settings->in, false, &report.input_notes);
         smp_cli_notes(common, settings->out, true, &report.output_notes);

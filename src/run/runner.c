@@ -374,6 +374,7 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
         to->node = step->node;
         to->seconds = run->cost.seconds;
         to->pixels = (uint64_t)step->out.width * (uint64_t)step->out.height;
+        to->samples = to->pixels * (uint64_t)step->out.channels;
         to->bytes = smp_step_bytes(plan, step);
         to->ops = run->work.ops * (double)to->pixels * step->out.channels;
         to->counts_clipping = run->clipped != NULL;

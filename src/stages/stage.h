@@ -34,7 +34,8 @@ typedef enum smp_unit {
     SMP_UNIT_S,        /* s, ms */
     SMP_UNIT_DB,       /* dB, dBFS */
     SMP_UNIT_DEG,      /* deg */
-    SMP_UNIT_BIT       /* bit */
+    SMP_UNIT_BIT,      /* bit */
+    SMP_UNIT_CODE      /* cv: code values, 0..255 of 8 bits; only where a fraction of full scale is wanted */
 } smp_unit;
 
 typedef struct smp_matrix {
@@ -54,6 +55,7 @@ enum {
     SMP_P_AUTO = 4,      /* a number that also takes the word `auto`, stored as NaN (INT: INT64_MIN) */
     SMP_P_ODD = 8,       /* INT: must be odd */
     SMP_P_POSITIVE = 16, /* the minimum itself is excluded */
+    SMP_P_LEVEL = 64,    /* a level of full scale: a bare number beyond 2 is a code value by mistake */
     SMP_P_PICTURE = 32   /* OPERAND: no number; a matrix of weights, which `light linear` leaves as it is */
 };
 

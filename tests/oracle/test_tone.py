@@ -85,7 +85,7 @@ class Point(OracleCase):
             top = white(array)
             for black, high, gamma in ((0.1, 0.8, 1), (0, 0.5, 1), (0.25, 0.75, 1.7), (0, 4, 1), (0.9, 0.2, 1)):
                 x = np.clip((array / top - black) / (high - black), 0, 1)
-                got = run(array, f"levels black={black} white={high} gamma={gamma}")
+                got = run(array, f"levels black={{{black}}} white={{{high}}} gamma={gamma}")
                 self.near(got, top * x ** (1 / gamma), f"levels {black} {high} {gamma}", tie=top * 1e-6 + 1e-5, terms=np.maximum(x, abs(black) / abs(high - black)) * top + 0.1 * top)
 
     def test_levels_auto(self):
