@@ -24,23 +24,23 @@ typedef struct smp_convolve {
     float k[SMP_CONVOLVE_INLINE]; /* row by row, when they fit */
 } smp_convolve;
 
-SMP_HOST_DEVICE const float *smp_convolve_kernel(const smp_convolve *t, const void *table)
+SMP_HOST_DEVICE const float *smp_convolve_kernel(const smp_convolve *kernel, const void *table)
 {
-    return t->rows * t->cols <= SMP_CONVOLVE_INLINE ? t->k : (const float *)table;
+    return kernel->rows * kernel->cols <= SMP_CONVOLVE_INLINE ? kernel->k : (const float *)table;
 }
-SMP_HOST_DEVICE int64_t smp_convolve_down(const smp_convolve *t)
+SMP_HOST_DEVICE int64_t smp_convolve_down(const smp_convolve *kernel)
 {
-    return t->rows - 1 - t->up;
+    return kernel->rows - 1 - kernel->up;
 }
-SMP_HOST_DEVICE int64_t smp_convolve_right(const smp_convolve *t)
+SMP_HOST_DEVICE int64_t smp_convolve_right(const smp_convolve *kernel)
 {
-    return t->cols - 1 - t->left;
+    return kernel->cols - 1 - kernel->left;
 }
 
 /* The sum before the first tap, and one tap. */
-SMP_HOST_DEVICE float smp_convolve_first(const smp_convolve *t, float white)
+SMP_HOST_DEVICE float smp_convolve_first(const smp_convolve *kernel, float white)
 {
-    return t->offset * white;
+    return kernel->offset * white;
 }
 SMP_HOST_DEVICE float smp_convolve_tap(float s, float k, float p)
 {
@@ -48,17 +48,18 @@ SMP_HOST_DEVICE float smp_convolve_tap(float s, float k, float p)
 }
 
 /* CPU: floats from a window row to the next. */
-SMP_HOST_DEVICE int64_t smp_convolve_pitch(const smp_convolve *t, int channels)
+SMP_HOST_DEVICE int64_t smp_convolve_pitch(const smp_convolve *kernel, int channels)
 {
-    int64_t floats = STENCIL_PITCH + (int64_t)(t->cols - 1) * channels;
+    int64_t floats = STENCIL_PITCH + (int64_t)(kernel->cols - 1) * channels;
     return (floats + STENCIL_LANES - 1) / STENCIL_LANES * STENCIL_LANES;
 }
 
 /* CPU scratch of the tiled walk: the window and four output rows. */
-SMP_HOST_DEVICE size_t smp_convolve_scratch(const smp_convolve *t, int channels)
+SMP_HOST_DEVICE size_t smp_convolve_scratch(const smp_convolve *kernel, int channels)
 {
-    int64_t reach = t->rows - 1;
-    return (smp_stencil_window(reach, smp_stencil_step(reach), smp_convolve_pitch(t, channels)) + 4 * STENCIL_PITCH) *
+    int64_t reach = kernel->rows - 1;
+    return (smp_stencil_window(reach, smp_stencil_step(reach), smp_convolve_pitch(kernel, channels)) +
+            4 * STENCIL_PITCH) *
            sizeof(float);
 }
 
@@ -67,18 +68,20 @@ SMP_HOST_DEVICE size_t smp_convolve_scratch(const smp_convolve *t, int channels)
  */
 enum { SMP_CONVOLVE_ACROSS = 128, SMP_CONVOLVE_DOWN = 32, SMP_CONVOLVE_SHARED = 48 * 1024 };
 
-SMP_HOST_DEVICE int smp_convolve_margin(const smp_convolve *t, int channels)
+SMP_HOST_DEVICE int smp_convolve_margin(const smp_convolve *kernel, int channels)
 {
-    return (t->left * channels + 3) / 4 * 4;
+    return (kernel->left * channels + 3) / 4 * 4;
 }
 /* Floats from a row to the next; rows of a batch. */
-SMP_HOST_DEVICE int smp_convolve_line(const smp_convolve *t, int channels)
+SMP_HOST_DEVICE int smp_convolve_line(const smp_convolve *kernel, int channels)
 {
-    return smp_convolve_margin(t, channels) + SMP_CONVOLVE_ACROSS + ((int)smp_convolve_right(t) * channels + 3) / 4 * 4;
+    return smp_convolve_margin(kernel, channels) + SMP_CONVOLVE_ACROSS +
+           ((int)smp_convolve_right(kernel) * channels + 3) / 4 * 4;
 }
-SMP_HOST_DEVICE int smp_convolve_batch(const smp_convolve *t, int channels)
+SMP_HOST_DEVICE int smp_convolve_batch(const smp_convolve *kernel, int channels)
 {
-    const int most = SMP_CONVOLVE_SHARED / 4 / smp_convolve_line(t, channels), all = SMP_CONVOLVE_DOWN + t->rows - 1;
+    const int most = SMP_CONVOLVE_SHARED / 4 / smp_convolve_line(kernel, channels),
+              all = SMP_CONVOLVE_DOWN + kernel->rows - 1;
     return all < most ? all : most;
 }
 
@@ -86,14 +89,14 @@ SMP_HOST_DEVICE int smp_convolve_batch(const smp_convolve *t, int channels)
 enum { SMP_CONVOLVE_WARP_ROWS = 4 };
 
 /* The side of the kernel for this launch, or 0: none. The border value must be zero; offsets in a row have 32 bits. */
-SMP_HOST_DEVICE int smp_convolve_warp(const smp_convolve *t, const smp_io *io)
+SMP_HOST_DEVICE int smp_convolve_warp(const smp_convolve *kernel, const smp_io *io)
 {
-    const int channels = io->in.channels, side = t->rows;
-    const int square =
-        (side == 3 || side == 5 || side == 7) && t->cols == side && t->up == side / 2 && t->left == side / 2;
+    const int channels = io->in.channels, side = kernel->rows;
+    const int square = (side == 3 || side == 5 || side == 7) && kernel->cols == side && kernel->up == side / 2 &&
+                       kernel->left == side / 2;
     return square && smp_rows_aligned(io) && io->in.format == io->out.format && io->in.format != SMP_U16 &&
-                   !(t->keep_alpha && io->in.alpha) && (channels == 1 || channels == 3 || channels == 4) &&
-                   (t->edge != SMP_CONSTANT || t->fill == 0.f) && io->in.width * channels <= 1 << 30
+                   !(kernel->keep_alpha && io->in.alpha) && (channels == 1 || channels == 3 || channels == 4) &&
+                   (kernel->edge != SMP_CONSTANT || kernel->fill == 0.f) && io->in.width * channels <= 1 << 30
                ? side
                : 0;
 }

@@ -14,15 +14,15 @@ template <typename T, int K, int C> struct convolve_row {
     typedef column_window16<T, C, PACKS, FIRST, LAST, SMP_CONVOLVE_WARP_ROWS, 0, (K > 3 ? 1 : 2)> walk;
     typedef T out;
     typedef strip_pack pack;
-    const smp_convolve &t;
+    const smp_convolve &kernel;
     const float first;
     const bool counts;
     float sum[K - 1][V], done[V];
     unsigned clipped;
 
-    SMP_DEVICE_MEMBER convolve_row(const smp_io &io, const smp_convolve &taps)
-        : t(taps), first(smp_convolve_first(&taps, io.in.white)), counts(sizeof(T) == 1 && io.clipped != nullptr),
-          clipped(0)
+    SMP_DEVICE_MEMBER convolve_row(const smp_io &io, const smp_convolve &given)
+        : kernel(given), first(smp_convolve_first(&given, io.in.white)),
+          counts(sizeof(T) == 1 && io.clipped != nullptr), clipped(0)
     {
     }
     SMP_DEVICE_MEMBER void begin()
@@ -57,7 +57,7 @@ template <typename T, int K, int C> struct convolve_row {
                     float v = j ? sum[j - 1][i] : first;
 #pragma unroll
                     for (int col = 0; col < K; col++)
-                        v = smp_convolve_tap(v, t.k[j * K + col], p[m + col]);
+                        v = smp_convolve_tap(v, kernel.k[j * K + col], p[m + col]);
                     if (j == K - 1)
                         done[i] = v;
                     else
@@ -96,13 +96,13 @@ template <typename T, int K, int C> struct convolve_row {
     }
 };
 
-template <typename T, int K, int C> SMP_DEVICE void convolve_warp(const smp_io &io, const smp_convolve &t)
+template <typename T, int K, int C> SMP_DEVICE void convolve_warp(const smp_io &io, const smp_convolve &kernel)
 {
     typedef convolve_row<T, K, C> row_type;
     typedef typename row_type::walk::rows_type rows_type;
     SMP_SHARED(rows_type, s);
-    row_type row(io, t);
-    column_walk<K>(io, t.edge, K / 2, K / 2 * C, s, row);
+    row_type row(io, kernel);
+    column_walk<K>(io, kernel.edge, K / 2, K / 2 * C, s, row);
     smp_count_clipped<T>(io, row.clipped);
 }
 
