@@ -11,7 +11,7 @@ SMP_CPU_KERNEL(arithmetic_naive)
 {
     (void)scratch;
     const smp_arithmetic_params *p = params;
-    const smp_view *in = &io->in, *by = &io->by;
+    const smp_view *in = &io->in, *by = &io->second;
     const int by_colours = by->data ? by->channels - by->alpha : 0;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < in->width; x++) {
@@ -77,7 +77,7 @@ static void operate(int operation, float *restrict to, const float *restrict a, 
 SMP_INLINE void second_block(const smp_io *io, const smp_arithmetic_params *p, const void *from, int64_t pixels,
                              float *restrict b, float *restrict weight)
 {
-    const smp_view *by = &io->by;
+    const smp_view *by = &io->second;
     const int channels = io->in.channels, by_channels = by->channels, by_colours = by_channels - by->alpha;
     const int64_t n = pixels * channels;
     float row[SMP_BLOCK];
@@ -103,7 +103,7 @@ SMP_CPU_KERNEL(arithmetic_tiled)
 {
     (void)scratch;
     const smp_arithmetic_params *p = params;
-    const smp_view *in = &io->in, *by = &io->by;
+    const smp_view *in = &io->in, *by = &io->second;
     const int channels = in->channels, most = by->data && by->channels > channels ? by->channels : channels;
     const int64_t in_size = smp_sample_size(in->format) * channels,
                   out_size = smp_sample_size(io->out.format) * channels;

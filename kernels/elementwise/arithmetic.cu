@@ -31,7 +31,7 @@ struct second_row {
 
 SMP_DEVICE second_row second_row_of(const smp_io &io, const smp_arithmetic_params &p, int64_t y)
 {
-    return second_row{io.by, p, io.by.data ? smp_row(&io.by, y) : nullptr};
+    return second_row{io.second, p, io.second.data ? smp_row(&io.second, y) : nullptr};
 }
 
 /* One sample of the first picture; pixel and channel say where it is in its row. */
@@ -157,10 +157,10 @@ SMP_DEVICE smp_pack<OUT, N> arithmetic_pack(const smp_io &io, const smp_arithmet
         weight[j] = p.opacity;
     }
     if (second.row && !packed)
-        second_gather(io, second, at, blends && io.by.alpha, b, weight);
-    else if (second.row && io.by.format == SMP_U8)
+        second_gather(io, second, at, blends && io.second.alpha, b, weight);
+    else if (second.row && io.second.format == SMP_U8)
         second_pack<uint8_t>(second, at, b);
-    else if (second.row && io.by.format == SMP_U16)
+    else if (second.row && io.second.format == SMP_U16)
         second_pack<uint16_t>(second, at, b);
     else if (second.row)
         second_pack<float>(second, at, b);
@@ -189,12 +189,12 @@ template <typename IN, typename OUT> SMP_DEVICE void arithmetic_tiled(const smp_
     typedef smp_pack<OUT, N> out_pack;
     unsigned clipped = 0;
     smp_span span = smp_span_of<IN, OUT>(io);
-    if (io.by.data && io.by.stride != io.by.width * io.by.channels * smp_sample_size(io.by.format))
+    if (io.second.data && io.second.stride != io.second.width * io.second.channels * smp_sample_size(io.second.format))
         span = smp_span{io.out.width, io.out.rows};
     const int64_t n = span.n * io.in.channels;
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step = (int64_t)gridDim.x * blockDim.x;
-    const bool alike = io.by.channels == io.in.channels && io.by.alpha == io.in.alpha &&
-                       !(io.by.alpha && p.operation >= SMP_BLEND_NORMAL);
+    const bool alike = io.second.channels == io.in.channels && io.second.alpha == io.in.alpha &&
+                       !(io.second.alpha && p.operation >= SMP_BLEND_NORMAL);
     for (int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < span.rows; row += gridDim.y * blockDim.y) {
         const second_row second = second_row_of(io, p, io.out.y0 + row);
         const IN *in = smp_in<IN>(io.in, io.out.y0 + row);

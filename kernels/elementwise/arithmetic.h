@@ -2,7 +2,7 @@
  * and the operations on one sample; a number acts as a picture of that fraction of full scale, so that multiplying
  * by 1.5 and by a picture of 150 % are one thing.
  *
- * The second picture (io->by) has the size of the first. Its samples are scaled to the first's full scale. With one
+ * The second picture (io->second) has the size of the first. Its samples are scaled to the first's full scale. With one
  * colour channel it serves every channel of the first. Its alpha weights a blend and does not matter otherwise; the
  * first's alpha stays. NaN in either picture gives NaN. */
 #ifndef SMP_KERNELS_ARITHMETIC_H

@@ -7,12 +7,8 @@
 #include "gaussian/gaussian_weights.h"
 
 enum {
-    SMP_BANDED_STEPS = 3, /* at most: they reach 8, 24 or 40 samples to a side */
-    SMP_BANDED_TILE = 16,
-    SMP_BANDED_ROWS = 8,                           /* of a product, and of a group in gaussian_mma_u8.cu */
-    SMP_BANDED_ACROSS = 8 * SMP_BANDED_TILE,       /* bytes of a warp's strip */
-    SMP_BANDED_RADIUS = SMP_GAUSSIAN_INTEGER_ROWS, /* gaussian_mma_u8.cu: the largest, .. */
-    SMP_BANDED_LEAST = 4                           /* .. and the smallest: below it gaussian_warp.cuh is faster */
+    SMP_BANDED_STEPS = 3,                         /* at most: they reach 8, 24 or 40 samples to a side */
+    SMP_BANDED_RADIUS = SMP_GAUSSIAN_INTEGER_ROWS /* of gaussian_mma_u8.cu, at most */
 };
 
 /* Bytes of the window to the left of its tile. */
@@ -49,7 +45,7 @@ SMP_HOST_DEVICE uint32_t smp_banded_weight(const smp_gaussian *g, int k)
 SMP_HOST_DEVICE int smp_banded_warp(const smp_gaussian *g, const smp_io *io)
 {
     const int fits = io->in.format == SMP_U8 && io->out.format == SMP_U8 && io->in.width * io->in.channels <= 1 << 30 &&
-                     (io->out.stride | io->by.stride) >> 31 == 0;
+                     (io->out.stride | io->second.stride) >> 31 == 0;
     if (!fits || !smp_rows_aligned(io) || io->in.channels > SMP_GAUSSIAN_CHANNELS || !g->whole ||
         (g->edge == SMP_CONSTANT && g->fill != 0.f) || g->radius < SMP_BANDED_LEAST ||
         !smp_banded_steps(g->radius, io->in.channels))

@@ -51,7 +51,7 @@ SMP_DEVICE void banded_put(unsigned char *to, const int (&put)[2], int tile, con
             make_uint2(S[2 * q], S[2 * q + 1]);
 }
 
-/* The kernel for radii up to R and windows of STEPS * 32 bytes; geometry: smp_geometry_gaussian_warp. */
+/* The kernel for radii up to R and windows of STEPS * 32 bytes; grid: mma() of src/stages/gaussian.c. */
 template <int R, int STEPS> SMP_DEVICE void banded_column_walk(const smp_io &io, const smp_gaussian &p)
 {
     typedef typename banded_loader<STEPS, BANDED_ROWS, BANDED_STAGES>::type loader_type;
@@ -149,10 +149,8 @@ template <int R, int STEPS> SMP_DEVICE void banded_column_walk(const smp_io &io,
     }
 }
 
-/* 12 warps an SM have 168 registers each, 16 have 128, with which long windows spill. */
 #define GAUSSIAN_BANDED(R, STEPS)                                                                                      \
-    SMP_KERNEL_BOUNDS(32, R <= 6 || (R <= 8 && STEPS == 1) ? 16 : 12, gaussian_banded##R##_##STEPS##_u8_u8,            \
-                      smp_gaussian, io, p)                                                                             \
+    SMP_KERNEL_BOUNDS(32, SMP_BANDED_WARPS(R, STEPS), gaussian_banded##R##_##STEPS##_u8_u8, smp_gaussian, io, p)       \
     {                                                                                                                  \
         banded_column_walk<R, STEPS>(io, p);                                                                           \
     }

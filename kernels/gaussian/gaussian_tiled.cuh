@@ -9,14 +9,14 @@
  *          four samples a thread from a window in registers. Columns: tiles 64 wide whose rows come in batches; a
  *          thread adds for eight rows and four columns, so that one 16-byte shared read serves 32 multiplications. Any
  *          radius: taps beyond a tile come in further batches, and rows whose halo does not fit go sample by sample.
- *   fused  one launch for small radii, for equal formats or, up to radius 3, between u8 and f32: gaussian_warp.cuh
+ *   warp   one launch for small radii, for equal formats or, up to radius 3, between u8 and f32: gaussian_warp.cuh
  *          (sharpen has it up to radius 8, for u8 and f32). A warp walks down a strip with the sums of the column pass
  *          in registers, so that only input and output touch device memory: 15 instructions in the inner loop for each
- *          u8 sample of 5 taps (docs/why.md has the counters). Halo rows between bands are read and filtered twice. For
- *          u8 from 9 taps on, the row pass is a product on tensor cores (gaussian_mma_u8.cu): 26 to 30 instructions a
- *          sample instead of 43 at 15 taps.
+ *          u8 sample of 5 taps (docs/why.md has the counters). Halo rows between bands are read and filtered twice.
+ *   mma    u8 from 9 to 25 taps (gaussian only): as warp, but the row pass is a product on tensor cores
+ *          (gaussian_mma_u8.cu): 26 to 30 instructions a sample instead of 43 at 15 taps.
  * Shared accesses of naive and tiled have no conflicts: neighbouring lanes access neighbouring float4s or samples, and
- * copies keep their offset in 128 bytes. In fused, copies of several rows' halo and loads of parts of packs have some.
+ * copies keep their offset in 128 bytes. In warp, copies of several rows' halo and loads of parts of packs have some.
  */
 #ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_TILED_CUH
 #define SMP_KERNELS_GAUSSIAN_GAUSSIAN_TILED_CUH
@@ -129,7 +129,7 @@ SMP_DEVICE void gaussian_rows_by_samples(const smp_io &io, const smp_gaussian &g
     }
 }
 
-/* The row pass to f32; geometry: smp_geometry_gaussian_rows. */
+/* The row pass to f32; grid: SMP_GAUSSIAN_ROW_TILES. */
 template <typename IN> SMP_DEVICE void gaussian_rows_tile(const smp_io &io, const smp_gaussian &g)
 {
     union tile {
@@ -225,8 +225,8 @@ SMP_DEVICE void gaussian_add_rows(stencil_float4 *sum, const float *rows, const 
     }
 }
 
-/* The column pass from f32; geometry: smp_geometry_gaussian_columns. Half a warp makes EACH rows of 64 columns. It
- * keeps the weights of its sums for the next EACH rows only. */
+/* The column pass from f32; grid: SMP_GAUSSIAN_COLUMN_TILES. Half a warp makes EACH rows of 64 columns. It keeps the
+ * weights of its sums for the next EACH rows only. */
 template <typename OUT, typename FINISH>
 SMP_DEVICE void gaussian_columns_tile(const smp_io &io, const smp_gaussian &g, const FINISH &finish)
 {
@@ -289,10 +289,10 @@ SMP_DEVICE void gaussian_columns_tile(const smp_io &io, const smp_gaussian &g, c
     smp_count_clipped<OUT>(io, clipped);
 }
 
-/* Kernels of one template function name<IN, OUT>(io, p) that makes the column pass by tiles; six blocks an SM. */
+/* Kernels of one template function name<IN, OUT>(io, p) that makes the column pass by tiles. */
 #define GAUSSIAN_COLUMNS_TO(name, OUT, out, type)                                                                      \
-    SMP_KERNEL_BOUNDS(SMP_GAUSSIAN_COLUMNS / 4 * SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH, 6, name##_f32_##out, type, io, \
-                      p)                                                                                               \
+    SMP_KERNEL_BOUNDS(SMP_GAUSSIAN_COLUMNS / 4 * SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH, SMP_GAUSSIAN_TILED_BLOCKS,     \
+                      name##_f32_##out, type, io, p)                                                                   \
     {                                                                                                                  \
         name<float, OUT>(io, p);                                                                                       \
     }

@@ -106,8 +106,8 @@ template <typename IN, int C> SMP_DEVICE stencil_float4 gaussian_row4(const IN *
     return s.sum;
 }
 
-/* The row pass to f32, for smp_gaussian_float4s(); C channels, geometry: smp_geometry_gaussian_rows. A warp brings each
- * line of a tile; rows are double-buffered. */
+/* The row pass to f32, for smp_gaussian_float4s(); C channels, grid: SMP_GAUSSIAN_ROW_TILES. A warp brings each line of
+ * a tile; rows are double-buffered. */
 template <typename IN, int C>
 SMP_DEVICE void gaussian_rows_by_float4s(const smp_io &io, const smp_gaussian &g, gaussian_lines<IN> &s)
 {

@@ -1,5 +1,5 @@
-/* The fused blur of small radii, one warp a strip (column_walk.cuh). Its limit is the number of instructions. The
- * definition is gaussian_weights.h's, to the bit; radius and channels are constants of the kernel.
+/* The blur of small radii in one launch, one warp a strip (column_walk.cuh). Its limit is the number of instructions.
+ * The definition is gaussian_weights.h's, to the bit; radius and channels are constants of the kernel.
  *
  *   - No block barrier: the warps of an SM drift apart, and one warp's loads hide behind another's arithmetic.
  *   - The column pass stays in registers: a lane keeps 2r sums for each of its samples. A new row turns sum j into
@@ -12,7 +12,7 @@
  *     instructions a sample instead of 19.9.
  *   - Bands are low where memory is the limit: the L2 then keeps the rows that neighbouring bands read again. They are
  *     tall where instructions are the limit, since halo rows are filtered twice. Bands with their halo are whole groups
- *     of rows (src/stages/shared/stencil_launch.c, strip_launch.c). */
+ *     of rows (lib/tuning.h, src/stages/shared/warp_strip_launch.c). */
 #ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_WARP_CUH
 #define SMP_KERNELS_GAUSSIAN_GAUSSIAN_WARP_CUH
 
@@ -261,7 +261,7 @@ template <typename IN, typename OUT, int R, int CHANNELS, typename FINISH> struc
     SMP_DEVICE_MEMBER void count(int) {} /* FINISH counts */
 };
 
-/* The kernel for radius R and C channels of IN into OUT; geometry: smp_geometry_gaussian_warp. */
+/* The kernel for radius R and C channels of IN into OUT; grid: smp_gaussian_warp_grid(). */
 template <typename IN, typename OUT, int R, int C, typename FINISH>
 SMP_DEVICE void gaussian_column_walk(const smp_io &io, const smp_gaussian &g, FINISH &finish)
 {

@@ -27,11 +27,11 @@ SMP_DEVICE sharpen_result sharpen_with(const smp_view &sharp, const smp_sharpen 
 
 template <typename IN, typename OUT> SMP_DEVICE void sharpen_columns(const smp_io &io, const smp_sharpen &p)
 {
-    gaussian_columns_each<OUT>(io, p.blur, sharpen_with(io.by, p));
+    gaussian_columns_each<OUT>(io, p.blur, sharpen_with(io.second, p));
 }
 template <typename IN, typename OUT> SMP_DEVICE void sharpen_columns_tiled(const smp_io &io, const smp_sharpen &p)
 {
-    gaussian_columns_tile<OUT>(io, p.blur, sharpen_with(io.by, p));
+    gaussian_columns_tile<OUT>(io, p.blur, sharpen_with(io.second, p));
 }
 SMP_KERNEL_FROM_F32(sharpen_columns, smp_sharpen)
 GAUSSIAN_COLUMNS(sharpen_columns_tiled, smp_sharpen)

@@ -1,4 +1,4 @@
-/* The mask of sharpen as the last step of the fused blur (gaussian_warp.cuh). The sharp samples are those of the row R
+/* The mask of sharpen as the last step of the blur of gaussian_warp.cuh. The sharp samples are those of the row R
  * rows above the newest, which is still in shared memory: one access of a lane's whole pack.
  *   u8   A difference and the mask take four or five instructions. Adding 1.5 * 2^23 rounds and leaves an integer in
  *        the low 16 bits (amounts up to SMP_SHARPEN_WARP_AMOUNT fit), which is clamped two samples an instruction.

@@ -1,9 +1,8 @@
 /* sharpen on GPUs for u8 and small radii: see sharpen_warp.cuh. */
 #include "gaussian/sharpen_warp.cuh"
 
-/* Warps an SM, which set the registers: more would spill. */
 #define SHARPEN_U8(R, C)                                                                                               \
-    SMP_KERNEL_BOUNDS(32, (R <= 3 ? 14 : R <= 6 ? 12 : 11), sharpen_warp##R##_##C##_u8_u8, smp_sharpen, io, p)         \
+    SMP_KERNEL_BOUNDS(32, SMP_SHARPEN_WARPS_U8(R), sharpen_warp##R##_##C##_u8_u8, smp_sharpen, io, p)                  \
     {                                                                                                                  \
         sharpen_column_walk<uint8_t, R, C>(io, p);                                                                     \
     }

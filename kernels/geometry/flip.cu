@@ -65,13 +65,13 @@ SMP_DEVICE bool flip_place(const smp_io &io, int64_t size, int64_t *row, int64_t
     *byte = 16 * ((int64_t)blockIdx.x * blockDim.x + threadIdx.x);
     return *row < io.out.rows && *byte < size;
 }
-SMP_DEVICE const unsigned char *flip_in(const smp_io &io, int32_t how, int64_t row)
+SMP_DEVICE const unsigned char *flip_in(const smp_io &io, int32_t orientation, int64_t row)
 {
     const int64_t y = io.out.y0 + row;
-    return smp_in<unsigned char>(io.in, how & SMP_ORIENT_MIRROR_Y ? io.in.height - 1 - y : y);
+    return smp_in<unsigned char>(io.in, orientation & SMP_ORIENT_MIRROR_Y ? io.in.height - 1 - y : y);
 }
 
-template <int PX> SMP_DEVICE void flip_reversed(const smp_io &io, int32_t how)
+template <int PX> SMP_DEVICE void flip_reversed(const smp_io &io, int32_t orientation)
 {
     typedef reach<PX> r;
     const int64_t size = io.out.width * PX;
@@ -79,7 +79,7 @@ template <int PX> SMP_DEVICE void flip_reversed(const smp_io &io, int32_t how)
     if (!flip_place(io, size, &y, &b))
         return;
     const int64_t start = size - 16 - b - r::before;
-    const vec128_bytes<r::bytes, r::unit> from(flip_in(io, how, y) + start, (int)max(-start, (int64_t)0),
+    const vec128_bytes<r::bytes, r::unit> from(flip_in(io, orientation, y) + start, (int)max(-start, (int64_t)0),
                                                (int)min(size - start, (int64_t)r::bytes));
     uint32_t w[4 * from.loads + 4];
     from.load(w);
@@ -91,7 +91,7 @@ template <int PX> SMP_DEVICE void flip_reversed(const smp_io &io, int32_t how)
     SMP_KERNEL_BOUNDS(SMP_TRANSPOSE_THREADS, SMP_TRANSPOSE_BLOCKS,                                                     \
                       transpose_reversed_##channels##_##format##_##format, smp_orientation, io, p)                     \
     {                                                                                                                  \
-        flip_reversed<px>(io, p.how);                                                                                  \
+        flip_reversed<px>(io, p.orientation);                                                                          \
     }
 TRANSPOSE_REVERSED(1, u8, 1)
 TRANSPOSE_REVERSED(2, u8, 2)
@@ -111,19 +111,19 @@ TRANSPOSE_REVERSED(3, f32, 12)
 TRANSPOSE_REVERSED(4, f32, 16)
 
 /* Rows copied, from the first or from the last on. */
-SMP_DEVICE void flip_rows(const smp_io &io, int32_t how, int64_t size)
+SMP_DEVICE void flip_rows(const smp_io &io, int32_t orientation, int64_t size)
 {
     int64_t y, b;
     if (flip_place(io, size, &y, &b))
         *reinterpret_cast<vec128 *>(smp_out<unsigned char>(io.out, io.out.y0 + y) + b) =
-            *reinterpret_cast<const vec128 *>(flip_in(io, how, y) + b);
+            *reinterpret_cast<const vec128 *>(flip_in(io, orientation, y) + b);
 }
 
 #define TRANSPOSE_ROWS(format, bytes)                                                                                  \
     SMP_KERNEL_BOUNDS(SMP_TRANSPOSE_THREADS, SMP_TRANSPOSE_BLOCKS, transpose_rows_##format##_##format,                 \
                       smp_orientation, io, p)                                                                          \
     {                                                                                                                  \
-        flip_rows(io, p.how, io.out.width *io.out.channels *bytes);                                                    \
+        flip_rows(io, p.orientation, io.out.width *io.out.channels *bytes);                                            \
     }
 TRANSPOSE_ROWS(u8, 1)
 TRANSPOSE_ROWS(u16, 2)

@@ -21,7 +21,7 @@ SMP_CPU_KERNEL(transpose_naive)
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->out.width; x++) {
             int64_t sx, sy;
-            smp_transpose_source(p->how, io->in.width, io->in.height, x, y, &sx, &sy);
+            smp_transpose_source(p->orientation, io->in.width, io->in.height, x, y, &sx, &sy);
             for (int c = 0; c < channels; c++)
                 smp_put(io, smp_row(&io->out, y), x * channels + c,
                         smp_load(smp_row(&io->in, sy), sx * channels + c, io->in.format));
@@ -246,7 +246,7 @@ SMP_INLINE bool streams_rows(int64_t rows, int64_t width, int64_t px)
 }
 
 /* Output rows y0 .. y1-1 where rows and columns swap. */
-static void swap_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
+static void swap_rows(const smp_io *io, int32_t orientation, int64_t y0, int64_t y1)
 {
     const smp_view *in = &io->in, *out = &io->out;
     bool converts = in->format != out->format;
@@ -260,7 +260,7 @@ static void swap_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
             const int64_t left = out->width - x - size.columns; /* columns of the tiles after this one */
             tile t = {.rows = (int)(y1 - y < size.rows ? y1 - y : size.rows),
                       .columns = (int)(left < 0 ? out->width - x : size.columns)};
-            bool mirror_x = how & SMP_ORIENT_MIRROR_X, mirror_y = how & SMP_ORIENT_MIRROR_Y;
+            bool mirror_x = orientation & SMP_ORIENT_MIRROR_X, mirror_y = orientation & SMP_ORIENT_MIRROR_Y;
             int64_t sx = mirror_x ? in->width - y - t.rows : y; /* the tile's first input column */
             t.from = (const char *)smp_row(in, mirror_y ? in->height - 1 - x : x) + sx * px;
             t.from_stride = (ptrdiff_t)(mirror_y ? -in->stride : in->stride);
@@ -346,10 +346,10 @@ static void reverse_row(char *restrict to, const char *restrict from, int64_t pi
 }
 
 /* Output rows y0 .. y1-1 where rows stay rows: copied or reversed, in the same or the opposite order. */
-static void keep_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
+static void keep_rows(const smp_io *io, int32_t orientation, int64_t y0, int64_t y1)
 {
     const smp_view *in = &io->in, *out = &io->out;
-    bool mirror_x = how & SMP_ORIENT_MIRROR_X, mirror_y = how & SMP_ORIENT_MIRROR_Y;
+    bool mirror_x = orientation & SMP_ORIENT_MIRROR_X, mirror_y = orientation & SMP_ORIENT_MIRROR_Y;
     int px = (int)smp_sample_size(in->format) * in->channels;
     int64_t out_px = smp_sample_size(out->format) * out->channels, width = in->width;
     char reversed[TILE_BYTES] __attribute__((aligned(64)));
@@ -389,8 +389,8 @@ SMP_CPU_KERNEL(transpose_tiled)
 {
     (void)scratch;
     const smp_orientation *p = params;
-    if (p->how & SMP_ORIENT_SWAP)
-        swap_rows(io, p->how, y0, y1);
+    if (p->orientation & SMP_ORIENT_SWAP)
+        swap_rows(io, p->orientation, y0, y1);
     else
-        keep_rows(io, p->how, y0, y1);
+        keep_rows(io, p->orientation, y0, y1);
 }

@@ -44,7 +44,7 @@ template <typename T> struct transpose_sample<T, T> {
 
 template <typename IN, typename OUT> SMP_DEVICE void transpose_naive(const smp_io &io, const smp_orientation &p)
 {
-    const smp_transpose_part part = smp_transpose_part_of(&io, p.how);
+    const smp_transpose_part part = smp_transpose_part_of(&io, p.orientation);
     const int64_t channels = io.in.channels, n = part.columns * channels;
     unsigned clipped = 0;
     for (int64_t r = blockIdx.y * blockDim.y + threadIdx.y; r < part.rows; r += gridDim.y * blockDim.y) {
@@ -53,7 +53,7 @@ template <typename IN, typename OUT> SMP_DEVICE void transpose_naive(const smp_i
         for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
             const int64_t sx = i <= INT32_MAX ? (int64_t)((uint32_t)i / (uint32_t)channels) : i / channels;
             int64_t x, y;
-            smp_transpose_target(p.how, io.in.width, io.in.height, part.column + sx, sy, &x, &y);
+            smp_transpose_target(p.orientation, io.in.width, io.in.height, part.column + sx, sy, &x, &y);
             smp_out<OUT>(io.out, y)[x * channels + (i - sx * channels)] =
                 transpose_sample<IN, OUT>::of(in[i], io.clipped != nullptr, &clipped);
         }
@@ -65,7 +65,7 @@ SMP_KERNEL_FORMATS(transpose_naive, smp_orientation)
 
 /* A tile of SMP_TRANSPOSE_SIDE x SMP_TRANSPOSE_SIDE pixels of the output, or a partial one: its input pixels come into
  * shared memory row by row, PAD pixels between rows, mirrored rows last first, and leave in output order. */
-template <typename IN, typename OUT, int PAD> SMP_DEVICE void transpose_tile(const smp_io &io, int32_t how)
+template <typename IN, typename OUT, int PAD> SMP_DEVICE void transpose_tile(const smp_io &io, int32_t orientation)
 {
     SMP_SMEM_DYNAMIC(IN, s);
     constexpr int SIDE = SMP_TRANSPOSE_SIDE, ROWS = SMP_TRANSPOSE_ROWS;
@@ -74,7 +74,8 @@ template <typename IN, typename OUT, int PAD> SMP_DEVICE void transpose_tile(con
     const int64_t y0 = io.out.y0 + ((int64_t)blockIdx.z * gridDim.y + blockIdx.y) * SIDE;
     if (y0 >= io.out.y0 + io.out.rows)
         return;
-    const bool swap = how & SMP_ORIENT_SWAP, mirror_x = how & SMP_ORIENT_MIRROR_X, mirror_y = how & SMP_ORIENT_MIRROR_Y;
+    const bool swap = orientation & SMP_ORIENT_SWAP, mirror_x = orientation & SMP_ORIENT_MIRROR_X,
+               mirror_y = orientation & SMP_ORIENT_MIRROR_Y;
     const int nx = (int)min((int64_t)SIDE, io.out.width - x0),
               ny = (int)min((int64_t)SIDE, io.out.y0 + io.out.rows - y0);
     const int columns = swap ? ny : nx, rows = swap ? nx : ny; /* of the input */
@@ -110,12 +111,12 @@ template <typename IN, typename OUT, int PAD> SMP_DEVICE void transpose_tile(con
 
 template <typename IN, typename OUT> SMP_DEVICE void transpose_tiled(const smp_io &io, const smp_orientation &p)
 {
-    transpose_tile<IN, OUT, 0>(io, p.how);
+    transpose_tile<IN, OUT, 0>(io, p.orientation);
 }
 SMP_KERNEL_FORMATS(transpose_tiled, smp_orientation)
 
 template <typename IN, typename OUT> SMP_DEVICE void transpose_padded(const smp_io &io, const smp_orientation &p)
 {
-    transpose_tile<IN, OUT, 1>(io, p.how);
+    transpose_tile<IN, OUT, 1>(io, p.orientation);
 }
 SMP_KERNEL_FORMATS(transpose_padded, smp_orientation)

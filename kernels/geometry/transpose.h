@@ -4,6 +4,7 @@
 #define SMP_KERNELS_GEOMETRY_TRANSPOSE_H
 
 #include "lib/cpu_kernel.h"
+#include "lib/tuning.h"
 
 /* Where the sample of output pixel (x, y) comes from: first (sx, sy) = (y, x) if SMP_ORIENT_SWAP, else (x, y); then the
  * mirrors, counted in input columns and rows. */
@@ -25,7 +26,7 @@ enum {
 };
 
 typedef struct smp_orientation {
-    int32_t how; /* SMP_ORIENT_* */
+    int32_t orientation; /* SMP_ORIENT_* */
 } smp_orientation;
 
 /* The transform that shows a picture of this EXIF orientation (1..8; TIFF 6.0, tag 274) upright. */
@@ -52,50 +53,34 @@ SMP_HOST_DEVICE int32_t smp_orientation_of_exif(int64_t orientation)
 }
 
 /* 1 when an output row needs other input rows than its own. */
-SMP_HOST_DEVICE int smp_transpose_moves_rows(int32_t how)
+SMP_HOST_DEVICE int smp_transpose_moves_rows(int32_t orientation)
 {
-    return (how & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_Y)) != 0;
+    return (orientation & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_Y)) != 0;
 }
 
 /* The input pixel of output pixel (x, y), for an input of width x height pixels. */
-SMP_HOST_DEVICE void smp_transpose_source(int32_t how, int64_t width, int64_t height, int64_t x, int64_t y, int64_t *sx,
-                                          int64_t *sy)
+SMP_HOST_DEVICE void smp_transpose_source(int32_t orientation, int64_t width, int64_t height, int64_t x, int64_t y,
+                                          int64_t *sx, int64_t *sy)
 {
-    int64_t u = how & SMP_ORIENT_SWAP ? y : x, v = how & SMP_ORIENT_SWAP ? x : y;
-    *sx = how & SMP_ORIENT_MIRROR_X ? width - 1 - u : u;
-    *sy = how & SMP_ORIENT_MIRROR_Y ? height - 1 - v : v;
+    int64_t u = orientation & SMP_ORIENT_SWAP ? y : x, v = orientation & SMP_ORIENT_SWAP ? x : y;
+    *sx = orientation & SMP_ORIENT_MIRROR_X ? width - 1 - u : u;
+    *sy = orientation & SMP_ORIENT_MIRROR_Y ? height - 1 - v : v;
 }
 
 /* The inverse: the output pixel of input pixel (sx, sy). */
-SMP_HOST_DEVICE void smp_transpose_target(int32_t how, int64_t width, int64_t height, int64_t sx, int64_t sy,
+SMP_HOST_DEVICE void smp_transpose_target(int32_t orientation, int64_t width, int64_t height, int64_t sx, int64_t sy,
                                           int64_t *x, int64_t *y)
 {
-    int64_t u = how & SMP_ORIENT_MIRROR_X ? width - 1 - sx : sx, v = how & SMP_ORIENT_MIRROR_Y ? height - 1 - sy : sy;
-    *x = how & SMP_ORIENT_SWAP ? v : u;
-    *y = how & SMP_ORIENT_SWAP ? u : v;
+    int64_t u = orientation & SMP_ORIENT_MIRROR_X ? width - 1 - sx : sx,
+            v = orientation & SMP_ORIENT_MIRROR_Y ? height - 1 - sy : sy;
+    *x = orientation & SMP_ORIENT_SWAP ? v : u;
+    *y = orientation & SMP_ORIENT_SWAP ? u : v;
 }
 
 /* The side of a CPU tile in pixels, of which a thread's rows are a multiple. 64 pixels of one byte are a cache line. */
 enum { SMP_TRANSPOSE_TILE = 64 };
 
 /* ---------------------------------------------------------------------------------------------- geometry on GPUs */
-
-/* tiled and padded: square tiles of the output, and the rows of threads that share one. */
-enum { SMP_TRANSPOSE_SIDE = 32, SMP_TRANSPOSE_ROWS = 8 };
-
-/* swizzled: X(bytes of a pixel, side, across, down, threads, blocks). A cell is side x side pixels whose rows are 16
- * bytes, or 12 where a pixel has three parts; a tile is `across` cells along the input's rows and `down` cells along
- * its columns. Speed needs long tile rows on both sides (256 to 1024 bytes) and few rows in a warp's load. An SM's
- * registers hold `blocks` blocks, so that some load while others store; more blocks are slower. */
-#define SMP_TRANSPOSE_SHAPES(X)                                                                                        \
-    X(1, 16, 16, 16, 256, 2)                                                                                           \
-    X(2, 8, 32, 16, 256, 2)                                                                                            \
-    X(3, 4, 32, 32, 256, 2)                                                                                            \
-    X(4, 4, 16, 16, 256, 4)                                                                                            \
-    X(6, 2, 64, 64, 512, 1)                                                                                            \
-    X(8, 2, 32, 32, 512, 2)                                                                                            \
-    X(12, 1, 64, 64, 512, 2)                                                                                           \
-    X(16, 1, 64, 64, 512, 2)
 
 typedef struct smp_transpose_shape {
     int side, across, down, threads; /* side 0: there is no such kernel */
@@ -140,9 +125,10 @@ typedef struct smp_transpose_part {
     int64_t column, columns, row, rows;
 } smp_transpose_part;
 
-SMP_HOST_DEVICE smp_transpose_part smp_transpose_part_of(const smp_io *io, int32_t how)
+SMP_HOST_DEVICE smp_transpose_part smp_transpose_part_of(const smp_io *io, int32_t orientation)
 {
-    const int swap = how & SMP_ORIENT_SWAP, mirrored = how & (swap ? SMP_ORIENT_MIRROR_X : SMP_ORIENT_MIRROR_Y);
+    const int swap = orientation & SMP_ORIENT_SWAP,
+              mirrored = orientation & (swap ? SMP_ORIENT_MIRROR_X : SMP_ORIENT_MIRROR_Y);
     const int64_t from = io->out.y0, end = from + io->out.rows;
     const int64_t first = mirrored ? (swap ? io->in.width : io->in.height) - end : from;
     const smp_transpose_part columns = {first, end - from, 0, io->in.height},
@@ -156,18 +142,15 @@ typedef struct smp_transpose_span {
 } smp_transpose_span;
 
 /* The input's columns of which the output's rows are made, where rows and columns swap. */
-SMP_HOST_DEVICE smp_transpose_span smp_transpose_columns(const smp_io *io, int32_t how, int64_t row_multiple,
+SMP_HOST_DEVICE smp_transpose_span smp_transpose_columns(const smp_io *io, int32_t orientation, int64_t row_multiple,
                                                          int64_t tile)
 {
-    const smp_transpose_part part = smp_transpose_part_of(io, how);
+    const smp_transpose_part part = smp_transpose_part_of(io, orientation);
     smp_transpose_span s = {part.column, part.column + part.columns, part.column / row_multiple * row_multiple, 1};
     if (s.to > s.from)
         s.tiles = (s.to - s.start + tile - 1) / tile;
     return s;
 }
-
-/* Kernels that keep rows (flip.cu): threads of a block, and blocks of an SM, the most that it holds. */
-enum { SMP_TRANSPOSE_THREADS = 256, SMP_TRANSPOSE_BLOCKS = 8 };
 
 #ifdef __cplusplus
 extern "C" {

@@ -53,7 +53,7 @@ template <int PX> SMP_DEVICE vec128 transpose_of_tile(const vec128 *tile, int r,
 }
 
 /* Pixels of 1, 2, 4, 8 or 16 bytes. */
-template <int PX> SMP_DEVICE void transpose_swizzled_tile(const smp_io &io, int32_t how)
+template <int PX> SMP_DEVICE void transpose_swizzled_tile(const smp_io &io, int32_t orientation)
 {
     typedef transpose_shape<PX> shape;
     constexpr int N = shape::side, VECS = shape::down, CELLS = shape::across * shape::down / shape::threads;
@@ -63,7 +63,7 @@ template <int PX> SMP_DEVICE void transpose_swizzled_tile(const smp_io &io, int3
     static_assert(shape::threads % VECS == 0 && shape::columns % STORED == 0, "the block stores whole rows");
     SMP_SMEM_DYNAMIC(vec128, tile); /* `columns` rows of VECS vectors */
     transpose_place t;
-    if (!transpose_place_of<PX>(io, how, &t))
+    if (!transpose_place_of<PX>(io, orientation, &t))
         return;
     vec128 v[CELLS][N];
     const unsigned char *const from = t.in + t.x0 * t.in_step + t.a0 * PX;

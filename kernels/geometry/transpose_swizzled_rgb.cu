@@ -40,7 +40,7 @@ SMP_DEVICE void transpose_three(uint32_t (&v)[4][3])
 }
 
 /* Pixels of 3, 6 or 12 bytes. */
-template <int PX> SMP_DEVICE void transpose_rgb_tile(const smp_io &io, int32_t how)
+template <int PX> SMP_DEVICE void transpose_rgb_tile(const smp_io &io, int32_t orientation)
 {
     typedef transpose_shape<PX> shape;
     constexpr int B = shape::side, T = shape::threads, CELLS = shape::across * shape::down / T;
@@ -50,7 +50,7 @@ template <int PX> SMP_DEVICE void transpose_rgb_tile(const smp_io &io, int32_t h
     static_assert(B * PX == 12 && IN_VECS % 8 == 0 && OUT_VECS % 8 == 0, "8 lanes stay in a row");
     SMP_SMEM_DYNAMIC(uint32_t, s);
     transpose_place t;
-    if (!transpose_place_of<PX>(io, how, &t))
+    if (!transpose_place_of<PX>(io, orientation, &t))
         return;
     const unsigned char *from = t.in + t.x0 * t.in_step + t.a0 * PX;
     transpose_fetch_rows<PX>(t, from,

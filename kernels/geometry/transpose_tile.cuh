@@ -34,14 +34,14 @@ struct transpose_place {
     SMP_DEVICE_MEMBER bool stores(int r) const { return (unsigned)(r - first) < (unsigned)(columns - first); }
 };
 
-template <int PX> SMP_DEVICE bool transpose_place_of(const smp_io &io, int32_t how, transpose_place *t)
+template <int PX> SMP_DEVICE bool transpose_place_of(const smp_io &io, int32_t orientation, transpose_place *t)
 {
     typedef transpose_shape<PX> shape;
-    const smp_transpose_span a = smp_transpose_columns(&io, how, shape::row_multiple, shape::columns);
+    const smp_transpose_span a = smp_transpose_columns(&io, orientation, shape::row_multiple, shape::columns);
     const int64_t k = (int64_t)blockIdx.z * gridDim.y + blockIdx.y;
     if (k >= a.tiles || a.from >= a.to)
         return false;
-    const bool mirror_x = how & SMP_ORIENT_MIRROR_X, mirror_y = how & SMP_ORIENT_MIRROR_Y;
+    const bool mirror_x = orientation & SMP_ORIENT_MIRROR_X, mirror_y = orientation & SMP_ORIENT_MIRROR_Y;
     const int64_t tile = k > 0 ? k - 1 : a.tiles - 1; /* the partial tile first, so that it does not finish last */
     t->a0 = a.start + tile * shape::columns;
     t->x0 = (int64_t)blockIdx.x * shape::rows;
@@ -71,7 +71,7 @@ template <int PX, int WIDE> SMP_DEVICE void transpose_cell(int k, int *cx, int *
     SMP_KERNEL_BOUNDS(transpose_shape<px>::threads, transpose_shape<px>::blocks,                                       \
                       transpose_swizzled_##channels##_##format##_##format, smp_orientation, io, p)                     \
     {                                                                                                                  \
-        body<px>(io, p.how);                                                                                           \
+        body<px>(io, p.orientation);                                                                                   \
     }
 
 #endif

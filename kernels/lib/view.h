@@ -54,8 +54,10 @@ typedef struct smp_strips {
 typedef struct smp_io {
     smp_view out;
     smp_view in;
-    smp_view by; /* the second picture (`by=@tap` or a file), with the rows of `in`. Without one: the stage's input for
-                  * launches that read the scratch picture, its output for launches that write it, else data null */
+    smp_view
+        second; /* the second picture (`by=@tap` or a file), with the rows of `in`. Without one: the stage's input
+                 * for launches that read the scratch picture, its output for launches that write it, else data null
+                 */
     const void *table; /* what the stage's plan() made (weights, look-up tables), or null */
     void *result;      /* a reduction's results, see smp_result_kind; null for other stages */
     uint64_t *clipped; /* counts samples that the final store clamps; may be null. A CPU has one a thread */
@@ -125,7 +127,8 @@ SMP_HOST_DEVICE int smp_view_aligned(const smp_view *v)
 }
 SMP_HOST_DEVICE int smp_rows_aligned(const smp_io *io)
 {
-    return smp_view_aligned(&io->in) && smp_view_aligned(&io->out) && (!io->by.data || smp_view_aligned(&io->by));
+    return smp_view_aligned(&io->in) && smp_view_aligned(&io->out) &&
+           (!io->second.data || smp_view_aligned(&io->second));
 }
 
 /* Rounding happens once, at the store: to nearest, ties to even, clamped to 0..255 or 0..65535; NaN becomes 0. Adding

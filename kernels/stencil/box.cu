@@ -4,7 +4,7 @@
  *          the sums at every place, with a barrier between, and each thread adds the blocks of its windows. The column
  *          pass accesses float4s, the row pass single words: no conflicts. Time grows with log2(size) and with the
  *          halo. Windows that do not fit twice into 48 KB are added as in naive.
- *   fused  u8 and small odd sizes: one launch (box_warp.cu). Otherwise as tiled. */
+ *   warp   u8 and small odd sizes: one launch (box_warp.cu). Otherwise as tiled. */
 #include "stencil/box.h"
 
 #include "stencil/stencil.cuh"
@@ -32,7 +32,7 @@ template <typename IN, typename OUT> SMP_DEVICE void box_columns(const smp_io &i
 SMP_KERNEL_INTO_F32(box_rows, smp_box)
 SMP_KERNEL_FROM_F32(box_columns, smp_box)
 
-/* Row sums; geometry: smp_geometry_box_rows. */
+/* Row sums; grid: rows_grid() of src/stages/box.c. */
 template <typename IN> SMP_DEVICE void box_rows_tile(const smp_io &io, const smp_box &box, float *shared)
 {
     const float outside = smp_outside(box.edge, box.fill, io.in.white);
@@ -95,7 +95,8 @@ SMP_DEVICE stencil_float4 box_between(const smp_view &in, int64_t y, int64_t x, 
 
 enum { BOX_FLOAT4S = SMP_BOX_COLUMNS / 4 }; /* in a row of the tile */
 
-/* Column sums and means; geometry: smp_geometry_box_columns. A thread has float4 t % 8 of rows t / 8 and t / 8 + 32. */
+/* Column sums and means; grid: columns_grid() of src/stages/box.c. A thread has float4 t % 8 of rows t / 8 and t / 8
+ * + 32. */
 template <typename OUT> SMP_DEVICE void box_columns_tile(const smp_io &io, const smp_box &box, stencil_float4 *shared)
 {
     const float outside = smp_box_flat(smp_outside(box.edge, box.fill, io.in.white), box.size);

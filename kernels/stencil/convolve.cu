@@ -5,8 +5,8 @@
  *          samples are 32 apart: neighbouring lanes read neighbouring words, without conflicts, for any number of
  *          channels. Weights of kernels up to 15 x 15 come from the constant bank. From 5 x 5 on arithmetic is the
  *          limit.
- * convolve_warp.cu takes squares of 3, 5 and 7 where formats allow it: 60 instructions a sample of 7 x 7 instead of
- * 246. */
+ *   warp   squares of 3, 5 and 7 of u8 and f32 (convolve_warp.cu): 60 instructions a sample of 7 x 7 instead of 246.
+ * The others as tiled. */
 #include "stencil/convolve.h"
 
 #include "stencil/stencil.cuh"
@@ -63,7 +63,7 @@ SMP_DEVICE void convolve_add_row(float sum[4][4], const float *at, int row, int 
     }
 }
 
-/* Geometry: smp_geometry_convolve. */
+/* Grid: tiled() of src/stages/shared/kernel_matrix.c. */
 template <typename IN, typename OUT, typename WEIGHTS>
 SMP_DEVICE void convolve_tile(const smp_io &io, const smp_convolve &kernel, const WEIGHTS &k, float *shared)
 {

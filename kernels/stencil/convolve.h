@@ -6,6 +6,7 @@
 #ifndef SMP_KERNELS_STENCIL_CONVOLVE_H
 #define SMP_KERNELS_STENCIL_CONVOLVE_H
 
+#include "lib/tuning.h"
 #include "stencil/stencil.h"
 
 enum {
@@ -66,8 +67,6 @@ SMP_HOST_DEVICE size_t smp_convolve_scratch(const smp_convolve *kernel, int chan
 /* GPU: a tile is SMP_CONVOLVE_ACROSS samples by SMP_CONVOLVE_DOWN rows. A thread has four samples, 32 apart, of four
  * rows. Rows come into shared memory in batches; a row begins at a multiple of four samples, `margin` before the tile.
  */
-enum { SMP_CONVOLVE_ACROSS = 128, SMP_CONVOLVE_DOWN = 32, SMP_CONVOLVE_SHARED = 48 * 1024 };
-
 SMP_HOST_DEVICE int smp_convolve_margin(const smp_convolve *kernel, int channels)
 {
     return (kernel->left * channels + 3) / 4 * 4;
@@ -85,10 +84,8 @@ SMP_HOST_DEVICE int smp_convolve_batch(const smp_convolve *kernel, int channels)
     return all < most ? all : most;
 }
 
-/* GPU: the kernels of convolve_warp.cu, one warp a strip of 512 bytes: rows of a group. */
-enum { SMP_CONVOLVE_WARP_ROWS = 4 };
-
-/* The side of the kernel for this launch, or 0: none. The border value must be zero; offsets in a row have 32 bits. */
+/* GPU: the side of convolve_warp.cu's kernel, one warp a strip, for this launch, or 0: none. The border value must be
+ * zero; offsets in a row have 32 bits. */
 SMP_HOST_DEVICE int smp_convolve_warp(const smp_convolve *kernel, const smp_io *io)
 {
     const int channels = io->in.channels, side = kernel->rows;

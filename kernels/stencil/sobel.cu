@@ -6,8 +6,8 @@
  *          and stores float4s. Neighbouring lanes read neighbouring float4s: no conflicts. The distance of the
  *          neighbours, the channels, is a constant of the kernel up to 4; beyond, single samples are read, four lanes a
  *          bank, which the conflict count shows.
- * sobel_warp.cu takes sobel of u8 and f32 with 1, 3 or 4 channels, none of them alpha: 13 instructions a u8 sample
- * instead of 101. */
+ *   warp   sobel of u8 and f32 with 1, 3 or 4 channels, none of them alpha (sobel_warp.cu): 13 instructions a u8 sample
+ *          instead of 101. The others as tiled. */
 #include "stencil/sobel.h"
 
 #include "stencil/stencil.cuh"
@@ -99,7 +99,7 @@ SMP_DEVICE stencil_float4 sobel_float4(const sobel_three &a, const sobel_three &
     return four;
 }
 
-/* Geometry: smp_geometry_sobel. */
+/* Grid: smp_sobel_tiled(). */
 template <typename IN, typename OUT, int C> SMP_DEVICE void sobel_tile_each(const smp_io &io, const smp_sobel &g)
 {
     SMP_SHARED(sobel_tile, s);

@@ -245,11 +245,11 @@ template <int C, int WHAT> SMP_DEVICE void sobel_warp_f32(const smp_io &io, cons
 }
 
 #define SOBEL_WARP(NAME, WHAT, C)                                                                                      \
-    SMP_KERNEL_BOUNDS(32, 20, NAME##C##_u8_u8, smp_sobel, io, p)                                                       \
+    SMP_KERNEL_BOUNDS(32, SMP_SOBEL_WARPS_U8, NAME##C##_u8_u8, smp_sobel, io, p)                                       \
     {                                                                                                                  \
         sobel_warp_u8<C, WHAT>(io, p);                                                                                 \
     }                                                                                                                  \
-    SMP_KERNEL_BOUNDS(32, 24, NAME##C##_f32_f32, smp_sobel, io, p)                                                     \
+    SMP_KERNEL_BOUNDS(32, SMP_SOBEL_WARPS_F32, NAME##C##_f32_f32, smp_sobel, io, p)                                    \
     {                                                                                                                  \
         sobel_warp_f32<C, WHAT>(io, p);                                                                                \
     }

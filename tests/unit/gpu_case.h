@@ -22,6 +22,7 @@
 #include "pipe/plan.h"
 #include "pipe/program.h"
 #include "run/run.h"
+#include "stages/launch.h"
 
 enum { GPU_LINES = 6, GPU_NAMES = 8 };
 
@@ -488,19 +489,22 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
                         [SMP_SCRATCH] = gpu_view(device, &scratch.view, 0, padding < 0 ? padding : 1, &memory[2])};
     if (by && by->memory) {
         second = case_rows(by, top, plan->access == SMP_WHOLE || plan->whole ? c->by->height : bottom);
-        io.by = gpu_view(device, &second.view, shift, 3 * padding, &memory[3]);
+        io.second = gpu_view(device, &second.view, shift, 3 * padding, &memory[3]);
     }
-    const smp_view by_view = io.by;
+    const smp_view by_view = io.second;
+    const smp_io between = {.in = views[SMP_IN], .out = views[SMP_OUT], .second = by_view};
+    const smp_grid known = {.shared_most = (unsigned)device->info.shared_per_block};
+    variant = smp_variant_serving(variant, &between, plan->kernel, &known);
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         if (!smp_launch_runs(&variant->launches[i], true))
             continue;
         io.in = views[variant->launches[i].from];
         io.out = views[variant->launches[i].to];
-        io.by = by_view;
+        io.second = by_view;
         if (!second.memory && variant->launches[i].from == SMP_SCRATCH)
-            io.by = views[SMP_IN];
+            io.second = views[SMP_IN];
         else if (!second.memory && variant->launches[i].to == SMP_SCRATCH)
-            io.by = views[SMP_OUT];
+            io.second = views[SMP_OUT];
         if (device->ops->launch(device, variant, &variant->launches[i], &io, plan, &cost, &err))
             fail_msg("%s %s: %s", c->stage->name, variant->name, err.message);
     }

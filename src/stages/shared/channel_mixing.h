@@ -1,6 +1,6 @@
 /* What the stages that mix a pixel's channels share. */
-#ifndef SMP_STAGES_MIXING_H
-#define SMP_STAGES_MIXING_H
+#ifndef SMP_STAGES_SHARED_CHANNEL_MIXING_H
+#define SMP_STAGES_SHARED_CHANNEL_MIXING_H
 
 #include "elementwise/channel_mix.h"
 #include "stages/stage.h"

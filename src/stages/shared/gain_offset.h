@@ -1,6 +1,6 @@
 /* What the stages share that scale a sound's channels. */
-#ifndef SMP_STAGES_SCALING_H
-#define SMP_STAGES_SCALING_H
+#ifndef SMP_STAGES_SHARED_GAIN_OFFSET_H
+#define SMP_STAGES_SHARED_GAIN_OFFSET_H
 
 #include "audio/gain_offset.h"
 #include "stages/stage.h"

@@ -1,6 +1,6 @@
 /* Programs of operations on single samples (sample_op.h), for the planner. */
-#ifndef SMP_STAGES_MAPS_H
-#define SMP_STAGES_MAPS_H
+#ifndef SMP_STAGES_SHARED_OP_CHAINS_H
+#define SMP_STAGES_SHARED_OP_CHAINS_H
 
 #include "lib/sample_op.h"
 

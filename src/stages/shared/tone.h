@@ -1,6 +1,6 @@
 /* What the stages that apply a tone curve share. */
-#ifndef SMP_STAGES_TONE_H
-#define SMP_STAGES_TONE_H
+#ifndef SMP_STAGES_SHARED_TONE_H
+#define SMP_STAGES_SHARED_TONE_H
 
 #include "elementwise/tone_curve.h"
 #include "stages/stage.h"
