@@ -21,16 +21,6 @@ SMP_HOST_DEVICE float smp_outside(int edge, float fill, float white)
     return edge == SMP_CONSTANT ? fill * white : 0.f;
 }
 
-/* Whether all rows begin at multiples of 16 bytes: kernels with 16-byte accesses require it. Rows in a device's memory
- * do, unless the picture is one pixel wide. */
-SMP_HOST_DEVICE int smp_rows_aligned(const smp_io *io)
-{
-    return ((uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride |
-            (uintptr_t)io->second.stride) %
-               16 ==
-           0;
-}
-
 /* The sample of channel c at pixel (x, y), which may lie outside the picture. outside: from smp_outside(). */
 SMP_HOST_DEVICE float smp_at_border(const smp_view *in, int64_t x, int64_t y, int c, int edge, float outside)
 {
