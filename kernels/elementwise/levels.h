@@ -17,18 +17,24 @@ typedef struct smp_levels {
     int32_t kind; /* 0: no power, 1: a power */
 } smp_levels;
 
-/* A subtraction, a product, a clamp to 0..top. Each rounds to f32 once. NaN stays. */
-SMP_HOST_DEVICE float smp_levels_stretch(float v, float black, float scale, float top)
+/* Each operation rounds to f32 once. NaN stays. */
+SMP_HOST_DEVICE float smp_levels_clamp(float t, float top)
 {
-    float t = (v - black) * scale;
     t = t < 0.f ? 0.f : t;
-    return t > top ? top : t;
+    return smp_one_nan(t > top ? top : t);
+}
+
+/* The power of t clamped to 0..1, times full scale. Clamping the result instead of t leaves a loop that vectorises. */
+SMP_HOST_DEVICE float smp_levels_power(float t, float power, float white)
+{
+    const float r = t > 1.f ? white : smp_powf_(t, power) * white;
+    return smp_one_nan(t < 0.f ? 0.f : r);
 }
 
 SMP_HOST_DEVICE float smp_levels_sample(float v, int channel, const smp_levels *p)
 {
-    const float t = smp_levels_stretch(v, p->black[channel], p->scale[channel], p->top);
-    return smp_one_nan(p->kind ? smp_powf_(t, p->power) * p->white : t);
+    const float t = (v - p->black[channel]) * p->scale[channel];
+    return p->kind ? smp_levels_power(t, p->power, p->white) : smp_levels_clamp(t, p->top);
 }
 
 /* The same for one pair of points, as operations of op_chain: without a power, and with one. */
@@ -39,7 +45,7 @@ typedef struct smp_levels_line {
 SMP_HOST_DEVICE float smp_levels_line_sample(float v, int channel, const smp_levels_line *p)
 {
     (void)channel;
-    return smp_one_nan(smp_levels_stretch(v, p->black, p->scale, p->top));
+    return smp_levels_clamp((v - p->black) * p->scale, p->top);
 }
 
 typedef struct smp_levels_curve {
@@ -49,7 +55,7 @@ typedef struct smp_levels_curve {
 SMP_HOST_DEVICE float smp_levels_curve_sample(float v, int channel, const smp_levels_curve *p)
 {
     (void)channel;
-    return smp_one_nan(smp_powf_(smp_levels_stretch(v, p->black, p->scale, 1.f), p->power) * p->white);
+    return smp_levels_power((v - p->black) * p->scale, p->power, p->white);
 }
 
 #endif

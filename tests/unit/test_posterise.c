@@ -33,7 +33,11 @@ static void ties_go_to_even_and_all_ends_in_the_range(void **state)
     static const float values[] = {0.5f, 0.25f, 0.75f, -3.f, 7.f, INFINITY, -INFINITY},
                        two[] = {0.f, 0.f, 1.f, 0.f, 1.f, 1.f, 0.f}, three[] = {0.5f, 0.f, 1.f, 0.f, 1.f, 1.f, 0.f};
     for (int64_t levels = 2; levels <= 3; levels++) {
-        const kernel_case c = {.stage = &smp_stage_posterise, .params = &levels, .in = case_shape(8, 1, 1, SMP_F32)};
+        const kernel_case c = {.stage = &smp_stage_posterise,
+                               .params = &levels,
+                               .in = case_shape(8, 1, 1, SMP_F32),
+                               .in_storage = SMP_F32,
+                               .out_storage = SMP_F32};
         picture in = picture_make(&c.in, SMP_F32), out;
         for (int i = 0; i < 8; i++)
             picture_set(&in, i, 0, 0, i < 7 ? values[i] : NAN);
