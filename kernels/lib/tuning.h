@@ -71,8 +71,7 @@ enum {
     SMP_BANDED_BUSY = 48             /* warps */
 };
 
-/* ---------------------------------------------------------------------------------------------- sobel, convolve, box, median
- */
+/* ---------------------------------------------------------------------------------------------- stencils */
 
 enum {
     SMP_STRIP_BYTES = 512, /* of a row, the strip of a warp kernel: 16 a lane, one vector load */
