@@ -45,9 +45,9 @@ SMP_DEVICE void gather_naive(const smp_io &io, const SOURCE &source)
 /* 16 bytes of a row of `size` bytes to `to`. False where the words that hold them leave the row. */
 template <typename T> SMP_DEVICE bool gather_word(const gather_place<T> &from, int64_t size, T *to)
 {
-    const transpose_bytes<16, (int)sizeof(T)> bytes(reinterpret_cast<const unsigned char *>(from.at), 0, 16);
+    const vec128_bytes<16, (int)sizeof(T)> bytes(reinterpret_cast<const unsigned char *>(from.at), 0, 16);
     uint32_t w[4 * bytes.loads + 4];
-    if (!bytes.within(from.row, size))
+    if (bytes.vec + 16 * bytes.first < from.row || bytes.vec + 16 * bytes.last > from.row + size)
         return false;
     bytes.load(w);
     vec128 words;

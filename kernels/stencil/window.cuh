@@ -44,7 +44,7 @@ template <int SIZE> struct window_tile {
     float v[SMP_WINDOW_DOWN + SIZE - 1][SMP_WINDOW_ACROSS + SIZE / 2 * SMP_MAX_CHANNELS * 2];
 };
 
-/* Geometry: smp_geometry_window. */
+/* Grid: smp_window_tiles. */
 template <typename IN, typename OUT, int SIZE, int KIND, typename FORMULA>
 SMP_DEVICE void window_tiled(const smp_io &io, const smp_window &g, const FORMULA &formula)
 {

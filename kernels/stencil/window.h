@@ -18,7 +18,7 @@
 enum { SMP_WINDOW_VALUES, SMP_WINDOW_ORDERED };
 
 enum {
-    SMP_WINDOW_MOST = 15,                                /* the largest side of a window, pixels */
+    SMP_WINDOW_MOST = 15,                               /* the largest side of a window, pixels */
     SMP_WINDOW_AREA = SMP_WINDOW_MOST * SMP_WINDOW_MOST /* its samples */
 };
 

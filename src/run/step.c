@@ -19,6 +19,9 @@ int64_t smp_row_bytes(const smp_shape *shape, smp_format storage)
     return shape->width * shape->channels * smp_sample_size((int)storage);
 }
 
+/* A row's padding is the kernels' (lib/view.h). Rows of one pixel have none, which smp_rows_aligned() sees. */
+_Static_assert((int)SMP_ALIGN % (int)SMP_ROW_PADDING == 0, "strides include the padding that kernels may use");
+
 int64_t smp_row_stride(const smp_shape *shape, smp_format storage)
 {
     int64_t bytes = smp_row_bytes(shape, storage);

@@ -1,6 +1,7 @@
 /* median: the middle value of a square. */
 #include "stencil/median.h"
 
+#include "stages/shared/launch_shapes.h"
 #include "stages/shared/window_plan.h"
 
 typedef struct median_params {
@@ -13,6 +14,7 @@ static const smp_param params[] = {
     {"size", offsetof(median_params, size), SMP_T_INT, SMP_UNIT_PX, 1, 255, NULL,
      "side of the square: 3 or 5; 1 changes nothing", NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_ODD},
     SMP_WINDOW_EDGE(median_params),
+    SMP_WINDOW_FILL(median_params),
     {0},
 };
 
@@ -22,7 +24,7 @@ static smp_code check(const void *given, smp_error *err)
     if (p->size <= 5)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "'median' has sizes 3 and 5, not %lld", (long long)p->size);
-    return smp_hint(err, "'median 5' twice reaches further");
+    return smp_hint(err, "'median 5' twice takes larger specks");
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -40,11 +42,11 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     const smp_window *window = kernel;
-    smp_geometry_window(io, kernel, grid);
+    smp_grid_sample_tiles(io, &smp_window_tiles, grid);
     return window->size == 3 ? "median_tiled3" : "median_tiled5";
 }
 
-static const smp_variant variants[] = SMP_WINDOW_VARIANTS(median, "median_tiled3", tiled);
+static const smp_variant variants[] = SMP_WINDOW_VARIANTS(median, .decide = tiled);
 
 const smp_stage smp_stage_median = {
     .name = "median",
@@ -67,6 +69,5 @@ const smp_stage smp_stage_median = {
                                    {"median_filter", "median 3"},
                                    {"medfilt", "median 3"},
                                    {"medfilt2", "median 3"},
-                                   {"despeckle", "median 3"},
                                    {0}},
 };

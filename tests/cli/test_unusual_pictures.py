@@ -138,7 +138,7 @@ class UnusualPictures(CliCase):
         for data, name, note in (
             (still + still, "o1.png", "another PNG follows; only the first is read"),
             (photo + photo, "o2.png", "another JPEG follows; only the first is read"),
-            (png_bytes(ROWS, 16, extra=chunk(b"acTL", struct.pack(">II", 5, 0))), "o3.png", "an animation of 5 pictures"),
+            (animation, "o3.png", "an animation of 5 pictures"),
         ):
             done = self.smp("run", "-e", "invert", "-", name, input=data, text=False)
             self.assertIn(b"warning: standard input: ", done.stderr)

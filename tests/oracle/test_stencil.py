@@ -205,7 +205,8 @@ class Stencils(OracleCase):
             for dtype in FORMATS:
                 for channels in (1, 3, 4):
                     array = picture(31, (61, 45) + (channels,) * (channels > 1), dtype)
-                    self.same(run(array, f"median {size}"), cv2.medianBlur(array, size), f"median {size} {array.dtype} x{channels}")
+                    got = run(array, f"median {size}")
+                    self.same(got, cv2.medianBlur(array, size), f"median {size} {array.dtype} x{channels}")
 
     def test_sharpen_adds_what_a_blur_takes_away(self):
         weights = gaussian_weights(1.5)

@@ -41,7 +41,8 @@ class Point(OracleCase):
                 steps, top = np.float32(levels - 1), np.float32(white(array))
                 want = np.rint(array.astype(np.float32) * steps / top) * top / steps
                 got = run(array, f"posterise {levels}")
-                self.same(got, (np.rint(want) if dtype != np.float32 else want).astype(dtype), f"{array.dtype} {levels}")
+                rounded = np.rint(want) if dtype != np.float32 else want
+                self.same(got, rounded.astype(dtype), f"{array.dtype} {levels}")
 
     def test_gamma(self):
         every = {

@@ -1,8 +1,9 @@
-/* box, convolve, correlate, sobel, laplacian, median and sharpen on GPUs, emulated: every variant gives the definition's bytes,
- * in any order of threads and without mistakes, and shared memory is used without conflicts. (gaussian has a file of
- * its own.) */
+/* box, convolve, correlate, sobel, laplacian, median and sharpen on GPUs, emulated: every variant gives the
+ * definition's bytes, in any order of threads and without mistakes, and shared memory is used without conflicts.
+ * (gaussian has a file of its own.) */
 #include "gpu_case.h"
 
+#include "run/step.h"
 #include "stages/shared/kernel_matrix.h"
 
 extern const smp_stage smp_stage_sobel, smp_stage_box, smp_stage_convolve, smp_stage_sharpen;
@@ -263,6 +264,23 @@ static void five_channels_take_turns_at_the_banks(void **state)
     smp_trace_free(&trace);
 }
 
+/* Kernels may use the padding of aligned rows, so that whoever lays out rows must give them some (lib/view.h). */
+static void rows_of_a_run_own_their_padding(void **state)
+{
+    (void)state;
+    for (int64_t width = 1; width < 200; width++)
+        for (int channels = 1; channels <= SMP_MAX_CHANNELS; channels++)
+            for (int f = 0; f < SMP_FORMATS; f++) {
+                const smp_shape shape = case_shape(width, 3, channels, (smp_format)f);
+                const smp_view view = smp_probe_view(&shape, (smp_format)f, 3);
+                const smp_step step = {.in = shape, .out = shape};
+                smp_view scratch = smp_probe_view(&shape, SMP_F32, 3);
+                scratch.stride = smp_step_scratch_stride(&step);
+                assert_int_equal(smp_view_aligned(&view), width > 1); /* one pixel: packed, as sound is */
+                assert_true(smp_view_aligned(&scratch));
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,8 +294,9 @@ int main(void)
         cmocka_unit_test(any_alignment_and_window_will_do),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
-        cmocka_unit_test(every_rung_launches_its_own_kernel),
         cmocka_unit_test(windows_conflict_nowhere_whatever_the_channels),
+        cmocka_unit_test(every_rung_launches_its_own_kernel),
+        cmocka_unit_test(rows_of_a_run_own_their_padding),
         cmocka_unit_test(five_channels_take_turns_at_the_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

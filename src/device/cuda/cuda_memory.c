@@ -56,9 +56,16 @@ smp_code cuda_alloc(smp_device *device, size_t size, void **out, smp_error *err)
         }
         return code;
     }
-    gpu->blocks[gpu->block_count++] = (cuda_block){memory, want, true};
+    cuda_block *block = &gpu->blocks[gpu->block_count++];
+    *block = (cuda_block){.memory = memory, .size = want};
+    /* Kernels read the padding of rows, which nobody need write: compute-sanitizer's initcheck would report it. The
+     * emulator fills new memory with a pattern of its own. */
+    if (!gpu->driver->emulated)
+        CUDA_TRY(gpu, cuMemsetD8Async, memory, 0, want, gpu->stream);
+    block->borrowed = true;
     *out = (void *)(uintptr_t)memory;
-    return SMP_OK;
+fail:
+    return code;
 }
 
 void cuda_free(smp_device *device, void *memory)
