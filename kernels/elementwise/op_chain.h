@@ -1,6 +1,6 @@
 /* op_chain: programs of operations on single samples (sample_op.h): what each operation is, on any device, and on a CPU
  * over blocks of samples. Every operation is the definition of the stage that says it, called, not written again;
- * tests/unit/test_fuse.c holds every stage that has one against its naive kernel. */
+ * tests/kernels/op_chain.c holds every stage that has one against its naive kernel. */
 #ifndef SMP_KERNELS_SAMPLE_MAP_H
 #define SMP_KERNELS_SAMPLE_MAP_H
 

@@ -3,7 +3,7 @@
  * IEEE operations, fmaf and bit patterns alone, have no branches (a vectorising compiler turns loops over them into
  * vector code) and take about 30 operations.
  *
- * The polynomials are minimax fits (Remez) whose coefficients were rounded to f32; tests/unit/test_math.c checks the
+ * The polynomials are minimax fits (Remez) whose coefficients were rounded to f32; tests/kernels/math.c checks the
  * stated errors against the C library's double functions. */
 #ifndef SMP_KERNELS_MATH_H
 #define SMP_KERNELS_MATH_H
