@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "cli/shipped.h"
 #include "pipe/diag.h"
 
 enum { MAX_COMMANDS = 64 };
@@ -19,36 +20,68 @@ static void open_standard_files(void)
             return;
 }
 
-static smp_code fail_command(const char *name, smp_error *err)
+/* `smempipe WORD ...`, where WORD is no command. words: what follows it. */
+static smp_code fail_command(const char *name, char *const *words, int word_count, smp_error *err)
 {
+    char rest[200] = " IN OUT";
+    if (word_count)
+        smp_cli_words(rest, sizeof rest, words, word_count);
     const char *names[MAX_COMMANDS];
     size_t count = 0, length = strlen(name);
     for (; count < MAX_COMMANDS && count < smp_command_count(); count++)
         names[count] = smp_command_at(count)->name;
     const char *near = smp_nearest(name, length, names, count);
+    const smp_stage *stage = smp_stage_find(name, length);
+    const bool shipped = smp_is_shipped(name);
     if (name[0] == '-') {
         smp_fail(err, SMP_E_USAGE, "unknown option '%s'", name);
         return smp_hint(err, "options follow a command: smempipe COMMAND [options] ...");
     }
-    smp_fail(err, SMP_E_USAGE, "unknown command '%s'", name);
+    if (stage && !stage->internal) {
+        smp_fail(err, SMP_E_USAGE, "'%s' is a stage, not a command", name);
+        return smp_hint(err, "write smempipe run -e '%s'%s", stage->example ? stage->example : name, rest);
+    }
+    smp_fail(err, SMP_E_USAGE, shipped ? "'%s' is a pipeline, not a command" : "unknown command '%s'", name);
+    if (shipped)
+        return smp_hint(err, "write smempipe run %s%s", name, rest);
     if (near)
         return smp_hint(err, "did you mean '%s'?", near);
     if (length > 5 && !strcmp(name + length - 5, ".pipe"))
-        return smp_hint(err, "smempipe run %s IN OUT", name);
+        return smp_hint(err, "smempipe run %s%s", name, rest);
     return smp_hint(err, "smempipe help lists the commands");
+}
+
+/* -h and not --help: one screen. */
+static bool is_short_help(int argc, char *const *argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (!strcmp(argv[i], "-h"))
+            return true;
+    return false;
+}
+
+/* smempipe P.pipe --help */
+static bool asks_for_pipeline(int argc, char *const *argv)
+{
+    size_t length = strlen(argv[1]);
+    return argc == 3 && length > 5 && !strcmp(argv[1] + length - 5, ".pipe") &&
+           (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"));
 }
 
 static smp_code run_command(const smp_command *command, int argc, char **argv, smp_common **common, smp_error *err)
 {
-    bool chunks;
+    bool leaves;
     smp_code code;
     void *settings = smp_alloc(command->settings_size);
     if (!settings)
         return smp_fail_memory(err, "settings", command->settings_size);
-    code = smp_options_parse(command, argc, argv, settings, &chunks, err);
+    code = smp_options_parse(command, argc, argv, settings, &leaves, err);
     **common = *(smp_common *)settings;
-    if (!code && (*common)->help)
-        smp_help_command(stdout, command);
+    const char *pipe = smp_cli_pipe_argument(command, settings);
+    if (!code && (*common)->help && pipe)
+        code = smp_cli_show_pipeline(*common, pipe, err);
+    else if (!code && (*common)->help)
+        smp_help_command(stdout, command, is_short_help(argc, argv));
     else if (!code && (*common)->version)
         puts("smempipe " SMP_VERSION);
     else if (!code) {
@@ -74,12 +107,16 @@ int main(int argc, char **argv)
     const smp_command *command = smp_command_find(argv[1]);
     if (command)
         code = run_command(command, argc - 2, argv + 2, &common, &err);
-    else if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+    else if (!strcmp(argv[1], "-h"))
+        smp_help_short(stdout);
+    else if (!strcmp(argv[1], "--help"))
         smp_help_overview(stdout);
-    else if (!strcmp(argv[1], "--version"))
+    else if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
         puts("smempipe " SMP_VERSION);
+    else if (asks_for_pipeline(argc, argv))
+        code = smp_cli_show_pipeline(common, argv[1], &err);
     else
-        code = fail_command(argv[1], &err);
+        code = fail_command(argv[1], argv + 2, argc - 2, &err);
     smp_cli_error(common, &err);
     smp_code closed = smp_cli_close_stdout(&close_err);
     if (closed && (!code || code == SMP_E_DIFFERENT)) { /* what differs was to be said there */

@@ -1,6 +1,7 @@
 /* Files and folders given on a command line, as a list of files: see find_files.h. */
 #include "batch/find_files.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -16,7 +17,8 @@
 typedef struct walk {
     const smp_find_options *options;
     smp_found_list *list;
-    const char *top; /* the folder given, without slashes at its end */
+    size_t there;        /* of what was given, and */
+    const char *missing; /* the first that is not */
     smp_error *err;
 } walk;
 
@@ -113,22 +115,45 @@ static smp_code read_names(walk *w, const char *folder, names *all)
     return code;
 }
 
-/* A file of a folder; takes over both texts. */
+/* Counts a file that is left out under its extension. */
+static smp_code leave_out(walk *w, const char *name)
+{
+    smp_found_list *list = w->list;
+    char extension[SMP_EXTENSION] = "";
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
+    for (size_t n = 0; dot && dot[n] && n + 1 < sizeof extension; n++)
+        extension[n] = (char)tolower((unsigned char)dot[n]);
+    list->left_out++;
+    for (size_t i = 0; i < list->other_count; i++)
+        if (!strcmp(list->others[i].extension, extension)) {
+            list->others[i].count++;
+            return SMP_OK;
+        }
+    if (!smp_grow(&list->others, &list->other_capacity, list->other_count + 1, sizeof *list->others))
+        return smp_fail_memory(w->err, "extensions", list->other_count);
+    smp_other_files *other = &list->others[list->other_count++];
+    *other = (smp_other_files){.count = 1};
+    memcpy(other->extension, extension, sizeof extension);
+    return SMP_OK;
+}
+
+/* A file of a folder; takes over both texts. status null: what it is cannot be found out, its path being too long. */
 static smp_code consider(walk *w, char *path, char *name, const struct stat *status)
 {
     const smp_find_options *o = w->options;
-    bool wanted = S_ISREG(status->st_mode) || S_ISLNK(status->st_mode);
+    smp_code code = SMP_OK;
+    bool wanted = !status || S_ISREG(status->st_mode) || S_ISLNK(status->st_mode);
     if (wanted && o->include_count)
         wanted = fits_one(name, o->include, o->include_count);
     else if (wanted && (other_by_name(name) || other_kind(name, o->kind))) {
         wanted = false;
-        w->list->left_out++;
+        code = leave_out(w, name);
     }
     if (wanted)
         return add(w, path, name, status);
     smp_free(path);
     smp_free(name);
-    return SMP_OK;
+    return code;
 }
 
 /* The files of a folder, then those of the folders in it. under: its name under the folder given, or "". */
@@ -141,11 +166,12 @@ static smp_code walk_folder(walk *w, const char *folder, const char *under)
         char *path = smp_asprintf("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", all.items[i]);
         char *name = path ? smp_asprintf("%s%s%s", under, under[0] ? "/" : "", all.items[i]) : NULL;
         const bool listed = name && lstat(path, &link) == 0;
+        const bool gone = name && !listed && errno == ENOENT;
         bool there = listed && stat(path, &status) == 0;
         if (listed && !there)
             status = link; /* a link to nothing is tried as a file: who opens it says so */
         bool enter = there && S_ISDIR(status.st_mode), skip = false;
-        if (name && (!listed || fits_one(name, w->options->exclude, w->options->exclude_count)))
+        if (name && (gone || fits_one(name, w->options->exclude, w->options->exclude_count)))
             skip = true;
         else if (enter && (!w->options->recursive || S_ISLNK(link.st_mode))) {
             w->list->folders += !w->options->recursive;
@@ -154,7 +180,7 @@ static smp_code walk_folder(walk *w, const char *folder, const char *under)
         if (!name)
             code = smp_fail_memory(w->err, "a path", PATH_MAX);
         else if (!skip && !enter) {
-            code = consider(w, path, name, &status);
+            code = consider(w, path, name, listed ? &status : NULL);
             continue;
         } else if (!skip) {
             code = smp_grow(&inner.items, &inner.capacity, inner.count + 2, sizeof *inner.items)
@@ -176,16 +202,37 @@ static smp_code walk_folder(walk *w, const char *folder, const char *under)
     return code;
 }
 
+/* Of what is not there: files have an extension. */
+static bool looks_like_folder(const char *given)
+{
+    const char *slash = strrchr(given, '/'), *last = slash ? slash + 1 : given;
+    return !last[0] || !strchr(last + 1, '.');
+}
+
+static smp_code fail_missing(const walk *w, const char *given)
+{
+    smp_fail(w->err, SMP_E_READ, "there is no such file or folder");
+    smp_hint(w->err, "nothing was written; check the name, or the folder that the command runs in");
+    return smp_at(w->err, "%s", given);
+}
+
 static smp_code walk_given(walk *w, const char *given)
 {
     struct stat status;
-    if (!strcmp(given, "-") && w->options->standard_input)
+    if (!strcmp(given, "-") && w->options->standard_input) {
+        w->there++;
         return add(w, smp_strdup(given), smp_strdup(given), NULL);
+    }
     if (!strcmp(given, "-")) {
         smp_fail(w->err, SMP_E_USAGE, "standard input is one file, this works on many");
         return smp_hint(w->err, "name files or folders, or use smempipe run");
     }
     bool there = stat(given, &status) == 0;
+    if (!there && looks_like_folder(given))
+        return fail_missing(w, given);
+    w->there += there;
+    if (!there && !w->missing)
+        w->missing = given;
     if (!there || !S_ISDIR(status.st_mode)) {
         const char *slash = strrchr(given, '/'), *name = slash && slash[1] ? slash + 1 : given;
         if (fits_one(name, w->options->exclude, w->options->exclude_count) ||
@@ -212,6 +259,8 @@ smp_code smp_walk(const char *const *given, size_t count, const smp_find_options
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < count; i++)
         code = walk_given(&w, given[i]);
+    if (!code && w.missing && !w.there)
+        code = fail_missing(&w, w.missing);
     if (code)
         smp_found_free(list);
     return code;
@@ -224,41 +273,34 @@ void smp_found_free(smp_found_list *list)
         smp_free(list->items[i].name);
     }
     smp_free(list->items);
+    smp_free(list->others);
     *list = (smp_found_list){0};
 }
 
-/* ------------------------------------------------------------------------------------------------ paths */
-
-char *smp_real_path(const char *path)
+static int by_count(const void *a_, const void *b_)
 {
-    char *copy = smp_strdup(path[0] ? path : "."), *found = NULL, *answer = NULL;
-    const char *rest = "";
-    size_t cut = copy ? strlen(copy) : 0;
-    while (copy && !(found = realpath(copy, NULL)) && cut > 0) { /* the part that exists */
-        while (cut > 0 && copy[cut - 1] == '/')
-            cut--;
-        while (cut > 0 && copy[cut - 1] != '/')
-            cut--;
-        if (!cut)
-            break;
-        copy[cut] = '\0';
-        rest = path + cut;
-    }
-    if (copy && !found && (found = realpath(".", NULL)))
-        rest = path;
-    if (found)
-        answer = smp_asprintf("%s%s%s", found, rest[0] && strcmp(found, "/") != 0 ? "/" : "", rest);
-    free(found);
-    smp_free(copy);
-    for (size_t n = answer ? strlen(answer) : 0; n > 1 && answer[n - 1] == '/'; n--)
-        answer[n - 1] = '\0';
-    return answer;
+    const smp_other_files *a = a_, *b = b_;
+    return a->count != b->count ? (a->count < b->count ? 1 : -1) : strcmp(a->extension, b->extension);
 }
 
-bool smp_path_within(const char *path, const char *folder)
+char *smp_found_others_text(smp_found_list *list)
 {
-    size_t length = strlen(folder);
-    if (length == 1 && folder[0] == '/')
-        return true;
-    return strncmp(path, folder, length) == 0 && (!path[length] || path[length] == '/');
+    enum { MOST_NAMED = 8 };
+    char *text = smp_strdup("");
+    size_t named = 0;
+    if (list->other_count)
+        qsort(list->others, list->other_count, sizeof *list->others, by_count);
+    for (size_t i = 0; text && i < list->other_count && i < MOST_NAMED; i++) {
+        const smp_other_files *other = &list->others[i];
+        char *longer = smp_asprintf("%s%s%zu %s", text, i ? ", " : "", other->count, other->extension);
+        named += other->count;
+        smp_free(text);
+        text = longer;
+    }
+    if (text && named < list->left_out) {
+        char *longer = smp_asprintf("%s, %zu more", text, list->left_out - named);
+        smp_free(text);
+        text = longer;
+    }
+    return text;
 }

@@ -27,26 +27,33 @@ typedef struct smp_found {
     bool regular; /* size, mtime and inode mean something */
 } smp_found;
 
+enum { SMP_EXTENSION = 16 }; /* bytes of an extension that are compared, with its dot and end */
+
+typedef struct smp_other_files {
+    char extension[SMP_EXTENSION]; /* ".mov", in lower case */
+    size_t count;
+} smp_other_files;
+
 typedef struct smp_found_list {
     smp_found *items;
     size_t count, capacity;
-    size_t left_out; /* files of folders that are something else by their names */
-    size_t folders;  /* of folders given that were not entered, not being recursive */
+    size_t left_out;         /* files of folders that are something else by their names, and */
+    smp_other_files *others; /* how many of each extension */
+    size_t other_count, other_capacity;
+    size_t folders; /* of folders given that were not entered, not being recursive */
 } smp_found_list;
 
 /* In the order given; what lies in a folder in the order of its bytes, so that every run and every shard sees the same.
  * Of a folder, hidden files are left out, and without `include` those that their extension says to be of another kind,
- * or that is in ignored_extensions.def. A file that cannot be found is on the list all the same: who opens it says why
- * it cannot. */
+ * or that is in ignored_extensions.def. A file whose path is too long, or that cannot be looked at for another reason,
+ * is on the list all the same: who opens it says why it cannot. A path given that is not there is SMP_E_READ when it
+ * looks like a folder's (no extension, or a slash at its end) or nothing else that was given is there; else it is on
+ * the list too. */
 smp_code smp_walk(const char *const *given, size_t count, const smp_find_options *options, smp_found_list *list,
                   smp_error *err);
 void smp_found_free(smp_found_list *list);
 
-/* The absolute path, links resolved, of a path whose last components may not exist yet; from smp_alloc, null without
- * memory. */
-char *smp_real_path(const char *path);
-
-/* Whether `path` is `folder` or lies in it; both as smp_real_path gives them. */
-bool smp_path_within(const char *path, const char *folder);
+/* "214 .mov, 30 .aae": what was left out, most of it first; from smp_alloc, null without memory. */
+char *smp_found_others_text(smp_found_list *list);
 
 #endif

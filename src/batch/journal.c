@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "io/source.h"
 
-static const char title[] = "smempipe journal 1\n";
+static const char title[] = "smempipe journal 2\n"; /* 1 wrote names without quotes */
 
 /* ------------------------------------------------------------------------------------------------ hashes */
 
@@ -60,34 +60,40 @@ struct smp_journal_log {
     size_t text_count, text_capacity;
 };
 
-static void unescape(char *text)
+/* Reads a name in double quotes, in place: backslashes stand before quotes, backslashes and, as n, ends of lines. Null
+ * for a text that does not end with its closing quote, as the last one of a run that was killed may. */
+static char *read_quoted(char *text)
 {
-    char *to = text;
-    for (const char *from = text; *from; from++) {
+    if (*text != '"')
+        return NULL;
+    char *to = text, *from = text + 1;
+    for (; *from && *from != '"'; from++) {
         if (*from == '\\' && from[1]) {
             from++;
             *to++ = *from == 'n' ? '\n' : *from;
         } else
             *to++ = *from;
     }
+    if (*from != '"' || from[1])
+        return NULL;
     *to = '\0';
+    return text;
 }
 
-/* "done INPUT WORK SIZE TIME OUTPUT", hashes in 32 hexadecimal digits. */
+/* done INPUT WORK SIZE TIME "OUTPUT", hashes in 32 hexadecimal digits. */
 static bool read_line(char *line, record *out)
 {
     char word[8];
     int at = 0;
     smp_journal_entry *e = &out->entry;
     *out = (record){0};
-    if (sscanf(line, "%7s %16" SCNx64 "%16" SCNx64 " %16" SCNx64 "%16" SCNx64 " %" SCNu64 " %" SCNd64 " %n", word,
+    if (sscanf(line, "%7s %16" SCNx64 "%16" SCNx64 " %16" SCNx64 "%16" SCNx64 " %" SCNu64 " %" SCNd64 "%n", word,
                &e->input.a, &e->input.b, &e->work.a, &e->work.b, &e->size, &e->mtime, &at) != 7 ||
-        !at || !line[at] || (strcmp(word, "done") && strcmp(word, "begin")))
+        !at || line[at] != ' ' || (strcmp(word, "done") && strcmp(word, "begin")))
         return false;
     e->done = word[0] == 'd';
-    unescape(line + at);
-    out->output = line + at;
-    return true;
+    out->output = read_quoted(line + at + 1);
+    return out->output && out->output[0];
 }
 
 static smp_code read_lines(smp_journal_log *log, char *text, smp_error *err)
@@ -319,7 +325,7 @@ smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp
 smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_journal_entry *e, smp_error *err)
 {
     enum { NUMBERS = 128 };
-    size_t most = NUMBERS + 2 * strlen(output) + 2;
+    size_t most = NUMBERS + 2 * strlen(output) + sizeof "\"\"\n";
     char *line = smp_alloc_raw(most);
     if (!line)
         return smp_fail_memory(err, "a line", most);
@@ -327,11 +333,13 @@ smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_jou
         snprintf(line, NUMBERS, "%s %016" PRIx64 "%016" PRIx64 " %016" PRIx64 "%016" PRIx64 " %" PRIu64 " %" PRId64 " ",
                  e->done ? "done" : "begin", e->input.a, e->input.b, e->work.a, e->work.b, e->size, e->mtime);
     char *to = line + used;
+    *to++ = '"';
     for (const char *from = output; *from; from++) {
-        if (*from == '\\' || *from == '\n')
+        if (*from == '\\' || *from == '\n' || *from == '"')
             *to++ = '\\';
         *to++ = *from == '\n' ? 'n' : *from;
     }
+    *to++ = '"';
     *to++ = '\n';
     smp_code code = write_line(journal, line, (size_t)(to - line), err);
     smp_free(line);

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "io/media.h"
 #include "io/source.h"
 #include "pipe/diag.h"
@@ -69,15 +71,16 @@ static smp_kind made_kind(const smp_program *program)
 }
 
 typedef struct text {
-    char data[PATH_MAX];
-    size_t used;
-    bool full;
+    char *data; /* from smp_alloc; null after a failure to get memory */
+    size_t used, capacity;
+    bool failed;
 } text;
 
 static void put(text *to, const char *from, size_t length)
 {
-    if (length >= sizeof to->data - to->used) {
-        to->full = true;
+    if (to->failed || !smp_grow(&to->data, &to->capacity, to->used + length + 1, 1)) {
+        smp_free(to->data);
+        *to = (text){.failed = true};
         return;
     }
     memcpy(to->data + to->used, from, length);
@@ -93,7 +96,7 @@ static char *fill_in(const char *folder, const char *name, const char *pattern, 
     smp_kind writable = smp_writer_kind(name);
     if (writable == SMP_KIND_NONE || (kind != SMP_KIND_NONE && !(writable & kind)))
         extension = kind == SMP_AUDIO ? "wav" : "png";
-    text to = {.used = 0};
+    text to = {.data = NULL};
     put(&to, folder, strlen(folder));
     if (folder[0] && folder[strlen(folder) - 1] != '/')
         put(&to, "/", 1);
@@ -115,7 +118,7 @@ static char *fill_in(const char *folder, const char *name, const char *pattern, 
             put(&to, from, strlen(from));
         at += length;
     }
-    return to.full ? NULL : smp_strdup(to.data);
+    return to.data;
 }
 
 smp_code smp_outputs_make(const smp_found_list *files, const char *folder, const char *pattern,
@@ -129,8 +132,7 @@ smp_code smp_outputs_make(const smp_found_list *files, const char *folder, const
         if (!((*outputs)[i] = fill_in(folder, files->items[i].name, pattern, kind))) {
             smp_outputs_free(*outputs, files->count);
             *outputs = NULL;
-            smp_fail(err, SMP_E_WRITE, "the name of the output is too long");
-            return smp_at(err, "%s", files->items[i].path);
+            return smp_fail_memory(err, "names", files->count * sizeof **outputs);
         }
     return SMP_OK;
 }
@@ -280,6 +282,41 @@ smp_code smp_outputs_check(const smp_found_list *files, char *const *outputs, co
     if (!code)
         code = check_collisions(files, outputs, program, err);
     return code ? code : check_inodes(files, outputs, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ one target */
+
+static smp_code fail_target(const char *path, int number, smp_error *err)
+{
+    char why[128];
+    smp_fail(err, SMP_E_WRITE, "cannot write there: %s", smp_os_error(number, why, sizeof why));
+    return smp_at(err, "%s", path);
+}
+
+smp_code smp_target_check(const char *path, smp_error *err)
+{
+    struct stat status;
+    size_t length = strlen(path);
+    if (length >= PATH_MAX)
+        return fail_target(path, ENAMETOOLONG, err);
+    for (const char *at = path; *at;) {
+        size_t part = strcspn(at, "/");
+        if (part > NAME_MAX)
+            return fail_target(path, ENAMETOOLONG, err);
+        at += part + (at[part] == '/');
+    }
+    char folder[PATH_MAX];
+    memcpy(folder, path, length + 1);
+    for (char *slash; (slash = strrchr(folder, '/')) && slash > folder;) { /* the nearest folder that is there */
+        *slash = '\0';
+        if (stat(folder, &status) == 0)
+            return !S_ISDIR(status.st_mode)           ? fail_target(path, ENOTDIR, err)
+                   : access(folder, W_OK | X_OK) != 0 ? fail_target(path, errno, err)
+                                                      : SMP_OK;
+        if (errno != ENOENT)
+            return fail_target(path, errno, err);
+    }
+    return access(path[0] == '/' ? "/" : ".", W_OK | X_OK) == 0 ? SMP_OK : fail_target(path, errno, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ folders */

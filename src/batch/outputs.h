@@ -25,6 +25,10 @@ char *smp_target_prefix(const char *output);
 smp_code smp_outputs_check(const smp_found_list *files, char *const *outputs, const smp_program *program,
                            const char *folder, const char *const *given, size_t given_count, smp_error *err);
 
+/* Whether a file of this path could be made, as far as that shows without making it: the lengths of path and names, the
+ * folders on the way, the right to write there. */
+smp_code smp_target_check(const char *path, smp_error *err);
+
 /* Makes the folders on the way to a file. */
 smp_code smp_make_folders(const char *path, smp_error *err);
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "batch/outputs.h"
 #include "io/output.h"
 
@@ -63,7 +64,8 @@ static const char *under_folder(const smp_todo *todo, const char *output)
     return output;
 }
 
-typedef enum past { NOTHING, FINISHED, OURS, OTHER_WORK } past;
+/* OURS may be replaced; CHANGED was made by this work and is not as it was then. */
+typedef enum past { NOTHING, FINISHED, OURS, CHANGED, OTHER_WORK } past;
 
 /* What the journals say of an output that is there. */
 static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp_journal_log *log,
@@ -78,7 +80,9 @@ static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp
         return equal(&p->last.input, &item->input) ? FINISHED : OURS;
     if (p->begun && equal(&p->begun_work, work))
         return OURS;
-    return untouched ? OTHER_WORK : NOTHING;
+    if (untouched)
+        return OTHER_WORK;
+    return p->done && equal(&p->last.work, work) ? CHANGED : NOTHING;
 }
 
 typedef struct conflicts {
@@ -104,13 +108,23 @@ static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
     return there;
 }
 
-static void decide(const smp_todo *todo, smp_todo_item *item, size_t index, const smp_journal_log *log,
-                   conflicts *found)
+int64_t smp_shard_of(const char *name, int64_t shards)
+{
+    smp_hash hash = smp_hash_start();
+    smp_hash_text(&hash, name);
+    uint64_t mixed = hash.a; /* the last bytes of a text reach few bits of FNV: MurmurHash3's finalizer spreads them */
+    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xff51afd7ed558ccd);
+    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+    mixed ^= mixed >> 33;
+    return (int64_t)(mixed % (uint64_t)shards) + 1;
+}
+
+static void decide(const smp_todo *todo, smp_todo_item *item, const smp_journal_log *log, conflicts *found)
 {
     const smp_todo_request *r = todo->request;
     struct stat there;
     item->state = SMP_TODO_DO;
-    if (r->shards > 0 && (int64_t)(index % (size_t)r->shards) != r->shard - 1) {
+    if (r->shards > 0 && smp_shard_of(item->file->name, r->shards) != r->shard) {
         item->state = SMP_TODO_OTHERS;
         return;
     }
@@ -119,11 +133,15 @@ static void decide(const smp_todo *todo, smp_todo_item *item, size_t index, cons
     past before = r->resume && S_ISREG(there.st_mode) ? look_back(todo, item, log, &there) : NOTHING;
     if (before == FINISHED && !saved_are_there(todo, item))
         before = OURS;
+    if (before == CHANGED && r->redo_changed)
+        before = OURS;
     item->replace = r->force || before == OURS;
     if (before == FINISHED)
         item->state = SMP_TODO_DONE;
     else if (r->skip_existing && before != OURS)
         item->state = SMP_TODO_KEPT;
+    else if (!item->replace && before == CHANGED)
+        item->state = SMP_TODO_CHANGED;
     else if (!item->replace) {
         found->other_work += before == OTHER_WORK;
         if (!found->count++)
@@ -156,7 +174,7 @@ static smp_code set_states(smp_todo *todo, const smp_journal_log *log, smp_error
         *item = (smp_todo_item){.file = &todo->found.items[i], .output = todo->outputs[i]};
         code = input_key(item->file, &folder, &item->input, err);
         if (!code)
-            decide(todo, item, i, log, &found);
+            decide(todo, item, log, &found);
     }
     forget(&folder);
     return code || !found.count ? code : fail_conflicts(todo->request, &found, err);
@@ -168,6 +186,7 @@ static void list_files(smp_todo *todo)
         const smp_todo_item *item = &todo->items[i];
         todo->done += item->state == SMP_TODO_DONE;
         todo->kept += item->state == SMP_TODO_KEPT;
+        todo->changed += item->state == SMP_TODO_CHANGED;
         todo->others += item->state == SMP_TODO_OTHERS;
         if (item->state != SMP_TODO_DO)
             continue;

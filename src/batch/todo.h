@@ -11,9 +11,10 @@
 
 typedef enum smp_todo_state {
     SMP_TODO_DO,
-    SMP_TODO_DONE,  /* by an earlier run, says the journal */
-    SMP_TODO_KEPT,  /* there already, and --skip-existing */
-    SMP_TODO_OTHERS /* another shard's */
+    SMP_TODO_DONE,    /* by an earlier run, says the journal */
+    SMP_TODO_KEPT,    /* there already, and --skip-existing */
+    SMP_TODO_CHANGED, /* done by an earlier run, and changed since: left as it is */
+    SMP_TODO_OTHERS   /* another shard's */
 } smp_todo_state;
 
 typedef struct smp_todo_request {
@@ -25,8 +26,13 @@ typedef struct smp_todo_request {
     const smp_program *program;
     smp_hash work; /* of the pipeline and all that changes outputs */
     bool force, resume, skip_existing;
+    bool redo_changed;     /* with resume: make outputs again that were changed after they were made */
     int64_t shard, shards; /* 1..shards of shards; 0 of 0: all */
 } smp_todo_request;
+
+/* Which of `shards` shards, from 1 on, does the input of this name under the folder given. The name alone decides:
+ * files that come or go between the shards' runs move no other file to another shard. */
+int64_t smp_shard_of(const char *name, int64_t shards);
 
 typedef struct smp_todo_item {
     const smp_found *file;
@@ -43,7 +49,7 @@ typedef struct smp_todo {
     smp_todo_item *items;  /* one a file found */
     smp_batch_file *files; /* those to do, for smp_batch_run, and */
     size_t *item_of;       /* which item each is */
-    size_t to_do, done, kept, others;
+    size_t to_do, done, kept, changed, others;
     smp_journal *journal; /* null until smp_todo_start */
     pthread_mutex_t lock; /* of the journal */
 } smp_todo;

@@ -355,6 +355,7 @@ const smp_command smp_command_bank = {
         "(row, column, diagonal, antidiagonal) or with indices. 'smempipe help banks' tells the whole language, "
         "the rules of each compute capability and the keys of --json.",
     .settings_size = sizeof(bank_settings),
+    .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe bank '[32][32] column'", "a column of a tile: 32-way, and how to avoid it"},

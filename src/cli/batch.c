@@ -9,13 +9,14 @@
 #include "batch/outputs.h"
 #include "batch/todo.h"
 #include "cli/many.h"
+#include "cli/shipped.h"
 #include "report/report.h"
 #include "report/text.h"
 
 typedef struct batch_settings {
     smp_many_settings many;
     const char *folder, *pattern, *report, *shard;
-    bool skip_existing, resume, dry_run, strip;
+    bool skip_existing, resume, redo_changed, dry_run, strip;
     int on_error; /* index into continue, stop */
     int64_t png_level, jpeg_quality;
     int samples;
@@ -33,17 +34,21 @@ static const smp_option options[] = {
     {"resume", 0, SMP_O_FLAG, offsetof(batch_settings, resume),
      .help = "go on where a run was interrupted or killed, and do what is new or changed: a journal in the output "
              "folder knows what is done"},
+    {"redo-changed", 0, SMP_O_FLAG, offsetof(batch_settings, redo_changed),
+     .help =
+         "with --resume: make outputs again that were changed since a batch wrote them; without it they are named and "
+         "left as they are"},
     {"skip-existing", 0, SMP_O_FLAG, offsetof(batch_settings, skip_existing),
      .help = "keep outputs that are there, whatever made them"},
     {"on-error", 0, SMP_O_CHOICE, offsetof(batch_settings, on_error), .fallback = "continue", .argument = "HOW",
      .choices = on_error_words, .help = "after a file failed: continue with the others, or stop"},
     {"dry-run", 'n', SMP_O_FLAG, offsetof(batch_settings, dry_run),
-     .help = "check everything, list what would be done, write nothing"},
+     .help = "open every file, check every output, list what would be done, write nothing"},
     {"report", 0, SMP_O_STRING, offsetof(batch_settings, report), .argument = "FILE.jsonl",
      .help = "write one JSON object a file: status, error, size, milliseconds of every part, what was measured; - is "
              "standard output"},
     {"shard", 0, SMP_O_STRING, offsetof(batch_settings, shard), .argument = "K/N",
-     .help = "do the K-th of N equal parts of the files: for several machines that share a folder"},
+     .help = "do the K-th of N parts of the files, chosen by their names: for several machines that share a folder"},
     {"strip", 0, SMP_O_FLAG, offsetof(batch_settings, strip), .help = "write no metadata"},
     {"png-level", 0, SMP_O_INT, offsetof(batch_settings, png_level), .fallback = "-1", .argument = "N", .min = 0,
      .max = 9, .help = "PNG compression, 0 (fast) to 9 (small, slow); 1 unless said", .flags = SMP_O_SILENT},
@@ -56,8 +61,10 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(batch_settings, many.pipe), .unless = "stage", .help = "the pipeline"},
-    {"DIR|FILE", offsetof(batch_settings, many.inputs), .many = true, .help = "folders and files to read"},
+    {"P.pipe", offsetof(batch_settings, many.pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+     .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
+    {"DIR|FILE", offsetof(batch_settings, many.inputs), .many = true, .unless = "files-from",
+     .help = "folders and files to read"},
     {0},
 };
 
@@ -97,6 +104,10 @@ static smp_code check_settings(const batch_settings *settings, smp_error *err)
     }
     if (!strcmp(settings->folder, "-"))
         return smp_fail(err, SMP_E_USAGE, "many files cannot go to standard output");
+    if (settings->redo_changed && !settings->resume) {
+        smp_fail(err, SMP_E_USAGE, "--redo-changed needs the journal of an earlier run");
+        return smp_hint(err, "write --resume --redo-changed; --force makes all outputs again");
+    }
     smp_code code = smp_cli_check_variant(&settings->many.plan, err);
     return code ? code : check_report(settings, err);
 }
@@ -239,31 +250,84 @@ static smp_code close_report(batch_run *b, smp_error *err)
     return smp_at(err, "%s", b->settings->report);
 }
 
-/* Files that need nothing have a line too, so that the report is complete. */
-static void report_skipped(const batch_run *b)
+/* Files that need nothing have a line too, so that the report is complete; outputs that were changed since they were
+ * made are failures. */
+static void report_skipped(batch_run *b)
 {
-    for (size_t i = 0; b->report && i < b->todo.found.count; i++) {
+    for (size_t i = 0; i < b->todo.found.count; i++) {
         const smp_todo_item *item = &b->todo.items[i];
         smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
-        if (item->state == SMP_TODO_KEPT || item->state == SMP_TODO_DONE)
+        if (b->report && (item->state == SMP_TODO_KEPT || item->state == SMP_TODO_DONE))
             smp_report_line(b->report, &none, "skipped", NULL);
+        if (item->state != SMP_TODO_CHANGED)
+            continue;
+        smp_error changed = {.code = SMP_OK};
+        none.status = smp_fail(&changed, SMP_E_WRITE, "was changed after it was made, and left as it is");
+        smp_hint(&changed, "--redo-changed makes it again, --skip-existing keeps it");
+        smp_at(&changed, "%s", item->output);
+        snprintf(none.error, sizeof none.error, "%s", changed.message);
+        smp_failures_add(&b->failures, item->file->path, &changed);
+        if (b->report)
+            smp_report_line(b->report, &none, "failed", &changed);
     }
 }
 
-static void show_plan(const batch_run *b)
+/* Everything that can be known of a file without decoding it: its header, the plan for it, the names of its outputs. */
+static smp_code try_file(const smp_todo_item *item, smp_run_request *request, smp_error *err)
+{
+    const smp_program *program = request->program;
+    smp_plan *plan = NULL;
+    request->input = item->file->path;
+    request->output = item->output;
+    smp_code code = smp_plan_file(request, &plan, err);
+    smp_plan_free(plan);
+    if (!code)
+        code = smp_target_check(item->output, err);
+    char *prefix = !code && program->save_count ? smp_target_prefix(item->output) : NULL;
+    for (size_t k = 0; prefix && !code && k < program->save_count; k++) {
+        char *saved = NULL;
+        code = smp_save_path(item->output, prefix, program->saves[k].path, &saved, err);
+        if (!code)
+            code = smp_target_check(saved, err);
+        smp_free(saved);
+    }
+    smp_free(prefix);
+    return code;
+}
+
+/* --dry-run: what would become of every file; files that would fail are named as after a run. */
+static smp_code show_plan(batch_run *b, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     static const char *const states[] = {[SMP_TODO_DO] = "",
                                          [SMP_TODO_DONE] = "  (done before)",
                                          [SMP_TODO_KEPT] = "  (kept: exists)",
+                                         [SMP_TODO_CHANGED] = "  (changed since it was made: left)",
                                          [SMP_TODO_OTHERS] = "  (another shard's)"};
+    const smp_common *common = &b->settings->many.plan.base.common;
+    smp_device_request cpu = {.spec = "cpu", .threads = 1};
+    smp_device *device;
+    smp_code code = smp_device_open(&cpu, &device, NULL, 0, err);
+    if (code)
+        return code;
+    smp_run_request request = {.program = program, .diags = diags, .limits = common->limits, .device = device};
     for (size_t i = 0; i < b->todo.found.count; i++) {
         const smp_todo_item *item = &b->todo.items[i];
+        smp_error wrong = {.code = SMP_OK};
         smp_text_clean(stdout, item->file->path);
         fputs(" -> ", stdout);
         smp_text_clean(stdout, item->output);
-        fprintf(stdout, "%s%s\n", states[item->state],
-                item->state == SMP_TODO_DO && item->replace ? "  (replaced)" : "");
+        fputs(states[item->state], stdout);
+        if (item->state == SMP_TODO_DO && try_file(item, &request, &wrong)) {
+            smp_failures_add(&b->failures, item->file->path, &wrong);
+            fputs("  (fails)", stdout);
+        } else if (item->state == SMP_TODO_DO && item->replace)
+            fputs("  (replaced)", stdout);
+        fputc('\n', stdout);
     }
+    smp_device_close(device);
+    report_skipped(b);
+    smp_failures_show(&b->failures, common, b->todo.to_do + b->todo.changed);
+    return b->failures.count ? SMP_E_PROCESS : SMP_OK;
 }
 
 static void put_count(size_t count, const char *what, const char *gap)
@@ -274,11 +338,11 @@ static void put_count(size_t count, const char *what, const char *gap)
 
 static void show_summary(batch_run *b, const smp_batch_count *count)
 {
-    const smp_todo *todo = &b->todo;
+    smp_todo *todo = &b->todo;
     const smp_common *common = &b->settings->many.plan.base.common;
     double past = smp_now() - b->began;
     smp_remarks_show(&b->remarks, common);
-    smp_failures_show(&b->failures, common, count->files);
+    smp_failures_show(&b->failures, common, count->files + todo->changed);
     if (common->quiet)
         return;
     fprintf(stderr, "smempipe: %zu file%s done", count->done, count->done == 1 ? "" : "s");
@@ -286,8 +350,16 @@ static void show_summary(batch_run *b, const smp_batch_count *count)
     put_count(count->files - count->done - count->failed, "not begun", ", ");
     put_count(todo->done, "done before", ", ");
     put_count(todo->kept, "kept as they were", ", ");
+    put_count(todo->changed, "changed since and left", ", ");
     put_count(todo->others, "of other shards", ", ");
     put_count(todo->found.left_out, "passed over by their names", ", ");
+    char *others = todo->found.left_out ? smp_found_others_text(&todo->found) : NULL;
+    if (others) {
+        fputs(" (", stderr);
+        smp_text_clean(stderr, others);
+        fputc(')', stderr);
+    }
+    smp_free(others);
     fprintf(stderr, "; %.2f s", past);
     if (count->done && past > 0)
         fprintf(stderr, ", %.4g files/s", (double)count->done / past);
@@ -344,7 +416,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
         *err = b->journal.code ? b->journal : report_error;
         return err->code;
     }
-    return count.failed ? SMP_E_PROCESS : SMP_OK;
+    return count.failed || b->todo.changed ? SMP_E_PROCESS : SMP_OK;
 }
 
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
@@ -361,6 +433,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         .work = work_hash(settings, program, diags),
         .force = settings->many.plan.base.common.force,
         .resume = settings->resume,
+        .redo_changed = settings->redo_changed,
         .skip_existing = settings->skip_existing,
     };
     smp_code code = parse_shard(settings->shard, &ask, err);
@@ -371,7 +444,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     if (!code && settings->report)
         code = check_report_beside(&b, program, diags, err);
     if (!code && settings->dry_run)
-        show_plan(&b);
+        code = show_plan(&b, program, diags, err);
     else if (!code)
         code = do_all(&b, program, diags, err);
     smp_failures_free(&b.failures);
@@ -384,8 +457,12 @@ static smp_code batch(void *given, smp_error *err)
 {
     batch_settings *settings = given;
     smp_code code = check_settings(settings, err);
-    return code ? code
-                : smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
+    if (!code)
+        code = smp_many_open(&settings->many, err);
+    if (!code)
+        code = smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
+    smp_many_close(&settings->many);
+    return code;
 }
 
 const smp_command smp_command_batch = {
@@ -395,13 +472,15 @@ const smp_command smp_command_batch = {
         "Several files are read, computed and written at once; outputs are the same bytes that run writes. A file that "
         "cannot be read or written is listed at the end, the others are done, and the exit status is 1. In folders, "
         "hidden "
-        "files are passed over, and files that are something else by their names (notes, scripts, pipelines; sounds "
-        "where the pipeline says kind image); every other file is tried, whatever it is called.\n"
+        "files are passed over, and files that are something else by their names (films and notes beside photographs, "
+        "formats that are not read, sounds where the pipeline is for pictures), and counted; every other file is "
+        "tried, whatever it is called. --include '*' tries all.\n"
         "Before the first byte is written: no two inputs may have one output, no output may be an input or lie in an "
         "input folder, and no output may exist (--resume, --skip-existing and --force say what to do with those that "
         "do).\n"
         "The first Ctrl-C finishes the files in flight; the second stops. After either, or a kill, --resume does the "
-        "rest. Files that a pipeline saves get the output's name in front: cat-edges.png.\n"
+        "rest; outputs that were changed since are named and left, or made again with --redo-changed. Files that a "
+        "pipeline saves get the output's name in front: cat-edges.png.\n"
         "--device cuda is every GPU of the machine, cuda:0,2 some of them, several files in flight on each. --threads "
         "bounds "
         "the processors that compute in all, --max-memory the memory of all files at once: one that finds too little "

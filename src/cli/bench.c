@@ -114,6 +114,7 @@ const smp_command smp_command_bench = {
         "differs "
         "from the model the exit code is 7. Without a GPU memory is measured by threads and the model stands alone.",
     .settings_size = sizeof(bench_settings),
+    .without = SMP_O_INPUTS | SMP_O_VERBOSE,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .examples = {{"smempipe bench", "tables of the GPU, or of this machine's memory"},
                  {"smempipe bench --only streams --json ceilings.json",

@@ -74,6 +74,7 @@ const smp_command smp_command_check = {
              "that --set "
              "changes.",
     .settings_size = sizeof(check_settings),
+    .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS,
     .groups = {SMP_PIPELINE_GROUP, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe check *.pipe", "all pipelines of this folder"},

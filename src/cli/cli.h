@@ -2,7 +2,9 @@
 #ifndef SMP_CLI_CLI_H
 #define SMP_CLI_CLI_H
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "base/limits.h"
 #include "cli/options.h"
@@ -33,6 +35,7 @@ typedef struct smp_pipeline_settings {
     smp_common common;
     smp_strings stages;   /* -e */
     smp_strings settings; /* --set name=value */
+    smp_strings readable; /* --allow-read */
     int diagnostics;      /* index into text, json */
 } smp_pipeline_settings;
 
@@ -136,6 +139,9 @@ smp_code smp_cli_device(const smp_common *common, const char *isa, const char *p
 smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, smp_diags *diags, smp_program **out,
                        smp_error *err);
 
+/* What a pipe file, or an installed pipeline, says of itself in the comment at its beginning, and its parameters. */
+smp_code smp_cli_show_pipeline(const smp_common *common, const char *name, smp_error *err);
+
 /* Prints the diagnostics (warnings alone not with --quiet). When they hold an error, or with --diagnostics=json, err is
  * said with them and cleared. */
 void smp_cli_diagnostics(const smp_pipeline_settings *settings, const smp_diags *diags, smp_error *err);
@@ -148,14 +154,21 @@ smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char 
 /* ------------------------------------------------------------------------------------------------ progress */
 
 typedef struct smp_progress {
-    bool shown, enabled;
+    bool shown, enabled, watched;
     double began, last; /* seconds */
     const char *name;
+    pthread_t watcher; /* while watched */
+    atomic_int mille;  /* of the work is done */
+    atomic_bool ended;
 } smp_progress;
 
 /* A bar on stderr for work of over a second, only on a terminal and not with --quiet. */
 void smp_progress_begin(smp_progress *progress, const smp_common *common, const char *name);
 smp_code smp_progress_step(void *progress, int64_t done, int64_t total);
+
+/* From now on the bar is drawn by a thread, so that it is seen also while one step takes long. After
+ * smp_progress_begin. */
+void smp_progress_watch(smp_progress *progress);
 void smp_progress_end(smp_progress *progress);
 
 /* The same for many files: how many, files a second, time left. `share` of the work is done, 0..1. */
@@ -166,7 +179,7 @@ void smp_progress_files(smp_progress *progress, size_t done, size_t failed, size
 /* The commands; the commands, topics and stages. */
 void smp_help_short(FILE *to);
 void smp_help_overview(FILE *to);
-void smp_help_command(FILE *to, const smp_command *command);
+void smp_help_command(FILE *to, const smp_command *command, bool brief); /* brief: one screen */
 void smp_help_usage(FILE *to, const smp_command *command); /* without the options */
 smp_code smp_help_topic(const smp_common *common, const char *topic, smp_error *err);
 

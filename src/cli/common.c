@@ -13,19 +13,23 @@
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
 const smp_option smp_common_options[] = {
-    {"help", 'h', SMP_O_FLAG, offsetof(smp_common, help), .help = "show this help", .flags = SMP_O_CHUNKS},
-    {"version", 0, SMP_O_FLAG, offsetof(smp_common, version), .help = "show the version", .flags = SMP_O_CHUNKS},
+    {"help", 'h', SMP_O_FLAG, offsetof(smp_common, help), .help = "show this help", .flags = SMP_O_LEAVES},
+    {"version", 'V', SMP_O_FLAG, offsetof(smp_common, version), .help = "show the version", .flags = SMP_O_LEAVES},
     {"quiet", 'q', SMP_O_FLAG, offsetof(smp_common, quiet), .help = "say nothing but errors"},
-    {"verbose", 'v', SMP_O_FLAG, offsetof(smp_common, verbose), .help = "say more"},
-    {"force", 'f', SMP_O_FLAG, offsetof(smp_common, force), .help = "replace existing outputs (never an input)"},
+    {"verbose", 'v', SMP_O_FLAG, offsetof(smp_common, verbose), .help = "say more", .flags = SMP_O_VERBOSE},
+    {"force", 'f', SMP_O_FLAG, offsetof(smp_common, force), .help = "replace existing outputs (never an input)",
+     .flags = SMP_O_OUTPUTS},
     {"color", 0, SMP_O_CHOICE, offsetof(smp_common, color), .fallback = "auto", .argument = "WHEN",
      .help = "colour: on terminals unless NO_COLOR is set, always, or never", .choices = color_words},
     {"device", 0, SMP_O_STRING, offsetof(smp_common, device), .fallback = "auto", .argument = "DEVICE",
-     .help = "what computes: auto, or one that 'smempipe devices' lists"},
+     .help = "what computes: auto, or one that 'smempipe devices' lists", .flags = SMP_O_DEVICE},
     {"threads", 0, SMP_O_INT, offsetof(smp_common, threads), .fallback = "0", .argument = "N",
-     .help = "threads that compute; 0: one for each processor", .min = 0, .max = 4096},
+     .help = "threads that compute; 0: one for each processor", .min = 0, .max = 4096, .flags = SMP_O_THREADS},
 #define L(field, option, value, text)                                                                                  \
-    {option, 0, SMP_O_SIZE, offsetof(smp_common, limits.field), .size = (value), .argument = "N", .help = text},
+    {option,          0,                                                                                               \
+     SMP_O_SIZE,      offsetof(smp_common, limits.field),                                                              \
+     .size = (value), .argument = "N",                                                                                 \
+     .help = text,    .flags = SMP_O_INPUTS},
 #include "base/limit_list.def"
 #undef L
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),

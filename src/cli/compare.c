@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "cli/shipped.h"
 #include "compare/input.h"
 #include "io/output.h"
 
@@ -54,7 +55,8 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(compare_settings, pipe), .unless = "stage", .help = "the pipeline"},
+    {"P.pipe", offsetof(compare_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+     .help = "the pipeline"},
     {"IN", offsetof(compare_settings, in), .help = "the file to read; - is standard input"},
     {0},
 };

@@ -205,6 +205,7 @@ const smp_command smp_command_completion = {
              "  zsh   smempipe completion zsh > a folder of $fpath/_smempipe, before compinit runs\n"
              "  fish  smempipe completion fish > ~/.config/fish/completions/smempipe.fish",
     .settings_size = sizeof(completion_settings),
+    .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS | SMP_O_VERBOSE,
     .groups = {SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"source <(smempipe completion bash)", "in this bash alone"},

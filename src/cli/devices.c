@@ -159,6 +159,7 @@ const smp_command smp_command_devices = {
     .name = "devices",
     .help = "what this machine can compute on",
     .settings_size = sizeof(devices_settings),
+    .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_INPUTS | SMP_O_VERBOSE,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .examples = {{"smempipe devices", "what each device is, and why a kind is missing"},
                  {"smempipe devices --measure", "with the speed at which each copies its memory"},

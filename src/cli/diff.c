@@ -263,6 +263,7 @@ const smp_command smp_command_diff = {
              "Exit code 0 "
              "when they are, 7 when they differ.",
     .settings_size = sizeof(diff_settings),
+    .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe diff a.png b.png", "how many samples differ, by how much, where first"},

@@ -1,5 +1,6 @@
 /* smempipe explain: how a pipeline would run, with every default filled in. Reads headers only. */
 #include "cli/explain.h"
+#include "cli/shipped.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -25,7 +26,8 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(explain_settings, pipe), .unless = "stage", .help = "the pipeline; - is standard input"},
+    {"P.pipe", offsetof(explain_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+     .help = "the pipeline; - is standard input"},
     {"IN", offsetof(explain_settings, in), .optional = true,
      .help = "the file it would run on; without it only what holds for every input is shown"},
     {"OUT", offsetof(explain_settings, out), .optional = true,
@@ -360,6 +362,7 @@ const smp_command smp_command_explain = {
              "registers, "
              "shared memory, how many of its blocks run on an SM together, and what keeps that from being more.",
     .settings_size = sizeof(explain_settings),
+    .without = SMP_O_OUTPUTS | SMP_O_VERBOSE,
     .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe explain scan-clean.pipe page.jpg page.png", "the plan for this picture, step by step"},

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/man.h"
+#include "cli/shipped.h"
 #include "cli/topics.h"
 #include "report/text.h"
 
@@ -122,12 +123,13 @@ static void put_option(FILE *to, const smp_option *row)
     smp_text_wrap(to, help, start, start);
 }
 
-/* The rows of one kind; title null: the rows go on under the title before. */
-static void put_rows(FILE *to, const char *title, const smp_option *rows, unsigned advanced)
+/* The rows of a group, without those for tests and study. */
+static void put_rows(FILE *to, const smp_command *command, const smp_option_group *group)
 {
     bool any = false;
-    for (const smp_option *row = rows; row->name; row++) {
-        if ((row->flags & SMP_O_ADVANCED) != advanced)
+    const char *title = group->title;
+    for (const smp_option *row = group->rows; row->name; row++) {
+        if (row->flags & (SMP_O_ADVANCED | command->without))
             continue;
         if (!any && title)
             fprintf(to, "\n%s:\n", title);
@@ -202,15 +204,50 @@ void smp_help_usage(FILE *to, const smp_command *command)
     fprintf(to, "\nsmempipe %s --help tells the options.\n", command->name);
 }
 
-void smp_help_command(FILE *to, const smp_command *command)
+/* A line an option: its help up to the first stop. */
+static void put_brief_option(FILE *to, const smp_option *row)
+{
+    char name[80], help[SMP_TEXT_WIDTH];
+    option_text(name, sizeof name, row);
+    const char *stop = row->help;
+    while (*stop && strncmp(stop, "; ", 2) && strncmp(stop, ": ", 2) && strncmp(stop, ". ", 2) &&
+           strncmp(stop, " (", 2))
+        stop++;
+    snprintf(help, sizeof help, "%.*s", (int)(stop - row->help), row->help);
+    fprintf(to, "  %-*s", OPTION_COLUMNS, name);
+    if ((int)strlen(name) >= OPTION_COLUMNS)
+        fprintf(to, "\n%*s", INDENT + OPTION_COLUMNS, "");
+    size_t columns = smp_text_columns(help), room = SMP_TEXT_WIDTH - INDENT - OPTION_COLUMNS;
+    smp_text_column(to, help, (int)(columns < room ? columns : room));
+    fputc('\n', to);
+}
+
+static void put_brief(FILE *to, const smp_command *command)
+{
+    fputs("\noptions:\n", to);
+    for (size_t i = 0; i < SMP_COMMAND_GROUPS && command->groups[i].title; i++) {
+        if (command->groups[i].rows == smp_common_options || command->groups[i].rows == smp_plan_options)
+            continue;
+        for (const smp_option *row = command->groups[i].rows; row->name; row++)
+            if (!(row->flags & SMP_O_ADVANCED))
+                put_brief_option(to, row);
+    }
+    fprintf(to, "\nsmempipe %s --help tells all of it, with the common options and examples.\n", command->name);
+}
+
+void smp_help_command(FILE *to, const smp_command *command, bool brief)
 {
     put_head(to, command);
+    if (brief) {
+        put_brief(to, command);
+        return;
+    }
     if (command->about) {
         fputc('\n', to);
         smp_text_wrap(to, command->about, 0, 0);
     }
     for (size_t i = 0; i < SMP_COMMAND_GROUPS && command->groups[i].title; i++)
-        put_rows(to, command->groups[i].title, command->groups[i].rows, 0);
+        put_rows(to, command, &command->groups[i]);
     bool titled = false;
     const smp_option *row;
     for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
@@ -264,6 +301,16 @@ void smp_help_overview(FILE *to)
     fputc('\n', to);
 }
 
+/* What smempipe calls what other tools call `name`; null: nothing. */
+static const char *alias_of(const char *name)
+{
+    for (size_t i = 0; i < smp_stage_count(); i++)
+        for (const smp_alias *alias = smp_stage_at(i)->aliases; alias && alias->name; alias++)
+            if (!strcmp(alias->name, name))
+                return alias->say;
+    return NULL;
+}
+
 smp_code smp_help_topic(const smp_common *common, const char *name, smp_error *err)
 {
     enum { MAX_NAMES = 256 };
@@ -280,7 +327,7 @@ smp_code smp_help_topic(const smp_common *common, const char *name, smp_error *e
         names[count++] = topic->name;
     }
     if (command) {
-        smp_help_command(stdout, command);
+        smp_help_command(stdout, command, false);
         return SMP_OK;
     }
     if (stage) {
@@ -291,8 +338,14 @@ smp_code smp_help_topic(const smp_common *common, const char *name, smp_error *e
         names[count++] = smp_command_at(i)->name;
     for (size_t i = 0; i < smp_stage_count() && count < MAX_NAMES; i++)
         names[count++] = smp_stage_at(i)->name;
-    const char *near = smp_nearest(name, strlen(name), names, count);
+    const char *near = smp_nearest(name, strlen(name), names, count), *say = alias_of(name);
+    const bool shipped = smp_is_shipped(name);
     smp_fail(err, SMP_E_USAGE, "no help on '%s'", name);
+    if (shipped)
+        return smp_hint(err, "it is a pipeline: smempipe pipelines %s%s%s", name,
+                        say ? "; as a stage smempipe calls it: " : "", say ? say : "");
+    if (say)
+        return smp_hint(err, "smempipe calls this: %s; try smempipe help %.*s", say, (int)strcspn(say, " "), say);
     return near ? smp_hint(err, "did you mean '%s'?", near) : smp_hint(err, "smempipe help lists the topics");
 }
 
@@ -317,6 +370,7 @@ const smp_command smp_command_help = {
     .name = "help",
     .help = "commands, topics and stages explained",
     .settings_size = sizeof(help_settings),
+    .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS | SMP_O_VERBOSE,
     .groups = {SMP_COMMON_GROUP, {"options", help_options}},
     .arguments = arguments,
     .examples = {{"smempipe help language", "the language of pipe files"},

@@ -1,6 +1,7 @@
 /* What batch and measure share: see many.h. */
 #include "cli/many.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,10 @@
 const smp_option smp_many_options[] = {
     {"recursive", 'r', SMP_O_FLAG, offsetof(smp_many_settings, recursive),
      .help = "folders in folders too; links to folders are not followed"},
+    {"files-from", 0, SMP_O_STRING, offsetof(smp_many_settings, list), .argument = "FILE",
+     .help =
+         "read the names of inputs from a file, one a line (or ended by null bytes, as find -print0 does), instead of "
+         "the command line; - is standard input"},
     {"include", 0, SMP_O_LIST, offsetof(smp_many_settings, include), .argument = "GLOB",
      .help = "only files whose name fits, as in '*.jpg'; with a slash: whose path under the folder given fits; may be "
              "repeated"},
@@ -21,6 +26,84 @@ const smp_option smp_many_options[] = {
     {0},
 };
 
+/* ------------------------------------------------------------------------------------------------ --files-from */
+
+static smp_code read_list(FILE *file, char **text, size_t *length, smp_error *err)
+{
+    enum { PORTION = 1 << 16 };
+    size_t capacity = 0, got;
+    *text = NULL;
+    *length = 0;
+    do {
+        if (!smp_grow(text, &capacity, *length + PORTION + 1, 1))
+            return smp_fail_memory(err, "the list of files", *length);
+        got = fread(*text + *length, 1, PORTION, file);
+        *length += got;
+    } while (got);
+    (*text)[*length] = '\0';
+    return ferror(file) ? smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno)) : SMP_OK;
+}
+
+smp_code smp_many_open(smp_many_settings *settings, smp_error *err)
+{
+    if (!settings->list)
+        return SMP_OK;
+    bool standard = !strcmp(settings->list, "-");
+    if (standard && settings->pipe && !strcmp(settings->pipe, "-"))
+        return smp_fail(err, SMP_E_USAGE, "the pipeline and the list cannot both come from standard input");
+    FILE *file = standard ? stdin : fopen(settings->list, "re");
+    size_t length = 0;
+    smp_code code = file ? read_list(file, &settings->listed, &length, err)
+                         : smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
+    if (file && !standard)
+        fclose(file);
+    char *text = settings->listed;
+    const char end = !code && memchr(text, '\0', length) ? '\0' : '\n';
+    for (size_t at = 0; !code && at < length;) {
+        char *stop = memchr(text + at, end, length - at);
+        size_t next = stop ? (size_t)(stop - text) + 1 : length;
+        if (stop)
+            *stop = '\0';
+        if (end == '\n' && stop > text + at && stop[-1] == '\r') /* lists made on Windows */
+            stop[-1] = '\0';
+        smp_strings *inputs = &settings->inputs;
+        if (!text[at]) { /* an empty line names nothing */
+            at = next;
+            continue;
+        }
+        if (!smp_grow(&inputs->items, &inputs->capacity, inputs->count + 1, sizeof *inputs->items))
+            return smp_fail_memory(err, "the list of files", inputs->count);
+        inputs->items[inputs->count++] = text + at;
+        at = next;
+    }
+    if (!code && !settings->inputs.count)
+        code = smp_fail(err, SMP_E_READ, "the list names no files");
+    return code ? smp_at(err, "%s", standard ? "standard input" : settings->list) : SMP_OK;
+}
+
+void smp_many_close(smp_many_settings *settings)
+{
+    smp_free(settings->listed);
+    settings->listed = NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ files */
+
+/* The kind of file that the pipeline is for: as declared, or what the first stage that works on one kind alone, with
+ * the input or what others made of it, says. None: both. */
+static smp_kind wanted_kind(const smp_program *program)
+{
+    for (size_t i = 0; program->kind == SMP_KIND_NONE && i < program->node_count; i++) {
+        const smp_node *node = &program->nodes[i];
+        int from = node->input;
+        while (from >= 0 && program->nodes[from].stage->gives == SMP_KIND_NONE)
+            from = program->nodes[from].input;
+        if (from == SMP_NODE_INPUT && (node->stage->domain == SMP_IMAGE || node->stage->domain == SMP_AUDIO))
+            return node->stage->domain;
+    }
+    return program->kind;
+}
+
 smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_program *program)
 {
     return (smp_find_options){.recursive = settings->recursive,
@@ -28,18 +111,22 @@ smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_prog
                               .include_count = settings->include.count,
                               .exclude = settings->exclude.items,
                               .exclude_count = settings->exclude.count,
-                              .kind = program->kind};
+                              .kind = wanted_kind(program)};
 }
 
-smp_code smp_many_check(const smp_many_settings *settings, const smp_found_list *found, smp_error *err)
+smp_code smp_many_check(const smp_many_settings *settings, smp_found_list *found, smp_error *err)
 {
     if (found->count)
         return SMP_OK;
     smp_fail(err, SMP_E_READ, "there is no file to work on in %.200s%s", settings->inputs.items[0],
              settings->inputs.count > 1 ? " and the others" : "");
-    if (found->left_out)
-        return smp_hint(err, "%zu file%s there %s passed over by name; --include '*' tries all", found->left_out,
-                        found->left_out == 1 ? "" : "s", found->left_out == 1 ? "was" : "were");
+    if (found->left_out) {
+        char *others = smp_found_others_text(found);
+        smp_hint(err, "%zu file%s there %s passed over by name (%.160s); --include '*' tries all", found->left_out,
+                 found->left_out == 1 ? "" : "s", found->left_out == 1 ? "was" : "were", others ? others : "?");
+        smp_free(others);
+        return SMP_E_READ;
+    }
     if (found->folders)
         return smp_hint(err, "it has folders: --recursive goes into them");
     if (settings->include.count || settings->exclude.count)
@@ -106,7 +193,9 @@ void smp_failures_add(smp_failures *failures, const char *input, const smp_error
     if (failures->kept == MOST_SHOWN ||
         !smp_grow(&failures->lines, &failures->capacity, failures->kept + 1, sizeof *failures->lines))
         return;
-    bool elsewhere = err->where[0] && strcmp(err->where, input) != 0;
+    bool cut = strlen(err->where) == sizeof err->where - 1; /* a long path has its beginning there */
+    bool elsewhere =
+        err->where[0] && strcmp(err->where, input) != 0 && !(cut && !strncmp(input, err->where, sizeof err->where - 1));
     char *line = smp_asprintf("%s: %s%s%s", input, elsewhere ? err->where : "", elsewhere ? ": " : "", err->message);
     if (line)
         failures->lines[failures->kept++] = line;

@@ -12,6 +12,8 @@ typedef struct smp_many_settings {
     const char *pipe;
     smp_strings inputs;
     smp_strings include, exclude;
+    const char *list; /* --files-from */
+    char *listed;     /* its text, which inputs point into */
     bool recursive;
     int64_t jobs;
 } smp_many_settings;
@@ -22,10 +24,14 @@ extern const smp_option smp_many_options[];
         "options for many files", smp_many_options                                                                     \
     }
 
+/* Adds the files that --files-from names to the inputs. smp_many_close frees what that took. */
+smp_code smp_many_open(smp_many_settings *settings, smp_error *err);
+void smp_many_close(smp_many_settings *settings);
+
 smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_program *program);
 
 /* No file to work on is an error that says where was looked. */
-smp_code smp_many_check(const smp_many_settings *settings, const smp_found_list *found, smp_error *err);
+smp_code smp_many_check(const smp_many_settings *settings, smp_found_list *found, smp_error *err);
 
 /* What every file's run is asked for; files, count and what is called are the command's. */
 smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags);

@@ -2,25 +2,34 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "cli/many.h"
+#include "cli/shipped.h"
 #include "report/measure.h"
 
 typedef struct measure_settings {
     smp_many_settings many;
-    bool json, csv, totals_only;
+    bool json, csv, long_form, totals_only;
+    const char *sort;
 } measure_settings;
 
 static const smp_option options[] = {
     {"json", 0, SMP_O_FLAG, offsetof(measure_settings, json), .help = "write JSON"},
-    {"csv", 0, SMP_O_FLAG, offsetof(measure_settings, csv), .help = "write CSV: a row a value"},
+    {"csv", 0, SMP_O_FLAG, offsetof(measure_settings, csv),
+     .help = "write CSV: a row a file, a column a value (mean_r, p50_g)"},
+    {"long", 0, SMP_O_FLAG, offsetof(measure_settings, long_form),
+     .help = "with --csv: a row a value, also those of histograms"},
+    {"sort", 0, SMP_O_STRING, offsetof(measure_settings, sort), .argument = "COLUMN",
+     .help = "with --csv: files in the order of this column, the largest first with - before its name"},
     {"together", 't', SMP_O_FLAG, offsetof(measure_settings, totals_only),
      .help = "only what all files are together, not each by itself"},
     {0},
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(measure_settings, many.pipe), .unless = "stage", .help = "the pipeline"},
-    {"IN", offsetof(measure_settings, many.inputs), .many = true,
+    {"P.pipe", offsetof(measure_settings, many.pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+     .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
+    {"IN", offsetof(measure_settings, many.inputs), .many = true, .unless = "files-from",
      .help = "files and folders to read; - is standard input"},
     {0},
 };
@@ -46,7 +55,8 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
     smp_remarks_add(&m->remarks, report);
     if (isatty(STDOUT_FILENO) && m->progress.shown)
         smp_progress_end(&m->progress);
-    smp_measure_file(&m->output, report);
+    if (!m->broken.code)
+        smp_measure_file(&m->output, report, &m->broken);
     if (!m->broken.code)
         smp_totals_add(&m->totals, report, &m->broken);
 }
@@ -74,15 +84,17 @@ static smp_code check_program(const smp_program *program, smp_error *err)
     return SMP_E_PIPE;
 }
 
-static smp_code measure_files(const measure_settings *settings, const smp_found_list *found, const smp_program *program,
+static smp_code measure_files(const measure_settings *settings, smp_found_list *found, const smp_program *program,
                               smp_diags *diags, smp_error *err)
 {
     const smp_common *common = &settings->many.plan.base.common;
     measuring m = {.common = common,
                    .output = {.to = stdout,
-                              .format = settings->json  ? SMP_MEASURE_JSON
-                                        : settings->csv ? SMP_MEASURE_CSV
-                                                        : SMP_MEASURE_TABLE,
+                              .format = settings->json        ? SMP_MEASURE_JSON
+                                        : settings->long_form ? SMP_MEASURE_LONG
+                                        : settings->csv       ? SMP_MEASURE_CSV
+                                                              : SMP_MEASURE_TABLE,
+                              .sort = settings->sort,
                               .color = smp_cli_color(common, STDOUT_FILENO),
                               .totals_only = settings->totals_only}};
     smp_batch_request request = smp_many_request(&settings->many, program, diags);
@@ -105,13 +117,21 @@ static smp_code measure_files(const measure_settings *settings, const smp_found_
         fprintf(stderr, "smempipe: %s\n", note);
     if (!code && (code = m.broken.code))
         *err = m.broken;
+    if (!code && m.output.wide.lists && !common->quiet)
+        smp_cli_warning(common, "histograms have no columns; --csv --long writes them");
     if (!code)
         code = smp_measure_end(&m.output, &m.totals, count.done, count.failed, err);
+    smp_wide_free(&m.output.wide);
     if (!code) {
         smp_remarks_show(&m.remarks, common);
         smp_failures_show(&m.failures, common, count.files);
         code = count.failed ? SMP_E_PROCESS : SMP_OK;
     }
+    char *others = found->left_out && !common->quiet ? smp_found_others_text(found) : NULL;
+    if (others)
+        fprintf(stderr, "smempipe: %zu file%s passed over by their names (%s)\n", found->left_out,
+                found->left_out == 1 ? "" : "s", others);
+    smp_free(others);
     smp_failures_free(&m.failures);
     smp_remarks_free(&m.remarks);
     smp_totals_free(&m.totals);
@@ -143,11 +163,24 @@ static smp_code measure(void *given, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--json and --csv exclude each other");
         return smp_hint(err, "choose one");
     }
+    if ((settings->sort || settings->long_form) && !settings->csv) {
+        smp_fail(err, SMP_E_USAGE, "%s is for CSV", settings->sort ? "--sort" : "--long");
+        return smp_hint(err, "write --csv %s%s", settings->sort ? "--sort " : "--long",
+                        settings->sort ? settings->sort : "");
+    }
+    if (settings->sort && settings->long_form) {
+        smp_fail(err, SMP_E_USAGE, "--sort and --long exclude each other");
+        return smp_hint(err, "files are sorted in the form of a row a file");
+    }
     smp_code code = smp_cli_check_variant(&settings->many.plan, err);
+    if (!code)
+        code = smp_many_open(&settings->many, err);
     for (size_t i = 0; !code && i < settings->many.inputs.count; i++)
         code = smp_cli_check_input(settings->many.pipe, settings->many.inputs.items[i], err);
-    return code ? code
-                : smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
+    if (!code)
+        code = smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
+    smp_many_close(&settings->many);
+    return code;
 }
 
 const smp_command smp_command_measure = {
@@ -161,10 +194,12 @@ const smp_command smp_command_measure = {
         "different formats or channels (8 and 16 bits, gray and colour) do not, since their code values mean different "
         "things: each kind is told by itself. A stage in front that makes them alike brings them together.",
     .settings_size = sizeof(measure_settings),
+    .without = SMP_O_OUTPUTS,
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe measure -e '{reduce}' photo.jpg", "a table of one file"},
-                 {"smempipe measure dataset-stats.pipe train/ -r -t --json",
-                  "mean and deviation of a data set, to normalise by"}},
+                 {"smempipe measure dataset-stats train/ -r -t --json",
+                  "mean and deviation of a data set, to normalise by"},
+                 {"smempipe measure focus-report photos/ --csv --sort -deviation", "a row a file, the sharpest first"}},
     .run = measure,
 };

@@ -12,11 +12,21 @@
 
 enum { MAX_WORDS = 96 }; /* options or choices that a suggestion is sought among */
 
+/* The same, also of options that the command is without. */
+static const smp_option *any_option(const smp_command *command, size_t index)
+{
+    for (size_t g = 0; g < SMP_COMMAND_GROUPS && command->groups[g].title; g++)
+        for (const smp_option *row = command->groups[g].rows; row->name; row++)
+            if (index-- == 0)
+                return row;
+    return NULL;
+}
+
 const smp_option *smp_command_option(const smp_command *command, size_t index, const char **group)
 {
     for (size_t g = 0; g < SMP_COMMAND_GROUPS && command->groups[g].title; g++)
         for (const smp_option *row = command->groups[g].rows; row->name; row++)
-            if (index-- == 0) {
+            if (!(row->flags & command->without) && index-- == 0) {
                 if (group)
                     *group = command->groups[g].title;
                 return row;
@@ -175,7 +185,7 @@ static smp_code set_defaults(const smp_command *command, void *settings, smp_err
 {
     const smp_option *row;
     memset(settings, 0, command->settings_size);
-    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++) {
+    for (size_t i = 0; (row = any_option(command, i)); i++) {
         if (row->type == SMP_O_SIZE)
             *(uint64_t *)(void *)((char *)settings + row->offset) = row->size;
         else if (row->fallback) {
@@ -215,7 +225,7 @@ typedef struct parse {
     int argc, at;
     char *const *argv;
     void *settings;
-    bool chunks;
+    bool leaves;
 } parse;
 
 /* The value of an option whose text ended: the next word. */
@@ -238,7 +248,7 @@ static smp_code parse_long(parse *p, const char *word, smp_error *err)
         snprintf(text, sizeof text, "--%.*s", length < sizeof text ? (int)length : (int)sizeof text, name);
         return fail_unknown(p->command, text, name, length, err);
     }
-    p->chunks |= (row->flags & SMP_O_CHUNKS) != 0;
+    p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
     if (!equals)
         return take_value(p, row, err);
     if (row->type == SMP_O_FLAG) {
@@ -260,7 +270,7 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
             row = word[2] ? find_option(p->command, word + 1, strlen(word + 1), 0) : NULL;
             return row ? smp_hint(err, "did you mean '--%s'?", row->name) : SMP_E_USAGE;
         }
-        p->chunks |= (row->flags & SMP_O_CHUNKS) != 0;
+        p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
         if (row->type != SMP_O_FLAG && letter[1])
             return store(row, letter + 1, p->settings, true, err);
         smp_code code = take_value(p, row, err);
@@ -291,6 +301,8 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
             smp_fail(err, SMP_E_USAGE, "%s is missing", row->name);
             return smp_hint(err, "smempipe %s --help shows what it takes", command->name);
         }
+        if (row->refuse && row->refuse(command, words, next, err))
+            return err->code;
         if (!row->many) {
             *(const char **)field = words->items[next++];
             continue;
@@ -308,11 +320,11 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
     return SMP_OK;
 }
 
-smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *chunks,
+smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *leaves,
                            smp_error *err)
 {
-    if (chunks)
-        *chunks = false;
+    if (leaves)
+        *leaves = false;
     parse p = {.command = command, .argc = argc, .argv = argv, .settings = settings};
     smp_strings words = {0};
     smp_code code = set_defaults(command, settings, err);
@@ -328,10 +340,13 @@ smp_code smp_options_parse(const smp_command *command, int argc, char *const *ar
         else
             code = add_string(&words, word, err);
     }
-    if (!code && !p.chunks)
+    if (!code && p.leaves) { /* as far as there are any: --help tells about a pipeline that is given */
+        smp_error missing;
+        place_arguments(command, &words, settings, &missing);
+    } else if (!code)
         code = place_arguments(command, &words, settings, err);
-    if (!code && chunks)
-        *chunks = p.chunks;
+    if (!code && leaves)
+        *leaves = p.leaves;
     smp_free(words.items);
     return code;
 }

@@ -25,8 +25,14 @@ typedef enum smp_option_type {
 enum {
     SMP_O_OPTIONAL = 1, /* the value may be left out, and is then ""; given as --name=value only */
     SMP_O_ADVANCED = 2, /* for tests and study: listed last */
-    SMP_O_CHUNKS = 4,   /* answers on its own (--help): arguments are not checked */
-    SMP_O_SILENT = 8    /* help does not show the default */
+    SMP_O_LEAVES = 4,   /* answers on its own (--help): arguments are not checked */
+    SMP_O_SILENT = 8,   /* help does not show the default */
+    /* What a common option is about, so that commands without that are without the option: */
+    SMP_O_OUTPUTS = 16, /* files that are written */
+    SMP_O_DEVICE = 32,  /* what computes */
+    SMP_O_THREADS = 64, /* how much of it */
+    SMP_O_INPUTS = 128, /* limits of pictures and sounds that are read */
+    SMP_O_VERBOSE = 256 /* more to say */
 };
 
 typedef struct smp_strings {
@@ -48,12 +54,16 @@ typedef struct smp_option {
     unsigned flags;
 } smp_option;
 
+struct smp_command;
+
 typedef struct smp_argument_row {
     const char *name;    /* "P.pipe" */
     size_t offset;       /* of a const char *, or of smp_strings when many */
     bool optional, many; /* many: one or more; the last row only */
     const char *unless;  /* the option that, when given, takes this argument's place; may be null */
     const char *help;
+    /* Refuses a word that cannot be meant, by its text; said before a later argument is missed. May be null. */
+    smp_code (*refuse)(const struct smp_command *command, const smp_strings *words, size_t at, smp_error *err);
 } smp_argument_row;
 
 typedef struct smp_option_group {
@@ -72,6 +82,7 @@ enum { SMP_COMMAND_GROUPS = 5, SMP_COMMAND_EXAMPLES = 6 };
 typedef struct smp_command {
     const char *name, *help, *about; /* about: paragraphs; may be null */
     size_t settings_size;
+    unsigned without; /* options with one of these flags are none of the command's; their fields keep the defaults */
     smp_option_group groups[SMP_COMMAND_GROUPS]; /* the first without title ends them */
     const smp_argument_row *arguments;           /* ends with a null name; may be null */
     smp_example examples[SMP_COMMAND_EXAMPLES];
@@ -89,9 +100,9 @@ const smp_command *smp_command_find(const char *name);
 const smp_option *smp_command_option(const smp_command *command, size_t index, const char **group);
 
 /* Fills settings (command->settings_size bytes) with defaults, then from argv[0 .. argc-1] (without program and
- * command). On failure (SMP_E_USAGE with a hint) settings may be freed all the same. *chunks (may be null) says whether
+ * command). On failure (SMP_E_USAGE with a hint) settings may be freed all the same. *leaves (may be null) says whether
  * an option like --help was given. */
-smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *chunks,
+smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *leaves,
                            smp_error *err);
 void smp_options_free(const smp_command *command, void *settings);
 

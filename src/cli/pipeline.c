@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "cli/cli.h"
+#include "cli/shipped.h"
+#include "pipe/diag.h"
 #include "report/json.h"
 
 enum { PIPE_FILE_MAX = 1 << 20 }; /* bytes: a pipeline is written by hand */
@@ -19,6 +22,9 @@ const smp_option smp_pipeline_options[] = {
      .help = "a statement of the pipeline, instead of a file; may be repeated"},
     {"set", 0, SMP_O_PAIRS, offsetof(smp_pipeline_settings, settings), .argument = "NAME=VALUE",
      .help = "give a parameter of the pipeline another value; may be repeated"},
+    {"allow-read", 0, SMP_O_LIST, offsetof(smp_pipeline_settings, readable), .argument = "DIR",
+     .help = "let the pipeline include and read files below DIR too, not only below the pipe file's folder; may be "
+             "repeated"},
     {"diagnostics", 0, SMP_O_CHOICE, offsetof(smp_pipeline_settings, diagnostics), .fallback = "text",
      .argument = "HOW", .help = "how mistakes are reported on stderr: text, or json (one object a line, for editors)",
      .choices = diagnostics_words},
@@ -72,9 +78,80 @@ static smp_code read_path(const char *path, bool regular, char **out, size_t *le
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (regular ? O_NONBLOCK : 0));
     if (fd < 0)
-        return smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
+        return smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno)); /* errno stays for the caller */
     smp_code code = read_all(fd, regular, out, length, err);
     close(fd);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ what may be read */
+
+/* The folders that a pipeline may read in, links resolved. A text from somebody else is not trusted with more. */
+typedef struct readable {
+    char **folders;
+    size_t count, capacity;
+} readable;
+
+static smp_code add_readable(readable *may, const char *folder, smp_error *err)
+{
+    char *real = smp_real_path(folder);
+    if (!real || !smp_grow(&may->folders, &may->capacity, may->count + 1, sizeof *may->folders)) {
+        smp_free(real);
+        return smp_fail_memory(err, "a path", strlen(folder));
+    }
+    may->folders[may->count++] = real;
+    return SMP_OK;
+}
+
+static smp_code add_folder_of(readable *may, const char *path, smp_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? smp_strndup(path, (size_t)(slash - path) + 1) : smp_strdup(".");
+    smp_code code = folder ? add_readable(may, folder, err) : smp_fail_memory(err, "a path", strlen(path));
+    smp_free(folder);
+    return code;
+}
+
+static void free_readable(readable *may)
+{
+    for (size_t i = 0; i < may->count; i++)
+        smp_free(may->folders[i]);
+    smp_free(may->folders);
+}
+
+/* What the user wrote on the command line may name any file. */
+static bool users_own(const char *source)
+{
+    return !strcmp(source, "-e") || !strcmp(source, "--set");
+}
+
+static bool may_read(const readable *may, const char *path, bool *failed)
+{
+    char *real = smp_real_path(path);
+    bool allowed = false;
+    *failed = !real;
+    for (size_t i = 0; real && !allowed && i < may->count; i++)
+        allowed = smp_path_within(real, may->folders[i]);
+    smp_free(real);
+    return allowed;
+}
+
+/* The pictures that a pipeline names: those that it may not read become diagnostics. */
+static smp_code check_files(const readable *may, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; i < program->file_count; i++) {
+        const smp_operand_file *file = &program->files[i];
+        bool failed;
+        if (users_own(diags->sources[file->source].name) || may_read(may, file->path, &failed))
+            continue;
+        if (failed)
+            return smp_fail_memory(err, "a path", strlen(file->path));
+        smp_diag *diag =
+            smp_diags_add(diags, SMP_ERROR, file->span, "'%.200s' lies outside the pipe file's folder", file->path);
+        smp_diag_note(diags, diag, "--allow-read DIR lets the pipeline read below DIR");
+        code = smp_fail(err, SMP_E_PIPE, "the pipeline names files that it may not read");
+    }
     return code;
 }
 
@@ -82,7 +159,8 @@ static smp_code read_path(const char *path, bool regular, char **out, size_t *le
 static smp_code load_include(void *context, const char *including, const char *path, char **text, size_t *length,
                              smp_error *err)
 {
-    (void)context;
+    readable *may = context;
+    bool own = !including || users_own(including), failed = false;
     *text = NULL;
     *length = 0;
     const char *slash = including ? strrchr(including, '/') : NULL;
@@ -90,7 +168,16 @@ static smp_code load_include(void *context, const char *including, const char *p
                                           : smp_asprintf("%.*s%s", (int)(slash + 1 - including), including, path);
     if (!full)
         return smp_fail_memory(err, "path", strlen(path));
-    smp_code code = read_path(full, true, text, length, err);
+    smp_code code = SMP_OK;
+    if (own) /* what that file names lies beside it */
+        code = add_folder_of(may, full, err);
+    else if (!may_read(may, full, &failed))
+        code = failed ? smp_fail_memory(err, "path", strlen(path))
+                      : smp_fail(err, SMP_E_READ,
+                                 "it lies outside the pipe file's folder; --allow-read DIR lets the pipeline "
+                                 "read below DIR");
+    if (!code)
+        code = read_path(full, true, text, length, err);
     if (code)
         smp_at(err, "%s", full);
     smp_free(full);
@@ -114,33 +201,87 @@ static smp_code split_settings(const smp_strings *pairs, smp_setting **out, smp_
     return SMP_OK;
 }
 
+/* A pipeline that is neither a file nor installed: says what there is. */
+static smp_code fail_pipe(const char *path, const smp_shipped *shipped, smp_error *err)
+{
+    const char *near = smp_nearest(path, strlen(path), (const char *const *)shipped->names, shipped->count);
+    if (errno != ENOENT || strchr(path, '/'))
+        return err->code;
+    return near ? smp_hint(err, "did you mean the pipeline '%s'?", near)
+                : smp_hint(err, "smempipe pipelines lists those that are installed");
+}
+
+/* The text at `path`: a file, or the pipeline of that name that is installed. *name: where it was found. */
+static smp_code read_pipe(const char *path, const smp_shipped *shipped, char **name, char **text, size_t *length,
+                          smp_error *err)
+{
+    smp_code code = read_path(path, false, text, length, err);
+    int why = errno;
+    *name = code && why == ENOENT ? smp_shipped_find(path) : NULL;
+    if (*name) {
+        *err = (smp_error){.code = SMP_OK};
+        code = read_path(*name, false, text, length, err);
+    } else if (!(*name = smp_strdup(path)))
+        return smp_fail_memory(err, "a path", strlen(path));
+    if (!code)
+        return SMP_OK;
+    smp_at(err, "%s", *name);
+    errno = why;
+    return fail_pipe(path, shipped, err);
+}
+
+static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *path, const smp_shipped *shipped,
+                           readable *may, const smp_setting *pairs, smp_diags *diags, smp_program **out, smp_error *err)
+{
+    char *text = NULL, *name = NULL;
+    size_t length = 0, count = settings->settings.count;
+    bool standard = path && !strcmp(path, "-");
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < settings->readable.count; i++)
+        code = add_readable(may, settings->readable.items[i], err);
+    if (!code && !path)
+        return smp_program_parse_lines(settings->stages.items, settings->stages.count, pairs, count, load_include, may,
+                                       diags, out, err);
+    if (!code && standard) {
+        code = read_all(STDIN_FILENO, false, &text, &length, err);
+        if (code)
+            smp_at(err, "standard input");
+    } else if (!code)
+        code = read_pipe(path, shipped, &name, &text, &length, err);
+    if (!code)
+        code = add_folder_of(may, name ? name : ".", err);
+    if (!code)
+        code = smp_program_parse(name ? name : path, text, length, pairs, count, load_include, may, diags, out, err);
+    smp_free(text);
+    smp_free(name);
+    return code;
+}
+
 smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, smp_diags *diags, smp_program **out,
                        smp_error *err)
 {
     *out = NULL;
     smp_setting *pairs = NULL;
-    char *text = NULL;
-    size_t length = 0, count = settings->settings.count;
+    smp_shipped shipped = {0};
+    readable may = {0};
     smp_code code = split_settings(&settings->settings, &pairs, err);
-    if (code)
-        goto end;
-    if (!path) {
-        code = smp_program_parse_lines(settings->stages.items, settings->stages.count, pairs, count, load_include, NULL,
-                                       diags, out, err);
-        goto end;
+    if (!code)
+        code = smp_shipped_list(&shipped, err);
+    diags->pipelines = (const char *const *)shipped.names;
+    diags->pipeline_count = shipped.count;
+    if (!code)
+        code = parse_pipe(settings, path, &shipped, &may, pairs, diags, out, err);
+    if (!code && (code = check_files(&may, *out, diags, err)) != SMP_OK) {
+        smp_program_free(*out);
+        *out = NULL;
     }
-    bool standard = !strcmp(path, "-");
-    code = standard ? read_all(STDIN_FILENO, false, &text, &length, err) : read_path(path, false, &text, &length, err);
-    if (code) {
-        smp_at(err, "%s", standard ? "standard input" : path);
-        goto end;
-    }
-    code = smp_program_parse(path, text, length, pairs, count, load_include, NULL, diags, out, err);
-end:
-    smp_free(text);
-    for (size_t i = 0; pairs && i < count; i++)
+    diags->pipelines = NULL;
+    diags->pipeline_count = 0;
+    for (size_t i = 0; pairs && i < settings->settings.count; i++)
         smp_free((void *)(uintptr_t)pairs[i].name);
     smp_free(pairs);
+    smp_shipped_free(&shipped);
+    free_readable(&may);
     return code;
 }
 

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "batch/find_files.h"
+#include "base/paths.h"
 #include "cli/cli.h"
 #include "io/output.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "cli/shipped.h"
 #include "compare/input.h"
 #include "report/report.h"
 #include "run/run.h"
@@ -36,7 +37,8 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(run_settings, pipe), .unless = "stage", .help = "the pipeline"},
+    {"P.pipe", offsetof(run_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+     .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
     {"IN", offsetof(run_settings, in), .help = "the file to read; - is standard input"},
     {"OUT", offsetof(run_settings, out),
      .help = "the file to write, its format by its extension; - is standard output"},
@@ -152,6 +154,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     if (settings->jpeg_quality > 0)
         request.write.jpeg_quality = (int)settings->jpeg_quality;
     smp_progress_begin(&progress, common, settings->in);
+    smp_progress_watch(&progress);
     code = smp_run_file(&request, &report, err);
     smp_progress_end(&progress);
     if (!code && settings->counters) {

@@ -84,6 +84,7 @@ const smp_command smp_command_stages = {
     .name = "stages",
     .help = "list the stages, or explain one",
     .settings_size = sizeof(stages_settings),
+    .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS | SMP_O_VERBOSE,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe stages", "all stages, a line each"},

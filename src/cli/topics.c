@@ -31,7 +31,7 @@ static void print_language(FILE *to)
             "          has the parameter's own unit.\n"
             "Others    yes, no, words of a list, \"text\", [1 2 1; 2 4 2; 1 2 1], $name for a parameter,\n"
             "          @name for a picture or sound made before, \"dark.png\" for one to read (a path from the\n"
-            "          pipe file's folder).\n"
+            "          pipe file's folder, and below it unless --allow-read DIR says more).\n"
             "Sums      {$size*2 + 1}: + - * / ( ) min max round, and width, height, channels, rate of the input.\n"
             "\n"
             "On the command line each -e STAGE is a line of the same language:\n"

@@ -34,7 +34,7 @@ typedef struct smp_bank_access {
     int width;                 /* bytes a lane: 1, 2, 4, 8 or 16 */
     uint32_t active;           /* bit n: lane n takes part */
     uint32_t offset[SMP_WARP]; /* byte address of each lane inside shared memory; a multiple of width */
-    /* SMP_BANK_ASYNC: what passes through the first-level cache chunks that cache's banks, which are the same 32. */
+    /* SMP_BANK_ASYNC: what passes through the first-level cache leaves that cache's banks, which are the same 32. */
     uint32_t through_l1;       /* bit n: lane n copies through it (.ca), and no zeros */
     uint32_t source[SMP_WARP]; /* asynchronous copies: byte address in global memory, modulo 2^32 */
 } smp_bank_access;

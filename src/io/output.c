@@ -54,12 +54,14 @@ void smp_output_abort(smp_output *output)
     destroy(output);
 }
 
-static smp_code fail_write(int number, smp_error *err)
+/* target: what is replaced once all is written; null for standard output and special files, which may hold a part. */
+static smp_code fail_write(const char *target, int number, smp_error *err)
 {
     char text[128];
     smp_fail(err, SMP_E_WRITE, "cannot write: %s", smp_os_error(number, text, sizeof text));
     if (number == ENOSPC || number == EDQUOT)
-        smp_hint(err, "make room on that disk, or write to another; the file that was there before is untouched");
+        smp_hint(err, "make room on that disk, or write to another%s",
+                 target ? "; the file that was there before is untouched" : "; a part was written");
     else if (number == EPIPE)
         smp_hint(err, "the program that was reading the output has ended");
     return SMP_E_WRITE;
@@ -129,13 +131,13 @@ static smp_code write_all(smp_output *output, const uint8_t *data, size_t size, 
     }
     begin_writing(output);
     add_time(output, start);
-    return output->failed ? fail_write(output->failed, err) : SMP_OK;
+    return output->failed ? fail_write(output->target, output->failed, err) : SMP_OK;
 }
 
 smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err)
 {
     if (output->failed)
-        return fail_write(output->failed, err);
+        return fail_write(output->target, output->failed, err);
     if (size > BUFFER - output->used) {
         smp_code code = write_all(output, output->buffer, output->used, err);
         output->used = 0;
@@ -156,8 +158,8 @@ bool smp_output_seekable(const smp_output *output)
 
 smp_code smp_output_patch(smp_output *output, uint64_t position, const void *data, size_t size, smp_error *err)
 {
-    smp_code code =
-        output->failed ? fail_write(output->failed, err) : write_all(output, output->buffer, output->used, err);
+    smp_code code = output->failed ? fail_write(output->target, output->failed, err)
+                                   : write_all(output, output->buffer, output->used, err);
     output->used = 0;
     for (const uint8_t *from = data; code == SMP_OK && size;) {
         ssize_t wrote = pwrite(output->fd, from, size, (off_t)position);
@@ -165,7 +167,7 @@ smp_code smp_output_patch(smp_output *output, uint64_t position, const void *dat
             continue;
         if (wrote <= 0) {
             output->failed = wrote < 0 ? errno : EIO;
-            return fail_write(output->failed, err);
+            return fail_write(output->target, output->failed, err);
         }
         from += wrote;
         position += (uint64_t)wrote;
@@ -193,7 +195,7 @@ static smp_code open_stdout(smp_output *output, const char *const *inputs, smp_e
 {
     struct stat status;
     if (fstat(STDOUT_FILENO, &status) != 0)
-        return fail_write(errno, err);
+        return fail_write(output->target, errno, err);
     if (isatty(STDOUT_FILENO)) {
         smp_fail(err, SMP_E_USAGE, "standard output is a terminal, which cannot show a file's bytes");
         return smp_hint(err, "redirect it: smempipe ... - > out.png");
@@ -201,7 +203,7 @@ static smp_code open_stdout(smp_output *output, const char *const *inputs, smp_e
     if (S_ISREG(status.st_mode) && refuse_inputs(&status, inputs, err) != SMP_OK)
         return SMP_E_WRITE;
     output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3); /* a copy, so that closing it tells of late failures */
-    return output->fd < 0 ? fail_write(errno, err) : SMP_OK;
+    return output->fd < 0 ? fail_write(output->target, errno, err) : SMP_OK;
 }
 
 /* A device or a named pipe: there is nothing to replace, so bytes go straight in. */
@@ -254,7 +256,7 @@ static smp_code open_path(smp_output *output, const char *const *inputs, smp_err
             return fail_exists(err);
         char *resolved = realpath(path, NULL);
         if (!resolved)
-            return errno == ENOMEM ? smp_fail_memory(err, "a path", PATH_MAX) : fail_write(errno, err);
+            return errno == ENOMEM ? smp_fail_memory(err, "a path", PATH_MAX) : fail_write(output->target, errno, err);
         output->target = smp_strdup(resolved);
         free(resolved);
     } else {
@@ -319,18 +321,18 @@ static void sync_folder(const char *target)
 
 smp_code smp_output_commit(smp_output *output, smp_error *err)
 {
-    smp_code code =
-        output->failed ? fail_write(output->failed, err) : write_all(output, output->buffer, output->used, err);
+    smp_code code = output->failed ? fail_write(output->target, output->failed, err)
+                                   : write_all(output, output->buffer, output->used, err);
     double start = smp_now();
     if (code == SMP_OK && output->target && fsync(output->fd) != 0 && errno != EINVAL && errno != EROFS)
-        code = fail_write(errno, err);
+        code = fail_write(output->target, errno, err);
     int held = fcntl(output->fd, F_DUPFD_CLOEXEC, 3); /* keeps file and lock until it is in place */
     if (code == SMP_OK && output->target && held < 0)
-        code = fail_write(errno, err);
+        code = fail_write(output->target, errno, err);
     int closed = close(output->fd), number = errno;
     output->fd = -1;
     if (code == SMP_OK && closed != 0 && number != EINTR)
-        code = fail_write(number, err);
+        code = fail_write(output->target, number, err);
     if (code == SMP_OK && output->target) {
         if (smp_temporary_place(&output->temporary, held, output->target, output->force) != 0) {
             char text[128];

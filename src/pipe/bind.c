@@ -4,6 +4,41 @@
 #include "base/alloc.h"
 #include "pipe/build.h"
 
+/* Names of other tools for what no stage does; the nearest spelling of a stage would mislead. */
+static const char *absent(const char *name)
+{
+    static const char *const names[][2] = {
+        {"resize", "no stage changes the size of a picture"},
+        {"scale", "no stage changes the size of a picture"},
+        {"zoom", "no stage changes the size of a picture"},
+        {"resample", "no stage changes the size of a picture or the rate of a sound"},
+        {"thumbnail", "no stage changes the size of a picture"},
+        {"crop", "no stage cuts a part out of a picture"},
+        {"pad", "no stage adds a border to a picture"},
+        {"median", "there is no median; the pipeline despeckle replaces single bright or dark pixels"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(names[i][0], name))
+            return names[i][1];
+    return NULL;
+}
+
+/* Says what else a name is that is no stage's: a shipped pipeline, or what no stage does. False: neither. */
+static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag)
+{
+    for (size_t i = 0; i < b->diags->pipeline_count; i++)
+        if (!strcmp(b->diags->pipelines[i], statement->name)) {
+            smp_diag_fix(b->diags, diag, "this is a pipeline, not a stage");
+            smp_diag_note(b->diags, diag, "`smempipe run %s IN OUT` runs it, `smempipe pipelines %s` tells about it",
+                          statement->name, statement->name);
+            return true;
+        }
+    const char *reason = absent(statement->name);
+    if (reason)
+        smp_diag_note(b->diags, diag, "%s; `smempipe stages` lists the stages", reason);
+    return reason != NULL;
+}
+
 /* Suggests a stage for a name that is none: what other tools call it, or the nearest spelling of either. */
 static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
 {
@@ -11,7 +46,11 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
     size_t length = strlen(statement->name), count = 0, stages = smp_catalog_count();
     smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "unknown stage '%s'",
                                    smp_shown(shown, statement->name, length));
-    if (!diag)
+    bool aliased = false; /* a stage that other tools call so */
+    for (size_t i = 0; i < stages; i++)
+        for (const smp_alias *other = smp_catalog_at(i)->aliases; other && other->name; other++)
+            aliased |= !strcmp(other->name, statement->name);
+    if (!diag || (!aliased && known_otherwise(b, statement, diag)))
         return true;
     static const char *const keywords[] = {"smempipe", "kind", "light", "param", "include", "from", "save"};
     size_t most = sizeof keywords / sizeof keywords[0];
@@ -109,8 +148,75 @@ static const smp_param *main_param(const smp_stage *stage)
     return NULL;
 }
 
-/* The row that an argument is for, or null after reporting that there is none. positional: one stood alone already. */
-static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const smp_ast_arg *arg, bool *positional)
+/* The number that a value is, as far as its text tells; false when it is none. */
+static bool quantity_of(const smp_ast_value *value, smp_quantity *quantity)
+{
+    size_t unit_at;
+    return value->kind == SMP_AST_WORD &&
+           smp_quantity_read(value->text, value->length, quantity, &unit_at) == SMP_NUMBER_OK;
+}
+
+/* Whether a value may be meant for a parameter. */
+static bool may_be_for(const smp_ast_value *value, const smp_param *param)
+{
+    smp_quantity quantity;
+    bool number = quantity_of(value, &quantity);
+    if (param->type == SMP_T_ENUM) {
+        for (const char *const *choice = param->choices; choice && *choice; choice++)
+            if (value->kind == SMP_AST_WORD && !strcmp(*choice, value->text))
+                return true;
+        return false;
+    }
+    if (param->type == SMP_T_FLOAT || param->type == SMP_T_INT)
+        return number && (quantity.unit == SMP_UNIT_NONE || quantity.unit == param->unit);
+    return param->type == SMP_T_STRING   ? value->kind == SMP_AST_STRING
+           : param->type == SMP_T_MATRIX ? value->kind == SMP_AST_LIST
+                                         : false;
+}
+
+/* The parameter that a value without a name is meant for: the first of the table that nothing was given for and that
+ * fits. named: bits of rows that were suggested for the values before it. */
+static const char *name_for(const smp_stage *stage, const smp_node *node, const smp_ast_value *value, uint64_t *named)
+{
+    enum { BITS = 64 };
+    for (size_t i = 0; stage->params && stage->params[i].name && i < BITS; i++) {
+        const smp_param *param = &stage->params[i];
+        bool taken = (*named >> i) & 1;
+        for (size_t k = 0; k < node->argument_count; k++)
+            taken |= node->arguments[k].param == param;
+        if (taken || !may_be_for(value, param))
+            continue;
+        *named |= UINT64_C(1) << i;
+        return param->name;
+    }
+    return "NAME";
+}
+
+/* `2 px`: the value before is a number without a unit, and this is a unit. Reports it. */
+static bool unit_apart(smp_builder *b, const smp_ast_arg *before, const smp_ast_arg *arg)
+{
+    smp_quantity number, joined;
+    if (!before || arg->name || arg->value.kind != SMP_AST_WORD || !quantity_of(&before->value, &number) ||
+        number.unit != SMP_UNIT_NONE || !smp_unit_apply(arg->value.text, arg->value.length, number.value, &joined))
+        return false;
+    char shown[SMP_SHOWN];
+    smp_shown(shown, before->value.text, before->value.length);
+    smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "no blank between a number and its unit");
+    smp_diag_fix(b->diags, diag, "write %s%s%s%s", before->name ? before->name : "", before->name ? "=" : "", shown,
+                 arg->value.text);
+    return true;
+}
+
+/* What row_for knows of a statement's arguments so far. */
+typedef struct given_so_far {
+    const smp_ast_arg *before; /* the argument before this one, or null */
+    bool positional;           /* one stood without a name */
+    uint64_t named;            /* rows that were suggested for others */
+} given_so_far;
+
+/* The row that an argument is for, or null after reporting that there is none. */
+static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const smp_node *node, const smp_ast_arg *arg,
+                                given_so_far *so_far)
 {
     char shown[SMP_SHOWN];
     if (arg->name) {
@@ -124,18 +230,17 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
     smp_shown(shown, written, arg->value.span.length);
     const smp_param *row = main_param(stage);
     smp_diag *diag;
-    if (*positional) {
-        diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "only one value can stand without a name");
-        smp_diag_fix(b->diags, diag, "write NAME=%s", shown);
-        note_params(b, diag, stage);
+    if (unit_apart(b, so_far->before, arg))
         return NULL;
-    }
-    *positional = true;
-    if (row)
+    if (!so_far->positional && row) {
+        so_far->positional = true;
         return row;
-    diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "stage '%s' takes no value without a name", stage->name);
+    }
+    diag = row ? smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "only one value can stand without a name")
+               : smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "stage '%s' takes no value without a name",
+                               stage->name);
     if (param_count(stage))
-        smp_diag_fix(b->diags, diag, "write NAME=%s", shown);
+        smp_diag_fix(b->diags, diag, "write %s=%s", name_for(stage, node, &arg->value, &so_far->named), shown);
     note_params(b, diag, stage);
     return NULL;
 }
@@ -158,6 +263,10 @@ static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_
     smp_program *program = b->program;
     const char *path = smp_join_path(&b->owned->arena, b->diags->sources[scope->source].name, value->text);
     size_t at = 0;
+    int source = value->span.source;
+    for (size_t i = 0; value->param && i < scope->param_count; i++)
+        if (!strcmp(scope->params[i].name, value->param))
+            source = scope->params[i].value.span.source;
     if (!path)
         return false;
     while (at < program->file_count && strcmp(program->files[at].path, path) != 0)
@@ -165,7 +274,7 @@ static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_
     if (at == program->file_count) {
         if (!smp_grow(&program->files, &program->file_capacity, at + 1, sizeof *program->files))
             return false;
-        program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span};
+        program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span, .source = source};
     }
     *by = SMP_NODE_FILE - (int)at;
     return true;
@@ -403,11 +512,13 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     node.arguments = smp_arena_array(&b->owned->arena, rows + 1, sizeof *node.arguments);
     if (!node.label || !node.arguments)
         return false;
-    bool positional = false, strayed = false;
+    given_so_far so_far = {0};
+    bool strayed = false;
     const size_t errors = error_count(b->diags);
     for (size_t i = 0; i < statement->arg_count; i++) {
         const smp_ast_arg *arg = &statement->args[i];
-        const smp_param *row = stage ? row_for(b, stage, arg, &positional) : NULL;
+        const smp_param *row = stage ? row_for(b, stage, &node, arg, &so_far) : NULL;
+        so_far.before = arg;
         strayed |= !row;
         /* Without a row the value is looked up all the same: its names are in use, or wrong. */
         if (!bind_argument(b, scope, stage, &node, row, arg))

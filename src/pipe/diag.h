@@ -42,6 +42,9 @@ typedef struct smp_diags {
     int errors, warnings;               /* counted, also those past the maximum */
     int stored_errors, stored_warnings; /* of them in items */
     bool out_of_memory;
+    const char *const
+        *pipelines; /* names of pipelines that are installed, for suggestions; the caller's; may be null */
+    size_t pipeline_count;
 } smp_diags;
 
 void smp_diags_free(smp_diags *diags);

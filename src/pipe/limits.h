@@ -11,6 +11,7 @@ enum {
     SMP_MAX_STATEMENTS = 10000, /* of one text */
     SMP_MAX_NODES = 10000,      /* stages of a whole pipeline */
     SMP_MAX_PARAMS = 1000,      /* `param` statements of one text */
+    SMP_MAX_SAVES = 1000,       /* `save` statements: each has a file open */
     SMP_MAX_ELEMENTS = 1 << 16, /* of a matrix */
     SMP_MAX_DEPTH = 64,         /* parentheses in an expression */
     SMP_GIVE_UP = 200,          /* errors: reading on would only cost time */

@@ -41,8 +41,8 @@ const char *smp_nearest(const char *word, size_t length, const char *const *word
 {
     if (!length || length > LONGEST)
         return NULL;
-    /* One mistake in three letters is typing; more is another word. */
-    size_t allowed = length <= 2 ? 1 : length <= 5 ? 2 : 3;
+    /* One mistake in three letters is typing; more is another word ("resize" is not "remix"). */
+    size_t allowed = length <= 3 ? 1 : length <= 8 ? 2 : 3;
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {
         size_t other = strlen(words[i]);

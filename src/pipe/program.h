@@ -39,6 +39,7 @@ typedef struct smp_save { /* save "thumb.png" */
 typedef struct smp_operand_file { /* with="weights.npy" */
     const char *path; /* seen from where the program runs: relative paths are to the folder of the text that names it */
     smp_span span;
+    int source; /* the text that the path was written in: of a parameter's value, where that was given */
 } smp_operand_file;
 
 typedef struct smp_public_param { /* a `param` statement, for help */

@@ -194,6 +194,11 @@ static bool save(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
         smp_diag_note(b->diags, diag, "'save' writes inside the folder of the output and nowhere else");
         return true;
     }
+    if (program->save_count == SMP_MAX_SAVES) {
+        smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "a pipeline saves at most %d files", SMP_MAX_SAVES);
+        b->full = true;
+        return true;
+    }
     for (size_t i = 0; i < program->save_count; i++)
         if (same_path(program->saves[i].path, value->text)) {
             smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, value->span, "'%s' is saved twice",

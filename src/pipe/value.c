@@ -34,6 +34,23 @@ static smp_diag *not_accepted(smp_check *check, const smp_param *param, const sm
                          check->element ? "each value of " : "", param->name, domain, what);
 }
 
+/* "1:30", "0:01:30.5": a time as clocks show it, in seconds. */
+static bool clock_time(const char *text, double *seconds)
+{
+    *seconds = 0;
+    for (int parts = 1;; parts++) {
+        size_t length = strcspn(text, ":"), used;
+        double value;
+        if (length == 0 || text[0] < '0' || text[0] > '9' ||
+            smp_number_read(text, length, &value, &used) != SMP_NUMBER_OK || used != length)
+            return false;
+        *seconds = *seconds * 60 + value;
+        if (!text[length])
+            return parts > 1 && parts <= 3;
+        text += length + 1;
+    }
+}
+
 /* A bare word where a number belongs: says what is wrong with it. */
 static void not_a_number(smp_check *check, const smp_param *param, const smp_value *value)
 {
@@ -57,6 +74,14 @@ static void not_a_number(smp_check *check, const smp_param *param, const smp_val
     }
     const char *rest = value->text + unit_at;
     size_t length = value->length - unit_at;
+    double seconds;
+    if (param->unit == SMP_UNIT_S && clock_time(value->text, &seconds)) {
+        char number[SMP_NUMBER_TEXT];
+        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
+        if (!value->param)
+            smp_diag_fix(check->diags, diag, "times are in seconds: %ss", smp_number_text(number, seconds));
+        return;
+    }
     if (strpbrk(rest, "+*/()-")) {
         smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
         if (!value->param)
@@ -261,6 +286,12 @@ static smp_bound bind_choice(smp_check *check, const smp_param *param, const smp
         smp_diag_fix(check->diags, diag, "write it without quotes: %s", near);
     else if (near && value->kind != SMP_VALUE_NUMBER)
         smp_diag_fix(check->diags, diag, "did you mean '%s'?", near);
+    else if (value->kind == SMP_VALUE_NUMBER && param->unit == SMP_UNIT_DEG && fabs(value->number.value) < 1e9) {
+        double turn = fmod(value->number.value, 360); /* the same angle between 0 and 360 */
+        int same = find_number_choice(param, turn < 0 ? turn + 360 : turn);
+        if (same >= 0)
+            smp_diag_fix(check->diags, diag, "write %s", param->choices[same]);
+    }
     return SMP_BOUND_WRONG;
 }
 

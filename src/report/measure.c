@@ -83,7 +83,7 @@ static void put_total(smp_json *json, const smp_total *total, const char *type, 
 
 void smp_measure_begin(smp_measure_output *o)
 {
-    if (o->format == SMP_MEASURE_CSV)
+    if (o->format == SMP_MEASURE_LONG)
         fputs("file,type,stage,name,channel,finding,bin,value\n", o->to);
     if (o->format != SMP_MEASURE_JSON)
         return;
@@ -93,14 +93,16 @@ void smp_measure_begin(smp_measure_output *o)
         smp_json_array(&o->json, "files");
 }
 
-void smp_measure_file(smp_measure_output *o, const smp_run_report *report)
+smp_code smp_measure_file(smp_measure_output *o, const smp_run_report *report, smp_error *err)
 {
     if (o->totals_only)
-        return;
+        return SMP_OK;
     if (o->format == SMP_MEASURE_JSON) {
         put_file(&o->json, report);
-        return;
+        return SMP_OK;
     }
+    if (o->format == SMP_MEASURE_CSV)
+        return smp_wide_file(&o->wide, report, err);
     smp_paint paint = smp_paint_for(o->color);
     if (o->format == SMP_MEASURE_TABLE) {
         fputs(paint.bold, o->to);
@@ -111,14 +113,16 @@ void smp_measure_file(smp_measure_output *o, const smp_run_report *report)
         const smp_step_report *step = &report->steps[i];
         if (!step->findings.count)
             continue;
-        if (o->format == SMP_MEASURE_CSV)
+        if (o->format == SMP_MEASURE_LONG)
             put_rows(o->to, report->input, report->shape_in, step->label, step->name, &step->findings);
         else
             smp_report_findings(o->to, step->label, &step->findings, o->color);
     }
+    return SMP_OK;
 }
 
-static void put_together(smp_measure_output *o, const smp_total *total, const smp_findings *findings)
+static smp_code put_together(smp_measure_output *o, const smp_total *total, const smp_findings *findings,
+                             smp_error *err)
 {
     char type[64];
     smp_paint paint = smp_paint_for(o->color);
@@ -126,6 +130,8 @@ static void put_together(smp_measure_output *o, const smp_total *total, const sm
     if (o->format == SMP_MEASURE_JSON) {
         put_total(&o->json, total, type, findings);
     } else if (o->format == SMP_MEASURE_CSV) {
+        return smp_wide_total(&o->wide, total, findings, err);
+    } else if (o->format == SMP_MEASURE_LONG) {
         put_rows(o->to, "(together)", type, total->label, total->name, findings);
     } else {
         fprintf(o->to, "%s%zu file%s together%s (%s)\n", paint.bold, total->files, total->files == 1 ? "" : "s",
@@ -138,12 +144,14 @@ static void put_together(smp_measure_output *o, const smp_total *total, const sm
             fputs(": these results do not add up over files\n", o->to);
         }
     }
+    return SMP_OK;
 }
 
 smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t done, size_t failed, smp_error *err)
 {
     smp_code code = SMP_OK;
-    bool json = o->format == SMP_MEASURE_JSON, together = o->totals_only || json || done > 1;
+    bool json = o->format == SMP_MEASURE_JSON,
+         together = o->totals_only || json || (done > 1 && o->format != SMP_MEASURE_CSV);
     if (json) {
         if (!o->totals_only)
             smp_json_end(&o->json, ']');
@@ -155,12 +163,15 @@ smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t
         smp_findings findings = {0};
         code = smp_total_findings(&totals->items[i], &findings, err);
         if (!code)
-            put_together(o, &totals->items[i], &findings);
+            code = put_together(o, &totals->items[i], &findings, err);
         smp_findings_free(&findings);
     }
     if (json) {
         smp_json_end(&o->json, ']');
         smp_json_end(&o->json, '}');
     }
+    if (!code && o->format == SMP_MEASURE_CSV)
+        code = smp_wide_write(&o->wide, o->to, o->sort, err);
+    smp_wide_free(&o->wide);
     return code;
 }

@@ -1,13 +1,14 @@
 /* Running one file, or a picture in memory: opens reader, writers and streams round a runner. See exec.h. */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "batch/find_files.h"
+#include "base/paths.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/run.h"
@@ -102,30 +103,64 @@ smp_code smp_save_path(const char *beside, const char *prefix, const char *name,
     return *out ? SMP_OK : smp_fail_memory(err, "a path", strlen(name));
 }
 
-/* Whether both would be one file, however they are written. */
-static bool same_file(const char *a, const char *b)
+/* Where an output goes, links resolved. */
+typedef struct place {
+    char *real;
+    const char *path; /* as it is written */
+    bool saved;       /* by a statement of the pipeline */
+} place;
+
+static int by_real(const void *a_, const void *b_)
 {
-    if (!strcmp(a, "-") || !strcmp(b, "-"))
-        return !strcmp(a, b);
-    char *real = smp_real_path(a), *other = smp_real_path(b);
-    bool same = real && other ? !strcmp(real, other) : !strcmp(a, b);
-    smp_free(real);
-    smp_free(other);
-    return same;
+    const place *a = a_, *b = b_;
+    return strcmp(a->real, b->real);
 }
 
-/* Two outputs with one name would overwrite each other. */
-static smp_code check_distinct(const smp_run_request *request, const smp_plan *plan, const output *outputs,
-                               smp_error *err)
+/* What a pipeline saves stays below the folder of the output, whatever links lie there. */
+static smp_code check_beneath(const char *main_output, const place *at, smp_error *err)
 {
-    for (size_t i = 0; i < plan->sink_count; i++)
-        for (size_t k = 0; k < i; k++) {
-            const char *a = outputs[i].path ? outputs[i].path : request->output;
-            const char *b = outputs[k].path ? outputs[k].path : request->output;
-            if (same_file(a, b))
-                return smp_fail(err, SMP_E_USAGE, "two outputs have the same name: %s", a);
-        }
-    return SMP_OK;
+    const char *slash = strcmp(main_output, "-") ? strrchr(main_output, '/') : NULL;
+    char *folder = slash ? smp_strndup(main_output, (size_t)(slash - main_output) + 1) : smp_strdup(".");
+    char *real = folder ? smp_real_path(folder) : NULL;
+    smp_code code = SMP_OK;
+    if (!real)
+        code = smp_fail_memory(err, "a path", strlen(main_output));
+    else if (!smp_path_within(at->real, real)) {
+        smp_fail(err, SMP_E_WRITE, "a link leads out of the folder of the output");
+        smp_hint(err, "'save' writes below that folder alone: remove the link, or give the output another folder");
+        code = smp_at(err, "%s", at->path);
+    }
+    smp_free(folder);
+    smp_free(real);
+    return code;
+}
+
+/* Two outputs with one name would overwrite each other, and none of the saved ones may leave the folder. */
+static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const output *outputs,
+                             smp_error *err)
+{
+    if (plan->sink_count < 2 && !(plan->sink_count && outputs[0].path))
+        return SMP_OK;
+    place *places = smp_alloc_array(plan->sink_count, sizeof *places);
+    smp_code code = places ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *places);
+    for (size_t i = 0; !code && i < plan->sink_count; i++) {
+        place *at = &places[i];
+        *at = (place){.path = outputs[i].path ? outputs[i].path : request->output, .saved = outputs[i].path != NULL};
+        at->real = !at->saved && !strcmp(at->path, "-") ? smp_strdup("-") : smp_real_path(at->path);
+        if (!at->real)
+            code = smp_fail_memory(err, "a path", strlen(at->path));
+        else if (at->saved)
+            code = check_beneath(request->output, at, err);
+    }
+    if (!code)
+        qsort(places, plan->sink_count, sizeof *places, by_real);
+    for (size_t i = 1; !code && i < plan->sink_count; i++)
+        if (!strcmp(places[i - 1].real, places[i].real))
+            code = smp_fail(err, SMP_E_USAGE, "two outputs have the same name: %s", places[i].path);
+    for (size_t i = 0; places && i < plan->sink_count; i++)
+        smp_free(places[i].real);
+    smp_free(places);
+    return code;
 }
 
 /* Steps that only put samples into another form, and back behind the stage that needs it. */
@@ -197,7 +232,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
         if (plan->sinks[i].save >= 0)
             code = smp_save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
     if (!code)
-        code = check_distinct(request, plan, outputs, err);
+        code = check_places(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         const char *path = outputs[i].path ? outputs[i].path : request->output;
         code = open_output(plan, &plan->sinks[i], path, &media->meta, &options, report, &outputs[i].writer, err);

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 
+#include "base/paths.h"
 #include "batch/outputs.h"
 #include "batch/todo.h"
 
@@ -15,13 +16,13 @@ static void make_folder_in(const char *name)
     assert_int_equal(mkdir(in_folder(name), 0777), 0);
 }
 
-/* a.png, b.txt, notes.md, .hidden.png, sub/c.png */
+/* a.png, b.dat, notes.md, .hidden.png, sub/c.png */
 static void make_tree(void)
 {
     clear_folder();
     make_folder_in("in");
     make_folder_in("in/sub");
-    store(in_folder("in/b.txt"), "b", 1);
+    store(in_folder("in/b.dat"), "b", 1);
     store(in_folder("in/a.png"), "a", 1);
     store(in_folder("in/notes.md"), "n", 1);
     store(in_folder("in/.hidden.png"), "h", 1);
@@ -30,7 +31,7 @@ static void make_tree(void)
 
 static void remove_tree(void)
 {
-    static const char *const files[] = {"in/b.txt", "in/a.png", "in/notes.md", "in/.hidden.png", "in/sub/c.png"};
+    static const char *const files[] = {"in/b.dat", "in/a.png", "in/notes.md", "in/.hidden.png", "in/sub/c.png"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         unlink(in_folder(files[i]));
     rmdir(in_folder("in/sub"));
@@ -48,7 +49,7 @@ static void folders_give_files_in_the_order_of_bytes(void **context)
     assert_ok(smp_walk(given, 1, &options, &found, &err));
     assert_int_equal(found.count, 3);
     assert_string_equal(found.items[0].name, "a.png");
-    assert_string_equal(found.items[1].name, "b.txt");
+    assert_string_equal(found.items[1].name, "b.dat");
     assert_string_equal(found.items[2].name, "sub/c.png");
     assert_int_equal(found.left_out, 1);
     smp_found_free(&found);
@@ -153,7 +154,11 @@ static void damaged_journals_lose_damaged_lines_alone(void **context)
     int fd = open(in_folder(SMP_JOURNAL_NAME), O_WRONLY | O_APPEND);
     static const char noise[] =
         "done\ndone 12 34\n\nbegin xyz\n\xff\xfe garbage \n"
-        "done 0000000000000001000000000000000200000 1 2 3 x.png\ndone 00000000000000010000000000";
+        "done 0000000000000001000000000000000200000 1 2 3 x.png\n"
+        "done 00000000000000010000000000000001 00000000000000050000000000000002 7 9 \"c.png\n"
+        "done 00000000000000010000000000000001 00000000000000050000000000000002 7 9 \"c.png\"x\n"
+        "done 00000000000000010000000000000001 00000000000000050000000000000002 7 9 c.png\ndone "
+        "00000000000000010000000000";
     assert_int_equal(write(fd, noise, sizeof noise - 1), sizeof noise - 1);
     close(fd);
     assert_ok(smp_journal_open(in_folder(""), 0, 0, &journal, &err)); /* ends the line that was cut off */
@@ -162,8 +167,29 @@ static void damaged_journals_lose_damaged_lines_alone(void **context)
     assert_ok(smp_journal_read(in_folder(""), &log, &err));
     assert_true(smp_journal_find(log, "a.png")->done);
     assert_true(smp_journal_find(log, "b.png")->done);
+    assert_null(smp_journal_find(log, "c.png"));
     smp_journal_log_free(log);
     clear_folder();
+}
+
+/* Machines that share a folder must agree, whatever is in it: these stay. */
+static void shards_are_a_matter_of_the_name(void **context)
+{
+    (void)context;
+    enum { NAMES = 1000, SHARDS = 7 };
+    int counts[SHARDS] = {0};
+    for (int i = 0; i < NAMES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "series/%04d.png", i);
+        int64_t shard = smp_shard_of(name, SHARDS);
+        assert_in_range(shard, 1, SHARDS);
+        counts[shard - 1]++;
+        assert_int_equal(smp_shard_of(name, 1), 1);
+    }
+    for (int i = 0; i < SHARDS; i++) /* 143 in the mean, 11 its deviation */
+        assert_in_range(counts[i], 143 - 45, 143 + 45);
+    assert_int_equal(smp_shard_of("a.png", 1000), 225);
+    assert_int_equal(smp_shard_of("x/b.png", 1000), 24);
 }
 
 static void every_failing_allocation_is_reported(void **context)
@@ -212,6 +238,7 @@ SMP_SUITE(todo)
         cmocka_unit_test(patterns_name_outputs),
         cmocka_unit_test(journals_say_what_was_begun_and_done),
         cmocka_unit_test(damaged_journals_lose_damaged_lines_alone),
+        cmocka_unit_test(shards_are_a_matter_of_the_name),
         cmocka_unit_test(every_failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("todo", tests, make_folder, remove_folder);

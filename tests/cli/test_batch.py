@@ -64,31 +64,43 @@ class Batch(BatchCase):
         whole = (SAMPLES / "chelsea.png").read_bytes()
         self.write("samples/truncated.png", whole[:5000])
         self.write("samples/text.txt", "these are words\n")
+        self.write("samples/words.dat", "these are words\n")
         media = {p.name for p in SAMPLES.iterdir() if p.suffix in (".png", ".jpg")}
         pipe = PIPELINES / "blur.pipe"
         done = self.smp("batch", pipe, "samples/", "-o", "out/", status=1)
         self.assertEqual(set(self.outputs()), media)
         self.assertIn("2 of", done.stderr)
         self.assertIn("samples/truncated.png: ", done.stderr)
-        self.assertIn("samples/text.txt: ", done.stderr)
+        self.assertIn("samples/words.dat: ", done.stderr)
+        self.assertNotIn("text.txt", done.stderr)
         self.assertNotIn("quickstart", done.stderr)
         before = {name: (self.folder / "out" / name).stat().st_mtime_ns for name in media}
         again = self.smp("batch", pipe, "samples/", "-o", "out/", "--resume", status=1)
         self.assertIn(f"{len(media)} done before", again.stderr)
         self.assertEqual(before, {name: (self.folder / "out" / name).stat().st_mtime_ns for name in media})
 
-    def test_notes_and_scripts_in_a_folder_are_passed_over_texts_are_tried(self):
+    def test_notes_and_scripts_in_a_folder_are_passed_over_other_names_are_tried(self):
         self.pictures(["a.png"])
-        for name in ("README.md", "make.sh", "old.json", ".hidden.png"):
+        for name in ("README.md", "make.sh", "old.json", "words.txt", ".hidden.png"):
             self.write(f"in/{name}", "x")
         done = self.batch("in", "-o", "out")
-        self.assertIn("3 passed over", done.stderr)
-        self.write("in/words.txt", "x")
+        self.assertIn("4 passed over by their names (1 .json, 1 .md, 1 .sh, 1 .txt)", done.stderr)
+        self.write("in/words.dat", "x")
         done = self.batch("in", "-o", "out", "--resume", status=1)
         self.assertIn("1 of 1 file failed", done.stderr)
-        self.assertIn("hint: --exclude '*.txt'", done.stderr)
-        self.batch("in", "-o", "out", "--resume", "--exclude", "*.txt")
+        self.assertIn("hint: --exclude '*.dat'", done.stderr)
+        self.batch("in", "-o", "out", "--resume", "--exclude", "*.dat")
         self.batch("in/README.md", "-o", "out", status=1)  # given by name it is tried
+
+    def test_a_phone_folder(self):
+        """Films and side-cars beside photographs, and photographs in formats that are not read, stop nothing."""
+        self.pictures(["IMG_1.JPG", "IMG_2.PNG"])
+        for name in ("IMG_1.HEIC", "IMG_1.MOV", "IMG_1.AAE", "IMG_1.XMP", "IMG_2.mp4", "IMG_2.json", "IMG_2.thm", "IMG_3.HEIC", "IMG_3.MOV", "IMG_3.DNG"):
+            self.write(f"in/{name}", "x")
+        done = self.batch("in", "-o", "out", "--name", "{stem}.png")
+        self.assertEqual(list(self.outputs()), ["IMG_1.png", "IMG_2.png"])
+        self.assertIn("2 files done, 10 passed over by their names (2 .heic, 2 .mov, 1 .aae, 1 .dng, 1 .json, 1 .mp4, 1 .thm, 1 .xmp)", done.stderr)
+        self.batch("in", "-o", "more", "--name", "{stem}.png", "--include", "*", status=2)  # all are tried: names collide
 
     def test_a_folder_of_other_files_alone_is_told(self):
         (self.folder / "in").mkdir()
@@ -106,6 +118,32 @@ class Batch(BatchCase):
         self.assertIn("in/chirp.wav", self.smp("batch", pipe, "in/chirp.wav", "-o", "out", status=1).stderr)
         self.smp("batch", "-e", "add 0%", "in", "-o", "both")
         self.assertEqual(list(self.outputs("both")), ["a.png", "chirp.wav"])
+
+    def test_the_stages_say_which_files_are_meant(self):
+        self.pictures(["a.png"])
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "in")
+        done = self.smp("batch", "-e", "gray", "in", "-o", "gray")
+        self.assertEqual(list(self.outputs("gray")), ["a.png"])
+        self.assertIn("1 passed over by their names (1 .wav)", done.stderr)
+        self.smp("batch", "-e", "gain -3dB", "in", "-o", "gain")
+        self.assertEqual(list(self.outputs("gain")), ["chirp.wav"])
+        self.smp("batch", "-e", "spectrogram", "-e", "gray", "in", "-o", "seen")  # its picture is no input
+        self.assertEqual(list(self.outputs("seen")), ["chirp.png"])
+        self.smp("batch", "-e", "add 0%", "in", "-o", "both")
+        self.assertEqual(list(self.outputs("both")), ["a.png", "chirp.wav"])
+
+    def test_files_from_a_list(self):
+        self.pictures(["a.png", " b.png", "c.png"])
+        self.write("list", "in/a.png\n\nin/ b.png\r\n")
+        self.batch("--files-from", "list", "-o", "one")
+        self.assertEqual(list(self.outputs("one")), [" b.png", "a.png"])
+        self.batch("--files-from", "-", "-o", "two", input="in/a.png\0in/c.png\0")
+        self.assertEqual(list(self.outputs("two")), ["a.png", "c.png"])
+        self.smp("batch", "blur", "--files-from", "list", "-o", "three")
+        self.write("empty", "\n")
+        self.assertIn("names no files", self.batch("--files-from", "empty", "-o", "x", status=3).stderr)
+        self.batch("--files-from", "nowhere", "-o", "x", status=3)
+        self.batch("--files-from", "list", "in", "-o", "x", status=2)
 
     def test_a_picture_with_a_wrong_name_is_read(self):
         self.pictures(["a.png"])
@@ -213,6 +251,48 @@ class Batch(BatchCase):
         self.assertEqual(done.stdout, "in/a.png -> out/a.png\nin/b.png -> out/b.png\n")
         self.assertEqual(self.files(), before)
 
+    def test_dry_run_finds_what_the_run_would_fail_on(self):
+        self.pictures(["a.png", "b.png"])
+        whole = (self.folder / "in/b.png").read_bytes()
+        self.write("in/c.png", whole[:40])
+        done = self.batch("in", "-o", "out", "--dry-run", status=1)
+        self.assertIn("in/c.png -> out/c.png  (fails)\n", done.stdout)
+        self.assertIn("in/a.png -> out/a.png\n", done.stdout)
+        self.assertIn("1 of 3 files failed", done.stderr)
+        self.assertIn("in/c.png: ", done.stderr)
+        (self.folder / "in/c.png").unlink()
+        for name, said in (("{stem}.xyz", "xyz"), ("x" * 260 + "{stem}.png", "File name too long")):
+            done = self.batch("in", "-o", "out", "--dry-run", "--name", name, status=1)
+            self.assertIn("2 of 2 files failed", done.stderr)
+            self.assertIn(said, done.stderr)
+            self.batch("in", "-o", "out", "--name", name, status=1)
+            shutil.rmtree(self.folder / "out")
+        self.write("p.pipe", 'save "' + "y" * 250 + '.png"\ninvert\n')
+        self.assertIn("File name too long", self.smp("batch", "p.pipe", "in", "-o", "out", "--dry-run", status=1).stderr)
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_shards_lose_nothing_when_the_folder_changes_between_them(self):
+        """Shards by position would each skip what the other's list has moved to it."""
+        names = [f"p{i:02}.png" for i in range(30)]
+        self.pictures(names)
+        self.batch("in", "-o", "out", "--shard", "1/2")
+        for name in names[:7:2]:  # come and go at the beginning, where all others move
+            (self.folder / "in" / name).unlink()
+        self.pictures(["n0.png"])
+        self.batch("in", "-o", "out", "--shard", "2/2")
+        stayed = set(names) - set(names[:7:2])
+        self.assertLessEqual(stayed, set(self.outputs()))
+
+    def test_shards_go_by_the_name_under_the_folder_given(self):
+        self.pictures(["a.png", "b.png", "x/a.png", "x/c.png", "y/d.png", "y/e.png"])
+        (self.folder / "in").rename(self.folder / "other")
+        self.pictures(["a.png", "x/a.png", "x/c.png", "y/d.png"])
+        for k in (1, 2):
+            self.batch("in", "-r", "-o", f"in{k}", "--shard", f"{k}/2")
+            self.batch(self.folder / "other", "-r", "-o", f"other{k}", "--shard", f"{k}/2")
+            self.assertEqual(set(self.outputs(f"in{k}")) if (self.folder / f"in{k}").exists() else set(),
+                             set(self.outputs(f"other{k}")) - {"b.png", "y/e.png"})
+
     def test_shards_share_the_files(self):
         names = [f"p{i}.png" for i in range(10)]
         self.pictures(names)
@@ -220,7 +300,7 @@ class Batch(BatchCase):
             self.batch("in", "-o", f"s{k}", "--shard", f"{k}/3")
             self.batch("in", "-o", "all", "--shard", f"{k}/3")
         parts = [set(self.outputs(f"s{k}")) for k in (1, 2, 3)]
-        self.assertEqual(sorted(map(len, parts)), [3, 3, 4])
+        self.assertEqual(sum(map(len, parts)), 10)
         self.assertEqual(set().union(*parts), set(names))
         self.assertEqual(set(self.outputs("all")), set(names))
         self.assertIn("10 done before", self.batch("in", "-o", "all", "--resume").stderr)  # journals of shards are read
@@ -392,6 +472,29 @@ class Refusals(BatchCase):
         self.refused("standard input", "-", "-o", "out", status=2)
         self.refused("is a file", "in", "-o", "in/a.png", status=4)
 
+    def test_a_folder_that_is_not_there(self):
+        self.pictures(["a.png"])
+        for missing in ("photos", "photos/", "in/sub", "photos.old/"):
+            self.refused("there is no such file or folder", missing, "-o", "out", status=3)
+            self.refused(missing, "in", missing, "-o", "out", status=3)
+        self.refused("none.png", "none.png", "-o", "out", status=3)
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_paths_that_are_too_long_are_named(self):
+        self.pictures(["a.png"])
+        here, deep = os.open(self.folder / "in", os.O_RDONLY), "d" * 250
+        inside = here
+        for _ in range(17):  # a path of 4,270 bytes; the system takes 4,096
+            os.mkdir(deep, dir_fd=inside)
+            inside = os.open(deep, os.O_RDONLY, dir_fd=inside)
+        with open(os.open("b.png", os.O_WRONLY | os.O_CREAT, dir_fd=inside), "wb") as file:
+            file.write((self.folder / "in/a.png").read_bytes())
+        done = self.batch("in", "-r", "-o", "out", status=1)
+        self.assertIn(f"in/{deep}/{deep}/", done.stderr)
+        self.assertIn("too long", done.stderr)
+        self.assertIn("1 of 2 files failed", done.stderr)
+        self.assertEqual(list(self.outputs()), ["a.png"])
+
     def test_a_file_that_is_not_there_fails_alone(self):
         self.pictures(["a.png"])
         done = self.batch("in/a.png", "in/none.png", "-o", "out", status=1)
@@ -411,12 +514,33 @@ class Resume(BatchCase):
         self.assertNotEqual(self.outputs()["b.png"], first["b.png"])
         self.assertEqual(self.outputs()["c.png"], first["c.png"])
 
-    def test_an_output_edited_since_is_not_replaced(self):
-        self.pictures(["a.png"])
+    def test_an_output_edited_since_is_named_and_the_others_go_on(self):
+        self.pictures(["a.png", "b.png"])
         self.batch("in", "-o", "out")
+        whole = self.outputs()
         self.write("out/a.png", "edited")
-        self.assertIn("exists already", self.batch("in", "-o", "out", "--resume", status=4).stderr)
+        self.pictures(["c.png"])
+        done = self.batch("in", "-o", "out", "--resume", "--report", "run.jsonl", status=1)
+        self.assertIn("in/a.png: out/a.png: was changed after it was made", done.stderr)
+        self.assertIn("1 file done, 1 done before, 1 changed since and left", done.stderr)
+        self.assertEqual({line["input"]: line["status"] for line in self.lines()}, {"in/a.png": "failed", "in/b.png": "skipped", "in/c.png": "done"})
         self.assertEqual(self.outputs()["a.png"], b"edited")
+        self.assertIn("changed since", self.batch("in", "-o", "out", "--resume", "--dry-run", status=1).stdout)
+        self.batch("in", "-o", "out", "--resume", "--skip-existing")
+        self.assertEqual(self.outputs()["a.png"], b"edited")
+        done = self.batch("in", "-o", "out", "--resume", "--redo-changed")
+        self.assertIn("1 file done, 2 done before", done.stderr)
+        self.assertEqual({name: self.outputs()[name] for name in whole}, whole)
+        self.assertIn("--resume --redo-changed", self.batch("in", "-o", "out", "--redo-changed", status=2).stderr)
+
+    def test_names_of_any_bytes_are_done_once(self):
+        names = [" a.png", "\tb.png", "  ", '"c".png', "d\n.png", "e\\n.png", "f ", '"', "\\"]
+        self.pictures(names)
+        self.batch("in", "-o", "out", "--name", "{name}")
+        first = self.outputs()
+        self.assertEqual(len(first), len(names))
+        self.assertIn(f"{len(names)} done before", self.batch("in", "-o", "out", "--name", "{name}", "--resume").stderr)
+        self.assertEqual(self.outputs(), first)
 
     def test_another_pipeline_is_other_work(self):
         self.pictures(["a.png"])

@@ -9,7 +9,7 @@ import unittest
 
 from harness import PIPELINES, PROGRAM, SAMPLES, CliCase
 
-COMMANDS = ("run", "check", "explain", "bank", "completion", "stages", "info", "diff", "devices", "help")
+COMMANDS = ("run", "check", "explain", "bank", "completion", "stages", "pipelines", "info", "diff", "devices", "help")
 BLUR = PIPELINES / "blur.pipe"
 
 FIVE_MISTAKES = """\
@@ -94,6 +94,85 @@ class Messages(CliCase):
         self.write("any.pipe", "# for pictures\n\ninvert\n")
         done = self.smp("run", "any.pipe", SAMPLES / "chirp.wav", "out.wav", status=2)
         self.assertIn("any.pipe:3:1: error: stage 'invert' works on pictures, but its input is sound", done.stderr)
+
+    def test_everyday_mistakes_are_told_what_to_type(self):
+        self.small_png("a.png")
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
+        before = self.files()
+        for arguments, said in (
+            (("run", "a.png", "b.jpg"), "smempipe run -e 'gaussian 2px"),
+            (("run", "a.png", "b.jpg"), "the pipeline is missing: 'a.png' is a picture"),
+            (("run", "s.wav", "t.wav"), "the pipeline is missing: 's.wav' is a sound"),
+            (("measure", "a.png", "b c.png"), "smempipe measure P.pipe a.png 'b c.png'"),
+            (("run", "gaussian", "a.png", "b.png"), "smempipe run -e 'gaussian 2px edge=mirror' a.png b.png"),
+            (("gaussian", "a.png", "b.png"), "smempipe run -e 'gaussian 2px edge=mirror' a.png b.png"),
+            (("blur", "a.png", "b.png"), "smempipe run blur a.png b.png"),
+            (("help", "blur"), "smempipe pipelines blur"),
+            (("help", "grey"), "smempipe help gray"),
+            (("run", "-e", "trim 1s 2s", "s.wav", "t.wav"), "write start=1s"),
+            (("run", "-e", "trim 1s 2s", "s.wav", "t.wav"), "write end=2s"),
+            (("run", "-e", "gaussian 2 px", "a.png", "b.png"), "write 2px"),
+            (("run", "-e", "gaussian sigma=2 px", "a.png", "b.png"), "write sigma=2px"),
+            (("run", "-e", "rotate -90", "a.png", "b.png"), "write 270"),
+            (("run", "-e", "trim start=0:01", "s.wav", "t.wav"), "times are in seconds: 1s"),
+            (("run", "-e", "trim end=1:02:03.5", "s.wav", "t.wav"), "times are in seconds: 3723.5s"),
+            (("run", "-e", "resize 50%", "a.png", "b.png"), "no stage changes the size of a picture"),
+            (("run", "-e", "scale 50%", "a.png", "b.png"), "no stage changes the size of a picture"),
+            (("run", "-e", "despeckle", "a.png", "b.png"), "smempipe run despeckle IN OUT"),
+            (("run", "blurr", "a.png", "b.png"), "did you mean the pipeline 'blur'?"),
+        ):  # fmt: skip
+            with self.subTest(arguments):
+                done = self.smp(*arguments, status=(2, 3))
+                self.assertIn(said, done.stderr)
+                for wrong in ("remix", "multiply", "OUT is missing"):
+                    self.assertNotIn(wrong, done.stderr)
+        self.assertEqual(self.files(), before)
+        self.assertEqual(self.smp("-V").stdout, self.smp("--version").stdout)
+        self.assertEqual(self.smp("run", "-V").stdout, self.smp("--version").stdout)
+
+    def test_pipelines_that_come_with_the_program_are_found_by_name(self):
+        names = sorted(p.stem for p in PIPELINES.glob("*.pipe"))
+        listing = self.smp("pipelines").stdout
+        self.assertEqual([line.split()[0] for line in listing.split("\n\n")[0].splitlines() if line[0] != " "], names)
+        self.assertRegex(listing, r"blur +soften a picture")
+        one = self.smp("pipelines", "scan-clean").stdout
+        self.assertIn("--set paper=", one)
+        self.assertRegex(one, r"\n  paper=\S+ ")
+        self.smp("run", "blur", SAMPLES / "chelsea.png", "a.png")
+        self.smp("run", BLUR, SAMPLES / "chelsea.png", "b.png")
+        self.smp("diff", "a.png", "b.png")
+        self.write("blur", "invert\n")  # a file comes first
+        self.smp("run", "blur", SAMPLES / "chelsea.png", "c.png")
+        self.smp("diff", "a.png", "c.png", status=7)
+        self.smp("pipelines", "no-such-pipeline", status=3)
+
+    def test_an_installed_program_finds_its_pipelines(self):
+        (self.folder / "usr/bin").mkdir(parents=True)
+        (self.folder / "usr/share/smempipe/pipelines").mkdir(parents=True)
+        shutil.copy(PROGRAM, self.folder / "usr/bin/smempipe")
+        self.write("usr/share/smempipe/pipelines/mine.pipe", "# mine.pipe - turns it upside down\nparam way = 1\nrotate {$way*180}\n")
+        run = lambda *a: subprocess.run([self.folder / "usr/bin/smempipe", *a], cwd=self.folder, capture_output=True, text=True)
+        self.assertIn("mine              turns it upside down\n", run("pipelines").stdout)
+        done = run("run", "mine", SAMPLES / "chelsea.png", "out.png")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_help_of_a_pipeline_tells_its_parameters(self):
+        for arguments in (("run", BLUR, "--help"), ("run", "blur", "--help"), (BLUR, "--help"), ("batch", "blur", "-h")):
+            self.assertRegex(self.smp(*arguments).stdout, r"\n  sigma=2px +how far details are smeared")
+
+    def test_short_help_is_one_screen(self):
+        for command in ("run", "batch", "measure", "explain", "compare", "info", "diff"):
+            text = self.smp(command, "-h").stdout
+            self.assertLessEqual(len(text.splitlines()), 42, text)
+            self.assertLess(len(text.splitlines()), len(self.smp(command, "--help").stdout.splitlines()))
+            self.assertIn(f"smempipe {command} --help", text)
+
+    def test_options_are_there_where_they_do_something(self):
+        for command, absent in (("stages", "force"), ("stages", "max-pixels"), ("help", "device"), ("diff", "threads"), ("check", "device"), ("measure", "force")):
+            with self.subTest(command=command, absent=absent):
+                self.assertNotIn(f"--{absent}", self.smp(command, "--help").stdout)
+                self.assertIn("unknown option", self.smp(command, f"--{absent}=1", status=2).stderr)
+        self.assertIn("--max-pixels", self.smp("info", "--help").stdout)
 
     def test_shipped_pipelines_are_clean(self):
         pipes = sorted(PIPELINES.glob("*.pipe"))
@@ -252,6 +331,29 @@ class Messages(CliCase):
                 done = self.smp("run", "--force", "all.pipe", "in.png", "out.png", f"--report={report}", status=4)
                 self.assertIn("the report would overwrite", done.stderr)
                 self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir()}, files)
+
+    def test_a_terminal_sees_how_far_one_large_file_is(self):
+        self.small_png("in.png", 1500, 1500)
+        ours, theirs = os.openpty()
+        slow = [PROGRAM, "run", "-e", "gaussian 150px", "--variant", "naive", "--threads", "1", "--strip-rows", "1500", "in.png", "out.png"]
+        process = subprocess.Popen(slow, cwd=self.folder, stderr=theirs)
+        os.close(theirs)
+        seen = b""
+        try:
+            while b"% " not in seen and (piece := os.read(ours, 4096)):
+                seen += piece
+        except OSError:  # the terminal's other end closed
+            pass
+        process.kill()
+        process.wait()
+        os.close(ours)
+        self.assertRegex(seen.decode(), r"\r  in\.png +\[#*\.*\] +\d+ % +[0-9.]+ s")
+
+    def test_a_full_disk_behind_standard_output_is_told_truly(self):
+        with open("/dev/full", "wb") as full:
+            done = self.smp("run", "-e", "invert", SAMPLES / "chelsea.png", "-", stdout=full, status=4)
+        self.assertIn("a part was written", done.stderr)
+        self.assertNotIn("untouched", done.stderr)
 
     def test_differences_that_cannot_be_said_are_a_failure_to_write(self):
         self.small_png("a.png", 3, 3)

@@ -1,5 +1,6 @@
 """Second pictures that come from files: where paths start, what is checked, what is said, what is never overwritten."""
 import os
+import time
 import unittest
 
 from harness import CliCase, png_bytes, png_header
@@ -107,6 +108,78 @@ class OperandFiles(CliCase):
         self.write("p.pipe", PLUS)
         self.assertIn("dark.png", self.smp("explain", "p.pipe", "in.png").stdout)
         self.assertIn('by="dark.png"', self.smp("explain", "p.pipe").stdout)
+
+
+
+class Outside(CliCase):
+    """What a pipeline of a stranger may touch: files below its own folder, outputs below the output's."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "pipes/sub").mkdir(parents=True)
+        self.small_png("in.png")
+        self.small_png("dark.png")
+        self.small_png("pipes/dark.png")
+        self.write("secret.pipe", "invert\n")
+
+    def test_files_outside_the_pipe_files_folder_are_not_read(self):
+        os.symlink("../dark.png", self.folder / "pipes/link.png")
+        for text in (
+            'include "../secret.pipe"', f'include "{self.folder}/secret.pipe"', 'include "/etc/hostname"', 'subtract by="../dark.png"',
+            f'subtract by="{self.folder}/dark.png"', 'subtract by="link.png"', 'param f = "../dark.png"\nsubtract by=$f', 'convolve "../dark.png"',
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.write("pipes/p.pipe", text + "\n")
+                done = self.smp("run", "pipes/p.pipe", "in.png", "out.png", status=2)
+                self.assertIn("lies outside the pipe file's folder", done.stderr)
+                self.assertIn("--allow-read", done.stderr)
+                self.assertFalse((self.folder / "out.png").exists())
+        self.write("pipes/p.pipe", 'include "../secret.pipe"\nsubtract by="../dark.png"\n')
+        self.smp("run", "pipes/p.pipe", "in.png", "out.png", "--allow-read", ".")
+        self.smp("check", "pipes/p.pipe", status=2)
+        self.smp("check", "pipes/p.pipe", "--allow-read", self.folder)
+
+    def test_an_error_shows_nothing_of_a_file_that_may_not_be_read(self):
+        self.write("passwords", "hunter2 is my password\n")
+        self.write("pipes/p.pipe", 'include "../passwords"\n')
+        self.assertNotIn("hunter2", self.smp("check", "pipes/p.pipe", status=2).stderr)
+
+    def test_files_below_it_and_those_that_the_user_names_are_read(self):
+        self.write("pipes/sub/part.pipe", 'subtract by="../dark.png"\n')  # relative to its own folder
+        self.write("pipes/p.pipe", 'include "sub/part.pipe"\nparam dark = "dark.png"\nsubtract by=$dark\n')
+        self.smp("run", "pipes/p.pipe", "in.png", "a.png")
+        self.smp("run", "pipes/p.pipe", "in.png", "b.png", "--set", f'dark="{self.folder}/dark.png"')
+        self.smp("run", "-e", f'subtract by="{self.folder}/dark.png"', "in.png", "c.png")
+        self.smp("run", "-e", 'include "pipes/p.pipe"', "in.png", "d.png")
+        self.smp("diff", "a.png", "b.png")
+        self.smp("diff", "a.png", "d.png")
+
+    def test_what_is_saved_follows_no_link_out_of_the_outputs_folder(self):
+        (self.folder / "out").mkdir()
+        (self.folder / "elsewhere").mkdir()
+        victim = self.small_png("elsewhere/victim.png").read_bytes()
+        os.symlink("../elsewhere", self.folder / "out/sub")
+        os.symlink("../elsewhere/victim.png", self.folder / "out/thumb.png")
+        os.symlink(".", self.folder / "out/here")
+        for name in ("sub/new.png", "thumb.png", "here/sub/new.png"):
+            self.write("p.pipe", f'save "{name}"\ninvert\n')
+            done = self.smp("run", "p.pipe", "in.png", "out/a.png", "--force", status=4)
+            self.assertIn("a link leads out of the folder of the output", done.stderr)
+            self.assertEqual(os.listdir(self.folder / "elsewhere"), ["victim.png"])
+            self.assertEqual((self.folder / "elsewhere/victim.png").read_bytes(), victim)
+        self.write("p.pipe", 'save "here/new.png"\ninvert\n')
+        self.smp("run", "p.pipe", "in.png", "out/a.png", "--force")
+        self.assertTrue((self.folder / "out/new.png").exists())
+
+    def test_many_saves_cost_no_time(self):
+        lines = [f'save "s{i:04}.png"' for i in range(900)]
+        self.write("p.pipe", "\n".join(lines) + "\ninvert\n")
+        begin = time.monotonic()
+        done = self.smp("run", "p.pipe", "in.png", "s0003.png", status=2)
+        self.assertIn("two outputs have the same name", done.stderr)
+        self.write("more.pipe", "\n".join(f'save "t{i}.png"' for i in range(2000)) + "\n")
+        self.assertIn("at most 1000 files", self.smp("check", "more.pipe", status=2).stderr)
+        self.assertLess(time.monotonic() - begin, 10)
 
 
 if __name__ == "__main__":

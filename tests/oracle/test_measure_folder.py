@@ -106,18 +106,62 @@ class MeasureFolder(OracleCase):
     def test_csv_has_a_row_a_value(self):
         arrays = {"a": picture(1, (9, 8), np.uint8), "b,c": picture(2, (9, 8), np.uint8)}
         self.save(arrays)
-        rows = list(csv.DictReader(io.StringIO(self.measure("-e", "stats", "-e", "histogram 16", "in", "--csv"))))
+        rows = list(csv.DictReader(io.StringIO(self.measure("-e", "stats", "-e", "histogram 16", "in", "--csv", "--long"))))
         self.assertEqual({r["file"] for r in rows}, {"in/a.npy", "in/b,c.npy", "(together)"})
         value = {(r["file"], r["finding"], r["bin"]): float(r["value"]) for r in rows}
         self.assertAlmostEqual(value["in/b,c.npy", "mean", ""], arrays["b,c"].mean(), places=12)
         self.assertEqual(sum(value["(together)", "counts", str(i)] for i in range(16)), 144)
 
+    def test_csv_has_a_row_a_file(self):
+        arrays = {"a": picture(1, (9, 8, 3), np.uint8), "b,c": picture(2, (9, 8, 3), np.uint8), "d": picture(3, (5, 8), np.uint16)}
+        self.save(arrays)
+        text = self.measure("-e", "stats [50]", "in", "--csv")
+        self.assertTrue(text.startswith("path,width,height,channels,format,count_r,min_r,max_r,mean_r,deviation_r,"), text)
+        rows = {r["path"]: r for r in csv.DictReader(io.StringIO(text))}
+        self.assertEqual(list(rows), ["in/a.npy", "in/b,c.npy", "in/d.npy"])
+        for name, array in arrays.items():
+            row = rows[f"in/{name}.npy"]
+            self.assertEqual((row["width"], row["height"], row["channels"], row["format"]), ("8", str(array.shape[0]), "1" if name == "d" else "3", "u16" if name == "d" else "u8"))
+            for c, letter in enumerate(("",) if name == "d" else ("_r", "_g", "_b")):
+                of = array if name == "d" else array[..., c]
+                self.assertAlmostEqual(float(row["mean" + letter]), of.mean(), places=9)
+                self.assertAlmostEqual(float(row["deviation" + letter]), of.std(), places=9)
+        self.assertEqual((rows["in/a.npy"]["mean"], rows["in/d.npy"]["mean_r"]), ("", ""))
+
+    def test_csv_is_sorted_by_a_column(self):
+        arrays = {f"{i}": np.full((9, 8), v, np.uint8) for i, v in enumerate((40, 7, 200, 7, 90))}
+        self.save(arrays)
+        order = lambda *by: [r["path"][3] for r in csv.DictReader(io.StringIO(self.measure("-e", "stats", "in", "--csv", *by)))]
+        self.assertEqual(order("--sort", "mean"), ["1", "3", "0", "4", "2"])
+        self.assertEqual(order("--sort", "-mean"), ["2", "4", "0", "1", "3"])
+        self.assertEqual(order("--sort", "-path"), ["4", "3", "2", "1", "0"])
+        done = command("measure", "-e", "stats", "in", "--csv", "--sort", "maen", folder=self.folder, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("columns: path, width, height, channels, count, min, max, mean", done.stderr)
+
+    def test_csv_columns_of_several_statements_have_their_names(self):
+        self.save({"a": picture(1, (9, 8), np.uint8)})
+        chain = ("-e", 'stats name="before"', "-e", "invert", "-e", 'stats name="after"', "in", "--csv")
+        (row,) = csv.DictReader(io.StringIO(self.measure(*chain)))
+        self.assertAlmostEqual(float(row["before.mean"]) + float(row["after.mean"]), 255, places=9)
+        (row,) = csv.DictReader(io.StringIO(self.measure("-e", "stats", "-e", "invert", "-e", "stats", "in", "--csv")))
+        self.assertAlmostEqual(float(row["mean"]) + float(row["mean.2"]), 255, places=9)
+        done = command("measure", "-e", "histogram 4", "-e", "stats", "in", "--csv", folder=self.folder)
+        self.assertIn("--csv --long writes them", done.stderr)
+
+    def test_csv_together_is_a_row_a_kind(self):
+        arrays = {"a": picture(1, (9, 8), np.uint8), "b": picture(2, (9, 8), np.uint8)}
+        self.save(arrays)
+        (row,) = csv.DictReader(io.StringIO(self.measure("-e", "stats", "in", "--csv", "-t")))
+        self.assertEqual((row["path"], row["channels"]), ("(together)", "1"))
+        self.assertAlmostEqual(float(row["mean"]), np.concatenate([a.ravel() for a in arrays.values()]).mean(), places=9)
+
     def test_bad_files_are_named_and_the_rest_is_measured(self):
         self.save({"a": picture(1, (9, 8), np.uint8)})
-        (self.folder / "in" / "b.txt").write_text("no picture")
+        (self.folder / "in" / "b.dat").write_text("no picture")
         done = command("measure", "-e", "stats", "in", "--json", folder=self.folder, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("in/b.txt: ", done.stderr)
+        self.assertIn("in/b.dat: ", done.stderr)
         self.assertEqual((json.loads(done.stdout)["done"], json.loads(done.stdout)["failed"]), (1, 1))
 
     def test_nothing_is_written(self):

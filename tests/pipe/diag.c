@@ -145,7 +145,7 @@ static void editors_get_one_object_a_line(void **state)
                         "\"fix\": \"did you mean 'sigma'?\", \"note\": \"soften takes: sigma, edge, truncate\"}\n"
                         "{\"file\": \"t.pipe\", \"line\": 2, \"column\": 9, \"end_line\": 2, \"end_column\": 15, "
                         "\"severity\": \"error\", \"message\": \"stage 'measure' takes no value without a name\", "
-                        "\"fix\": \"write NAME=\\\"a\\\\\\\"b\\\"\", \"note\": \"measure takes: name, text, bins\"}\n");
+                        "\"fix\": \"write name=\\\"a\\\\\\\"b\\\"\", \"note\": \"measure takes: name, text, bins\"}\n");
     smp_free(json);
     pipe_done(&c);
 }
@@ -215,7 +215,8 @@ static void values_are_checked_where_they_stand(void **state)
                    "write it without quotes: clamp");
     pipe_one_error("choose 91", 1, 8, "'angle' must be 90, 180 or 270, not '91'", NULL);
     pipe_one_error("choose 90px", 1, 8, "'angle' is an angle, but '90px' is a length", NULL);
-    pipe_one_error("choose -90", 1, 8, "'angle' must be 90, 180 or 270, not '-90'", NULL);
+    pipe_one_error("choose -90", 1, 8, "'angle' must be 90, 180 or 270, not '-90'", "write 270");
+    pipe_one_error("choose 450", 1, 8, "'angle' must be 90, 180 or 270, not '450'", "write 90");
     pipe_one_error("choose depth=32bit", 1, 14, "'depth' must be 8bit, 16bit or float, not '32bit'", NULL);
     pipe_one_error("filter taps=4", 1, 13, "'taps' must be odd, not '4'", "write 3 or 5");
     pipe_one_error("filter taps=2.5", 1, 13, "'taps' must be a whole number, not '2.5'", NULL);

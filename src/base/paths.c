@@ -1,0 +1,41 @@
+/* Resolving paths, also of files that are not there yet: see paths.h. */
+#include "base/paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+char *smp_real_path(const char *path)
+{
+    char *copy = smp_strdup(path[0] ? path : "."), *found = NULL, *answer = NULL;
+    const char *rest = "";
+    size_t cut = copy ? strlen(copy) : 0;
+    while (copy && !(found = realpath(copy, NULL)) && cut > 0) { /* the part that exists */
+        while (cut > 0 && copy[cut - 1] == '/')
+            cut--;
+        while (cut > 0 && copy[cut - 1] != '/')
+            cut--;
+        if (!cut)
+            break;
+        copy[cut] = '\0';
+        rest = path + cut;
+    }
+    if (copy && !found && (found = realpath(".", NULL)))
+        rest = path;
+    if (found)
+        answer = smp_asprintf("%s%s%s", found, rest[0] && strcmp(found, "/") != 0 ? "/" : "", rest);
+    free(found);
+    smp_free(copy);
+    for (size_t n = answer ? strlen(answer) : 0; n > 1 && answer[n - 1] == '/'; n--)
+        answer[n - 1] = '\0';
+    return answer;
+}
+
+bool smp_path_within(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    if (length == 1 && folder[0] == '/')
+        return true;
+    return strncmp(path, folder, length) == 0 && (!path[length] || path[length] == '/');
+}

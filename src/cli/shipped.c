@@ -1,0 +1,199 @@
+/* Finding the pipelines that come with the program: see shipped.h. */
+#include "cli/shipped.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "io/media.h"
+#include "stages/stage.h"
+
+enum { FOLDERS = 3 };
+
+static const char suffix[] = ".pipe";
+
+/* The folder that the program lies in; empty when it cannot be known. */
+static void own_folder(char folder[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+/* A build folder has a file of CMake's that names the sources. */
+static char *source_folder(const char *build)
+{
+    static const char key[] = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+    char line[PATH_MAX + sizeof key], *path = smp_asprintf("%s/CMakeCache.txt", build), *found = NULL;
+    FILE *cache = path ? fopen(path, "re") : NULL;
+    while (cache && !found && fgets(line, sizeof line, cache)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (!strncmp(line, key, sizeof key - 1))
+            found = smp_asprintf("%s/pipelines", line + sizeof key - 1);
+    }
+    if (cache)
+        fclose(cache);
+    smp_free(path);
+    return found;
+}
+
+/* The folders to look in, the nearest first; some may be null. */
+static void find_folders(char *folders[FOLDERS])
+{
+    char own[PATH_MAX];
+    own_folder(own);
+    folders[0] = own[0] ? smp_asprintf("%s/../share/smempipe/pipelines", own) : NULL;
+    folders[1] = own[0] ? source_folder(own) : NULL;
+#ifdef SMP_PIPELINES_DIR
+    folders[2] = smp_strdup(SMP_PIPELINES_DIR);
+#else
+    folders[2] = NULL;
+#endif
+}
+
+static void free_folders(char *folders[FOLDERS])
+{
+    for (int i = 0; i < FOLDERS; i++)
+        smp_free(folders[i]);
+}
+
+static bool is_pipe_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length >= sizeof suffix && name[0] != '.' && !strcmp(name + length - (sizeof suffix - 1), suffix);
+}
+
+char *smp_shipped_find(const char *name)
+{
+    char *folders[FOLDERS], *found = NULL;
+    if (!name[0] || name[0] == '.' || strchr(name, '/'))
+        return NULL;
+    find_folders(folders);
+    for (int i = 0; i < FOLDERS && !found; i++) {
+        found = folders[i] ? smp_asprintf("%s/%s%s", folders[i], name, is_pipe_name(name) ? "" : suffix) : NULL;
+        if (found && access(found, R_OK) != 0) {
+            smp_free(found);
+            found = NULL;
+        }
+    }
+    free_folders(folders);
+    return found;
+}
+
+bool smp_is_shipped(const char *name)
+{
+    char *path = smp_shipped_find(name);
+    bool found = path != NULL;
+    smp_free(path);
+    return found;
+}
+
+/* ------------------------------------------------------------------------------------------------ all of them */
+
+static smp_code add_name(smp_shipped *shipped, const char *file, smp_error *err)
+{
+    size_t length = strlen(file) - (sizeof suffix - 1);
+    for (size_t i = 0; i < shipped->count; i++)
+        if (strlen(shipped->names[i]) == length && !strncmp(shipped->names[i], file, length))
+            return SMP_OK;
+    char *name = smp_strndup(file, length);
+    if (!name || !smp_grow(&shipped->names, &shipped->capacity, shipped->count + 1, sizeof *shipped->names)) {
+        smp_free(name);
+        return smp_fail_memory(err, "names of pipelines", shipped->count * sizeof *shipped->names);
+    }
+    shipped->names[shipped->count++] = name;
+    return SMP_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+smp_code smp_shipped_list(smp_shipped *shipped, smp_error *err)
+{
+    char *folders[FOLDERS];
+    smp_code code = SMP_OK;
+    *shipped = (smp_shipped){0};
+    find_folders(folders);
+    for (int i = 0; i < FOLDERS; i++) {
+        DIR *dir = folders[i] ? opendir(folders[i]) : NULL;
+        for (struct dirent *entry; dir && !code && (entry = readdir(dir));)
+            if (is_pipe_name(entry->d_name))
+                code = add_name(shipped, entry->d_name, err);
+        if (dir)
+            closedir(dir);
+    }
+    free_folders(folders);
+    if (shipped->count)
+        qsort(shipped->names, shipped->count, sizeof *shipped->names, by_text);
+    return code;
+}
+
+void smp_shipped_free(smp_shipped *shipped)
+{
+    for (size_t i = 0; i < shipped->count; i++)
+        smp_free(shipped->names[i]);
+    smp_free(shipped->names);
+    *shipped = (smp_shipped){0};
+}
+
+/* ------------------------------------------------------------------------------------------------ mistaken for one */
+
+/* An example of a stage for files of this kind: the first that looks at neighbours, or else any. */
+static const char *example_for(smp_kind kind)
+{
+    const char *any = "STAGE";
+    for (size_t i = smp_stage_count(); i-- > 0;) {
+        const smp_stage *stage = smp_stage_at(i);
+        if (!stage->internal && stage->example && (stage->domain & kind) &&
+            (kind == SMP_AUDIO ? stage->domain == SMP_AUDIO : stage->access == SMP_STENCIL && stage->neighbourhood))
+            any = stage->example;
+    }
+    return any;
+}
+
+void smp_cli_words(char *text, size_t size, char *const *words, int count)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < count && used < size; i++) {
+        const char *quote = words[i][strcspn(words[i], " \t'\"$&()*?;<>|\\`#")] ? "'" : "";
+        int n = snprintf(text + used, size - used, " %s%s%s", quote, words[i], quote);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+const char *smp_cli_pipe_argument(const smp_command *command, const void *settings)
+{
+    for (const smp_argument_row *row = command->arguments; row && row->name; row++)
+        if (!strcmp(row->name, "P.pipe") && !row->many)
+            return *(const char *const *)(const void *)((const char *)settings + row->offset);
+    return NULL;
+}
+
+smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err)
+{
+    const char *word = words->items[at];
+    smp_kind kind = strcmp(word, "-") ? smp_writer_kind(word) : SMP_KIND_NONE;
+    const smp_stage *stage = smp_stage_find(word, strlen(word));
+    char rest[200];
+    if (kind != SMP_KIND_NONE) {
+        smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at), (int)(words->count - at));
+        smp_fail(err, SMP_E_USAGE, "the pipeline is missing: '%s' is a %s by its name", word,
+                 kind == SMP_AUDIO ? "sound" : "picture");
+        return smp_hint(err, "write smempipe %s P.pipe%s, or smempipe %s -e '%s'%s", command->name, rest, command->name,
+                        example_for(kind), rest);
+    }
+    if (!stage || stage->internal || access(word, F_OK) == 0 || smp_is_shipped(word))
+        return SMP_OK;
+    smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at + 1), (int)(words->count - at - 1));
+    smp_fail(err, SMP_E_USAGE, "'%s' is a stage, not a pipeline", word);
+    return smp_hint(err, "write smempipe %s -e '%s'%s", command->name, stage->example ? stage->example : word, rest);
+}

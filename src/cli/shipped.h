@@ -1,0 +1,34 @@
+/* The pipelines that come with the program: found by name, wherever it was installed or built. */
+#ifndef SMP_CLI_SHIPPED_H
+#define SMP_CLI_SHIPPED_H
+
+#include "base/error.h"
+#include "cli/options.h"
+
+/* Their names without ".pipe", sorted, each once; none when no folder of them is found. */
+typedef struct smp_shipped {
+    char **names;
+    size_t count, capacity;
+} smp_shipped;
+
+smp_code smp_shipped_list(smp_shipped *shipped, smp_error *err);
+void smp_shipped_free(smp_shipped *shipped);
+
+/* The file of the pipeline called `name`, with or without ".pipe"; from smp_alloc, null when there is none (or no
+ * memory). Looked for beside the program's folder (../share/smempipe/pipelines), where it was configured to be
+ * installed, and, for a program in its build folder, in the sources. */
+char *smp_shipped_find(const char *name);
+
+bool smp_is_shipped(const char *name);
+
+/* The words as a shell takes them, a blank before each. */
+void smp_cli_words(char *text, size_t size, char *const *words, int count);
+
+/* What a command was given as its pipeline, by its table; null: nothing, or it takes none. */
+const char *smp_cli_pipe_argument(const smp_command *command, const void *settings);
+
+/* What is wrong with an argument that stands where a pipeline belongs: it is a picture, a sound or a stage. SMP_OK for
+ * everything else, also for what is not there. For smp_argument_row.refuse. */
+smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err);
+
+#endif

@@ -1,0 +1,283 @@
+/* A row a file: see measure_wide.h. */
+#include "report/measure_wide.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "report/text.h"
+
+static smp_code no_memory(smp_error *err, size_t count)
+{
+    return smp_fail_memory(err, "the table", count * sizeof(double));
+}
+
+static smp_wide_row *add_row(smp_wide *wide, const char *path, const char *format)
+{
+    if (!smp_grow(&wide->rows, &wide->row_capacity, wide->row_count + 1, sizeof *wide->rows))
+        return NULL;
+    smp_wide_row *row = &wide->rows[wide->row_count++];
+    *row = (smp_wide_row){.path = smp_strdup(path), .format = smp_strdup(format)};
+    return row->path && row->format ? row : NULL;
+}
+
+/* The index of a column, made where there is none. False without memory. */
+static bool find_column(smp_wide *wide, const char *name, size_t *at)
+{
+    for (*at = 0; *at < wide->column_count; ++*at)
+        if (!strcmp(wide->columns[*at], name))
+            return true;
+    char *copy = smp_strdup(name);
+    if (!copy || !smp_grow(&wide->columns, &wide->column_capacity, wide->column_count + 1, sizeof *wide->columns)) {
+        smp_free(copy);
+        return false;
+    }
+    wide->columns[wide->column_count++] = copy;
+    return true;
+}
+
+/* Puts a value into its column; a second one of that name in the row gets a column of its own: "mean_r.2". */
+static bool put_value(smp_wide *wide, smp_wide_row *row, const char *name, double value)
+{
+    char numbered[160];
+    size_t at;
+    snprintf(numbered, sizeof numbered, "%s", name);
+    for (int n = 2;; n++) {
+        if (!find_column(wide, numbered, &at))
+            return false;
+        if (at >= row->value_count || isnan(row->values[at]))
+            break;
+        snprintf(numbered, sizeof numbered, "%.140s.%d", name, n);
+    }
+    if (!smp_grow(&row->values, &row->value_capacity, at + 1, sizeof *row->values))
+        return false;
+    while (row->value_count <= at)
+        row->values[row->value_count++] = (double)NAN;
+    row->values[at] = value;
+    return true;
+}
+
+/* "_r", "_g", "_b", "_a" of pictures in colour, "_0", "_1" of other channels; nothing where there is one. */
+static void channel_suffix(char text[16], const smp_shape *shape, int channel)
+{
+    const bool picture = shape->kind != SMP_AUDIO, alpha = picture && shape->alpha && channel == shape->channels - 1;
+    const int colours = shape->channels - (picture && shape->alpha);
+    text[0] = '\0';
+    if (channel < 0 || (colours == 1 && !alpha))
+        return;
+    if (alpha)
+        snprintf(text, 16, "_a");
+    else if (picture && colours == 3)
+        snprintf(text, 16, "_%c", "rgb"[channel]);
+    else
+        snprintf(text, 16, "_%d", channel);
+}
+
+static smp_code put_findings(smp_wide *wide, smp_wide_row *row, const char *name, const smp_shape *shape,
+                             const smp_findings *findings, smp_error *err)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const smp_finding *item = &findings->items[i];
+        char column[160], suffix[16];
+        wide->lists |= item->list != NULL;
+        if (item->list)
+            continue;
+        channel_suffix(suffix, shape, item->channel);
+        snprintf(column, sizeof column, "%s%s%.60s%s", name, name[0] ? "." : "", item->name, suffix);
+        if (!put_value(wide, row, column, item->value))
+            return no_memory(err, wide->column_count);
+    }
+    return SMP_OK;
+}
+
+smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *err)
+{
+    const smp_shape *shape = &report->shape;
+    smp_wide_row *row = add_row(wide, report->input, smp_format_name(shape->format));
+    if (!row)
+        return no_memory(err, wide->row_count);
+    row->width = shape->kind == SMP_AUDIO ? 0 : shape->width;
+    row->height = shape->height;
+    row->channels = shape->channels;
+    row->rate = shape->kind == SMP_AUDIO ? shape->rate : 0;
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < report->step_count; i++)
+        code = put_findings(wide, row, report->steps[i].name, &report->steps[i].in, &report->steps[i].findings, err);
+    return code;
+}
+
+smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_findings *findings, smp_error *err)
+{
+    const smp_shape shape = {
+        .kind = total->kind, .channels = total->channels, .alpha = total->alpha, .format = total->format};
+    smp_wide_row *row = add_row(wide, "(together)", smp_format_name(total->format));
+    if (!row)
+        return no_memory(err, wide->row_count);
+    row->channels = total->channels;
+    return put_findings(wide, row, total->name, &shape, findings, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+typedef enum field { PATH, WIDTH, HEIGHT, FRAMES, RATE, CHANNELS, FORMAT, FIELDS } field;
+static const char *const field_names[FIELDS] = {"path", "width", "height", "frames", "rate", "channels", "format"};
+
+static double field_value(const smp_wide_row *row, field which)
+{
+    const bool sound = row->rate > 0;
+    double value = which == WIDTH    ? (sound ? 0 : (double)row->width)
+                   : which == HEIGHT ? (sound ? 0 : (double)row->height)
+                   : which == FRAMES ? (sound ? (double)row->height : 0)
+                   : which == RATE   ? row->rate
+                                     : (double)row->channels;
+    return value > 0 ? value : (double)NAN;
+}
+
+/* The columns of pictures, of sounds, or both, as there are such files. */
+static bool has_field(const smp_wide *wide, field which)
+{
+    if (which == PATH || which == CHANNELS || which == FORMAT)
+        return true;
+    for (size_t i = 0; i < wide->row_count; i++)
+        if (!isnan(field_value(&wide->rows[i], which)))
+            return true;
+    return false;
+}
+
+typedef struct key {
+    double value;
+    const char *text; /* where texts are compared */
+    size_t at;
+    bool down;
+} key;
+
+static int by_key(const void *a_, const void *b_)
+{
+    const key *a = a_, *b = b_;
+    int order = 0;
+    if (a->text)
+        order = strcmp(a->text, b->text);
+    else if (isnan(a->value) || isnan(b->value)) /* those without a value come last either way */
+        return isnan(a->value) != isnan(b->value) ? (isnan(a->value) ? 1 : -1) : (a->at > b->at) - (a->at < b->at);
+    else
+        order = (a->value > b->value) - (a->value < b->value);
+    if (order)
+        return a->down ? -order : order;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static smp_code fail_column(const smp_wide *wide, const char *name, smp_error *err)
+{
+    char all[240] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < wide->column_count && used < sizeof all; i++) {
+        int n = snprintf(all + used, sizeof all - used, ", %s", wide->columns[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    smp_fail(err, SMP_E_USAGE, "there is no column '%s' to sort by", name);
+    return smp_hint(err, "columns: path, width, height, channels%s", all);
+}
+
+static smp_code sorted(const smp_wide *wide, const char *sort, key *keys, smp_error *err)
+{
+    size_t column = wide->column_count, which = FIELDS;
+    const bool down = sort && sort[0] == '-';
+    const char *name = sort ? sort + down : NULL;
+    for (size_t i = 0; name && i < FIELDS; i++)
+        which = strcmp(field_names[i], name) ? which : i;
+    for (size_t i = 0; name && i < wide->column_count; i++)
+        column = strcmp(wide->columns[i], name) ? column : i;
+    if (name && which == FIELDS && column == wide->column_count)
+        return fail_column(wide, name, err);
+    for (size_t i = 0; i < wide->row_count; i++) {
+        const smp_wide_row *row = &wide->rows[i];
+        keys[i] = (key){.at = i, .down = down, .value = (double)NAN};
+        if (which == PATH || which == FORMAT)
+            keys[i].text = which == PATH ? row->path : row->format;
+        else if (which < FIELDS)
+            keys[i].value = field_value(row, (field)which);
+        else if (column < row->value_count)
+            keys[i].value = row->values[column];
+    }
+    if (name && wide->row_count)
+        qsort(keys, wide->row_count, sizeof *keys, by_key);
+    return SMP_OK;
+}
+
+static void put_number(FILE *to, double value)
+{
+    char number[SMP_NUMBER_TEXT] = "";
+    if (isfinite(value))
+        smp_json_number_text(number, value);
+    fputs(number, to);
+}
+
+static void put_row(const smp_wide *wide, FILE *to, const smp_wide_row *row, const bool has[FIELDS])
+{
+    for (int f = 0; f < FIELDS; f++) {
+        if (!has[f])
+            continue;
+        if (f)
+            fputc(',', to);
+        if (f == PATH || f == FORMAT)
+            smp_text_csv(to, f == PATH ? row->path : row->format);
+        else
+            put_number(to, field_value(row, (field)f));
+    }
+    for (size_t i = 0; i < wide->column_count; i++) {
+        fputc(',', to);
+        put_number(to, i < row->value_count ? row->values[i] : (double)NAN);
+    }
+    fputc('\n', to);
+}
+
+/* Takes "after." off the columns where all begin so. */
+static void drop_common_name(smp_wide *wide)
+{
+    const char *dot = wide->column_count ? strchr(wide->columns[0], '.') : NULL;
+    size_t length = dot ? (size_t)(dot + 1 - wide->columns[0]) : 0;
+    for (size_t i = 1; i < wide->column_count; i++)
+        if (strncmp(wide->columns[i], wide->columns[0], length) != 0)
+            return;
+    for (size_t i = 0; length && i < wide->column_count; i++)
+        memmove(wide->columns[i], wide->columns[i] + length, strlen(wide->columns[i] + length) + 1);
+}
+
+smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *err)
+{
+    drop_common_name(wide);
+    key *keys = smp_alloc_array(wide->row_count, sizeof *keys);
+    smp_code code = keys ? sorted(wide, sort, keys, err) : no_memory(err, wide->row_count);
+    bool has[FIELDS];
+    if (!code) {
+        for (int f = 0; f < FIELDS; f++) {
+            has[f] = has_field(wide, (field)f);
+            if (has[f])
+                fprintf(to, "%s%s", f ? "," : "", field_names[f]);
+        }
+        for (size_t i = 0; i < wide->column_count; i++) {
+            fputc(',', to);
+            smp_text_csv(to, wide->columns[i]);
+        }
+        fputc('\n', to);
+    }
+    for (size_t i = 0; !code && i < wide->row_count; i++)
+        put_row(wide, to, &wide->rows[keys[i].at], has);
+    smp_free(keys);
+    return code;
+}
+
+void smp_wide_free(smp_wide *wide)
+{
+    for (size_t i = 0; i < wide->row_count; i++) {
+        smp_free(wide->rows[i].path);
+        smp_free(wide->rows[i].format);
+        smp_free(wide->rows[i].values);
+    }
+    for (size_t i = 0; i < wide->column_count; i++)
+        smp_free(wide->columns[i]);
+    smp_free(wide->rows);
+    smp_free(wide->columns);
+    *wide = (smp_wide){0};
+}
