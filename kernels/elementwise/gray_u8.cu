@@ -3,7 +3,7 @@
  * lane finds 16 whole pixels, 48 bytes, at a distance that meets no bank twice; 16 bytes leave. No block barrier. A
  * byte extended by zeros is a denormal float, byte * 2^-149, which FFMA takes at full speed: conversion is one byte
  * permute. The weights carry 2^126, so that sums are those of the definition times 2^-23, rounded alike; multiplying by
- * 2^23 and adding 2^23 in one fmaf rounds and chunks the byte in the low bits. A pixel takes three permutes, three
+ * 2^23 and adding 2^23 in one fmaf rounds and leaves the byte in the low bits. A pixel takes three permutes, three
  * multiplications, one rounding and three quarters of a permute to pack. */
 #include "elementwise/channel_mix.h"
 #include "lib/elementwise.cuh"

@@ -6,7 +6,7 @@
  *     turns sum j into fma(weight, row, sum j + 1), which needs no moves and is the definition's order, top to bottom;
  *   - bytes: a byte extended by zeros is a denormal float, byte * 2^-149, which FADD and FFMA take at full speed, and
  *     sums of two are exact. So a conversion is one byte permute; the row weights carry 2^126, the column weights 2^23,
- *     which changes no rounding. Adding 2^23 rounds to nearest, ties to even, and chunks the byte in the low bits:
+ *     which changes no rounding. Adding 2^23 rounds to nearest, ties to even, and leaves the byte in the low bits:
  *     three permutes pack four. Weighted means of bytes neither clip nor are NaN;
  *   - up to 7 taps of bytes have their row pass in whole numbers, two bytes an instruction (gaussian_dots): 5 taps take
  *     16.2 instructions a sample, 19.9 before;

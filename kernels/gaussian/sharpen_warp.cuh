@@ -1,6 +1,6 @@
 /* The mask of sharpen behind the fused blur of gaussian_warp.cuh. The sharp sample comes from the row that the strip
  * passed R rows ago and that is still in shared memory: one access of a lane's whole pack. bytes  a difference and the
- * mask are four or five instructions; a sum with 1.5 * 2^23 rounds and chunks an integer in the low 16 bits (amounts up
+ * mask are four or five instructions; a sum with 1.5 * 2^23 rounds and leaves an integer in the low 16 bits (amounts up
  * to SMP_SHARPEN_WARP_AMOUNT fit), which two samples an instruction clamp to 0..255. f32    the definition's mask. */
 #ifndef SMP_KERNELS_SHARPEN_WARP_CUH
 #define SMP_KERNELS_SHARPEN_WARP_CUH

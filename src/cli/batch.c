@@ -389,13 +389,13 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
         request.write.png_level = (int)s->png_level;
     if (s->jpeg_quality > 0)
         request.write.jpeg_quality = (int)s->jpeg_quality;
+    smp_cli_stop_gently(); /* before the folder is made: whoever sees it may stop the run */
     smp_code code = smp_todo_start(&b->todo, &swept, err);
     if (!code)
         code = open_report(b, err);
     if (code)
         return code;
     report_skipped(b);
-    smp_cli_stop_gently();
     smp_progress_begin(&b->progress, common, "batch");
     code = smp_batch_run(&request, &count, note, sizeof note, err);
     smp_todo_end(&b->todo);

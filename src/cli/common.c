@@ -33,7 +33,8 @@ const smp_option smp_common_options[] = {
 #include "base/limit_list.def"
 #undef L
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
-     .help = "do not check the MD5 that a FLAC keeps of its samples"},
+     .help = "do not check the MD5 that a FLAC keeps of its samples",
+     .flags = SMP_O_INPUTS},
     {0},
 };
 

@@ -159,6 +159,13 @@ smp_code smp_source_read_ahead(smp_source *source, size_t most, smp_error *err)
         keep_whole(source, &a);
         return SMP_OK;
     }
+    const size_t rest = source->end - source->begin; /* read into the buffer, and not yet taken out of it */
+    if (!smp_grow(&a.data, &a.capacity, a.size + rest, 1)) {
+        smp_free(a.data);
+        return smp_fail_memory(err, "standard input", a.size + rest);
+    }
+    memcpy(a.data + a.size, source->buffer + source->begin, rest);
+    a.size += rest;
     smp_free(source->buffer);
     source->buffer = a.data;
     source->begin = 0;

@@ -39,7 +39,7 @@ static const smp_option first_rows[] = {
     {0},
 };
 static const smp_option second_rows[] = {
-    {"help", 'h', SMP_O_FLAG, offsetof(settings, help), .help = "x", .flags = SMP_O_CHUNKS},
+    {"help", 'h', SMP_O_FLAG, offsetof(settings, help), .help = "x", .flags = SMP_O_LEAVES},
     {"quiet", 'q', SMP_O_FLAG, offsetof(settings, quiet), .help = "x"},
     {"verbose", 'v', SMP_O_FLAG, offsetof(settings, verbose), .help = "x"},
     {0},

@@ -1,6 +1,7 @@
 """Pictures that are unusual and read all the same: what is said of them on stderr, and what their metadata becomes."""
 import json
 import struct
+import subprocess
 import unittest
 import zlib
 
@@ -113,6 +114,11 @@ class UnusualPictures(CliCase):
         head = png_header(width, height, 8, 0) + chunk(b"IDAT", data)
         upright = head + chunk(b"eXIf", tiff([(0x0112, 3, 1, 1)])) + chunk(b"IEND", b"")
         self.smp("run", "-e", "flip horizontal", "-", "out.png", input=upright, text=False)
+        # a writer whose portions fit no buffer: nothing is lost between what is kept and what is read on
+        (self.folder / "late.png").write_bytes(upright)
+        with subprocess.Popen(["dd", "if=late.png", "bs=4093", "status=none"], cwd=self.folder, stdout=subprocess.PIPE) as odd:
+            self.smp("run", "-f", "-e", "flip horizontal", "-", "odd.png", stdin=odd.stdout)
+        self.assertEqual((self.folder / "odd.png").read_bytes(), (self.folder / "out.png").read_bytes())
         turned = head + chunk(b"eXIf", tiff([(0x0112, 3, 1, 6)])) + chunk(b"IEND", b"")
         done = self.smp("run", "-f", "-e", "flip horizontal", "-", "out.png", input=turned, text=False, status=3)
         self.assertIn(b"the orientation of the picture stands behind it", done.stderr)
