@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/machine.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
 #include "pipe/diag.h"
@@ -85,7 +86,10 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
     else if (!code && (*common)->version)
         puts("smempipe " SMP_VERSION);
     else if (!code) {
-        smp_alloc_limit((*common)->limits.max_memory);
+        uint64_t *most = &((smp_common *)settings)->limits.max_memory;
+        if (!*most)
+            *most = (*common)->limits.max_memory = smp_default_memory();
+        smp_alloc_limit(*most);
         code = command->run(settings, err);
     }
     smp_options_free(command, settings);

@@ -259,7 +259,7 @@ SMP_DEVICE void fir_store(const smp_io &io, fir_wide &s, const float (&sum)[FIR_
 }
 
 /* Geometry: channels (x), so that those of the same frames run side by side, and blocks along the frames (y). */
-SMP_KERNEL_BOUNDS(FIR_THREADS, 3, fir_register_f32_f32, smp_fir, io, p)
+SMP_KERNEL_BOUNDS(FIR_THREADS, SMP_FIR_BLOCKS, fir_register_f32_f32, smp_fir, io, p)
 {
     SMP_SHARED(fir_wide, s);
     const float *k = static_cast<const float *>(io.table);

@@ -16,6 +16,7 @@
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
+#include "lib/tuning.h"
 
 enum {
     SMP_FIR_APART = 32, /* frames between the taps of a group */
@@ -23,11 +24,7 @@ enum {
     SMP_FIR_BLOCK = SMP_FIR_APART * SMP_FIR_GROUP,
     SMP_FIR_MOST = 32767, /* taps */
     SMP_FIR_CHUNK = 3072, /* CPU: frames that are parted into planes at a time */
-    SMP_FIR_SLACK = 256,  /* CPU: zeros behind a plane, for vectors that read past its end */
-    SMP_FIR_TILE = 256,   /* GPU, tiled: frames (and threads) of a block */
-    SMP_FIR_EACH = 32,    /* GPU, register: frames of a thread, quads 32 apart */
-    SMP_FIR_WARPS = 4,    /* GPU, register: of a block */
-    SMP_FIR_REGISTER = SMP_FIR_WARPS * 32 * SMP_FIR_EACH /* frames of a block */
+    SMP_FIR_SLACK = 256   /* CPU: zeros behind a plane, for vectors that read past its end */
 };
 
 typedef struct smp_fir {

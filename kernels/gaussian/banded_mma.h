@@ -8,12 +8,8 @@
 #include "gaussian/gaussian_weights.h"
 
 enum {
-    SMP_BANDED_STEPS = 3, /* of a window, at most: sides of 8, 24 or 40 samples */
-    SMP_BANDED_TILE = 16,
-    SMP_BANDED_ROWS = 8,                     /* that a product takes, and that gaussian_mma_u8.cu makes together */
-    SMP_BANDED_ACROSS = 8 * SMP_BANDED_TILE, /* bytes of a strip, one warp's */
-    SMP_BANDED_RADIUS = SMP_GAUSSIAN_INTEGER_ROWS, /* gaussian_mma_u8.cu: most, .. */
-    SMP_BANDED_LEAST = 4                           /* .. and least: below it gaussian_warp.cuh is faster */
+    SMP_BANDED_STEPS = 3,                         /* of a window, at most: sides of 8, 24 or 40 samples */
+    SMP_BANDED_RADIUS = SMP_GAUSSIAN_INTEGER_ROWS /* of gaussian_mma_u8.cu, at most */
 };
 
 /* Bytes to the left of a tile that a window of `steps` begins with. */

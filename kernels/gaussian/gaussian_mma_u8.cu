@@ -183,7 +183,7 @@ SMP_DEVICE_COLD void banded_column_walk_cold(const smp_io &io, const smp_gaussia
     banded_column_walk_by<R, STEPS, true>(io, p, s, sums, results, strip, top, made);
 }
 
-/* The kernel for radii up to R and windows of STEPS * 32 bytes; geometry: smp_geometry_gaussian_warp. */
+/* The kernel for radii up to R and windows of STEPS * 32 bytes; grid: mma() of src/stages/gaussian.c. */
 template <int R, int STEPS> SMP_DEVICE void banded_column_walk(const smp_io &io, const smp_gaussian &p)
 {
     typedef typename banded_rows<STEPS>::rows_type rows_type;
@@ -205,10 +205,8 @@ template <int R, int STEPS> SMP_DEVICE void banded_column_walk(const smp_io &io,
         banded_column_walk_cold<R, STEPS>(io, p, s, sums, results, strip, top, made);
 }
 
-/* With 168 registers there are 12 warps an SM, with 128 there are 16, of which long windows spill. */
 #define GAUSSIAN_BANDED(R, STEPS)                                                                                      \
-    SMP_KERNEL_BOUNDS(32, R <= 6 || (R <= 8 && STEPS == 1) ? 16 : 12, gaussian_banded##R##_##STEPS##_u8_u8,            \
-                      smp_gaussian, io, p)                                                                             \
+    SMP_KERNEL_BOUNDS(32, SMP_BANDED_WARPS(R, STEPS), gaussian_banded##R##_##STEPS##_u8_u8, smp_gaussian, io, p)       \
     {                                                                                                                  \
         banded_column_walk<R, STEPS>(io, p);                                                                           \
     }

@@ -10,15 +10,16 @@
  *          each thread adding for eight rows and four columns, so that one 16-byte shared read serves 32
  *          multiplications. Any radius: taps beyond a tile come in further batches, and rows whose halo does not fit go
  *          sample by sample.
- *   fused  one launch for small radii, of one format in and out or, up to radius 3, between bytes and floats: the
+ *   warp   one launch for small radii, of one format in and out or, up to radius 3, between bytes and floats: the
  *          kernels of gaussian_warp.cuh (of gaussian; sharpen has them up to radius 8, for u8 and f32). One warp owns a
  *          strip and walks down it, with the sums of the column pass in registers, so that nothing but input and
  *          output touches device memory: 15 instructions in the inner loop for each u8 sample of 5 taps (the counter is
  *          instructions executed; docs/why.md has the figures). Rows of halo are read and filtered twice where
- *          strips end. Of bytes, from 9 taps on, the row pass is a product on tensor cores (gaussian_mma_u8.cu): 26
- *          to 30 instructions a sample for 43 at 15 taps.
+ *          strips end.
+ *   mma    bytes from 9 to 25 taps (gaussian only): as warp, but the row pass is a product on tensor cores
+ *          (gaussian_mma_u8.cu): 26 to 30 instructions a sample for 43 at 15 taps.
  * Shared accesses are conflict-free in the others: neighbouring lanes have neighbouring quads, or samples, and copies
- * keep their places in 128 bytes; in fused, but for a halo of several rows at a time and for loads of parts of packs.
+ * keep their places in 128 bytes; in warp, but for a halo of several rows at a time and for loads of parts of packs.
  */
 #ifndef SMP_KERNELS_GAUSSIAN_BELL_CUH
 #define SMP_KERNELS_GAUSSIAN_BELL_CUH
@@ -130,7 +131,7 @@ SMP_DEVICE void gaussian_rows_by_samples(const smp_io &io, const smp_gaussian &g
     }
 }
 
-/* The row pass to f32; geometry: smp_geometry_gaussian_rows. */
+/* The row pass to f32; grid: SMP_GAUSSIAN_ROW_TILES. */
 template <typename IN> SMP_DEVICE void gaussian_rows_tile(const smp_io &io, const smp_gaussian &g)
 {
     union tile {
@@ -226,7 +227,7 @@ SMP_DEVICE void gaussian_add_rows(stencil_float4 *sum, const float *rows, const 
     }
 }
 
-/* The column pass from f32; geometry: smp_geometry_gaussian_columns. Half a warp makes EACH rows of 64 columns; of
+/* The column pass from f32; grid: SMP_GAUSSIAN_COLUMN_TILES. Half a warp makes EACH rows of 64 columns; of
  * weights it keeps those that EACH rows more and its sums need. */
 template <typename OUT, typename FINISH>
 SMP_DEVICE void gaussian_columns_tile(const smp_io &io, const smp_gaussian &g, const FINISH &finish)
@@ -290,10 +291,10 @@ SMP_DEVICE void gaussian_columns_tile(const smp_io &io, const smp_gaussian &g, c
     smp_count_clipped<OUT>(io, clipped);
 }
 
-/* Kernels of one template function name<IN, OUT>(io, p) that makes the column pass as a tile; six blocks an SM. */
+/* Kernels of one template function name<IN, OUT>(io, p) that makes the column pass as a tile. */
 #define GAUSSIAN_COLUMNS_TO(name, OUT, out, type)                                                                      \
-    SMP_KERNEL_BOUNDS(SMP_GAUSSIAN_COLUMNS / 4 * SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH, 6, name##_f32_##out, type, io, \
-                      p)                                                                                               \
+    SMP_KERNEL_BOUNDS(SMP_GAUSSIAN_COLUMNS / 4 * SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH, SMP_GAUSSIAN_TILED_BLOCKS,     \
+                      name##_f32_##out, type, io, p)                                                                   \
     {                                                                                                                  \
         name<float, OUT>(io, p);                                                                                       \
     }

@@ -105,7 +105,7 @@ template <typename IN, int C> SMP_DEVICE stencil_float4 gaussian_row4(const IN *
     return s.sum;
 }
 
-/* The row pass to f32, for smp_gaussian_float4s(); C channels, geometry: smp_geometry_gaussian_rows. A warp brings each
+/* The row pass to f32, for smp_gaussian_float4s(); C channels, grid: SMP_GAUSSIAN_ROW_TILES. A warp brings each
  * line of a tile, whose rows take turns. */
 template <typename IN, int C>
 SMP_DEVICE void gaussian_rows_by_quads(const smp_io &io, const smp_gaussian &g, gaussian_lines<IN> &s)

@@ -12,7 +12,7 @@
  *     16.2 instructions a sample, 19.9 before;
  *   - bands are low where memory binds, since the L2 then keeps what the next ones read again, and tall where
  * instructions do, since rows of their halo are filtered twice; both together are whole groups of rows
- * (src/stages/shared/stencil_launch.c, strip_launch.c). */
+ * (lib/tuning.h, src/stages/shared/warp_strip_launch.c). */
 #ifndef SMP_KERNELS_GAUSSIAN_BELL_WARP_CUH
 #define SMP_KERNELS_GAUSSIAN_BELL_WARP_CUH
 
@@ -213,7 +213,7 @@ template <typename T, int V, int R, int C, bool SHARP> struct gaussian_strip_sha
     typedef typename loader_type::rows_type rows_type;
 };
 
-/* The kernel for radius R and C channels of T into OUT; geometry: smp_geometry_gaussian_warp. */
+/* The kernel for radius R and C channels of T into OUT; grid: smp_gaussian_warp_grid(). */
 template <typename T, typename OUT, int R, int C, typename FINISH>
 SMP_DEVICE void gaussian_column_walk(const smp_io &io, const smp_gaussian &g, FINISH &finish)
 {

@@ -1,8 +1,7 @@
 /* gaussian on GPUs for f32 and small radii: see gaussian_warp.cuh. */
 #include "gaussian/gaussian_warp_radii.cuh"
 
-#define WARPS(R, C) (R <= 2 ? 28 : R <= 4 ? 20 : R <= 8 ? 14 : R <= (C == 1 ? 15 : 12) ? 10 : 8)
-#define REALS(R)    GAUSSIAN_WARP(R, WARPS, float, f32, float, f32)
+#define REALS(R) GAUSSIAN_WARP(R, SMP_GAUSSIAN_WARPS_F32, float, f32, float, f32)
 REALS(1)
 REALS(2)
 REALS(3)

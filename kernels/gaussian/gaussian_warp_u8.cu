@@ -1,8 +1,11 @@
-/* gaussian on GPUs for bytes, where gaussian_mma_u8.cu is not for them: see gaussian_warp.cuh. */
+/* gaussian on GPUs for bytes and small radii: see gaussian_warp.cuh. Those of 4 to 12 px are the rung below
+ * gaussian_mma_u8.cu, but for four channels and 12 px, which it lacks. */
 #include "gaussian/gaussian_warp_radii.cuh"
 
-#define WARPS(R, C) (R <= 2 ? 24 : R <= 3 ? 14 : 8) /* fewer spill */
-GAUSSIAN_WARP(2, WARPS, uint8_t, u8, uint8_t, u8)
-GAUSSIAN_WARP(3, WARPS, uint8_t, u8, uint8_t, u8)
-GAUSSIAN_WARP_OF(12, 4, WARPS, uint8_t, u8, uint8_t, u8)
-GAUSSIAN_WARP(16, WARPS, uint8_t, u8, uint8_t, u8)
+#define BYTES(R) GAUSSIAN_WARP(R, SMP_GAUSSIAN_WARPS_U8, uint8_t, u8, uint8_t, u8)
+BYTES(2)
+BYTES(3)
+BYTES(4)
+BYTES(8)
+BYTES(12)
+BYTES(16)

@@ -15,6 +15,7 @@
 #ifndef SMP_KERNELS_GAUSSIAN_BELL_H
 #define SMP_KERNELS_GAUSSIAN_BELL_H
 
+#include "lib/tuning.h"
 #include "stencil/stencil.h"
 
 enum { SMP_GAUSSIAN_INLINE = 64 }; /* weights that travel with the parameters; wider filters use smp_io.table */
@@ -86,17 +87,6 @@ SMP_HOST_DEVICE size_t smp_gaussian_scratch(int radius, int channels)
            sizeof(float);
 }
 
-/* GPU: tiles of the kernels that pass through the scratch picture, in samples and rows. */
-enum {
-    SMP_GAUSSIAN_ACROSS = 512, /* row pass: samples a line of a tile, .. */
-    SMP_GAUSSIAN_LINES = 8,    /* lines a tile, as many as a block has warps, .. */
-    SMP_GAUSSIAN_LANES = 128,  /* threads a line, .. */
-    SMP_GAUSSIAN_ROWS = 2,     /* and lines at once */
-    SMP_GAUSSIAN_COLUMNS = 64, /* column pass: samples across a tile, a quad a thread, .. */
-    SMP_GAUSSIAN_DOWN = 64,    /* rows of a tile, .. */
-    SMP_GAUSSIAN_EACH = 8,     /* so many a thread */
-};
-
 /* GPU: rows by quads (gaussian_tiled_rows.cuh), from lines in shared memory. They hold samples as the input stores
  * them, so the value outside must be one; weights are parameters. */
 enum { SMP_GAUSSIAN_CHANNELS = 4 }; /* at most */
@@ -129,7 +119,7 @@ SMP_HOST_DEVICE int smp_gaussian_warp(const smp_gaussian *g, const smp_io *io)
         io->in.width * channels > 1 << 30 || (channels != 1 && channels != 3 && channels != 4))
         return 0;
     if (from == SMP_U8 && to == SMP_U8)
-        return radius <= 2 ? 2 : radius <= 8 ? radius : radius <= 10 ? 10 : radius <= 12 ? 12 : 16;
+        return radius <= 2 ? 2 : radius <= 8 ? radius : radius <= 12 ? 12 : 16;
     if (from == SMP_U8 && to == SMP_F32)
         return radius <= 2 ? 2 : radius <= SMP_GAUSSIAN_MIXED_RADIUS ? radius : 0;
     if (from == SMP_U16 && to == SMP_U16)
@@ -147,7 +137,7 @@ SMP_HOST_DEVICE int smp_gaussian_warp(const smp_gaussian *g, const smp_io *io)
 /* Samples that a lane makes of a row: as many as leave their sums in registers and are one store. */
 SMP_GAUSSIAN_CONSTANT int smp_gaussian_lane(int32_t from, int32_t to, int radius)
 {
-    return from == SMP_F32 || to == SMP_F32 || radius > 10 ? 4 : 8;
+    return SMP_GAUSSIAN_LANE(from == SMP_F32 || to == SMP_F32, radius);
 }
 
 #endif

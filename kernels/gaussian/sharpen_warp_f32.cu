@@ -1,9 +1,8 @@
 /* sharpen on GPUs for f32 and small radii: see sharpen_warp.cuh. */
 #include "gaussian/sharpen_warp.cuh"
 
-/* The least warps an SM, for their registers. */
 #define SHARPEN_REALS(R, C)                                                                                            \
-    SMP_KERNEL_BOUNDS(32, (R <= 2 ? 28 : R <= 4 ? 20 : 14), sharpen_warp##R##_##C##_f32_f32, smp_sharpen, io, p)       \
+    SMP_KERNEL_BOUNDS(32, SMP_SHARPEN_WARPS_F32(R), sharpen_warp##R##_##C##_f32_f32, smp_sharpen, io, p)               \
     {                                                                                                                  \
         sharpen_column_walk<float, R, C>(io, p);                                                                       \
     }

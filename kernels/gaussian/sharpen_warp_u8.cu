@@ -1,9 +1,8 @@
 /* sharpen on GPUs for bytes and small radii: see sharpen_warp.cuh. */
 #include "gaussian/sharpen_warp.cuh"
 
-/* The least warps an SM, for their registers: fewer of these spill. */
 #define SHARPEN_BYTES(R, C)                                                                                            \
-    SMP_KERNEL_BOUNDS(32, (R <= 3 ? 14 : R <= 6 ? 12 : 11), sharpen_warp##R##_##C##_u8_u8, smp_sharpen, io, p)         \
+    SMP_KERNEL_BOUNDS(32, SMP_SHARPEN_WARPS_U8(R), sharpen_warp##R##_##C##_u8_u8, smp_sharpen, io, p)                  \
     {                                                                                                                  \
         sharpen_column_walk<uint8_t, R, C>(io, p);                                                                     \
     }

@@ -4,6 +4,7 @@
 #define SMP_KERNELS_TRANSPOSE_H
 
 #include "lib/cpu_kernel.h"
+#include "lib/tuning.h"
 
 /* Where the sample of output pixel (x, y) comes from: first (sx, sy) = (y, x) if SMP_ORIENT_SWAP, else (x, y); then the
  * mirrors, counted in input columns and rows. */
@@ -80,24 +81,6 @@ SMP_HOST_DEVICE void smp_transpose_target(int32_t how, int64_t width, int64_t he
 enum { SMP_TRANSPOSE_TILE = 64 };
 
 /* ---------------------------------------------------------------------------------------------- geometry on GPUs */
-
-/* tiled and padded: square tiles of the output, and the rows of threads that share one. */
-enum { SMP_TRANSPOSE_SIDE = 32, SMP_TRANSPOSE_ROWS = 8 };
-
-/* swizzled: X(bytes of a pixel, side, across, down, threads, blocks). A cell is side x side pixels whose rows are 16
- * bytes, or 12 where a pixel has three parts; a tile is `across` cells along the input's rows and `down` cells along
- * its columns. Long rows of a tile on both sides decide over speed, 256 to 1024 bytes, and that a warp's load is of few
- * rows; a cell of 16 bytes a row so lies beside its neighbours for as many lanes as there are. `blocks` of so many
- * threads are to fit an SM's registers, so that some load while others store: more of them than here are slower. */
-#define SMP_TRANSPOSE_SHAPES(X)                                                                                        \
-    X(1, 16, 16, 16, 256, 2)                                                                                           \
-    X(2, 8, 32, 16, 256, 2)                                                                                            \
-    X(3, 4, 32, 32, 256, 2)                                                                                            \
-    X(4, 4, 16, 16, 256, 4)                                                                                            \
-    X(6, 2, 64, 64, 512, 1)                                                                                            \
-    X(8, 2, 32, 32, 512, 2)                                                                                            \
-    X(12, 1, 64, 64, 512, 2)                                                                                           \
-    X(16, 1, 64, 64, 512, 2)
 
 typedef struct smp_transpose_shape {
     int side, across, down, threads; /* side 0: there is no such kernel */
@@ -176,9 +159,6 @@ SMP_HOST_DEVICE smp_transpose_stretch smp_transpose_columns(const smp_io *io, in
     const smp_transpose_part part = smp_transpose_part_of(io, how);
     return smp_transpose_cut(part.column, part.column + part.columns, row_multiple, tile);
 }
-
-/* Where rows stay rows: a block's threads, and the blocks an SM holds: all that it can. */
-enum { SMP_TRANSPOSE_THREADS = 256, SMP_TRANSPOSE_BLOCKS = 8 };
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,10 +3,8 @@
 #ifndef SMP_KERNELS_PIXEL_H
 #define SMP_KERNELS_PIXEL_H
 
+#include "lib/tuning.h"
 #include "lib/view.h"
-
-/* Bytes of shared memory for either side of a tile: eight blocks of 256 threads an SM, each with 8 KB under way. */
-enum { SMP_PIXEL_TILE = 8192 };
 
 /* Pixels of a tile: as many as fit on the wider side, a multiple of 16, so that each tile of a row starts on 16 bytes
  * when the row does. At least 256. */

@@ -15,6 +15,7 @@
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
+#include "lib/tuning.h"
 
 typedef struct smp_matmul_params {
     int32_t left;  /* 1: the second picture is L, the input R; 0: the input is L */
@@ -41,18 +42,6 @@ SMP_HOST_DEVICE float smp_matmul_value(float sum, float divisor)
 {
     return smp_one_nan(sum / divisor + 0.f);
 }
-
-/* GPU tiles. */
-enum {
-    SMP_MATMUL_SIDE = 32,     /* tiled and padded: output samples a block, both ways, and inner samples a step */
-    SMP_MATMUL_ROWS = 8,      /* their blocks are SIDE x ROWS threads: each has SIDE / ROWS output samples */
-    SMP_MATMUL_BLOCK = 128,   /* register: output samples a block, both ways */
-    SMP_MATMUL_DEPTH = 16,    /* register: inner samples a step */
-    SMP_MATMUL_THREADS = 256, /* register: a thread has 8 x 8 output samples */
-    SMP_MATMUL_STAGES = 2,    /* register: tiles of each operand that are loading or in use */
-    SMP_MATMUL_PITCH = SMP_MATMUL_BLOCK + 4, /* register: samples from a row of L's tile to the next */
-    SMP_MATMUL_GROUP = 8 /* register: rows of blocks that run side by side, so that they share R's tiles in L2 */
-};
 
 #ifdef __cplusplus
 extern "C" {

@@ -85,7 +85,7 @@ template <typename IN, typename OUT> SMP_DEVICE void matmul_register(const smp_i
 }
 
 #define MATMUL_REGISTER(in, IN, out, OUT)                                                                              \
-    SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, 2, matmul_register_##in##_##out, smp_matmul_params, io, p)                   \
+    SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, SMP_MATMUL_BLOCKS, matmul_register_##in##_##out, smp_matmul_params, io, p)   \
     {                                                                                                                  \
         matmul_register<IN, OUT>(io, p);                                                                               \
     }

@@ -110,11 +110,11 @@ template <typename OUT> SMP_DEVICE void spectrogram_tiled(const smp_io &io, cons
     smp_count_clipped<OUT>(io, clipped);
 }
 
-SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, 2, spectrogram_tiled_f32_f32, smp_spectrogram_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, SMP_MATMUL_BLOCKS, spectrogram_tiled_f32_f32, smp_spectrogram_params, io, p)
 {
     spectrogram_tiled<float>(io, p);
 }
-SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, 2, spectrogram_tiled_f32_u8, smp_spectrogram_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, SMP_MATMUL_BLOCKS, spectrogram_tiled_f32_u8, smp_spectrogram_params, io, p)
 {
     spectrogram_tiled<uint8_t>(io, p);
 }

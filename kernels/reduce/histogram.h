@@ -12,12 +12,9 @@
 #define SMP_KERNELS_HISTOGRAM_H
 
 #include "lib/cpu_kernel.h"
+#include "lib/tuning.h"
 
-enum {
-    SMP_MAX_BINS = 65536,
-    SMP_HISTOGRAM_THREADS = 1024, /* of a block of the private GPU kernels, */
-    SMP_HISTOGRAM_THREES = 960    /* where there are three channels: a multiple of three */
-};
+enum { SMP_MAX_BINS = 65536 };
 
 typedef struct smp_histogram_params {
     int32_t bins;     /* 1..SMP_MAX_BINS */

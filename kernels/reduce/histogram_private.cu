@@ -224,7 +224,7 @@ template <typename T, int C> SMP_DEVICE void histogram_private(const smp_io &io,
     partial.finish(io, p);
 }
 #define HISTOGRAM_PRIVATE(C, format, T)                                                                                \
-    SMP_KERNEL_BOUNDS(C == 3 ? SMP_HISTOGRAM_THREES : SMP_HISTOGRAM_THREADS, 2,                                        \
+    SMP_KERNEL_BOUNDS(C == 3 ? SMP_HISTOGRAM_THREES : SMP_HISTOGRAM_THREADS, SMP_HISTOGRAM_BLOCKS,                     \
                       histogram_private_##C##_##format##_##format, smp_histogram_params, io, p)                        \
     {                                                                                                                  \
         histogram_private<T, C>(io, p);                                                                                \
@@ -262,8 +262,8 @@ template <typename T> SMP_DEVICE void histogram_private_any(const smp_io &io, co
     partial.finish(io, p);
 }
 #define HISTOGRAM_ANY(format, T)                                                                                       \
-    SMP_KERNEL_BOUNDS(SMP_HISTOGRAM_THREADS, 2, histogram_private_any_##format##_##format, smp_histogram_params, io,   \
-                      p)                                                                                               \
+    SMP_KERNEL_BOUNDS(SMP_HISTOGRAM_THREADS, SMP_HISTOGRAM_BLOCKS, histogram_private_any_##format##_##format,          \
+                      smp_histogram_params, io, p)                                                                     \
     {                                                                                                                  \
         histogram_private_any<T>(io, p);                                                                               \
     }

@@ -67,14 +67,6 @@ SMP_HOST_DEVICE smp_stats_chunk smp_stats_close_codes(int64_t count, int32_t piv
     return smp_stats_close(count, (float)pivot, (double)sum, (double)squares, (float)min, (float)max);
 }
 
-enum {
-    SMP_STATS_THREADS = 256, /* of a block of GPU kernels where a warp has a chunk; */
-    SMP_STATS_SHUFFLE = 32,  /* of shuffle, */
-    SMP_STATS_RESIDENT = 24, /* of which an SM holds so many blocks, */
-    SMP_STATS_FLOATS = 16,   /* or of floats so many, */
-    SMP_STATS_TOGETHER = 4   /* and in which a warp takes up to so many channels together */
-};
-
 /* Bytes of scratch memory of the tiled CPU kernels: a chunk of f32 samples, or the histogram's tables. */
 static inline size_t smp_stats_scratch(const smp_io *io, const void *params)
 {

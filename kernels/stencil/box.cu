@@ -5,7 +5,7 @@
  *          sums that every place holds, a barrier between them, and each thread picks the blocks that its windows
  *          are made of. Quads in the column pass, single words in the row pass: no conflicts. The time grows with
  *          log2(size) and with the halo; windows that do not fit in 48 KB twice are added as naive does.
- *   fused  bytes and small odd sizes: one launch (box_warp.cu). The others as tiled. */
+ *   warp   bytes and small odd sizes: one launch (box_warp.cu). The others as tiled. */
 #include "stencil/box.h"
 
 #include "stencil/stencil.cuh"
@@ -33,7 +33,7 @@ template <typename IN, typename OUT> SMP_DEVICE void box_columns(const smp_io &i
 SMP_KERNEL_INTO_F32(box_rows, smp_box)
 SMP_KERNEL_FROM_F32(box_columns, smp_box)
 
-/* Row sums; geometry: smp_geometry_box_rows. */
+/* Row sums; grid: rows_grid() of src/stages/box.c. */
 template <typename IN> SMP_DEVICE void box_rows_tile(const smp_io &io, const smp_box &box, float *shared)
 {
     const float outside = smp_outside(box.edge, box.fill, io.in.white);
@@ -96,7 +96,8 @@ SMP_DEVICE stencil_float4 box_between(const smp_view &in, int64_t y, int64_t x, 
 
 enum { BOX_QUADS = SMP_BOX_COLUMNS / 4 }; /* of a row of the tile */
 
-/* Column sums and means; geometry: smp_geometry_box_columns. A thread has quad t % 8 of rows t / 8 and t / 8 + 32. */
+/* Column sums and means; grid: columns_grid() of src/stages/box.c. A thread has quad t % 8 of rows t / 8 and t / 8
+ * + 32. */
 template <typename OUT> SMP_DEVICE void box_columns_tile(const smp_io &io, const smp_box &box, stencil_float4 *shared)
 {
     const float outside = smp_box_flat(smp_outside(box.edge, box.fill, io.in.white), box.size);

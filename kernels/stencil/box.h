@@ -9,6 +9,7 @@
 #ifndef SMP_KERNELS_BOX_H
 #define SMP_KERNELS_BOX_H
 
+#include "lib/tuning.h"
 #include "stencil/stencil.h"
 #include "stencil/stencil_u8.h"
 
@@ -121,15 +122,8 @@ SMP_HOST_DEVICE size_t smp_box_scratch(int32_t size, int channels)
     return floats > bytes ? floats : bytes;
 }
 
-/* GPU: tiles of the row and of the column pass, samples and rows. Both keep two copies of their window in shared
- * memory; windows that do not fit are added sample by sample. */
-enum {
-    SMP_BOX_ACROSS = 1024,      /* row pass: samples of a line, four a thread */
-    SMP_BOX_COLUMNS = 32,       /* column pass: samples across, a quad a thread, .. */
-    SMP_BOX_DOWN = 64,          /* .. and rows, two a thread */
-    SMP_BOX_SHARED = 48 * 1024, /* bytes */
-};
-/* Bytes of shared memory; 0: does not fit. */
+/* GPU: bytes of shared memory of the row and of the column pass, tiled, for two copies of their window; 0: they do not
+ * fit, and windows are added sample by sample. */
 SMP_HOST_DEVICE uint32_t smp_box_row_shared(const smp_box *box, int channels)
 {
     const int64_t bytes = 2 * (SMP_BOX_ACROSS + (int64_t)(box->size - 1) * channels + 8) / 4 * 16;
@@ -141,8 +135,8 @@ SMP_HOST_DEVICE uint32_t smp_box_column_shared(const smp_box *box)
     return bytes <= SMP_BOX_SHARED ? (uint32_t)bytes : 0;
 }
 
-/* GPU: the kernels of box_warp.cu, one warp a strip of 512 bytes; rows that arrive together. */
-enum { SMP_BOX_WARP_SIZE = 15, SMP_BOX_WARP_ROWS = 4 };
+/* GPU: the kernels of box_warp.cu, one warp a strip: the largest size. */
+enum { SMP_BOX_WARP_SIZE = 15 };
 
 /* Whether they take this launch. Outside the picture they know zero, but no other value; places in a row have 32 bits.
  */
@@ -156,7 +150,7 @@ SMP_HOST_DEVICE int smp_box_warp(const smp_box *box, const smp_io *io)
 /* Output rows of a band: with the halo they are whole groups of rows. */
 SMP_HOST_DEVICE int smp_box_band(int size)
 {
-    return (size <= 5 ? 32 : size <= 9 ? 64 : 96) - (size - 1);
+    return SMP_BOX_BAND(size) - (size - 1);
 }
 
 /* A sum of size * size bytes divided by that, for odd sizes up to SMP_BOX_WARP_SIZE, in the top byte; rounded to

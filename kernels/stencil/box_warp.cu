@@ -96,7 +96,7 @@ template <int SIZE, int C> SMP_DEVICE void box_warp(const smp_io &io, const smp_
 }
 
 #define BOX_WARP(SIZE, C)                                                                                              \
-    SMP_KERNEL_BOUNDS(32, 16, box_warp##SIZE##_##C##_u8_u8, smp_box, io, p)                                            \
+    SMP_KERNEL_BOUNDS(32, SMP_BOX_WARPS, box_warp##SIZE##_##C##_u8_u8, smp_box, io, p)                                 \
     {                                                                                                                  \
         box_warp<SIZE, C>(io, p);                                                                                      \
     }

@@ -3,8 +3,9 @@
  *   tiled  rows with a halo in shared memory as f32 code values, in batches where the kernel is large. A thread adds
  *          for 16 results, four samples (32 apart: neighbouring lanes read neighbouring words, no conflicts, whatever
  * the channels) in four rows, so that four reads and four weights serve 16 multiplications; weights of kernels up to 15
- * x 15 come from the constant bank. Arithmetic is the bound from 5 x 5 on. Squares of 3, 5 and 7 are
- * taken by convolve_warp.cu instead where formats allow it: 60 instructions a sample of 7 x 7 instead of 246. */
+ * x 15 come from the constant bank. Arithmetic is the bound from 5 x 5 on.
+ *   warp   squares of 3, 5 and 7 of u8 and f32 (convolve_warp.cu): 60 instructions a sample of 7 x 7 instead of 246. The
+ *          others as tiled. */
 #include "stencil/convolve.h"
 
 #include "stencil/stencil.cuh"
@@ -60,7 +61,7 @@ SMP_DEVICE void convolve_add_row(float sum[4][4], const float *at, int row, int 
     }
 }
 
-/* Geometry: smp_geometry_convolve. */
+/* Grid: tiled() of src/stages/shared/kernel_matrix.c. */
 template <typename IN, typename OUT, typename WEIGHTS>
 SMP_DEVICE void convolve_tile(const smp_io &io, const smp_convolve &t, const WEIGHTS &k, float *shared)
 {

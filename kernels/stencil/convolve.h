@@ -7,6 +7,7 @@
 #ifndef SMP_KERNELS_TAPS_H
 #define SMP_KERNELS_TAPS_H
 
+#include "lib/tuning.h"
 #include "stencil/stencil.h"
 
 enum {
@@ -66,8 +67,6 @@ SMP_HOST_DEVICE size_t smp_convolve_scratch(const smp_convolve *t, int channels)
 /* GPU: a tile is SMP_CONVOLVE_ACROSS samples by SMP_CONVOLVE_DOWN rows, a row of four samples 32 apart and four rows a
  * thread. Its rows come into shared memory in batches; a row begins at a multiple of four samples, `margin` before the
  * tile. */
-enum { SMP_CONVOLVE_ACROSS = 128, SMP_CONVOLVE_DOWN = 32, SMP_CONVOLVE_SHARED = 48 * 1024 };
-
 SMP_HOST_DEVICE int smp_convolve_margin(const smp_convolve *t, int channels)
 {
     return (t->left * channels + 3) / 4 * 4;
@@ -83,11 +82,8 @@ SMP_HOST_DEVICE int smp_convolve_batch(const smp_convolve *t, int channels)
     return all < most ? all : most;
 }
 
-/* GPU: the kernels of convolve_warp.cu, one warp a strip of 512 bytes: rows that arrive together. */
-enum { SMP_CONVOLVE_WARP_ROWS = 4 };
-
-/* The side of the kernel for this launch, or 0: none. Outside the picture they know zero, but no other value; places in
- * a row have 32 bits. */
+/* GPU: the side of convolve_warp.cu's kernel, one warp a strip, for this launch, or 0: none. Outside the picture they
+ * know zero, but no other value; places in a row have 32 bits. */
 SMP_HOST_DEVICE int smp_convolve_warp(const smp_convolve *t, const smp_io *io)
 {
     const int channels = io->in.channels, side = t->rows;

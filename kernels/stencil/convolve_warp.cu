@@ -112,11 +112,11 @@ template <typename T, int K, int C> SMP_DEVICE void convolve_warp(const smp_io &
 }
 
 #define CONVOLVE_WARP(K, C)                                                                                            \
-    SMP_KERNEL_BOUNDS(32, (K == 3 ? 16 : 12), convolve_warp##K##_##C##_u8_u8, smp_convolve, io, p)                     \
+    SMP_KERNEL_BOUNDS(32, SMP_CONVOLVE_WARPS_U8(K), convolve_warp##K##_##C##_u8_u8, smp_convolve, io, p)               \
     {                                                                                                                  \
         convolve_warp<uint8_t, K, C>(io, p);                                                                           \
     }                                                                                                                  \
-    SMP_KERNEL_BOUNDS(32, 16, convolve_warp##K##_##C##_f32_f32, smp_convolve, io, p)                                   \
+    SMP_KERNEL_BOUNDS(32, SMP_CONVOLVE_WARPS_F32, convolve_warp##K##_##C##_f32_f32, smp_convolve, io, p)               \
     {                                                                                                                  \
         convolve_warp<float, K, C>(io, p);                                                                             \
     }

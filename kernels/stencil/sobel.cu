@@ -5,8 +5,9 @@
  * four samples in four rows: it reads three quads of each of six rows, 16 bytes at a time, keeps three rows in
  *          registers and stores quads. Neighbouring lanes read neighbouring quads: no conflicts. The distance of the
  *          neighbours, the channels, is a constant of the kernel up to 4; beyond, single samples are read, four lanes a
- *          bank, which the conflict count shows. sobel_warp.cu takes sobel of u8 and f32 with 1, 3 or 4
- *          channels, none of them alpha: 13 instructions a u8 sample instead of 101. */
+ *          bank, which the conflict count shows.
+ *   warp   sobel of u8 and f32 with 1, 3 or 4 channels, none of them alpha (sobel_warp.cu): 13 instructions a u8 sample
+ *          instead of 101. The others as tiled. */
 #include "stencil/sobel.h"
 
 #include "stencil/stencil.cuh"
@@ -98,7 +99,7 @@ SMP_DEVICE stencil_float4 sobel_float4(const sobel_three &a, const sobel_three &
     return quad;
 }
 
-/* Geometry: smp_geometry_sobel. */
+/* Grid: smp_sobel_tiled(). */
 template <typename IN, typename OUT, int C> SMP_DEVICE void sobel_tile_each(const smp_io &io, const smp_sobel &g)
 {
     SMP_SHARED(sobel_tile, s);

@@ -11,6 +11,7 @@
 #ifndef SMP_KERNELS_GRADIENT_H
 #define SMP_KERNELS_GRADIENT_H
 
+#include "lib/tuning.h"
 #include "stencil/stencil.h"
 #include "stencil/stencil_u8.h"
 
@@ -86,14 +87,11 @@ SMP_HOST_DEVICE size_t smp_sobel_scratch(void)
     return floats > bytes ? floats : bytes;
 }
 
-/* GPU: samples across a tile, a quad a thread, and rows, four a thread. */
-enum { SMP_SOBEL_ACROSS = 128, SMP_SOBEL_DOWN = 32, SMP_SOBEL_TEMPLATES = 4 };
+/* GPU: channels up to which the tiled kernel has a copy of its own. */
+enum { SMP_SOBEL_TEMPLATES = 4 };
 
-/* GPU: the kernels of sobel_warp.cu, one warp a strip of 512 bytes; output rows of a band: with those above and
- * below they are whole groups. */
-enum { SMP_SOBEL_WARP_ROWS = 4, SMP_SOBEL_BYTES_BAND = 14, SMP_SOBEL_REALS_BAND = 30 };
-
-/* Whether they take this launch. Outside the picture they know zero, but no other value; places in a row have 32 bits.
+/* Whether the kernels of sobel_warp.cu, one warp a strip, take this launch. Outside the picture they know zero, but no
+ * other value; places in a row have 32 bits.
  */
 SMP_HOST_DEVICE int smp_sobel_warp(const smp_sobel *g, const smp_io *io)
 {

@@ -250,11 +250,11 @@ template <int C, int WHAT> SMP_DEVICE void sobel_warp_reals(const smp_io &io, co
 }
 
 #define SOBEL_WARP(NAME, WHAT, C)                                                                                      \
-    SMP_KERNEL_BOUNDS(32, 20, NAME##C##_u8_u8, smp_sobel, io, p)                                                       \
+    SMP_KERNEL_BOUNDS(32, SMP_SOBEL_WARPS_U8, NAME##C##_u8_u8, smp_sobel, io, p)                                       \
     {                                                                                                                  \
         sobel_warp_bytes<C, WHAT>(io, p);                                                                              \
     }                                                                                                                  \
-    SMP_KERNEL_BOUNDS(32, 24, NAME##C##_f32_f32, smp_sobel, io, p)                                                     \
+    SMP_KERNEL_BOUNDS(32, SMP_SOBEL_WARPS_F32, NAME##C##_f32_f32, smp_sobel, io, p)                                    \
     {                                                                                                                  \
         sobel_warp_reals<C, WHAT>(io, p);                                                                              \
     }

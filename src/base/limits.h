@@ -12,6 +12,7 @@ typedef struct smp_limits {
     bool no_verify; /* checksums of what was decoded are not checked */
 } smp_limits;
 
+#define SMP_MEMORY_DEFAULT (UINT64_C(16) << 30) /* where nobody asked the machine: smp_default_memory() */
 static inline smp_limits smp_limits_default(void)
 {
     smp_limits limits = {
@@ -21,5 +22,6 @@ static inline smp_limits smp_limits_default(void)
     };
     return limits;
 }
+#undef SMP_MEMORY_DEFAULT
 
 #endif

@@ -60,16 +60,13 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
-        smp_explain_launch *to = &out->launches[out->launch_count];
+        smp_cuda_launch_info *to = &out->launches[out->launch_count];
         size_t at, size;
         bool counts;
         if (!smp_launch_runs(launch, true) || !smp_result_part(&step->work, launch, &at, &size, &counts))
             continue;
         smp_io io = smp_step_views(step, launch, &in, &result, &by, SMP_NOWHERE);
-        to->kernel = smp_launch_kernel(launch, &io, step->work.kernel);
-        if (!to->kernel)
-            continue;
-        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, &to->info, err);
+        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, to, err);
         out->launch_count += code == SMP_OK;
     }
     return code;
@@ -119,8 +116,12 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
                           (e->device->host_memory && smp_zero_copy_sink(plan, index) >= 0);
     out->rows = borrowed ? 0 : window->rows;
     out->bytes = smp_memory_estimate_step(plan, step, variant, !e->device->host_memory, e->strip_rows, out->rows);
-    if (variant)
+    if (variant) {
+        smp_view in, result, by;
+        smp_memory_estimate_views(plan, step, e->strip_rows, &in, &result, &by);
+        variant = smp_step_serving(step, variant, e->device, &in, &result, &by, step->work.kernel);
         out->variant = variant->name;
+    }
     e->bytes += out->bytes;
     return variant && !e->device->host_memory ? explain_launches(e, step, variant, out, err) : SMP_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "compare/internal.h"
 #include "device/cpu.h"
+#include "stages/launch.h"
 
 /* ------------------------------------------------------------------------------------------------ pictures */
 
@@ -169,26 +170,35 @@ static smp_code poison_result(smp_contest *contest, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ variants */
 
-/* Whether two variants make the same launches on the device, as they do on a CPU that lacks what tells them apart. */
+static bool same_kernel(const smp_contest *contest, const smp_launch *a, const smp_launch *b)
+{
+    const smp_io io = {.in = contest->in, .by = contest->by, .out = contest->out};
+    const void *params = contest->run->work.kernel;
+    smp_grid x = {.units = (unsigned)contest->c->device->info.units}, y = x;
+    const char *first = smp_launch_decide(a, &io, params, &x), *second = smp_launch_decide(b, &io, params, &y);
+    return first && second && !strcmp(first, second) && !memcmp(x.grid, y.grid, sizeof x.grid) &&
+           !memcmp(x.block, y.block, sizeof x.block) && x.shared_bytes == y.shared_bytes;
+}
+
+/* Whether two variants make the same launches on the device: on a CPU that lacks what tells them apart, or on a GPU
+ * where the work leaves one to a rung below. */
 static bool same_launches(const smp_contest *contest, const smp_variant *a, const smp_variant *b)
 {
-    bool gpu = !contest->c->device->host_memory, some = false;
+    const smp_device *device = contest->c->device;
+    bool gpu = !device->host_memory, some = false;
     const void *params = contest->run->work.kernel;
     int i = 0, k = 0;
+    a = smp_step_serving(contest->step, a, device, &contest->in, &contest->out, &contest->by, params);
+    b = smp_step_serving(contest->step, b, device, &contest->in, &contest->out, &contest->by, params);
     for (;; i++, k++) {
         const smp_launch *x = NULL, *y = NULL;
-        const char *names[2] = {"", ""};
         for (int which = 0; which < 2; which++) {
             const smp_variant *variant = which ? b : a;
             int *at = which ? &k : &i;
             for (; *at < SMP_MAX_LAUNCHES; ++*at) {
-                const smp_launch *launch = &variant->launches[*at];
-                smp_io io = {.in = contest->in, .by = contest->by, .out = contest->out};
-                if (!smp_launch_runs(launch, gpu))
+                if (!smp_launch_runs(&variant->launches[*at], gpu))
                     continue;
-                if (gpu && !(names[which] = smp_launch_kernel(launch, &io, params)))
-                    continue;
-                *(which ? &y : &x) = launch;
+                *(which ? &y : &x) = &variant->launches[*at];
                 break;
             }
         }
@@ -197,8 +207,7 @@ static bool same_launches(const smp_contest *contest, const smp_variant *a, cons
         some = true;
         if (x->from != y->from || x->to != y->to || x->counts != y->counts)
             return false;
-        if (gpu ? strcmp(names[0], names[1]) != 0 || x->geometry != y->geometry
-                : memcmp(&x->cpu, &y->cpu, sizeof x->cpu) != 0 || a->band != b->band)
+        if (gpu ? !same_kernel(contest, x, y) : memcmp(&x->cpu, &y->cpu, sizeof x->cpu) != 0 || a->band != b->band)
             return false;
     }
 }

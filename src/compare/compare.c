@@ -48,17 +48,26 @@ static bool wanted_variant(const smp_compare_request *request, const smp_step *s
     return false;
 }
 
+static void add_name(char *list, size_t size, const char *name)
+{
+    const size_t used = strlen(list);
+    if (!strstr(list, name))
+        snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
 static smp_code no_such(const smp_compare_request *request, const char *what, const char *name, smp_error *err)
 {
-    char list[200] = "";
-    for (size_t i = 1, used = 0; i < request->plan->step_count && used < sizeof list; i++) {
+    char stages[200] = "", variants[200] = "";
+    for (size_t i = 1; i < request->plan->step_count; i++) {
         const smp_step *step = &request->plan->steps[i];
-        const char *stage = step->job == SMP_JOB_SOURCE ? NULL : step->stage->name;
-        if (stage && !strstr(list, stage))
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", stage);
+        if (step->job == SMP_JOB_SOURCE)
+            continue;
+        add_name(stages, sizeof stages, step->stage->name);
+        for (const smp_variant *variant = smp_step_variants(step); variant->name; variant++)
+            add_name(variants, sizeof variants, variant->name);
     }
     smp_fail(err, SMP_E_USAGE, "no stage of this pipeline %s '%s'", what, name);
-    return smp_hint(err, "its stages are: %s (`smempipe stages NAME` lists variants)", list);
+    return smp_hint(err, "its stages are: %s; their variants: %s", stages, variants);
 }
 
 /* Every name that was given must name something: a typing mistake would silently compare nothing. */

@@ -44,8 +44,8 @@ typedef struct smp_bank_cost {
     int ideal;     /* the least that this width and these lanes need: phases with an active lane */
     int conflicts; /* wavefronts - ideal */
     int packed;    /* what CUPTI's SASS metrics call ideal: as if the active lanes were side by side, 128 bytes a
-                      wavefront.    Less than ideal where lanes of several phases are missing, and never more than wavefronts
-                    */
+                      wavefront. Less than ideal where lanes of several phases are missing, and never more than
+                      wavefronts */
 } smp_bank_cost;
 
 /* An access without active lanes costs nothing. Where a rule leaves a choice to the hardware (the broadcast word

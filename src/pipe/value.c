@@ -123,13 +123,50 @@ static bool is_word(const smp_value *value, const char *word)
     return value->kind == SMP_VALUE_WORD && !strcmp(value->text, word);
 }
 
+/* Whether a number without a unit can only be a code value: no picture has levels beyond twice full scale. */
+static bool is_bare_level(const smp_param *param, const smp_value *value)
+{
+    return (param->flags & SMP_P_LEVEL) && value->kind == SMP_VALUE_NUMBER && value->text[0] != '{' &&
+           value->number.unit == SMP_UNIT_NONE && fabs(value->number.value) > 2;
+}
+
+/* A level: what measurements print are code values, and `subtract 118.9` would make a picture black. Needs the shape,
+ * since samples of float pictures may have any value. */
+static smp_bound bare_level(smp_check *check, const smp_param *param, const smp_value *value)
+{
+    const bool bounded = param->min < param->max;
+    if (!is_bare_level(param, value) ||
+        (bounded && (value->number.value < param->min || value->number.value > param->max)))
+        return SMP_BOUND_DONE;
+    if (!check->shape)
+        return SMP_BOUND_LATER;
+    if (check->shape->format == SMP_F32)
+        return SMP_BOUND_DONE;
+    char code[SMP_NUMBER_TEXT], percent[SMP_NUMBER_TEXT], what[2 * SMP_SHOWN];
+    const double white = smp_white(check->shape->format);
+    smp_value_describe(value, what, sizeof what);
+    smp_diag *diag =
+        smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is a fraction: %s is %s times full scale",
+                      param->name, what, smp_number_text(code, value->number.value));
+    smp_number_text(percent, round(value->number.value / white * 1000) / 10);
+    smp_diag_fix(check->diags, diag, "of a code value write %scv, which is %s%% of %g", code, percent, white);
+    return SMP_BOUND_WRONG;
+}
+
 /* The number of a NUMBER or EXPR in the parameter's unit. */
 static smp_bound plain_number(smp_check *check, const smp_param *param, const smp_value *value, double *number)
 {
     *number = 0;
     if (value->kind == SMP_VALUE_NUMBER) {
         *number = value->number.value;
-        return unit_fits(check, param, value, value->number.unit) ? SMP_BOUND_DONE : SMP_BOUND_WRONG;
+        if (value->number.unit == SMP_UNIT_CODE && param->unit == SMP_UNIT_FRACTION) {
+            if (check->shape)
+                *number /= smp_white(check->shape->format);
+            return check->shape ? SMP_BOUND_DONE : SMP_BOUND_LATER;
+        }
+        if (!unit_fits(check, param, value, value->number.unit))
+            return SMP_BOUND_WRONG;
+        return bare_level(check, param, value);
     }
     if (value->kind != SMP_VALUE_EXPR) {
         not_a_number(check, param, value);
@@ -163,6 +200,9 @@ static bool in_range(smp_check *check, const smp_param *param, const smp_value *
         return true;
     smp_diag *diag = not_accepted(check, param, value);
     note_result(check, diag, param, value, number);
+    char code[SMP_NUMBER_TEXT];
+    if (is_bare_level(param, value) && !value->param)
+        smp_diag_fix(check->diags, diag, "of a code value write %scv", smp_number_text(code, number));
     return false;
 }
 

@@ -21,6 +21,7 @@ typedef struct smp_step_report {
     uint64_t pixels;  /* output pixels */
     double ops;       /* arithmetic operations */
     uint64_t clipped; /* samples that the last store clamped */
+    uint64_t samples; /* of its output */
     bool counts_clipping;
     char type[48]; /* "u8x3 6000x4000 in f32": nominal shape and storage of the output */
     char name[48]; /* of its findings, for stats and histogram */
@@ -61,6 +62,13 @@ typedef struct smp_run_report {
 void smp_run_report_free(smp_run_report *report);
 
 /* The table that `run -v` prints: a line a step with time, share, GB/s, Mpixel/s; totals; findings. */
+/* Whether a step of a picture clipped so many samples that the result is likely not what was meant: more than one in
+ * twenty. Sharpening clips one in a hundred. */
+bool smp_report_clips_much(const smp_step_report *step);
+
+/* "'add 20' clipped 99.8 % of the samples to the range of its format" */
+void smp_report_clipping_text(const smp_step_report *step, char *text, size_t size);
+
 void smp_report_table(FILE *to, const smp_run_report *report, bool color);
 
 /* What one step found, as the table shows it: a row a value, a column a channel, a line a list. */

@@ -369,11 +369,12 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
             continue;
         smp_step_report *to = &report->steps[report->step_count++];
         snprintf(to->label, sizeof to->label, "%s", step->label);
-        snprintf(to->variant, sizeof to->variant, "%s", run->variant->name);
+        snprintf(to->variant, sizeof to->variant, "%s", (run->ran ? run->ran : run->variant)->name);
         smp_shape_text(&step->out, step->storage, to->type, sizeof to->type);
         to->node = step->node;
         to->seconds = run->cost.seconds;
         to->pixels = (uint64_t)step->out.width * (uint64_t)step->out.height;
+        to->samples = to->pixels * (uint64_t)step->out.channels;
         to->bytes = smp_step_bytes(plan, step);
         to->ops = run->work.ops * (double)to->pixels * step->out.channels;
         to->counts_clipping = run->clipped != NULL;

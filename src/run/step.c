@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "stages/launch.h"
 
 /* ------------------------------------------------------------------------------------------------ shapes */
 
@@ -97,19 +98,37 @@ bool smp_variant_runs(const smp_variant *variant, bool gpu)
     return false;
 }
 
+static bool same_on_a_cpu(const smp_variant *a, const smp_variant *b)
+{
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
+        if (memcmp(&a->launches[i].cpu, &b->launches[i].cpu, sizeof a->launches[i].cpu) != 0 ||
+            a->launches[i].counts != b->launches[i].counts)
+            return false;
+    return a->scratch == b->scratch && a->band == b->band;
+}
+
+const smp_variant *smp_step_serving(const smp_step *step, const smp_variant *variant, const smp_device *device,
+                                    const smp_view *in, const smp_view *out, const smp_view *by, const void *params)
+{
+    const smp_io io = {.in = *in, .out = *out, .by = *by};
+    const smp_grid known = {.units = (unsigned)device->info.units,
+                            .shared_most = (unsigned)device->info.shared_per_block};
+    if (!device->host_memory)
+        return smp_variant_serving(variant, &io, params, &known);
+    const smp_variant *tiled = smp_variant_find(smp_step_variants(step), "tiled");
+    return tiled && same_on_a_cpu(tiled, variant) ? tiled : variant;
+}
+
 bool smp_step_uses_scratch(const smp_step *step, smp_format from, const smp_node_plan *work, const smp_variant *variant,
                            bool gpu)
 {
-    const smp_view in = smp_view_nowhere(&step->in, from, step->in.height), by = {.data = NULL};
-    const smp_view out = smp_view_nowhere(&step->out, step->storage, step->out.height);
-    for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
-        const smp_launch *launch = &variant->launches[i];
-        if (!smp_launch_runs(launch, gpu) || launch->to != SMP_SCRATCH)
-            continue;
-        const smp_io io = smp_step_views(step, launch, &in, &out, &by, SMP_NOWHERE);
-        if (!gpu || smp_launch_kernel(launch, &io, work->kernel))
+    const smp_io io = {.in = smp_view_nowhere(&step->in, from, step->in.height),
+                       .out = smp_view_nowhere(&step->out, step->storage, step->out.height)};
+    if (gpu)
+        variant = smp_variant_serving(variant, &io, work->kernel, &(smp_grid){.units = 0});
+    for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
+        if (smp_launch_runs(&variant->launches[i], gpu) && variant->launches[i].to == SMP_SCRATCH)
             return true;
-    }
     return false;
 }
 
@@ -242,15 +261,17 @@ smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_
 smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *out, const smp_view *by, smp_error *err)
 {
     smp_device *device = run->device;
+    const smp_variant *variant = smp_step_serving(run->step, run->variant, device, in, out, by, run->work.kernel);
+    run->ran = variant;
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
-        const smp_launch *launch = &run->variant->launches[i];
+        const smp_launch *launch = &variant->launches[i];
         if (!smp_launch_runs(launch, !device->host_memory))
             continue;
         smp_io io = smp_step_views(run->step, launch, in, out, by, run->scratch);
         io.table = run->table;
         io.result = run->result;
         io.clipped = run->clipped;
-        smp_code code = device->ops->launch(device, run->variant, launch, &io, &run->work, &run->cost, err);
+        smp_code code = device->ops->launch(device, variant, launch, &io, &run->work, &run->cost, err);
         if (code)
             return code;
     }

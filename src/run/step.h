@@ -10,7 +10,8 @@
 typedef struct smp_step_run {
     smp_device *device;
     const smp_step *step;
-    const smp_variant *variant; /* may be changed between launches; see smp_step_scratch */
+    const smp_variant *variant; /* that is asked for; may be changed between launches; see smp_step_scratch */
+    const smp_variant *ran;     /* that the last launch ran in its place: smp_step_serving(); null: none yet */
     smp_node_plan work;         /* a copy: a finished reduction changes it. Its table is owned here */
     void *table, *result;       /* device memory; null: none */
     uint64_t *clipped;          /* device: one counter; null when not counted */
@@ -47,6 +48,11 @@ const smp_variant *smp_step_variant(const smp_step *step, const char *wanted);
 
 /* Whether a variant has a launch for this kind of device. */
 bool smp_variant_runs(const smp_variant *variant, bool gpu);
+
+/* The variant that runs on the device where `variant` is asked for: itself; on a GPU the rung below that serves work
+ * over these views (stages/launch.h); on a CPU `tiled`, if they are the same there. params: the kernel parameters. */
+const smp_variant *smp_step_serving(const smp_step *step, const smp_variant *variant, const smp_device *device,
+                                    const smp_view *in, const smp_view *out, const smp_view *by, const void *params);
 
 /* Whether a variant puts a picture of floats between its launches, where the input's samples in memory are `from`, and
  * the bytes from a row of it to the next: as wide as the input, with the output's channels. */

@@ -17,7 +17,7 @@ static const double default_value = 0.5;
 
 static const smp_param table[] = {
     {"value", offsetof(params, value), SMP_T_FLOAT, SMP_UNIT_FRACTION, -10, 10, "50%", "the level: white from here on",
-     NULL, SMP_P_MAIN},
+     NULL, SMP_P_MAIN | SMP_P_LEVEL},
     {"method", offsetof(params, method), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "fixed",
      "fixed: the value given; otsu: found, so that it parts dark from bright best",
      (const char *const[]){"fixed", "otsu", NULL}, 0},

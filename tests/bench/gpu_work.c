@@ -198,9 +198,12 @@ void gpu_work_variants(const gpu_work *work, char *text, size_t size)
 {
     size_t at = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < work->plan->step_count && at < size; i++)
-        if (work->runs[i].device)
-            at += (size_t)snprintf(text + at, size - at, "%s%s", at ? ", " : "", work->runs[i].variant->name);
+    for (size_t i = 0; i < work->plan->step_count && at < size; i++) {
+        const smp_step_run *run = &work->runs[i];
+        if (run->device)
+            at += (size_t)snprintf(text + at, size - at, "%s%s", at ? ", " : "",
+                                   (run->ran ? run->ran : run->variant)->name);
+    }
 }
 
 smp_view gpu_work_result(const gpu_work *work)

@@ -184,13 +184,56 @@ static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
         for (int f = 0; f < 2; f++) {
             const gpu_case c = {
                 .lines = {lines[i]}, .in = case_shape(256, 35, f ? 3 : 1, f ? SMP_F32 : SMP_U8), .seed = 7};
+            for (int warp = 0; warp < 2; warp++) {
+                smp_trace trace = {0};
+                gpu_case_trace(&c, warp ? "warp" : "tiled", 0, &trace);
+                for (size_t k = 0; k < trace.count; k++)
+                    gpu_packs_check(&trace.launches[k]);
+                assert_true(gpu_instructions(&trace, "", SMP_SHARED_LOAD) > 0);
+                smp_trace_free(&trace);
+            }
+        }
+}
+
+/* `tiled` is the tiled kernel, `warp` the one-warp kernel where it serves, else the tiled one. */
+static void every_rung_launches_its_own_kernel(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *tiled, *warp;
+        smp_format format;
+        int channels;
+    } rows[] = {
+        {"sobel", "sobel_tiled1_u8_u8", "sobel_warp1_u8_u8", SMP_U8, 1},
+        {"sobel output=x", "sobel_tiled3_f32_f32", "sobel_warp_x3_f32_f32", SMP_F32, 3},
+        {"sobel", "sobel_tiled1_u16_u16", "sobel_tiled1_u16_u16", SMP_U16, 1},
+        {"convolve [1 2 1; 0 1 3; -1 0 2]", "convolve_tiled_u8_u8", "convolve_warp3_3_u8_u8", SMP_U8, 3},
+        {"convolve [1 2 1]", "convolve_tiled_u8_u8", "convolve_tiled_u8_u8", SMP_U8, 3},
+        {"box 5px", "box_rows_tiled_u8_f32", "box_warp5_3_u8_u8", SMP_U8, 3},
+        {"box 6px", "box_rows_tiled_u8_f32", "box_rows_tiled_u8_f32", SMP_U8, 3},
+        {"sharpen 1 sigma=1px", "gaussian_rows_tiled_f32_f32", "sharpen_warp4_1_f32_f32", SMP_F32, 1},
+        {"sharpen 1 sigma=1px", "gaussian_rows_tiled_u16_f32", "gaussian_rows_tiled_u16_f32", SMP_U16, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gpu_case c = {.lines = {rows[i].line}, .in = case_shape(40, 30, rows[i].channels, rows[i].format)};
+        c.in.alpha = false;
+        gpu_job job = gpu_job_make(&c);
+        for (int warp = 0; warp < 2; warp++) {
             smp_trace trace = {0};
-            gpu_case_trace(&c, "tiled", 0, &trace);
-            for (size_t k = 0; k < trace.count; k++)
-                gpu_packs_check(&trace.launches[k]);
-            assert_true(gpu_instructions(&trace, "", SMP_SHARED_LOAD) > 0);
+            smp_run_report report = {0};
+            picture out;
+            smp_simt_set_trace(&trace);
+            gpu_run(&job, gpu_simt(), warp ? "warp" : "tiled", 0, &out, &report);
+            smp_simt_set_trace(NULL);
+            const char *want = warp ? rows[i].warp : rows[i].tiled;
+            assert_string_equal(trace.launches[0].kernel, want);
+            assert_string_equal(report.steps[0].variant, strstr(want, "tiled") ? "tiled" : "warp");
+            picture_free(&out);
+            smp_run_report_free(&report);
             smp_trace_free(&trace);
         }
+        gpu_job_free(&job);
+    }
 }
 
 static void five_channels_take_turns_at_the_banks(void **state)
@@ -216,6 +259,7 @@ SMP_SUITE(stencil_gpu)
         cmocka_unit_test(any_alignment_and_window_will_do),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
+        cmocka_unit_test(every_rung_launches_its_own_kernel),
         cmocka_unit_test(five_channels_take_turns_at_the_banks),
     };
     return cmocka_run_group_tests_name("stencil_gpu", tests, NULL, NULL);

@@ -48,7 +48,8 @@ class Geometry(OracleCase):
                 self.same(turned, array, f"{array.dtype} {shape} in four runs")
 
     def test_pairs_that_undo_each_other(self):
-        pairs = [("rotate 90", "rotate 270"), ("transpose",) * 2, ("transverse",) * 2, ("flip horizontal",) * 2, ("flip vertical",) * 2]
+        pairs = [("rotate 90", "rotate 270"), ("transpose",) * 2, ("transverse",) * 2, ("flip horizontal",) * 2,
+                 ("flip vertical",) * 2]
         for dtype in FORMATS:
             array = picture(11, (61, 45, 3), dtype)
             got = run_many(array, {str(i): pair for i, pair in enumerate(pairs)})

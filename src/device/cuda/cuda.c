@@ -159,6 +159,7 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     (void)variant;
     smp_io arguments = *io;
     smp_grid grid;
+    const char *kernel;
     cuda_function *function;
     cuda_timing *timing = NULL;
     size_t at, size;
@@ -168,13 +169,8 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     if (arguments.result)
         arguments.result = (char *)arguments.result + at;
     smp_code code = cuda_enter(gpu, err);
-    launch = cuda_fitting(gpu, launch, io, plan->kernel);
     if (!code)
-        code = cuda_kernel(gpu, launch, io, plan->kernel, &function, err);
-    if (!code && !function)
-        return SMP_OK;
-    if (!code)
-        code = cuda_grid(gpu, function, launch, io, plan->kernel, &grid, err);
+        code = cuda_prepare(gpu, launch, io, plan->kernel, &kernel, &function, &grid, err);
     if (!code && cost)
         code = timing_slot(gpu, &timing, err);
     if (code)

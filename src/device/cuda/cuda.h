@@ -16,9 +16,10 @@ smp_code smp_cuda_info(smp_driver *driver, int index, smp_device_info *info, smp
 /* Whether this build carries GPU kernels; when not, SMP_E_DEVICE that says how to get them. */
 smp_code smp_cuda_built(smp_error *err);
 
-/* How one launch of a variant would run on a device that smp_cuda_open() made, for `explain`. A launch that the work
- * does not need (smp_launch.choose) has a grid of zeros. */
+/* How one launch of a variant would run on a device that smp_cuda_open() made, for `explain`. The variant must serve
+ * the work (smp_variant_serving). */
 typedef struct smp_cuda_launch_info {
+    const char *kernel; /* without formats */
     smp_grid grid;
     int registers, static_shared, local_bytes; /* a thread; a block; a thread. registers 0: not known */
     int compiled_for;    /* 90: these three are what the compiler says for sm_90; 0: a GPU says it */

@@ -85,14 +85,10 @@ smp_code cuda_copy(smp_device *device, void *to, const void *from, int64_t strid
 /* Gives all memory back; the context must be current. */
 void cuda_memory_close(cuda_device *gpu);
 
-/* The launch itself, or the first of its smaller ones whose shared memory a block of the device may have. */
-const smp_launch *cuda_fitting(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params);
-/* The function of a launch for these views' formats; *out null: the work does not need the launch. */
-smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
-                     cuda_function **out, smp_error *err);
-/* Grid and block of a launch, checked against the device's limits; opts into dynamic shared memory above 48 KB. */
-smp_code cuda_grid(cuda_device *gpu, cuda_function *function, const smp_launch *launch, const smp_io *io,
-                   const void *params, smp_grid *grid, smp_error *err);
+/* Function, grid and block of a launch for these views, checked against the device's limits; opts into dynamic shared
+ * memory above 48 KB. *kernel: the function's name without formats. */
+smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
+                      const char **kernel, cuda_function **function, smp_grid *grid, smp_error *err);
 void cuda_kernels_close(cuda_device *gpu);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "device/cuda/cuda_internal.h"
-#include "stages/shared/launch_shapes.h"
+#include "stages/launch.h"
 
 /* The name in the kernel file: NAME_u8_f32 for u8 in, f32 out. A launch without an output picture has its input's. */
 static void kernel_name(char *name, size_t size, const char *kernel, const smp_io *io)
@@ -33,17 +33,13 @@ fail:
     return code;
 }
 
-smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
-                     cuda_function **out, smp_error *err)
+/* The function of a kernel for these views' formats. */
+static smp_code find_function(cuda_device *gpu, const char *kernel, const smp_io *io, cuda_function **out,
+                              smp_error *err)
 {
     smp_code code = SMP_OK;
     cuda_function made = {.function = NULL};
     *out = NULL;
-    if (!launch->cuda)
-        return smp_fail(err, SMP_E_DEVICE, "this stage has no kernel for %s", gpu->base.info.kind);
-    const char *kernel = smp_launch_kernel(launch, io, params);
-    if (!kernel)
-        return SMP_OK;
     kernel_name(made.name, sizeof made.name, kernel, io);
     for (size_t i = 0; i < gpu->function_count; i++)
         if (strcmp(gpu->functions[i].name, made.name) == 0) {
@@ -68,40 +64,29 @@ fail:
 
 enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of dynamic shared memory that every kernel may use */
 
-/* What a launch's geometry says, before it is checked. */
-static smp_grid asked_grid(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params)
+smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
+                      const char **kernel, cuda_function **function, smp_grid *grid, smp_error *err)
 {
-    smp_grid grid = {.grid = {1, 1, 1},
-                     .block = {1, 1, 1},
-                     .units = (unsigned)gpu->base.info.units,
-                     .shared_most = (unsigned)gpu->base.info.shared_per_block,
-                     .blocks_most = (unsigned)gpu->blocks_most};
-    (launch->geometry ? launch->geometry : smp_geometry_samples)(io, params, &grid);
-    return grid;
-}
-
-const smp_launch *cuda_fitting(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params)
-{
-    while (launch->smaller &&
-           (int64_t)asked_grid(gpu, launch, io, params).shared_bytes > gpu->base.info.shared_per_block)
-        launch = launch->smaller;
-    return launch;
-}
-
-smp_code cuda_grid(cuda_device *gpu, cuda_function *function, const smp_launch *launch, const smp_io *io,
-                   const void *params, smp_grid *grid, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    *grid = asked_grid(gpu, launch, io, params);
+    *grid = (smp_grid){.grid = {1, 1, 1},
+                       .block = {1, 1, 1},
+                       .units = (unsigned)gpu->base.info.units,
+                       .shared_most = (unsigned)gpu->base.info.shared_per_block,
+                       .blocks_most = (unsigned)gpu->blocks_most};
+    *kernel = smp_launch_decide(launch, io, params, grid);
+    if (!*kernel)
+        return smp_fail(err, SMP_E_DEVICE, "this stage has no kernel for %s and this work", gpu->base.info.kind);
+    smp_code code = find_function(gpu, *kernel, io, function, err);
+    if (code)
+        return code;
     if ((int64_t)grid->shared_bytes > gpu->base.info.shared_per_block) {
-        smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", function->name,
+        smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", (*function)->name,
                  grid->shared_bytes, gpu->base.info.name, (long long)gpu->base.info.shared_per_block);
         return smp_hint(err, "use --variant naive, or --device cpu");
     }
-    if (grid->shared_bytes > WITHOUT_ASKING && grid->shared_bytes > function->dynamic_shared) {
-        CUDA_TRY(gpu, cuFuncSetAttribute, function->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    if (grid->shared_bytes > WITHOUT_ASKING && grid->shared_bytes > (*function)->dynamic_shared) {
+        CUDA_TRY(gpu, cuFuncSetAttribute, (*function)->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                  (int)grid->shared_bytes);
-        function->dynamic_shared = grid->shared_bytes;
+        (*function)->dynamic_shared = grid->shared_bytes;
     }
 fail:
     return code;
@@ -149,12 +134,9 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
     cuda_function *function;
     *info = (smp_cuda_launch_info){.limit = "threads"};
     smp_code code = cuda_enter(gpu, err);
-    launch = cuda_fitting(gpu, launch, io, params);
     if (!code)
-        code = cuda_kernel(gpu, launch, io, params, &function, err);
-    if (!code && function)
-        code = cuda_grid(gpu, function, launch, io, params, &info->grid, err);
-    if (code || !function)
+        code = cuda_prepare(gpu, launch, io, params, &info->kernel, &function, &info->grid, err);
+    if (code)
         return code;
     CUDA_TRY(gpu, cuFuncGetAttribute, &info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function->function);
     CUDA_TRY(gpu, cuFuncGetAttribute, &info->static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function->function);

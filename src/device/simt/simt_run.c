@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/machine.h"
 #include "device/simt/simt_internal.h"
 
 __thread smp_simt_thread smp_simt_self;
@@ -374,7 +375,7 @@ static simt_worker *worker_new(void)
 
 bool simt_pool_open(int threads)
 {
-    long cores = threads > 0 ? threads : sysconf(_SC_NPROCESSORS_ONLN);
+    const long cores = threads > 0 ? threads : smp_machine_processors();
     pool.count = (int)(cores < 1 ? 1 : cores > SIMT_WORKERS ? SIMT_WORKERS : cores);
     pool.quit = false;
     pool.generation = 0;

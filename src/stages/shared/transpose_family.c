@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "stages/launch.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/transpose_family.h"
 
@@ -82,19 +83,6 @@ static const char *const reversing[] = {NULL,
                                         NULL,
                                         "transpose_reversed_8"};
 
-static const char *swizzled_kernel(const smp_io *io, const void *params)
-{
-    const int32_t how = ((const smp_orientation *)params)->how;
-    const int64_t px = pixel_bytes(io);
-    if (io->in.format != io->out.format)
-        return "transpose_padded";
-    if (!(how & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_X)))
-        return "transpose_rows";
-    if (!smp_transpose_shape_of(px).side || !begin_at(io, how & SMP_ORIENT_SWAP ? WORD : px & -px))
-        return "transpose_padded";
-    return (how & SMP_ORIENT_SWAP ? swapping : reversing)[io->in.channels];
-}
-
 /* Threads over the 16-byte words of a row, and over rows. */
 static void row_geometry(const smp_io *io, int64_t size, smp_grid *grid)
 {
@@ -107,34 +95,30 @@ static void row_geometry(const smp_io *io, int64_t size, smp_grid *grid)
     set_blocks((words + width - 1) / width, (io->out.rows + height - 1) / height, grid);
 }
 
-static void swizzled_geometry(const smp_io *io, const void *params, smp_grid *grid)
+/* Null for GPUs, too, whose blocks cannot hold the largest tiles (64 KiB before compute capability 8.0). */
+static const char *swizzled(const smp_io *io, const void *params, smp_grid *grid)
 {
-    const smp_orientation *turn = params;
-    int64_t px = pixel_bytes(io);
-    smp_transpose_shape shape = smp_transpose_shape_of(px);
-    if (strcmp(swizzled_kernel(io, params), "transpose_padded") == 0) {
-        padded_geometry(io, params, grid);
-    } else if (!(turn->how & SMP_ORIENT_SWAP)) {
+    const int32_t how = ((const smp_orientation *)params)->how;
+    const int64_t px = pixel_bytes(io);
+    const smp_transpose_shape shape = smp_transpose_shape_of(px);
+    const bool swap = how & SMP_ORIENT_SWAP, rows = !(how & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_X));
+    const smp_grid known = *grid;
+    if (io->in.format != io->out.format || (!rows && (!shape.side || !begin_at(io, swap ? WORD : px & -px))))
+        return NULL;
+    if (!swap) {
         row_geometry(io, io->out.width * px, grid);
-    } else {
-        int64_t row_multiple = SMP_TRANSPOSE_ROW_MULTIPLE(px);
-        smp_transpose_stretch a =
-            smp_transpose_columns(io, turn->how, row_multiple, (int64_t)shape.side * shape.across);
-        smp_transpose_stretch x = smp_transpose_cut(0, io->out.width, row_multiple, (int64_t)shape.side * shape.down);
-        *grid = (smp_grid){.block = {(unsigned)shape.threads, 1, 1},
-                           .shared_bytes = (unsigned)smp_transpose_shared(px, shape)};
-        set_blocks(x.tiles, a.tiles, grid);
+        return rows ? "transpose_rows" : reversing[io->in.channels];
     }
+    int64_t row_multiple = SMP_TRANSPOSE_ROW_MULTIPLE(px);
+    smp_transpose_stretch a = smp_transpose_columns(io, how, row_multiple, (int64_t)shape.side * shape.across);
+    smp_transpose_stretch x = smp_transpose_cut(0, io->out.width, row_multiple, (int64_t)shape.side * shape.down);
+    *grid =
+        (smp_grid){.block = {(unsigned)shape.threads, 1, 1}, .shared_bytes = (unsigned)smp_transpose_shared(px, shape)};
+    set_blocks(x.tiles, a.tiles, grid);
+    return smp_grid_fits(grid, &known) ? swapping[io->in.channels] : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ the stages' parts */
-
-/* For GPUs whose blocks cannot hold the largest tiles (64 KiB before compute capability 8.0). */
-static const smp_launch small_tiles = {.from = SMP_IN,
-                                       .to = SMP_OUT,
-                                       .cpu = SMP_CPU(transpose_tiled),
-                                       .cuda = "transpose_padded",
-                                       .geometry = padded_geometry};
 
 const smp_variant smp_transpose_variants[] = {
     {.name = "naive",
@@ -163,14 +147,8 @@ const smp_variant smp_transpose_variants[] = {
     {.name = "swizzled",
      .help =
          "16 bytes an access on both sides, cells transposed in registers, words of a tile spread over all banks by "
-         "XOR: no padding, no conflicts (GPU; on a CPU as tiled)",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(transpose_tiled),
-                   .cuda = "transpose_padded",
-                   .geometry = swizzled_geometry,
-                   .choose = swizzled_kernel,
-                   .smaller = &small_tiles}},
+         "XOR: no padding, no conflicts (GPU; pixels of other sizes as padded, on a CPU as tiled)",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(transpose_tiled), .decide = swizzled}},
      .band = SMP_TRANSPOSE_TILE},
     {0},
 };
