@@ -71,8 +71,8 @@ class Compare(CliCase):
         counts = {v["variant"]: v["counts"]["model"]["total"] for v in step["variants"]}
         self.assertGreater(counts["tiled"]["conflicts"], counts["padded"]["conflicts"])
         swizzled = step["variants"][3]["counts"]["model"]
-        self.assertLess(max(swizzled[op]["n_way"] for op in ("load", "store")), 1.05,
-                        swizzled)  # lanes are missing at the edges
+        self.assertLess(max(swizzled[op]["n_way"] for op in ("load", "store")), 1.06,
+                        swizzled)  # tiles at the edges move whole vectors, of which the ideal counts what is inside
         self.assertFalse(step["counted"]["crop"])
         site = max(step["variants"][1]["sites"], key=lambda s: s["total"]["conflicts"])
         self.assertEqual(len(site["example_offsets"]), 32)

@@ -161,7 +161,7 @@ class Sound(CliCase):
         data[20] = 2
         self.write("adpcm.wav", bytes(data))
         done = self.smp("run", "-e", "gain -3dB", "adpcm.wav", "out.wav", status=3)
-        self.assertIn("the WAV's samples are Microsoft ADPCM, which is not read", done.stderr)
+        self.assertIn("the WAV's samples are Microsoft ADPCM, which is not supported", done.stderr)
         self.assertIn("ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav", done.stderr)
 
 

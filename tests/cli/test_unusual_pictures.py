@@ -129,15 +129,15 @@ class UnusualPictures(CliCase):
         self.assertEqual((self.folder / "odd.png").read_bytes(), (self.folder / "out.png").read_bytes())
         turned = head + chunk(b"eXIf", tiff([(0x0112, 3, 1, 6)])) + chunk(b"IEND", b"")
         done = self.smp("run", "-f", "-e", "flip horizontal", "-", "out.png", input=turned, text=False, status=3)
-        self.assertIn(b"the orientation of the picture stands behind it", done.stderr)
+        self.assertIn(b"the orientation comes after the picture", done.stderr)
         self.assertIn(b"write the picture to a file first", done.stderr)
 
     def test_the_first_of_several_pictures_is_read_with_a_note(self):
         still, photo = png_bytes(ROWS, 16), jpeg()
         animation = png_bytes(ROWS, 16, extra=chunk(b"acTL", struct.pack(">II", 5, 0)))
         for data, name, note in (
-            (still + still, "o1.png", "another PNG follows the first, which alone is read"),
-            (photo + photo, "o2.png", "another JPEG follows the first, which alone is read"),
+            (still + still, "o1.png", "another PNG follows; only the first is read"),
+            (photo + photo, "o2.png", "another JPEG follows; only the first is read"),
             (animation, "o3.png", "an animation of 5 pictures"),
         ):
             done = self.smp("run", "-e", "invert", "-", name, input=data, text=False)

@@ -1,10 +1,11 @@
-/* box, convolve, correlate, sobel, laplacian and sharpen on GPUs, emulated: every variant gives the definition's bytes,
- * in any order of threads and without mistakes, and shared memory is used without conflicts. (gaussian has a file of
- * its own.) */
+/* box, convolve, correlate, sobel, laplacian, median and sharpen on GPUs, emulated: every variant gives the
+ * definition's bytes, in any order of threads and without mistakes, and shared memory is used without conflicts.
+ * (gaussian has a file of its own.) */
 #include "suite.h"
 
 #include "gpu_case.h"
 
+#include "run/step.h"
 #include "stages/shared/kernel_matrix.h"
 
 extern const smp_stage smp_stage_sobel, smp_stage_box, smp_stage_convolve, smp_stage_sharpen;
@@ -17,6 +18,7 @@ static void every_variant_gives_the_definitions_bytes(void **state)
     gpu_matrix("sobel");
     gpu_matrix("laplacian edge=wrap");
     gpu_matrix("sharpen 0.8 sigma=1px threshold=2%");
+    gpu_matrix("median 5px edge=reflect");
 }
 
 static void every_border_size_and_output_does(void **state)
@@ -37,6 +39,9 @@ static void every_border_size_and_output_does(void **state)
         "sobel edge=reflect",
         "laplacian edge=mirror",
         "laplacian neighbours=8 edge=constant fill=1",
+        "median 3px edge=wrap",
+        "median 5px edge=constant fill=0.3",
+        "median 5px edge=mirror",
         "sharpen 2 sigma=2px edge=reflect",
         "sharpen 1 sigma=5px edge=mirror",
         "sharpen 1 sigma=1px edge=zero",
@@ -236,6 +241,21 @@ static void every_rung_launches_its_own_kernel(void **state)
     }
 }
 
+static void windows_conflict_nowhere_whatever_the_channels(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 8; channels++) {
+        const gpu_case c = {.lines = {channels % 2 ? "median 5px" : "median 3px"},
+                            .in = case_shape(60, 33, channels, channels % 3 ? SMP_F32 : SMP_U8),
+                            .seed = 7};
+        smp_trace trace = {0};
+        gpu_case_trace(&c, "tiled", 0, &trace);
+        assert_true(gpu_instructions(&trace, "median_tiled", SMP_SHARED_LOAD) > 0);
+        assert_int_equal(gpu_conflicts(&trace, "median_tiled", SMP_SHARED_LOAD), 0);
+        smp_trace_free(&trace);
+    }
+}
+
 static void five_channels_take_turns_at_the_banks(void **state)
 {
     (void)state;
@@ -244,6 +264,23 @@ static void five_channels_take_turns_at_the_banks(void **state)
     gpu_case_trace(&c, "tiled", 0, &trace);
     assert_true(gpu_conflicts(&trace, "sobel_tiled0", SMP_SHARED_LOAD) > 0);
     smp_trace_free(&trace);
+}
+
+/* Kernels may use the padding of aligned rows, so that whoever lays out rows must give them some (lib/view.h). */
+static void rows_of_a_run_own_their_padding(void **state)
+{
+    (void)state;
+    for (int64_t width = 1; width < 200; width++)
+        for (int channels = 1; channels <= SMP_MAX_CHANNELS; channels++)
+            for (int f = 0; f < SMP_FORMATS; f++) {
+                const smp_shape shape = case_shape(width, 3, channels, (smp_format)f);
+                const smp_view view = smp_probe_view(&shape, (smp_format)f, 3);
+                const smp_step step = {.in = shape, .out = shape};
+                smp_view scratch = smp_probe_view(&shape, SMP_F32, 3);
+                scratch.stride = smp_step_scratch_stride(&step);
+                assert_int_equal(smp_view_aligned(&view), width > 1); /* one pixel: packed, as sound is */
+                assert_true(smp_view_aligned(&scratch));
+            }
 }
 
 SMP_SUITE(stencil_gpu)
@@ -259,7 +296,9 @@ SMP_SUITE(stencil_gpu)
         cmocka_unit_test(any_alignment_and_window_will_do),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
+        cmocka_unit_test(windows_conflict_nowhere_whatever_the_channels),
         cmocka_unit_test(every_rung_launches_its_own_kernel),
+        cmocka_unit_test(rows_of_a_run_own_their_padding),
         cmocka_unit_test(five_channels_take_turns_at_the_banks),
     };
     return cmocka_run_group_tests_name("stencil_gpu", tests, NULL, NULL);

@@ -190,6 +190,24 @@ class Stencils(OracleCase):
             terms=lambda a, e: plane_filter(a, absolute, e),
         )
 
+    def test_median_equals_scipy(self):
+        for size in (3, 5):
+            for dtype in FORMATS:
+                for seed, shape in enumerate(shapes()):
+                    array = picture(seed + 300, shape, dtype)
+                    got = run_many(array, {edge: [f"median {size} edge={edge}"] for edge in EDGES})
+                    for edge, (_, mode) in EDGES.items():
+                        want = per_channel(lambda plane: ndimage.median_filter(plane, size, mode=mode), array)
+                        self.same(got[edge], want, f"median {size} edge={edge} {array.dtype} {shape}")
+
+    def test_median_equals_opencv(self):
+        for size in (3, 5):
+            for dtype in FORMATS:
+                for channels in (1, 3, 4):
+                    array = picture(31, (61, 45) + (channels,) * (channels > 1), dtype)
+                    got = run(array, f"median {size}")
+                    self.same(got, cv2.medianBlur(array, size), f"median {size} {array.dtype} x{channels}")
+
     def test_sharpen_adds_what_a_blur_takes_away(self):
         weights = gaussian_weights(1.5)
 

@@ -34,6 +34,16 @@ class Point(OracleCase):
             array = picture(2, (61, 45), dtype)
             self.same(run(array, "gray"), array, "gray of gray")
 
+    def test_posterise_is_exact(self):
+        for dtype in FORMATS:
+            array = picture(3, (61, 45, 3), dtype)
+            for levels in (2, 5, 256):
+                steps, top = np.float32(levels - 1), np.float32(white(array))
+                want = np.rint(array.astype(np.float32) * steps / top) * top / steps
+                got = run(array, f"posterise {levels}")
+                rounded = np.rint(want) if dtype != np.float32 else want
+                self.same(got, rounded.astype(dtype), f"{array.dtype} {levels}")
+
     def test_gamma(self):
         every = {
             np.uint8: np.arange(256, dtype=np.uint8).reshape(16, 16),
