@@ -15,7 +15,7 @@ typedef struct smp_convert {
  *     16 to 8 bits    (v * 255 + 32895) >> 16, the nearest of v / 257 (there are no ties)
  *     to float        v / white, rounded once
  *     from float      v * white, rounded to nearest even, clamped, clamped samples counted
- * Equal full scales leave v as it is. tests/unit/test_convert.c checks every 8- and 16-bit value. */
+ * Equal full scales leave v as it is. tests/kernels/convert.c checks every 8- and 16-bit value. */
 SMP_HOST_DEVICE float smp_convert_value(float v, float white_in, float white_out)
 {
     if (white_in == white_out)

@@ -150,4 +150,16 @@ SMP_INLINE void smp_store_row(void *restrict to, int format, const float *restri
 }
 #endif
 
+#ifdef SMP_WITHOUT_V4 /* a build that compiles kernels for two instruction sets alone */
+#undef SMP_CPU_DECLARE
+#undef SMP_CPU
+#define SMP_CPU_DECLARE(name) smp_cpu_fn name##_base, name##_v3
+#define SMP_CPU(name)                                                                                                  \
+    {                                                                                                                  \
+        {                                                                                                              \
+            name##_base, name##_v3, name##_v3                                                                          \
+        }                                                                                                              \
+    }
+#endif
+
 #endif

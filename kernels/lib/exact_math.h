@@ -3,7 +3,7 @@
  * everywhere". These use only IEEE operations, fmaf and bit patterns, have no branches (compilers vectorise loops over
  * them) and take about 30 operations.
  *
- * The polynomials are minimax fits (Remez) whose coefficients were rounded to f32; tests/unit/test_math.c checks the
+ * The polynomials are minimax fits (Remez) whose coefficients were rounded to f32; tests/kernels/math.c checks the
  * stated errors against the C library's double functions. */
 #ifndef SMP_KERNELS_LIB_EXACT_MATH_H
 #define SMP_KERNELS_LIB_EXACT_MATH_H

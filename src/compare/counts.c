@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "compare/crop.h"
+#include "device/simt/simt.h"
 
 enum { MOST_VARIANTS = 16 };
 
@@ -81,10 +82,23 @@ static smp_code take_trace(smp_compare_variant *to, const smp_trace *trace, smp_
     return code;
 }
 
+/* Says once why there are no counts of a kind. */
+static void note_missing(smp_trial *trial, smp_count_kind kind, const smp_error *why)
+{
+    char *note = trial->c->out->source_note[kind];
+    snprintf(note, sizeof trial->c->out->source_note[kind], "%.200s%s%.200s", why->message, why->hint[0] ? "; " : "",
+             why->hint);
+}
+
 static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_compare_variant *to, smp_error *err)
 {
     smp_trace trace = {.counts_only = true};
     smp_compare_step *report = trial->report;
+    smp_error why = {.code = SMP_OK};
+    if (smp_simt_open_traced(&why)) {
+        note_missing(trial, SMP_COUNT_MODEL, &why);
+        return SMP_OK;
+    }
     smp_code code = smp_model_count(trial->c->model, variant, report->count_from, report->count_rows, &trace, err);
     if (!code)
         code = take_trace(to, &trace, err);
@@ -179,9 +193,7 @@ static smp_code count_measured(smp_trial *trial, const smp_counted *counted, smp
     smp_count_source *source = NULL;
     smp_error why = {.code = SMP_OK};
     if (smp_count_open(kind, trial->c->device, &source, &why)) { /* without this source the model remains */
-        char *note = trial->c->out->source_note[kind];
-        snprintf(note, sizeof trial->c->out->source_note[kind], "%.200s%s%.200s", why.message, why.hint[0] ? "; " : "",
-                 why.hint);
+        note_missing(trial, kind, &why);
         return SMP_OK;
     }
     smp_code code = SMP_OK;

@@ -162,6 +162,8 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
         if (!code)
             code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
     }
+    if (!code)
+        code = smp_simt_open_traced(err);
     if (!code) {
         smp_simt_set_trace(trace);
         code = smp_step_launch(&run, &in, &out, &second, err);

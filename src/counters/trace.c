@@ -75,9 +75,10 @@ void smp_trace_example(smp_trace_site *site, const smp_bank_access *access, int 
 /* Of addr2line's lines, takes the innermost frame outside the emulator's shim for CUDA, which copies vectors. */
 static const char *pick_line(char *lines)
 {
+    static const char shim[] = "emulator_shim.h:";
     char *rest = lines;
     for (char *line; (line = strsep(&rest, "\n"));)
-        if (strncmp(line, "smp_simt.h:", 11) != 0)
+        if (strncmp(line, shim, sizeof shim - 1) != 0)
             return line[0] ? line : lines;
     return lines;
 }

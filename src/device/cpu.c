@@ -32,6 +32,12 @@ typedef struct cpu_device {
 /* ---------------------------------------------------------------------------------------------- what this machine is
  */
 
+#ifdef SMP_WITHOUT_V4
+#define OWNER "build or processor"
+#else
+#define OWNER "processor"
+#endif
+
 static smp_isa best_isa(void)
 {
 #if defined(__x86_64__)
@@ -41,6 +47,9 @@ static smp_isa best_isa(void)
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
               __builtin_cpu_supports("avx512vl");
+#ifdef SMP_WITHOUT_V4
+    v4 = false;
+#endif
     return v4 ? SMP_ISA_V4 : v3 ? SMP_ISA_V3 : SMP_ISA_BASE;
 #else
     return SMP_ISA_BASE;
@@ -302,7 +311,7 @@ smp_code smp_cpu_open(int threads, const char *isa, smp_device **out, smp_error 
         if (use == SMP_ISAS)
             return smp_fail(err, SMP_E_USAGE, "unknown instruction set '%s': base, v3 or v4", isa);
         if (use > best)
-            return smp_fail(err, SMP_E_DEVICE, "this processor has no %s: its best is %s", isa, isa_names[best]);
+            return smp_fail(err, SMP_E_DEVICE, "this %s has no %s: its best is %s", OWNER, isa, isa_names[best]);
     }
     cpu_device *cpu = smp_alloc(sizeof *cpu);
     if (!cpu)

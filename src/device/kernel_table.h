@@ -12,8 +12,15 @@ typedef struct smp_kernel_file {
     const unsigned char *fatbin, *fatbin_end;   /* equal: no GPU code in this build */
     const char *usage;                          /* the compiler's report of each kernel's resources; may be null */
     const smp_simt_kernel *const *const *plain; /* heads of lists, which fill before main() */
-    const smp_simt_kernel *const *const *traced;
+    const smp_simt_kernel *const *const *traced; /* null: in the library of traced kernels (device/simt/simt.h) */
 } smp_kernel_file;
+
+/* What that library has of the file `name`. It exports smp_kernel_files_traced[], which ends with a null name, and the
+ * text smp_kernel_files_version. */
+typedef struct smp_traced_file {
+    const char *name;
+    const smp_simt_kernel *const *const *kernels;
+} smp_traced_file;
 
 /* Written by CMake (smp_kernel_files() in kernels/kernels.cmake). */
 extern const smp_kernel_file smp_kernel_files[];

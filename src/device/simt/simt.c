@@ -20,7 +20,8 @@ struct CUmod_st {
 };
 
 struct CUfunc_st {
-    const smp_simt_kernel *plain, *traced;
+    const smp_kernel_file *file;
+    const smp_simt_kernel *plain, *traced; /* traced: null until a launch is traced */
     int most_dynamic_shared, static_shared;
     struct CUfunc_st *next;
 };
@@ -132,6 +133,8 @@ static CUresult simt_error_string(CUresult result, const char **text)
     *text = row ? row->text : NULL;
     if (simt.fault && result == simt.fault && simt_fault_text()[0])
         *text = simt_fault_text();
+    else if (simt.trace && result == CUDA_ERROR_NOT_FOUND && simt_traced_problem()[0])
+        *text = simt_traced_problem();
     return row ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -288,7 +291,7 @@ static CUresult simt_function(CUfunction *function, CUmodule module, const char 
     if (!made)
         return CUDA_ERROR_OUT_OF_MEMORY;
     made->plain = plain;
-    made->traced = smp_simt_kernel_find(module->file->traced, name);
+    made->file = module->file;
     made->most_dynamic_shared = SIMT_STATIC_SHARED;
     made->next = module->functions;
     module->functions = made;
@@ -425,6 +428,8 @@ static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigne
         !block_y || !block_z || block_x > 1024 || block_y > 1024 || block_z > 64 ||
         (uint64_t)block_x * block_y * block_z > SIMT_THREADS || shared_bytes > (unsigned)function->most_dynamic_shared)
         return CUDA_ERROR_INVALID_VALUE;
+    if (simt.trace && !function->traced)
+        function->traced = simt_traced_find(function->file, function->plain->name);
     simt_launch launch = {
         .kernel = simt.trace ? function->traced : function->plain,
         .args = params,

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "base/error.h"
 #include "counters/trace.h"
 #include "device/cuda/cuda_api.h"
 
@@ -25,8 +26,13 @@ void smp_simt_set_blocks(int most);
 
 void smp_simt_set_order(smp_simt_order order, uint64_t seed);
 
-/* From now on launches run the traced kernels and add to *trace; null switches back. The caller owns it and frees it
- * with smp_trace_free(). Tracing is 10 to 20 times slower than plain emulation. */
+/* Opens libsmempipe-trace.so, which has the traced kernels and calls the emulator back: beside the program or
+ * where the installation put it. Once for the process; the next calls give the same answer. */
+smp_code smp_simt_open_traced(smp_error *err);
+
+/* From now on launches run the traced kernels and add to *trace; null switches back. The caller owns
+ * it and frees it with smp_trace_free(). Tracing is 10 to 20 times slower than plain emulation. Without the library
+ * launches fail: CUDA_ERROR_NOT_FOUND. */
 void smp_simt_set_trace(smp_trace *trace);
 
 #endif

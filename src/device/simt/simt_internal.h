@@ -4,6 +4,7 @@
  *   simt_run.c     launches: workers, blocks, warps, barriers, exchanges
  *   simt_memory.c  what kernels do to memory: shared memory, atomics, asynchronous copies
  *   simt_trace.c   the traced kernels' callbacks: bank conflicts, races, uninitialised reads
+ *   simt_traced.c  the library that has the traced kernels
  *   simt_fiber.c   stacks and the switch between them */
 #ifndef SMP_DEVICE_SIMT_SIMT_INTERNAL_H
 #define SMP_DEVICE_SIMT_SIMT_INTERNAL_H
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device/kernel_table.h"
 #include "device/simt/simt.h"
 #include "lib/emulator_shim.h"
 
@@ -159,6 +161,11 @@ CUresult simt_copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream);
 CUresult simt_fill(CUdeviceptr to, unsigned char value, size_t size, CUstream stream);
 
 /* ------------------------------------------------------------------------------------------------ tracing */
+
+/* The traced kernel `name` of a file, whose library is opened where needed. Null: none. */
+const smp_simt_kernel *simt_traced_find(const smp_kernel_file *file, const char *name);
+/* Why there are no traced kernels; "" where there are, and before any was wanted. */
+const char *simt_traced_problem(void);
 
 typedef enum simt_access { SIMT_READ, SIMT_WRITE, SIMT_ATOMIC, SIMT_ASYNC } simt_access;
 
