@@ -7,6 +7,7 @@
 
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
+#include "elementwise/invert.h"
 #include "stages/shared/launch_shapes.h"
 
 extern const smp_stage smp_stage_invert;
@@ -29,7 +30,9 @@ static smp_code launch_on(smp_device *device, const smp_variant *variant, const 
     const smp_view *v = &in->view, *w = &out->view;
     int64_t in_row = v->width * v->channels * smp_sample_size(v->format);
     int64_t out_row = w->width * w->channels * smp_sample_size(w->format);
-    smp_node_plan plan = {.kernel_size = 0};
+    const smp_invert invert = {.white = v->white};
+    smp_node_plan plan = {.kernel_size = sizeof invert};
+    memcpy(plan.kernel, &invert, sizeof invert);
     smp_io io = {.in = *v, .out = *w};
     smp_code code = device->ops->alloc(device, in_size, &from, err);
     if (!code)
