@@ -9,7 +9,8 @@ typedef struct smp_limits {
 #define L(field, option, value, help) uint64_t field;
 #include "base/limit_list.def"
 #undef L
-    bool no_verify; /* checksums of what was decoded are not checked */
+    double time_limit; /* seconds that decoding a file may take, where decoders are processes; 0: by its size */
+    bool no_verify;    /* checksums of what was decoded are not checked */
 } smp_limits;
 
 static inline smp_limits smp_limits_default(void)
