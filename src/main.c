@@ -115,6 +115,8 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
         smp_alloc_limit((*common)->limits.max_memory);
         if (!(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
             code = smp_worker_start((*common)->limits.max_memory, err);
+        if (!code && !command->one_input)
+            code = smp_worker_more(err);
         if (!code)
             code = command->run(settings, err);
         if (smp_worker_runs())

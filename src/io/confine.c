@@ -16,7 +16,6 @@
 #endif
 
 #ifdef __linux__
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -188,31 +187,12 @@ void smp_confine(int channel, int spool, uint64_t memory, smp_confinement *got)
     got->seccomp = install_filter(channel, spool);
 }
 
-uint64_t smp_address_space(void)
-{
-    char text[64];
-    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    const ssize_t size = file < 0 ? -1 : read(file, text, sizeof text);
-    const long page = sysconf(_SC_PAGESIZE);
-    uint64_t pages = 0;
-    if (file >= 0)
-        close(file);
-    for (ssize_t i = 0; i < size && text[i] >= '0' && text[i] <= '9'; i++)
-        pages = pages * 10 + (uint64_t)(text[i] - '0');
-    return page > 0 ? pages * (uint64_t)page : 0;
-}
-
 #else
 
 void smp_confine(int channel, int spool, uint64_t memory, smp_confinement *got)
 {
     (void)memory;
     *got = (smp_confinement){.seccomp = install_filter(channel, spool)};
-}
-
-uint64_t smp_address_space(void)
-{
-    return 0;
 }
 
 #endif

@@ -20,7 +20,4 @@ void smp_confine(int channel, int spool, uint64_t memory, smp_confinement *got);
 /* "seccomp, Landlock ABI 7", "seccomp, no Landlock". */
 void smp_confinement_text(const smp_confinement *got, char *text, size_t size);
 
-/* Bytes of addresses that this process has; 0: not known. Before smp_confine. */
-uint64_t smp_address_space(void);
-
 #endif

@@ -30,7 +30,7 @@ enum {
     KEPT_ARENA = 8 << 20,      /* bytes of shared memory that an idle decoder keeps */
     COPIED = 1 << 20,          /* bytes of rows a time, where they are copied */
     MOST_ANSWER = 1 << 30,     /* bytes */
-    SPARE_SPACE = 256 << 20,   /* bytes of addresses beside what a header asks for: libraries, metadata, fragments */
+    SPARE_SPACE = 512 << 20,   /* bytes of addresses beside what a header asks for: program, libraries, metadata */
     SPARE_SECONDS = 60,        /* of the processor, beside what sizes ask for */
     SLOWEST = 1000000,         /* bytes a second that any decoder takes in and gives out, on any machine */
     UNKNOWN_SIZE_SECONDS = 600 /* of the processor, for an input whose size is not known */
@@ -39,8 +39,10 @@ enum {
 typedef struct worker {
     struct worker *next; /* while idle */
     int channel, arena;  /* descriptors */
-    smp_hello hello;     /* pid 0: not heard yet */
-    unsigned char *map;  /* of the arena, null: none */
+    bool own;            /* a child of this process, and not of the nursery */
+    pid_t pid;
+    smp_hello hello;    /* pid 0: not heard yet */
+    unsigned char *map; /* of the arena, null: none */
     size_t mapped;
     uint64_t live, refused; /* as last answered */
     double processor;       /* seconds, as last answered */
@@ -48,12 +50,12 @@ typedef struct worker {
 
 static struct {
     bool runs;
-    int asks;
-    pid_t pid; /* of the nursery */
+    pid_t nursery; /* 0: none */
+    int asks;      /* its socket */
     uint64_t max_memory;
     worker *idle;
     pthread_mutex_t lock; /* of idle, and of one ask to the nursery at a time */
-} nursery = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 typedef struct proxy { /* the state of a reader */
     worker *worker;    /* null: it died */
@@ -68,7 +70,7 @@ typedef struct proxy { /* the state of a reader */
 
 bool smp_worker_runs(void)
 {
-    return nursery.runs;
+    return state.runs;
 }
 
 static void close_pair(const int *pair)
@@ -99,60 +101,6 @@ static smp_code fail_start(int number, smp_error *err)
     return smp_hint(err, "--no-sandbox decodes them without one");
 }
 
-smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
-{
-    int asks[2], pair[2], arena;
-    if (nursery.runs)
-        return SMP_OK;
-    worker *first = smp_alloc(sizeof *first);
-    if (!first)
-        return smp_fail_memory(err, "a decoder", sizeof *first);
-    if (!make_ends(pair, &arena)) {
-        smp_free(first);
-        return fail_start(errno, err);
-    }
-    pid_t pid = -1;
-    const pid_t self = getpid();
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, asks) == 0) {
-        pid = fork();
-        if (pid == 0) {
-            smp_nursery(self, asks[1], pair[1], arena, max_memory ? max_memory + SPARE_SPACE : 0);
-        }
-        const int number = errno;
-        close(asks[1]);
-        if (pid < 0)
-            close(asks[0]);
-        errno = number;
-    }
-    const int number = errno;
-    close(pair[1]);
-    if (pid < 0) {
-        close(pair[0]);
-        close(arena);
-        smp_free(first);
-        return fail_start(number, err);
-    }
-    *first = (worker){.channel = pair[0], .arena = arena};
-    nursery.asks = asks[0];
-    nursery.pid = pid;
-    nursery.max_memory = max_memory;
-    nursery.idle = first;
-    nursery.runs = true;
-    return SMP_OK;
-}
-
-/* Asks the nursery; -errno. */
-static int ask_nursery(const smp_nursery_ask *ask, const int *descriptors, int count)
-{
-    smp_nursery_answer answer = {.value = -EPIPE};
-    pthread_mutex_lock(&nursery.lock);
-    if (smp_message_send(nursery.asks, ask, sizeof *ask, NULL, 0, descriptors, count) &&
-        smp_message_receive(nursery.asks, &answer, sizeof answer, 0, NULL) != SMP_RECEIVED)
-        answer.value = -EPIPE;
-    pthread_mutex_unlock(&nursery.lock);
-    return answer.value;
-}
-
 static void free_worker(worker *w)
 {
     if (w->map)
@@ -162,33 +110,139 @@ static void free_worker(worker *w)
     smp_free(w);
 }
 
+/* Bytes of addresses for what a decoder holds beside the program and its libraries; 0: any. */
+static uint64_t most_addresses(uint64_t held)
+{
+    return state.max_memory ? held + SPARE_SPACE : 0;
+}
+
+/* The ends of a new decoder; *other is the decoder's channel. */
+static smp_code make_worker(worker **out, int *other, smp_error *err)
+{
+    int pair[2], arena;
+    worker *w = *out = smp_alloc(sizeof *w);
+    if (!w)
+        return smp_fail_memory(err, "a decoder", sizeof *w);
+    if (!make_ends(pair, &arena)) {
+        smp_free(w);
+        return fail_start(errno, err);
+    }
+    *w = (worker){.channel = pair[0], .arena = arena};
+    *other = pair[1];
+    return SMP_OK;
+}
+
+smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
+{
+    int other;
+    if (state.runs)
+        return SMP_OK;
+    worker *first;
+    smp_code code = make_worker(&first, &other, err);
+    if (code)
+        return code;
+    state.max_memory = max_memory;
+    const pid_t self = getpid(), pid = fork();
+    if (pid == 0)
+        smp_decoder(self, other, first->arena, most_addresses(max_memory));
+    const int number = errno;
+    close(other);
+    if (pid < 0) {
+        free_worker(first);
+        return fail_start(number, err);
+    }
+    first->own = true;
+    first->pid = pid;
+    state.idle = first;
+    state.runs = true;
+    return SMP_OK;
+}
+
+static smp_code start_nursery(smp_error *err)
+{
+    int pair[2];
+    if (state.nursery)
+        return SMP_OK;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return fail_start(errno, err);
+    const pid_t self = getpid(), pid = fork();
+    if (pid == 0)
+        smp_nursery(self, pair[1], most_addresses(state.max_memory));
+    const int number = errno;
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        return fail_start(number, err);
+    }
+    state.asks = pair[0];
+    state.nursery = pid;
+    return SMP_OK;
+}
+
+smp_code smp_worker_more(smp_error *err)
+{
+    pthread_mutex_lock(&state.lock);
+    smp_code code = state.runs ? start_nursery(err) : SMP_OK;
+    pthread_mutex_unlock(&state.lock);
+    return code;
+}
+
+/* Asks the nursery; -errno. */
+static int ask_nursery(const smp_nursery_ask *ask, const int *descriptors, int count)
+{
+    smp_nursery_answer answer = {.value = -EPIPE};
+    pthread_mutex_lock(&state.lock);
+    if (state.nursery && smp_message_send(state.asks, ask, sizeof *ask, NULL, 0, descriptors, count) &&
+        smp_message_receive(state.asks, &answer, sizeof answer, 0, NULL) != SMP_RECEIVED)
+        answer.value = -EPIPE;
+    pthread_mutex_unlock(&state.lock);
+    return answer.value;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return status;
+}
+
 /* Ends a decoder, alive or not, and says what waitpid(2) said of it. */
 static int bury(worker *w)
 {
-    smp_nursery_ask ask = {.end = w->hello.pid};
-    const int status = w->hello.pid ? ask_nursery(&ask, NULL, 0) : -ESRCH;
+    smp_nursery_ask ask = {.end = w->pid};
+    const bool own = w->own;
+    if (own)
+        kill(w->pid, SIGKILL);
+    const int status = own ? wait_for(w->pid) : ask_nursery(&ask, NULL, 0);
     free_worker(w);
     return status;
 }
 
 void smp_worker_stop(void)
 {
-    if (!nursery.runs)
+    if (!state.runs)
         return;
-    for (worker *w; (w = nursery.idle);) {
-        nursery.idle = w->next;
-        free_worker(w);
+    for (worker *w; (w = state.idle);) {
+        state.idle = w->next;
+        if (w->own)
+            bury(w);
+        else
+            free_worker(w);
     }
-    close(nursery.asks);
-    while (waitpid(nursery.pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    nursery.runs = false;
+    if (state.nursery) {
+        close(state.asks);
+        wait_for(state.nursery);
+        state.nursery = 0;
+    }
+    state.runs = false;
 }
 
 static bool died(const worker *w)
 {
-    struct pollfd state = {.fd = w->channel};
-    return poll(&state, 1, 0) > 0; /* hung up */
+    struct pollfd channel = {.fd = w->channel};
+    return poll(&channel, 1, 0) > 0; /* hung up */
 }
 
 /* Hears the first words. False: it died before. */
@@ -200,40 +254,42 @@ static bool greet(worker *w)
 
 static worker *take_idle(void)
 {
-    pthread_mutex_lock(&nursery.lock);
-    worker *w = nursery.idle;
+    pthread_mutex_lock(&state.lock);
+    worker *w = state.idle;
     if (w)
-        nursery.idle = w->next;
-    pthread_mutex_unlock(&nursery.lock);
+        state.idle = w->next;
+    pthread_mutex_unlock(&state.lock);
     return w;
 }
 
 static smp_code take_worker(worker **out, smp_error *err)
 {
     *out = NULL;
-    for (worker *w; (w = take_idle());) {
-        if (greet(w) && !died(w)) {
-            *out = w;
+    for (worker *idle; (idle = take_idle());) {
+        if (greet(idle) && !died(idle)) {
+            *out = idle;
             return SMP_OK;
         }
-        bury(w);
+        bury(idle);
     }
-    int pair[2], arena;
-    worker *w = smp_alloc(sizeof *w);
-    if (!w)
-        return smp_fail_memory(err, "a decoder", sizeof *w);
-    if (!make_ends(pair, &arena)) {
-        smp_free(w);
-        return fail_start(errno, err);
-    }
-    *w = (worker){.channel = pair[0], .arena = arena};
-    const int ends[] = {pair[1], arena};
+    int other;
+    smp_code code = smp_worker_more(err);
+    worker *w;
+    if (!code)
+        code = make_worker(&w, &other, err);
+    if (code)
+        return code;
+    const int ends[] = {other, w->arena};
     const int pid = ask_nursery(&(smp_nursery_ask){.end = 0}, ends, 2);
-    close(pair[1]);
-    if (pid <= 0 || !greet(w)) {
-        w->hello.pid = pid > 0 ? pid : 0;
+    close(other);
+    if (pid <= 0) {
+        free_worker(w);
+        return fail_start(-pid, err);
+    }
+    w->pid = pid;
+    if (!greet(w)) {
         bury(w);
-        return fail_start(pid < 0 ? -pid : EPIPE, err);
+        return fail_start(EPIPE, err);
     }
     *out = w;
     return SMP_OK;
@@ -248,10 +304,10 @@ static void give_worker_back(worker *w)
         w->map = NULL;
         w->mapped = 0;
     }
-    pthread_mutex_lock(&nursery.lock);
-    w->next = nursery.idle;
-    nursery.idle = w;
-    pthread_mutex_unlock(&nursery.lock);
+    pthread_mutex_lock(&state.lock);
+    w->next = state.idle;
+    state.idle = w;
+    pthread_mutex_unlock(&state.lock);
 }
 
 smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
@@ -272,10 +328,10 @@ smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *
 static void bound(const worker *w, int resource, uint64_t most)
 {
     struct rlimit limit;
-    if (prlimit(w->hello.pid, resource, NULL, &limit) != 0)
+    if (prlimit(w->pid, resource, NULL, &limit) != 0)
         return;
     limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most ? (rlim_t)most : limit.rlim_max;
-    (void)prlimit(w->hello.pid, resource, &limit, NULL);
+    (void)prlimit(w->pid, resource, &limit, NULL);
 }
 
 /* Seconds of the processor from now on, for so many bytes that go in and come out. */
@@ -293,10 +349,9 @@ static void bound_memory(const proxy *p, bool opened)
 {
     const worker *w = p->worker;
 #ifndef __SANITIZE_ADDRESS__
-    if (nursery.max_memory && w->hello.address_space)
+    if (state.max_memory)
         bound(w, RLIMIT_AS,
-              w->hello.address_space + SPARE_SPACE +
-                  (opened ? 2 * smp_max_u64(p->picture, w->live) + w->mapped : nursery.max_memory));
+              most_addresses(opened ? 2 * smp_max_u64(p->picture, w->live) + w->mapped : state.max_memory));
 #else
     (void)w, (void)opened;
 #endif
@@ -576,6 +631,12 @@ smp_code smp_worker_reader_open(const char *path, const char *name, const smp_li
 smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
 {
     (void)max_memory, (void)err;
+    return SMP_OK;
+}
+
+smp_code smp_worker_more(smp_error *err)
+{
+    (void)err;
     return SMP_OK;
 }
 

@@ -2,8 +2,9 @@
  * nothing beside it. smp_reader_open then gives a reader that asks such a process; who reads does not notice, except
  * that memory from smp_reader_shared spares a copy.
  *
- * The program forks a nursery before its first thread; the nursery forks decoders when one is needed, and again when
- * one died. A decoder serves one reader at a time, and is kept for the next. */
+ * The program forks the first decoder before it has a second thread. More of them, and those that take the place of one
+ * that died, are forked by a process that does nothing else (the nursery), since it has one thread for ever. A decoder
+ * serves one reader at a time, and is kept for the next. */
 #ifndef SMP_IO_WORKER_H
 #define SMP_IO_WORKER_H
 
@@ -12,6 +13,10 @@
 /* From now on smp_reader_open reads elsewhere. Only while the program has one thread. max_memory: of smp_limits. Where
  * the system has no such processes nothing happens. */
 smp_code smp_worker_start(uint64_t max_memory, smp_error *err);
+
+/* Readers will be open at once, or threads will open them: starts the nursery. Nothing where smp_worker_runs is false.
+ */
+smp_code smp_worker_more(smp_error *err);
 
 /* Ends the processes and waits for them; all readers must be closed. */
 void smp_worker_stop(void);

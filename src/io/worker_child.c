@@ -153,14 +153,18 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened)
     smp_free(wire.data);
 }
 
-static _Noreturn void decode(uint64_t memory)
+_Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
 {
     decoder d = {.born = smp_alloc_live()};
-    smp_hello hello = {.pid = getpid(), .address_space = smp_address_space()};
+    smp_hello hello = {.pid = getpid()};
+    const int kept[] = {channel, arena};
+    end_with(parent);
+    leave_signals_to_the_program();
+    keep_only(kept, 2);
     prctl(PR_SET_NAME, "smp-decoder");
     forget_environment();
     smp_alloc_keep();
-    smp_confine(SMP_FD_CHANNEL, SMP_FD_SPOOL, memory ? hello.address_space + memory : 0, &hello.confinement);
+    smp_confine(SMP_FD_CHANNEL, SMP_FD_SPOOL, memory, &hello.confinement);
     if (!smp_message_send(SMP_FD_CHANNEL, &hello, sizeof hello, NULL, 0, NULL, 0))
         _exit(1);
     for (smp_ask ask;;) {
@@ -194,12 +198,8 @@ static int begin(nursery *n, int channel, int arena)
     if (!smp_grow(&n->pids, &n->capacity, n->count + 1, sizeof *n->pids))
         return -ENOMEM;
     const pid_t pid = fork();
-    if (pid == 0) {
-        const int kept[] = {channel, arena};
-        end_with(self);
-        keep_only(kept, 2);
-        decode(n->memory);
-    }
+    if (pid == 0)
+        smp_decoder(self, channel, arena, n->memory);
     if (pid < 0)
         return -errno;
     n->pids[n->count++] = pid;
@@ -223,17 +223,13 @@ static int end(nursery *n, int pid)
     return -ESRCH;
 }
 
-_Noreturn void smp_nursery(int program, int asks, int channel, int arena, uint64_t memory)
+_Noreturn void smp_nursery(int parent, int asks, uint64_t memory)
 {
     nursery n = {.memory = memory};
-    const int kept[] = {asks, channel, arena};
-    end_with(program);
+    end_with(parent);
     leave_signals_to_the_program();
-    keep_only(kept, 3);
+    keep_only(&asks, 1);
     prctl(PR_SET_NAME, "smp-nursery");
-    begin(&n, SMP_FD_CHANNEL + 1, SMP_FD_CHANNEL + 2);
-    close(SMP_FD_CHANNEL + 1);
-    close(SMP_FD_CHANNEL + 2);
     for (;;) {
         smp_nursery_ask ask;
         int descriptors;

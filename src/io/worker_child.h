@@ -14,10 +14,10 @@ typedef struct smp_nursery_answer {
     int value;
 } smp_nursery_answer;
 
-/* Runs in the forked process, which has one thread, and begins one decoder at once, so that it is there when it is
- * needed. program: the id of the process that forked. memory: for smp_confine, beside what the process has already; 0:
- * no bound. Ends when the program does. */
-_Noreturn void smp_nursery(int program, int asks, int channel, int arena, uint64_t memory);
+/* What runs in a forked process, which has one thread: it ends with its parent. memory: for smp_confine, 0: no bound.
+ */
+_Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory);
+_Noreturn void smp_nursery(int parent, int asks, uint64_t memory);
 
 /* Tests alone: called by the confined decoder before it opens a file; null otherwise. */
 extern void (*smp_decoder_hook)(int input);

@@ -32,7 +32,6 @@ typedef struct smp_ask {
 /* The first words of a process that decodes, before it looks at any file. */
 typedef struct smp_hello {
     int pid;
-    uint64_t address_space; /* bytes, before it confined itself */
     smp_confinement confinement;
 } smp_hello;
 
