@@ -55,12 +55,20 @@ static void keep_only(const int *descriptors, int count)
         close(fd);
 }
 
-/* A signal to the whole group is for the program to act on: its end is theirs. */
+/* A signal to the whole group is for the program to act on: its end is theirs. A crash is a crash, whoever wants to
+ * handle it in the program. */
 static void leave_signals_to_the_program(void)
 {
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU};
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         signal(numbers[i], SIG_IGN);
+#ifndef __SANITIZE_ADDRESS__ /* reports them */
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+        signal(crashes[i], SIG_DFL);
+#else
+    (void)crashes;
+#endif
 }
 
 /* Dies with its parent, which may be gone already. */
