@@ -348,7 +348,7 @@ static void bound_time(const proxy *p, const smp_limits *limits, uint64_t out)
 static void bound_memory(const proxy *p, bool opened)
 {
     const worker *w = p->worker;
-#ifndef __SANITIZE_ADDRESS__
+#ifndef SMP_SANITIZED
     if (state.max_memory)
         bound(w, RLIMIT_AS,
               most_addresses(opened ? 2 * smp_max_u64(p->picture, w->live) + w->mapped : state.max_memory));
@@ -445,9 +445,10 @@ static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, 
     return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, limits, got == SMP_RECEIVED_LATE, err);
 }
 
-/* Sends an ask and takes in what comes back. media: of an opened file, else null. */
+/* Sends an ask and takes in what comes back. media: of an opened file; rows: where they follow the answer; else null.
+ */
 static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int *descriptors, int count,
-                           smp_media *media, smp_error *err)
+                           smp_media *media, smp_blob *rows, smp_error *err)
 {
     const smp_limits *limits = &reader->limits;
     smp_answer answer;
@@ -466,7 +467,8 @@ static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int
             p->worker->processor = answer.processor;
         }
         p->picture = answer.picture;
-        smp_answer_wire(&wire, answer.code ? &told : NULL, &reader->notes, answer.code ? NULL : media);
+        smp_answer_wire(&wire, answer.code ? &told : NULL, &reader->notes, answer.code ? NULL : media,
+                        answer.code ? NULL : rows);
         if (wire.failed)
             code = fail_answer(p, err);
         else if (answer.code)
@@ -477,6 +479,13 @@ static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int
 }
 
 /* ------------------------------------------------------------------------------------------------ the reader */
+
+/* A limit of file sizes (ulimit -f) holds for shared memory too, and passing it would be a signal. */
+static bool may_be_as_large(size_t size)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size;
+}
 
 /* Maps an arena of at least `size` bytes, when nothing in it is in use. */
 static bool map_arena(worker *w, size_t size)
@@ -490,7 +499,8 @@ static bool map_arena(worker *w, size_t size)
     w->map = NULL;
     w->mapped = 0;
     struct stat status; /* it may have been larger, and does not shrink */
-    if (fstat(w->arena, &status) != 0 || (status.st_size < (off_t)size && ftruncate(w->arena, (off_t)size) != 0))
+    if (fstat(w->arena, &status) != 0 ||
+        (status.st_size < (off_t)size && (!may_be_as_large(size) || ftruncate(w->arena, (off_t)size) != 0)))
         return false;
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, w->arena, 0);
     if (at == MAP_FAILED)
@@ -504,25 +514,41 @@ static smp_code read_into_arena(smp_reader *reader, uint64_t at, int64_t stride,
 {
     proxy *p = reader->state;
     smp_ask ask = {.kind = SMP_ASK_ROWS, .arena = p->worker->mapped, .at = at, .stride = stride, .rows = rows};
-    return ask_worker(p, reader, &ask, NULL, 0, NULL, err);
+    return ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
+}
+
+/* Rows without gaps: at the arena's beginning or, where there is none, behind the answer. */
+static smp_code read_packed(smp_reader *reader, smp_blob *rows, int64_t row, int64_t count, smp_error *err)
+{
+    proxy *p = reader->state;
+    smp_ask ask = {.kind = SMP_ASK_ROWS, .stride = row, .rows = count};
+    if (rows->data == p->worker->map)
+        return read_into_arena(reader, 0, row, count, err);
+    rows->size = (size_t)(row * count);
+    return ask_worker(p, reader, &ask, NULL, 0, NULL, rows, err);
 }
 
 static smp_code read_and_copy(smp_reader *reader, unsigned char *to, int64_t stride, int64_t rows, smp_error *err)
 {
     proxy *p = reader->state;
-    const int64_t row = smp_row_bytes(&reader->media.shape), most = smp_max_i64(1, COPIED / row);
+    const int64_t row = smp_row_bytes(&reader->media.shape);
+    const int64_t most = smp_min_i64(rows, smp_max_i64(1, COPIED / row));
     smp_code code = SMP_OK;
     if (p->shared)
         return smp_fail(err, SMP_E_PROCESS, "rows are wanted beside the memory that was taken for them");
-    if (!map_arena(p->worker, (size_t)(smp_min_i64(most, rows) * row)))
-        return smp_fail_memory(err, "rows", (uint64_t)row);
+    const bool arena = map_arena(p->worker, (size_t)(most * row));
+    smp_blob part = {.data = arena ? p->worker->map : smp_alloc_raw((size_t)(most * row))};
+    if (!part.data)
+        return smp_fail_memory(err, "rows", (uint64_t)(most * row));
     bound_memory(p, true);
     for (int64_t y = 0, n; !code && y < rows; y += n) {
         n = smp_min_i64(most, rows - y);
-        code = read_into_arena(reader, 0, row, n, err);
+        code = read_packed(reader, &part, row, n, err);
         for (int64_t i = 0; !code && i < n; i++)
-            memcpy(to + (y + i) * stride, p->worker->map + i * row, (size_t)row);
+            memcpy(to + (y + i) * stride, part.data + i * row, (size_t)row);
     }
+    if (!arena)
+        smp_free(part.data);
     return code;
 }
 
@@ -586,7 +612,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     }
     bound_memory(p, false);
     bound_time(p, &reader->limits, 0);
-    code = ask_worker(p, reader, &ask, descriptors, count, &reader->media, err);
+    code = ask_worker(p, reader, &ask, descriptors, count, &reader->media, NULL, err);
     if (descriptors[1] >= 0)
         close(descriptors[1]);
     if (code)

@@ -41,7 +41,7 @@ static void keep_only(const int *descriptors, int count)
     if (nothing < 0)
         nothing = SMP_FD_CHANNEL; /* keeps the numbers taken */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-#ifdef __SANITIZE_ADDRESS__ /* has more to say than its exit status */
+#ifdef SMP_SANITIZED
         if (fd != STDERR_FILENO)
 #endif
             (void)dup2(nothing, fd);
@@ -63,7 +63,7 @@ static void leave_signals_to_the_program(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         signal(numbers[i], SIG_IGN);
-#ifndef __SANITIZE_ADDRESS__ /* reports them */
+#ifndef SMP_SANITIZED /* which reports them */
     for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
         signal(crashes[i], SIG_DFL);
 #else
@@ -121,6 +121,15 @@ static smp_code open_file(decoder *d, const smp_ask *ask, int descriptors, smp_e
     return code ? code : smp_reader_open_source(&source, "", &ask->limits, &d->reader, err);
 }
 
+/* Rows that follow the answer. */
+static smp_code gather_rows(decoder *d, const smp_ask *ask, smp_blob *rows, smp_error *err)
+{
+    rows->size = (size_t)(ask->rows * ask->stride);
+    rows->data = smp_alloc_raw(rows->size);
+    return rows->data ? smp_reader_rows(d->reader, rows->data, ask->stride, ask->rows, err)
+                      : smp_fail_memory(err, "rows", rows->size);
+}
+
 static smp_code put_rows(decoder *d, const smp_ask *ask, smp_error *err)
 {
     if (ask->arena != d->arena_size) {
@@ -135,7 +144,7 @@ static smp_code put_rows(decoder *d, const smp_ask *ask, smp_error *err)
     return smp_reader_rows(d->reader, d->arena + ask->at, ask->stride, ask->rows, err);
 }
 
-static void reply(decoder *d, smp_code code, smp_error *err, bool opened)
+static void reply(decoder *d, smp_code code, smp_error *err, bool opened, smp_blob *rows)
 {
     smp_notes none = {.count = 0};
     smp_wire wire = {.data = NULL};
@@ -143,7 +152,8 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened)
     smp_notes *notes = d->reader ? (smp_notes *)(uintptr_t)smp_reader_notes(d->reader) : &none;
     smp_media *media = !code && opened ? (smp_media *)(uintptr_t)smp_reader_media(d->reader) : NULL;
     const uint64_t live = smp_alloc_live(); /* without the message */
-    smp_answer_wire(&wire, code ? err : NULL, notes, media);
+    smp_answer_wire(&wire, code ? err : NULL, notes, media, !code && rows->data ? rows : NULL);
+    smp_free(rows->data);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     smp_answer answer = {
         .code = (int)code,
@@ -187,8 +197,11 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
             continue;
         }
         const bool opening = ask.kind == SMP_ASK_OPEN;
-        const smp_code code = opening ? open_file(&d, &ask, descriptors, &err) : put_rows(&d, &ask, &err);
-        reply(&d, code, &err, opening);
+        smp_blob rows = {.data = NULL};
+        const smp_code code = opening     ? open_file(&d, &ask, descriptors, &err)
+                              : ask.arena ? put_rows(&d, &ask, &err)
+                                          : gather_rows(&d, &ask, &rows, &err);
+        reply(&d, code, &err, opening, &rows);
     }
 }
 

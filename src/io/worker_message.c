@@ -184,13 +184,15 @@ static void pass_media(smp_wire *w, smp_media *media)
         w->failed = true;
 }
 
-void smp_answer_wire(smp_wire *wire, smp_error *err, smp_notes *notes, smp_media *media)
+void smp_answer_wire(smp_wire *wire, smp_error *err, smp_notes *notes, smp_media *media, smp_blob *rows)
 {
     if (err)
         pass_error(wire, err);
     pass_notes(wire, notes);
     if (media)
         pass_media(wire, media);
+    if (rows)
+        pass(wire, rows->data, rows->size);
     if (wire->reading && wire->at != wire->size)
         wire->failed = true;
 }

@@ -24,7 +24,7 @@ typedef struct smp_ask {
     bool seekable, spool; /* spool: a file for it came along */
     uint64_t size;        /* of the input, UINT64_MAX: unknown */
     /* SMP_ASK_ROWS: */
-    uint64_t arena;       /* bytes of the shared memory */
+    uint64_t arena;       /* bytes of the shared memory; 0: the rows are to follow the answer, without gaps */
     uint64_t at;          /* where in it the rows go */
     int64_t stride, rows; /* bytes; how many */
 } smp_ask;
@@ -53,9 +53,9 @@ typedef struct smp_wire {
     bool failed; /* memory is exhausted, or the bytes are none that were written so */
 } smp_wire;
 
-/* All that may follow an answer. err: where the code is a failure; media: where a file was opened well; else null. What
- * was read is checked: failed is set when it is no such thing. */
-void smp_answer_wire(smp_wire *wire, smp_error *err, smp_notes *notes, smp_media *media);
+/* All that may follow an answer. err: where the code is a failure; media: where a file was opened well; rows: where
+ * they follow; else null. What was read is checked: failed is set when it is no such thing. */
+void smp_answer_wire(smp_wire *wire, smp_error *err, smp_notes *notes, smp_media *media, smp_blob *rows);
 
 /* Sends all of it, with `count` descriptors; false when nobody is there. */
 bool smp_message_send(int channel, const void *head, size_t head_size, const void *rest, size_t rest_size,

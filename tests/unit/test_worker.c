@@ -20,13 +20,14 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "io/confine.h"
 #include "io/format.h"
 #include "io/worker.h"
 #include "io/worker_child.h"
 
 #define SAMPLES SMP_SOURCE_DIR "/samples/"
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef SMP_SANITIZED
 enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };
@@ -59,8 +60,10 @@ static void reach(int input)
     note(kill(getppid(), 0));
     note(execve("/bin/true", nothing, nothing));
     note(fork());
-    note(write(STDOUT_FILENO, "", 1));
-    note(write(input, "", 1));
+    if (!SANITIZED) { /* whose build may write its reports */
+        note(write(STDOUT_FILENO, "", 1));
+        note(write(input, "", 1));
+    }
     note(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
     note(fcntl(input, F_SETFL, 0));
 }
@@ -307,7 +310,7 @@ static void decoders_reach_nothing(void **context)
     *shared = (orders){.what = REACH};
     assert_int_equal(open_there(SAMPLES "chelsea.png", &reader, &err), SMP_OK);
     smp_reader_close(reader);
-    assert_int_equal(shared->attempts, 13);
+    assert_int_equal(shared->attempts, SANITIZED ? 11 : 13);
     for (int i = 0; i < shared->attempts; i++)
         assert_int_equal(shared->outcome[i], EPERM);
     assert_int_equal(access("/tmp/smempipe-was-here", F_OK), -1);
