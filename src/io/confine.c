@@ -156,7 +156,7 @@ static int restrict_by_landlock(void)
     return refused ? 0 : (int)abi;
 }
 
-static void bound(int resource, uint64_t most)
+static void bound(unsigned resource, uint64_t most)
 {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0)

@@ -325,7 +325,7 @@ smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *
 
 /* ------------------------------------------------------------------------------------------------ limits */
 
-static void bound(const worker *w, int resource, uint64_t most)
+static void bound(const worker *w, unsigned resource, uint64_t most)
 {
     struct rlimit limit;
     if (prlimit(w->pid, resource, NULL, &limit) != 0)

@@ -34,8 +34,9 @@ enum { SANITIZED = 0 };
 #endif
 
 /* What the hook is to do, and what it found: in memory that the decoders share. */
+enum { DECODE, REACH, CRASH, LOOP, SLEEP, GROW };
 typedef struct orders {
-    enum { DECODE, REACH, CRASH, LOOP, SLEEP, GROW } what;
+    int what;
     int outcome[16]; /* errno of each attempt; 0: it worked */
     int attempts;
     int grew; /* 1: memory beyond all limits was given */
