@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/machine.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
 #include "io/worker.h"
@@ -112,9 +113,12 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
     else if (!code && (*common)->version)
         puts("smempipe " SMP_VERSION);
     else if (!code) {
-        smp_alloc_limit((*common)->limits.max_memory);
+        uint64_t *most = &((smp_common *)settings)->limits.max_memory;
+        if (!*most)
+            *most = (*common)->limits.max_memory = smp_default_memory();
+        smp_alloc_limit(*most);
         if (!(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
-            code = smp_worker_start((*common)->limits.max_memory, err);
+            code = smp_worker_start(*most, err);
         if (!code && !command->one_input)
             code = smp_worker_more(err);
         if (!code)

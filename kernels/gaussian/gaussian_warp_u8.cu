@@ -1,8 +1,11 @@
-/* gaussian on GPUs for bytes, where gaussian_mma_u8.cu is not for them: see gaussian_warp.cuh. */
+/* gaussian on GPUs for u8 and small radii: see gaussian_warp.cuh. Radii of 4 to 12 are the rung below
+ * gaussian_mma_u8.cu, which lacks four channels of radius 12. */
 #include "gaussian/gaussian_warp_radii.cuh"
 
-#define WARPS(R, C) (R <= 2 ? 24 : R <= 3 ? 14 : 8) /* fewer spill */
-GAUSSIAN_WARP(2, WARPS, uint8_t, u8, uint8_t, u8)
-GAUSSIAN_WARP(3, WARPS, uint8_t, u8, uint8_t, u8)
-GAUSSIAN_WARP_OF(12, 4, WARPS, uint8_t, u8, uint8_t, u8)
-GAUSSIAN_WARP(16, WARPS, uint8_t, u8, uint8_t, u8)
+#define GAUSSIAN_U8(R) GAUSSIAN_WARP(R, SMP_GAUSSIAN_WARPS_U8, uint8_t, u8, uint8_t, u8)
+GAUSSIAN_U8(2)
+GAUSSIAN_U8(3)
+GAUSSIAN_U8(4)
+GAUSSIAN_U8(8)
+GAUSSIAN_U8(12)
+GAUSSIAN_U8(16)

@@ -1,10 +1,10 @@
-/* spectrogram on GPUs: the product of overlapping frames with a table of cosines and sines, and the level of each
- * pair of sums. Sound is always f32.
+/* spectrogram on GPUs: the product of overlapping frames with a table of cosines and sines, and the level of each pair
+ * of sums. Sound is always f32.
  *   naive  A thread a pixel; the frame and two columns of the table from global memory. Lanes are neighbouring frames,
- *          a hop apart: every sample is on a sector of its own, and read again for every bin.
- *   tiled  The register tiles of matmul (matmul.cu): 128 frames by 64 bins a block, a thread 8 frames by 4 bins.
- *          Frames come by asynchronous copies straight from the sound; they overlap, so that most are in a cache. A
- *          thread has both sums of its bins: levels and colours take no further pass. Bound by fmaf; sounds of less
+ *          a hop apart: every sample is in a sector of its own, and read again for every bin.
+ *   tiled  The register tiles of matmul (matmul.cu): 128 frames by 64 bins a block, 8 frames by 4 bins a thread.
+ *          Asynchronous copies bring frames directly from the sound; they overlap, so that most are in a cache. A
+ *          thread has both sums of its bins: levels and colours take no further pass. The limit is fmaf; sounds of less
  *          than some hundred frames leave SMs idle. */
 #include "matmul/matmul.cuh"
 #include "matmul/spectrogram.h"
@@ -110,11 +110,11 @@ template <typename OUT> SMP_DEVICE void spectrogram_tiled(const smp_io &io, cons
     smp_count_clipped<OUT>(io, clipped);
 }
 
-SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, 2, spectrogram_tiled_f32_f32, smp_spectrogram_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, SMP_MATMUL_BLOCKS, spectrogram_tiled_f32_f32, smp_spectrogram_params, io, p)
 {
     spectrogram_tiled<float>(io, p);
 }
-SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, 2, spectrogram_tiled_f32_u8, smp_spectrogram_params, io, p)
+SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, SMP_MATMUL_BLOCKS, spectrogram_tiled_f32_u8, smp_spectrogram_params, io, p)
 {
     spectrogram_tiled<uint8_t>(io, p);
 }

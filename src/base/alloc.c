@@ -22,8 +22,9 @@ typedef struct header {
     uint64_t size;
 } header;
 
-/* Asks for large pages where a block is a picture. Tiles run down columns, every row of which is another small page;
- * looking those up took 10 to 30 % of a blur. Smaller blocks (strips) have few pages, and would only grow. */
+/* Asks for huge pages where a block holds a picture. Tiles run down columns, and each row of a column is on another
+ * small page: the TLB misses took 10 to 30 % of a blur. Smaller blocks (strips) have few pages; huge pages would only
+ * make them larger. */
 static void ask_for_large_pages(char *block, size_t size)
 {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -31,7 +32,7 @@ static void ask_for_large_pages(char *block, size_t size)
     uintptr_t from = ((uintptr_t)block + PAGE - 1) & ~(uintptr_t)(PAGE - 1),
               to = ((uintptr_t)block + size) & ~(uintptr_t)(PAGE - 1);
     if (size >= PICTURE)
-        (void)madvise((void *)from, to - from, MADV_HUGEPAGE); /* a system without them may refuse */
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE); /* the system may refuse */
 #else
     (void)block, (void)size;
 #endif
@@ -203,7 +204,7 @@ void smp_alloc_fail_at(uint64_t nth)
 void smp_alloc_keep(void)
 {
 #ifdef __GLIBC__
-    enum { BLOCK = 4 << 20, AT_THE_END = 64 << 20 }; /* bytes: larger ones come from the system; free at a heap's end */
+    enum { BLOCK = 4 << 20, AT_THE_END = 64 << 20 }; /* bytes: larger blocks are the system's; kept at a heap's end */
     mallopt(M_MMAP_THRESHOLD, BLOCK);
     mallopt(M_TRIM_THRESHOLD, AT_THE_END);
 #endif

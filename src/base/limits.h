@@ -10,9 +10,10 @@ typedef struct smp_limits {
 #include "base/limit_list.def"
 #undef L
     double time_limit; /* seconds that decoding a file may take, where decoders are processes; 0: by its size */
-    bool no_verify;    /* checksums of what was decoded are not checked */
+    bool no_verify;    /* do not check the checksums of decoded data */
 } smp_limits;
 
+#define SMP_MEMORY_DEFAULT (UINT64_C(16) << 30) /* without asking the machine: see smp_default_memory() */
 static inline smp_limits smp_limits_default(void)
 {
     smp_limits limits = {
@@ -22,5 +23,6 @@ static inline smp_limits smp_limits_default(void)
     };
     return limits;
 }
+#undef SMP_MEMORY_DEFAULT
 
 #endif

@@ -2,11 +2,10 @@
 #include "base/pool.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/machine.h"
 
 struct smp_pool {
     pthread_mutex_t lock;
@@ -16,19 +15,15 @@ struct smp_pool {
     bool closing;
     void (*fn)(void *context, int part);
     void *context;
-    int parts, next, busy; /* of the current run: all, the first not yet taken, those being run */
+    int parts, next, busy; /* of the current run: all parts, the next part to start, the parts that are running */
 };
 
 int smp_pool_cores(void)
 {
-    cpu_set_t usable;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (!sched_getaffinity(0, sizeof usable, &usable) && CPU_COUNT(&usable) > 0)
-        return CPU_COUNT(&usable);
-    return cores > 0 ? (int)cores : 1;
+    return smp_machine_processors();
 }
 
-/* Takes parts until none is left. The lock is held on entry and on return. */
+/* Runs parts until none is left. The lock is held on entry and on return. */
 static void take_parts(smp_pool *p)
 {
     while (p->next < p->parts) {

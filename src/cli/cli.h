@@ -99,6 +99,9 @@ int smp_cli_sample_type(int word);
 /* "smempipe: warning: ..." on stderr unless --quiet. */
 void smp_cli_warning(const smp_common *common, const char *format, ...) SMP_PRINTF(2, 3);
 
+/* Warns of each step that clipped more than one sample in twenty: the picture may be ruined by it. */
+void smp_cli_clipping(const smp_common *common, const char *path, const smp_run_report *report);
+
 /* Notes about a file as warnings. path "-" is named standard input or, when it was written, standard output. */
 void smp_cli_notes(const smp_common *common, const char *path, bool written, const smp_notes *notes);
 
@@ -181,7 +184,7 @@ void smp_progress_files(smp_progress *progress, size_t done, size_t failed, size
 void smp_help_short(FILE *to);
 void smp_help_overview(FILE *to);
 void smp_help_command(FILE *to, const smp_command *command, bool brief); /* brief: one screen */
-void smp_help_usage(FILE *to, const smp_command *command); /* without the options */
+void smp_help_usage(FILE *to, const smp_command *command);               /* without the options */
 smp_code smp_help_topic(const smp_common *common, const char *topic, smp_error *err);
 
 /* Writes text with {stencil}, {point}, {reduce} and {whole} replaced by examples of such stages; a tab goes on to the

@@ -30,11 +30,12 @@ const smp_option smp_common_options[] = {
      SMP_O_SIZE,      offsetof(smp_common, limits.field),                                                              \
      .size = (value), .argument = "N",                                                                                 \
      .help = text,    .flags = SMP_O_INPUTS},
+#define SMP_MEMORY_DEFAULT 0
 #include "base/limit_list.def"
+#undef SMP_MEMORY_DEFAULT
 #undef L
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
-     .help = "do not check the MD5 that a FLAC keeps of its samples",
-     .flags = SMP_O_INPUTS},
+     .help = "do not check the MD5 that a FLAC keeps of its samples", .flags = SMP_O_INPUTS},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",
      .min = 0, .max = 1e6, .help = "longest time that decoding a file may take; 0: by its size",
      .flags = SMP_O_INPUTS},
@@ -86,6 +87,16 @@ void smp_cli_warning(const smp_common *common, const char *format, ...)
     fprintf(stderr, "%ssmempipe:%s %swarning:%s ", paint.bold, paint.off, paint.yellow, paint.off);
     smp_text_clean(stderr, text);
     fputc('\n', stderr);
+}
+
+void smp_cli_clipping(const smp_common *common, const char *path, const smp_run_report *report)
+{
+    char text[400];
+    for (size_t i = 0; i < report->step_count; i++)
+        if (smp_report_clips_much(&report->steps[i])) {
+            smp_report_clipping_text(&report->steps[i], text, sizeof text);
+            smp_cli_warning(common, "%s: %s", path, text);
+        }
 }
 
 void smp_cli_notes(const smp_common *common, const char *path, bool written, const smp_notes *notes)

@@ -55,21 +55,18 @@ char *smp_explain_statement(const smp_stage *stage, const void *params)
 static smp_code explain_launches(const smp_explanation *e, const smp_step *step, const smp_variant *variant,
                                  smp_explain_step *out, smp_error *err)
 {
-    smp_view in, result, by;
-    smp_memory_estimate_views(e->plan, step, e->strip_rows, &in, &result, &by);
+    smp_view in, result, second;
+    smp_memory_estimate_views(e->plan, step, e->strip_rows, &in, &result, &second);
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
-        smp_explain_launch *to = &out->launches[out->launch_count];
+        smp_cuda_launch_info *to = &out->launches[out->launch_count];
         size_t at, size;
         bool counts;
         if (!smp_launch_runs(launch, true) || !smp_result_part(&step->work, launch, &at, &size, &counts))
             continue;
-        smp_io io = smp_step_views(step, launch, &in, &result, &by, SMP_NOWHERE);
-        to->kernel = smp_launch_kernel(launch, &io, step->work.kernel);
-        if (!to->kernel)
-            continue;
-        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, &to->info, err);
+        smp_io io = smp_step_views(step, launch, &in, &result, &second, SMP_PROBE_ADDRESS);
+        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, to, err);
         out->launch_count += code == SMP_OK;
     }
     return code;
@@ -119,8 +116,12 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
                           (e->device->host_memory && smp_zero_copy_sink(plan, index) >= 0);
     out->rows = borrowed ? 0 : window->rows;
     out->bytes = smp_memory_estimate_step(plan, step, variant, !e->device->host_memory, e->strip_rows, out->rows);
-    if (variant)
+    if (variant) {
+        smp_view in, result, by;
+        smp_memory_estimate_views(plan, step, e->strip_rows, &in, &result, &by);
+        variant = smp_step_serving(step, variant, e->device, &in, &result, &by, step->work.kernel);
         out->variant = variant->name;
+    }
     e->bytes += out->bytes;
     return variant && !e->device->host_memory ? explain_launches(e, step, variant, out, err) : SMP_OK;
 }
@@ -185,7 +186,7 @@ static smp_access access_of(const smp_node *node, const void *params, const smp_
     smp_node_plan *plan = smp_alloc(sizeof *plan);
     smp_error err = {0};
     smp_access access = node->stage->access;
-    if (plan && node->stage->plan && node->by == SMP_NODE_NONE) {
+    if (plan && node->stage->plan && node->second == SMP_NODE_NONE) {
         plan->out = *shape;
         plan->access = access;
         if (!node->stage->plan(params, shape, NULL, plan, &err))
@@ -261,8 +262,8 @@ static void node_json(smp_json *json, int number, const smp_node *node, const ch
     smp_json_string(json, "access", smp_access_name(access));
     picture_name(from, sizeof from, node->input);
     smp_json_string(json, "input", from);
-    if (node->by != SMP_NODE_NONE) {
-        picture_name(from, sizeof from, node->by);
+    if (node->second != SMP_NODE_NONE) {
+        picture_name(from, sizeof from, node->second);
         smp_json_string(json, "by", from);
     }
     smp_json_bool(json, "linear_light", node->light == SMP_LIGHT_LINEAR);
@@ -292,8 +293,8 @@ static void node_line(int number, const smp_node *node, const char *text, bool d
         picture_name(from, sizeof from, node->input);
         printf("  from %s", from);
     }
-    if (node->by != SMP_NODE_NONE) {
-        picture_name(from, sizeof from, node->by);
+    if (node->second != SMP_NODE_NONE) {
+        picture_name(from, sizeof from, node->second);
         printf("  by %s", from);
     }
     if (node->light == SMP_LIGHT_LINEAR)

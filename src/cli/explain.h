@@ -7,17 +7,12 @@
 #include "run/run.h"
 #include "run/schedule.h"
 
-typedef struct smp_explain_launch {
-    const char *kernel; /* without formats */
-    smp_cuda_launch_info info;
-} smp_explain_launch;
-
 typedef struct smp_explain_step {
     char *text;          /* stage and all its parameters; inserted steps in parentheses; from smp_alloc */
-    const char *variant; /* null: none runs */
+    const char *variant; /* that runs; null: none does */
     int64_t rows;        /* of memory for its output; 0: none */
     int64_t bytes;       /* of that memory, with tables, scratch and results */
-    smp_explain_launch launches[SMP_MAX_LAUNCHES]; /* on GPUs, over the rows of a whole strip */
+    smp_cuda_launch_info launches[SMP_MAX_LAUNCHES]; /* on GPUs, over the rows of a whole strip */
     int launch_count;
 } smp_explain_step;
 

@@ -28,8 +28,8 @@ static void put_remarks(FILE *to, const smp_explanation *e, int index, const smp
     } while (0)
     if (step->input >= 0 && step->input != index - 1)
         REMARK("; reads step %d", step->input);
-    if (step->by >= 0)
-        REMARK("; with step %d", step->by);
+    if (step->second >= 0)
+        REMARK("; with step %d", step->second);
     if (step->reduced_by >= 0)
         REMARK("; uses what step %d found", step->reduced_by);
     if (step->whole_input && step->job != SMP_JOB_SOURCE)
@@ -68,14 +68,13 @@ static const char *size_text(char *text, size_t size, const unsigned of[3])
 #endif
 
 /* What a launch of a strip takes on a GPU, and what keeps more blocks from an SM. */
-static void put_launch(FILE *to, const smp_explain_launch *launch, const smp_paint *paint)
+static void put_launch(FILE *to, const smp_cuda_launch_info *info, const smp_paint *paint)
 {
-    const smp_cuda_launch_info *info = &launch->info;
     int64_t shared = info->static_shared + (int64_t)info->grid.shared_bytes;
     char text[500], grid[40], block[40], bytes[24];
     int used = 0;
 #define SAY(...) used += used < (int)sizeof text ? snprintf(text + used, sizeof text - (size_t)used, __VA_ARGS__) : 0
-    SAY("%s: grid %s, block %s", launch->kernel, size_text(grid, sizeof grid, info->grid.grid),
+    SAY("%s: grid %s, block %s", info->kernel, size_text(grid, sizeof grid, info->grid.grid),
         size_text(block, sizeof block, info->grid.block));
     if (info->registers)
         SAY(", %d registers", info->registers);
@@ -141,7 +140,7 @@ static void put_legend(FILE *to, const smp_explanation *e, const smp_paint *pain
     bool unknown = false;
     for (size_t i = 0; i < e->plan->step_count; i++)
         for (int k = 0; k < e->steps[i].launch_count; k++)
-            unknown = unknown || !e->steps[i].launches[k].info.registers;
+            unknown = unknown || !e->steps[i].launches[k].registers;
     fprintf(to, "\n%s", paint->dim);
     smp_text_wrap(
         to,
@@ -199,11 +198,10 @@ static void size_json(smp_json *json, const char *name, const unsigned size[3])
 }
 
 /* Registers and static shared memory are left out where they are not known: in the emulator of a build without nvcc. */
-static void launch_json(smp_json *json, const smp_explain_launch *launch)
+static void launch_json(smp_json *json, const smp_cuda_launch_info *info)
 {
-    const smp_cuda_launch_info *info = &launch->info;
     smp_json_object(json, NULL);
-    smp_json_string(json, "kernel", launch->kernel);
+    smp_json_string(json, "kernel", info->kernel);
     size_json(json, "grid", info->grid.grid);
     size_json(json, "block", info->grid.block);
     if (info->registers) {
@@ -243,8 +241,8 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     smp_json_integer(json, "pass", step->phase + 1);
     if (step->input >= 0)
         smp_json_integer(json, "reads", step->input);
-    if (step->by >= 0)
-        smp_json_integer(json, "by", step->by);
+    if (step->second >= 0)
+        smp_json_integer(json, "by", step->second);
     if (step->reduced_by >= 0)
         smp_json_integer(json, "uses_results_of", step->reduced_by);
     smp_shape_text(&step->in, step->in.format, type, sizeof type);

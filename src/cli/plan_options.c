@@ -1,4 +1,5 @@
 /* Options for tests and study that run and explain share: none of them changes results. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -84,7 +85,10 @@ smp_code smp_cli_check_variant(const smp_plan_settings *settings, smp_error *err
             return SMP_OK;
     }
     const char *near = smp_nearest(wanted, strlen(wanted), names, count);
+    char list[200] = "";
+    for (size_t i = 0, used = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
     smp_fail(err, SMP_E_USAGE, "no stage has a variant '%s'", wanted);
-    return near ? smp_hint(err, "did you mean '%s'?", near)
-                : smp_hint(err, "smempipe stages NAME lists a stage's variants");
+    return near ? smp_hint(err, "did you mean '%s'? There are: %s", near, list)
+                : smp_hint(err, "there are: %s (`smempipe stages NAME` lists a stage's)", list);
 }

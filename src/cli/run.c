@@ -174,6 +174,9 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     else if (!code && report.output_clipped)
         smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", settings->out,
                         (unsigned long long)report.output_clipped, report.output_clipped == 1 ? " was" : "s were");
+    if (!code && !(common->verbose && !common->quiet) &&
+        !((settings->report || settings->counters) && !is_file_report(settings)))
+        smp_cli_clipping(common, settings->out, &report);
     if (!code) {
         smp_cli_notes(common, settings->in, false, &report.input_notes);
         smp_cli_notes(common, settings->out, true, &report.output_notes);

@@ -47,9 +47,9 @@ static void put_variants(smp_json *json, const char *key, const smp_variant *var
         int launches = 0;
         for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
             const smp_launch *launch = &variant->launches[i];
-            cuda = cuda || launch->cuda;
-            cpu = cpu || launch->cpu.fn[0];
-            launches += launch->cuda || launch->cpu.fn[0];
+            cuda = cuda || smp_launch_runs(launch, true);
+            cpu = cpu || smp_launch_runs(launch, false);
+            launches += smp_launch_runs(launch, true) || smp_launch_runs(launch, false);
         }
         smp_json_object(json, NULL);
         smp_json_string(json, "name", variant->name);

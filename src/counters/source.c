@@ -1,4 +1,5 @@
-/* Choosing a source of counts, and what they share; the model source, which traces the work in the emulator. */
+/* Chooses a source of counts, and holds what the sources share. Also the model source, which traces the work in the
+ * emulator. */
 #include "counters/source.h"
 
 #include <stdio.h>

@@ -58,7 +58,7 @@ smp_code smp_source_find(smp_source *source, const char *path, const smp_limits 
         goto fail;
     }
     if (S_ISREG(status.st_mode)) {
-        /* A redirected file may have been read from before: positions count from where we begin. */
+        /* A redirected file may have been read before: positions count from its current offset. */
         off_t start = standard ? lseek(fd, 0, SEEK_CUR) : 0;
         source->seekable = start == 0;
         if (start >= 0 && start <= status.st_size)
@@ -109,7 +109,7 @@ void smp_source_close(smp_source *source)
     *source = (smp_source){.fd = -1};
 }
 
-/* One read(2) into `to`; 0 at the end, on failure, and when the limit is passed. */
+/* One read(2) into `to`; 0 at the end, on failure, or when the limit is exceeded. */
 static size_t read_some(smp_source *source, uint8_t *to, size_t size)
 {
     if (source->at_end || source->failed || source->over_limit)
@@ -187,7 +187,7 @@ size_t smp_source_read(smp_source *source, void *to, size_t size)
         size_t have = source->end - source->begin;
         if (!have) {
             const uint8_t *at;
-            if (!source->memory && size - done >= SMP_SOURCE_BUFFER) { /* large reads go past the buffer */
+            if (!source->memory && size - done >= SMP_SOURCE_BUFFER) { /* large reads bypass the buffer */
                 size_t got = read_some(source, (uint8_t *)to + done, size - done);
                 if (!got || !count_against_limit(source, got))
                     break;

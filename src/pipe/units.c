@@ -12,17 +12,17 @@ enum { LONGEST_NUMBER = 400 }; /* bytes */
 typedef struct unit_row {
     const char *name;
     smp_unit unit;
-    double multiply, divide; /* to the default unit; dividing by 100 rounds once, multiplying by 0.01 twice */
+    double multiply, divide; /* to the default unit; dividing by 100 rounds once, multiplying by 0.01 rounds twice */
 } unit_row;
 
 static const unit_row units[] = {
     {"px", SMP_UNIT_PX, 1, 1},     {"%", SMP_UNIT_FRACTION, 1, 100}, {"Hz", SMP_UNIT_HZ, 1, 1},
     {"kHz", SMP_UNIT_HZ, 1000, 1}, {"s", SMP_UNIT_S, 1, 1},          {"ms", SMP_UNIT_S, 1, 1000},
     {"dB", SMP_UNIT_DB, 1, 1},     {"dBFS", SMP_UNIT_DB, 1, 1},      {"deg", SMP_UNIT_DEG, 1, 1},
-    {"bit", SMP_UNIT_BIT, 1, 1},
+    {"bit", SMP_UNIT_BIT, 1, 1},   {"cv", SMP_UNIT_CODE, 1, 1},
 };
 
-const char *const smp_unit_words[] = {"px", "%", "Hz", "kHz", "s", "ms", "dB", "dBFS", "deg", "bit"};
+const char *const smp_unit_words[] = {"px", "%", "Hz", "kHz", "s", "ms", "dB", "dBFS", "deg", "bit", "cv"};
 const size_t smp_unit_word_count = sizeof smp_unit_words / sizeof smp_unit_words[0];
 
 static bool is_digit(char c)
@@ -106,7 +106,8 @@ smp_number smp_quantity_read(const char *text, size_t length, smp_quantity *quan
 const char *smp_dimension(smp_unit unit)
 {
     static const char *const names[] = {
-        "a plain number", "a fraction", "a length", "a frequency", "a duration", "a level", "an angle", "a bit depth",
+        "a plain number", "a fraction", "a length",    "a frequency",  "a duration",
+        "a level",        "an angle",   "a bit depth", "a code value",
     };
     return (size_t)unit < sizeof names / sizeof names[0] ? names[unit] : names[0];
 }
@@ -117,7 +118,7 @@ const char *smp_number_text(char buffer[SMP_NUMBER_TEXT], double value)
         return strcpy(buffer, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     for (int precision = 1; precision <= 17; precision++) {
         snprintf(buffer, SMP_NUMBER_TEXT, "%.*g", precision, value);
-        /* The locale's decimal point, which may take several bytes, becomes a point. */
+        /* Replaces the locale's decimal point, which may take several bytes, by a point. */
         size_t to = 0;
         bool point = false;
         for (size_t from = 0; buffer[from]; from++) {
@@ -135,7 +136,7 @@ const char *smp_number_text(char buffer[SMP_NUMBER_TEXT], double value)
         if (smp_number_read(buffer, to, &back, &used) == SMP_NUMBER_OK && back == value)
             break;
     }
-    /* 100 reads better than 1e+02. */
+    /* 100 is easier to read than 1e+02. */
     if (strchr(buffer, 'e') && fabs(value) >= 1 && fabs(value) < 1e15 && value == floor(value))
         snprintf(buffer, SMP_NUMBER_TEXT, "%lld", (long long)value);
     return buffer;
@@ -144,7 +145,7 @@ const char *smp_number_text(char buffer[SMP_NUMBER_TEXT], double value)
 const char *smp_quantity_text(char buffer[SMP_NUMBER_TEXT], double value, smp_unit unit)
 {
     if (unit == SMP_UNIT_FRACTION && value > 0 && value < 1) {
-        /* 0.005 is read more easily as 0.5%, as long as that reads back as the same number. */
+        /* 0.5% is easier to read than 0.005, if it reads back as the same number. */
         char number[SMP_NUMBER_TEXT];
         double percent = value * 100;
         smp_number_text(number, percent);

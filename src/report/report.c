@@ -1,10 +1,21 @@
-/* One run as JSON for programs; table.c shows the same structure to people. */
+/* One run as JSON for programs. table.c shows the same structure to people. */
 #include "report/report.h"
 
 #include <math.h>
 
 #include "base/alloc.h"
 #include "report/json.h"
+
+bool smp_report_clips_much(const smp_step_report *step)
+{
+    return step->clipped > step->samples / 20;
+}
+
+void smp_report_clipping_text(const smp_step_report *step, char *text, size_t size)
+{
+    snprintf(text, size, "'%s' clipped %.3g %% of the samples to the range of its format", step->label,
+             step->samples ? 100.0 * (double)step->clipped / (double)step->samples : 0.0);
+}
 
 void smp_run_report_free(smp_run_report *report)
 {

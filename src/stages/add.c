@@ -6,7 +6,7 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    SMP_OPERAND_PARAM("what is added: @name, or a fraction of full scale"),
+    SMP_OPERAND_LEVEL("what is added: @name, or a fraction of full scale"),
     {0},
 };
 

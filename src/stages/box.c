@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "stages/shared/stencil_launch.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/shared/warp_strip_launch.h"
 #include "stages/stage.h"
 
 typedef struct box_params {
@@ -48,7 +49,30 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_box_scratch(box->size, io->in.channels);
 }
 
-static const char *fused(const smp_io *io, const void *kernel)
+/* Where two copies of a window do not fit shared memory, the same kernel adds sample by sample. */
+static void rows_grid(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const smp_tiles tiles = {SMP_BOX_ACROSS, 1, SMP_BOX_ACROSS / 4, 1};
+    const unsigned bytes = smp_box_row_shared(kernel, io->in.channels);
+    if (bytes)
+        smp_grid_sample_tiles(io, &tiles, grid);
+    else
+        smp_geometry_samples(io, kernel, grid);
+    grid->shared_bytes = bytes;
+}
+
+static void columns_grid(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const smp_tiles tiles = {SMP_BOX_COLUMNS, SMP_BOX_DOWN, SMP_BOX_COLUMNS / 4 * SMP_BOX_DOWN / 2, 1};
+    const unsigned bytes = smp_box_column_shared(kernel);
+    if (bytes)
+        smp_grid_sample_tiles(io, &tiles, grid);
+    else
+        smp_geometry_samples(io, kernel, grid);
+    grid->shared_bytes = bytes;
+}
+
+static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 {
 #define WARP(SIZE)                                                                                                     \
     {                                                                                                                  \
@@ -58,20 +82,11 @@ static const char *fused(const smp_io *io, const void *kernel)
                                                                 WARP(11), WARP(13), WARP(15)};
 #undef WARP
     const smp_box *box = kernel;
-    return smp_box_warp(box, io) ? names[box->size / 2 - 1][io->in.channels - 1] : NULL;
-}
-/* The two launches are for what that one does not take; each sees one side of the stage as `by`. */
-static const char *rows(const smp_io *io, const void *kernel)
-{
-    smp_io whole = *io;
-    whole.out.format = io->by.data ? io->by.format : io->out.format;
-    return smp_box_warp(kernel, &whole) ? NULL : "box_rows_tiled";
-}
-static const char *columns(const smp_io *io, const void *kernel)
-{
-    smp_io whole = *io;
-    whole.in.format = io->by.data ? io->by.format : io->in.format;
-    return smp_box_warp(kernel, &whole) ? NULL : "box_columns_tiled";
+    const smp_bands bands = {.most = smp_box_band(box->size), .halo = box->size - 1};
+    if (!smp_box_warp(box, io))
+        return NULL;
+    smp_strip_grid(io, SMP_STRIP_BYTES, &bands, grid);
+    return names[box->size / 2 - 1][io->in.channels - 1];
 }
 
 static const smp_variant variants[] = {
@@ -82,32 +97,15 @@ static const smp_variant variants[] = {
     {.name = "tiled",
      .help = "windows double in log2(size) passes over what is in cache, or in shared memory; CPU: rows and columns in "
              "one walk",
-     .launches =
-         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(box_tiled)},
-          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "box_rows_tiled", .geometry = smp_geometry_box_rows},
-          {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "box_columns_tiled", .geometry = smp_geometry_box_columns}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(box_tiled)},
+                  {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "box_rows_tiled", .geometry = rows_grid},
+                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "box_columns_tiled", .geometry = columns_grid}},
      .scratch = scratch,
      .band = 16},
-    {.name = "fused",
-     .help =
-         "GPU, 8 bits, odd sizes up to 15: one kernel that marches down strips with running sums; others and CPU as "
-         "tiled",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(box_tiled),
-                   .cuda = "box_warp3_1",
-                   .choose = fused,
-                   .geometry = smp_geometry_box_warp},
-                  {.from = SMP_IN,
-                   .to = SMP_SCRATCH,
-                   .cuda = "box_rows_tiled",
-                   .choose = rows,
-                   .geometry = smp_geometry_box_rows},
-                  {.from = SMP_SCRATCH,
-                   .to = SMP_OUT,
-                   .cuda = "box_columns_tiled",
-                   .choose = columns,
-                   .geometry = smp_geometry_box_columns}},
+    {.name = "warp",
+     .help = "GPU, 8 bits, odd sizes up to 15, 1, 3 or 4 channels, no fill outside: one warp walks down a strip with "
+             "running sums; others and CPU as tiled",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(box_tiled), .decide = warp}},
      .scratch = scratch,
      .band = 16},
     {0},

@@ -5,8 +5,9 @@
 
 #include "base/alloc.h"
 #include "stages/shared/banded_matrices.h"
+#include "stages/shared/gaussian_launch.h"
 #include "stages/shared/gaussian_plan.h"
-#include "stages/shared/stencil_launch.h"
+#include "stages/shared/warp_strip_launch.h"
 
 typedef struct gaussian_params {
     double sigma, truncate, fill;
@@ -66,44 +67,47 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_gaussian_scratch(gaussian->radius, io->in.channels);
 }
 
-static const char *fused(const smp_io *io, const void *kernel)
+/* Of bytes a kernel of the next radius serves as well: its further taps weigh nothing. */
+static int kernel_radius(const smp_gaussian *gaussian, const smp_io *io)
+{
+    const int radius = smp_gaussian_warp(gaussian, io);
+    return io->in.format == SMP_U8 && io->out.format == SMP_U8 && radius > 4 && radius < 8 ? 8 : radius;
+}
+
+static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 {
 #define WARP(R)                                                                                                        \
     {                                                                                                                  \
         "gaussian_warp" #R "_1", NULL, "gaussian_warp" #R "_3", "gaussian_warp" #R "_4"                                \
     }
-    static const char *const warp[SMP_GAUSSIAN_WARP_RADIUS][SMP_GAUSSIAN_CHANNELS] = {
+    static const char *const names[SMP_GAUSSIAN_WARP_RADIUS][SMP_GAUSSIAN_CHANNELS] = {
         WARP(1), WARP(2),  WARP(3),  WARP(4),  WARP(5),  WARP(6),  WARP(7),  WARP(8),
         WARP(9), WARP(10), WARP(11), WARP(12), WARP(13), WARP(14), WARP(15), WARP(16)};
 #undef WARP
+    const int radius = kernel_radius(kernel, io);
+    if (!radius)
+        return NULL;
+    smp_gaussian_warp_grid(io, radius, grid);
+    return names[radius - 1][io->in.channels - 1];
+}
+
+static const char *mma(const smp_io *io, const void *kernel, smp_grid *grid)
+{
 #define BANDED(R)                                                                                                      \
     {                                                                                                                  \
         "gaussian_banded" #R "_1", "gaussian_banded" #R "_2", "gaussian_banded" #R "_3"                                \
     }
-    static const char *const banded[SMP_BANDED_RADIUS + 1][SMP_BANDED_STEPS] = {
+    static const char *const names[SMP_BANDED_RADIUS + 1][SMP_BANDED_STEPS] = {
         [4] = BANDED(4), [5] = BANDED(5),   [6] = BANDED(6),  [7] = BANDED(7),
         [8] = BANDED(8), [10] = BANDED(10), [12] = BANDED(12)};
 #undef BANDED
+    static const smp_bands bands = {.most = SMP_BANDED_TALL, .warps = SMP_BANDED_BUSY, .uneven = true};
     const smp_gaussian *gaussian = kernel;
-    int radius = smp_banded_warp(gaussian, io);
-    if (radius)
-        return banded[radius][smp_banded_steps(gaussian->radius, io->in.channels) - 1];
-    radius = smp_gaussian_warp(gaussian, io);
-    return radius ? warp[radius - 1][io->in.channels - 1] : NULL;
-}
-
-/* Where one kernel does not make both passes. */
-static bool in_one(const smp_gaussian *gaussian, smp_io whole)
-{
-    return smp_banded_warp(gaussian, &whole) || smp_gaussian_warp(gaussian, &whole);
-}
-static const char *rows(const smp_io *io, const void *kernel)
-{
-    return in_one(kernel, smp_io_of_rows(io)) ? NULL : "gaussian_rows_tiled";
-}
-static const char *columns(const smp_io *io, const void *kernel)
-{
-    return in_one(kernel, smp_io_of_columns(io)) ? NULL : "gaussian_columns_tiled";
+    const int radius = smp_banded_warp(gaussian, io);
+    if (!radius)
+        return NULL;
+    smp_strip_grid(io, SMP_BANDED_ACROSS, &bands, grid);
+    return names[radius][smp_banded_steps(gaussian->radius, io->in.channels) - 1];
 }
 
 static const smp_variant variants[] = {
@@ -115,33 +119,21 @@ static const smp_variant variants[] = {
      .help = "CPU: both passes in one walk, rows between them stay in cache; GPU: two launches over tiles with a halo",
      .launches =
          {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled)},
-          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .geometry = smp_geometry_gaussian_rows},
-          {.from = SMP_SCRATCH,
-           .to = SMP_OUT,
-           .cuda = "gaussian_columns_tiled",
-           .geometry = smp_geometry_gaussian_columns}},
+          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .tiles = SMP_GAUSSIAN_ROW_TILES},
+          {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "gaussian_columns_tiled", .tiles = SMP_GAUSSIAN_COLUMN_TILES}},
      .scratch = scratch,
      .band = 16},
-    {.name = "fused",
-     .help = "both passes in one kernel that marches down strips; on GPUs radii above 16 px (above 3 between float "
-             "and 8 bits), two channels but of 8 bits, 16 bits to or from float and a fill outside run as tiled; "
-             "8 bits from 4 to 12 px have their row pass on tensor cores",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(gaussian_tiled),
-                   .cuda = "gaussian_warp2_1",
-                   .choose = fused,
-                   .geometry = smp_geometry_gaussian_warp},
-                  {.from = SMP_IN,
-                   .to = SMP_SCRATCH,
-                   .cuda = "gaussian_rows_tiled",
-                   .choose = rows,
-                   .geometry = smp_geometry_gaussian_rows},
-                  {.from = SMP_SCRATCH,
-                   .to = SMP_OUT,
-                   .cuda = "gaussian_columns_tiled",
-                   .choose = columns,
-                   .geometry = smp_geometry_gaussian_columns}},
+    {.name = "warp",
+     .help = "GPU: both passes in one kernel, a warp walks down a strip with its sums in registers; radii above 16 px "
+             "(above 3 between float and 8 bits), two channels, 16 bits to or from float, a fill outside, and CPU as "
+             "tiled",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled), .decide = warp}},
+     .scratch = scratch,
+     .band = 16},
+    {.name = "mma",
+     .help = "GPU, 8 bits, 4 to 12 px (10 with four channels): as warp, the row pass on tensor cores; others as warp, "
+             "CPU as tiled",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled), .decide = mma}},
      .scratch = scratch,
      .band = 16},
     {0},

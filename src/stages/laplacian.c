@@ -1,7 +1,7 @@
 /* laplacian: the sum of second derivatives over 3 x 3 samples. */
 #include <string.h>
 
-#include "stages/shared/stencil_launch.h"
+#include "stages/shared/sobel_family.h"
 #include "stages/stage.h"
 #include "stencil/sobel.h"
 
@@ -44,25 +44,14 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return SMP_OK;
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
-{
-    (void)io, (void)kernel;
-    return smp_sobel_scratch();
-}
-
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "nine samples for every result",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_naive), .cuda = "sobel_naive"}}},
     {.name = "tiled",
      .help = "CPU: three rows in cache; GPU: a tile with its halo in shared memory",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(sobel_tiled),
-                   .cuda = "sobel_tiled0",
-                   .choose = smp_choose_sobel,
-                   .geometry = smp_geometry_sobel}},
-     .scratch = scratch,
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_tiled), .decide = smp_sobel_tiled}},
+     .scratch = smp_sobel_cpu_scratch,
      .band = 16},
     {0},
 };

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "stages/shared/gaussian_launch.h"
 #include "stages/shared/gaussian_plan.h"
-#include "stages/shared/stencil_launch.h"
 
 typedef struct sharpen_params {
     double amount, sigma, threshold, fill;
@@ -53,28 +53,20 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_sharpen_scratch(kernel, io->in.channels);
 }
 
-static const char *fused(const smp_io *io, const void *kernel)
+static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 {
 #define WARP(R)                                                                                                        \
     {                                                                                                                  \
         "sharpen_warp" #R "_1", NULL, "sharpen_warp" #R "_3", "sharpen_warp" #R "_4"                                   \
     }
-    static const char *const warp[SMP_SHARPEN_WARP_RADIUS][SMP_GAUSSIAN_CHANNELS] = {
+    static const char *const names[SMP_SHARPEN_WARP_RADIUS][SMP_GAUSSIAN_CHANNELS] = {
         WARP(1), WARP(2), WARP(3), WARP(4), WARP(5), WARP(6), WARP(7), WARP(8)};
 #undef WARP
     const int radius = smp_sharpen_warp(kernel, io);
-    return radius ? warp[radius - 1][io->in.channels - 1] : NULL;
-}
-/* Where one kernel does not make both passes. */
-static const char *rows(const smp_io *io, const void *kernel)
-{
-    const smp_io whole = smp_io_of_rows(io);
-    return smp_sharpen_warp(kernel, &whole) ? NULL : "gaussian_rows_tiled";
-}
-static const char *columns(const smp_io *io, const void *kernel)
-{
-    const smp_io whole = smp_io_of_columns(io);
-    return smp_sharpen_warp(kernel, &whole) ? NULL : "sharpen_columns_tiled";
+    if (!radius)
+        return NULL;
+    smp_gaussian_warp_grid(io, radius, grid);
+    return names[radius - 1][io->in.channels - 1];
 }
 
 static const smp_variant variants[] = {
@@ -89,32 +81,14 @@ static const smp_variant variants[] = {
              "a halo",
      .launches =
          {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_tiled)},
-          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .geometry = smp_geometry_gaussian_rows},
-          {.from = SMP_SCRATCH,
-           .to = SMP_OUT,
-           .cuda = "sharpen_columns_tiled",
-           .geometry = smp_geometry_gaussian_columns}},
+          {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "gaussian_rows_tiled", .tiles = SMP_GAUSSIAN_ROW_TILES},
+          {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "sharpen_columns_tiled", .tiles = SMP_GAUSSIAN_COLUMN_TILES}},
      .scratch = scratch,
      .band = 16},
-    {.name = "fused",
-     .help = "blur and mask in one kernel that marches down strips; on GPUs radii above 8 px, 16-bit and two-channel "
-             "pictures, and other formats in than out run as tiled",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(sharpen_tiled),
-                   .cuda = "sharpen_warp1_1",
-                   .choose = fused,
-                   .geometry = smp_geometry_sharpen_warp},
-                  {.from = SMP_IN,
-                   .to = SMP_SCRATCH,
-                   .cuda = "gaussian_rows_tiled",
-                   .choose = rows,
-                   .geometry = smp_geometry_gaussian_rows},
-                  {.from = SMP_SCRATCH,
-                   .to = SMP_OUT,
-                   .cuda = "sharpen_columns_tiled",
-                   .choose = columns,
-                   .geometry = smp_geometry_gaussian_columns}},
+    {.name = "warp",
+     .help = "GPU: blur and mask in one kernel, a warp walks down a strip; radii above 8 px, 16-bit and two-channel "
+             "pictures, a fill outside, other formats in than out, and CPU as tiled",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_tiled), .decide = warp}},
      .scratch = scratch,
      .band = 16},
     {0},

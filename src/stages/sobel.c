@@ -1,7 +1,8 @@
 /* sobel: first derivatives by the 3 x 3 Sobel operator. */
 #include <string.h>
 
-#include "stages/shared/stencil_launch.h"
+#include "stages/shared/sobel_family.h"
+#include "stages/shared/warp_strip_launch.h"
 #include "stages/stage.h"
 #include "stencil/sobel.h"
 
@@ -36,10 +37,18 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return SMP_OK;
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
+static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    (void)io, (void)kernel;
-    return smp_sobel_scratch();
+    static const char *const names[SMP_SOBEL_Y + 1][4] = {{"sobel_warp1", NULL, "sobel_warp3", "sobel_warp4"},
+                                                          {"sobel_warp_x1", NULL, "sobel_warp_x3", "sobel_warp_x4"},
+                                                          {"sobel_warp_y1", NULL, "sobel_warp_y3", "sobel_warp_y4"}};
+    const smp_sobel *g = kernel;
+    const bool bytes = io->in.format == SMP_U8;
+    const smp_bands bands = {.most = bytes ? SMP_SOBEL_BYTES_BAND : SMP_SOBEL_REALS_BAND, .halo = 2};
+    if (!smp_sobel_warp(g, io))
+        return NULL;
+    smp_strip_grid(io, SMP_STRIP_BYTES / smp_sample_size(io->in.format), &bands, grid);
+    return names[g->output][io->in.channels - 1];
 }
 
 static const smp_variant variants[] = {
@@ -49,13 +58,14 @@ static const smp_variant variants[] = {
     {.name = "tiled",
      .help =
          "CPU: three rows in cache, down the columns first, then across; GPU: a tile with its halo in shared memory",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(sobel_tiled),
-                   .cuda = "sobel_tiled0",
-                   .choose = smp_choose_sobel,
-                   .geometry = smp_geometry_sobel}},
-     .scratch = scratch,
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_tiled), .decide = smp_sobel_tiled}},
+     .scratch = smp_sobel_cpu_scratch,
+     .band = 16},
+    {.name = "warp",
+     .help = "GPU: one warp walks down a strip, rows in registers; 8 bits and float, 1, 3 or 4 channels without alpha, "
+             "no fill outside; others and CPU as tiled",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_tiled), .decide = warp}},
+     .scratch = smp_sobel_cpu_scratch,
      .band = 16},
     {0},
 };

@@ -180,8 +180,9 @@ static const smp_variant variants[] = {
                    .cpu = SMP_CPU(spectrogram_naive),
                    .cuda = "spectrogram_naive",
                    .geometry = smp_geometry_pixels}}},
-    {.name = "tiled",
-     .help = "the tiled matrix product of frames with cosines and sines, sums in registers; levels and colours at once",
+    {.name = "register",
+     .help = "the matrix product of frames with cosines and sines as matmul's register, on a CPU as its tiled; levels "
+             "and colours at once",
      .launches = {{.from = SMP_IN,
                    .to = SMP_OUT,
                    .cpu = SMP_CPU(spectrogram_tiled),

@@ -34,7 +34,8 @@ typedef enum smp_unit {
     SMP_UNIT_S,        /* s, ms */
     SMP_UNIT_DB,       /* dB, dBFS */
     SMP_UNIT_DEG,      /* deg */
-    SMP_UNIT_BIT       /* bit */
+    SMP_UNIT_BIT,      /* bit */
+    SMP_UNIT_CODE      /* cv: code values, 0..255 of 8 bits; only where a fraction of full scale is wanted */
 } smp_unit;
 
 typedef struct smp_matrix {
@@ -54,6 +55,7 @@ enum {
     SMP_P_AUTO = 4,      /* a number that also takes the word `auto`, stored as NaN (INT: INT64_MIN) */
     SMP_P_ODD = 8,       /* INT: must be odd */
     SMP_P_POSITIVE = 16, /* the minimum itself is excluded */
+    SMP_P_LEVEL = 64,    /* a level of full scale: a bare number beyond 2 is a code value by mistake */
     SMP_P_PICTURE = 32   /* OPERAND: no number; a matrix of weights, which `light linear` leaves as it is */
 };
 
@@ -167,41 +169,44 @@ typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH } smp_place;
 typedef struct smp_grid {
     unsigned grid[3], block[3];
     unsigned shared_bytes; /* dynamic shared memory */
-    unsigned units;        /* set before a geometry is asked: the device's SMs */
+    unsigned units;        /* set before a geometry is asked, 0 where no device is known: the device's SMs */
     unsigned shared_most;  /* the same: bytes of shared memory that a block may have */
     unsigned blocks_most;  /* the same: blocks that a grid may have in y and z; 0: SMP_GRID_MOST */
     smp_strips strips;     /* for smp_io, from geometries whose kernels read it */
 } smp_grid;
 
+/* The commonest grid: blocks over tiles of the output. Kernels stride by the grid where it has fewer blocks than there
+ * are tiles (GPUs count to 65535 in y). */
+typedef struct smp_tiles {
+    int across, down;     /* of a tile: samples (pixels times channels), rows; across 0: there are no tiles */
+    int block_x, block_y; /* threads of a block */
+} smp_tiles;
+
 /* Grid, block and dynamic shared memory for these views; params is the kernel parameter struct. */
 typedef void smp_geometry_fn(const smp_io *io, const void *params, smp_grid *grid);
 
+/* For a launch whose GPU kernel depends on the work: fills the grid and returns the kernel's name, without formats.
+ * Null: this variant does not serve the work, and the one before it in the list runs instead. Looks at formats,
+ * channels, parameters and where rows begin, so that all strips of a run, which begin alike, have the same kernel. */
+typedef const char *smp_decide_fn(const smp_io *io, const void *params, smp_grid *grid);
+
+/* How a launch says which GPU kernel it is, and over which grid: with `decide`; or with the name `cuda` and one of
+ * `tiles`, `geometry`, and neither, which is smp_geometry_samples (stages/shared/launch_shapes.h). */
 typedef struct smp_launch {
     smp_place from, to;
     smp_cpu_kernel cpu;
     const char *cuda; /* name of the GPU kernel; formats are appended: NAME_u8_f32 (in, out) */
     smp_geometry_fn *geometry;
     bool counts; /* of a stage that can have both kinds of result: this launch adds to the counts */
-    /* Where the GPU kernel depends on the work: the name to use instead of `cuda` (not null either), or null when a GPU
-     * does not need this launch. Looks at channels, parameters and where rows begin: what it says holds for all strips
-     * of a run, which begin alike. */
-    const char *(*choose)(const smp_io *io, const void *params);
-    /* GPU: what to launch instead where a block may not have the shared memory that `geometry` asks for; may be null.
-     */
-    const struct smp_launch *smaller;
+    smp_tiles tiles;
+    smp_decide_fn *decide;
 } smp_launch;
 
 /* Whether a launch runs on this kind of device: one that has a kernel for one kind only is passed over on the other, so
  * that a variant may be one launch on a CPU and two on a GPU. */
 static inline bool smp_launch_runs(const smp_launch *launch, bool gpu)
 {
-    return gpu ? launch->cuda != NULL : launch->cpu.fn[0] != NULL;
-}
-
-/* The name of a launch's GPU kernel, without formats; null: no GPU needs the launch. */
-static inline const char *smp_launch_kernel(const smp_launch *launch, const smp_io *io, const void *params)
-{
-    return launch->choose ? launch->choose(io, params) : launch->cuda;
+    return gpu ? launch->cuda || launch->decide : launch->cpu.fn[0] != NULL;
 }
 
 /* The part of a reduction's result that a launch works on: bytes `at` .. `at + size` of the whole, where io->result
@@ -217,8 +222,20 @@ static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *
     return !(launch->counts && plan->result == SMP_RESULT_CHUNKS);
 }
 
+/* A rung of a stage's ladder. One name means the same in every stage:
+ *   naive     the definition, sample by sample
+ *   tiled     blocks that fit a CPU's caches, or a GPU's shared memory
+ *   padded    GPU: tiled, rows of a tile a pixel longer, so that its columns meet all banks
+ *   swizzled  GPU: no padding, words of a tile exchanged by XOR
+ *   warp      GPU: one-warp blocks that walk down a strip, with their sums in registers
+ *   mma       GPU: as warp, products on tensor cores
+ *   register  GPU: tiled, each thread with a block of results in registers
+ *   interleaved, shuffle  GPU reductions: a tree with growing strides; lanes that add through registers
+ *   private   GPU histograms: a copy for each bank
+ * On a CPU, rungs for GPUs are the same as tiled. A GPU runs the rung below where one does not serve the work: see
+ * smp_decide_fn. */
 typedef struct smp_variant {
-    const char *name;                      /* naive, tiled, padded, ... */
+    const char *name;
     const char *help;                      /* one line: what it changes and what that costs */
     smp_launch launches[SMP_MAX_LAUNCHES]; /* in order; see smp_launch_runs */
     /* Bytes of scratch memory a CPU thread needs for one call; null: none. */

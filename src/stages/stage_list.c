@@ -61,7 +61,7 @@ const smp_variant *smp_variant_find(const smp_variant *variants, const char *nam
 
 static const struct {
     const char *name;
-} units[] = {{""}, {"%"}, {"px"}, {"Hz"}, {"s"}, {"dB"}, {"deg"}, {"bit"}};
+} units[] = {{""}, {"%"}, {"px"}, {"Hz"}, {"s"}, {"dB"}, {"deg"}, {"bit"}, {"cv"}};
 
 const char *smp_unit_name(smp_unit unit)
 {

@@ -266,8 +266,7 @@ static const smp_variant variants[] = {
     {.name = "shuffle",
      .help = "on GPUs lanes add through registers, 16-byte loads: no shared memory",
      .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_chunk_shuffle, false},
-                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_private_any", smp_geometry_count_private, true,
-                   .choose = smp_count_private, .smaller = &smp_count_parts}},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), .counts = true, .decide = smp_count_private}},
      .scratch = smp_stats_scratch},
     {0},
 };

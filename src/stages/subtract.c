@@ -6,7 +6,7 @@ typedef struct params {
 } params;
 
 static const smp_param table[] = {
-    SMP_OPERAND_PARAM("what is taken away: @name, or a fraction of full scale"),
+    SMP_OPERAND_LEVEL("what is taken away: @name, or a fraction of full scale"),
     {0},
 };
 

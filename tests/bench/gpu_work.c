@@ -125,8 +125,8 @@ smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, g
     const smp_step *steps = work->plan->steps;
     work->bytes = picture_bytes(&steps[0]) + (work->last > 0 ? picture_bytes(&steps[work->last]) : 0);
     for (size_t i = 1; i < count; i++)
-        if (steps[i].by >= 0)
-            work->bytes += picture_bytes(&steps[steps[i].by]);
+        if (steps[i].second >= 0)
+            work->bytes += picture_bytes(&steps[steps[i].second]);
     return code;
 }
 
@@ -166,9 +166,9 @@ static smp_code launch(gpu_work *work, int index, smp_error *err)
 {
     const smp_step *step = &work->plan->steps[index];
     const smp_view in = picture_of(work, step->input);
-    const smp_view by = step->by >= 0 ? picture_of(work, step->by) : (smp_view){0};
+    const smp_view second = step->second >= 0 ? picture_of(work, step->second) : (smp_view){0};
     const smp_view out = step->job == SMP_JOB_REDUCE ? in : picture_of(work, index);
-    return smp_step_launch(&work->runs[index], &in, &out, &by, err);
+    return smp_step_launch(&work->runs[index], &in, &out, &second, err);
 }
 
 smp_code gpu_work_launch(gpu_work *work, smp_error *err)
@@ -198,9 +198,12 @@ void gpu_work_variants(const gpu_work *work, char *text, size_t size)
 {
     size_t at = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < work->plan->step_count && at < size; i++)
-        if (work->runs[i].device)
-            at += (size_t)snprintf(text + at, size - at, "%s%s", at ? ", " : "", work->runs[i].variant->name);
+    for (size_t i = 0; i < work->plan->step_count && at < size; i++) {
+        const smp_step_run *run = &work->runs[i];
+        if (run->device)
+            at += (size_t)snprintf(text + at, size - at, "%s%s", at ? ", " : "",
+                                   (run->ran ? run->ran : run->variant)->name);
+    }
 }
 
 smp_view gpu_work_result(const gpu_work *work)

@@ -34,7 +34,7 @@ smp_code gpu_work_launch(gpu_work *work, smp_error *err);
 /* Seconds in kernels since the last launch began, by an event before and one after each; waits. */
 smp_code gpu_work_seconds(gpu_work *work, double *seconds, smp_error *err);
 
-/* The variants that run: "fused", or "tiled, warp" for several. */
+/* The variants that ran, or are asked for where nothing has: "mma", or "tiled, warp" for several. */
 void gpu_work_variants(const gpu_work *work, char *text, size_t size);
 
 /* The result's picture. */

@@ -22,6 +22,7 @@
 #include "pipe/plan.h"
 #include "pipe/program.h"
 #include "run/run.h"
+#include "stages/launch.h"
 
 enum { GPU_LINES = 6, GPU_NAMES = 8 };
 
@@ -330,7 +331,7 @@ CASE_FN void gpu_trace_all(const char *line)
 
 /* Conflicts (wavefronts beyond those that the width needs) and warp instructions of one operation, summed over the
  * launches of kernels whose names begin so. */
-/* Walking kernels load of a 16-byte pack only the part that their taps reach, as nvcc would: lanes still lie 16 bytes
+/* Walking kernels load only the part of a 16-byte pack that their taps reach, as nvcc would: lanes still lie 16 bytes
  * apart, so that this conflicts, and takes no more wavefronts than the whole pack. So do the zeros for the halo of
  * several rows at once, at a picture's sides: rows begin at the same bank. Nothing else may conflict, but asynchronous
  * copies, which depend on where rows lie in global memory. */
@@ -400,11 +401,18 @@ CASE_FN void gpu_copy_rows(smp_device *device, const smp_view *to, const smp_vie
         device->ops->copy_in(device, to->data, to->stride, from->data, from->stride, row, from->rows, &err), SMP_OK);
 }
 
-enum { GPU_ALIGNED = -1 };
+enum { GPU_ALIGNED = -1, GPU_GAP = SMP_ROW_PADDING, GPU_POISON = 0xff /* as f32: NaN */ };
+
+/* Bytes of a row that kernels may read and write: aligned rows own their padding (lib/view.h). */
+CASE_FN int64_t gpu_row_bytes(const smp_view *v)
+{
+    const int64_t row = v->width * v->channels * smp_sample_size(v->format);
+    return smp_view_aligned(v) ? (row + SMP_ROW_PADDING - 1) / SMP_ROW_PADDING * SMP_ROW_PADDING : row;
+}
 
 /* The same rows in memory of their own: `shift` samples from an aligned address, `padding` samples between them, or
- * GPU_ALIGNED: at multiples of SMP_ALIGN, as runs lay them. A view without rows stays as it is. The caller frees
- * *memory. */
+ * GPU_ALIGNED: padded as runs pad them, and GPU_GAP bytes between them. Padding and gaps are poisoned. A view without
+ * rows stays as it is. The caller frees *memory. */
 CASE_FN smp_view gpu_view(smp_device *device, const smp_view *from, int shift, int padding, void **memory)
 {
     smp_view v = *from;
@@ -415,13 +423,34 @@ CASE_FN smp_view gpu_view(smp_device *device, const smp_view *from, int shift, i
         return v;
     v.stride = v.width * v.channels * sample + (padding > 0 ? padding : 0) * sample;
     if (padding < 0)
-        v.stride = (v.stride + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
-    const size_t size = (size_t)(v.stride * v.rows + shift * sample);
-    assert_int_equal(device->ops->alloc(device, size, memory, &err), SMP_OK);
-    assert_int_equal(device->ops->zero(device, *memory, size, &err), SMP_OK);
+        v.stride = (v.stride + SMP_ROW_PADDING - 1) / SMP_ROW_PADDING * SMP_ROW_PADDING + GPU_GAP;
+    const int64_t size = v.stride * v.rows + shift * sample;
+    void *poison = malloc((size_t)size);
+    assert_non_null(poison);
+    memset(poison, GPU_POISON, (size_t)size);
+    assert_int_equal(device->ops->alloc(device, (size_t)size, memory, &err), SMP_OK);
+    assert_int_equal(device->ops->copy_in(device, *memory, size, poison, size, size, 1, &err), SMP_OK);
+    free(poison);
     v.data = (char *)*memory + shift * sample;
     gpu_copy_rows(device, &v, from);
     return v;
+}
+
+/* True when what lies between the rows of a view of gpu_view() is still poisoned. */
+CASE_FN bool gpu_gaps_hold(smp_device *device, const smp_view *v)
+{
+    smp_error err;
+    const int64_t size = v->stride * v->rows;
+    unsigned char *memory = malloc((size_t)size);
+    bool hold = true;
+    assert_non_null(memory);
+    assert_int_equal(device->ops->copy_out(device, memory, size, v->data, size, size, 1, &err), SMP_OK);
+    assert_int_equal(device->ops->sync(device, &err), SMP_OK);
+    for (int64_t y = 0; y < v->rows; y++)
+        for (int64_t i = gpu_row_bytes(v); i < v->stride; i++)
+            hold = hold && memory[y * v->stride + i] == GPU_POISON;
+    free(memory);
+    return hold;
 }
 
 CASE_FN void *gpu_bytes(const void *from, size_t size)
@@ -460,19 +489,22 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
                         [SMP_SCRATCH] = gpu_view(device, &scratch.view, 0, padding < 0 ? padding : 1, &memory[2])};
     if (by && by->memory) {
         second = case_rows(by, top, plan->access == SMP_WHOLE || plan->whole ? c->by->height : bottom);
-        io.by = gpu_view(device, &second.view, shift, 3 * padding, &memory[3]);
+        io.second = gpu_view(device, &second.view, shift, 3 * padding, &memory[3]);
     }
-    const smp_view by_view = io.by;
+    const smp_view by_view = io.second;
+    const smp_io between = {.in = views[SMP_IN], .out = views[SMP_OUT], .second = by_view};
+    const smp_grid known = {.shared_most = (unsigned)device->info.shared_per_block};
+    variant = smp_variant_serving(variant, &between, plan->kernel, &known);
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         if (!smp_launch_runs(&variant->launches[i], true))
             continue;
         io.in = views[variant->launches[i].from];
         io.out = views[variant->launches[i].to];
-        io.by = by_view;
+        io.second = by_view;
         if (!second.memory && variant->launches[i].from == SMP_SCRATCH)
-            io.by = views[SMP_IN];
+            io.second = views[SMP_IN];
         else if (!second.memory && variant->launches[i].to == SMP_SCRATCH)
-            io.by = views[SMP_OUT];
+            io.second = views[SMP_OUT];
         if (device->ops->launch(device, variant, &variant->launches[i], &io, plan, &cost, &err))
             fail_msg("%s %s: %s", c->stage->name, variant->name, err.message);
     }
@@ -485,6 +517,10 @@ CASE_FN uint64_t gpu_views_run(const kernel_case *c, const smp_node_plan *plan, 
         SMP_OK);
     if (device->ops->sync(device, &err))
         fail_msg("%s %s: %s", c->stage->name, variant->name, err.message);
+    const smp_view *const used[] = {&views[SMP_IN], &views[SMP_OUT], &views[SMP_SCRATCH], &by_view};
+    for (int i = 0; i < 4; i++)
+        if (memory[i] && !gpu_gaps_hold(device, used[i]))
+            fail_msg("%s %s wrote between the rows of a view", c->stage->name, variant->name);
     for (int i = 0; i < 4; i++)
         if (memory[i])
             device->ops->free(device, memory[i]);
@@ -544,8 +580,8 @@ CASE_FN void gpu_layouts_check(const kernel_case *c, const gpu_layout *layouts, 
     picture_free(&by);
 }
 
-/* Every variant on aligned rows, packed rows, rows of odd stride and start. What lies between rows stays zero on the
- * device by the emulator's guards alone: use odd widths. */
+/* Every variant on aligned rows, packed rows, rows of odd stride and start. What lies between rows, beyond the padding
+ * that belongs to them, keeps its bytes, and what padding holds changes no sample and no count. */
 CASE_FN void gpu_views_check(const kernel_case *c)
 {
     static const gpu_layout layouts[] = {{0, GPU_ALIGNED}, {0, 0}, {0, 5}, {1, 0}, {3, 16}};

@@ -7,6 +7,7 @@
 #include "matrix_case.h"
 
 #include "device/kernel_table.h"
+#include "stages/launch.h"
 
 /* How samples are kept on both sides of the stage: as planned for it alone; f32 after it; f32 before it as well, since
  * another stage that computes comes first. And f32 before one that only moves samples too, since what comes first is
@@ -111,17 +112,22 @@ CASE_FN void each_kernel(const smp_plan *plan, const char *variant, kernel_seen 
             continue;
         planned_kernel k = {.step = step, .variant = variant_of(step, variant)};
         bool some = false;
+        const smp_io views = {.in = planned_view(&step->in, plan->steps[step->input].storage),
+                              .out = planned_view(&step->out, step->storage)};
+        const smp_grid known = {.units = 0}; /* no device: none lacks shared memory */
+        const smp_variant *serving = smp_variant_serving(k.variant, &views, step->work.kernel, &known);
         for (int n = 0; n < SMP_MAX_LAUNCHES; n++) {
-            const smp_launch *launch = &k.variant->launches[n];
+            const smp_launch *launch = &serving->launches[n];
             bool runs = smp_launch_runs(launch, true);
+            smp_grid grid = known;
             smp_format in = launch->from == SMP_SCRATCH ? SMP_F32 : plan->steps[step->input].storage;
             smp_format out = launch->to == SMP_SCRATCH ? SMP_F32 : step->storage;
             smp_io io = {.in = planned_view(&step->in, in), .out = planned_view(&step->out, out)};
             if (launch->from == SMP_SCRATCH)
-                io.by = planned_view(&step->in, plan->steps[step->input].storage);
+                io.second = planned_view(&step->in, plan->steps[step->input].storage);
             else if (launch->to == SMP_SCRATCH)
-                io.by = planned_view(&step->out, step->storage);
-            const char *kernel = runs ? smp_launch_kernel(launch, &io, step->work.kernel) : NULL;
+                io.second = planned_view(&step->out, step->storage);
+            const char *kernel = runs ? smp_launch_decide(launch, &io, step->work.kernel, &grid) : NULL;
             some = some || runs;
             if (!kernel)
                 continue;

@@ -319,7 +319,7 @@ CASE_FN uint64_t case_run(const kernel_case *c, const smp_node_plan *plan, const
                 continue;
             smp_io io = {.out = *place[launch->to],
                          .in = *place[launch->from],
-                         .by = by_window.view,
+                         .second = by_window.view,
                          .table = plan->table,
                          .result = result ? (char *)result + at : NULL,
                          .clipped = &clipped};

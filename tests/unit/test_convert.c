@@ -57,7 +57,7 @@ static void integers_to_float_is_one_division_and_comes_back(void **state)
         for (int v = 0; v <= (int)white; v++) {
             float x = picture_get(&out, v, 0, 0);
             assert_true(x == (float)v / white);
-            assert_true(smp_round_to(smp_convert(x, 1.f, white), white) == (float)v);
+            assert_true(smp_round_to(smp_convert_value(x, 1.f, white), white) == (float)v);
         }
         picture_free(&out);
     }

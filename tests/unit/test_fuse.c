@@ -17,6 +17,7 @@ static const char *const points[] = {"invert",
                                      "levels black=90% white=20%",
                                      "levels white=70% gamma=1.4",
                                      "threshold 40%",
+                                     "posterise 5",
                                      "add 10%",
                                      "subtract 25%",
                                      "multiply 130%",
@@ -211,13 +212,12 @@ static void what_others_read_stays(void **state)
 static void steps_swallow_what_rises_before_them(void **state)
 {
     (void)state;
-    static const smp_sample_op line = {
-        .kind = SMP_SAMPLE_OP_LINE, .white = 255, .a = 12.75f, .b = 1.8181819f, .c = 255};
-    static const smp_sample_op falls = {.kind = SMP_SAMPLE_OP_LINE, .white = 255, .a = 255, .b = -1.5f, .c = 255};
-    static const smp_sample_op step = {.kind = SMP_SAMPLE_OP_STEP, .white = 255, .a = 102};
-    static const smp_sample_op never = {.kind = SMP_SAMPLE_OP_STEP, .white = 255, .a = 255.5f};
-    static const smp_sample_op always = {.kind = SMP_SAMPLE_OP_STEP, .white = 255, .a = -1};
-    static const smp_sample_op negative = {.kind = SMP_SAMPLE_OP_NEGATIVE, .white = 255};
+    const smp_sample_op line = SMP_SAMPLE_OP(levels_line, .black = 12.75f, .scale = 1.8181819f, .top = 255);
+    const smp_sample_op falls = SMP_SAMPLE_OP(levels_line, .black = 255, .scale = -1.5f, .top = 255);
+    const smp_sample_op step = SMP_SAMPLE_OP(threshold_step, .level = 102, .white = 255);
+    const smp_sample_op never = SMP_SAMPLE_OP(threshold_step, .level = 255.5f, .white = 255);
+    const smp_sample_op always = SMP_SAMPLE_OP(threshold_step, .level = -1, .white = 255);
+    const smp_sample_op negative = SMP_SAMPLE_OP(invert, .white = 255);
     const struct {
         smp_op_chain map;
         int count;
@@ -237,7 +237,7 @@ static void steps_swallow_what_rises_before_them(void **state)
             /* any bits; values about the codes; floats next to each other about the step that came out */
             const float v = k % 3 == 0   ? smp_from_bits(r)
                             : k % 3 == 1 ? (float)(r % 512) - 100 + (float)(r >> 16) / 65536
-                                         : smp_from_bits(smp_bits(map.op[0].a) + r % 64 - 32);
+                                         : smp_from_bits((uint32_t)map.op[0].params[0] + r % 64 - 32);
             const float want = smp_op_chain_sample(&cases[i].map, v, 0), got = smp_op_chain_sample(&map, v, 0);
             if (smp_bits(want) != smp_bits(got))
                 fail_msg("case %zu: %a gives %a, not %a", i, (double)v, (double)got, (double)want);

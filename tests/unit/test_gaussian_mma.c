@@ -64,7 +64,7 @@ static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
                             .in = bytes_shape(sizes[s].width, sizes[s].height, sizes[s].channels),
                             .seed = (uint64_t)s};
         smp_trace trace = {0};
-        gpu_case_trace(&c, "fused", sizes[s].strip, &trace);
+        gpu_case_trace(&c, "mma", sizes[s].strip, &trace);
         smp_trace_free(&trace);
     }
 }
@@ -76,7 +76,7 @@ static void both_passes_use_shared_memory_without_conflicts(void **state)
         const gpu_case c = {.lines = {"gaussian 1.75px"}, .in = bytes_shape(384 / channels, 24, channels), .seed = 7};
         const char *kernel = "gaussian_banded7_";
         smp_trace trace = {0};
-        gpu_case_trace(&c, "fused", 0, &trace);
+        gpu_case_trace(&c, "mma", 0, &trace);
         assert_int_equal(trace.count, 1);
         assert_true(gpu_instructions(&trace, kernel, SMP_SHARED_ASYNC) > 0);
         assert_true(gpu_instructions(&trace, kernel, SMP_SHARED_STORE) > 0);
@@ -91,7 +91,22 @@ static void both_passes_use_shared_memory_without_conflicts(void **state)
     }
 }
 
-/* One launch where the tensor cores' kernels apply, whatever the channels. */
+static void kernel_of(const gpu_job *job, const char *variant, char *kernel, size_t size, size_t *launches)
+{
+    smp_trace trace = {0};
+    smp_run_report report = {0};
+    picture out;
+    smp_simt_set_trace(&trace);
+    gpu_run(job, gpu_simt(), variant, 0, &out, &report);
+    smp_simt_set_trace(NULL);
+    snprintf(kernel, size, "%s", trace.launches[0].kernel);
+    *launches = trace.count;
+    picture_free(&out);
+    smp_run_report_free(&report);
+    smp_trace_free(&trace);
+}
+
+/* One launch where the tensor cores' kernels apply, whatever the channels; the rung below has kernels of its own. */
 static void tensor_cores_take_radii_of_4_to_12(void **state)
 {
     (void)state;
@@ -102,18 +117,19 @@ static void tensor_cores_take_radii_of_4_to_12(void **state)
                 snprintf(line, sizeof line, "gaussian %gpx edge=constant fill=%d", radius / 4., filled);
                 const gpu_case c = {.lines = {line}, .in = bytes_shape(9, 9, channels)};
                 gpu_job job = gpu_job_make(&c);
-                smp_trace trace = {0};
-                smp_run_report report = {0};
-                picture out;
-                smp_simt_set_trace(&trace);
-                gpu_run(&job, gpu_simt(), "fused", 0, &out, &report);
-                smp_simt_set_trace(NULL);
+                char kernel[96], below[48] = "gaussian_rows_tiled_u8_f32";
+                size_t launches;
+                kernel_of(&job, "mma", kernel, sizeof kernel, &launches);
                 const bool banded = radius >= 4 && radius <= 12 && channels <= 4 && radius * channels <= 40 && !filled;
-                assert_true(banded == !strncmp(trace.launches[0].kernel, "gaussian_banded", 15));
-                assert_true(!banded || trace.count == 1);
-                picture_free(&out);
-                smp_run_report_free(&report);
-                smp_trace_free(&trace);
+                assert_true(banded == !strncmp(kernel, "gaussian_banded", 15));
+                assert_true(!banded || launches == 1);
+                kernel_of(&job, "warp", kernel, sizeof kernel, &launches);
+                const bool one = channels != 2 && channels != 5 && !filled;
+                const int taken = radius <= 4 ? radius : radius <= 8 ? 8 : radius <= 12 ? 12 : 16;
+                if (one)
+                    snprintf(below, sizeof below, "gaussian_warp%d_%d_u8_u8", taken, channels);
+                assert_string_equal(kernel, below);
+                assert_int_equal(launches, one ? 1 : 2);
                 gpu_job_free(&job);
             }
 }

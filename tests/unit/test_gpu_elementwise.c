@@ -20,6 +20,7 @@ static const char *const lines[] = {
     "levels black=10% white=80%",
     "levels black=90% white=20% gamma=1.4",
     "threshold 40%",
+    "posterise 6",
     "add 10%",
     "subtract 12.5%",
     "multiply 130%",

@@ -24,7 +24,7 @@ static void every_border_and_radius_does(void **state)
         "gaussian 3px truncate=2.5 edge=zero",
         "gaussian 4px edge=constant fill=1",
         "gaussian 1px edge=constant fill=0.3",
-        "gaussian 5px edge=reflect",                /* past the fused kernel */
+        "gaussian 5px edge=reflect",                /* past the warp kernels */
         "gaussian 20px truncate=3.4 edge=mirror",   /* weights in a table, batches of rows */
         "gaussian 100px truncate=2.8 edge=reflect", /* lines in groups of taps */
     };
@@ -102,7 +102,7 @@ static void memory_for_a_picture_between_is_taken_where_two_launches_run(void **
             const smp_step *step = &job.plan->steps[k];
             if (step->stage != &smp_stage_gaussian)
                 continue;
-            const smp_variant *variant = smp_variant_find(step->stage->variants, "fused");
+            const smp_variant *variant = smp_step_default(step);
             const smp_format from = job.plan->steps[step->input].storage;
             print_message("%s, blur %d\n", cases[i].line, found + 1);
             assert_int_equal(smp_step_uses_scratch(step, from, &step->work, variant, true),
@@ -234,7 +234,7 @@ static void no_order_of_threads_matters_and_no_mistake_is_made(void **state)
     gpu_trace_all("gaussian 1px truncate=2 edge=reflect");
     const gpu_case c = {.lines = {"gaussian 4.5px edge=mirror"}, .in = case_shape(40, 50, 1, SMP_F32), .seed = 2};
     smp_trace trace = {0};
-    gpu_case_trace(&c, "fused", 0, &trace); /* radius 18: batches of rows */
+    gpu_case_trace(&c, "warp", 0, &trace); /* radius 18: batches of rows */
     assert_int_equal(trace.count, 2);
     smp_trace_free(&trace);
 }
@@ -247,7 +247,7 @@ static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
             .lines = {"gaussian 1px truncate=2"}, .in = case_shape(512, 40, f ? 3 : 1, (smp_format)f), .seed = 7};
         for (int tiled = 0; tiled < 2; tiled++) {
             smp_trace trace = {0};
-            gpu_case_trace(&c, tiled ? "tiled" : "fused", 0, &trace);
+            gpu_case_trace(&c, tiled ? "tiled" : "warp", 0, &trace);
             assert_int_equal(trace.count, tiled ? 2 : 1);
             const char *kernel = "gaussian_";
             for (int op = 0; op < SMP_SHARED_OPS; op++)

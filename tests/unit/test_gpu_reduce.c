@@ -101,7 +101,7 @@ static void *reduce(const kernel_case *c, const smp_node_plan *plan, const smp_v
         void *memory = NULL;
         smp_io io = {.in = gpu_view(device, &rows.view, shift, padding, &memory), .result = result};
         io.out = io.in;
-        for (int i = 0; i < SMP_MAX_LAUNCHES && variant->launches[i].cuda; i++)
+        for (int i = 0; i < SMP_MAX_LAUNCHES && smp_launch_runs(&variant->launches[i], true); i++)
             if (device->ops->launch(device, variant, &variant->launches[i], &io, plan, &cost, &err))
                 fail_msg("%s %s: %s", c->stage->name, variant->name, err.message);
         assert_int_equal(device->ops->sync(device, &err), SMP_OK);

@@ -1,8 +1,9 @@
-/* box, convolve, correlate, sobel, laplacian and sharpen on GPUs, emulated: every variant gives the definition's bytes,
- * in any order of threads and without mistakes, and shared memory is used without conflicts. (gaussian has a file of
- * its own.) */
+/* box, convolve, correlate, sobel, laplacian, median and sharpen on GPUs, emulated: every variant gives the
+ * definition's bytes, in any order of threads and without mistakes, and shared memory is used without conflicts.
+ * (gaussian has a file of its own.) */
 #include "gpu_case.h"
 
+#include "run/step.h"
 #include "stages/shared/kernel_matrix.h"
 
 extern const smp_stage smp_stage_sobel, smp_stage_box, smp_stage_convolve, smp_stage_sharpen;
@@ -15,6 +16,7 @@ static void every_variant_gives_the_definitions_bytes(void **state)
     gpu_matrix("sobel");
     gpu_matrix("laplacian edge=wrap");
     gpu_matrix("sharpen 0.8 sigma=1px threshold=2%");
+    gpu_matrix("median 5px edge=reflect");
 }
 
 static void every_border_size_and_output_does(void **state)
@@ -35,6 +37,9 @@ static void every_border_size_and_output_does(void **state)
         "sobel edge=reflect",
         "laplacian edge=mirror",
         "laplacian neighbours=8 edge=constant fill=1",
+        "median 3px edge=wrap",
+        "median 5px edge=constant fill=0.3",
+        "median 5px edge=mirror",
         "sharpen 2 sigma=2px edge=reflect",
         "sharpen 1 sigma=5px edge=mirror",
         "sharpen 1 sigma=1px edge=zero",
@@ -182,13 +187,71 @@ static void shared_memory_conflicts_nowhere_but_in_parts_of_packs(void **state)
         for (int f = 0; f < 2; f++) {
             const gpu_case c = {
                 .lines = {lines[i]}, .in = case_shape(256, 35, f ? 3 : 1, f ? SMP_F32 : SMP_U8), .seed = 7};
+            for (int warp = 0; warp < 2; warp++) {
+                smp_trace trace = {0};
+                gpu_case_trace(&c, warp ? "warp" : "tiled", 0, &trace);
+                for (size_t k = 0; k < trace.count; k++)
+                    gpu_packs_check(&trace.launches[k]);
+                assert_true(gpu_instructions(&trace, "", SMP_SHARED_LOAD) > 0);
+                smp_trace_free(&trace);
+            }
+        }
+}
+
+/* `tiled` is the tiled kernel, `warp` the one-warp kernel where it serves, else the tiled one. */
+static void every_rung_launches_its_own_kernel(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *tiled, *warp;
+        smp_format format;
+        int channels;
+    } rows[] = {
+        {"sobel", "sobel_tiled1_u8_u8", "sobel_warp1_u8_u8", SMP_U8, 1},
+        {"sobel output=x", "sobel_tiled3_f32_f32", "sobel_warp_x3_f32_f32", SMP_F32, 3},
+        {"sobel", "sobel_tiled1_u16_u16", "sobel_tiled1_u16_u16", SMP_U16, 1},
+        {"convolve [1 2 1; 0 1 3; -1 0 2]", "convolve_tiled_u8_u8", "convolve_warp3_3_u8_u8", SMP_U8, 3},
+        {"convolve [1 2 1]", "convolve_tiled_u8_u8", "convolve_tiled_u8_u8", SMP_U8, 3},
+        {"box 5px", "box_rows_tiled_u8_f32", "box_warp5_3_u8_u8", SMP_U8, 3},
+        {"box 6px", "box_rows_tiled_u8_f32", "box_rows_tiled_u8_f32", SMP_U8, 3},
+        {"sharpen 1 sigma=1px", "gaussian_rows_tiled_f32_f32", "sharpen_warp4_1_f32_f32", SMP_F32, 1},
+        {"sharpen 1 sigma=1px", "gaussian_rows_tiled_u16_f32", "gaussian_rows_tiled_u16_f32", SMP_U16, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gpu_case c = {.lines = {rows[i].line}, .in = case_shape(40, 30, rows[i].channels, rows[i].format)};
+        c.in.alpha = false;
+        gpu_job job = gpu_job_make(&c);
+        for (int warp = 0; warp < 2; warp++) {
             smp_trace trace = {0};
-            gpu_case_trace(&c, "tiled", 0, &trace);
-            for (size_t k = 0; k < trace.count; k++)
-                gpu_packs_check(&trace.launches[k]);
-            assert_true(gpu_instructions(&trace, "", SMP_SHARED_LOAD) > 0);
+            smp_run_report report = {0};
+            picture out;
+            smp_simt_set_trace(&trace);
+            gpu_run(&job, gpu_simt(), warp ? "warp" : "tiled", 0, &out, &report);
+            smp_simt_set_trace(NULL);
+            const char *want = warp ? rows[i].warp : rows[i].tiled;
+            assert_string_equal(trace.launches[0].kernel, want);
+            assert_string_equal(report.steps[0].variant, strstr(want, "tiled") ? "tiled" : "warp");
+            picture_free(&out);
+            smp_run_report_free(&report);
             smp_trace_free(&trace);
         }
+        gpu_job_free(&job);
+    }
+}
+
+static void windows_conflict_nowhere_whatever_the_channels(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 8; channels++) {
+        const gpu_case c = {.lines = {channels % 2 ? "median 5px" : "median 3px"},
+                            .in = case_shape(60, 33, channels, channels % 3 ? SMP_F32 : SMP_U8),
+                            .seed = 7};
+        smp_trace trace = {0};
+        gpu_case_trace(&c, "tiled", 0, &trace);
+        assert_true(gpu_instructions(&trace, "median_tiled", SMP_SHARED_LOAD) > 0);
+        assert_int_equal(gpu_conflicts(&trace, "median_tiled", SMP_SHARED_LOAD), 0);
+        smp_trace_free(&trace);
+    }
 }
 
 static void five_channels_take_turns_at_the_banks(void **state)
@@ -199,6 +262,23 @@ static void five_channels_take_turns_at_the_banks(void **state)
     gpu_case_trace(&c, "tiled", 0, &trace);
     assert_true(gpu_conflicts(&trace, "sobel_tiled0", SMP_SHARED_LOAD) > 0);
     smp_trace_free(&trace);
+}
+
+/* Kernels may use the padding of aligned rows, so that whoever lays out rows must give them some (lib/view.h). */
+static void rows_of_a_run_own_their_padding(void **state)
+{
+    (void)state;
+    for (int64_t width = 1; width < 200; width++)
+        for (int channels = 1; channels <= SMP_MAX_CHANNELS; channels++)
+            for (int f = 0; f < SMP_FORMATS; f++) {
+                const smp_shape shape = case_shape(width, 3, channels, (smp_format)f);
+                const smp_view view = smp_probe_view(&shape, (smp_format)f, 3);
+                const smp_step step = {.in = shape, .out = shape};
+                smp_view scratch = smp_probe_view(&shape, SMP_F32, 3);
+                scratch.stride = smp_step_scratch_stride(&step);
+                assert_int_equal(smp_view_aligned(&view), width > 1); /* one pixel: packed, as sound is */
+                assert_true(smp_view_aligned(&scratch));
+            }
 }
 
 int main(void)
@@ -214,6 +294,9 @@ int main(void)
         cmocka_unit_test(any_alignment_and_window_will_do),
         cmocka_unit_test(no_order_of_threads_matters_and_no_mistake_is_made),
         cmocka_unit_test(shared_memory_conflicts_nowhere_but_in_parts_of_packs),
+        cmocka_unit_test(windows_conflict_nowhere_whatever_the_channels),
+        cmocka_unit_test(every_rung_launches_its_own_kernel),
+        cmocka_unit_test(rows_of_a_run_own_their_padding),
         cmocka_unit_test(five_channels_take_turns_at_the_banks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -436,13 +436,13 @@ static void the_first_of_several_pictures_is_read_with_a_note(void **context)
     uint8_t *twice = put_in(plain, size, size, plain, size);
     read_with_notes(twice, 2 * size, &q, notes, sizeof notes);
     assert_same_picture(&p, &q);
-    assert_string_equal(notes, "another JPEG follows the first, which alone is read\n");
+    assert_string_equal(notes, "another JPEG follows; only the first is read\n");
     free_picture(&q);
     size_t n = put_marker(marker, 0xE2, index, sizeof index);
     uint8_t *several = put_in(twice, 2 * size, 2, marker, n);
     read_with_notes(several, 2 * size + n, &q, notes, sizeof notes);
     assert_same_picture(&p, &q);
-    assert_string_equal(notes, "the file holds 3 pictures (MPO); the first alone is read\n");
+    assert_string_equal(notes, "the file holds 3 pictures (MPO); only the first is read\n");
     free_picture(&q);
     free_picture(&p);
     free(plain);

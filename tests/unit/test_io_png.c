@@ -349,7 +349,7 @@ static void the_first_of_several_pictures_is_read_with_a_note(void **context)
         read_with_notes(file, twice ? 2 * n : n, &p, notes, sizeof notes);
         assert_int_equal(p.data[0], 0x80);
         assert_non_null(strstr(notes, "an animation of 7 pictures"));
-        assert_int_equal(strstr(notes, "another PNG follows the first") != NULL, twice);
+        assert_int_equal(strstr(notes, "another PNG follows;") != NULL, twice);
         free_picture(&p);
     }
 }

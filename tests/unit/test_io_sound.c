@@ -505,7 +505,7 @@ static void sound_behind_an_id3_tag_is_read(void **context)
     smp_error err = {0};
     picture q;
     assert_int_equal(read_memory((const uint8_t *)"ID3\3\0\0\0\0\0\0\xFF\xFB\x90\x64", 14, &q, &err), SMP_E_DECODE);
-    assert_string_equal(err.message, "is an MP3 sound, which is not read");
+    assert_string_equal(err.message, "is an MP3 sound, which is not supported");
 }
 
 static void other_kinds_of_wav_are_read(void **context)
@@ -840,8 +840,8 @@ static void hostile_wav_headers_are_refused(void **context)
         smp_code code;
         const char *says;
     } cases[] = {
-        {20, 2, "\2\0", SMP_E_DECODE, "the WAV's samples are Microsoft ADPCM, which is not read"},
-        {20, 2, "\x11\0", SMP_E_DECODE, "the WAV's samples are IMA ADPCM, which is not read"},
+        {20, 2, "\2\0", SMP_E_DECODE, "the WAV's samples are Microsoft ADPCM, which is not supported"},
+        {20, 2, "\x11\0", SMP_E_DECODE, "the WAV's samples are IMA ADPCM, which is not supported"},
         {22, 2, "\0\0", SMP_E_DECODE, NULL},             /* no channels */
         {22, 2, "\xFF\xFF", SMP_E_DECODE, NULL},         /* 65535 */
         {24, 4, "\0\0\0\0", SMP_E_DECODE, NULL},         /* no rate */

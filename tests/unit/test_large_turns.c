@@ -51,11 +51,11 @@ static void assert_band(smp_cpu_fn *fn, int shape, const smp_io *io, const smp_o
             char poison[16];
             int64_t sx, sy;
             memset(poison, POISON, sizeof poison);
-            smp_transpose_source(turn->how, in->width, in->height, x, y, &sx, &sy);
+            smp_transpose_source(turn->orientation, in->width, in->height, x, y, &sx, &sy);
             const char *wanted = (const char *)smp_row(in, sy) + sx * (int64_t)pixel;
             if (memcmp(got, y >= y0 && y < y1 ? wanted : poison, pixel))
-                fail_msg("%d bytes a pixel, turn %d, rows %lld to %lld: pixel %lld, %lld", (int)pixel, turn->how,
-                         (long long)y0, (long long)y1, (long long)x, (long long)y);
+                fail_msg("%d bytes a pixel, turn %d, rows %lld to %lld: pixel %lld, %lld", (int)pixel,
+                         turn->orientation, (long long)y0, (long long)y1, (long long)x, (long long)y);
         }
 }
 
@@ -81,10 +81,10 @@ static void large_results_are_turned_alike_by_every_instruction_set(void **conte
         smp_cpu_fn *fn = tiled->launches[0].cpu.fn[set];
         assert_non_null(fn);
         for (int shape = 0; shape < 4; shape++)
-            for (int how = 0; how < 8; how++) {
-                const smp_orientation turn = {.how = how};
+            for (int orientation = 0; orientation < 8; orientation++) {
+                const smp_orientation turn = {.orientation = orientation};
                 const int64_t w = shapes[shape].width, h = shapes[shape].height;
-                const bool swap = how & SMP_ORIENT_SWAP;
+                const bool swap = orientation & SMP_ORIENT_SWAP;
                 smp_io io = {.in = view_of(from, shape, w, h), .out = view_of(to, shape, swap ? h : w, swap ? w : h)};
                 assert_in_range(io.in.stride * h, 1 << 25, BYTES); /* else it would not be written past the caches */
                 assert_band(fn, shape, &io, &turn, 0, 17);

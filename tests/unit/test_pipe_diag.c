@@ -179,13 +179,13 @@ static void warnings_tell_what_is_unused(void **state)
            "measure\n"
            "from @input\n"
            "negate\n",
-           "t.pipe:1:7: warning: parameter 'a' is used by nothing\n"
+           "t.pipe:1:7: warning: parameter 'a' is not used\n"
            "   1 | param a = 1\n"
            "     |       ^\n"
-           "t.pipe:2:15: warning: '@x' is used by nothing\n"
+           "t.pipe:2:15: warning: '@x' is not used\n"
            "   2 | soften 2px -> @x\n"
            "     |               ^~\n"
-           "t.pipe:4:1: warning: the result of 'soften' is used by nothing\n"
+           "t.pipe:4:1: warning: the result of 'soften' is not used\n"
            "   4 | soften 3px\n"
            "     | ^~~~~~\n");
 }

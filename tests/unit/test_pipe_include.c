@@ -189,12 +189,12 @@ static void an_include_is_a_stage_of_its_own_scope(void **state)
     assert_int_equal(c.diags.count, 0);
     const smp_program *p = c.program;
     assert_int_equal(p->node_count, 5);
-    assert_int_equal(p->nodes[1].input, 0); /* soften reads what flowed in */
-    assert_int_equal(p->nodes[2].input, 0); /* @input is that too */
-    assert_int_equal(p->nodes[2].by, 1);    /* its own @soft */
+    assert_int_equal(p->nodes[1].input, 0);  /* soften reads what flowed in */
+    assert_int_equal(p->nodes[2].input, 0);  /* @input is that too */
+    assert_int_equal(p->nodes[2].second, 1); /* its own @soft */
     assert_int_equal(p->nodes[3].input, 2);
-    assert_int_equal(p->nodes[3].by, 0); /* the outer @soft */
-    assert_int_equal(p->nodes[4].by, 2);
+    assert_int_equal(p->nodes[3].second, 0); /* the outer @soft */
+    assert_int_equal(p->nodes[4].second, 2);
     assert_int_equal(p->nodes[1].light, SMP_LIGHT_LINEAR);
     assert_int_equal(p->nodes[3].light, SMP_LIGHT_ENCODED);
     assert_int_equal(p->param_count, 1); /* only the main text's are public */

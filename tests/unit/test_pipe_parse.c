@@ -31,7 +31,7 @@ static void the_reference_example_parses(void **state)
     };
     for (size_t i = 0; i < 6; i++) {
         assert_int_equal(p->nodes[i].input, inputs[i]);
-        assert_int_equal(p->nodes[i].by, i == 4 ? 2 : SMP_NODE_NONE);
+        assert_int_equal(p->nodes[i].second, i == 4 ? 2 : SMP_NODE_NONE);
         assert_string_equal(p->nodes[i].label, labels[i]);
     }
     assert_string_equal(p->nodes[5].name, "page");
@@ -116,10 +116,10 @@ static void every_type_takes_what_it_documents(void **state)
     combine_params combine;
     pipe_params(&c, 6, &combine);
     assert_true(!combine.by.is_tap && combine.by.value == 0.5);
-    assert_int_equal(c.program->nodes[6].by, SMP_NODE_NONE);
+    assert_int_equal(c.program->nodes[6].second, SMP_NODE_NONE);
     pipe_params(&c, 7, &combine);
     assert_true(combine.by.is_tap);
-    assert_int_equal(c.program->nodes[7].by, SMP_NODE_INPUT);
+    assert_int_equal(c.program->nodes[7].second, SMP_NODE_INPUT);
     measure_params measure;
     pipe_params(&c, 8, &measure);
     assert_string_equal(measure.name, "a \"b\" \\");
@@ -220,7 +220,7 @@ static void branches_light_and_saves_are_kept(void **state)
     assert_int_equal(p->nodes[0].light, SMP_LIGHT_LINEAR);
     assert_int_equal(p->nodes[1].light, SMP_LIGHT_ENCODED);
     assert_int_equal(p->nodes[1].input, SMP_NODE_INPUT);
-    assert_int_equal(p->nodes[3].by, 0);
+    assert_int_equal(p->nodes[3].second, 0);
     assert_int_equal(p->output, 0);
     assert_int_equal(p->save_count, 2);
     assert_int_equal(p->saves[0].node, 0);

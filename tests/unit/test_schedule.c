@@ -27,7 +27,7 @@ static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
     int64_t height = 1 + random_below(60);
     for (int i = 0; i < STEPS; i++) {
         smp_step *s = &steps[i];
-        *s = (smp_step){.job = i ? SMP_JOB_STAGE : SMP_JOB_SOURCE, .input = -1, .by = -1, .reduced_by = -1};
+        *s = (smp_step){.job = i ? SMP_JOB_STAGE : SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1};
         s->out.height = height;
         s->out.width = 5;
         if (i == 0)
@@ -36,34 +36,34 @@ static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
         if (steps[s->input].job == SMP_JOB_REDUCE)
             s->input = 0;
         if (random_below(4) == 0) {
-            int by = (int)random_below((uint32_t)i);
-            s->by = steps[by].job == SMP_JOB_REDUCE ? -1 : by;
+            int second = (int)random_below((uint32_t)i);
+            s->second = steps[second].job == SMP_JOB_REDUCE ? -1 : second;
         }
         if (random_below(2))
             s->reach_up = random_below(9), s->reach_down = random_below(9);
         s->whole_input = random_below(6) == 0;
-        if (!s->whole_input && s->by < 0 && i < STEPS - 1 && random_below(6) == 0) {
+        if (!s->whole_input && s->second < 0 && i < STEPS - 1 && random_below(6) == 0) {
             s->job = SMP_JOB_REDUCE;
             s->reach_up = s->reach_down = 0;
         }
         s->out.height = steps[s->input].out.height;
-        if (s->by >= 0 && steps[s->by].out.height != s->out.height)
-            s->by = -1;
-        if (s->job == SMP_JOB_STAGE && s->by < 0 && !s->whole_input && s->out.height > 1 && random_below(6) == 0) {
+        if (s->second >= 0 && steps[s->second].out.height != s->out.height)
+            s->second = -1;
+        if (s->job == SMP_JOB_STAGE && s->second < 0 && !s->whole_input && s->out.height > 1 && random_below(6) == 0) {
             int64_t start = random_below((uint32_t)s->out.height); /* some of its input's rows */
             s->out.height = 1 + random_below((uint32_t)(s->out.height - start));
             s->reach_up = -start;
             s->reach_down = start;
         }
         s->phase = steps[s->input].phase + s->whole_input;
-        if (s->by >= 0)
-            s->phase = (int)smp_max_i64(s->phase, steps[s->by].phase + s->whole_input);
+        if (s->second >= 0)
+            s->phase = (int)smp_max_i64(s->phase, steps[s->second].phase + s->whole_input);
         plan->phases = (int)smp_max_i64(plan->phases, s->phase + 1);
     }
     for (int i = 1; i < STEPS; i++) {
         steps[steps[i].input].frame |= steps[steps[i].input].phase < steps[i].phase;
-        if (steps[i].by >= 0)
-            steps[steps[i].by].frame |= steps[steps[i].by].phase < steps[i].phase;
+        if (steps[i].second >= 0)
+            steps[steps[i].second].frame |= steps[steps[i].second].phase < steps[i].phase;
     }
     sinks[0] = (smp_sink){.step = STEPS - 1};
 }
@@ -114,8 +114,8 @@ static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
                         assert_int_equal(rows[i].to % plan.row_multiple, 0);
                     if (i > 0)
                         check_reads(&plan, i, steps[i].input, rows, base, windows);
-                    if (steps[i].by >= 0)
-                        check_reads(&plan, i, steps[i].by, rows, base, windows);
+                    if (steps[i].second >= 0)
+                        check_reads(&plan, i, steps[i].second, rows, base, windows);
                 }
             }
         assert_int_equal(done[STEPS - 1], steps[STEPS - 1].out.height);
@@ -129,9 +129,9 @@ static void windows_do_not_grow_with_the_height(void **unused)
 {
     (void)unused;
     smp_step steps[3] = {
-        {.job = SMP_JOB_SOURCE, .input = -1, .by = -1, .reduced_by = -1},
-        {.job = SMP_JOB_STAGE, .input = 0, .by = -1, .reduced_by = -1, .reach_up = 8, .reach_down = 8},
-        {.job = SMP_JOB_STAGE, .input = 1, .by = -1, .reduced_by = -1, .reach_up = 3, .reach_down = 3}};
+        {.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
+        {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reach_up = 8, .reach_down = 8},
+        {.job = SMP_JOB_STAGE, .input = 1, .second = -1, .reduced_by = -1, .reach_up = 3, .reach_down = 3}};
     smp_sink sink = {.step = 2};
     smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
     smp_window low[3], high[3];
@@ -150,9 +150,9 @@ static void rows_before_a_part_are_neither_computed_nor_kept(void **unused)
 {
     (void)unused;
     smp_step steps[3] = {
-        {.job = SMP_JOB_SOURCE, .input = -1, .by = -1, .reduced_by = -1},
-        {.job = SMP_JOB_STAGE, .input = 0, .by = -1, .reduced_by = -1, .reach_up = 2, .reach_down = 2},
-        {.job = SMP_JOB_STAGE, .input = 1, .by = -1, .reduced_by = -1, .reach_up = -5000, .reach_down = 5000}};
+        {.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
+        {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reach_up = 2, .reach_down = 2},
+        {.job = SMP_JOB_STAGE, .input = 1, .second = -1, .reduced_by = -1, .reach_up = -5000, .reach_down = 5000}};
     smp_sink sink = {.step = 2};
     smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
     smp_window windows[3];

@@ -27,7 +27,7 @@ static picture shown(const char *statement, const picture *in, const smp_shape *
     outcome o = {0};
     assert_non_null(program);
     assert_true(plan_lines(program, shape, false, &plan));
-    run_plan(plan, in, "tiled", 0, device, &o);
+    run_plan(plan, in, "register", 0, device, &o);
     smp_run_report_free(&o.report);
     smp_plan_free(plan);
     smp_program_free(program);
@@ -196,7 +196,7 @@ static void tiles_have_no_conflicts(void **state)
     (void)state;
     const gpu_case c = {.lines = {"spectrogram size=64 hop=16"}, .in = sound(500, 1)};
     smp_trace trace = {0};
-    gpu_case_trace(&c, "tiled", 0, &trace);
+    gpu_case_trace(&c, "register", 0, &trace);
     assert_int_equal(gpu_conflicts(&trace, "spectrogram_tiled", SMP_SHARED_LOAD), 0);
     assert_int_equal(gpu_conflicts(&trace, "spectrogram_tiled", SMP_SHARED_STORE), 0);
     smp_trace_free(&trace);

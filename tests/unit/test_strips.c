@@ -1,4 +1,4 @@
-/* How launches of one-warp blocks share out a picture (warp_strip_grid.h, strip_launch.h). */
+/* How launches of one-warp blocks share out a picture (warp_strip_grid.h, warp_strip_launch.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 // clang-format on
 
 #include "base/alloc.h"
-#include "stages/shared/strip_launch.h"
+#include "stages/shared/warp_strip_launch.h"
 #include "stencil/warp_strip_grid.h"
 
 static smp_io output(int64_t samples, int64_t rows)

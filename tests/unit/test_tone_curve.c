@@ -94,10 +94,9 @@ static void storage_does_not_change_the_result(void **state)
     (void)state;
     const smp_stage *const stages[] = {&smp_stage_gamma, &smp_stage_srgb_decode, &smp_stage_srgb_encode};
     for (int s = 0; s < 3; s++) {
-        kernel_case c = {.stage = stages[s], .params = &gamma_half, .in = case_shape(64, 4, 4, SMP_U8)};
+        kernel_case c = {.stage = stages[s], .params = &gamma_half, .in = case_shape(64, 20, 4, SMP_U8)};
         c.out_storage = SMP_F32;
         smp_node_plan plan = case_plan(&c);
-        assert_non_null(plan.table);
         picture bytes = picture_make(&c.in, SMP_U8), floats = picture_make(&c.in, SMP_F32);
         picture_fill(&bytes, 4, CASE_CODES);
         picture_fill(&floats, 4, CASE_CODES);
@@ -157,18 +156,6 @@ static void a_gamma_of_1_does_nothing(void **state)
     case_plan_free(&plan);
 }
 
-static void planning_without_memory_fails_cleanly(void **state)
-{
-    (void)state;
-    const smp_shape in = case_shape(4, 4, 3, SMP_U8);
-    smp_node_plan plan = {.out = in};
-    smp_error err = {0};
-    smp_alloc_fail_at(1);
-    assert_int_equal(smp_stage_srgb_decode.plan(NULL, &in, NULL, &plan, &err), SMP_E_MEMORY);
-    smp_alloc_fail_at(0);
-    assert_null(plan.table);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,7 +168,6 @@ int main(void)
         cmocka_unit_test(every_variant_gives_the_same_bytes),
         cmocka_unit_test(infinities_and_nan_too),
         cmocka_unit_test(a_gamma_of_1_does_nothing),
-        cmocka_unit_test(planning_without_memory_fails_cleanly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

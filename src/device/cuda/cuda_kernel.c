@@ -1,13 +1,12 @@
-/* From a stage's launch to a function of the driver: names, modules loaded when first needed, grid and shared memory.
- */
+/* Finds the driver's function for a stage's launch: names, modules (loaded at first use), grid and shared memory. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "device/cuda/cuda_internal.h"
-#include "stages/shared/launch_shapes.h"
+#include "stages/launch.h"
 
-/* The name in the kernel file: NAME_u8_f32 for u8 in, f32 out. A launch without an output picture has its input's. */
+/* The name in the kernel file: NAME_u8_f32 for u8 in and f32 out. Without an output picture: the input's format. */
 static void kernel_name(char *name, size_t size, const char *kernel, const smp_io *io)
 {
     static const char *const formats[SMP_FORMATS] = {"u8", "u16", "f32"};
@@ -33,17 +32,13 @@ fail:
     return code;
 }
 
-smp_code cuda_kernel(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
-                     cuda_function **out, smp_error *err)
+/* The function of a kernel for these views' formats. */
+static smp_code find_function(cuda_device *gpu, const char *kernel, const smp_io *io, cuda_function **out,
+                              smp_error *err)
 {
     smp_code code = SMP_OK;
     cuda_function made = {.function = NULL};
     *out = NULL;
-    if (!launch->cuda)
-        return smp_fail(err, SMP_E_DEVICE, "this stage has no kernel for %s", gpu->base.info.kind);
-    const char *kernel = smp_launch_kernel(launch, io, params);
-    if (!kernel)
-        return SMP_OK;
     kernel_name(made.name, sizeof made.name, kernel, io);
     for (size_t i = 0; i < gpu->function_count; i++)
         if (strcmp(gpu->functions[i].name, made.name) == 0) {
@@ -66,42 +61,31 @@ fail:
     return code;
 }
 
-enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of dynamic shared memory that every kernel may use */
+enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of dynamic shared memory that a kernel may use without opting in */
 
-/* What a launch's geometry says, before it is checked. */
-static smp_grid asked_grid(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params)
+smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
+                      const char **kernel, cuda_function **function, smp_grid *grid, smp_error *err)
 {
-    smp_grid grid = {.grid = {1, 1, 1},
-                     .block = {1, 1, 1},
-                     .units = (unsigned)gpu->base.info.units,
-                     .shared_most = (unsigned)gpu->base.info.shared_per_block,
-                     .blocks_most = (unsigned)gpu->blocks_most};
-    (launch->geometry ? launch->geometry : smp_geometry_samples)(io, params, &grid);
-    return grid;
-}
-
-const smp_launch *cuda_fitting(const cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params)
-{
-    while (launch->smaller &&
-           (int64_t)asked_grid(gpu, launch, io, params).shared_bytes > gpu->base.info.shared_per_block)
-        launch = launch->smaller;
-    return launch;
-}
-
-smp_code cuda_grid(cuda_device *gpu, cuda_function *function, const smp_launch *launch, const smp_io *io,
-                   const void *params, smp_grid *grid, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    *grid = asked_grid(gpu, launch, io, params);
+    *grid = (smp_grid){.grid = {1, 1, 1},
+                       .block = {1, 1, 1},
+                       .units = (unsigned)gpu->base.info.units,
+                       .shared_most = (unsigned)gpu->base.info.shared_per_block,
+                       .blocks_most = (unsigned)gpu->blocks_most};
+    *kernel = smp_launch_decide(launch, io, params, grid);
+    if (!*kernel)
+        return smp_fail(err, SMP_E_DEVICE, "this stage has no kernel for %s and this work", gpu->base.info.kind);
+    smp_code code = find_function(gpu, *kernel, io, function, err);
+    if (code)
+        return code;
     if ((int64_t)grid->shared_bytes > gpu->base.info.shared_per_block) {
-        smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", function->name,
+        smp_fail(err, SMP_E_DEVICE, "kernel %s needs %u bytes of shared memory a block; %s has %lld", (*function)->name,
                  grid->shared_bytes, gpu->base.info.name, (long long)gpu->base.info.shared_per_block);
         return smp_hint(err, "use --variant naive, or --device cpu");
     }
-    if (grid->shared_bytes > WITHOUT_ASKING && grid->shared_bytes > function->dynamic_shared) {
-        CUDA_TRY(gpu, cuFuncSetAttribute, function->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    if (grid->shared_bytes > WITHOUT_ASKING && grid->shared_bytes > (*function)->dynamic_shared) {
+        CUDA_TRY(gpu, cuFuncSetAttribute, (*function)->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                  (int)grid->shared_bytes);
-        function->dynamic_shared = grid->shared_bytes;
+        (*function)->dynamic_shared = grid->shared_bytes;
     }
 fail:
     return code;
@@ -115,13 +99,14 @@ void cuda_kernels_close(cuda_device *gpu)
     smp_free(gpu->functions);
 }
 
-/* Registers are granted to warps in lots of 256. */
+/* A warp gets registers in units of 256. */
 static int64_t registers_of_block(const smp_cuda_launch_info *info, int threads)
 {
     return (int64_t)((info->registers * 32 + 255) / 256 * 256) * ((threads + 31) / 32);
 }
 
-/* The emulator does not compile for a GPU: what the compiler said for the nearest one, where this build has it. */
+/* The emulator does not compile for a GPU: reports the compiler's numbers for the nearest architecture in this build.
+ */
 static void ask_compiler(const cuda_device *gpu, const cuda_function *function, int threads, smp_cuda_launch_info *info)
 {
     smp_kernel_usage usage;
@@ -149,12 +134,9 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
     cuda_function *function;
     *info = (smp_cuda_launch_info){.limit = "threads"};
     smp_code code = cuda_enter(gpu, err);
-    launch = cuda_fitting(gpu, launch, io, params);
     if (!code)
-        code = cuda_kernel(gpu, launch, io, params, &function, err);
-    if (!code && function)
-        code = cuda_grid(gpu, function, launch, io, params, &info->grid, err);
-    if (code || !function)
+        code = cuda_prepare(gpu, launch, io, params, &info->kernel, &function, &info->grid, err);
+    if (code)
         return code;
     CUDA_TRY(gpu, cuFuncGetAttribute, &info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function->function);
     CUDA_TRY(gpu, cuFuncGetAttribute, &info->static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function->function);
@@ -166,7 +148,7 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
         ask_compiler(gpu, function, threads, info);
     if (gpu->threads_per_unit > 0)
         info->occupancy = (double)(info->blocks_per_unit * threads) / gpu->threads_per_unit;
-    /* The first resource that another block would exceed. */
+    /* The first resource that one more block would exceed. */
     int next = info->blocks_per_unit + 1;
     int64_t shared = info->static_shared + (int64_t)info->grid.shared_bytes + gpu->shared_reserved;
     int64_t registers = registers_of_block(info, threads);

@@ -1,5 +1,6 @@
-/* The emulator's driver table: every entry point of cuda_api.def over host memory, done at once. Handles are checked so
- * that a wrong one is an error and not a crash, and, as on a device, a kernel's fault stays until the context goes. */
+/* The emulator's driver table: every entry point of cuda_api.def over host memory. Work is done at once. Handles are
+ * checked, so that a wrong one is an error and not a crash. As on a device, a kernel's fault stays until the context is
+ * destroyed. */
 #include "device/simt/simt.h"
 
 #include <pthread.h>
@@ -39,7 +40,7 @@ struct CUevent_st {
 
 static struct {
     struct CUctx_st context;
-    CUresult fault; /* of a kernel: every call returns it from then on */
+    CUresult fault; /* of a kernel: every later call returns it */
     smp_trace *trace;
     smp_simt_order order;
     uint64_t seed;
@@ -222,7 +223,7 @@ static CUresult simt_retain(CUcontext *context, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-/* As a context does: everything that is still allocated goes with it. */
+/* Frees what is still allocated, as destroying a context does. */
 static CUresult simt_release(CUdevice device)
 {
     if (device != 0 || !simt.context.references)
@@ -295,7 +296,7 @@ static CUresult simt_function(CUfunction *function, CUmodule module, const char 
     return CUDA_SUCCESS;
 }
 
-/* The host cannot know a kernel's shared memory before it has run: 0 until then. */
+/* A kernel's static shared memory is known after its first run; 0 until then. */
 static CUresult simt_function_attribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
     NEED_CONTEXT();
@@ -455,7 +456,7 @@ static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigne
         simt_fault(&launch, CUDA_ERROR_ILLEGAL_ADDRESS, "wrote outside a buffer");
     CUresult fault = atomic_load(&launch.fault);
     if (fault == CUDA_ERROR_OUT_OF_MEMORY || fault == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
-        return fault; /* the launch itself was refused */
+        return fault; /* the launch was refused */
     simt.fault = fault;
     return CUDA_SUCCESS;
 }

@@ -5,18 +5,9 @@
 #include "stages/shared/channel_mixing.h"
 #include "stages/shared/launch_shapes.h"
 
-static const char *tiled(const smp_io *io, const void *kernel)
+/* Warps side by side in a row, or in rows one above the other where rows are short. */
+static void gray_grid(const smp_io *io, smp_grid *grid)
 {
-    return smp_channel_mix_gray(kernel, io) ? "channel_mix_gray" : "channel_mix_tiled";
-}
-
-/* channel_mix_gray: warps side by side in a row, or in rows one above the other where rows are short. */
-static void tiles(const smp_io *io, const void *kernel, smp_grid *grid)
-{
-    if (!smp_channel_mix_gray(kernel, io)) {
-        smp_geometry_pixel_tiles(io, kernel, grid);
-        return;
-    }
     const bool joined = io->in.stride == 3 * io->in.width && io->out.stride == io->out.width;
     const int64_t n = joined ? io->out.width * io->out.rows : io->out.width, rows = joined ? 1 : io->out.rows;
     const int64_t pieces = (n + SMP_GRAY_PIECE - 1) / SMP_GRAY_PIECE, most = smp_grid_most(grid);
@@ -29,7 +20,20 @@ static void tiles(const smp_io *io, const void *kernel, smp_grid *grid)
     *grid = (smp_grid){.grid = {(unsigned)x, (unsigned)y, 1}, .block = {(unsigned)(32 * beside), (unsigned)above, 1}};
 }
 
-const smp_variant smp_channel_mixing_variants[] = {
+static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    if (!smp_channel_mix_gray(kernel, io)) {
+        smp_geometry_pixel_tiles(io, kernel, grid);
+        return "channel_mix_tiled";
+    }
+    gray_grid(io, grid);
+    return "channel_mix_gray";
+}
+
+SMP_CPU_DECLARE(channel_mix_naive);
+SMP_CPU_DECLARE(channel_mix_tiled);
+
+const smp_variant smp_channel_mix_variants[] = {
     {.name = "naive",
      .help = "pixel by pixel",
      .launches = {{.from = SMP_IN,
@@ -39,12 +43,7 @@ const smp_variant smp_channel_mixing_variants[] = {
                    .geometry = smp_geometry_pixels}}},
     {.name = "tiled",
      .help = "blocks of pixels parted into planes, vectorised along them",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(channel_mix_tiled),
-                   .cuda = "channel_mix_tiled",
-                   .choose = tiled,
-                   .geometry = tiles}}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(channel_mix_tiled), .decide = tiled}}},
     {0},
 };
 

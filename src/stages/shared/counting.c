@@ -2,15 +2,12 @@
 #include "stages/shared/counting.h"
 
 #include "base/checked.h"
+#include "stages/launch.h"
 #include "stages/shared/launch_shapes.h"
 
 enum {
     UNITS = 128,                /* SMs, and */
     SHARED = 48 * 1024,         /* bytes a block, where the device does not say */
-    TILED_THREADS = 256,        /* of a block */
-    TILED_BLOCKS = 8,           /* an SM */
-    PRIVATE_BLOCKS = 2,         /* an SM */
-    BANKS = 32,                 /* the most copies that are worth having */
     COUNTER = sizeof(uint32_t), /* bytes */
     WORD = 16                   /* bytes a load */
 };
@@ -44,9 +41,10 @@ void smp_geometry_count_tiled(const smp_io *io, const void *params, smp_grid *gr
 {
     const int64_t units = or_else(grid->units, UNITS), shared = or_else(grid->shared_most, SHARED);
     const int64_t counters = smp_histogram_counters(params, io->in.format, io->in.channels);
-    const int64_t fit = smp_clamp_i64(2 * shared / (counters * COUNTER), 1, TILED_BLOCKS); /* about as many an SM */
-    share_out(io->in.width * io->out.rows, TILED_THREADS, units * fit, counters, shared, grid);
-    grid->block[0] = TILED_THREADS;
+    const int64_t fit =
+        smp_clamp_i64(2 * shared / (counters * COUNTER), 1, SMP_HISTOGRAM_TILED_BLOCKS); /* about as many an SM */
+    share_out(io->in.width * io->out.rows, SMP_HISTOGRAM_TILED, units * fit, counters, shared, grid);
+    grid->block[0] = SMP_HISTOGRAM_TILED;
     grid->block[1] = 1;
 }
 
@@ -55,27 +53,17 @@ static int threads_of(const smp_io *io)
     return io->in.channels == 3 ? SMP_HISTOGRAM_THREES : SMP_HISTOGRAM_THREADS;
 }
 
-const char *smp_count_private(const smp_io *io, const void *params)
-{
-    static const char *const each[] = {"histogram_private_1", "histogram_private_2", "histogram_private_3",
-                                       "histogram_private_4"};
-    const smp_histogram_params *p = params;
-    const int channels = io->in.channels;
-    const int most = io->in.format == SMP_F32 ? 1 : 4; /* the others are too rare for kernels of their own */
-    return channels <= most && !p->colours ? each[channels - 1] : "histogram_private_any";
-}
-
 /* As many copies as leave room for a second block on the SM: 7/16 of what one may have is less than half of what an SM
  * has, whatever the device. Blocks are as wide as there are copies. */
-void smp_geometry_count_private(const smp_io *io, const void *params, smp_grid *grid)
+static void private_grid(const smp_io *io, const void *params, smp_grid *grid)
 {
     const int64_t units = or_else(grid->units, UNITS), shared = or_else(grid->shared_most, SHARED);
     const int64_t counters = smp_histogram_counters(params, io->in.format, io->in.channels);
     const int64_t pixel = io->in.channels * smp_sample_size(io->in.format);
-    const int64_t room = shared * 7 / 16 / (counters * COUNTER), resident = room > 0 ? PRIVATE_BLOCKS : 1;
+    const int64_t room = shared * 7 / 16 / (counters * COUNTER), resident = room > 0 ? SMP_HISTOGRAM_BLOCKS : 1;
     const int threads = threads_of(io);
     int64_t copies = 1;
-    while (copies * 2 <= room && copies < BANKS)
+    while (copies * 2 <= room && copies < SMP_HISTOGRAM_COPIES)
         copies *= 2;
     share_out((io->in.width * pixel + WORD - 1) / WORD * io->out.rows, threads, units * resident, counters, INT64_MAX,
               grid);
@@ -84,7 +72,8 @@ void smp_geometry_count_private(const smp_io *io, const void *params, smp_grid *
     grid->shared_bytes *= (unsigned)copies;
 }
 
-static void geometry_parts(const smp_io *io, const void *params, smp_grid *grid)
+/* Parts of the histogram, where one of several copies does not fit. */
+static void parts_grid(const smp_io *io, const void *params, smp_grid *grid)
 {
     const int64_t units = or_else(grid->units, UNITS), shared = or_else(grid->shared_most, SHARED);
     const int64_t counters = smp_histogram_counters(params, io->in.format, io->in.channels);
@@ -92,7 +81,22 @@ static void geometry_parts(const smp_io *io, const void *params, smp_grid *grid)
     share_out((io->in.width * pixel + WORD - 1) / WORD * io->out.rows, threads_of(io), units, counters, shared, grid);
 }
 
-const smp_launch smp_count_parts = {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_parts", geometry_parts};
+const char *smp_count_private(const smp_io *io, const void *params, smp_grid *grid)
+{
+    static const char *const each[] = {"histogram_private_1", "histogram_private_2", "histogram_private_3",
+                                       "histogram_private_4"};
+    const smp_histogram_params *p = params;
+    const int channels = io->in.channels;
+    const int most = io->in.format == SMP_F32 ? 1 : 4; /* the others are too rare for kernels of their own */
+    const smp_grid known = *grid;
+    private_grid(io, params, grid);
+    if (!smp_grid_fits(grid, &known)) {
+        *grid = known;
+        parts_grid(io, params, grid);
+        return "histogram_parts";
+    }
+    return channels <= most && !p->colours ? each[channels - 1] : "histogram_private_any";
+}
 
 const smp_variant smp_count_variants[] = {
     {.name = "naive",
@@ -104,8 +108,7 @@ const smp_variant smp_count_variants[] = {
      .scratch = smp_histogram_scratch},
     {.name = "private",
      .help = "on GPUs a table for each bank of shared memory, so that lanes never wait for each other",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_private_any", smp_geometry_count_private,
-                   false, .choose = smp_count_private, .smaller = &smp_count_parts}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), .decide = smp_count_private}},
      .scratch = smp_histogram_scratch},
     {0},
 };

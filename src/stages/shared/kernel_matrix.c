@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "stages/shared/stencil_launch.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/shared/warp_strip_launch.h"
 #include "stencil/convolve.h"
 
 const smp_param smp_convolve_param_list[] = {
@@ -27,20 +28,36 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_convolve_scratch(kernel, io->in.channels);
 }
 
-/* Small squares have kernels of their own; few weights travel with the parameters. */
-static const char *tiled(const smp_io *io, const void *kernel)
+/* Few weights travel with the parameters. */
+static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const smp_tiles tiles = {SMP_CONVOLVE_ACROSS, SMP_CONVOLVE_DOWN, 32, SMP_CONVOLVE_DOWN / 4};
+    const smp_convolve *taps = kernel;
+    const int channels = io->in.channels;
+    smp_grid_sample_tiles(io, &tiles, grid);
+    grid->shared_bytes = (unsigned)(smp_convolve_batch(taps, channels) * smp_convolve_line(taps, channels) * 4);
+    return taps->rows * taps->cols <= SMP_CONVOLVE_INLINE ? "convolve_tiled" : "convolve_tiled_table";
+}
+
+/* Small squares have kernels of their own. */
+static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 {
 #define WARP(K)                                                                                                        \
     {                                                                                                                  \
         "convolve_warp" #K "_1", NULL, "convolve_warp" #K "_3", "convolve_warp" #K "_4"                                \
     }
-    static const char *const warp[3][4] = {WARP(3), WARP(5), WARP(7)};
+    static const char *const names[3][4] = {WARP(3), WARP(5), WARP(7)};
 #undef WARP
-    const smp_convolve *taps = kernel;
-    const int side = smp_convolve_warp(taps, io);
-    if (side)
-        return warp[side / 2 - 1][io->in.channels - 1];
-    return taps->rows * taps->cols <= SMP_CONVOLVE_INLINE ? "convolve_tiled" : "convolve_tiled_table";
+    const int side = smp_convolve_warp(kernel, io);
+    const bool many = side > 5, tall = many && io->in.format == SMP_U8;
+    const smp_bands bands = {.most = tall ? SMP_CONVOLVE_BAND_TALL : SMP_CONVOLVE_BAND,
+                             .warps = tall ? SMP_CONVOLVE_BUSY : 0,
+                             .halo = side - 1,
+                             .uneven = many};
+    if (!side)
+        return NULL;
+    smp_strip_grid(io, SMP_STRIP_BYTES / smp_sample_size(io->in.format), &bands, grid);
+    return names[side / 2 - 1][io->in.channels - 1];
 }
 
 const smp_variant smp_convolve_variants[] = {
@@ -49,12 +66,14 @@ const smp_variant smp_convolve_variants[] = {
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convolve_naive), .cuda = "convolve_naive"}}},
     {.name = "tiled",
      .help = "rows stay in cache, or in shared memory, as f32; each that is read serves four output rows",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(convolve_tiled),
-                   .cuda = "convolve_tiled",
-                   .choose = tiled,
-                   .geometry = smp_geometry_convolve}},
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convolve_tiled), .decide = tiled}},
+     .scratch = scratch,
+     .band = 16},
+    {.name = "warp",
+     .help =
+         "GPU, squares of 3, 5 and 7: one warp walks down a strip, sums of all rows in registers; 8 bits and float, "
+         "1, 3 or 4 channels, no fill outside; others and CPU as tiled",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convolve_tiled), .decide = warp}},
      .scratch = scratch,
      .band = 16},
     {0},

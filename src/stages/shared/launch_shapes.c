@@ -4,9 +4,6 @@
 #include "base/checked.h"
 #include "lib/per_pixel.h"
 
-/* Blocks of an SM that make a table before their work: few enough that each has several times as much work as that. */
-enum { SMP_BLOCKS_TABLES = 32 };
-
 /* At most so many blocks in all. */
 static void limit_blocks(int64_t most, smp_grid *grid)
 {
@@ -81,11 +78,11 @@ void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *gr
         };
 }
 
-void smp_grid_tiles(const smp_io *io, int tile_width, int tile_height, int width, int height, smp_grid *grid)
+void smp_grid_sample_tiles(const smp_io *io, const smp_tiles *tiles, smp_grid *grid)
 {
     *grid = (smp_grid){
-        .grid = {blocks_for(io->out.width, tile_width, INT32_MAX),
-                 blocks_for(io->out.rows, tile_height, smp_grid_most(grid)), 1},
-        .block = {(unsigned)width, (unsigned)height, 1},
+        .grid = {blocks_for(io->out.width * io->out.channels, tiles->across, INT32_MAX),
+                 blocks_for(io->out.rows, tiles->down, smp_grid_most(grid)), 1},
+        .block = {(unsigned)tiles->block_x, (unsigned)tiles->block_y, 1},
     };
 }

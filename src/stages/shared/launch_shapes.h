@@ -1,14 +1,12 @@
-/* Launch geometries that stages share: grid, block and dynamic shared memory of a GPU kernel for given views. A stage
- * names one in its smp_launch, or has its own; null means smp_geometry_samples. */
+/* Grids that launches of any stage share: grid, block and dynamic shared memory of a GPU kernel for given views. A
+ * stage names one in its smp_launch, or has its own; null means smp_geometry_samples. README.md tells which to take. */
 #ifndef SMP_STAGES_GEOMETRY_H
 #define SMP_STAGES_GEOMETRY_H
 
+#include "lib/tuning.h"
 #include "stages/stage.h"
 
-enum {
-    SMP_GRID_MOST = 65535,  /* blocks in y and z, on every GPU */
-    SMP_BLOCK_THREADS = 256 /* of the geometries below */
-};
+enum { SMP_GRID_MOST = 65535 /* blocks in y and z, on every GPU */ };
 
 /* Blocks each way for kernels that stride; more than enough in x. Ask before *grid is written. */
 static inline int64_t smp_grid_most(const smp_grid *grid)
@@ -33,8 +31,8 @@ void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *gr
 /* As smp_geometry_samples, for kernels that stride over the pixels of a row (smp_pixel_each). */
 void smp_geometry_pixels(const smp_io *io, const void *params, smp_grid *grid);
 
-/* Blocks of width x height threads over tiles of tile_width x tile_height pixels of the output. For a stage's own
- * geometry function; dynamic shared memory is set by it afterwards. */
-void smp_grid_tiles(const smp_io *io, int tile_width, int tile_height, int width, int height, smp_grid *grid);
+/* Blocks over tiles of the output: smp_launch.tiles. For a stage's own geometry or decision; it sets dynamic shared
+ * memory afterwards. */
+void smp_grid_sample_tiles(const smp_io *io, const smp_tiles *tiles, smp_grid *grid);
 
 #endif

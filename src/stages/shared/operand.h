@@ -1,7 +1,7 @@
 /* What the stages that combine a picture with a second one, or with a number, share: checking that the two fit, kernel
  * parameters, variants. */
-#ifndef SMP_STAGES_OPERAND_H
-#define SMP_STAGES_OPERAND_H
+#ifndef SMP_STAGES_SHARED_OPERAND_H
+#define SMP_STAGES_SHARED_OPERAND_H
 
 #include "elementwise/arithmetic.h"
 #include "stages/stage.h"
@@ -14,9 +14,12 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
 extern const smp_variant smp_arithmetic_variants[];
 
 /* The `by` parameter of a stage whose parameter struct begins with an smp_operand. */
-#define SMP_OPERAND_PARAM(help)                                                                                        \
+#define SMP_OPERAND_PARAM(help) SMP_OPERAND_PARAM_OF(help, 0)
+/* The same of stages to whom a number is a level, and not a factor. */
+#define SMP_OPERAND_LEVEL(help) SMP_OPERAND_PARAM_OF(help, SMP_P_LEVEL)
+#define SMP_OPERAND_PARAM_OF(help, flags)                                                                              \
     {                                                                                                                  \
-        "by", 0, SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL, help, NULL, SMP_P_MAIN | SMP_P_REQUIRED                 \
+        "by", 0, SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL, help, NULL, SMP_P_MAIN | SMP_P_REQUIRED | (flags)       \
     }
 
 /* Paragraph for `about`. */

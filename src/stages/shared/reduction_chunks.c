@@ -13,12 +13,10 @@ static void chunk_grid(const smp_io *io, bool apart, int threads, int block, smp
     *grid = (smp_grid){.grid = {(unsigned)blocks, 1, 1}, .block = {(unsigned)block, 1, 1}};
 }
 
-enum { NAIVE_BLOCK = 64 /* threads */ };
-
 void smp_geometry_chunk_naive(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
-    chunk_grid(io, true, 1, NAIVE_BLOCK, grid);
+    chunk_grid(io, true, 1, SMP_STATS_NAIVE, grid);
 }
 
 void smp_geometry_chunk_tree(const smp_io *io, const void *params, smp_grid *grid)

@@ -1,40 +1,33 @@
-/* How launches share out strips: see strip_launch.h. */
-#include "stages/shared/strip_launch.h"
+/* How launches share out strips: see warp_strip_launch.h. */
+#include "stages/shared/warp_strip_launch.h"
 
 #include "base/checked.h"
 
-enum {
-    BUSY = 12,  /* warps, where a kernel does not say */
-    LEAST = 8,  /* rows of a band */
-    USUAL = 64, /* rows, and twice its halo: no band is made lower for smp_bands.warps */
-    CUT = 48,   /* rows from which on bands differ: those that are slow, or come last, are half as tall */
-    GROUP = 8,  /* rows that arrive together, or a multiple of it: bands and their halo are whole groups */
-    MOST_BLOCKS = 1 << 30,
-};
+enum { MOST_BLOCKS = 1 << 30 };
 
-/* Rows of a band of which, `count` strips beside each other, each SM has `warps`: at least LEAST and at most `most`, or
- * `most` where the SMs are not known. */
+/* Rows of a band of which, `count` strips beside each other, each SM has `warps`: at least SMP_BAND_LEAST and at most
+ * `most`, or `most` where the SMs are not known. */
 static int64_t even_band(const smp_io *io, int64_t count, int64_t most, int warps, const smp_grid *grid)
 {
     const int64_t wanted = (int64_t)grid->units * warps;
-    return smp_clamp_i64(wanted ? io->out.rows * count / wanted : most, smp_min_i64(most, LEAST), most);
+    return smp_clamp_i64(wanted ? io->out.rows * count / wanted : most, smp_min_i64(most, SMP_BAND_LEAST), most);
 }
 
 /* The most rows up to `rows`, or the fewest from it on, that make whole groups with the halo. */
 static int64_t down_to_groups(int64_t rows, int halo)
 {
-    return (rows + halo) / GROUP * GROUP - halo;
+    return (rows + halo) / SMP_BAND_GROUP * SMP_BAND_GROUP - halo;
 }
 static int64_t up_to_groups(int64_t rows, int halo)
 {
-    return down_to_groups(rows + GROUP - 1, halo);
+    return down_to_groups(rows + SMP_BAND_GROUP - 1, halo);
 }
 
 static int64_t band_of(const smp_io *io, int64_t count, const smp_bands *bands, const smp_grid *grid)
 {
     const int64_t least = io->out.rows * count / MOST_BLOCKS + 1;
-    const int64_t usual = smp_min_i64(bands->most, bands->warps ? USUAL + 2 * bands->halo : bands->most);
-    int64_t band = even_band(io, count, usual, BUSY, grid);
+    const int64_t usual = smp_min_i64(bands->most, bands->warps ? SMP_BAND_USUAL + 2 * bands->halo : bands->most);
+    int64_t band = even_band(io, count, usual, SMP_BAND_BUSY, grid);
     if (bands->warps)
         band = smp_max_i64(band, even_band(io, count, bands->most, bands->warps, grid));
     if (bands->uneven)
@@ -47,8 +40,8 @@ static smp_strips shared_out(int64_t rows, int64_t count, int64_t band, const sm
 {
     const bool ends = count > 2;
     int64_t top = band, tall = band, low = band, tall_bands = 0;
-    if (band >= CUT && rows >= 4 * band) {
-        low = top = smp_max_i64(LEAST, up_to_groups((band - bands->halo) / 2, bands->halo));
+    if (band >= SMP_BAND_CUT && rows >= 4 * band) {
+        low = top = smp_max_i64(SMP_BAND_LEAST, up_to_groups((band - bands->halo) / 2, bands->halo));
         if (bands->uneven)
             tall = down_to_groups(band * 3 / 2, bands->halo);
         tall_bands = ((bands->uneven ? rows * 3 / 4 : rows - low) - top) / tall;
