@@ -40,6 +40,16 @@ void smp_alloc_limit(uint64_t bytes);
  * faulting them in again. */
 void smp_alloc_keep(void);
 
+/* Memory that another process holds for this one counts as this one's: `was` bytes became `is`, there were `most` in
+ * between, and the limit refused some `refused` times. */
+void smp_alloc_elsewhere(uint64_t was, uint64_t is, uint64_t most, uint64_t refused);
+
+/* Counts bytes that come from elsewhere; false, and none of them counted, when the limit is exhausted. */
+bool smp_alloc_borrow(uint64_t size);
+
+/* From now on smp_alloc_peak says the most that was live since. */
+void smp_alloc_restart_peak(void);
+
 /* How often the limit has refused memory. */
 uint64_t smp_alloc_refused(void);
 

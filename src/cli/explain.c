@@ -363,6 +363,7 @@ const smp_command smp_command_explain = {
              "registers, "
              "shared memory, how many of its blocks run on an SM together, and what keeps that from being more.",
     .settings_size = sizeof(explain_settings),
+    .one_input = true,
     .without = SMP_O_OUTPUTS | SMP_O_VERBOSE,
     .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,

@@ -77,6 +77,9 @@ smp_code smp_reader_open_memory(const void *data, size_t size, const smp_limits 
 smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
                                 smp_error *err);
 
+/* All formats, in the order in which they are tried; null past the last. */
+const smp_file_format *smp_format_at(size_t index);
+
 /* The format whose signature a file's first bytes have, or null. */
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size);
 
@@ -86,6 +89,9 @@ smp_code smp_sniff_file(const char *path, const smp_limits *limits, const char *
 /* For read_open: checks a picture's size against the limits. bytes: the memory that the reader needs for it. Sizes
  * below 1 are SMP_E_DECODE, too large ones SMP_E_LIMIT. */
 smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t height, uint64_t bytes, smp_error *err);
+
+/* The most `bytes` that smp_check_picture was asked about, in this thread, for the reader opened last. */
+uint64_t smp_checked_bytes(void);
 
 /* A header that promises more than the file can hold is a mistake or an attack: fails before anything is allocated.
  * least: the fewest bytes of such a picture in the file. */

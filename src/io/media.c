@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/format.h"
+#include "io/worker.h"
 
 static const smp_file_format *const formats[] = {
 #define F(symbol) &symbol,
@@ -63,6 +64,11 @@ static void list_formats(bool reading, char *text, size_t size)
             used += (size_t)n;
         }
     }
+}
+
+const smp_file_format *smp_format_at(size_t index)
+{
+    return index < FORMATS ? formats[index] : NULL;
 }
 
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size)
@@ -124,11 +130,19 @@ static const char *display_name(const char *path, bool reading)
     return strcmp(path, "-") == 0 ? (reading ? "standard input" : "standard output") : path;
 }
 
+static _Thread_local uint64_t checked;
+
+uint64_t smp_checked_bytes(void)
+{
+    return checked;
+}
+
 smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t height, uint64_t bytes, smp_error *err)
 {
     if (width < 1 || height < 1)
         return smp_fail(err, SMP_E_DECODE, "the picture has no pixels (%lld x %lld)", (long long)width,
                         (long long)height);
+    checked = smp_max_u64(checked, bytes);
     int64_t pixels;
     if (!smp_mul_i64(width, height, &pixels) || (limits->max_pixels && (uint64_t)pixels > limits->max_pixels)) {
         smp_fail(err, SMP_E_LIMIT, "the picture has %lld x %lld pixels, more than the limit of %llu", (long long)width,
@@ -172,6 +186,7 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     reader->limits = *limits;
     reader->media.orientation = 1;
     reader->media.meta.srgb_intent = -1;
+    checked = 0;
 
     const uint8_t *head;
     size_t size;
@@ -207,6 +222,8 @@ smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader 
     *out = NULL;
     smp_source source;
     const char *name = display_name(path, true);
+    if (smp_worker_runs())
+        return smp_worker_reader_open(path, name, limits, out, err);
     smp_code code = smp_source_open(&source, path, limits, err);
     if (code != SMP_OK) {
         smp_at(err, "%s", name);

@@ -99,6 +99,11 @@ const smp_media *smp_reader_media(const smp_reader *reader);
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
 void smp_reader_close(smp_reader *reader);
 
+/* Memory that the process which decodes (io/worker.h) writes rows to itself, page-aligned and followed by nothing that
+ * may be read: it spares a copy of the rows. Null: there is none, and any memory will do. Once a reader; valid until it
+ * is closed. All rows then go there. */
+void *smp_reader_shared(smp_reader *reader, size_t size);
+
 /* Notes from reading so far; complete after the last row. */
 const smp_notes *smp_reader_notes(const smp_reader *reader);
 

@@ -19,6 +19,7 @@ typedef struct smp_source {
     uint64_t base;         /* where the input begins in the file */
     uint64_t limit;        /* bytes: --max-file */
     const uint8_t *memory; /* the whole input, or null */
+    int spool_file;        /* opened for smp_source_spool, which cannot open one itself; 0: none */
     uint8_t *spooled;      /* equals memory when we must free it */
     uint8_t *buffer;       /* SMP_SOURCE_BUFFER bytes or more, null for memory */
     size_t begin, end;     /* the part of the buffer (or memory) that is not consumed */
@@ -31,6 +32,10 @@ typedef struct smp_source {
 
 /* path "-" is standard input. Refuses folders and files over the limit. On failure *source need not be closed. */
 smp_code smp_source_open(smp_source *source, const char *path, const smp_limits *limits, smp_error *err);
+
+/* The same in two halves: finding opens and checks, the buffer is for reading. Closes on failure. */
+smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, smp_error *err);
+smp_code smp_source_buffer(smp_source *source, smp_error *err);
 
 /* data stays the caller's and must outlive the source. */
 void smp_source_memory(smp_source *source, const void *data, size_t size);
@@ -50,6 +55,9 @@ size_t smp_source_take(smp_source *source, const uint8_t **at);
 /* Makes seeking possible: reads a pipe to its end, into memory and, past 8 MiB, into an unnamed file in TMPDIR,
  * /var/tmp or /tmp. Only before anything was consumed. See spool.c. */
 smp_code smp_source_spool(smp_source *source, smp_error *err);
+
+/* A file without a name for smp_source_spool; -1: no folder takes one. */
+int smp_spool_file(void);
 
 /* Skips the first `bytes` of the input; positions then count from there. Only before anything was consumed. False: the
  * input is shorter. */

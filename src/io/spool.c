@@ -42,6 +42,23 @@ static int open_spool(const char **folder)
     return -1;
 }
 
+int smp_spool_file(void)
+{
+    const char *folder;
+    return open_spool(&folder);
+}
+
+/* The file that was opened for it, or one of its own. */
+static int take_spool(smp_source *source, const char **folder)
+{
+    const int file = source->spool_file;
+    if (file <= 0)
+        return open_spool(folder);
+    source->spool_file = 0;
+    *folder = "the folder of temporary files";
+    return file;
+}
+
 static smp_code put(int file, const char *folder, const uint8_t *from, size_t size, smp_error *err)
 {
     for (size_t done = 0; done < size;) {
@@ -132,7 +149,7 @@ smp_code smp_source_spool(smp_source *source, smp_error *err)
     if (code != SMP_OK)
         return code;
     const char *folder;
-    const int file = a.whole ? -1 : open_spool(&folder);
+    const int file = a.whole ? -1 : take_spool(source, &folder);
     if (file >= 0) {
         code = go_on_in_file(source, file, folder, a.data, a.size, err);
         smp_free(a.data);

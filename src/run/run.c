@@ -287,8 +287,9 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
     return code;
 }
 
-/* A picture in a buffer of the cache. */
-static smp_code buffer_view(smp_run_cache *cache, size_t index, const smp_shape *shape, smp_view *view, smp_error *err)
+/* A picture in memory of the process that decodes it (reader null: it is written), or else in a buffer of the cache. */
+static smp_code buffer_view(smp_run_cache *cache, size_t index, smp_reader *reader, const smp_shape *shape,
+                            smp_view *view, smp_error *err)
 {
     size_t bytes;
     int64_t stride = smp_row_stride(shape, shape->format);
@@ -302,6 +303,8 @@ static smp_code buffer_view(smp_run_cache *cache, size_t index, const smp_shape 
                        .alpha = shape->alpha};
     if (!smp_mul_size((size_t)stride, (size_t)shape->height, &bytes))
         return smp_fail_memory(err, "a picture", UINT64_MAX);
+    if (reader && (view->data = smp_reader_shared(reader, bytes + SMP_ALIGN)))
+        return SMP_OK;
     return smp_cache_buffer(cache, index, bytes, &view->data, err);
 }
 
@@ -330,9 +333,9 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     int failed = SMP_STEP_NONE;
     smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
     if (!code)
-        code = buffer_view(request->cache, 0, &plan->steps[0].out, &source.view, err);
+        code = buffer_view(request->cache, 0, reader, &plan->steps[0].out, &source.view, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++)
-        code = buffer_view(request->cache, i + 1, &plan->sinks[i].shape, &sinks[i].view, err);
+        code = buffer_view(request->cache, i + 1, NULL, &plan->sinks[i].shape, &sinks[i].view, err);
     double start = smp_now();
     if (!code)
         code = smp_reader_rows(reader, source.view.data, source.view.stride, source.view.height, err);

@@ -18,6 +18,7 @@ struct smp_stream {
     smp_writer *writer;
     int64_t height, slot_rows, stride;
     unsigned char *slot[SLOTS];
+    bool shared;           /* the slots are the reader's */
     int slots;             /* slots in use */
     int64_t filled[SLOTS]; /* rows in the slot */
     int64_t made, used;    /* slots produced and consumed so far; slot number modulo slots */
@@ -164,7 +165,7 @@ static void *write_all(void *context)
 
 static void free_stream(smp_stream *s)
 {
-    for (int i = 0; i < SLOTS; i++)
+    for (int i = 0; i < SLOTS && !s->shared; i++)
         smp_free(s->slot[i]);
     smp_free(s->rows);
     smp_free(s);
@@ -179,6 +180,19 @@ int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool by_stri
     return fits ? smp_min_i64(bytes, most) : most;
 }
 
+/* Slots that the process which decodes fills itself, where there is one. */
+static void share_slots(smp_stream *s, size_t bytes)
+{
+    size_t each, all;
+    if (!smp_add_size(bytes, 2 * SMP_ALIGN, &each)) /* the 64 bytes that may be read beyond a slot, and rounding */
+        return;
+    each &= ~(size_t)(SMP_ALIGN - 1);
+    unsigned char *memory = smp_mul_size(each, (size_t)s->slots, &all) ? smp_reader_shared(s->reader, all) : NULL;
+    s->shared = memory != NULL;
+    for (int i = 0; i < s->slots && memory; i++)
+        s->slot[i] = memory + (size_t)i * each;
+}
+
 /* Allocates a stream's slots and starts its thread. Frees the stream on failure. */
 static smp_code start(smp_stream *s, void *(*run)(void *), smp_stream **out, smp_error *err)
 {
@@ -187,7 +201,9 @@ static smp_code start(smp_stream *s, void *(*run)(void *), smp_stream **out, smp
         free_stream(s);
         return smp_fail_memory(err, "strips of rows", UINT64_MAX);
     }
-    for (int i = 0; i < s->slots; i++)
+    if (s->reader)
+        share_slots(s, bytes);
+    for (int i = 0; i < s->slots && !s->shared; i++)
         if (!(s->slot[i] = smp_alloc_raw(bytes))) {
             free_stream(s);
             return smp_fail_memory(err, "strips of rows", bytes);
