@@ -76,8 +76,8 @@ static void obey(int input)
         *nowhere = 1;
     for (volatile int i = 0; what == LOOP; i = !i)
         ;
-    while (what == SLEEP)
-        (void)read(SMP_SOURCE_BUFFER, NULL, 0); /* no such descriptor */
+    while (what == SLEEP && read(SMP_SOURCE_BUFFER, NULL, 0) < 0) /* no such descriptor */
+        ;
     if (what == GROW) {
         volatile char *block = malloc((size_t)3 << 30);
         shared->grew = block != NULL;
