@@ -1,4 +1,5 @@
-"""The built program is linked and compiled as CMakeLists.txt says: reads it with readelf. No readelf: skipped (status 77).
+"""The built program is linked and compiled as CMakeLists.txt says: reads it with readelf. Skipped (status
+77) where there is none.
 
 Usage: hardened.py PROGRAM BUILD_TYPE"""
 import re

@@ -39,8 +39,18 @@ def read(path):
 
 def files(end):
     """ROOM/FILE of every such file in kernels/."""
-    return [os.path.join(room, name) for room in sorted(os.listdir(KERNELS)) if os.path.isdir(os.path.join(KERNELS, room))
-            for name in sorted(os.listdir(os.path.join(KERNELS, room))) if name.endswith(end)]
+    return [
+    os.path.join(
+        room,
+        name) for room in sorted(
+            os.listdir(KERNELS)) if os.path.isdir(
+                os.path.join(
+                    KERNELS,
+                    room)) for name in sorted(
+                        os.listdir(
+                            os.path.join(
+                                KERNELS,
+                                 room))) if name.endswith(end)]
 
 
 def includes(name, seen=None):
@@ -133,7 +143,7 @@ class Build:
         self.as_is, self.lock = {}, threading.Lock()
 
     def compile(self, kernel, mutated, text, folder):
-        """A library with the traced kernels of KERNEL.cu, `mutated` replaced by text: copies come first in the search."""
+        """A library with the traced kernels of KERNEL.cu, `mutated` replaced by text; its copy is found first."""
         entry = self.traced[kernel]
         for name in includes(self.path[kernel]):
             os.makedirs(os.path.join(folder, os.path.dirname(name)), exist_ok=True)

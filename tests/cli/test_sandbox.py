@@ -1,4 +1,4 @@
-"""Files are decoded by processes that can do nothing else: what they give is the same, and their end is one file's error."""
+"""Files are decoded by processes that can do nothing else: the same pictures, and the end of one costs one file."""
 import os
 import pathlib
 import signal
@@ -58,7 +58,8 @@ def busy_decoder(process, ticks=3):
 
 class Sandbox(CliCase):
     def begin(self, *arguments, **options):
-        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder, stderr=subprocess.PIPE, text=True, **options)
+        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder,
+                                   stderr=subprocess.PIPE, text=True, **options)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
@@ -71,24 +72,52 @@ class Sandbox(CliCase):
             for out in ("npy", "wav"):
                 done = []
                 for how in ((), ("--no-sandbox",)):
-                    end = self.smp("run", *how, "-e", stage(sample), sample, f"{len(how)}.{out}", "--force", *RUN, status=(0, 2, 3, 4))
+                    end = self.smp(
+    "run",
+    *how,
+    "-e",
+    stage(sample),
+    sample,
+    f"{len(how)}.{out}",
+    "--force",
+    *RUN,
+    status=(
+        0,
+        2,
+        3,
+         4))
                     target = self.folder / f"{len(how)}.{out}"
-                    done.append((end.returncode, end.stderr.replace(target.name, ""), target.read_bytes() if target.exists() else b""))
+                    done.append((end.returncode, end.stderr.replace(target.name, ""),
+                                target.read_bytes() if target.exists() else b""))
                     target.unlink(missing_ok=True)
                 self.assertEqual(*done, sample)
                 seen += done[0][0] == 0
-            self.assertEqual(*(self.smp("info", *how, "-v", sample, status=(0, 3)).stdout for how in ((), ("--no-sandbox",))))
+            self.assertEqual(*(self.smp("info", *how, "-v", sample, status=(0, 3)
+                             ).stdout for how in ((), ("--no-sandbox",))))
         self.assertGreaterEqual(seen, 8)
 
     def test_standard_input_is_read_by_a_decoder(self):
         for sample in ("chelsea.png", "rocket.jpg", "speech.flac"):
             whole = (SAMPLES / sample).read_bytes()
-            out = [self.smp("run", *how, "-e", stage(sample), "-", "-", *RUN, input=whole, text=False).stdout for how in ((), ("--no-sandbox",))]
+            out = [
+    self.smp(
+        "run",
+        *how,
+        "-e",
+        stage(sample),
+        "-",
+        "-",
+        *RUN,
+        input=whole,
+        text=False).stdout for how in ((),
+        ("--no-sandbox",
+        ))]
             self.assertEqual(*out, sample)
 
     def test_a_long_pipe_is_kept_in_a_file(self):
         """A PNG is read as it comes; a TGA of this kind is read to its end first, beyond what stays in memory."""
-        header = bytes([0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xD0, 0x07, 0x88, 0x13, 24, 0])  # 2000x5000, bottom row first
+        header = bytes([0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xD0, 0x07,
+                       0x88, 0x13, 24, 0])  # 2000x5000, bottom row first
         self.write("in.tga", header + bytes(range(250)) * (2000 * 5000 * 3 // 250))
         with open(self.folder / "in.tga", "rb") as file:
             piped = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
@@ -106,7 +135,21 @@ class Sandbox(CliCase):
         self.slow_png("b.png")
         for name in ("a.png", "c.png", "d.png"):
             self.small_png(name)
-        process = self.begin("batch", "-e", "box 9", "-e", "stats", "a.png", "b.png", "c.png", "d.png", "-o", "out", "--jobs", "1", *RUN)
+        process = self.begin(
+    "batch",
+    "-e",
+    "box 9",
+    "-e",
+    "stats",
+    "a.png",
+    "b.png",
+    "c.png",
+    "d.png",
+    "-o",
+    "out",
+    "--jobs",
+    "1",
+     *RUN)
         os.kill(busy_decoder(process), signal.SIGKILL)
         _, errors = process.communicate()
         self.assertEqual(process.returncode, 1, errors)

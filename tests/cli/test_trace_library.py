@@ -14,8 +14,8 @@ QUICK = ("--device", "cpu", "--repeat", "3", "--time-limit", "0.2")
 
 class TraceLibrary(CliCase):
     def compare(self, program):
-        done = subprocess.run([str(program), "compare", "-e", "transpose", str(self.small_png()), *QUICK], capture_output=True,
-                              text=True, cwd=self.folder, timeout=120, check=False)
+        done = subprocess.run([str(program), "compare", "-e", "transpose", str(self.small_png()),
+                              *QUICK], capture_output=True, text=True, cwd=self.folder, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -28,8 +28,8 @@ class TraceLibrary(CliCase):
         self.assertIn("no model counts: the emulator cannot count", said)
         self.assertNotIn("wavefronts", said)
         self.assertIn("tiled", said)
-        done = subprocess.run([str(program), "run", "-e", "transpose", "in.png", "out.png", "--device", "simt"], cwd=self.folder,
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run([str(program), "run", "-e", "transpose", "in.png", "out.png",
+                              "--device", "simt"], cwd=self.folder, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         (place,) = re.findall(r"beside the program or\s+in\s+(\S+?);?\s", said)
         installed = program.parent / place
