@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes docs/results.md of docs/results/*.json, which tests/gpu_all.sh writes on a GPU machine, and tests/bench/peers.py
-on one without.
+"""Makes docs/results.md of docs/results/*.json, which tests/gpu_all.sh writes on a GPU machine, and
+tests/bench/peers.py on one without.
 
     docs/results.py [--check] [FOLDER]      --check: exit 1 when results.md is not what the files make
 
@@ -21,11 +21,12 @@ HEAD = """# Results
 Made by `docs/results.py` from the JSON files in [results](results), which hold every sample and the environment;
 `tests/gpu_all.sh BUILD OUT` on a machine with a GPU writes them anew. What passed there, and with which code: %s.
 
-Times are medians of runs with the L2 cache emptied between, variants in turns; GB/s counts each input byte read once and
-each output byte written once. Wavefronts are shared memory's, of the rows that were counted; n-way is wavefronts by ideal.
+Times are medians of runs with the L2 cache emptied in between, variants interleaved. GB/s counts each input byte read
+once and each output byte written once. Wavefronts are those of shared memory, of the rows that were counted; n-way is
+wavefronts divided by ideal.
 *model* is what the emulator predicts without a GPU, *sass* what patched code counts on the GPU, *hw* what its counters
-say, with arbitration that is no bank conflict: hw minus sass (minus model where sass is missing), asynchronous copies, which hw
-does not know, left out.
+say. *arbitration* is what hw counts beyond sass (beyond the model where sass is missing) and is no bank conflict;
+asynchronous copies, which hw does not know, are left out of it.
 """
 
 
@@ -71,16 +72,29 @@ def counted_row(variant):
         return [variant["variant"]] + [""] * 6
     ways = best["wavefronts"] / best["ideal"] if best["ideal"] else 1
     exact = without_async(variant, "sass") or without_async(variant, "model")
-    return [variant["variant"], wavefronts(model), wavefronts(sass), wavefronts(hw), whole(best["ideal"]), f"{ways:.2f}",
-            whole(hw["wavefronts"] - exact["wavefronts"]) if hw else ""]
+    return [
+        variant["variant"],
+        wavefronts(model),
+        wavefronts(sass),
+        wavefronts(hw),
+        whole(best["ideal"]), f"{ways:.2f}",
+        whole(hw["wavefronts"] - exact["wavefronts"]) if hw else ""
+    ]
 
 
 def timed_row(step, variant):
     seconds = variant.get("median_seconds")
     if not seconds:
         return None
-    return [variant["variant"], number(seconds * 1e3, 3), number(variant["gb_per_second"], 0), share(variant.get("of_copy")),
-            share(variant.get("of_peak")), number(step["operations"] / seconds * 1e-12, 2) if step["operations"] else "", number(variant.get("speedup"), 2)]
+    return [
+        variant["variant"],
+        number(seconds * 1e3, 3),
+        number(variant["gb_per_second"], 0),
+        share(variant.get("of_copy")),
+        share(variant.get("of_peak")),
+        number(step["operations"] / seconds * 1e-12, 2) if step["operations"] else "",
+        number(variant.get("speedup"), 2)
+    ]
 
 
 def agreement(steps):
@@ -96,15 +110,18 @@ def agreement(steps):
 
 def beside_hardware(steps):
     """Without sass: what the model and the hardware's counters have in common."""
-    rows = [(v["variant"], without_async(v, "model"), without_async(v, "hw")) for step in steps for v in step["variants"]]
+    rows = [(v["variant"], without_async(v, "model"), without_async(v, "hw")) for step in steps
+            for v in step["variants"]]
     rows = [(name, m, h) for name, m, h in rows if m and h and m["wavefronts"]]
     if not rows:
         return ""
     off = [name for name, m, h in rows if m["ideal"] != h["ideal"]]
-    least, most = (pick((h["wavefronts"] - m["wavefronts"]) / m["wavefronts"] for _, m, h in rows) for pick in (min, max))
+    least, most = (pick((h["wavefronts"] - m["wavefronts"]) / m["wavefronts"] for _, m, h in rows)
+                   for pick in (min, max))
     same = f"differs for {', '.join(off)}" if off else "is the model's to the unit"
-    return (f"\nNo sass counts. Asynchronous copies left out, hw's ideal {same}; its wavefronts are {100 * least:.2f} to "
-            f"{100 * most:.2f} % more.\n")
+    return (
+        f"\nNo sass counts. Asynchronous copies left out, hw's ideal {same}; its wavefronts are {100 * least:.2f} to "
+        f"{100 * most:.2f} % more.\n")
 
 
 def ladder(name, report):
@@ -112,9 +129,12 @@ def ladder(name, report):
     steps = [step for step in report["steps"] if not step["inserted"]]
     text = f"\n## {TITLES.get(name, name)}\n"
     for step in steps:
-        where = [environment["device_name"], f"driver {environment['driver']}" if environment.get("driver") else "",
-                 environment.get("toolkit") or "", f"SM at {environment['sm_clock_mhz']:.0f} MHz" if environment.get("sm_clock_mhz") else "",
-                 f"copy {number(environment.get('copy_gb_per_second'), 0)} GB/s"]
+        where = [
+            environment["device_name"], f"driver {environment['driver']}" if environment.get("driver") else "",
+            environment.get("toolkit") or "",
+            f"SM at {environment['sm_clock_mhz']:.0f} MHz" if environment.get("sm_clock_mhz") else "",
+            f"copy {number(environment.get('copy_gb_per_second'), 0)} GB/s"
+        ]
         text += f"\n`{step['step']}` on {step['input']}. {', '.join(w for w in where if w)}.\n\n"
         rows = [row for row in (timed_row(step, variant) for variant in step["variants"]) if row]
         if rows:
@@ -123,9 +143,11 @@ def ladder(name, report):
         if counted:
             part = f"{whole(counted['rows'])} of {whole(counted['of_rows'])} rows"
             if counted.get("columns", 0) < counted.get("of_columns", 0):
-                part = f"the upper left {counted['columns']}x{counted['rows']} of {counted['of_columns']}x{counted['of_rows']}"
+                size, of = (f"{counted[of + 'columns']}x{counted[of + 'rows']}" for of in ("", "of_"))
+                part = f"the upper left {size} of {of}"
             text += f"\nWavefronts of {part}:\n\n"
-            text += table(["variant", "model", "sass", "hw", "ideal", "n-way", "arbitration"], map(counted_row, step["variants"]))
+            text += table(["variant", "model", "sass", "hw", "ideal", "n-way", "arbitration"],
+                          map(counted_row, step["variants"]))
     return text + agreement(steps)
 
 
@@ -149,24 +171,30 @@ def bench(report):
         ("up_pinned", "bus up, pinned memory"), ("down_pinned", "bus down, pinned memory"),
         ("up_run", "bus up, as a run does it"), ("down_run", "bus down, as a run does it"))]
     if any(r for _, r in rates):
-        text += table(["what", "GB/s", "quartiles", "of datasheet"],
-                      [[name, number(r["gb_per_second"]), f"{number(r['gb_per_second_low'])} to {number(r['gb_per_second_high'])}",
-                        share(r["gb_per_second"] / peak) if peak and "bus" not in name else ""] for name, r in rates if r])
+        text += table(["what", "GB/s", "quartiles", "of datasheet"], [[
+            name,
+            number(r["gb_per_second"]), f"{number(r['gb_per_second_low'])} to {number(r['gb_per_second_high'])}",
+            share(r["gb_per_second"] / peak) if peak and "bus" not in name else ""
+        ] for name, r in rates if r])
     launch = report.get("launch_seconds")
     if launch:
-        text += f"\nA launch takes {launch['each'] * 1e6:.2f} us in a row of many, {launch['waited'] * 1e6:.2f} us when waited for.\n"
+        each, waited = launch["each"] * 1e6, launch["waited"] * 1e6
+        text += f"\nA launch takes {each:.2f} us in a row of many, {waited:.2f} us when waited for.\n"
     for op, title in (("load", "Loads"), ("store", "Stores"), ("count", "Counting: atomicAdd(p, 1), result unused")):
         rows = [row for row in report["patterns"] if row["op"] == op]
-        text += f"\n### {title} of shared memory\n\nWavefronts a warp instruction, cycles when an SM does nothing else.\n\n"
-        text += table(["pattern", "bytes", "ideal", "model", "sass", "hw", "cycles", "TB/s"],
-                      [[row["pattern"], row["width"], row["ideal"], *(per_instruction(row, s) for s in SOURCES),
-                        number(row.get("cycles"), 2), number(row["gb_per_second"] / 1e3, 2) if "gb_per_second" in row else ""]
-                       for row in rows])
+        text += f"\n### {title} of shared memory\n\n"
+        text += "Wavefronts a warp instruction, cycles when an SM does nothing else.\n\n"
+        text += table(["pattern", "bytes", "ideal", "model", "sass", "hw", "cycles", "TB/s"], [[
+            row["pattern"], row["width"], row["ideal"], *(per_instruction(row, s) for s in SOURCES),
+            number(row.get("cycles"), 2),
+            number(row["gb_per_second"] / 1e3, 2) if "gb_per_second" in row else ""
+        ] for row in rows])
     missing = report.get("missing_sources")
     sass = any("sass" in row for row in report["patterns"])
     if sass:
         off = report["disagreements"]
-        text += f"\nmodel and sass {'agree on all' if not off else f'differ on {off} of'} {len(report['patterns'])} patterns.\n"
+        said = f"differ on {off} of" if off else "agree on all"
+        text += f"\nmodel and sass {said} {len(report['patterns'])} patterns.\n"
     for source, why in (missing or {}).items():
         text += f"\nNo {source} counts: {why}.\n"
     return text
@@ -174,23 +202,26 @@ def bench(report):
 
 def peers(report):
     """Whole commands, and single stages in memory, beside other programs on a CPU."""
-    text = f"\n## Beside other programs, on a CPU\n\n{report['processor']}, {report['threads']} threads; all in turns, by " \
-           "`tests/bench/peers.py`, medians. "
+    text = "\n## Beside other programs, on a CPU\n\n"
+    text += f"{report['processor']}, {report['threads']} threads; medians, interleaved, by `tests/bench/peers.py`. "
     text += "; ".join(line for line in report["versions"].values() if line) + ".\n"
     for job in report.get("jobs", []):
         ours = job["tools"]["smempipe"]["wall_s"]
         text += f"\n**{job['job']}, blurred by sigma 2**, {job['input_bytes'] / 1e6:.1f} MB in:\n\n"
-        rows = [(tool, number(one["wall_s"], 3), number(one["wall_s"] / ours, 2), number(one["cpu_s"], 3), number(one["peak_mb"]),
-                 number(one["output_bytes"] / 1e6)) for tool, one in job["tools"].items()]
+        rows = [(tool, number(one["wall_s"], 3), number(one["wall_s"] / ours, 2), number(
+            one["cpu_s"], 3), number(one["peak_mb"]), number(one["output_bytes"] / 1e6))
+                for tool, one in job["tools"].items()]
         text += table(("", "wall s", "x smempipe", "processor s", "peak MB", "output MB"), rows)
     if report.get("folder"):
         folder = report["folder"]
         ours = folder["ways"]["smempipe batch"]["wall_s"]
         text += f"\n**{folder['pictures']} pictures of {folder['size']}, blurred by sigma 2**:\n\n"
-        text += table(("", "wall s", "x smempipe batch"), [(way, number(one["wall_s"], 2), number(one["wall_s"] / ours, 2))
-                                                         for way, one in folder["ways"].items()])
+        text += table(
+            ("", "wall s", "x smempipe batch"),
+            [(way, number(one["wall_s"], 2), number(one["wall_s"] / ours, 2)) for way, one in folder["ways"].items()])
     if report.get("stages"):
-        text += "\n**One stage in memory**, 6000x4000, beside OpenCV's; x is OpenCV's time by ours, with AVX-512 (v4) and AVX2 (v3) code:\n\n"
+        text += "\n**One stage in memory**, 6000x4000, beside OpenCV's; x is OpenCV's time divided by ours, with " \
+                "AVX-512 (v4) and AVX2 (v3) code:\n\n"
         rows = [(one["stage"], number(one["opencv_s"] * 1e3, 2), *(cell for isa in one["ratio"] for cell in (
                  number(one["smempipe_s"][isa] * 1e3, 2), number(one["ratio"][isa], 2)))) for one in report["stages"]]
         heads = [cell for isa in report["stages"][0]["ratio"] for cell in (f"{isa} ms", f"{isa} x")]
@@ -211,12 +242,18 @@ def gpu_peers(report):
     clocks = [row["sm_clock_high_mhz"] for row in rows if row.get("sm_clock_high_mhz")]
     said = [environment["device_name"], f"driver {environment['driver']}" if environment.get("driver") else "",
             environment.get("toolkit") or "", f"SM at up to {max(clocks):.0f} MHz" if clocks else ""]
-    said += [f"{title} {environment[key]}" for key, title in (("npp", "NPP"), ("cublas", "cuBLAS"), ("cub", "CUB")) if environment.get(key)]
-    text = f"\n## Bars, and beside NVIDIA's libraries\n\n{', '.join(word for word in said if word)}; one run of `tests/bench/gpu_peers`, " \
-           "all on the same buffers in turns. Shares are of a copy or a pure read of the same run; x is a library's time by ours, both " \
-           "with the clearing of their results. Ragged is the cost of a sample in an awkward size by that in a round one.\n"
+    said += [
+        f"{title} {environment[key]}" for key, title in (("npp", "NPP"), ("cublas", "cuBLAS"), ("cub", "CUB"))
+        if environment.get(key)
+    ]
+    text = "\n## Bars, and beside NVIDIA's libraries\n\n"
+    text += f"{', '.join(word for word in said if word)}; one run of `gpu_peers` (tests/bench), interleaved on the " \
+            "same buffers. Shares are of a copy or a pure read of the same run. x is a library's time divided by " \
+            "ours, both with the clearing of their results. Ragged is the cost of a sample in an awkward size " \
+            "divided by that in a round one.\n"
     if "H100" not in environment["device_name"]:
-        text += "\nThe bars are an H100's: shares of its copy are harder to reach where memory is faster and the SMs are the same.\n"
+        text += "\nThe bars are an H100's: shares of its copy are harder to reach where memory is faster and the SMs " \
+                "are the same.\n"
 
     def decided(bar):
         return bar["reached"] is not None
@@ -234,12 +271,17 @@ def gpu_peers(report):
                 lines.append([row["row"], row["input"], row["check"], *[""] * 7])
                 continue
             first, *others = row["bars"] or [{"reached": None, "bar": "", "met": False}]
-            peers_ = "; ".join(f"{peer['times_as_fast']:.2f} x {peer['name']}" for peer in row["peers"] if peer["times_as_fast"])
+            peers_ = "; ".join(
+                f"{peer['times_as_fast']:.2f} x {peer['name']}" for peer in row["peers"] if peer["times_as_fast"])
             ragged = row.get("ragged") or {}
             copied = row["gb_per_second"] / row["copy_gb_per_second"] if row["copy_gb_per_second"] else None
-            lines.append([row["row"], row["input"].split()[-1] if "frames" not in row["input"] else row["input"].split(" ", 1)[1],
-                          number(row["kernels"]["median_seconds"] * 1e3, 3), number(row["gb_per_second"], 0), share(copied),
-                          *bar_cell(first, decided), peers_, number(ragged.get("cost"), 2)])
+            lines.append([
+                row["row"], row["input"].split()[-1] if "frames" not in row["input"] else row["input"].split(" ", 1)[1],
+                number(row["kernels"]["median_seconds"] * 1e3, 3),
+                number(row["gb_per_second"], 0),
+                share(copied), *bar_cell(first, decided), peers_,
+                number(ragged.get("cost"), 2)
+            ])
             lines += [["", "", "", "", "", *bar_cell(bar, decided), "", ""] for bar in others]
         text += f"\n### {group[0].upper()}{group[1:]}\n\n"
         text += table(["work", "size", "ms", "GB/s", "of copy", "reached", "bar", "met", "beside", "ragged"], lines)
@@ -261,21 +303,30 @@ def limits(report):
     """Counters of rows that miss their bar, as tests/gpu_limits.py reads them."""
     environment = report["environment"]
     said = [environment.get(key) for key in ("device_name", "driver", "toolkit")]
-    text = f"\n## What limits the rows below their bars\n\n{', '.join(word for word in said if word)}; counters of the kernel that takes " \
-           "most of a row's time, by ncu (tests/gpu_limits.py). Units are in percent of their peak; waits are a warp's cycles for each " \
-           "instruction that it issues, the two longest.\n\n"
+    text = "\n## What limits the rows below their bars\n\n"
+    text += f"{', '.join(word for word in said if word)}; counters of the kernel that takes most of a row's time, " \
+            "by ncu (tests/gpu_limits.py). Units are in percent of their peak; waits are a warp's cycles for each " \
+            "instruction that it issues, the two longest.\n\n"
     lines = []
     for row in report["rows"]:
-        why = [f"{bar['reached']:.3f}, wanted {bar['bar'].replace('at least ', '').replace('at most ', '<= ')}" for bar in row["bars_missed"]]
+        why = [
+            f"{bar['reached']:.3f}, wanted {bar['bar'].replace('at least ', '').replace('at most ', '<= ')}"
+            for bar in row["bars_missed"]
+        ]
         if not why:
             continue
         one = row["launches"]["full"]
         units = one["units_percent"]
         waits = sorted(one["waits"].items(), key=lambda wait: -wait[1])[:2]
-        lines.append([row["row"], "; ".join(why), number(one["seconds"] * 1e3, 3), nearest(units),
-                      *(number(units.get(name), 0) for name in ("issue slots", "FMA pipe", "shared memory", "L2", "DRAM")),
-                      number(one["warps_resident_percent"], 0), number(one["instructions_a_sample"]),
-                      ", ".join(f"{name.replace('_', ' ')} {cycles:.1f}" for name, cycles in waits)])
+        lines.append([
+            row["row"], "; ".join(why),
+            number(one["seconds"] * 1e3, 3),
+            nearest(units),
+            *(number(units.get(name), 0) for name in ("issue slots", "FMA pipe", "shared memory", "L2", "DRAM")),
+            number(one["warps_resident_percent"], 0),
+            number(one["instructions_a_sample"]), ", ".join(
+                f"{name.replace('_', ' ')} {cycles:.1f}" for name, cycles in waits)
+        ])
     text += table(["work", "why", "ms", "nearest its peak", "issue", "FMA", "shared", "L2", "DRAM", "warps resident",
                    "instructions a sample", "waits"], lines)
     if report.get("left_out"):

@@ -90,15 +90,21 @@ endif()
 # Exceptions, run-time types and guarded statics are not there on a GPU either; without them no C++ library is needed.
 set(SMP_KERNEL_CXX_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-strict-aliasing)
 
-add_library(smp_traced_flags INTERFACE) # no sanitizer beside the instrumentation, no optimisation that merges accesses
+# Traced kernels call the emulator in the program (-fsanitize=thread's callbacks). No sanitizer beside that, no
+# optimisation that merges accesses. The thread's place is the program's own variable: no call finds it.
+add_library(smp_traced_flags INTERFACE)
 target_compile_options(smp_traced_flags INTERFACE
-  -O0 -g1 -w -fsanitize=thread -fno-math-errno -ffp-contract=off ${SMP_KERNEL_CXX_FLAGS})
-target_compile_definitions(smp_traced_flags INTERFACE _GNU_SOURCE SMP_TRACED)
+  -O0 -g1 -w -fPIC -ftls-model=initial-exec -fsanitize=thread -fno-math-errno -ffp-contract=off
+  $<$<COMPILE_LANGUAGE:CXX>:${SMP_KERNEL_CXX_FLAGS}>)
+target_compile_definitions(smp_traced_flags INTERFACE _GNU_SOURCE SMP_TRACED SMP_VERSION="${PROJECT_VERSION}")
 target_include_directories(smp_traced_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/kernels)
 
-# smp_kernel_files(TABLE SOURCES...): object libraries TABLE_plain, TABLE_traced and TABLE_table; the last defines
-# `const smp_kernel_file TABLE[]`. ${TABLE}_objects is set to all their objects.
+# smp_kernel_files(TABLE [TRACED_APART] SOURCES...): object libraries TABLE_plain, TABLE_traced and TABLE_table; the last
+# defines `const smp_kernel_file TABLE[]`. ${TABLE}_objects is set to all their objects. TRACED_APART: the traced kernels
+# are not among them; ${TABLE}_traced is set to their objects, with the table of a library of them
+# (device/kernel_table.h).
 function(smp_kernel_files table)
+  cmake_parse_arguments(PARSE_ARGV 1 option "TRACED_APART" "" "")
   set(folder ${CMAKE_BINARY_DIR}/kernels/${table})
   file(MAKE_DIRECTORY ${folder})
   set(plain "")
@@ -106,7 +112,9 @@ function(smp_kernel_files table)
   set(images "")
   set(declarations "")
   set(rows "")
-  foreach(source ${ARGN})
+  set(traced_declarations "")
+  set(traced_rows "")
+  foreach(source ${option_UNPARSED_ARGUMENTS})
     get_filename_component(source ${source} ABSOLUTE)
     get_filename_component(name ${source} NAME_WE)
     file(RELATIVE_PATH included ${CMAKE_SOURCE_DIR}/kernels ${source}) # so that a compiler cache serves every clone
@@ -115,8 +123,17 @@ function(smp_kernel_files table)
       set(text "// Written by CMake: ${name}.cu for the emulator, ${kind}.\n#include \"lib/gpu_kernel.h\"\nnamespace smp_${kind}_${name} {\nstatic smp_simt_kernel *smp_simt_list;\n#include \"${included}\"\n}\nextern \"C\" {\nextern const smp_simt_kernel *const *const ${table}_${kind}_${name};\nconst smp_simt_kernel *const *const ${table}_${kind}_${name} = &smp_${kind}_${name}::smp_simt_list;\n}\n")
       file(GENERATE OUTPUT ${wrapper} CONTENT "${text}")
       list(APPEND ${kind} ${wrapper})
-      string(APPEND declarations "extern const smp_simt_kernel *const *const ${table}_${kind}_${name};\n")
+      set(${kind}_declaration "extern const smp_simt_kernel *const *const ${table}_${kind}_${name};\n")
     endforeach()
+    string(APPEND declarations "${plain_declaration}")
+    if(option_TRACED_APART)
+      set(traced_list "0")
+      string(APPEND traced_declarations "${traced_declaration}")
+      string(APPEND traced_rows "    {\"${name}\", &${table}_traced_${name}},\n")
+    else()
+      set(traced_list "&${table}_traced_${name}")
+      string(APPEND declarations "${traced_declaration}")
+    endif()
     if(SMP_CUDA AND SMP_NVCC)
       set(fatbin ${folder}/${name}.fatbin)
       set(usage ${folder}/${name}.usage)
@@ -134,7 +151,7 @@ function(smp_kernel_files table)
     else()
       set(image "0, 0, 0")
     endif()
-    string(APPEND rows "    {\"${name}\", ${image}, &${table}_plain_${name}, &${table}_traced_${name}},\n")
+    string(APPEND rows "    {\"${name}\", ${image}, &${table}_plain_${name}, ${traced_list}},\n")
   endforeach()
   file(GENERATE OUTPUT ${folder}/table.c CONTENT
     "/* Written by CMake: the kernel files that the program carries. */\n#include \"device/kernel_table.h\"\n${declarations}extern const smp_kernel_file ${table}[];\nconst smp_kernel_file ${table}[] = {\n${rows}    {0, 0, 0, 0, 0, 0},\n};\n")
@@ -149,7 +166,15 @@ function(smp_kernel_files table)
       $<$<CONFIG:Release>:-Og> $<$<CONFIG:RelWithDebInfo>:-O1> $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>) # that one needs the C++ library
     add_library(${table}_traced OBJECT ${traced})
     target_link_libraries(${table}_traced PRIVATE smp_traced_flags)
-    set(objects $<TARGET_OBJECTS:${table}_plain> $<TARGET_OBJECTS:${table}_traced>)
+    set(objects $<TARGET_OBJECTS:${table}_plain>)
+    if(option_TRACED_APART)
+      file(GENERATE OUTPUT ${folder}/traced_table.c CONTENT
+        "/* Written by CMake: the traced kernels that a library carries. */\n#include \"device/kernel_table.h\"\n${traced_declarations}extern const smp_traced_file ${table}_traced[];\nconst smp_traced_file ${table}_traced[] = {\n${traced_rows}    {0, 0},\n};\nextern const char ${table}_version[];\nconst char ${table}_version[] = SMP_VERSION;\n")
+      target_sources(${table}_traced PRIVATE ${folder}/traced_table.c)
+      set(${table}_traced $<TARGET_OBJECTS:${table}_traced> PARENT_SCOPE)
+    else()
+      list(APPEND objects $<TARGET_OBJECTS:${table}_traced>)
+    endif()
   endif()
   add_library(${table}_table OBJECT ${folder}/table.c)
   target_link_libraries(${table}_table PRIVATE smp_flags)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the sounds of this folder: the same bytes every time, but for speech, which depends on the version of espeak-ng.
+"""Makes the sounds of this folder: the same bytes every time. Only speech depends on the version of espeak-ng.
 
     samples/make_sounds.py build/release/smempipe      # needs NumPy and espeak-ng
 
@@ -20,7 +20,7 @@ TEXT = "Every stage is a small step. Together they make a clear voice."
 def write(path, rate, samples, size=2):
     """samples: -1..1, (frames,) or (frames, channels)."""
     samples = np.atleast_2d(samples.T).T
-    codes = np.clip(np.rint(samples * 2 ** (8 * size - 1)), -(2 ** (8 * size - 1)), 2 ** (8 * size - 1) - 1).astype("<i4")
+    codes = np.clip(np.rint(samples * 2**(8 * size - 1)), -(2**(8 * size - 1)), 2**(8 * size - 1) - 1).astype("<i4")
     data = codes.reshape(-1, 1).view(np.uint8)[:, :size]
     with wave.open(str(path), "wb") as out:
         out.setparams((samples.shape[1], size, rate, len(samples), "NONE", ""))
@@ -43,7 +43,7 @@ def speech():
 
 
 def with_hum(rate, voice):
-    """The voice at half its level over mains hum with harmonics, hiss and a constant offset, as a cheap recorder hears it."""
+    """The voice at half its level over mains hum with harmonics, hiss and a constant offset."""
     t = np.arange(len(voice)) / rate
     hum = sum(a * np.sin(2 * np.pi * 50 * h * t + h) for h, a in ((1, 0.06), (2, 0.03), (3, 0.04), (5, 0.015)))
     return 0.5 * voice + hum + 0.002 * np.random.default_rng(1).standard_normal(len(voice)) + 0.02
@@ -60,7 +60,11 @@ def field():
     for at, pitch, side in ((0.2, 3100, 0.2), (0.7, 4200, 0.8), (1.1, 3600, 0.35), (1.5, 4700, 0.65)):
         part = (t >= at) & (t < at + 0.25)
         u = (t[part] - at) / 0.25
-        song = 0.03 * np.sin(np.pi * u) ** 2 * np.sin(2 * np.pi * (pitch * (t[part] - at) + 12 * np.sin(2 * np.pi * 14 * u)))
+        song = (
+            0.03
+            * np.sin(np.pi * u) ** 2
+            * np.sin(2 * np.pi * (pitch * (t[part] - at) + 12 * np.sin(2 * np.pi * 14 * u)))
+        )
         birds[part] += song[:, None] * [1 - side, side]
     return rate, np.rint((rumble + birds + 0.001 + 1e-5 * rng.standard_normal((n, 2))) * 2**19) / 2**19
 
@@ -70,10 +74,14 @@ def main():
     write(HERE / "chirp.wav", *chirp())
     rate, voice = speech()
     with tempfile.TemporaryDirectory() as folder:
-        for name, data, size in (("speech", (rate, voice), 2), ("speech-hum", (rate, with_hum(rate, voice)), 2), ("field", field(), 3)):
+        for name, data, size in (("speech", (rate, voice), 2), ("speech-hum", (rate, with_hum(
+                rate, voice)), 2), ("field", field(), 3)):
             write(f"{folder}/{name}.wav", *data, size)
             # Twice turned round is the same again: a pipeline needs a stage.
-            subprocess.run([smempipe, "run", "-f", "-e", "reverse", "-e", "reverse", f"{folder}/{name}.wav", HERE / f"{name}.flac"], check=True)
+            subprocess.run([
+                smempipe, "run", "-f", "-e", "reverse", "-e", "reverse", f"{folder}/{name}.wav", HERE / f"{name}.flac"
+            ],
+                           check=True)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,12 @@ install_missing() {
     missing_reasons=()
 }
 
+# A compiler cache is used where there is one.
+if has ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER="${CMAKE_C_COMPILER_LAUNCHER-ccache}"
+    export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
+fi
+
 # build_preset PRESET [CMAKE_OPTION...]: configures and builds in the current folder, quietly; on failure shows the end of the log.
 build_preset() {
     local preset=$1 log=build/$1.log cache=build/$1/CMakeCache.txt

@@ -8,6 +8,7 @@
 #include "base/machine.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
+#include "io/worker.h"
 #include "pipe/diag.h"
 
 enum { MAX_COMMANDS = 64 };
@@ -69,6 +70,32 @@ static bool asks_for_pipeline(int argc, char *const *argv)
            (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"));
 }
 
+/* One line where decoders are not confined. */
+static void say_confinement(const smp_common *common)
+{
+    char text[80];
+    bool weak;
+    if (common->verbose && !common->quiet && !smp_worker_confinement(text, sizeof text, &weak, NULL) && weak)
+        fputs("smempipe: this system has neither seccomp nor Landlock: decoding is bounded in memory and time alone\n",
+              stderr);
+}
+
+/* smempipe --version -v */
+static smp_code show_version(int argc, char *const *argv, smp_error *err)
+{
+    char text[80];
+    puts("smempipe " SMP_VERSION);
+    if (argc != 3 || (strcmp(argv[2], "-v") != 0 && strcmp(argv[2], "--verbose") != 0))
+        return SMP_OK;
+    smp_code code = smp_worker_start(0, err);
+    if (!code)
+        code = smp_worker_confinement(text, sizeof text, NULL, err);
+    if (!code)
+        printf("decoders are confined by: %s\n", text);
+    smp_worker_stop();
+    return code;
+}
+
 static smp_code run_command(const smp_command *command, int argc, char **argv, smp_common **common, smp_error *err)
 {
     bool leaves;
@@ -90,7 +117,15 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
         if (!*most)
             *most = (*common)->limits.max_memory = smp_default_memory();
         smp_alloc_limit(*most);
-        code = command->run(settings, err);
+        if (!(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
+            code = smp_worker_start(*most, err);
+        if (!code && !command->one_input)
+            code = smp_worker_more(err);
+        if (!code)
+            code = command->run(settings, err);
+        if (smp_worker_runs())
+            say_confinement(*common);
+        smp_worker_stop();
     }
     smp_options_free(command, settings);
     smp_free(settings);
@@ -116,7 +151,7 @@ int main(int argc, char **argv)
     else if (!strcmp(argv[1], "--help"))
         smp_help_overview(stdout);
     else if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
-        puts("smempipe " SMP_VERSION);
+        code = show_version(argc, argv, &err);
     else if (asks_for_pipeline(argc, argv))
         code = smp_cli_show_pipeline(common, argv[1], &err);
     else

@@ -1,4 +1,5 @@
-"""clang reads every C source of a build as that build compiles it: its warnings are errors too. No clang: skipped (status 77).
+"""clang reads every C source of a build as that build compiles it: its warnings are errors too. No clang: status 77,
+skipped.
 
 Usage: clang.py BUILD_FOLDER, the folder of compile_commands.json."""
 import concurrent.futures

@@ -30,7 +30,7 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$build" ] || usage
 build=$(cd "$build" && pwd) || exit 2
-for program in smempipe tests/test_gpu_matrix tests/test_cuda_device; do
+for program in smempipe tests/unit_tests; do
     [ -x "$build/$program" ] || { echo "$build/$program is not there: build it first" >&2; exit 2; }
 done
 work=$(mktemp -d) || exit 2
@@ -63,21 +63,21 @@ part() {
 }
 
 matrix() {
-    SMP_TEST_DEVICE=$device "$build/tests/test_gpu_matrix"
+    SMP_TEST_DEVICE=$device "$build/tests/unit_tests" gpu_matrix
     status=$?
     grep -h '^matrix on' "$work/matrix.out" > "$work/detail"
     return $status
 }
 
 device_tests() {
-    "$build/tests/test_cuda_device"
+    "$build/tests/unit_tests" cuda_device
     status=$?
     grep -h 'PASSED\|FAILED' "$work/device.out" | grep 'test(s)' | tr '\n' ' ' > "$work/detail"
     return $status
 }
 
 counts() {
-    SMP_TEST_DEVICE=$device "$build/tests/test_gpu_counts"
+    SMP_TEST_DEVICE=$device "$build/tests/unit_tests" gpu_counts
     status=$?
     grep -h '^counts on\|^skipped' "$work/counts.out" > "$work/detail"
     [ $status -eq 77 ] && status=0
@@ -126,7 +126,7 @@ sanitize() {
     while [ $k -lt "$parts_of" ]; do
         (
             SMP_TEST_DEVICE=$device SMP_MATRIX=reduced SMP_MATRIX_PART=$k/$parts_of \
-                compute-sanitizer --tool "$tool" $options --error-exitcode 9 "$build/tests/test_gpu_matrix"
+                compute-sanitizer --tool "$tool" $options --error-exitcode 9 "$build/tests/unit_tests" gpu_matrix
             echo $? > "$work/$tool.status.$k"
         ) > "$work/$tool.$k" 2>&1 &
         k=$((k + 1))

@@ -4,8 +4,8 @@
     tests/gpu_limits.py GPU_PEERS PEERS.json OUT.json [--device cuda:N] [--seconds 300] [--only PATTERN]...
 
 PEERS.json: what gpu_peers wrote on such a GPU. Rows that there was no time for are named as left out. With --only, the
-others that OUT.json has of such a GPU stay. ncu runs each launch several times with the caches emptied: times here are not
-those of PEERS.json.
+others that OUT.json has of such a GPU stay. ncu runs each launch several times with the caches emptied: times here are
+not those of PEERS.json.
 Plain Python. Exit status 1 when a row failed."""
 import argparse
 import csv
@@ -36,8 +36,8 @@ OTHERS = {
     "warps_eligible": "smsp__warps_eligible.avg.per_cycle_active",
     "registers": "launch__registers_per_thread",
 }
-STALLS = ("long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "wait", "no_instruction", "mio_throttle",
-          "lg_throttle", "dispatch_stall", "not_selected", "branch_resolve", "drain", "membar")
+STALLS = ("long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "wait", "no_instruction",
+          "mio_throttle", "lg_throttle", "dispatch_stall", "not_selected", "branch_resolve", "drain", "membar")
 FORMATS = "_(u8|u16|f32)_(u8|u16|f32)$"  # which our kernels' names end with; pure reads, checks and peers have others
 OURS = re.compile(FORMATS)
 STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.ratio"
@@ -87,7 +87,8 @@ def metrics_of(launch, size):
     told["instructions_a_sample"] = 32 * instructions / samples if instructions and samples else None
     told["units_percent"] = {name: value(launch, metric) for name, metric in UNITS.items()}
     waits = {stall: value(launch, STALL % stall) for stall in STALLS}
-    told["waits"] = {stall: cycles for stall, cycles in waits.items() if cycles is not None}  # cycles an issued instruction
+    told["waits"] = {stall: cycles
+                     for stall, cycles in waits.items() if cycles is not None}  # cycles an issued instruction
     return {"kernel": kernel_of(launch), "grid": launch["Grid Size"], **told}
 
 
@@ -100,8 +101,8 @@ def blocks_of(launch):
 
 
 def chosen(found, row):
-    """Of our kernel that takes the most time of those that run often: the launch of most blocks, and of these the one of
-    most instructions."""
+    """Of our kernel that takes the most time of those that run often: the launch of most blocks, and of these the one
+    of most instructions."""
     found = [launch for launch in found if OURS.search(kernel_of(launch))]
     total, count = {}, {}
     for launch in found:
@@ -118,8 +119,11 @@ def chosen(found, row):
 
 def ask(ncu, program, row, device, limit):
     metrics = [*UNITS.values(), *OTHERS.values(), *(STALL % stall for stall in STALLS)]
-    words = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--kernel-name", f"regex:{FORMATS}",
-             "--metrics", ",".join(metrics), program, "--device", device, "--without-peers", "--time-limit", "0", "--only", row["row"]]
+    words = [
+        ncu, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--kernel-name",
+        f"regex:{FORMATS}", "--metrics", ",".join(metrics), program, "--device", device, "--without-peers",
+        "--time-limit", "0", "--only", row["row"]
+    ]
     return subprocess.run(words, text=True, capture_output=True, timeout=limit)
 
 
@@ -142,8 +146,10 @@ def main():
     if not ncu:
         sys.exit("gpu_limits.py: there is no ncu")
     report = json.loads(pathlib.Path(given.peers).read_text())
-    told = {"environment": {key: report["environment"].get(key) for key in ("device_name", "driver", "toolkit", "units")},
-            "rows": [], "left_out": []}
+    told = {
+        "environment": {key: report["environment"].get(key)
+                        for key in ("device_name", "driver", "toolkit", "units")}, "rows": [], "left_out": []
+    }
     if given.only and pathlib.Path(given.out).exists():
         before = json.loads(pathlib.Path(given.out).read_text())
         if before["environment"] == told["environment"]:  # an earlier run here: its other rows stay

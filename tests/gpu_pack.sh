@@ -7,7 +7,7 @@
 # LIBRARY_FOLDER: all its *.so* are packed too, NPP's say. There: mkdir DIR; tar -xJf FILE.tar.xz -C DIR (or python3 -m
 # tarfile -e FILE.tar.xz DIR); tests/gpu_all.sh DIR OUT. Needed first, on a machine with nvcc and of the same processor kind:
 #   cmake -S . -B BUILD -G Ninja -DCMAKE_BUILD_TYPE=Release -DSMP_CUDA_ARCHS=90
-#   ninja -C BUILD smempipe test_gpu_matrix test_cuda_device test_gpu_counts gpu_peers gpu_cub
+#   ninja -C BUILD smempipe unit_tests gpu_peers gpu_cub
 set -eu
 
 [ $# -ge 2 ] || { sed -n '5p' "$0" | cut -c5- >&2; exit 2; }
@@ -16,12 +16,12 @@ file=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/tests" "$work/lib"
-for program in smempipe tests/test_gpu_matrix tests/test_cuda_device tests/test_gpu_counts tests/gpu_peers; do
+for program in smempipe libsmempipe-trace.so tests/unit_tests tests/gpu_peers; do
     strip -o "$work/$program" "$build/$program"
 done
 [ ! -f "$build/tests/libgpu_cub.so" ] || cp "$build/tests/libgpu_cub.so" "$work/tests/"
 # What the programs load, but for the C library's own and the compiler's.
-for program in "$work/smempipe" "$work/tests/test_gpu_matrix"; do
+for program in "$work/smempipe" "$work/tests/unit_tests"; do
     ldd "$program" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p'
 done | sort -u | while read -r library; do
     case ${library##*/} in

@@ -3,8 +3,9 @@
 
     tests/gpu_results.py PROGRAM [--out docs/results] [--name h100] [--time-limit 6] [--only transpose,bench] [--small]
 
-Writes OUT/NAME-LADDER.json for each; docs/results.py makes docs/results.md of them. Inputs are random arrays with a fixed
-seed, made here. Plain Python. Exit status 1 when a run failed (7, "the model and the GPU differ", keeps its JSON)."""
+Writes OUT/NAME-LADDER.json for each; docs/results.py makes docs/results.md of them. Inputs are random arrays with a
+fixed seed, made here. Plain Python. Exit status 1 when a run failed (7, "the model and the GPU differ", keeps its
+JSON)."""
 import argparse
 import array
 import json
@@ -84,7 +85,9 @@ def run(program, arguments, folder, out):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", type=pathlib.Path)
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[1] / "docs" / "results")
+    parser.add_argument("--out",
+                        type=pathlib.Path,
+                        default=pathlib.Path(__file__).resolve().parents[1] / "docs" / "results")
     parser.add_argument("--name", default="h100")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--time-limit", default="6")
@@ -113,7 +116,8 @@ def main():
         if "bench" in only:
             report = out / f"{given.name}-bench.json"
             size = ["--size", "1M"] if given.small else []
-            fine &= run(program, ["bench", "--device", given.device, *size, "--json", str(report), "--force"], folder, report)
+            fine &= run(program, ["bench", "--device", given.device, *size, "--json",
+                                  str(report), "--force"], folder, report)
     return 0 if fine else 1
 
 

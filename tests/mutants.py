@@ -1,15 +1,15 @@
 """Breaks GPU kernels on purpose, one place at a time, and demands that the tests notice.
 
-A mutant is a copy of kernels/NAME.cu, or of a .cuh that it includes, with one thing changed:
+A mutant is a copy of kernels/ROOM/NAME.cu, or of a .cuh that it includes, with one thing changed:
 - what makes threads wait for each other taken out: __syncthreads, __syncwarp, the commit of asynchronous copies or the
-  wait for them. The five thread orders of test_gpu_orders must then see a race, an uninitialised read or other bytes;
+  wait for them. The five thread orders of gpu_orders must then see a race, an uninitialised read or other bytes;
 - what keeps accesses on different banks dropped: a constant whose name ends in PAD or SKEW is 0, an array [33] is [32],
   a word number is not XORed. The trace must then count more conflicts than in the kernel as it is.
-Its traced build alone is compiled, as a library that test_gpu_orders loads instead of its own kernels of that file.
+Its traced build alone is compiled, as a library that gpu_orders loads instead of its own kernels of that file.
 
 Usage: mutants.py BUILD [--file NAME] [--list] [--keep]
-BUILD: a build folder with test_gpu_orders. Exit status 1: a mutant lives on; then the kernel does not need what was
-taken, or test_gpu_orders needs an input that does."""
+BUILD: a build folder with tests/unit_tests. Exit status 1: a mutant lives on; then the kernel does not need what was
+taken, or gpu_orders needs an input that does."""
 import argparse
 import concurrent.futures
 import json
@@ -24,7 +24,7 @@ import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KERNELS = os.path.join(ROOT, "kernels")
-NOT_RUN = 77  # exit status of test_gpu_orders
+NOT_RUN = 77  # exit status of gpu_orders
 SECONDS = 300  # a mutant that takes longer hangs: noticed
 WAIT, SPREAD = "wait", "spread"  # what was taken out
 WAITS = r"\b(__sync\w+|smp_copy_(?:wait|commit)(?:<[^>]*>)?)\s*\([^()]*\)\s*;"
@@ -37,8 +37,24 @@ def read(path):
         return file.read()
 
 
+def files(end):
+    """ROOM/FILE of every such file in kernels/."""
+    return [
+    os.path.join(
+        room,
+        name) for room in sorted(
+            os.listdir(KERNELS)) if os.path.isdir(
+                os.path.join(
+                    KERNELS,
+                    room)) for name in sorted(
+                        os.listdir(
+                            os.path.join(
+                                KERNELS,
+                                 room))) if name.endswith(end)]
+
+
 def includes(name, seen=None):
-    """kernels/NAME and the .cuh files that it includes, itself first."""
+    """kernels/NAME (ROOM/FILE) and the .cuh files that it includes, itself first."""
     seen = [] if seen is None else seen
     if name not in seen and os.path.exists(os.path.join(KERNELS, name)):
         seen.append(name)
@@ -114,45 +130,47 @@ class Broken(Exception):
 
 
 class NotRun(Exception):
-    """test_gpu_orders does not run these kernels, and says why."""
+    """gpu_orders does not run these kernels, and says why."""
 
 
 class Build:
     def __init__(self, folder):
-        self.test = os.path.join(os.path.abspath(folder), "tests", "test_gpu_orders")
+        self.test = [os.path.join(os.path.abspath(folder), "tests", "unit_tests"), "gpu_orders"]
         entries = json.loads(read(os.path.join(folder, "compile_commands.json")))
         self.traced = {os.path.basename(e["file"]).split(".")[0]: e for e in entries
                        if "/smp_kernel_files/" in e["file"] and e["file"].endswith(".traced.cpp")}
+        self.path = {os.path.basename(path)[:-3]: path for path in files(".cu")}
         self.as_is, self.lock = {}, threading.Lock()
 
     def compile(self, kernel, mutated, text, folder):
-        """A library with the traced kernels of kernels/KERNEL.cu, `mutated` replaced by text."""
+        """A library with the traced kernels of KERNEL.cu, `mutated` replaced by text; its copy is found first."""
         entry = self.traced[kernel]
-        for name in includes(kernel + ".cu"):
+        for name in includes(self.path[kernel]):
+            os.makedirs(os.path.join(folder, os.path.dirname(name)), exist_ok=True)
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text if name == mutated else read(os.path.join(KERNELS, name)))
-        wrapper = read(entry["file"]).replace(KERNELS + "/", folder + "/")
+        wrapper = read(entry["file"])
         source, made, library = (os.path.join(folder, "mutant" + end) for end in (".cpp", ".o", ".so"))
         with open(source, "w", encoding="utf-8") as file:
             file.write(wrapper)
         words = shlex.split(entry["command"])
         words[words.index("-o") + 1] = made
         words[words.index("-c") + 1] = source
-        words = words[os.path.basename(words[0]) == "ccache":] + ["-fPIC"]
-        for command in (words, [words[0], "-shared", made, "-o", library]):
+        words = words[os.path.basename(words[0]) == "ccache":]
+        for command in ([words[0], "-I" + folder, *words[1:]], [words[0], "-shared", made, "-o", library]):
             done = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True, check=False)
             if done.returncode:
                 raise Broken("does not compile: " + done.stderr.strip().split("\n")[0])
         return library
 
     def run(self, kernel, library, folder):
-        """(how test_gpu_orders failed or None, {kernel's name: conflicts})"""
+        """(how gpu_orders failed or None, {kernel's name: conflicts})"""
         counts = os.path.join(folder, "counts")
         environment = dict(os.environ, SMP_TEST_KERNELS=kernel, SMP_TEST_COUNTS=counts)
         if library:
             environment["SMP_TEST_MUTANT"] = library
         try:
-            done = subprocess.run([self.test], env=environment, capture_output=True, text=True, check=False,
+            done = subprocess.run(self.test, env=environment, capture_output=True, text=True, check=False,
                                   timeout=SECONDS)
         except subprocess.TimeoutExpired:
             return "hangs", {}
@@ -212,14 +230,14 @@ class Build:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
-    parser.add_argument("--file", help="mutate only this one of kernels/")
+    parser.add_argument("--file", help="mutate only this one of kernels/: ROOM/FILE")
     parser.add_argument("--list", action="store_true", help="tell the mutants, try none")
     parser.add_argument("--keep", action="store_true", help="leave the mutants' folders in the temporary folder")
     options = parser.parse_args()
     build = Build(options.build)
     users = {}
     for kernel in sorted(build.traced):
-        for name in includes(kernel + ".cu"):
+        for name in includes(build.path[kernel]):
             users.setdefault(name, []).append(kernel)
     mutants = [(name, users[name], *mutant) for name in sorted(users) for mutant in mutants_of(name)
                if options.file in (None, name)]

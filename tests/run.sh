@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every test, from a fresh clone: installs what is missing, builds the release and the sanitizer build, runs ctest over both.
-# Arguments go to ctest, for instance: tests/run.sh -R oracle
+# Arguments go to ctest, for instance: tests/run.sh -R oracle; tests/run.sh -L fast
+# SMP_FUZZ=1: the fuzz targets too (20 s each), where there is clang.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 . samples/setup.sh
@@ -9,10 +10,20 @@ need_for_build
 need_for_tests
 install_missing
 build_preset release -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON # though no GPU be here
-build_preset asan -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=OFF # device code has no AddressSanitizer; the emulator runs it on the host
+# Device code has no AddressSanitizer; the emulator runs it on the host. Nor have traced kernels: the release build's serve.
+build_preset asan -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=OFF -DSMP_TRACE_FROM="$PWD/build/release"
+builds=(../release ../asan)
+if [ "${SMP_FUZZ:-0}" = 1 ]; then
+    if has clang >/dev/null; then
+        build_preset fuzz -DSMP_TRACE_FROM="$PWD/build/release"
+        builds+=(../fuzz)
+    else
+        echo "There is no clang here: the fuzz targets are left out." >&2
+    fi
+fi
 
-# One ctest over both builds: one summary, and no failure of the first scrolls away behind the second.
+# One ctest over all builds: one summary, and no failure of the first scrolls away behind the second.
 mkdir -p build/all
-printf 'subdirs("%s")\n' ../release ../asan >build/all/CTestTestfile.cmake
+printf 'subdirs("%s")\n' "${builds[@]}" >build/all/CTestTestfile.cmake
 cd build/all
 exec ctest --output-on-failure -j "$(nproc)" "$@"

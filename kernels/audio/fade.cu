@@ -1,6 +1,6 @@
 /* fade on GPUs.
  *   naive  one sample a thread, a row of threads a frame.
- *   tiled  frames end to end as one long row, four samples a thread a warp's width apart: four accesses under way. */
+ *   tiled  packed frames as one long row, four samples a thread a warp's width apart: four accesses in flight. */
 #include "audio/fade.h"
 
 #include "lib/gpu_kernel.h"
@@ -15,7 +15,7 @@ SMP_KERNEL(fade_naive_f32_f32, smp_fade, io, p)
                 smp_fade_sample(smp_in<float>(io.in, y)[i], smp_fade_factor(&p, y, io.in.height));
 }
 
-/* Geometry: blocks of threads that take four samples each. Frames that do not lie end to end are found one by one. */
+/* Geometry: blocks of threads that take four samples each. Frames that are not packed are handled one by one. */
 SMP_KERNEL(fade_tiled_f32_f32, smp_fade, io, p)
 {
     enum { EACH = 4 };

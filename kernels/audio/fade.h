@@ -1,6 +1,6 @@
-/* fade: a sound's beginning rises from silence, its end falls to it. Parameters, the definition, the kernels. */
-#ifndef SMP_KERNELS_FADE_H
-#define SMP_KERNELS_FADE_H
+/* fade: a sound rises from silence at its beginning and falls to it at its end. Parameters, definition, kernels. */
+#ifndef SMP_KERNELS_AUDIO_FADE_H
+#define SMP_KERNELS_AUDIO_FADE_H
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"

@@ -1,9 +1,9 @@
 /* fir on the CPU.
  *   naive  tap after tap for every sample: the definition.
- *   tiled  a channel of some thousand frames is parted into a plane that stays in the first- or second-level cache. A
- * run of results stays in registers, one vector each; a sample vector that is loaded serves the taps 32 frames apart of
- * all results that want it. Bound by arithmetic: two fused operations a cycle, 0.4 to 0.6 loads for each. Vectors are
- * written out, because compilers keep such a block of sums in memory. */
+ *   tiled  splits some thousand frames into a plane a channel, which stays in the first- or second-level cache. A run
+ *          of results stays in registers, one vector each; a loaded vector of samples serves the taps 32 frames apart
+ *          of all results that use it. Arithmetic is the limit: two fused operations a cycle, 0.4 to 0.6 loads for
+ *          each. Vectors are written out, because compilers keep such a block of sums in memory. */
 #include <string.h>
 
 #include "audio/fir.h"
@@ -81,7 +81,7 @@ enum { APART = SMP_FIR_APART / LANES /* vectors between the taps of a group */, 
 _Static_assert((int)SMP_FIR_CHUNK % FRAMES == 0 && (int)FRAMES <= (int)SMP_FIR_SLACK,
                "whole runs, and room for what they read");
 
-/* `count` taps, 32 apart, added to all sums. count is a constant after inlining, and so are all indices. */
+/* Adds `count` taps, 32 apart, to all sums. count is a constant after inlining, and so are all indices. */
 SMP_INLINE void add_taps(vec *sum, const float *x, const float *k, const int count)
 {
     vec tap[AT_ONCE];
@@ -106,7 +106,7 @@ SMP_INLINE void add_group(vec *sum, const float *x, const float *k, const int co
         add_taps(sum, x + t * SMP_FIR_APART, k + t * SMP_FIR_APART, count - t < AT_ONCE ? count - t : AT_ONCE);
 }
 
-/* FRAMES results; x: the sample that the first tap of the first of them wants. */
+/* FRAMES results; x: the sample for the first tap of the first result. */
 SMP_INLINE void one_run(float *to, const float *x, const float *k, int taps)
 {
     vec sum[RUN];
@@ -146,7 +146,7 @@ SMP_INLINE void one_run(float *to, const float *x, const float *k, int taps)
 
 /* ---------------------------------------------------------------------------------------------- planes */
 
-/* count frames of channel c from frame y on, zeros outside the sound. */
+/* Loads count frames of channel c from frame y on, zeros outside the sound. */
 SMP_INLINE void gather(float *restrict plane, const smp_view *in, int c, int64_t y, int64_t count)
 {
     int64_t before = y < 0 ? (-y < count ? -y : count) : 0;
@@ -178,7 +178,7 @@ SMP_INLINE void gather(float *restrict plane, const smp_view *in, int c, int64_t
         plane[i] = 0.f;
 }
 
-/* Planes of results to frames y .. y+count-1. channels is a constant in the usual cases. */
+/* Stores planes of results to frames y .. y+count-1. channels is a constant in the usual cases. */
 SMP_INLINE void join_end_to_end(float *restrict to, const float *restrict planes, int64_t count, const int channels)
 {
     for (int64_t i = 0; i < count; i++)

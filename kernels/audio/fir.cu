@@ -1,18 +1,19 @@
 /* fir on GPUs: one channel a block.
  *   naive     a global read for every tap of every sample; caches serve most of them, but each costs an instruction.
- *   tiled     the frames that a block wants, and 256 taps at a time, in shared memory: two reads of it an operation, of
- *             which the tap is a broadcast. Shared memory is the bound.
- *   register  a thread has 32 results, eight quads 32 frames apart, as the definition's order is made for. For the taps
- *             of four groups it reads 30 quads of samples (a window that slides by a quad) and 8 of taps from shared
- *             memory, and does 1024 operations: 95 % of the inner loop's instructions. Eight lanes read 128 bytes side
- *             by side: no conflicts. Samples come by asynchronous copies, channel by channel, so that frames' layout
- *             does not matter. Bound by fmaf, of which one in ten waits because its registers lie in one bank (stall
- *             dispatch of Nsight Compute). Costs 168 registers a thread: three blocks of four warps an SM. */
+ *   tiled     the block's frames, and 256 taps at a time, in shared memory: two shared reads an operation, of which the
+ *             tap is a broadcast. Shared memory is the limit.
+ *   register  a thread has 32 results, eight float4s 32 frames apart, which the definition's order allows. For the taps
+ *             of four groups it reads 30 float4s of samples (a window that slides by one) and 8 of taps from shared
+ *             memory, and does 1024 operations: 95 % of the inner loop's instructions. Eight lanes read 128 adjacent
+ *             bytes: no conflicts. Samples come by asynchronous copies, channel by channel, so that the layout of
+ *             frames does not matter. The limit is fmaf, of which one in ten waits because its registers are in one
+ *             bank (stall dispatch of Nsight Compute). Costs 168 registers a thread: three blocks of four warps an SM.
+ */
 #include "audio/fir.h"
 
 #include "lib/gpu_kernel.h"
 
-/* Sample of frame y; 0 outside of the sound, and of the strip: a tile reaches past what its results want. */
+/* Sample of frame y; 0 outside the sound and the strip: a tile reaches further than its results need. */
 SMP_DEVICE float fir_at(const smp_view &in, int64_t y, int channel)
 {
     return y >= in.y0 && y < in.y0 + in.rows ? smp_in<float>(in, y)[channel] : 0.f;
@@ -73,24 +74,24 @@ SMP_KERNEL(fir_tiled_f32_f32, smp_fir, io, p)
 
 /* ---------------------------------------------------------------------------------------------- register */
 
-typedef smp_pack<float, 4> fir_quad;
+typedef smp_pack<float, 4> fir_float4;
 
 enum {
     FIR_THREADS = SMP_FIR_WARPS * 32,
-    FIR_ROWS = SMP_FIR_EACH / 4, /* a thread's results: quads, SMP_FIR_APART frames apart */
+    FIR_ROWS = SMP_FIR_EACH / 4, /* a thread's results: float4s, SMP_FIR_APART frames apart */
     FIR_SAMPLES = SMP_FIR_REGISTER + SMP_FIR_BLOCK,
     FIR_COPIES = FIR_SAMPLES / FIR_THREADS
 };
 static_assert(FIR_SAMPLES % FIR_THREADS == 0 && FIR_THREADS >= SMP_FIR_BLOCK / 4, "whole rounds of copies");
 
 struct fir_wide {
-    fir_quad x[FIR_SAMPLES / 4];
-    fir_quad k[SMP_FIR_GROUP / 4][SMP_FIR_APART]; /* the first four taps of every group, the last four */
+    fir_float4 x[FIR_SAMPLES / 4];
+    fir_float4 k[SMP_FIR_GROUP / 4][SMP_FIR_APART]; /* the first four taps of every group, the last four */
 };
 
-/* The first N samples of a quad: what is not wanted is not loaded, which nvcc would see to anyhow; said here, traces
- * count the accesses that a GPU makes. */
-template <int N> SMP_DEVICE void fir_part(fir_quad &to, const fir_quad &from)
+/* The first N samples of a float4. nvcc would drop the other loads anyway; written out, the emulator counts the same
+ * accesses. */
+template <int N> SMP_DEVICE void fir_part(fir_float4 &to, const fir_float4 &from)
 {
     typedef smp_pack<float, N == 3 ? 4 : N> pack;
     const pack part = *reinterpret_cast<const pack *>(&from);
@@ -99,14 +100,14 @@ template <int N> SMP_DEVICE void fir_part(fir_quad &to, const fir_quad &from)
         to.v[i] = part.v[i];
 }
 
-/* Groups j .. j + 3 of a block of `have` taps: TAPS each; the last one may be missing, unless ALL. x: the quad that the
- * groups' first taps want for the first result. A tap serves all results in a row, so that the GPU reads it once from
- * the registers' banks, and the compiler can let samples and sums lie in different ones. */
+/* Adds groups j .. j + 3 of a block of `have` taps, TAPS each; the last group may be missing, unless ALL. x: the float4
+ * for the groups' first taps and the first result. A tap serves all results in a row, so that the GPU reads it from the
+ * register banks once, and the compiler can put samples and sums into different banks. */
 template <int TAPS, bool ALL>
-SMP_DEVICE void fir_four_groups(float (&sum)[FIR_ROWS][4], const fir_quad *x, const fir_quad (*k)[SMP_FIR_APART], int j,
-                                int have)
+SMP_DEVICE void fir_four_groups(float (&sum)[FIR_ROWS][4], const fir_float4 *x, const fir_float4 (*k)[SMP_FIR_APART],
+                                int j, int have)
 {
-    fir_quad v[2][FIR_ROWS + TAPS - 1];
+    fir_float4 v[2][FIR_ROWS + TAPS - 1];
 #pragma unroll
     for (int h = 0; h < 2; h++)
 #pragma unroll
@@ -117,7 +118,7 @@ SMP_DEVICE void fir_four_groups(float (&sum)[FIR_ROWS][4], const fir_quad *x, co
         if (i)
             smp_load_fence();
         const bool last = ALL || j + i + (TAPS - 1) * SMP_FIR_APART < have;
-        fir_quad taps[2];
+        fir_float4 taps[2];
         if (TAPS > 1 || last)
             fir_part<(TAPS < 4 ? TAPS : 4)>(taps[0], k[0][j + i]);
         if (TAPS > 5 || (TAPS == 5 && last))
@@ -134,9 +135,9 @@ SMP_DEVICE void fir_four_groups(float (&sum)[FIR_ROWS][4], const fir_quad *x, co
     }
 }
 
-/* Groups from j on, which have no more than TAPS taps, as long as the first of four has as many. */
+/* Adds groups from j on, with at most TAPS taps, as long as the first of four has as many. */
 template <int TAPS>
-SMP_DEVICE int fir_groups(float (&sum)[FIR_ROWS][4], const fir_quad *x, const fir_quad (*k)[SMP_FIR_APART], int j,
+SMP_DEVICE int fir_groups(float (&sum)[FIR_ROWS][4], const fir_float4 *x, const fir_float4 (*k)[SMP_FIR_APART], int j,
                           int have)
 {
     if (TAPS == SMP_FIR_GROUP) {
@@ -150,7 +151,8 @@ SMP_DEVICE int fir_groups(float (&sum)[FIR_ROWS][4], const fir_quad *x, const fi
     return j;
 }
 
-SMP_DEVICE void fir_block(float (&sum)[FIR_ROWS][4], const fir_quad *x, const fir_quad (*k)[SMP_FIR_APART], int have)
+SMP_DEVICE void fir_block(float (&sum)[FIR_ROWS][4], const fir_float4 *x, const fir_float4 (*k)[SMP_FIR_APART],
+                          int have)
 {
     for (int j = 0; j < SMP_FIR_APART && j < have;)
         switch (smp_fir_group(have, j)) {
@@ -181,7 +183,7 @@ SMP_DEVICE void fir_block(float (&sum)[FIR_ROWS][4], const fir_quad *x, const fi
         }
 }
 
-/* Samples first .. first + FIR_SAMPLES - 1 of a channel, zeros outside of what is present. */
+/* Loads samples first .. first + FIR_SAMPLES - 1 of a channel, zeros for those that are not present. */
 SMP_DEVICE void fir_load(fir_wide &s, const smp_view &in, int64_t first, int channel)
 {
     float *const to = reinterpret_cast<float *>(s.x) + threadIdx.x;
@@ -203,13 +205,13 @@ SMP_DEVICE void fir_load(fir_wide &s, const smp_view &in, int64_t first, int cha
     smp_copy_commit();
 }
 
-/* Taps of a block, a quad a thread. */
+/* Loads the taps of a block, a float4 a thread. */
 SMP_DEVICE void fir_load_taps(fir_wide &s, const float *k, int have)
 {
     const int j = (int)threadIdx.x % SMP_FIR_APART, part = (int)threadIdx.x / SMP_FIR_APART;
     if (part >= SMP_FIR_GROUP / 4)
         return;
-    fir_quad taps;
+    fir_float4 taps;
 #pragma unroll
     for (int t = 0; t < 4; t++) {
         const int i = j + (4 * part + t) * SMP_FIR_APART;
@@ -218,11 +220,11 @@ SMP_DEVICE void fir_load_taps(fir_wide &s, const float *k, int have)
     s.k[part][j] = taps;
 }
 
-SMP_DEVICE void fir_put(fir_quad *to, const float (&sum)[FIR_ROWS][4])
+SMP_DEVICE void fir_put(fir_float4 *to, const float (&sum)[FIR_ROWS][4])
 {
 #pragma unroll
     for (int r = 0; r < FIR_ROWS; r++) {
-        fir_quad v;
+        fir_float4 v;
 #pragma unroll
         for (int e = 0; e < 4; e++)
             v.v[e] = smp_one_nan(sum[r][e]);
@@ -230,14 +232,15 @@ SMP_DEVICE void fir_put(fir_quad *to, const float (&sum)[FIR_ROWS][4])
     }
 }
 
-/* Results of a block: straight from registers where frames lie side by side; else by way of shared memory, where each
- * warp has its own frames, so that lanes write neighbouring ones. */
+/* Stores the results of a block: directly from registers where frames are adjacent; else through shared memory, where
+ * each warp has its own frames, so that lanes write neighbouring ones. */
 SMP_DEVICE void fir_store(const smp_io &io, fir_wide &s, const float (&sum)[FIR_ROWS][4], int64_t top, int mine,
                           int channel)
 {
     const int64_t left = io.out.y0 + io.out.rows - top;
-    if (left >= SMP_FIR_REGISTER && io.out.stride == sizeof(float) && (uintptr_t)io.out.data % sizeof(fir_quad) == 0) {
-        fir_put(reinterpret_cast<fir_quad *>(smp_out<float>(io.out, top)) + mine, sum);
+    if (left >= SMP_FIR_REGISTER && io.out.stride == sizeof(float) &&
+        (uintptr_t)io.out.data % sizeof(fir_float4) == 0) {
+        fir_put(reinterpret_cast<fir_float4 *>(smp_out<float>(io.out, top)) + mine, sum);
         return;
     }
     __syncthreads();
@@ -258,13 +261,13 @@ SMP_DEVICE void fir_store(const smp_io &io, fir_wide &s, const float (&sum)[FIR_
             *reinterpret_cast<float *>(row) = from[i * 32];
 }
 
-/* Geometry: channels (x), so that those of the same frames run side by side, and blocks along the frames (y). */
+/* Geometry: channels (x), so that those of the same frames run concurrently, and blocks along the frames (y). */
 SMP_KERNEL_BOUNDS(FIR_THREADS, SMP_FIR_BLOCKS, fir_register_f32_f32, smp_fir, io, p)
 {
     SMP_SHARED(fir_wide, s);
     const float *k = static_cast<const float *>(io.table);
     const int channel = (int)blockIdx.x;
-    /* eight lanes have the quads of 32 frames */
+    /* eight lanes have the float4s of 32 frames */
     const int mine = (int)threadIdx.x / 8 * (SMP_FIR_EACH * 2) + (int)threadIdx.x % 8;
     const int64_t end = io.out.y0 + io.out.rows;
     for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * SMP_FIR_REGISTER; top < end;
@@ -272,7 +275,7 @@ SMP_KERNEL_BOUNDS(FIR_THREADS, SMP_FIR_BLOCKS, fir_register_f32_f32, smp_fir, io
         float sum[FIR_ROWS][4] = {};
         for (int b = 0; b < p.taps; b += SMP_FIR_BLOCK) {
             const int have = p.taps - b < SMP_FIR_BLOCK ? p.taps - b : SMP_FIR_BLOCK;
-            __syncthreads(); /* all are done with what the tile holds */
+            __syncthreads(); /* all threads are done with the tile */
             fir_load(s, io.in, top - p.before + b, channel);
             fir_load_taps(s, k + b, have);
             smp_copy_wait<0>();

@@ -7,12 +7,11 @@
  *         for j = 0 .. 31
  *             for i = b + j, b + j + 32, b + j + 64, ... b + j + 224  while i < taps
  *                 s = fma(k[i], x[y - before + i], s)
- * in f32, with x = 0 outside the sound (k: io->table, `taps` floats, in the order of time, so that a convolution's taps
- * are reversed). Why not simply from first to last: results that lie 32 frames apart share the samples that taps 32
- * apart want, so that a sample read once into a register serves up to eight sums: on CPUs loads would be the bound
- * otherwise, on GPUs reads of shared memory. */
-#ifndef SMP_KERNELS_FIR_H
-#define SMP_KERNELS_FIR_H
+ * in f32, with x = 0 outside the sound (k: io->table, `taps` floats in the order of time, so that a convolution's taps
+ * are reversed). Results 32 frames apart share the samples of taps 32 apart, so that a sample read once into a register
+ * serves up to eight sums. In the plain order loads would be the limit on CPUs, shared memory on GPUs. */
+#ifndef SMP_KERNELS_AUDIO_FIR_H
+#define SMP_KERNELS_AUDIO_FIR_H
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -23,13 +22,13 @@ enum {
     SMP_FIR_GROUP = 8,  /* taps of a group */
     SMP_FIR_BLOCK = SMP_FIR_APART * SMP_FIR_GROUP,
     SMP_FIR_MOST = 32767, /* taps */
-    SMP_FIR_CHUNK = 3072, /* CPU: frames that are parted into planes at a time */
-    SMP_FIR_SLACK = 256   /* CPU: zeros behind a plane, for vectors that read past its end */
+    SMP_FIR_CHUNK = 3072, /* CPU: frames that are split into planes at a time */
+    SMP_FIR_SLACK = 256   /* CPU: zeros after a plane, for vectors that read past its end */
 };
 
 typedef struct smp_fir {
     int32_t taps;
-    int32_t before; /* frames before y that the first tap wants */
+    int32_t before; /* frames before y that the first tap reads */
 } smp_fir;
 
 SMP_HOST_DEVICE float smp_fir_tap(float s, float k, float x)
@@ -37,7 +36,7 @@ SMP_HOST_DEVICE float smp_fir_tap(float s, float k, float x)
     return fmaf(k, x, s);
 }
 
-/* Taps of the group that begins at b + j, of a block of `have` taps: 0 to 8. */
+/* Taps of the group at b + j, of a block of `have` taps: 0 to 8. */
 SMP_HOST_DEVICE int smp_fir_group(int have, int j)
 {
     return have > j ? (have - j + SMP_FIR_APART - 1) / SMP_FIR_APART : 0;

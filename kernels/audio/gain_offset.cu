@@ -1,35 +1,20 @@
-/* scale on GPUs.
- *   naive  one sample a thread: bound by the number of its narrow accesses.
- *   tiled  16 bytes a thread and access, frames end to end as one long row: memory bandwidth is the bound. */
+/* gain_offset on GPUs, for f32 alone, as sound is. tiled: without the channel of a sample where all have one factor. */
 #include "audio/gain_offset.h"
 #include "lib/elementwise.cuh"
 
-struct gain_offset_all {
-    static constexpr bool by_channel = false, with_alpha = true;
-    float factor, offset;
-    SMP_DEVICE_MEMBER float operator()(float v, int) const { return smp_gain_offset_sample(v, factor, offset); }
-};
-
-struct gain_offset_each {
-    static constexpr bool by_channel = true, with_alpha = true;
-    const smp_gain_offset &p;
-    SMP_DEVICE_MEMBER float operator()(float v, int channel) const
-    {
-        return smp_gain_offset_sample(v, p.factor[channel], p.offset[channel]);
-    }
-};
+SMP_ELEMENTWISE_OP(gain_offset)
 
 template <typename IN, typename OUT> SMP_DEVICE void gain_offset_naive(const smp_io &io, const smp_gain_offset &p)
 {
-    smp_point_each<IN, OUT>(io, gain_offset_each{p});
+    smp_point_each<IN, OUT>(io, gain_offset_op<true>{p});
 }
 SMP_KERNEL_PAIR_(gain_offset_naive, f32, float, f32, float, smp_gain_offset)
 
 template <typename IN, typename OUT> SMP_DEVICE void gain_offset_tiled(const smp_io &io, const smp_gain_offset &p)
 {
     if (p.same)
-        smp_point_packs<IN, OUT>(io, gain_offset_all{p.factor[0], p.offset[0]});
+        smp_point_packs<IN, OUT>(io, gain_offset_op<false>{p});
     else
-        smp_point_packs<IN, OUT>(io, gain_offset_each{p});
+        smp_point_packs<IN, OUT>(io, gain_offset_op<true>{p});
 }
 SMP_KERNEL_PAIR_(gain_offset_tiled, f32, float, f32, float, smp_gain_offset)

@@ -1,9 +1,7 @@
-/* scale: every channel of a sound times its factor plus its offset: gain, normalize, dc-remove. Parameters, the
- * arithmetic of a sample, the kernels. Sound is f32 everywhere. */
-#ifndef SMP_KERNELS_SCALE_H
-#define SMP_KERNELS_SCALE_H
+/* gain_offset: every channel of a sound times its factor plus its offset: gain, normalize, dc_remove. */
+#ifndef SMP_KERNELS_GAIN_OFFSET_H
+#define SMP_KERNELS_GAIN_OFFSET_H
 
-#include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
 
 typedef struct smp_gain_offset {
@@ -12,19 +10,10 @@ typedef struct smp_gain_offset {
     int32_t same;                   /* all channels have one factor and one offset */
 } smp_gain_offset;
 
-/* The definition: one fused operation. */
-SMP_HOST_DEVICE float smp_gain_offset_sample(float v, float factor, float offset)
+/* One fused operation. */
+SMP_HOST_DEVICE float smp_gain_offset_sample(float v, int channel, const smp_gain_offset *p)
 {
-    return smp_one_nan(fmaf(v, factor, offset));
+    return smp_one_nan(fmaf(v, p->factor[channel], p->offset[channel]));
 }
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-SMP_CPU_DECLARE(gain_offset_naive);
-SMP_CPU_DECLARE(gain_offset_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,6 +1,6 @@
-/* slice on the CPU.
+/* trim on the CPU.
  *   naive  sample by sample.
- *   tiled  rows that lie end to end in one copy. */
+ *   tiled  packed rows in one copy. */
 #include <string.h>
 
 #include "audio/trim.h"

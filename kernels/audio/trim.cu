@@ -1,6 +1,6 @@
-/* slice on GPUs.
+/* trim on GPUs.
  *   naive  one sample a thread.
- *   tiled  16 bytes a thread and access where both sides begin at such a boundary: memory bandwidth is the bound. */
+ *   tiled  16 bytes a thread and access where both sides are so aligned: memory bandwidth is the limit. */
 #include "audio/trim.h"
 #include "lib/elementwise.cuh"
 

@@ -1,14 +1,14 @@
-/* slice: some rows of a picture, frames of a sound: trim. Parameters and kernels. */
-#ifndef SMP_KERNELS_SLICE_H
-#define SMP_KERNELS_SLICE_H
+/* trim: a range of a picture's rows, or of a sound's frames. Parameters and kernels. */
+#ifndef SMP_KERNELS_AUDIO_TRIM_H
+#define SMP_KERNELS_AUDIO_TRIM_H
 
 #include "lib/cpu_kernel.h"
 
 typedef struct smp_trim {
-    int64_t start; /* the input's row that becomes the first */
+    int64_t start; /* the input row that becomes the first */
 } smp_trim;
 
-/* The same work with the input's rows counted as the output's: a copy. */
+/* The same launch with input rows numbered as output rows: a copy. */
 SMP_HOST_DEVICE smp_io smp_trim_io(const smp_io *io, const smp_trim *p)
 {
     smp_io moved = *io;

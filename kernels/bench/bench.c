@@ -1,5 +1,5 @@
-/* Streams on the CPU. Rows y0 .. y1-1 lie end to end, so that a thread's share is one copy: the C library's switches to
- * stores past the caches for long ones. read keeps a sum a row, so that nothing is left out. */
+/* Streams on the CPU. Rows y0 .. y1-1 are packed, so that a thread's share is one copy, for which the C library uses
+ * non-temporal stores where it is long. read keeps a sum a row, so that no load is dropped. */
 #include "bench/bench.h"
 
 #include <string.h>

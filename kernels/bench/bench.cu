@@ -1,10 +1,11 @@
-/* Ceilings of a GPU.
- *   copy, read, write  16 bytes a thread and access, several in flight a thread, whole lines a warp: nothing but memory
- *                      bandwidth bounds them.
- *   load, store, count shared memory alone: every warp repeats one access at one pattern of addresses, with no work
- *                      between, so that the time is that of its wavefronts (one a clock and SM). count is atomicAdd(p,
- * 1) whose result is unused. Which patterns conflict is worked out in counters/bank.h; here it shows. nothing a launch
- * by itself. Accesses are volatile assembly on the GPU: the compiler must neither join nor drop them. */
+/* The peak rates of a GPU.
+ *   copy, read, write   16 bytes a thread and access, several in flight a thread, whole lines a warp: only memory
+ *   bandwidth limits them.
+ *   load, store, count  shared memory alone: every warp repeats one access at one pattern of addresses, without other
+ *   work, so that its wavefronts (one a clock and SM) are the time. count is atomicAdd(p, 1) without use of the result.
+ *   counters/bank.h predicts which patterns conflict; this measures it.
+ *   nothing             a launch by itself.
+ * Accesses are volatile assembly on the GPU: the compiler must neither join nor drop them. */
 #include "bench/bench.h"
 #include "lib/gpu_kernel.h"
 
@@ -12,7 +13,7 @@ typedef smp_pack<uint32_t, 4> bench_word;
 
 /* ------------------------------------------------------------------------------------------------ streams */
 
-/* Words of 16 bytes in a picture's rows; those that this thread takes first, and from turn to turn of its block. */
+/* 16-byte vectors of a picture. */
 SMP_DEVICE int64_t bench_words(const smp_view &v)
 {
     return v.rows * v.stride / 16;
@@ -22,8 +23,8 @@ SMP_KERNEL(bench_copy_f32_f32, smp_no_params, io, p)
 {
     const bench_word *in = static_cast<const bench_word *>(io.in.data);
     bench_word *out = static_cast<bench_word *>(io.out.data);
-    const int64_t n = bench_words(io.out), step = blockDim.x, turn = (int64_t)gridDim.x * step * 4;
-    for (int64_t i = (int64_t)blockIdx.x * step * 4 + threadIdx.x; i < n; i += turn) {
+    const int64_t n = bench_words(io.out), step = blockDim.x, round = (int64_t)gridDim.x * step * 4;
+    for (int64_t i = (int64_t)blockIdx.x * step * 4 + threadIdx.x; i < n; i += round) {
         bench_word v[4];
 #pragma unroll
         for (int k = 0; k < 4; k++)
@@ -39,9 +40,9 @@ SMP_KERNEL(bench_copy_f32_f32, smp_no_params, io, p)
 SMP_KERNEL(bench_read_f32_f32, smp_no_params, io, p)
 {
     const bench_word *in = static_cast<const bench_word *>(io.in.data);
-    const int64_t n = bench_words(io.in), step = blockDim.x, turn = (int64_t)gridDim.x * step * 8;
+    const int64_t n = bench_words(io.in), step = blockDim.x, round = (int64_t)gridDim.x * step * 8;
     uint32_t sum = 0;
-    for (int64_t i = (int64_t)blockIdx.x * step * 8 + threadIdx.x; i < n; i += turn) {
+    for (int64_t i = (int64_t)blockIdx.x * step * 8 + threadIdx.x; i < n; i += round) {
         bench_word v[8];
 #pragma unroll
         for (int k = 0; k < 8; k++) {
@@ -59,11 +60,11 @@ SMP_KERNEL(bench_read_f32_f32, smp_no_params, io, p)
 SMP_KERNEL(bench_write_f32_f32, smp_no_params, io, p)
 {
     bench_word *out = static_cast<bench_word *>(io.out.data);
-    const int64_t n = bench_words(io.out), step = blockDim.x, turn = (int64_t)gridDim.x * step * 4;
+    const int64_t n = bench_words(io.out), step = blockDim.x, round = (int64_t)gridDim.x * step * 4;
     bench_word v;
     for (int k = 0; k < 4; k++)
         v.v[k] = 0x5a5a5a5au;
-    for (int64_t i = (int64_t)blockIdx.x * step * 4 + threadIdx.x; i < n; i += turn)
+    for (int64_t i = (int64_t)blockIdx.x * step * 4 + threadIdx.x; i < n; i += round)
 #pragma unroll
         for (int k = 0; k < 4; k++)
             if (i + k * step < n)
@@ -129,12 +130,12 @@ template <int WIDTH> SMP_DEVICE void bench_store(unsigned char *at, uint32_t val
 
 enum { BENCH_LOAD, BENCH_STORE, BENCH_COUNT };
 
-/* Every warp does the same to the same addresses. The block's cycles go to io.result[block]. */
+/* Every warp makes the same accesses. io.result[block] gets the block's cycles. */
 template <int OP, int WIDTH> SMP_DEVICE void bench_shared(const smp_io &io, const bench_pattern &p)
 {
     SMP_SHARED(bench_memory, s);
     unsigned char *at = s.bytes + bench_offset(&p, WIDTH, (int)(threadIdx.x % 32));
-    if (OP != BENCH_STORE) { /* what is read was written; every warp writes the same zeros */
+    if (OP != BENCH_STORE) { /* memory must be written before it is read; every warp writes the same zeros */
         for (int i = (int)threadIdx.x * 4; i < BENCH_SHARED_BYTES; i += (int)blockDim.x * 4)
             *reinterpret_cast<uint32_t *>(s.bytes + i) = 0;
     }

@@ -1,10 +1,10 @@
-/* The kernels of `bench`: what a device can do at most, and what a pattern of shared-memory addresses costs it. */
-#ifndef SMP_KERNELS_BENCH_H
-#define SMP_KERNELS_BENCH_H
+/* The kernels of `bench`: a device's peak rates, and the cost of patterns of shared-memory addresses. */
+#ifndef SMP_KERNELS_BENCH_BENCH_H
+#define SMP_KERNELS_BENCH_BENCH_H
 
 #include "lib/cpu_kernel.h"
 
-/* Streams take pictures whose rows lie end to end. Rows are this long, so that a buffer is many of them. */
+/* Streams take pictures with packed rows. A buffer is many rows of this length. */
 enum { BENCH_ROW_SAMPLES = 16384 }; /* f32 */
 
 /* One pattern of a warp on shared memory: lane n accesses element n / share * stride, of 4, 8 or 16 bytes by the

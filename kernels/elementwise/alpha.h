@@ -1,13 +1,13 @@
-/* alpha: colour times alpha and back, round stages that mix neighbouring pixels. */
+/* premultiply and straight: colour times alpha and back, around stages that mix neighbouring pixels. */
 #ifndef SMP_KERNELS_ALPHA_H
 #define SMP_KERNELS_ALPHA_H
 
-#include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
+#include "lib/per_pixel.h"
 
-/* The definitions, in f32 code values: two correctly rounded operations each. The alpha channel itself stays.
- * smp_straight(smp_premultiply(v, a), a) differs from v by at most 2^-22 of it (4 roundings of 2^-24), so a stored 8-
- * or 16-bit v comes back; where alpha is 0 the colour is gone and becomes 0. */
+/* In f32 code values: two correctly rounded operations each. smp_straight(smp_premultiply(v, a), a) differs from v by
+ * at most 2^-22 of it (4 roundings of 2^-24), so that a stored 8- or 16-bit v comes back. Where alpha is 0 the colour
+ * is gone and becomes 0. */
 SMP_HOST_DEVICE float smp_premultiply(float v, float alpha, float white)
 {
     return smp_one_nan(v * alpha / white);
@@ -18,16 +18,18 @@ SMP_HOST_DEVICE float smp_straight(float v, float alpha, float white)
     return alpha == 0.f ? 0.f : straight;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-/* No parameters. Pictures without alpha pass unchanged. */
-SMP_CPU_DECLARE(premultiply_naive);
-SMP_CPU_DECLARE(premultiply_tiled);
-SMP_CPU_DECLARE(straight_naive);
-SMP_CPU_DECLARE(straight_tiled);
-#ifdef __cplusplus
+/* Alpha itself, and pictures without it, pass. */
+SMP_HOST_DEVICE float smp_premultiply_pixel(smp_pixel from, int channel, const smp_io *io, const void *params)
+{
+    (void)params;
+    const float v = from.v[channel * from.step], alpha = smp_pixel_channel(from, io->in.channels - 1);
+    return io->in.alpha && channel < io->in.channels - 1 ? smp_premultiply(v, alpha, io->in.white) : v;
 }
-#endif
+SMP_HOST_DEVICE float smp_straight_pixel(smp_pixel from, int channel, const smp_io *io, const void *params)
+{
+    (void)params;
+    const float v = from.v[channel * from.step], alpha = smp_pixel_channel(from, io->in.channels - 1);
+    return io->in.alpha && channel < io->in.channels - 1 ? smp_straight(v, alpha, io->in.white) : v;
+}
 
 #endif

@@ -11,7 +11,7 @@ SMP_CPU_KERNEL(arithmetic_naive)
 {
     (void)scratch;
     const smp_arithmetic_params *p = params;
-    const smp_view *in = &io->in, *by = &io->by;
+    const smp_view *in = &io->in, *by = &io->second;
     const int by_colours = by->data ? by->channels - by->alpha : 0;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < in->width; x++) {
@@ -33,43 +33,19 @@ SMP_CPU_KERNEL(arithmetic_naive)
         }
 }
 
-SMP_INLINE void operate_as(const int operation, float *restrict to, const float *restrict a, const float *restrict b,
-                           int64_t n, float white)
-{
-    for (int64_t i = 0; i < n; i++)
-        to[i] = smp_arithmetic(operation, a[i], b[i], white);
-}
-
 /* One loop an operation. */
 static void operate(int operation, float *restrict to, const float *restrict a, const float *restrict b, int64_t n,
                     float white)
 {
     switch (operation) {
-#define CASE(name)                                                                                                     \
-    case name:                                                                                                         \
-        operate_as(name, to, a, b, n, white);                                                                          \
-        break
-        CASE(SMP_ADD);
-        CASE(SMP_SUBTRACT);
-        CASE(SMP_MULTIPLY);
-        CASE(SMP_DIVIDE);
-        CASE(SMP_BLEND_MULTIPLY);
-        CASE(SMP_BLEND_SCREEN);
-        CASE(SMP_BLEND_OVERLAY);
-        CASE(SMP_BLEND_HARDLIGHT);
-        CASE(SMP_BLEND_SOFTLIGHT);
-        CASE(SMP_BLEND_DARKEN);
-        CASE(SMP_BLEND_LIGHTEN);
-        CASE(SMP_BLEND_DODGE);
-        CASE(SMP_BLEND_BURN);
-        CASE(SMP_BLEND_DIFFERENCE);
-        CASE(SMP_BLEND_EXCLUSION);
-        CASE(SMP_BLEND_AVERAGE);
-        CASE(SMP_BLEND_ADD);
-#undef CASE
     default:
-        operate_as(SMP_BLEND_NORMAL, to, a, b, n, white);
+#define O(name)                                                                                                        \
+    case SMP_##name:                                                                                                   \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            to[i] = smp_arithmetic(SMP_##name, a[i], b[i], white);                                                     \
         break;
+        SMP_OPERATION_LIST(O)
+#undef O
     }
 }
 
@@ -77,7 +53,7 @@ static void operate(int operation, float *restrict to, const float *restrict a, 
 SMP_INLINE void second_block(const smp_io *io, const smp_arithmetic_params *p, const void *from, int64_t pixels,
                              float *restrict b, float *restrict weight)
 {
-    const smp_view *by = &io->by;
+    const smp_view *by = &io->second;
     const int channels = io->in.channels, by_channels = by->channels, by_colours = by_channels - by->alpha;
     const int64_t n = pixels * channels;
     float row[SMP_BLOCK];
@@ -103,7 +79,7 @@ SMP_CPU_KERNEL(arithmetic_tiled)
 {
     (void)scratch;
     const smp_arithmetic_params *p = params;
-    const smp_view *in = &io->in, *by = &io->by;
+    const smp_view *in = &io->in, *by = &io->second;
     const int channels = in->channels, most = by->data && by->channels > channels ? by->channels : channels;
     const int64_t in_size = smp_sample_size(in->format) * channels,
                   out_size = smp_sample_size(io->out.format) * channels;

@@ -2,12 +2,12 @@
  *   naive  one sample a thread.
  *   tiled  as many samples a thread as make 16 bytes on the wider side of the first picture, in one access each; of the
  *          second in accesses of 16 bytes or less where it has the same channels, else sample by sample through the
- * first cache, its alpha once a pixel. The operation is chosen once a pack. Three accesses for one operation or two:
- *          memory bandwidth is the bound, but for divisions of bytes. */
+ *          first-level cache, its alpha once a pixel. The operation is chosen once a pack. Memory bandwidth is the
+ * bound: three accesses for one operation or two; arithmetic is for divisions of bytes. */
 #include "elementwise/arithmetic.h"
 #include "lib/elementwise.cuh"
 
-/* The second picture: nothing, or a row of it. */
+/* A row of the second picture; row is null where there is none. */
 struct second_row {
     const smp_view &by;
     const smp_arithmetic_params &p;
@@ -20,7 +20,7 @@ struct second_row {
             return p.number;
         return smp_load(row, pixel * by.channels + (by.channels - by.alpha > 1 ? channel : 0), by.format) * p.scale;
     }
-    /* Of a blend in a pixel. */
+    /* The weight of a blend in a pixel. */
     SMP_DEVICE_MEMBER float weight(int64_t pixel) const
     {
         if (!row || !by.alpha)
@@ -31,41 +31,8 @@ struct second_row {
 
 SMP_DEVICE second_row second_row_of(const smp_io &io, const smp_arithmetic_params &p, int64_t y)
 {
-    return second_row{io.by, p, io.by.data ? smp_row(&io.by, y) : nullptr};
+    return second_row{io.second, p, io.second.data ? smp_row(&io.second, y) : nullptr};
 }
-
-/* One sample of the first picture; pixel and channel say where it is in its row. */
-template <typename IN, typename OUT>
-SMP_DEVICE OUT arithmetic_sample(const smp_io &io, const smp_arithmetic_params &p, const second_row &second, IN in,
-                                 int64_t pixel, int channel, unsigned *clipped)
-{
-    const float a = smp_value(in);
-    float r = a;
-    if (!(io.in.alpha && channel == io.in.channels - 1)) {
-        r = smp_arithmetic(p.operation, a, second.value(pixel, channel), io.in.white);
-        if (p.operation >= SMP_BLEND_NORMAL)
-            r = smp_arithmetic_mix(a, r, second.weight(pixel));
-    }
-    if (io.clipped)
-        *clipped += smp_clipped<OUT>(r);
-    return smp_rounded<OUT>(r);
-}
-
-template <typename IN, typename OUT> SMP_DEVICE void arithmetic_naive(const smp_io &io, const smp_arithmetic_params &p)
-{
-    unsigned clipped = 0;
-    const int64_t n = io.out.width * io.out.channels, end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y) {
-        const second_row second = second_row_of(io, p, y);
-        const IN *in = smp_in<IN>(io.in, y);
-        OUT *out = smp_out<OUT>(io.out, y);
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
-            out[i] = arithmetic_sample<IN, OUT>(io, p, second, in[i], i / io.in.channels, (int)(i % io.in.channels),
-                                                &clipped);
-    }
-    smp_count_clipped<OUT>(io, clipped);
-}
-SMP_KERNEL_FORMATS(arithmetic_naive, smp_arithmetic_params)
 
 /* N samples of a second picture of the same channels, from sample `at` on, a multiple of N. */
 template <typename BY, int N> SMP_DEVICE void second_pack(const second_row &second, int64_t at, float (&b)[N])
@@ -82,47 +49,22 @@ template <typename BY, int N> SMP_DEVICE void second_pack(const second_row &seco
     }
 }
 
-template <int OPERATION, int N>
-SMP_DEVICE void operate_as(float (&r)[N], const float (&a)[N], const float (&b)[N], float white)
-{
-#pragma unroll
-    for (int j = 0; j < N; j++)
-        r[j] = smp_arithmetic(OPERATION, a[j], b[j], white);
-}
-
 /* One loop an operation. */
 template <int N>
 SMP_DEVICE void operate(int operation, float (&r)[N], const float (&a)[N], const float (&b)[N], float white)
 {
     switch (operation) {
-#define CASE(name)                                                                                                     \
-    case name:                                                                                                         \
-        operate_as<name>(r, a, b, white);                                                                              \
-        break;
-        CASE(SMP_ADD)
-        CASE(SMP_SUBTRACT)
-        CASE(SMP_MULTIPLY)
-        CASE(SMP_DIVIDE)
-        CASE(SMP_BLEND_MULTIPLY)
-        CASE(SMP_BLEND_SCREEN)
-        CASE(SMP_BLEND_OVERLAY)
-        CASE(SMP_BLEND_HARDLIGHT)
-        CASE(SMP_BLEND_SOFTLIGHT)
-        CASE(SMP_BLEND_DARKEN)
-        CASE(SMP_BLEND_LIGHTEN)
-        CASE(SMP_BLEND_DODGE)
-        CASE(SMP_BLEND_BURN)
-        CASE(SMP_BLEND_DIFFERENCE)
-        CASE(SMP_BLEND_EXCLUSION)
-        CASE(SMP_BLEND_AVERAGE)
-        CASE(SMP_BLEND_ADD)
-#undef CASE
     default:
-        operate_as<SMP_BLEND_NORMAL>(r, a, b, white);
+#define O(name)                                                                                                        \
+    case SMP_##name:                                                                                                   \
+        _Pragma("unroll") for (int j = 0; j < N; j++) r[j] = smp_arithmetic(SMP_##name, a[j], b[j], white);            \
+        break;
+        SMP_OPERATION_LIST(O)
+#undef O
     }
 }
 
-/* What the second picture means for a pack, sample by sample. weighted: its alpha counts. */
+/* The second picture for a pack, sample by sample. weighted: its alpha counts. */
 template <int N>
 SMP_DEVICE void second_gather(const smp_io &io, const second_row &second, int64_t at, bool weighted, float (&b)[N],
                               float (&weight)[N])
@@ -144,71 +86,67 @@ SMP_DEVICE void second_gather(const smp_io &io, const second_row &second, int64_
     }
 }
 
-template <typename IN, typename OUT, int N>
-SMP_DEVICE smp_pack<OUT, N> arithmetic_pack(const smp_io &io, const smp_arithmetic_params &p, const second_row &second,
-                                            bool packed, smp_pack<IN, N> in, int64_t at, unsigned *clipped)
-{
-    const bool blends = p.operation >= SMP_BLEND_NORMAL;
-    float a[N], b[N], r[N], weight[N];
+/* For smp_point_singles and smp_point_runs. alike: a sample of the second picture for each of the first, and no
+ * weights.
+ */
+template <typename IN, typename OUT> struct arithmetic_run {
+    const smp_io &io;
+    const smp_arithmetic_params &p;
+    bool alike;
+    unsigned &clipped;
+
+    template <int N> SMP_DEVICE_MEMBER void operator()(const IN (&from)[N], OUT (&to)[N], int64_t row, int64_t i) const
+    {
+        const second_row second = second_row_of(io, p, io.out.y0 + row);
+        const bool blends = p.operation >= SMP_BLEND_NORMAL;
+        const bool packed = N > 1 && alike && (uintptr_t)second.row % 16 == 0;
+        float a[N], b[N], r[N], weight[N];
 #pragma unroll
-    for (int j = 0; j < N; j++) {
-        a[j] = smp_value(in.v[j]);
-        b[j] = p.number;
-        weight[j] = p.opacity;
-    }
-    if (second.row && !packed)
-        second_gather(io, second, at, blends && io.by.alpha, b, weight);
-    else if (second.row && io.by.format == SMP_U8)
-        second_pack<uint8_t>(second, at, b);
-    else if (second.row && io.by.format == SMP_U16)
-        second_pack<uint16_t>(second, at, b);
-    else if (second.row)
-        second_pack<float>(second, at, b);
-    operate(p.operation, r, a, b, io.in.white);
-    smp_pack<OUT, N> out;
-    int channel = io.in.alpha ? smp_point_channel(io, at) : 0;
-#pragma unroll
-    for (int j = 0; j < N; j++) {
-        if (blends)
-            r[j] = smp_arithmetic_mix(a[j], r[j], weight[j]);
-        if (io.in.alpha) {
-            r[j] = channel == io.in.channels - 1 ? a[j] : r[j];
-            channel = channel + 1 < io.in.channels ? channel + 1 : 0;
+        for (int j = 0; j < N; j++) {
+            a[j] = smp_value(from[j]);
+            b[j] = p.number;
+            weight[j] = p.opacity;
         }
-        if (io.clipped)
-            *clipped += smp_clipped<OUT>(r[j]);
-        out.v[j] = smp_rounded<OUT>(r[j]);
+        if (second.row && !packed)
+            second_gather(io, second, i, blends && io.second.alpha, b, weight);
+        else if (second.row && io.second.format == SMP_U8)
+            second_pack<uint8_t>(second, i, b);
+        else if (second.row && io.second.format == SMP_U16)
+            second_pack<uint16_t>(second, i, b);
+        else if (second.row)
+            second_pack<float>(second, i, b);
+        operate(p.operation, r, a, b, io.in.white);
+        int channel = io.in.alpha ? smp_point_channel(io, i) : 0;
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            if (blends)
+                r[j] = smp_arithmetic_mix(a[j], r[j], weight[j]);
+            if (io.in.alpha) {
+                r[j] = channel == io.in.channels - 1 ? a[j] : r[j];
+                channel = channel + 1 < io.in.channels ? channel + 1 : 0;
+            }
+            to[j] = smp_point_rounded<OUT>(io, r[j], &clipped);
+        }
     }
-    return out;
+};
+
+template <typename IN, typename OUT> SMP_DEVICE void arithmetic_naive(const smp_io &io, const smp_arithmetic_params &p)
+{
+    unsigned clipped = 0;
+    smp_point_singles<IN, OUT>(io, arithmetic_run<IN, OUT>{io, p, false, clipped});
+    smp_count_clipped<OUT>(io, clipped);
 }
+SMP_KERNEL_FORMATS(arithmetic_naive, smp_arithmetic_params)
 
 template <typename IN, typename OUT> SMP_DEVICE void arithmetic_tiled(const smp_io &io, const smp_arithmetic_params &p)
 {
-    constexpr int N = 16 / (int)(sizeof(IN) > sizeof(OUT) ? sizeof(IN) : sizeof(OUT));
-    typedef smp_pack<IN, N> in_pack;
-    typedef smp_pack<OUT, N> out_pack;
     unsigned clipped = 0;
     smp_span span = smp_span_of<IN, OUT>(io);
-    if (io.by.data && io.by.stride != io.by.width * io.by.channels * smp_sample_size(io.by.format))
+    if (io.second.data && io.second.stride != io.second.width * io.second.channels * smp_sample_size(io.second.format))
         span = smp_span{io.out.width, io.out.rows};
-    const int64_t n = span.n * io.in.channels;
-    const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step = (int64_t)gridDim.x * blockDim.x;
-    const bool alike = io.by.channels == io.in.channels && io.by.alpha == io.in.alpha &&
-                       !(io.by.alpha && p.operation >= SMP_BLEND_NORMAL);
-    for (int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < span.rows; row += gridDim.y * blockDim.y) {
-        const second_row second = second_row_of(io, p, io.out.y0 + row);
-        const IN *in = smp_in<IN>(io.in, io.out.y0 + row);
-        OUT *out = smp_out<OUT>(io.out, io.out.y0 + row);
-        const bool aligned = ((uintptr_t)in % sizeof(in_pack) | (uintptr_t)out % sizeof(out_pack)) == 0;
-        const bool packed = alike && (uintptr_t)second.row % 16 == 0;
-        const int64_t packs = aligned ? n / N : 0;
-        for (int64_t k = first; k < packs; k += step)
-            reinterpret_cast<out_pack *>(out)[k] = arithmetic_pack<IN, OUT, N>(
-                io, p, second, packed, reinterpret_cast<const in_pack *>(in)[k], k * N, &clipped);
-        for (int64_t i = packs * N + first; i < n; i += step)
-            out[i] = arithmetic_sample<IN, OUT>(io, p, second, in[i], i / io.in.channels, (int)(i % io.in.channels),
-                                                &clipped);
-    }
+    const bool alike = io.second.channels == io.in.channels && io.second.alpha == io.in.alpha &&
+                       !(io.second.alpha && p.operation >= SMP_BLEND_NORMAL);
+    smp_point_runs<IN, OUT>(io, span, arithmetic_run<IN, OUT>{io, p, alike, clipped});
     smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FORMATS(arithmetic_tiled, smp_arithmetic_params)

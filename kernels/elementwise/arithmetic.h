@@ -2,35 +2,40 @@
  * and the operations on one sample; a number acts as a picture of that fraction of full scale, so that multiplying
  * by 1.5 and by a picture of 150 % are one thing.
  *
- * The second picture (io->by) has the size of the first. Its samples are scaled to the first's full scale. With one
+ * The second picture (io->second) has the size of the first. Its samples are scaled to the first's full scale. With one
  * colour channel it serves every channel of the first. Its alpha weights a blend and does not matter otherwise; the
  * first's alpha stays. NaN in either picture gives NaN. */
 #ifndef SMP_KERNELS_ARITHMETIC_H
 #define SMP_KERNELS_ARITHMETIC_H
 
-#include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
 
+/* From BLEND_NORMAL on: blend modes, in the order of the stage's choices. */
+#define SMP_OPERATION_LIST(O)                                                                                          \
+    O(ADD)                                                                                                             \
+    O(SUBTRACT)                                                                                                        \
+    O(MULTIPLY)                                                                                                        \
+    O(DIVIDE)                                                                                                          \
+    O(BLEND_NORMAL)                                                                                                    \
+    O(BLEND_MULTIPLY)                                                                                                  \
+    O(BLEND_SCREEN)                                                                                                    \
+    O(BLEND_OVERLAY)                                                                                                   \
+    O(BLEND_HARDLIGHT)                                                                                                 \
+    O(BLEND_SOFTLIGHT)                                                                                                 \
+    O(BLEND_DARKEN)                                                                                                    \
+    O(BLEND_LIGHTEN)                                                                                                   \
+    O(BLEND_DODGE)                                                                                                     \
+    O(BLEND_BURN)                                                                                                      \
+    O(BLEND_DIFFERENCE)                                                                                                \
+    O(BLEND_EXCLUSION)                                                                                                 \
+    O(BLEND_AVERAGE)                                                                                                   \
+    O(BLEND_ADD)
+
 typedef enum smp_operation {
-    SMP_ADD,
-    SMP_SUBTRACT,
-    SMP_MULTIPLY,
-    SMP_DIVIDE,
-    SMP_BLEND_NORMAL, /* from here on: blend modes, in the order of the stage's choices */
-    SMP_BLEND_MULTIPLY,
-    SMP_BLEND_SCREEN,
-    SMP_BLEND_OVERLAY,
-    SMP_BLEND_HARDLIGHT,
-    SMP_BLEND_SOFTLIGHT,
-    SMP_BLEND_DARKEN,
-    SMP_BLEND_LIGHTEN,
-    SMP_BLEND_DODGE,
-    SMP_BLEND_BURN,
-    SMP_BLEND_DIFFERENCE,
-    SMP_BLEND_EXCLUSION,
-    SMP_BLEND_AVERAGE,
-    SMP_BLEND_ADD,
-    SMP_OPERATIONS
+#define O(name) SMP_##name,
+    SMP_OPERATION_LIST(O)
+#undef O
+        SMP_OPERATIONS
 } smp_operation;
 
 typedef struct smp_arithmetic_params {
@@ -127,13 +132,16 @@ SMP_HOST_DEVICE float smp_arithmetic_mix(float a, float blended, float weight)
     return weight == 1.f ? blended : smp_one_nan(a + (blended - a) * weight);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-SMP_CPU_DECLARE(arithmetic_naive);
-SMP_CPU_DECLARE(arithmetic_tiled);
-#ifdef __cplusplus
+/* The operation with a number in place of the second picture, as an operation of op_chain. */
+typedef struct smp_arithmetic_number {
+    int32_t kind;        /* SMP_ADD to SMP_DIVIDE */
+    float number, white; /* code value; full scale */
+} smp_arithmetic_number;
+
+SMP_HOST_DEVICE float smp_arithmetic_number_sample(float v, int channel, const smp_arithmetic_number *p)
+{
+    (void)channel;
+    return smp_arithmetic(p->kind, v, p->number, p->white);
 }
-#endif
 
 #endif

@@ -1,10 +1,13 @@
-/* Gray from three bytes a pixel on GPUs, for weights that cannot clip (smp_channel_mix_gray()). A warp takes 512
- * pixels: three asynchronous copies of 16 bytes a lane bring them into the warp's own part of shared memory, where a
- * lane finds 16 whole pixels, 48 bytes, at a distance that meets no bank twice; 16 bytes leave. No block barrier. A
- * byte extended by zeros is a denormal float, byte * 2^-149, which FFMA takes at full speed: conversion is one byte
- * permute. The weights carry 2^126, so that sums are those of the definition times 2^-23, rounded alike; multiplying by
- * 2^23 and adding 2^23 in one fmaf rounds and leaves the byte in the low bits. A pixel takes three permutes, three
- * multiplications, one rounding and three quarters of a permute to pack. */
+/* Gray from three bytes a pixel on GPUs, for weights that cannot clip (smp_channel_mix_gray()).
+ *
+ * A warp takes 512 pixels. Three asynchronous copies of 16 bytes a lane bring them into the warp's own part of shared
+ * memory. There each lane reads 16 whole pixels, 48 bytes, at a distance without bank conflicts, and stores 16 bytes.
+ * No block barrier is needed.
+ *
+ * A byte extended by zeros is the denormal float byte * 2^-149, which FFMA takes at full speed: conversion is one byte
+ * permute. The weights carry 2^126, so that the sums are those of the definition times 2^-23, rounded alike. One fmaf
+ * that multiplies by 2^23 and adds 2^23 rounds a sum and leaves the byte in the low bits. A pixel takes three permutes,
+ * three multiplications, one rounding and three quarters of a permute to pack. */
 #include "elementwise/channel_mix.h"
 #include "lib/elementwise.cuh"
 
@@ -68,7 +71,7 @@ SMP_KERNEL_BOUNDS(32 * SMP_GRAY_WARPS, 6, channel_mix_gray_u8_u8, smp_channel_mi
             for (int i = full * GRAY_LANE + lane; i < n; i += 32) {
                 const uint8_t *const from = in + 3 * (x + i);
                 const float v[3] = {smp_value(from[0]), smp_value(from[1]), smp_value(from[2])};
-                out[x + i] = smp_rounded<uint8_t>(smp_channel_mix_row(&p, 0, v, 1, io.in.white, 3));
+                out[x + i] = smp_rounded<uint8_t>(smp_channel_mix_pixel(smp_pixel{v, 1, 3, 3}, 0, &io, &p));
             }
         }
     }

@@ -1,23 +1,18 @@
-/* invert: full scale minus the sample; alpha stays. Parameters and kernels. */
+/* invert: full scale minus the sample. */
 #ifndef SMP_KERNELS_INVERT_H
 #define SMP_KERNELS_INVERT_H
 
-#include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
 
-/* The definition: one exact subtraction in code values (float pictures: one rounding of f32). */
-SMP_HOST_DEVICE float smp_invert(float v, float white)
-{
-    return smp_one_nan(white - v);
-}
+typedef struct smp_invert {
+    float white; /* full scale */
+} smp_invert;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-SMP_CPU_DECLARE(invert_naive);
-SMP_CPU_DECLARE(invert_tiled);
-#ifdef __cplusplus
+/* One exact subtraction of code values; for float pictures, one rounding of f32. */
+SMP_HOST_DEVICE float smp_invert_sample(float v, int channel, const smp_invert *p)
+{
+    (void)channel;
+    return smp_one_nan(p->white - v);
 }
-#endif
 
 #endif

@@ -1,29 +1,31 @@
-/* threshold: two values only. Parameters and the rule for a sample; Otsu's method counts with the histogram family,
- * whose parameters come first. */
+/* threshold: two values only. Otsu's method counts with the histogram kernels, whose parameters come first. */
 #ifndef SMP_KERNELS_THRESHOLD_H
 #define SMP_KERNELS_THRESHOLD_H
 
 #include "reduce/histogram.h"
 
-typedef struct smp_threshold_params {
+typedef struct smp_threshold {
     smp_histogram_params count;
     float level[SMP_MAX_CHANNELS]; /* code value from which on channel c becomes full scale */
     float white;                   /* full scale */
-} smp_threshold_params;
+    int32_t same;                  /* all channels have one level */
+} smp_threshold;
 
 /* Below the level, and NaN: 0. */
-SMP_HOST_DEVICE float smp_threshold_sample(float v, float level, float white)
+SMP_HOST_DEVICE float smp_threshold_sample(float v, int channel, const smp_threshold *p)
 {
-    return v >= level ? white : 0.f;
+    return v >= p->level[channel] ? p->white : 0.f;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-SMP_CPU_DECLARE(threshold_naive);
-SMP_CPU_DECLARE(threshold_tiled);
-#ifdef __cplusplus
+/* The same for one level, as an operation of op_chain. */
+typedef struct smp_threshold_step {
+    float level, white;
+} smp_threshold_step;
+
+SMP_HOST_DEVICE float smp_threshold_step_sample(float v, int channel, const smp_threshold_step *p)
+{
+    (void)channel;
+    return v >= p->level ? p->white : 0.f;
 }
-#endif
 
 #endif

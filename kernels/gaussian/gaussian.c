@@ -1,8 +1,9 @@
 /* gaussian on the CPU.
  *   naive  two launches: gaussian_rows into an f32 picture, gaussian_columns out of it. The definition, sample by
- * sample. tiled  one walk over column tiles: rows pass through a window that stays in cache, row pass on the way in,
- * column pass for several output rows at once on the way out. Nothing is written but the output. Both do 2(2r+1)
- * operations a sample and pass; past a few taps arithmetic, not memory, is the bound. */
+ *          sample.
+ *   tiled  one walk over column tiles. Rows pass through a window that stays in cache: the row pass on the way in, the
+ *          column pass for several output rows at once on the way out. Only the output is written to memory.
+ * Both do 2(2r+1) operations a sample and pass; beyond a few taps arithmetic is the limit, not memory. */
 #include "gaussian/gaussian.h"
 
 #include "gaussian/gaussian_cpu.h"

@@ -1,4 +1,4 @@
-/* gaussian on GPUs: the blur of gaussian_tiled.cuh, stored as it is. The ladder is told there. */
+/* gaussian on GPUs: the blur of gaussian_tiled.cuh, which describes the ladder, without a further step. */
 #include "gaussian/gaussian.h"
 
 #include "gaussian/gaussian_tiled.cuh"

@@ -1,6 +1,6 @@
-/* gaussian: the blur of gaussian_weights.h as a stage of its own. Its kernel parameters are smp_gaussian. */
-#ifndef SMP_KERNELS_GAUSSIAN_H
-#define SMP_KERNELS_GAUSSIAN_H
+/* gaussian: the blur of gaussian_weights.h as a stage. Its kernel parameters are smp_gaussian. */
+#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_H
+#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_H
 
 #include "gaussian/gaussian_weights.h"
 

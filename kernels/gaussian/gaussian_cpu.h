@@ -1,12 +1,12 @@
 /* The two passes of a Gaussian over a CPU tile, for gaussian and the stages that build on a blur. Included by kernel
  * files only. Loops over taps are unrolled for constant counts, so that the compiler keeps sums in registers and
- * vectorises over samples; wider filters run several such groups of taps, in the order that the definition gives. */
-#ifndef SMP_KERNELS_GAUSSIAN_BELL_PASSES_H
-#define SMP_KERNELS_GAUSSIAN_BELL_PASSES_H
+ * vectorises over samples. Wider filters run several such groups of taps, in the definition's order. */
+#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_CPU_H
+#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_CPU_H
 
 #include "gaussian/gaussian_weights.h"
 
-enum { GAUSSIAN_GROUP = 8 }; /* pairs of taps (row pass) in one unrolled loop; the column pass takes twice as many */
+enum { GAUSSIAN_GROUP = 8 }; /* pairs of taps a loop (row pass); the column pass takes twice as many taps */
 
 #define GAUSSIAN_BY_COUNT(count, CALL)                                                                                 \
     switch (count) {                                                                                                   \
@@ -80,9 +80,9 @@ SMP_INLINE __m512 gaussian_between(__m512 low, __m512 high, int by)
     }
 }
 
-/* gaussian_row_first() where `in` begins a cache line and `step` is a constant up to 4. A vector that crosses lines
- * takes as long to load as three that do not, and a row pass does little else: half of the taps come out of aligned
- * vectors in registers. */
+/* gaussian_row_first() where `in` begins a cache line and `step` is a constant up to 4. A load that crosses cache lines
+ * takes as long as three that do not, and a row pass does little else: half of the taps come from aligned vectors in
+ * registers. */
 SMP_INLINE void gaussian_row_aligned(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
 {
     enum { WIDE = 16, MOST = 4 * GAUSSIAN_GROUP / WIDE };
@@ -129,8 +129,8 @@ SMP_INLINE __m256 gaussian_between(__m256 low, __m256 high, int by)
     }
 }
 
-/* The eight samples at a constant distance from p, which begins half a cache line. Here shuffles would be the bound if
- * they made every tap: some do that lie between the same two vectors, which the shuffles then share. */
+/* The eight samples at a constant distance from p, which begins half a cache line. If shuffles made every tap, they
+ * would be the limit: they make some of those that lie between the same two vectors, which they share. */
 SMP_INLINE __m256 gaussian_tap_at(const float *p, int distance, int step)
 {
     enum { WIDE = 8, BIAS = 4 * GAUSSIAN_GROUP };
@@ -141,7 +141,7 @@ SMP_INLINE __m256 gaussian_tap_at(const float *p, int distance, int step)
                : _mm256_loadu_ps(p + distance);
 }
 
-/* gaussian_row_first() where `in` begins a cache line and `step` is a constant; see above. */
+/* gaussian_row_first() where `in` begins a cache line and `step` is a constant, for vectors of eight. */
 SMP_INLINE void gaussian_row_aligned(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
 {
     for (int64_t x = 0; x < (n & -STENCIL_LANES); x += 8) {
@@ -164,7 +164,7 @@ SMP_INLINE void gaussian_row_aligned(float *restrict m, const float *in, int64_t
 #define GAUSSIAN_ROW gaussian_row_first
 #endif
 
-/* Row pass, `count` more pairs; the nearest is at distance `from` samples from the middle. */
+/* Row pass, `count` more pairs of taps; the nearest is `from` samples from the middle. */
 SMP_INLINE void gaussian_row_more(float *restrict m, const float *in, int64_t from, int64_t step, const float *w,
                                   int64_t n, int count)
 {
@@ -214,14 +214,14 @@ static __attribute__((unused)) void gaussian_across(float *restrict m, const flo
     }
 }
 
-/* Output rows that gaussian_down() makes at once. */
+/* Output rows of one gaussian_down(). */
 SMP_INLINE int gaussian_at_once(int r)
 {
     return r <= GAUSSIAN_GROUP ? SMP_GAUSSIAN_AT_ONCE : 4;
 }
 
 /* Column pass for SMP_GAUSSIAN_AT_ONCE output rows, so that each loaded row serves as many sums, and as many
- * multiply-adds are under way. m: the top tap of the first output row; o: the rows. All 2r+1 taps; r is a constant
+ * multiply-adds are in flight. m: the top tap of the first output row; o: the rows. All 2r+1 taps; r is a constant
  * after inlining. */
 SMP_INLINE void gaussian_column_all(float *restrict o, const float *m, const float *w, int64_t n, int r)
 {
@@ -294,16 +294,16 @@ static __attribute__((unused)) void gaussian_down(float *restrict o, const float
     }
 }
 
-/* What the tiled walks of a blur carry. */
+/* The context of a blur's tiled walk. */
 typedef struct gaussian_walk {
     const smp_gaussian *g;
     const float *w, *a;
-    float outside; /* beside a row; smp_gaussian_outside() above and below */
+    float outside; /* left and right of a row; smp_gaussian_outside() above and below */
     float *line;   /* smp_stencil_line() floats */
     float *rows;   /* SMP_GAUSSIAN_AT_ONCE rows of STENCIL_PITCH floats */
 } gaussian_walk;
 
-/* A window row: loaded, then filtered along the row. */
+/* Makes a window row: loads it and filters it along the row. */
 static __attribute__((unused)) void gaussian_make(const stencil_walk *walk, const stencil_tile *tile, int64_t y,
                                                   float *row)
 {
@@ -317,7 +317,7 @@ static __attribute__((unused)) void gaussian_make(const stencil_walk *walk, cons
         stencil_fill(row, smp_gaussian_outside(g->g, g->outside), tile->lanes);
 }
 
-/* Sets up context and walk over `scratch`, which smp_gaussian_scratch() measured. */
+/* Initialises context and walk over `scratch`, smp_gaussian_scratch() bytes. */
 SMP_INLINE stencil_walk gaussian_walk_over(const smp_io *io, const smp_gaussian *g, void *scratch,
                                            gaussian_walk *context)
 {
@@ -328,7 +328,7 @@ SMP_INLINE stencil_walk gaussian_walk_over(const smp_io *io, const smp_gaussian 
                                .a = smp_gaussian_across(g, io->table),
                                .outside = smp_outside(g->edge, g->fill, io->in.white),
                                .rows = window + smp_stencil_window(reach, step, STENCIL_PITCH)};
-    const int64_t halo = (int64_t)g->radius * io->in.channels; /* the first sample behind it begins a cache line */
+    const int64_t halo = (int64_t)g->radius * io->in.channels; /* the first sample after it begins a cache line */
     context->line = context->rows + SMP_GAUSSIAN_AT_ONCE * STENCIL_PITCH + (-halo & (STENCIL_LANES - 1));
     return (stencil_walk){.io = io,
                           .up = g->radius,

@@ -1,28 +1,25 @@
-/* The blur of gaussian_weights.h on GPUs, for gaussian and the stages that build on it. What becomes of a blurred
- * sample is said by a function object: struct plain { SMP_DEVICE_MEMBER float operator()(int64_t y, int64_t i, float
- * blurred) const { return blurred; } }; with i the sample's place in row y.
+/* The blur of gaussian_weights.h on GPUs, for gaussian and the stages that build on it. A function object finishes each
+ * blurred sample: struct plain { SMP_DEVICE_MEMBER float operator()(int64_t y, int64_t i, float blurred) const { return
+ * blurred; } }; i is the sample's index in row y.
  *
  * The ladder:
- *   naive  rows: 2r+1 global reads a sample, through the border rule; columns: the same out of an f32 picture. Bytes
- *          moved: the input, 8 a sample for the picture between, the output; and the caches serve 4r+2 reads a sample.
- *   tiled  the same two launches, but every sample is fetched once a tile into shared memory: rows as lines with a
- *          halo, four samples a thread from a window in registers; columns as 64 wide tiles whose rows come in batches,
- *          each thread adding for eight rows and four columns, so that one 16-byte shared read serves 32
- *          multiplications. Any radius: taps beyond a tile come in further batches, and rows whose halo does not fit go
- *          sample by sample.
- *   warp   one launch for small radii, of one format in and out or, up to radius 3, between bytes and floats: the
- *          kernels of gaussian_warp.cuh (of gaussian; sharpen has them up to radius 8, for u8 and f32). One warp owns a
- *          strip and walks down it, with the sums of the column pass in registers, so that nothing but input and
- *          output touches device memory: 15 instructions in the inner loop for each u8 sample of 5 taps (the counter is
- *          instructions executed; docs/why.md has the figures). Rows of halo are read and filtered twice where
- *          strips end.
- *   mma    bytes from 9 to 25 taps (gaussian only): as warp, but the row pass is a product on tensor cores
- *          (gaussian_mma_u8.cu): 26 to 30 instructions a sample for 43 at 15 taps.
- * Shared accesses are conflict-free in the others: neighbouring lanes have neighbouring quads, or samples, and copies
- * keep their places in 128 bytes; in warp, but for a halo of several rows at a time and for loads of parts of packs.
+ *   naive  rows: 2r+1 global reads a sample, through the border rule; columns: the same from an f32 picture. Bytes
+ *          moved: the input, 8 a sample for the picture between, the output; the caches serve 4r+2 reads a sample.
+ *   tiled  the same two launches, but each sample is fetched into shared memory once a tile. Rows: lines with a halo,
+ *          four samples a thread from a window in registers. Columns: tiles 64 wide whose rows come in batches; a
+ *          thread adds for eight rows and four columns, so that one 16-byte shared read serves 32 multiplications. Any
+ *          radius: taps beyond a tile come in further batches, and rows whose halo does not fit go sample by sample.
+ *   warp   one launch for small radii, for equal formats or, up to radius 3, between u8 and f32: gaussian_warp.cuh
+ *          (sharpen has it up to radius 8, for u8 and f32). A warp walks down a strip with the sums of the column pass
+ *          in registers, so that only input and output touch device memory: 15 instructions in the inner loop for each
+ *          u8 sample of 5 taps (docs/why.md has the counters). Halo rows between bands are read and filtered twice.
+ *   mma    u8 from 9 to 25 taps (gaussian only): as warp, but the row pass is a product on tensor cores
+ *          (gaussian_mma_u8.cu): 26 to 30 instructions a sample instead of 43 at 15 taps.
+ * Shared accesses of naive and tiled have no conflicts: neighbouring lanes access neighbouring float4s or samples, and
+ * copies keep their offset in 128 bytes. In warp, copies of several rows' halo and loads of parts of packs have some.
  */
-#ifndef SMP_KERNELS_GAUSSIAN_BELL_CUH
-#define SMP_KERNELS_GAUSSIAN_BELL_CUH
+#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_TILED_CUH
+#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_TILED_CUH
 
 #include "gaussian/gaussian_tiled_rows.cuh"
 
@@ -60,11 +57,11 @@ SMP_DEVICE void gaussian_columns_each(const smp_io &io, const smp_gaussian &g, c
 
 /* ---------------------------------------------------------------------------------------------- tiled, rows */
 
-enum { GAUSSIAN_HALO = 512 }; /* samples beside a line that fit, both sides together or one */
+enum { GAUSSIAN_HALO = 512 }; /* samples of halo that fit, of both sides together or of one */
 
 typedef float gaussian_values[2][SMP_GAUSSIAN_ROWS][SMP_GAUSSIAN_ACROSS + GAUSSIAN_HALO + 8];
 
-/* The taps nearest..furthest of both sides for one thread's four sums, samples `lane`, `lane` + 128, ..; left and right
+/* Adds taps nearest..furthest of both sides to a thread's four sums, samples `lane`, `lane` + 128, ..; left and right
  * point at the nearest tap of sample `lane`. */
 SMP_DEVICE void gaussian_add_pairs(float sum[4], const float *left, const float *right, const float *a, int nearest,
                                    int furthest, int channels)
@@ -77,8 +74,8 @@ SMP_DEVICE void gaussian_add_pairs(float sum[4], const float *left, const float 
     }
 }
 
-/* The row pass to f32 for any filter, sample by sample. While both halos fit beside a line it is one window; else each
- * side has its own, for a group of taps at a time. */
+/* The row pass to f32 for any filter, sample by sample. While both halos fit, the line is one window; else each side
+ * has its own, for a group of taps at a time. */
 template <typename IN>
 SMP_DEVICE void gaussian_rows_by_samples(const smp_io &io, const smp_gaussian &g, gaussian_values &s)
 {
@@ -101,7 +98,8 @@ SMP_DEVICE void gaussian_rows_by_samples(const smp_io &io, const smp_gaussian &g
                         smp_gaussian_first(a[0], smp_value(smp_in<IN>(io.in, y)[x0 + lane + i * SMP_GAUSSIAN_LANES]));
         for (int nearest = 1; nearest <= g.radius; nearest += group) {
             const int furthest = nearest + group - 1 < g.radius ? nearest + group - 1 : g.radius;
-            const int reach = furthest * channels, skip = (4 - reach % 4) % 4; /* so that the window starts at a quad */
+            const int reach = furthest * channels,
+                      skip = (4 - reach % 4) % 4; /* the window starts at a multiple of 4 */
             const int right_at = (int)((uint32_t)(nearest * channels) % 4);
             const int width = across + (both ? 2 * reach : (furthest - nearest) * channels);
             if (there) {
@@ -141,13 +139,13 @@ template <typename IN> SMP_DEVICE void gaussian_rows_tile(const smp_io &io, cons
     SMP_SHARED(tile, s);
     const int channels = smp_gaussian_float4s(&g, io.in.channels) ? io.in.channels : 0;
     if (channels == 1)
-        gaussian_rows_by_quads<IN, 1>(io, g, s.lines);
+        gaussian_rows_by_float4s<IN, 1>(io, g, s.lines);
     else if (channels == 2)
-        gaussian_rows_by_quads<IN, 2>(io, g, s.lines);
+        gaussian_rows_by_float4s<IN, 2>(io, g, s.lines);
     else if (channels == 3)
-        gaussian_rows_by_quads<IN, 3>(io, g, s.lines);
+        gaussian_rows_by_float4s<IN, 3>(io, g, s.lines);
     else if (channels == 4)
-        gaussian_rows_by_quads<IN, 4>(io, g, s.lines);
+        gaussian_rows_by_float4s<IN, 4>(io, g, s.lines);
     else
         gaussian_rows_by_samples<IN>(io, g, s.values);
 }
@@ -160,23 +158,23 @@ struct gaussian_batch {
     float v[GAUSSIAN_BATCH][SMP_GAUSSIAN_COLUMNS];
 };
 
-/* Row pass results of picture row y at x .. x+3 (a multiple of 4); columns do not cross the side borders. */
+/* Row pass results of picture row y at x .. x+3 (a multiple of 4). Columns have no left or right border. */
 SMP_DEVICE stencil_float4 gaussian_between(const smp_view &in, int64_t y, int64_t x, int edge, float outside)
 {
     const int64_t n = stencil_samples(in), inside = stencil_border(y, in.height, edge);
-    stencil_float4 quad = stencil_float4_of(outside);
+    stencil_float4 four = stencil_float4_of(outside);
     if (inside < 0)
-        return quad;
+        return four;
     const float *row = smp_in<float>(in, inside);
     if (x + 4 <= n && (uintptr_t)row % 16 == 0)
         return stencil_load4(row + x);
     for (int i = 0; i < 4; i++)
-        quad.v[i] = x + i < n ? row[x + i] : 0.f;
-    return quad;
+        four.v[i] = x + i < n ? row[x + i] : 0.f;
+    return four;
 }
 
-/* Picture rows first .. first + have - 1 of a tile that begins at x0 into a batch; past `wanted` rows zeros do, which
- * no sum takes that is stored. */
+/* Brings picture rows first .. first + have - 1 of the tile at x0 into a batch, and zeros after `wanted` rows: only
+ * sums that are not stored use them. */
 SMP_DEVICE void gaussian_bring(gaussian_batch &s, const smp_view &in, int64_t first, int64_t x0, int have, int wanted,
                                int edge, float outside)
 {
@@ -198,16 +196,16 @@ SMP_DEVICE void gaussian_bring(gaussian_batch &s, const smp_view &in, int64_t fi
                       j < wanted ? gaussian_between(in, first + j, x0 + lane, edge, outside) : stencil_float4_of(0.f));
 }
 
-/* The weight of tap k of the column pass, top first. */
+/* The weight of tap k of the column pass, from the top. */
 SMP_DEVICE float gaussian_down(const smp_gaussian &g, const void *table, int k)
 {
     const int distance = k < g.radius ? g.radius - k : k - g.radius;
     return g.radius < SMP_GAUSSIAN_INLINE ? g.w[distance] : static_cast<const float *>(table)[distance];
 }
 
-/* EACH rows of a batch added to a thread's EACH sums, of which each takes a row as one tap further up than the sum
- * before; weight[EACH - 1] is that of the first row for the first sum. FIRST: sum q has its first tap in row q. LAST:
- * the sums end within these rows, the first one after `left` rows more. */
+/* Adds EACH rows of a batch to a thread's EACH sums. Sum q takes a row as one tap further up than sum q - 1;
+ * weight[EACH - 1] is that of the first row for the first sum. FIRST: sum q has its first tap in row q. LAST: the sums
+ * end within these rows, the first one after `left` more rows. */
 template <int EACH, bool FIRST, bool LAST>
 SMP_DEVICE void gaussian_add_rows(stencil_float4 *sum, const float *rows, const float *weight, int left)
 {
@@ -227,8 +225,8 @@ SMP_DEVICE void gaussian_add_rows(stencil_float4 *sum, const float *rows, const 
     }
 }
 
-/* The column pass from f32; grid: SMP_GAUSSIAN_COLUMN_TILES. Half a warp makes EACH rows of 64 columns; of
- * weights it keeps those that EACH rows more and its sums need. */
+/* The column pass from f32; grid: SMP_GAUSSIAN_COLUMN_TILES. Half a warp makes EACH rows of 64 columns. It keeps the
+ * weights of its sums for the next EACH rows only. */
 template <typename OUT, typename FINISH>
 SMP_DEVICE void gaussian_columns_tile(const smp_io &io, const smp_gaussian &g, const FINISH &finish)
 {
@@ -291,7 +289,7 @@ SMP_DEVICE void gaussian_columns_tile(const smp_io &io, const smp_gaussian &g, c
     smp_count_clipped<OUT>(io, clipped);
 }
 
-/* Kernels of one template function name<IN, OUT>(io, p) that makes the column pass as a tile. */
+/* Kernels of one template function name<IN, OUT>(io, p) that makes the column pass by tiles. */
 #define GAUSSIAN_COLUMNS_TO(name, OUT, out, type)                                                                      \
     SMP_KERNEL_BOUNDS(SMP_GAUSSIAN_COLUMNS / 4 * SMP_GAUSSIAN_DOWN / SMP_GAUSSIAN_EACH, SMP_GAUSSIAN_TILED_BLOCKS,     \
                       name##_f32_##out, type, io, p)                                                                   \

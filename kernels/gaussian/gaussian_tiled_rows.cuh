@@ -1,20 +1,20 @@
-/* The row pass of gaussian_weights.h by quads of samples, from lines of the input in shared memory: four samples a
- * thread, whose taps come out of a window in registers. */
-#ifndef SMP_KERNELS_GAUSSIAN_BELL_ROW_CUH
-#define SMP_KERNELS_GAUSSIAN_BELL_ROW_CUH
+/* The row pass of gaussian_weights.h from lines of the input in shared memory: four samples a thread, whose taps come
+ * from a window in registers. */
+#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_TILED_ROWS_CUH
+#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_TILED_ROWS_CUH
 
 #include "stencil/stencil.cuh"
 
-/* Lines of a tile in shared memory. A sample lies as far into a line's 128 bytes as into the row's in device memory,
- * and what is copied beside the samples that are needed makes whole sectors of 32: so 32 copies of 16 bytes take four
- * wavefronts, and elsewhere up to 16 (docs/banks.md, 8). */
+/* Lines of a tile in shared memory. A sample has the same offset in 128 bytes as in device memory, and copies of the
+ * halo are whole sectors of 32 bytes: 32 copies of 16 bytes then take 4 wavefronts instead of up to 16 (docs/banks.md,
+ * 8). */
 template <typename IN> struct gaussian_lines {
-    static constexpr int PIECE = 16 / (int)sizeof(IN), SECTOR = 2 * PIECE, ROW = 8 * PIECE; /* of banks; in samples */
+    static constexpr int VEC = 16 / (int)sizeof(IN), SECTOR = 2 * VEC, ROW = 8 * VEC; /* of banks; in samples */
     static constexpr int HALO = (SMP_GAUSSIAN_INLINE * SMP_GAUSSIAN_CHANNELS + ROW - 1) / ROW * ROW;
     static constexpr int PITCH = HALO + SMP_GAUSSIAN_ACROSS + HALO + ROW;
-    alignas(128) uint4 v[SMP_GAUSSIAN_LINES * PITCH / PIECE];
+    alignas(128) uint4 v[SMP_GAUSSIAN_LINES * PITCH / VEC];
 
-    /* How far the tile's first sample of `row` lies into 128 bytes; rows that are not aligned have no such place. */
+    /* The offset of the tile's first sample of `row` in 128 bytes; rows that are not aligned have none. */
     static SMP_DEVICE_MEMBER int into(const IN *row)
     {
         return (uintptr_t)row % 16 == 0 ? (int)((uintptr_t)row % 128 / sizeof(IN)) : 0;
@@ -26,8 +26,9 @@ template <typename IN> struct gaussian_lines {
     }
 };
 
-/* Starts copying samples x0 - halo .. x0 + SMP_GAUSSIAN_ACROSS + halo - 1 of `row` into a line, 16 bytes a lane of one
- * warp; across the side borders sample by sample. x0 is a multiple of SMP_GAUSSIAN_ACROSS, halo of 16 bytes. */
+/* Starts the copy of samples x0 - halo .. x0 + SMP_GAUSSIAN_ACROSS + halo - 1 of `row` into a line, 16 bytes a lane of
+ * one warp; across the left and right border sample by sample. x0 is a multiple of SMP_GAUSSIAN_ACROSS, halo of 16
+ * bytes. */
 template <typename IN>
 SMP_DEVICE void gaussian_fetch(gaussian_lines<IN> &lines, int line, const smp_view &in, const IN *row, int64_t x0,
                                int halo, const smp_gaussian &g, float outside)
@@ -39,23 +40,23 @@ SMP_DEVICE void gaussian_fetch(gaussian_lines<IN> &lines, int line, const smp_vi
     const int begin = -before - into;
     const int end = (SMP_GAUSSIAN_ACROSS + halo + into + type::SECTOR - 1) / type::SECTOR * type::SECTOR - into;
     const bool aligned = (uintptr_t)row % 16 == 0;
-    for (int first = begin; first < end; first += 32 * type::PIECE) {
+    for (int first = begin; first < end; first += 32 * type::VEC) {
         smp_converge();
-        const int i = first + (int)(threadIdx.x % 32) * type::PIECE;
+        const int i = first + (int)(threadIdx.x % 32) * type::VEC;
         const int64_t at = x0 + i;
-        if (i < end && aligned && at >= 0 && at + type::PIECE <= n) {
+        if (i < end && aligned && at >= 0 && at + type::VEC <= n) {
             smp_copy_async<16>(to + i, row + at);
         } else if (i < end && i >= -halo && at < n + halo)
 #pragma unroll 1
-            for (int k = 0; k < type::PIECE; k++) { /* pieces 128 bytes apart begin a bank apart */
-                const int j = (k + (int)(threadIdx.x % 32) / 8 * (type::PIECE / 4)) % type::PIECE;
+            for (int k = 0; k < type::VEC; k++) { /* vectors 128 bytes apart begin a bank apart */
+                const int j = (k + (int)(threadIdx.x % 32) / 8 * (type::VEC / 4)) % type::VEC;
                 to[i + j] = (IN)stencil_cold_across(row, in.width, in.channels, at + j, g.edge, outside);
             }
     }
 }
 
-/* The row pass for the four samples at `line`, C channels. Taps go outwards in groups of four: a group needs C quads
- * more on each side, beside the quad that it shares with the group before. */
+/* The row pass for the four samples at `line`, C channels. Taps go outwards in groups of four: a group needs C more
+ * float4s on each side, in addition to the one that it shares with the group before. */
 template <int C> struct gaussian_window {
     stencil_float4 sum;
     float left[4 * C + 4], right[4 * C + 4]; /* from sample -(k+4)C, and from sample kC on, for taps k+1 .. k+4 */
@@ -105,10 +106,10 @@ template <typename IN, int C> SMP_DEVICE stencil_float4 gaussian_row4(const IN *
     return s.sum;
 }
 
-/* The row pass to f32, for smp_gaussian_float4s(); C channels, grid: SMP_GAUSSIAN_ROW_TILES. A warp brings each
- * line of a tile, whose rows take turns. */
+/* The row pass to f32, for smp_gaussian_float4s(); C channels, grid: SMP_GAUSSIAN_ROW_TILES. A warp brings each line of
+ * a tile; rows are double-buffered. */
 template <typename IN, int C>
-SMP_DEVICE void gaussian_rows_by_quads(const smp_io &io, const smp_gaussian &g, gaussian_lines<IN> &s)
+SMP_DEVICE void gaussian_rows_by_float4s(const smp_io &io, const smp_gaussian &g, gaussian_lines<IN> &s)
 {
     const float outside = smp_outside(g.edge, g.fill, io.in.white);
     const int warp = (int)(threadIdx.y * (SMP_GAUSSIAN_LANES / 32) + threadIdx.x / 32);

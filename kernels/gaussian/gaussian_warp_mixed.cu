@@ -1,4 +1,4 @@
-/* gaussian on GPUs from bytes to f32 and back, for small radii, as in the midst of a chain: see gaussian_warp.cuh. */
+/* gaussian on GPUs between u8 and f32 for small radii, as in the middle of a chain: see gaussian_warp.cuh. */
 #include "gaussian/gaussian_warp_radii.cuh"
 
 GAUSSIAN_WARP(2, SMP_GAUSSIAN_WARPS_MIXED, uint8_t, u8, float, f32)

@@ -1,9 +1,9 @@
-/* gaussian on GPUs for 16 bits and small radii: see gaussian_warp.cuh. */
+/* gaussian on GPUs for u16 and small radii: see gaussian_warp.cuh. */
 #include "gaussian/gaussian_warp_radii.cuh"
 
-#define SHORTS(R) GAUSSIAN_WARP(R, SMP_GAUSSIAN_WARPS_U16, uint16_t, u16, uint16_t, u16)
-SHORTS(2)
-SHORTS(4)
-SHORTS(8)
-SHORTS(12)
-SHORTS(16)
+#define GAUSSIAN_U16(R) GAUSSIAN_WARP(R, SMP_GAUSSIAN_WARPS_U16, uint16_t, u16, uint16_t, u16)
+GAUSSIAN_U16(2)
+GAUSSIAN_U16(4)
+GAUSSIAN_U16(8)
+GAUSSIAN_U16(12)
+GAUSSIAN_U16(16)

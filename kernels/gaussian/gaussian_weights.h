@@ -1,19 +1,19 @@
-/* The blur by a gaussian of weights, for gaussian and the stages that build on it: parameters, the arithmetic of one
- * tap step.
+/* The blur by a Gaussian, for gaussian and the stages that build on it: parameters and the arithmetic of one tap.
  *
  * The definition, the same on every device and for every storage of the input:
  *   row pass      m = a[0]*p[x];  for k = 1..r:  m = fma(a[k], p[x-k] + p[x+k], m)       f32; p are code values
  *   column pass   s = w[r]*m[y-r];  for i = -r+1..r:  s = fma(w[|i|], m[y+i], s)           f32, from top to bottom
- *   and one rounding at the store. Pair sums of 8- and 16-bit samples are exact in f32, so integer storage may add
- * integers. Outside under `zero` and `constant`: p has that value, and m that value times the sum of all a.
+ * and one rounding at the store. Pair sums of 8- and 16-bit samples are exact in f32, so integer storage may add
+ * integers. Outside the picture under `zero` and `constant`, p has the border value, and m that value times the sum of
+ * all a.
  *
- * a and w are the gaussian's weights b, which sum to 1. For 8-bit pictures, up to radius SMP_GAUSSIAN_INTEGER_ROWS, a
- * are whole numbers of 65536ths, a[k] = A[k] / 65536 (smp_gaussian_integer_rows() in
- * src/stages/shared/gaussian_plan.h): then m of bytes is exact in f32, in any order of the taps and on tensor cores.
- * They sum to N / 65536, and w[k] = b[k] * 65536 / N makes up for it. A[k] / N differ so little from b[k] that a result
- * moves by less than 0.01 code values. Else a = w = b. */
-#ifndef SMP_KERNELS_GAUSSIAN_BELL_H
-#define SMP_KERNELS_GAUSSIAN_BELL_H
+ * a and w are the Gaussian's weights b, which sum to 1. For 8-bit pictures up to radius SMP_GAUSSIAN_INTEGER_ROWS, a
+ * are multiples of 1/65536, a[k] = A[k] / 65536 (smp_gaussian_integer_rows() in src/stages/shared/gaussian_plan.h). m
+ * of u8 is then exact in f32, in any order of the taps and on tensor cores. They sum to N / 65536, which w[k] = b[k] *
+ * 65536 / N compensates. A[k] / N differ so little from b[k] that a result moves by less than 0.01 code values. Else a
+ * = w = b. */
+#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_WEIGHTS_H
+#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_WEIGHTS_H
 
 #include "lib/tuning.h"
 #include "stencil/stencil.h"
@@ -24,20 +24,20 @@ typedef struct smp_gaussian {
     int32_t radius;
     int32_t edge;                 /* smp_edge */
     float fill;                   /* of `constant`: a fraction of full scale */
-    int32_t whole;                /* N where a are 65536ths, else 0 */
+    int32_t whole;                /* N where a are multiples of 1/65536, else 0 */
     float w[SMP_GAUSSIAN_INLINE]; /* column pass: w[k] for distance k, when radius < SMP_GAUSSIAN_INLINE */
-    float a[SMP_GAUSSIAN_INLINE]; /* row pass: the same */
+    float a[SMP_GAUSSIAN_INLINE]; /* row pass: likewise */
 } smp_gaussian;
 
-/* Radii up to this have row weights of 65536ths for 8-bit pictures: beyond, results would move by more than said. */
+/* Largest radius with integer row weights for 8-bit pictures: beyond, results would move by more than 0.01. */
 enum { SMP_GAUSSIAN_INTEGER_ROWS = 12, SMP_GAUSSIAN_ONE = 65536 };
 
-/* w[0..radius], of the column pass. */
+/* w[0..radius] of the column pass. */
 SMP_HOST_DEVICE const float *smp_gaussian_weights(const smp_gaussian *g, const void *table)
 {
     return g->radius < SMP_GAUSSIAN_INLINE ? g->w : (const float *)table;
 }
-/* a[0..radius], of the row pass. */
+/* a[0..radius] of the row pass. */
 SMP_HOST_DEVICE const float *smp_gaussian_across(const smp_gaussian *g, const void *table)
 {
     return g->radius < SMP_GAUSSIAN_INLINE ? g->a : (const float *)table;
@@ -61,7 +61,7 @@ SMP_HOST_DEVICE float smp_gaussian_tap(float s, float w, float m)
     return fmaf(w, m, s);
 }
 
-/* One value of the row pass, anywhere: rows outside the picture under `zero` and `constant` too. */
+/* One value of the row pass, in rows outside the picture too. */
 SMP_HOST_DEVICE float smp_gaussian_row(const smp_view *in, const smp_gaussian *g, const float *a, int64_t x, int64_t y,
                                        int c)
 {
@@ -75,7 +75,7 @@ SMP_HOST_DEVICE float smp_gaussian_row(const smp_view *in, const smp_gaussian *g
     return m;
 }
 
-/* CPU: output rows that the column pass of a tile makes at once, at most (gaussian_at_once()); a step is a multiple. */
+/* CPU: the most output rows that the column pass of a tile makes at once (gaussian_at_once()); a step is a multiple. */
 enum { SMP_GAUSSIAN_AT_ONCE = 8 };
 
 /* CPU scratch of the tiled walk: a window, a line and those output rows. */
@@ -87,8 +87,8 @@ SMP_HOST_DEVICE size_t smp_gaussian_scratch(int radius, int channels)
            sizeof(float);
 }
 
-/* GPU: rows by quads (gaussian_tiled_rows.cuh), from lines in shared memory. They hold samples as the input stores
- * them, so the value outside must be one; weights are parameters. */
+/* GPU: rows by float4s (gaussian_tiled_rows.cuh), from lines in shared memory. Lines hold samples as the input stores
+ * them, so the border value must be one; weights are parameters. */
 enum { SMP_GAUSSIAN_CHANNELS = 4 }; /* at most */
 
 SMP_HOST_DEVICE int smp_gaussian_float4s(const smp_gaussian *g, int channels)
@@ -96,22 +96,22 @@ SMP_HOST_DEVICE int smp_gaussian_float4s(const smp_gaussian *g, int channels)
     return g->radius < SMP_GAUSSIAN_INLINE && channels <= SMP_GAUSSIAN_CHANNELS &&
            (g->edge != SMP_CONSTANT || g->fill == 0.f || g->fill == 1.f);
 }
-/* Samples beside a tile: what groups of four taps read, in whole pieces of 16 bytes. */
+/* Samples of halo: what groups of four taps read, in whole 16-byte vectors. */
 SMP_HOST_DEVICE int smp_gaussian_halo(int radius, int channels, int sample_size)
 {
-    const int piece = 16 / sample_size, samples = (radius + 3) / 4 * 4 * channels;
-    return (samples + piece - 1) / piece * piece;
+    const int vec = 16 / sample_size, samples = (radius + 3) / 4 * 4 * channels;
+    return (samples + vec - 1) / vec * vec;
 }
 
-/* GPU: the kernels of gaussian_warp.cuh, one warp a strip, with 1, 3 or 4 channels: of one format, in and out, and, up
- * to SMP_GAUSSIAN_MIXED_RADIUS, from bytes to f32 and back. For integer samples zero weights have no effect, so one
- * kernel serves several radii. */
+/* GPU: the kernels of gaussian_warp.cuh, one warp a strip, with 1, 3 or 4 channels: for equal formats, and, up to
+ * SMP_GAUSSIAN_MIXED_RADIUS, between u8 and f32. For integer samples zero weights have no effect, so one kernel serves
+ * several radii. */
 enum { SMP_GAUSSIAN_WARP_RADIUS = 16, SMP_GAUSSIAN_MIXED_RADIUS = 3 };
-/* gaussian from bytes to bytes: kernels of radii up to this need whole weights. */
+/* From u8 to u8, kernels of radii up to this need integer row weights. */
 enum { SMP_GAUSSIAN_DOTS_RADIUS = 3 };
 
-/* The radius of the kernel for this launch, or 0: none. Outside the picture these kernels know zero, but no other
- * value, places in a row have 32 bits, and rows are aligned. */
+/* The radius of the kernel for this launch, or 0: none. The border value must be zero, rows are aligned, and offsets in
+ * a row have 32 bits. */
 SMP_HOST_DEVICE int smp_gaussian_warp(const smp_gaussian *g, const smp_io *io)
 {
     const int channels = io->in.channels, radius = g->radius, from = io->in.format, to = io->out.format;

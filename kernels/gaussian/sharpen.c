@@ -1,5 +1,5 @@
 /* sharpen on the CPU.
- *   naive  a ring of 2r+1 rows after the row pass, column pass and mask sample by sample: the definition.
+ *   naive  a ring of 2r+1 rows after the row pass; column pass and mask sample by sample: the definition.
  *   tiled  the blur's walk over column tiles; the mask is applied to its rows before they are stored. */
 #include "gaussian/sharpen.h"
 

@@ -2,8 +2,8 @@
  *
  * The definition: g is the blurred sample (row pass, column pass, unrounded f32), d = v - g;
  * where |d| > threshold (in code values, or d is NaN): fma(amount, d, v), else v. Alpha passes through. */
-#ifndef SMP_KERNELS_SHARPEN_H
-#define SMP_KERNELS_SHARPEN_H
+#ifndef SMP_KERNELS_GAUSSIAN_SHARPEN_H
+#define SMP_KERNELS_GAUSSIAN_SHARPEN_H
 
 #include "gaussian/gaussian_weights.h"
 
@@ -19,7 +19,7 @@ SMP_HOST_DEVICE float smp_sharpen_mask(float v, float blurred, float amount, flo
     return fabsf(d) <= threshold ? v : fmaf(amount, d, v);
 }
 
-/* CPU scratch: naive keeps the row pass of 2r+1 rows; tiled the blur's walk and a line of the sharp samples. */
+/* CPU scratch: naive keeps the row pass of 2r+1 rows; tiled has the blur's walk and a line of sharp samples. */
 SMP_HOST_DEVICE size_t smp_sharpen_ring(const smp_sharpen *s, const smp_view *in)
 {
     return (2 * (size_t)s->blur.radius + 1) * (size_t)in->width * (size_t)in->channels * sizeof(float);
@@ -29,8 +29,8 @@ SMP_HOST_DEVICE size_t smp_sharpen_scratch(const smp_sharpen *s, int channels)
     return smp_gaussian_scratch(s->blur.radius, channels);
 }
 
-/* GPU: the kernels of sharpen_warp.cuh take radii as those of gaussian_warp.cuh, up to 8, and differences whose
- * multiple fits 16 bits beside a byte. */
+/* GPU: the kernels of sharpen_warp.cuh take the radii of gaussian_warp.cuh up to 8, and amounts whose products fit 16
+ * bits. */
 enum { SMP_SHARPEN_WARP_RADIUS = 8, SMP_SHARPEN_WARP_AMOUNT = 100 };
 
 /* The radius of the kernel for this launch, or 0: none. */

@@ -1,9 +1,10 @@
-/* The mask of sharpen behind the fused blur of gaussian_warp.cuh. The sharp sample comes from the row that the strip
- * passed R rows ago and that is still in shared memory: one access of a lane's whole pack. bytes  a difference and the
- * mask are four or five instructions; a sum with 1.5 * 2^23 rounds and leaves an integer in the low 16 bits (amounts up
- * to SMP_SHARPEN_WARP_AMOUNT fit), which two samples an instruction clamp to 0..255. f32    the definition's mask. */
-#ifndef SMP_KERNELS_SHARPEN_WARP_CUH
-#define SMP_KERNELS_SHARPEN_WARP_CUH
+/* The mask of sharpen as the last step of the blur of gaussian_warp.cuh. The sharp samples are those of the row R
+ * rows above the newest, which is still in shared memory: one access of a lane's whole pack.
+ *   u8   A difference and the mask take four or five instructions. Adding 1.5 * 2^23 rounds and leaves an integer in
+ *        the low 16 bits (amounts up to SMP_SHARPEN_WARP_AMOUNT fit), which is clamped two samples an instruction.
+ *   f32  The definition's mask. */
+#ifndef SMP_KERNELS_GAUSSIAN_SHARPEN_WARP_CUH
+#define SMP_KERNELS_GAUSSIAN_SHARPEN_WARP_CUH
 
 #include "gaussian/gaussian_warp.cuh"
 #include "gaussian/sharpen.h"
@@ -13,7 +14,7 @@ template <typename T, int R, int C> struct sharpen_mask;
 template <int R, int C> struct sharpen_mask<uint8_t, R, C> {
     static constexpr int V = gaussian_lane<uint8_t, uint8_t, R>();
     static constexpr bool SHARP = true;
-    typedef typename gaussian_format<uint8_t, V>::pack pack;
+    typedef smp_pack<unsigned, V / 4> pack;
     const float amount, threshold;
     const unsigned base; /* 2^23 */
     const bool alpha, counts;
@@ -26,7 +27,7 @@ template <int R, int C> struct sharpen_mask<uint8_t, R, C> {
     }
     SMP_DEVICE_MEMBER pack operator()(float *blurred, const pack &sharp, int n)
     {
-        unsigned pairs[V / 2], some = 0;
+        unsigned pairs[V / 2], any = 0;
         pack result;
 #pragma unroll
         for (int i = 0; i < V; i++) {
@@ -38,9 +39,9 @@ template <int R, int C> struct sharpen_mask<uint8_t, R, C> {
         for (int i = 0; i < V / 2; i++) {
             pairs[i] = __byte_perm(__float_as_uint(blurred[2 * i] + 12582912.f),
                                    __float_as_uint(blurred[2 * i + 1] + 12582912.f), 0x5410);
-            some |= pairs[i];
+            any |= pairs[i];
         }
-        if (counts && some & 0xff00ff00)
+        if (counts && any & 0xff00ff00)
 #pragma unroll
             for (int i = 0; i < V; i++)
                 if (i < n)

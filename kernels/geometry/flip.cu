@@ -1,29 +1,27 @@
 /* The swizzled variant of transpose's family where rows stay rows (flip, rotate 180), on GPUs: a thread makes one
- * 16-byte word of output, without shared memory.
+ * 16-byte vector of output, without shared memory.
  *
- * Vertical flips copy bytes. Where rows are reversed, byte b of an output row is byte  size - px - b + 2 * (b % px)  of
- * the input row. So 16 bytes of output come from 16 bytes of input, or, as pixels of 3, 6 and 12 bytes straddle words,
- * from 20, 24 or 32 bytes, which start at any byte. A thread loads the two or three words that hold them (its
- * neighbours load the same, so that memory gives each once), shifts them to where its bytes start, and picks 4 bytes at
- * a time with a byte permute. How far to shift, and which permutes, depends on where both rows begin: so rows need not
- * begin at 16-byte boundaries, only at multiples of what divides the pixel's size.
+ * Vertical flips copy bytes. In reversed rows, byte b of an output row is byte  size - px - b + 2 * (b % px)  of the
+ * input row. So 16 bytes of output come from 16 bytes of input, or, as pixels of 3, 6 and 12 bytes straddle vectors,
+ * from 20, 24 or 32 bytes, which start at any multiple of what divides the pixel's size. A thread loads the two or
+ * three vectors that hold them (its neighbours load the same ones, but memory delivers each once), shifts out the bytes
+ * before the first, and picks 4 bytes at a time with a byte permute.
  *
- * One word a thread and 2048 threads an SM run at a copy's speed (99.5 to 100.7 %): 32 registers, so nothing is counted
- * in loops. A warp's 512 bytes take 4 to 12 wavefronts to load and 4 to store; an SM of an H100 has about 38 cycles for
- * them. Words at a row's ends, and those whose input is not whole words, go byte by byte. */
+ * One vector a thread and 2048 threads an SM reach a copy's speed (99.5 to 100.7 %): 32 registers, so there are no loop
+ * counters. A warp's 512 bytes take 4 to 12 wavefronts to load and 4 to store; an SM of an H100 has about 38 cycles for
+ * them. Rows are aligned and own their padding (smp_rows_aligned), so the last vector of a row is like any other. */
 #include "geometry/transpose.h"
 #include "geometry/vec128.cuh"
 #include "lib/gpu_kernel.h"
 
-/* What 16 bytes of output at byte b are made of: so many bytes from byte  size - 16 - b - before  of the input row on.
- */
+/* 16 bytes of output at byte b come from this many bytes, from byte  size - 16 - b - before  of the input row on. */
 template <int PX> struct reach {
     static constexpr int before = PX == 3 ? 2 : PX == 6 ? 4 : PX == 12 ? 8 : 0;
     static constexpr int bytes = 16 + 2 * before;
-    static constexpr int unit = PX & -PX; /* what they start at multiples of */
+    static constexpr int unit = PX & -PX; /* they start at multiples of it */
 };
 
-/* Word j of the output from u; phase: (b + j) % 3. */
+/* Word j of an output vector from u; phase: (b + j) % 3, b in words. */
 template <int PX> SMP_DEVICE uint32_t reversed_word(const uint32_t *u, int j, int phase)
 {
     u += 3 - j;
@@ -60,71 +58,40 @@ template <int PX> SMP_DEVICE vec128 reversed(const uint32_t *u, int phase)
     return out;
 }
 
-/* The output row that is this thread's, and its word there. Of the first and the last word of a row some bytes may be
- * the neighbours'. */
-SMP_DEVICE int64_t transpose_row()
+/* This thread's vector: its row of the output view, and its first byte in the row. False: there is none. */
+SMP_DEVICE bool flip_place(const smp_io &io, int64_t size, int64_t *row, int64_t *byte)
 {
-    return ((int64_t)blockIdx.z * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y;
+    *row = ((int64_t)blockIdx.z * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y;
+    *byte = 16 * ((int64_t)blockIdx.x * blockDim.x + threadIdx.x);
+    return *row < io.out.rows && *byte < size;
 }
-SMP_DEVICE int64_t transpose_column()
-{
-    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-SMP_DEVICE const unsigned char *transpose_in(const smp_io &io, int32_t how, int64_t row)
+SMP_DEVICE const unsigned char *flip_in(const smp_io &io, int32_t orientation, int64_t row)
 {
     const int64_t y = io.out.y0 + row;
-    return smp_in<unsigned char>(io.in, how & SMP_ORIENT_MIRROR_Y ? io.in.height - 1 - y : y);
+    return smp_in<unsigned char>(io.in, orientation & SMP_ORIENT_MIRROR_Y ? io.in.height - 1 - y : y);
 }
 
-/* Byte i of an output row comes from here in the input row: PX 0 where rows are copied. */
-template <int PX> SMP_DEVICE int64_t transpose_byte(int64_t size, int64_t i)
-{
-    return PX ? size - PX - i + 2 * (int64_t)((uint64_t)i % (PX ? PX : 1)) : i;
-}
-
-/* The output's word at byte b of a row, where the row ends or its input is not whole words. */
-template <int PX> SMP_DEVICE void transpose_slowly(const unsigned char *in, unsigned char *out, int64_t size, int64_t b)
-{
-#pragma unroll 1
-    for (int i = 0; i < 16; i += 4) {
-        unsigned char v[4];
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            if (b + i + j >= 0 && b + i + j < size)
-                v[j] = in[transpose_byte<PX>(size, b + i + j)];
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            if (b + i + j >= 0 && b + i + j < size)
-                out[b + i + j] = v[j];
-    }
-}
-
-template <int PX> SMP_DEVICE void transpose_reversed(const smp_io &io, int32_t how)
+template <int PX> SMP_DEVICE void flip_reversed(const smp_io &io, int32_t orientation)
 {
     typedef reach<PX> r;
-    const int64_t size = io.out.width * PX, y = transpose_row(), k = transpose_column();
-    if (y >= io.out.rows)
+    const int64_t size = io.out.width * PX;
+    int64_t y, b;
+    if (!flip_place(io, size, &y, &b))
         return;
-    const unsigned char *in = transpose_in(io, how, y);
-    unsigned char *out = smp_out<unsigned char>(io.out, io.out.y0 + y);
-    const int skew = (int)((uintptr_t)out & 15);
-    const int64_t b = 16 * k - skew, start = size - 16 - b - r::before;
-    const transpose_bytes<r::bytes, r::unit> from(in + start, (int)max(-start, (int64_t)0),
-                                                  (int)min(size - start, (int64_t)r::bytes));
-    if (b >= 0 && b + 16 <= size && from.within(in, size)) {
-        uint32_t w[4 * from.loads + 4];
-        from.load(w);
-        *reinterpret_cast<vec128 *>(out + b) = reversed<PX>(w, (int)((uint64_t)(k + 15 - skew) % 3));
-    } else {
-        transpose_slowly<PX>(in, out, size, b);
-    }
+    const int64_t start = size - 16 - b - r::before;
+    const vec128_bytes<r::bytes, r::unit> from(flip_in(io, orientation, y) + start, (int)max(-start, (int64_t)0),
+                                               (int)min(size - start, (int64_t)r::bytes));
+    uint32_t w[4 * from.loads + 4];
+    from.load(w);
+    *reinterpret_cast<vec128 *>(smp_out<unsigned char>(io.out, io.out.y0 + y) + b) =
+        reversed<PX>(w, (int)((uint64_t)b / 16 % 3));
 }
 
 #define TRANSPOSE_REVERSED(channels, format, px)                                                                       \
     SMP_KERNEL_BOUNDS(SMP_TRANSPOSE_THREADS, SMP_TRANSPOSE_BLOCKS,                                                     \
                       transpose_reversed_##channels##_##format##_##format, smp_orientation, io, p)                     \
     {                                                                                                                  \
-        transpose_reversed<px>(io, p.how);                                                                             \
+        flip_reversed<px>(io, p.orientation);                                                                          \
     }
 TRANSPOSE_REVERSED(1, u8, 1)
 TRANSPOSE_REVERSED(2, u8, 2)
@@ -144,31 +111,19 @@ TRANSPOSE_REVERSED(3, f32, 12)
 TRANSPOSE_REVERSED(4, f32, 16)
 
 /* Rows copied, from the first or from the last on. */
-template <int UNIT> SMP_DEVICE void flip_rows_of(const smp_io &io, int32_t how, int64_t size)
+SMP_DEVICE void flip_rows(const smp_io &io, int32_t orientation, int64_t size)
 {
-    const int64_t y = transpose_row(), k = transpose_column();
-    if (y >= io.out.rows)
-        return;
-    const unsigned char *in = transpose_in(io, how, y);
-    unsigned char *out = smp_out<unsigned char>(io.out, io.out.y0 + y);
-    const int64_t b = 16 * k - (int64_t)((uintptr_t)out & 15);
-    const transpose_bytes<16, UNIT> from(in + b, 0, 16);
-    if (b >= 0 && b + 16 <= size && from.within(in, size)) {
-        uint32_t w[4 * from.loads + 4];
-        from.load(w);
-        vec128 word;
-        word.v[0] = w[0], word.v[1] = w[1], word.v[2] = w[2], word.v[3] = w[3];
-        *reinterpret_cast<vec128 *>(out + b) = word;
-    } else {
-        transpose_slowly<0>(in, out, size, b);
-    }
+    int64_t y, b;
+    if (flip_place(io, size, &y, &b))
+        *reinterpret_cast<vec128 *>(smp_out<unsigned char>(io.out, io.out.y0 + y) + b) =
+            *reinterpret_cast<const vec128 *>(flip_in(io, orientation, y) + b);
 }
 
 #define TRANSPOSE_ROWS(format, bytes)                                                                                  \
     SMP_KERNEL_BOUNDS(SMP_TRANSPOSE_THREADS, SMP_TRANSPOSE_BLOCKS, transpose_rows_##format##_##format,                 \
                       smp_orientation, io, p)                                                                          \
     {                                                                                                                  \
-        flip_rows_of<bytes>(io, p.how, io.out.width * io.out.channels * bytes);                                        \
+        flip_rows(io, p.orientation, io.out.width *io.out.channels *bytes);                                            \
     }
 TRANSPOSE_ROWS(u8, 1)
 TRANSPOSE_ROWS(u16, 2)

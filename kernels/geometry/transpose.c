@@ -1,10 +1,11 @@
 /* transpose and its family on the CPU.
  *   naive  pixel by pixel in output order: the definition. Where rows and columns swap, every read touches another
- * cache line, which is gone again before its neighbour is wanted. tiled  tiles whose rows fill cache lines on
- * both sides. Pixels of 1, 2, 4 and 8 bytes go through blocks of vectors: log2(n) rounds of "rows 2i, 2i+1 =
- * interleave(row i, row i+n/2)" transpose n x n elements in registers. Pixels of 3 bytes move as 4, the fourth being
- * rewritten by the next pixel. Mirrors cost nothing: they are negative strides. Where input and output are stored
- * differently, a tile is turned first and converted row by row afterwards. */
+ *          cache line, which is evicted before its neighbour is read.
+ *   tiled  tiles whose rows fill cache lines on both sides. Pixels of 1, 2, 4 and 8 bytes go through blocks of vectors:
+ *          log2(n) passes of "rows 2i, 2i+1 = interleave(row i, row i+n/2)" transpose n x n elements in registers.
+ *          Pixels of 3 bytes move as 4; the next pixel overwrites the fourth. Mirrors are negative strides and cost
+ *          nothing. Where input and output are stored differently, a tile is transposed first and then converted row by
+ *          row. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -15,12 +16,12 @@
 SMP_CPU_KERNEL(transpose_naive)
 {
     (void)scratch;
-    const smp_orientation *turn = params;
+    const smp_orientation *p = params;
     int channels = io->in.channels;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->out.width; x++) {
             int64_t sx, sy;
-            smp_transpose_source(turn->how, io->in.width, io->in.height, x, y, &sx, &sy);
+            smp_transpose_source(p->orientation, io->in.width, io->in.height, x, y, &sx, &sy);
             for (int c = 0; c < channels; c++)
                 smp_put(io, smp_row(&io->out, y), x * channels + c,
                         smp_load(smp_row(&io->in, sy), sx * channels + c, io->in.format));
@@ -65,8 +66,8 @@ SMP_CPU_KERNEL(transpose_naive)
             memcpy(to + i * to_stride, &a[i], sizeof a[i]);                                                            \
     }
 
-/* The same where vectors are two lanes of 16 bytes that shuffles do not leave: rows i and i + N/2 share a vector, half
- * of each, so that rounds stay within lanes: a third of the shuffles. */
+/* The same where a vector is two lanes of 16 bytes that shuffles do not cross: rows i and i + N/2 share a vector, half
+ * of each, so that passes stay within lanes: a third of the shuffles. */
 #define TRANSPOSE_LANES(NAME, ELEMENT, N, LOW, HIGH, BOTH)                                                             \
     typedef ELEMENT NAME##_half __attribute__((vector_size(16)));                                                      \
     typedef ELEMENT NAME##_vector __attribute__((vector_size(32)));                                                    \
@@ -95,8 +96,8 @@ SMP_CPU_KERNEL(transpose_naive)
         }                                                                                                              \
     }
 
-/* Elements of a vector: as wide as the instruction set's registers for 4 and 8 bytes; 16 bytes for the small ones,
- * whose interleaving does not cross the 16-byte lanes that x86 shuffles work in. */
+/* Elements of a vector: as wide as registers for 4 and 8 bytes; 16 bytes for the small ones, whose interleaving does
+ * not cross the 16-byte lanes of x86 shuffles. */
 #if defined(__AVX512F__)
 #define WORDS 16
 #define LONGS 8
@@ -134,7 +135,7 @@ typedef struct tile {
     const char *from;
     ptrdiff_t to_stride, from_stride;
     int rows, columns; /* of the output */
-    int spare;         /* output rows whose input pixels have another pixel after them in their row */
+    int spare;         /* output rows whose input pixel is not the last of its row */
 } tile;
 
 /* Rows i0.. and columns j0.. of the tile, one pixel at a time; px is a constant. */
@@ -154,7 +155,7 @@ SMP_INLINE void transpose_pixels(const tile *t, int i0, int j0, const int px)
 
 typedef void block_fn(char *restrict to, ptrdiff_t to_stride, const char *restrict from, ptrdiff_t from_stride);
 
-/* The same through blocks of n x n pixels, and what is left over pixel by pixel. */
+/* The same through blocks of n x n pixels; the rest pixel by pixel. */
 SMP_INLINE void transpose_blocks(const tile *t, const int px, const int n, block_fn *block)
 {
     int rows = t->rows / n * n, columns = t->columns / n * n;
@@ -200,9 +201,9 @@ static void transpose_tile(const tile *t, int px)
     }
 }
 
-/* A tile's rows and columns, of the output: it should stay in the first-level cache. One that is streamed takes whole
- * lines of the input, one of each row, and a few of them: beside it the next one's must stay, and the buffer between.
- */
+/* Rows and columns of a tile, of the output: it should stay in the first-level cache. A streamed tile reads whole lines
+ * of the input, one of each row, and few of them: the next tile's lines and the buffer between must stay in that cache
+ * too. */
 typedef struct tile_size {
     int rows, columns;
 } tile_size;
@@ -216,9 +217,9 @@ static tile_size tile_size_of(int px, bool streams)
     return (tile_size){rows, rows >= 8 ? 4 * rows : 32};
 }
 
-enum { TILE_BYTES = 64 * 64 * 4, TILE_ROW = 64 * 4 }; /* the largest turned tile; samples of its rows */
+enum { TILE_BYTES = 64 * 64 * 4, TILE_ROW = 64 * 4 }; /* the largest transposed tile; samples of its rows */
 
-/* n samples from one storage to another. */
+/* Converts n samples from one storage to another. */
 static void convert_samples(const smp_io *io, char *to, const char *from, int64_t n)
 {
     float values[TILE_ROW] __attribute__((aligned(64)));
@@ -230,7 +231,7 @@ static void convert_samples(const smp_io *io, char *to, const char *from, int64_
     }
 }
 
-/* Asks for n bytes of each of `rows` rows: tiles jump from row to row, which the hardware does not foresee. */
+/* Prefetches n bytes of each of `rows` rows: tiles jump from row to row, which the hardware does not predict. */
 SMP_INLINE void prefetch_rows(const char *p, ptrdiff_t stride, int64_t rows, int64_t n)
 {
     for (int64_t i = 0; i < rows; i++, p += stride)
@@ -238,14 +239,14 @@ SMP_INLINE void prefetch_rows(const char *p, ptrdiff_t stride, int64_t rows, int
             __builtin_prefetch(p + k);
 }
 
-/* Large results of whole words are streamed; smaller pixels take more time than the memory does. */
+/* Large results of whole words are streamed; smaller pixels take more time than memory does. */
 SMP_INLINE bool streams_rows(int64_t rows, int64_t width, int64_t px)
 {
     return px % 4 == 0 && smp_streams(rows * width * px);
 }
 
 /* Output rows y0 .. y1-1 where rows and columns swap. */
-static void swap_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
+static void swap_rows(const smp_io *io, int32_t orientation, int64_t y0, int64_t y1)
 {
     const smp_view *in = &io->in, *out = &io->out;
     bool converts = in->format != out->format;
@@ -259,7 +260,7 @@ static void swap_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
             const int64_t left = out->width - x - size.columns; /* columns of the tiles after this one */
             tile t = {.rows = (int)(y1 - y < size.rows ? y1 - y : size.rows),
                       .columns = (int)(left < 0 ? out->width - x : size.columns)};
-            bool mirror_x = how & SMP_ORIENT_MIRROR_X, mirror_y = how & SMP_ORIENT_MIRROR_Y;
+            bool mirror_x = orientation & SMP_ORIENT_MIRROR_X, mirror_y = orientation & SMP_ORIENT_MIRROR_Y;
             int64_t sx = mirror_x ? in->width - y - t.rows : y; /* the tile's first input column */
             t.from = (const char *)smp_row(in, mirror_y ? in->height - 1 - x : x) + sx * px;
             t.from_stride = (ptrdiff_t)(mirror_y ? -in->stride : in->stride);
@@ -306,7 +307,7 @@ SMP_INLINE void reverse_pixels(char *restrict to, const char *restrict from, int
         memcpy(to + i * px, from + (pixels - 1 - i) * px, (size_t)px);
 }
 
-/* `pixels` pixels of px bytes, the last first. */
+/* Copies `pixels` pixels of px bytes, the last first. */
 static void reverse_row(char *restrict to, const char *restrict from, int64_t pixels, int px)
 {
     switch (px) {
@@ -345,15 +346,15 @@ static void reverse_row(char *restrict to, const char *restrict from, int64_t pi
 }
 
 /* Output rows y0 .. y1-1 where rows stay rows: copied or reversed, in the same or the opposite order. */
-static void keep_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
+static void keep_rows(const smp_io *io, int32_t orientation, int64_t y0, int64_t y1)
 {
     const smp_view *in = &io->in, *out = &io->out;
-    bool mirror_x = how & SMP_ORIENT_MIRROR_X, mirror_y = how & SMP_ORIENT_MIRROR_Y;
+    bool mirror_x = orientation & SMP_ORIENT_MIRROR_X, mirror_y = orientation & SMP_ORIENT_MIRROR_Y;
     int px = (int)smp_sample_size(in->format) * in->channels;
     int64_t out_px = smp_sample_size(out->format) * out->channels, width = in->width;
     char reversed[TILE_BYTES] __attribute__((aligned(64)));
     const bool streams = in->format == out->format && mirror_x && streams_rows(out->rows, width, px);
-    /* Streamed pixels are whole words: 16 of them are whole lines. */
+    /* Streamed pixels are whole words, 16 of them whole lines. */
     const int64_t some = STREAM_PART / (16 * px), part = !streams ? TILE_BYTES / px : some > 0 ? 16 * some : 16;
     for (int64_t y = y0; y < y1; y++) {
         char *to = (char *)smp_row(out, y);
@@ -366,7 +367,7 @@ static void keep_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
         } else if (!mirror_x) {
             convert_samples(io, to, from, width * in->channels);
         } else {
-            /* From the input's first pixel to its last, which memory delivers sooner than the other way. */
+            /* From the input's first pixel to its last, which memory delivers sooner than the reverse. */
             int64_t n = (width - 1) % part + 1;
             for (int64_t at = 0; at < width; at += n, n = part) {
                 char *const place = to + (width - at - n) * out_px;
@@ -387,9 +388,9 @@ static void keep_rows(const smp_io *io, int32_t how, int64_t y0, int64_t y1)
 SMP_CPU_KERNEL(transpose_tiled)
 {
     (void)scratch;
-    const smp_orientation *turn = params;
-    if (turn->how & SMP_ORIENT_SWAP)
-        swap_rows(io, turn->how, y0, y1);
+    const smp_orientation *p = params;
+    if (p->orientation & SMP_ORIENT_SWAP)
+        swap_rows(io, p->orientation, y0, y1);
     else
-        keep_rows(io, turn->how, y0, y1);
+        keep_rows(io, p->orientation, y0, y1);
 }

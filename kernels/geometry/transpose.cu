@@ -1,33 +1,32 @@
-/* transpose and its family on GPUs: eight ways to turn and mirror, one set of kernels. Mirrors cost nothing: they
- * change where a row starts and the sign of its stride.
+/* transpose and its family on GPUs: eight orientations, one set of kernels. Mirrors cost nothing: they change where a
+ * row starts and the sign of its stride.
  *
- *   naive     A sample a thread, in input order: a warp reads 32 samples side by side, and where rows and columns swap
- *             writes them to 32 rows: 32 sectors of 32 bytes for 128 bytes of f32, each written in eight pieces. Seen
- *             in sectors per request; 14 % of the copy's speed.
+ *   naive     A sample a thread, in input order: a warp reads 32 adjacent samples and, where rows and columns swap,
+ *             writes them to 32 rows: 32 sectors of 32 bytes for 128 bytes of f32, each written in eight parts. Seen in
+ *             sectors per request; 14 % of the copy's speed.
  *   tiled     32 x 32 pixels go through shared memory, so that both sides move whole rows of the tile. But a column of
  *             a tile with 128-byte rows lies in one bank: 32 wavefronts for a warp's read of f32 instead of 1. 55 %.
- *   padded    One pixel more a row puts a column's f32 samples on 32 banks: no conflicts, 90 %. Of narrower samples
- *             several share a bank's word and some columns still take 2 wavefronts.
- *   swizzled  16 bytes at a time on both sides, four or more loads of a thread in flight, 94 to 97 %. A thread holds a
- *             cell, as many rows of 16 bytes as that is pixels, and transposes it in registers: 4 x 4 bytes take 8
- *             byte permutes, 2 x 2 halves 2, words none. The cell's new rows are 16-byte words of a tile in shared
- *             memory whose word number is XORed with the cell's: 8 lanes that write one column of words, and 8 that
- *             read along a row, use all 32 banks once. Nothing is padded and nothing conflicts. Pixels of three parts
- *             (3, 6 and 12 bytes) have cells of 12 bytes a row, which no 16-byte word holds: the tile comes by
- *             asynchronous copies, is taken into registers and put back transposed as 4-byte words, rows of cells
- *             skewed so that neither conflicts (SMP_TRANSPOSE_SKEW). Where rows stay rows nothing goes through shared
- *             memory: 16 bytes of output are made from the two or three 16-byte words of input that hold their
- *             pixels, at the copy's speed.
+ *   padded    One pixel more a row puts a column's f32 samples on 32 banks: no conflicts, 90 %. Narrower samples share
+ *             a bank's word, and some columns still take 2 wavefronts.
+ *   swizzled  16 bytes an access on both sides, four or more loads of a thread in flight, 94 to 97 %. A thread holds a
+ *             cell, as many rows of 16 bytes as that is pixels, and transposes it in registers: 4 x 4 bytes take 8 byte
+ *             permutes, 2 x 2 halves 2, words none. The cell's new rows are 16-byte vectors of a tile in shared memory
+ *             whose vector number is XORed with the cell's: 8 lanes that write one column of vectors, and 8 that read
+ *             along a row, use all 32 banks once. Nothing is padded and nothing conflicts. Pixels of three parts (3, 6
+ *             and 12 bytes) have cells of 12 bytes a row, which no 16-byte vector holds: asynchronous copies bring the
+ *             tile, registers take it and put it back transposed as 4-byte words, with rows of cells spaced so that
+ *             neither conflicts (SMP_TRANSPOSE_ROW_PAD). Where rows stay rows, no shared memory is used: 16 bytes of
+ *             output are made from the two or three vectors of input that hold their pixels, at the copy's speed.
  *
  * Percentages are of a copy's speed, f32 of 8192 x 8192 pixels on an H100. The swizzled kernels are in
- * transpose_swizzled.cu, transpose_swizzled_rgb.cu and flip.cu, one for each pixel size; sizes that have none (5,
- * 7, 10, 14, 20 bytes and more) and pairs of formats take the padded one. */
+ * transpose_swizzled.cu, transpose_swizzled_rgb.cu and flip.cu, one for each pixel size. Other sizes (5, 7, 10, 14, 20
+ * bytes and more), pairs of formats and rows that are not aligned take the padded one. */
 #include "geometry/transpose.h"
 #include "lib/gpu_kernel.h"
 
 /* ---------------------------------------------------------------------------------------------- sample by sample */
 
-/* A sample stored in the output's format; between equal formats its bits move. */
+/* Converts a sample to the output's format; equal formats copy its bits. */
 template <typename IN, typename OUT> struct transpose_sample {
     static constexpr bool CLIPS = true;
     static SMP_DEVICE_MEMBER OUT of(IN v, bool counted, unsigned *clipped)
@@ -45,7 +44,7 @@ template <typename T> struct transpose_sample<T, T> {
 
 template <typename IN, typename OUT> SMP_DEVICE void transpose_naive(const smp_io &io, const smp_orientation &p)
 {
-    const smp_transpose_part part = smp_transpose_part_of(&io, p.how);
+    const smp_transpose_part part = smp_transpose_part_of(&io, p.orientation);
     const int64_t channels = io.in.channels, n = part.columns * channels;
     unsigned clipped = 0;
     for (int64_t r = blockIdx.y * blockDim.y + threadIdx.y; r < part.rows; r += gridDim.y * blockDim.y) {
@@ -54,7 +53,7 @@ template <typename IN, typename OUT> SMP_DEVICE void transpose_naive(const smp_i
         for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
             const int64_t sx = i <= INT32_MAX ? (int64_t)((uint32_t)i / (uint32_t)channels) : i / channels;
             int64_t x, y;
-            smp_transpose_target(p.how, io.in.width, io.in.height, part.column + sx, sy, &x, &y);
+            smp_transpose_target(p.orientation, io.in.width, io.in.height, part.column + sx, sy, &x, &y);
             smp_out<OUT>(io.out, y)[x * channels + (i - sx * channels)] =
                 transpose_sample<IN, OUT>::of(in[i], io.clipped != nullptr, &clipped);
         }
@@ -64,9 +63,9 @@ template <typename IN, typename OUT> SMP_DEVICE void transpose_naive(const smp_i
 }
 SMP_KERNEL_FORMATS(transpose_naive, smp_orientation)
 
-/* A tile of SMP_TRANSPOSE_SIDE x SMP_TRANSPOSE_SIDE pixels of the output, or what is there of it: its input pixels come
- * into shared memory row by row, PAD pixels between rows, mirrored rows from the last on, and leave in output order. */
-template <typename IN, typename OUT, int PAD> SMP_DEVICE void transpose_tile(const smp_io &io, int32_t how)
+/* A tile of SMP_TRANSPOSE_SIDE x SMP_TRANSPOSE_SIDE pixels of the output, or a partial one: its input pixels come into
+ * shared memory row by row, PAD pixels between rows, mirrored rows last first, and leave in output order. */
+template <typename IN, typename OUT, int PAD> SMP_DEVICE void transpose_tile(const smp_io &io, int32_t orientation)
 {
     SMP_SMEM_DYNAMIC(IN, s);
     constexpr int SIDE = SMP_TRANSPOSE_SIDE, ROWS = SMP_TRANSPOSE_ROWS;
@@ -75,7 +74,8 @@ template <typename IN, typename OUT, int PAD> SMP_DEVICE void transpose_tile(con
     const int64_t y0 = io.out.y0 + ((int64_t)blockIdx.z * gridDim.y + blockIdx.y) * SIDE;
     if (y0 >= io.out.y0 + io.out.rows)
         return;
-    const bool swap = how & SMP_ORIENT_SWAP, mirror_x = how & SMP_ORIENT_MIRROR_X, mirror_y = how & SMP_ORIENT_MIRROR_Y;
+    const bool swap = orientation & SMP_ORIENT_SWAP, mirror_x = orientation & SMP_ORIENT_MIRROR_X,
+               mirror_y = orientation & SMP_ORIENT_MIRROR_Y;
     const int nx = (int)min((int64_t)SIDE, io.out.width - x0),
               ny = (int)min((int64_t)SIDE, io.out.y0 + io.out.rows - y0);
     const int columns = swap ? ny : nx, rows = swap ? nx : ny; /* of the input */
@@ -111,12 +111,12 @@ template <typename IN, typename OUT, int PAD> SMP_DEVICE void transpose_tile(con
 
 template <typename IN, typename OUT> SMP_DEVICE void transpose_tiled(const smp_io &io, const smp_orientation &p)
 {
-    transpose_tile<IN, OUT, 0>(io, p.how);
+    transpose_tile<IN, OUT, 0>(io, p.orientation);
 }
 SMP_KERNEL_FORMATS(transpose_tiled, smp_orientation)
 
 template <typename IN, typename OUT> SMP_DEVICE void transpose_padded(const smp_io &io, const smp_orientation &p)
 {
-    transpose_tile<IN, OUT, 1>(io, p.how);
+    transpose_tile<IN, OUT, 1>(io, p.orientation);
 }
 SMP_KERNEL_FORMATS(transpose_padded, smp_orientation)

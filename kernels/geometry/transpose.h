@@ -1,7 +1,7 @@
-/* transpose: the eight ways to turn and mirror a picture: transpose, transverse, rotate, flip, EXIF orientation. One
- * set of kernels serves them all; the parameters say which. Samples move and are not computed with. */
-#ifndef SMP_KERNELS_TRANSPOSE_H
-#define SMP_KERNELS_TRANSPOSE_H
+/* transpose: the eight orientations of a picture: transpose, transverse, rotate, flip, EXIF orientation. One set of
+ * kernels serves them all; a parameter says which. Samples move unchanged. */
+#ifndef SMP_KERNELS_GEOMETRY_TRANSPOSE_H
+#define SMP_KERNELS_GEOMETRY_TRANSPOSE_H
 
 #include "lib/cpu_kernel.h"
 #include "lib/tuning.h"
@@ -26,10 +26,10 @@ enum {
 };
 
 typedef struct smp_orientation {
-    int32_t how; /* SMP_TRANSPOSE_* */
+    int32_t orientation; /* SMP_ORIENT_* */
 } smp_orientation;
 
-/* What shows a picture of this EXIF orientation (1..8; TIFF 6.0, tag 274) upright. */
+/* The transform that shows a picture of this EXIF orientation (1..8; TIFF 6.0, tag 274) upright. */
 SMP_HOST_DEVICE int32_t smp_orientation_of_exif(int64_t orientation)
 {
     switch (orientation) {
@@ -53,31 +53,31 @@ SMP_HOST_DEVICE int32_t smp_orientation_of_exif(int64_t orientation)
 }
 
 /* 1 when an output row needs other input rows than its own. */
-SMP_HOST_DEVICE int smp_transpose_moves_rows(int32_t how)
+SMP_HOST_DEVICE int smp_transpose_moves_rows(int32_t orientation)
 {
-    return (how & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_Y)) != 0;
+    return (orientation & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_Y)) != 0;
 }
 
 /* The input pixel of output pixel (x, y), for an input of width x height pixels. */
-SMP_HOST_DEVICE void smp_transpose_source(int32_t how, int64_t width, int64_t height, int64_t x, int64_t y, int64_t *sx,
-                                          int64_t *sy)
+SMP_HOST_DEVICE void smp_transpose_source(int32_t orientation, int64_t width, int64_t height, int64_t x, int64_t y,
+                                          int64_t *sx, int64_t *sy)
 {
-    int64_t u = how & SMP_ORIENT_SWAP ? y : x, v = how & SMP_ORIENT_SWAP ? x : y;
-    *sx = how & SMP_ORIENT_MIRROR_X ? width - 1 - u : u;
-    *sy = how & SMP_ORIENT_MIRROR_Y ? height - 1 - v : v;
+    int64_t u = orientation & SMP_ORIENT_SWAP ? y : x, v = orientation & SMP_ORIENT_SWAP ? x : y;
+    *sx = orientation & SMP_ORIENT_MIRROR_X ? width - 1 - u : u;
+    *sy = orientation & SMP_ORIENT_MIRROR_Y ? height - 1 - v : v;
 }
 
-/* Where input pixel (sx, sy) goes: the way back. */
-SMP_HOST_DEVICE void smp_transpose_target(int32_t how, int64_t width, int64_t height, int64_t sx, int64_t sy,
+/* The inverse: the output pixel of input pixel (sx, sy). */
+SMP_HOST_DEVICE void smp_transpose_target(int32_t orientation, int64_t width, int64_t height, int64_t sx, int64_t sy,
                                           int64_t *x, int64_t *y)
 {
-    int64_t u = how & SMP_ORIENT_MIRROR_X ? width - 1 - sx : sx, v = how & SMP_ORIENT_MIRROR_Y ? height - 1 - sy : sy;
-    *x = how & SMP_ORIENT_SWAP ? v : u;
-    *y = how & SMP_ORIENT_SWAP ? u : v;
+    int64_t u = orientation & SMP_ORIENT_MIRROR_X ? width - 1 - sx : sx,
+            v = orientation & SMP_ORIENT_MIRROR_Y ? height - 1 - sy : sy;
+    *x = orientation & SMP_ORIENT_SWAP ? v : u;
+    *y = orientation & SMP_ORIENT_SWAP ? u : v;
 }
 
-/* The side of a tile in pixels: rows that a thread of the tiled CPU kernel should take are a multiple of it. 64 pixels
- * of one byte are a cache line. */
+/* The side of a CPU tile in pixels, of which a thread's rows are a multiple. 64 pixels of one byte are a cache line. */
 enum { SMP_TRANSPOSE_TILE = 64 };
 
 /* ---------------------------------------------------------------------------------------------- geometry on GPUs */
@@ -101,32 +101,34 @@ SMP_HOST_DEVICE smp_transpose_shape smp_transpose_shape_of(int64_t px)
     }
 }
 
-/* The fewest pixels of px bytes that make whole 16-byte words: tiles are cut at multiples of it. */
+/* The fewest pixels of px bytes that make whole 16-byte vectors: tiles start at multiples of it. */
 #define SMP_TRANSPOSE_ROW_MULTIPLE(px) (16 / ((px) & -(px)))
 
-/* Cells of three words a row lie in rows of 3 * cells words. So many words more after each row of cells, and all 4-byte
- * accesses of 8 x 4 cells by a warp fall on different banks: 8 words where neighbouring lanes are 3 words apart along a
- * row (input side), 4 where they are a row of cells apart (output side). `words`: of a row of cells. */
-#define SMP_TRANSPOSE_SKEW(want, words) (((want) - (words)) & 31)
+/* Cells of three words a row lie in rows of 3 * cells words. With this many words after each row of cells, all 4-byte
+ * accesses of a warp to 8 x 4 cells use different banks: want 8 where neighbouring lanes are 3 words apart along a row
+ * (input side), 4 where they are a row of cells apart (output side). `words`: of a row of cells. */
+#define SMP_TRANSPOSE_ROW_PAD(want, words) (((want) - (words)) & 31)
 
-/* Bytes of shared memory a tile takes. */
+/* Bytes of shared memory of a tile. */
 SMP_HOST_DEVICE int64_t smp_transpose_shared(int64_t px, smp_transpose_shape s)
 {
     if (px % 3)
         return px * s.side * s.down * s.side * s.across;
     int64_t in = 3 * s.side * s.across, out = 3 * s.side * s.down;
-    int64_t rows = s.down * (in + SMP_TRANSPOSE_SKEW(8, in)), columns = s.across * (out + SMP_TRANSPOSE_SKEW(4, out));
+    int64_t rows = s.down * (in + SMP_TRANSPOSE_ROW_PAD(8, in)),
+            columns = s.across * (out + SMP_TRANSPOSE_ROW_PAD(4, out));
     return 4 * (rows > columns ? rows : columns);
 }
 
-/* The input's pixels that the output's rows are made of. */
+/* The input pixels from which the output's rows are made. */
 typedef struct smp_transpose_part {
     int64_t column, columns, row, rows;
 } smp_transpose_part;
 
-SMP_HOST_DEVICE smp_transpose_part smp_transpose_part_of(const smp_io *io, int32_t how)
+SMP_HOST_DEVICE smp_transpose_part smp_transpose_part_of(const smp_io *io, int32_t orientation)
 {
-    const int swap = how & SMP_ORIENT_SWAP, mirrored = how & (swap ? SMP_ORIENT_MIRROR_X : SMP_ORIENT_MIRROR_Y);
+    const int swap = orientation & SMP_ORIENT_SWAP,
+              mirrored = orientation & (swap ? SMP_ORIENT_MIRROR_X : SMP_ORIENT_MIRROR_Y);
     const int64_t from = io->out.y0, end = from + io->out.rows;
     const int64_t first = mirrored ? (swap ? io->in.width : io->in.height) - end : from;
     const smp_transpose_part columns = {first, end - from, 0, io->in.height},
@@ -134,30 +136,20 @@ SMP_HOST_DEVICE smp_transpose_part smp_transpose_part_of(const smp_io *io, int32
     return swap ? columns : rows;
 }
 
-/* A stretch of columns, from .. to-1, cut into tiles. Tiles cover body .. body_end-1, which are whole row_multiples
- * counted from column 0; the first and the last tile's blocks also see to what lies before and behind, pixel by pixel.
- */
-typedef struct smp_transpose_stretch {
-    int64_t from, to, body, body_end, tiles;
-} smp_transpose_stretch;
+/* Columns from .. to-1 cut into tiles, the first of which starts at the multiple of 16 bytes at or before `from`. */
+typedef struct smp_transpose_span {
+    int64_t from, to, start, tiles;
+} smp_transpose_span;
 
-SMP_HOST_DEVICE smp_transpose_stretch smp_transpose_cut(int64_t from, int64_t to, int64_t row_multiple, int64_t tile)
+/* The input's columns of which the output's rows are made, where rows and columns swap. */
+SMP_HOST_DEVICE smp_transpose_span smp_transpose_columns(const smp_io *io, int32_t orientation, int64_t row_multiple,
+                                                         int64_t tile)
 {
-    smp_transpose_stretch s = {from, to, (from + row_multiple - 1) / row_multiple * row_multiple,
-                               to / row_multiple * row_multiple, 1};
-    if (s.body >= s.body_end)
-        s.body = s.body_end = from;
-    else
-        s.tiles = (s.body_end - s.body + tile - 1) / tile;
+    const smp_transpose_part part = smp_transpose_part_of(io, orientation);
+    smp_transpose_span s = {part.column, part.column + part.columns, part.column / row_multiple * row_multiple, 1};
+    if (s.to > s.from)
+        s.tiles = (s.to - s.start + tile - 1) / tile;
     return s;
-}
-
-/* The input's columns that the output's rows come from, where rows and columns swap. */
-SMP_HOST_DEVICE smp_transpose_stretch smp_transpose_columns(const smp_io *io, int32_t how, int64_t row_multiple,
-                                                            int64_t tile)
-{
-    const smp_transpose_part part = smp_transpose_part_of(io, how);
-    return smp_transpose_cut(part.column, part.column + part.columns, row_multiple, tile);
 }
 
 #ifdef __cplusplus

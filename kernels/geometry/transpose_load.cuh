@@ -1,11 +1,11 @@
-/* A tile's rows of input in shared memory, by asynchronous copies of 16 bytes. */
-#ifndef SMP_KERNELS_TURN_FETCH_CUH
-#define SMP_KERNELS_TURN_FETCH_CUH
+/* Brings the rows of a tile's input into shared memory by asynchronous copies of 16 bytes. */
+#ifndef SMP_KERNELS_GEOMETRY_TRANSPOSE_LOAD_CUH
+#define SMP_KERNELS_GEOMETRY_TRANSPOSE_LOAD_CUH
 
 #include "geometry/transpose_tile.cuh"
 #include "lib/warp_control.cuh"
 
-/* 16 bytes to shared memory. LINE 256: what is missing comes to the second-level cache by 256 bytes. */
+/* 16 bytes to shared memory. LINE 256: a miss brings 256 bytes to the second-level cache. */
 template <int LINE> SMP_DEVICE void transpose_fetch(void *to, const unsigned char *from)
 {
     if (LINE == 256)
@@ -14,26 +14,26 @@ template <int LINE> SMP_DEVICE void transpose_fetch(void *to, const unsigned cha
         smp_copy_async<16>(to, from);
 }
 
-/* The tile's rows, which begin at `from` in its first, to where `place`(row) says; zeros where there are none.
- * (cp.async can fill with zeros itself, but CUPTI counts that at random.) Waits; the block has them after its next
+/* Brings the tile's rows, the first of which begins at `from`, to place(row), zeros for vectors that do not exist.
+ * (cp.async can fill with zeros itself, but CUPTI's count of that varies.) Waits; the block sees them after its next
  * barrier. */
 template <int PX, typename PLACE>
 SMP_DEVICE void transpose_fetch_rows(const transpose_place &t, const unsigned char *from, PLACE place)
 {
     typedef transpose_shape<PX> shape;
-    constexpr int T = shape::threads, WORDS = shape::columns * PX / 16;
-    constexpr int LINE = WORDS % 16 ? 256 : 0;                  /* some tiles begin within 256 bytes */
-    if (t.rows >= shape::rows && t.columns >= shape::columns) { /* as most tiles are */
+    constexpr int T = shape::threads, VECS = shape::columns * PX / 16;
+    constexpr int LINE = VECS % 16 ? 256 : 0; /* some tiles begin within 256 bytes */
+    if (t.full) {
 #pragma unroll
-        for (int k = 0; k < shape::rows * WORDS; k += T) {
-            const int i = k + (int)threadIdx.x, r = i / WORDS, c = i % WORDS;
+        for (int k = 0; k < shape::rows * VECS; k += T) {
+            const int i = k + (int)threadIdx.x, r = i / VECS, c = i % VECS;
             transpose_fetch<LINE>(place(r) + 16 * c, from + r * t.in_step + c * 16);
         }
     } else {
 #pragma unroll 1
-        for (int k = 0; k < shape::rows * WORDS; k += T) {
+        for (int k = 0; k < shape::rows * VECS; k += T) {
             smp_converge();
-            const int i = k + (int)threadIdx.x, r = i / WORDS, c = i % WORDS;
+            const int i = k + (int)threadIdx.x, r = i / VECS, c = i % VECS;
             smp_diverge_fence();
             if (r < t.rows && c * 16 < t.columns * PX)
                 transpose_fetch<LINE>(place(r) + 16 * c, from + r * t.in_step + c * 16);

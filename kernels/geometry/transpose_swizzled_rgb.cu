@@ -1,12 +1,11 @@
-/* The swizzled swap of rows and columns on GPUs, of pixels of 3, 6 or 12 bytes; transpose.cu tells how it compares with
- * the other variants, transpose_tile.cuh what a tile is. In shared memory a warp's 512 bytes take 4 + 4 + 4 + 4
- * wavefronts beside 4 to store them.
+/* The swizzled transpose on GPUs of pixels of 3, 6 or 12 bytes. transpose.cu compares it with the other variants. In
+ * shared memory a warp's 512 bytes take 4 + 4 + 4 + 4 wavefronts, and 4 more to store them.
  *
- * u8x3 is bound by the order in which memory sees rows: moved without being transposed, the tile is no faster. */
+ * The limit of u8x3 is the order in which memory sees rows: a tile moved without a transpose is no faster. */
 #include "geometry/transpose_load.cuh"
 #include "lib/gpu_kernel.h"
 
-/* A cell of pixels in three parts transposed: 1, 2 or 4 rows of as many pixels, 3 words each. */
+/* Transposes a cell of pixels in three parts: 1, 2 or 4 rows of as many pixels, 3 words each. */
 SMP_DEVICE void transpose_three(uint32_t (&)[1][3]) {}
 SMP_DEVICE void transpose_three(uint32_t (&v)[2][3])
 {
@@ -41,65 +40,60 @@ SMP_DEVICE void transpose_three(uint32_t (&v)[4][3])
 }
 
 /* Pixels of 3, 6 or 12 bytes. */
-template <int PX> SMP_DEVICE void transpose_skewed_tile(const smp_io &io, int32_t how)
+template <int PX> SMP_DEVICE void transpose_rgb_tile(const smp_io &io, int32_t orientation)
 {
     typedef transpose_shape<PX> shape;
     constexpr int B = shape::side, T = shape::threads, CELLS = shape::across * shape::down / T;
     constexpr int IN_ROW = 3 * shape::across, OUT_ROW = 3 * shape::down; /* words of 4 bytes */
-    constexpr int IN_SKEW = SMP_TRANSPOSE_SKEW(8, B * IN_ROW), OUT_SKEW = SMP_TRANSPOSE_SKEW(4, B * OUT_ROW);
-    constexpr int IN_WORDS = 3 * shape::across / 4, OUT_WORDS = OUT_ROW / 4; /* of 16 bytes */
-    static_assert(B * PX == 12 && IN_WORDS % 8 == 0 && OUT_WORDS % 8 == 0, "8 lanes stay in a row");
+    constexpr int IN_PAD = SMP_TRANSPOSE_ROW_PAD(8, B * IN_ROW), OUT_PAD = SMP_TRANSPOSE_ROW_PAD(4, B * OUT_ROW);
+    constexpr int IN_VECS = 3 * shape::across / 4, OUT_VECS = OUT_ROW / 4;
+    static_assert(B * PX == 12 && IN_VECS % 8 == 0 && OUT_VECS % 8 == 0, "8 lanes stay in a row");
     SMP_SMEM_DYNAMIC(uint32_t, s);
     transpose_place t;
-    if (!transpose_place_of<PX>(io, how, &t))
+    if (!transpose_place_of<PX>(io, orientation, &t))
         return;
-    transpose_ragged<PX>(t);
-    if (t.columns > 0 && t.rows > 0) {
-        const int down = t.rows / B;
-        unsigned char *to = t.out + t.a0 * t.out_step + t.x0 * PX;
-        const unsigned char *from = t.in + t.x0 * t.in_step + t.a0 * PX;
-        transpose_fetch_rows<PX>(
-            t, from, [&](int r) { return reinterpret_cast<unsigned char *>(&s[r * IN_ROW + r / B * IN_SKEW]); });
-        __syncthreads();
-        uint32_t v[CELLS][B][3];
+    const unsigned char *from = t.in + t.x0 * t.in_step + t.a0 * PX;
+    transpose_fetch_rows<PX>(t, from,
+                             [&](int r) { return reinterpret_cast<unsigned char *>(&s[r * IN_ROW + r / B * IN_PAD]); });
+    __syncthreads();
+    uint32_t v[CELLS][B][3];
 #pragma unroll
-        for (int k = 0; k < CELLS; k++) {
-            int cx, cy;
-            transpose_cell<PX, 8>(k, &cx, &cy);
+    for (int k = 0; k < CELLS; k++) {
+        int cx, cy;
+        transpose_cell<PX, 8>(k, &cx, &cy);
 #pragma unroll
-            for (int i = 0; i < B; i++) {
-                const uint32_t *cell = &s[(cy * B + i) * IN_ROW + cy * IN_SKEW + cx * 3];
+        for (int i = 0; i < B; i++) {
+            const uint32_t *cell = &s[(cy * B + i) * IN_ROW + cy * IN_PAD + cx * 3];
 #pragma unroll
-                for (int j = 0; j < 3; j++)
-                    v[k][i][j] = cell[j];
-            }
+            for (int j = 0; j < 3; j++)
+                v[k][i][j] = cell[j];
         }
-        __syncthreads();
+    }
+    __syncthreads();
 #pragma unroll
-        for (int k = 0; k < CELLS; k++) {
-            int cx, cy;
-            transpose_cell<PX, 8>(k, &cx, &cy);
-            transpose_three(v[k]);
+    for (int k = 0; k < CELLS; k++) {
+        int cx, cy;
+        transpose_cell<PX, 8>(k, &cx, &cy);
+        transpose_three(v[k]);
 #pragma unroll
-            for (int i = 0; i < B; i++)
+        for (int i = 0; i < B; i++)
 #pragma unroll
-                for (int j = 0; j < 3; j++)
-                    s[(cx * B + i) * OUT_ROW + cx * OUT_SKEW + cy * 3 + j] = v[k][i][j];
-        }
-        __syncthreads();
-        const int words = 3 * down / 4;
+            for (int j = 0; j < 3; j++)
+                s[(cx * B + i) * OUT_ROW + cx * OUT_PAD + cy * 3 + j] = v[k][i][j];
+    }
+    __syncthreads();
+    unsigned char *const to = t.out + t.a0 * t.out_step + t.x0 * PX;
 #pragma unroll
-        for (int k = 0; k < shape::columns * OUT_WORDS; k += T) {
-            const int i = k + (int)threadIdx.x, r = i / OUT_WORDS, c = i % OUT_WORDS;
-            if (r < t.columns && c < words)
-                *reinterpret_cast<vec128 *>(to + r * t.out_step + c * 16) =
-                    *reinterpret_cast<const vec128 *>(&s[r * OUT_ROW + r / B * OUT_SKEW + c * 4]);
-        }
+    for (int k = 0; k < shape::columns * OUT_VECS; k += T) {
+        const int i = k + (int)threadIdx.x, r = i / OUT_VECS, c = i % OUT_VECS;
+        if (t.stores(r) && c * 16 < t.rows * PX)
+            *reinterpret_cast<vec128 *>(to + r * t.out_step + c * 16) =
+                *reinterpret_cast<const vec128 *>(&s[r * OUT_ROW + r / B * OUT_PAD + c * 4]);
     }
 }
 
-TRANSPOSE_SWIZZLED(3, u8, 3, transpose_skewed_tile)
-TRANSPOSE_SWIZZLED(6, u8, 6, transpose_skewed_tile)
-TRANSPOSE_SWIZZLED(3, u16, 6, transpose_skewed_tile)
-TRANSPOSE_SWIZZLED(6, u16, 12, transpose_skewed_tile)
-TRANSPOSE_SWIZZLED(3, f32, 12, transpose_skewed_tile)
+TRANSPOSE_SWIZZLED(3, u8, 3, transpose_rgb_tile)
+TRANSPOSE_SWIZZLED(6, u8, 6, transpose_rgb_tile)
+TRANSPOSE_SWIZZLED(3, u16, 6, transpose_rgb_tile)
+TRANSPOSE_SWIZZLED(6, u16, 12, transpose_rgb_tile)
+TRANSPOSE_SWIZZLED(3, f32, 12, transpose_rgb_tile)

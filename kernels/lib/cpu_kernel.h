@@ -1,12 +1,12 @@
-/* What CPU kernel files (kernels/NAME.c) share. Each is compiled once for every instruction set that SMP_ISA names; the
- * device picks one at start. A kernel is a function SMP_CPU_KERNEL(name) of type smp_cpu_fn; kernels/NAME.h declares it
+/* What CPU kernel files (kernels/ROOM/NAME.c) share. Each is compiled once for every instruction set of SMP_ISA; the
+ * device picks one at start. A kernel is a function SMP_CPU_KERNEL(name) of type smp_cpu_fn; its header declares it
  * with SMP_CPU_DECLARE(name), and the stage's descriptor names it with SMP_CPU(name).
  *
- * A kernel computes rows y0 .. y1-1 of io->out, calls nothing that allocates, locks or does I/O, and shares no state:
- * the device runs it on several threads for different rows. Arithmetic is compiled with -ffp-contract=off: write fmaf
- * where a fused operation is meant. */
-#ifndef SMP_KERNELS_CPU_H
-#define SMP_KERNELS_CPU_H
+ * A kernel computes rows y0 .. y1-1 of io->out. It neither allocates, locks nor does I/O, and shares no state: the
+ * device runs it on several threads for different rows. Arithmetic is compiled with -ffp-contract=off: write fmaf where
+ * a fused operation is meant. */
+#ifndef SMP_KERNELS_LIB_CPU_KERNEL_H
+#define SMP_KERNELS_LIB_CPU_KERNEL_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,18 +47,18 @@ typedef struct smp_cpu_kernel {
     }
 #endif
 
-#ifdef SMP_ISA /* set while compiling kernels/NAME.c: base, v3 or v4 */
+#ifdef SMP_ISA /* set while compiling a CPU kernel file: base, v3 or v4 */
 #define SMP_CPU_KERNEL(name)                                                                                           \
     void SMP_PASTE(name, SMP_ISA)(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
-/* Sanitizers would instrument what is written out at each call once more, which takes gcc long. */
+/* Not inlined under a sanitizer, which would instrument every copy: gcc would take long. */
 #ifdef __SANITIZE_ADDRESS__
 #define SMP_INLINE static inline __attribute__((unused))
 #else
 #define SMP_INLINE static inline __attribute__((always_inline, unused))
 #endif
 
-/* Calls fn(to, OUT, from, IN, ...) with the two formats as constants, so that one always-inline function becomes a loop
- * for each pair that the planner uses: X to X, X to f32, f32 to X. */
+/* Calls fn(to, OUT, from, IN, ...) with the two formats as constants: one always-inline function becomes a loop for
+ * each pair of the planner: X to X, X to f32, f32 to X. */
 #define SMP_BY_FORMATS(out_format, in_format, fn, to, from, ...)                                                       \
     do {                                                                                                               \
         switch ((out_format)*SMP_FORMATS + (in_format)) {                                                              \
@@ -92,7 +92,7 @@ SMP_INLINE void smp_load_row_as(float *restrict to, const void *restrict from, i
         to[i] = smp_load(from, i, format);
 }
 
-/* Bytes: one instruction widens them to 32 bits; the compiler's loop goes by way of 16 and takes twice as long. */
+/* u8: one instruction widens to 32 bits; the compiler's loop goes through 16 and takes twice as long. */
 SMP_INLINE void smp_load_bytes(float *restrict to, const uint8_t *restrict from, int64_t n)
 {
     int64_t i = 0;
@@ -126,7 +126,7 @@ SMP_INLINE void smp_store_row_as(void *restrict to, int format, const float *res
         smp_store(to, i, format, from[i]);
 }
 
-/* n code values stored with the one rounding. clipped (may be null) counts samples that integer formats clamp. */
+/* Stores n code values with the one rounding. clipped (may be null) counts samples that integer formats clamp. */
 SMP_INLINE void smp_store_row(void *restrict to, int format, const float *restrict from, int64_t n, uint64_t *clipped)
 {
     if (format == SMP_U8)
@@ -148,6 +148,18 @@ SMP_INLINE void smp_store_row(void *restrict to, int format, const float *restri
         *clipped += count;
     }
 }
+#endif
+
+#ifdef SMP_WITHOUT_V4 /* a build that compiles kernels for two instruction sets alone */
+#undef SMP_CPU_DECLARE
+#undef SMP_CPU
+#define SMP_CPU_DECLARE(name) smp_cpu_fn name##_base, name##_v3
+#define SMP_CPU(name)                                                                                                  \
+    {                                                                                                                  \
+        {                                                                                                              \
+            name##_base, name##_v3, name##_v3                                                                          \
+        }                                                                                                              \
+    }
 #endif
 
 #endif

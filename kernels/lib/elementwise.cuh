@@ -1,4 +1,9 @@
-/* What GPU kernels share that work sample by sample. A function object says what becomes of one code value:
+/* GPU kernels of elementwise stages. NAME.cu makes both kernels of a formula (elementwise.h) with one line,
+ * SMP_ELEMENTWISE_GPU(NAME, ...). Alpha passes.
+ *     naive  one sample a thread: bound by the number of its narrow accesses.
+ *     tiled  16 bytes a thread and access: each warp moves 512 bytes an instruction, and memory bandwidth is the bound.
+ *            With `tables` bytes are looked up in shared memory instead of computed.
+ * Kernels with work of their own give a function object that makes one code value of another:
  *   struct gain_op {
  *       static constexpr bool by_channel = false;   // true: `channel` is wanted, at the price of a division
  *       static constexpr bool with_alpha = false;   // true: alpha is a channel like the others, else it passes through
@@ -7,12 +12,13 @@
  *   };
  * Launch geometry: smp_geometry_samples() for smp_point_each, smp_geometry_packs() for smp_point_packs,
  * smp_geometry_tables() for smp_point_tables. */
-#ifndef SMP_KERNELS_POINT_CUH
-#define SMP_KERNELS_POINT_CUH
+#ifndef SMP_KERNELS_ELEMENTWISE_CUH
+#define SMP_KERNELS_ELEMENTWISE_CUH
 
 #include "lib/gpu_kernel.h"
 
-/* Rows that lie end to end in both pictures are one long row: sound, above all, which is one pixel wide. */
+/* The rows of a launch. Rows that lie end to end in both pictures are one long row: sound, above all, which is one
+ * pixel wide. */
 struct smp_span {
     int64_t n, rows; /* pixels of a row, rows */
 };
@@ -27,17 +33,18 @@ template <typename IN, typename OUT> SMP_DEVICE smp_span smp_span_of(const smp_i
     return span;
 }
 
-/* Whether the channel of a sample matters. 64-bit remainders are slow. */
+/* Whether the channel of a sample matters. */
 template <typename OP> SMP_DEVICE bool smp_point_by_channel(const smp_io &io)
 {
     return OP::by_channel || (io.in.alpha && !OP::with_alpha);
 }
+/* The channel of sample i of a row. 64-bit remainders are slow. */
 SMP_DEVICE int smp_point_channel(const smp_io &io, int64_t i)
 {
     return i <= INT32_MAX ? (int)((uint32_t)i % (uint32_t)io.in.channels) : (int)(i % io.in.channels);
 }
 
-/* A result rounded, and counted when that clips it. */
+/* Rounds a result, and counts it when that clips it. */
 template <typename OUT> SMP_DEVICE OUT smp_point_rounded(const smp_io &io, float v, unsigned *clipped)
 {
     if (io.clipped)
@@ -54,31 +61,32 @@ SMP_DEVICE OUT smp_point_sample(const smp_io &io, IN in, int channel, const OP &
     return smp_point_rounded<OUT>(io, v, clipped);
 }
 
-/* naive: one sample at a time. */
-template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_each(const smp_io &io, const OP &op)
+/* naive: one sample at a time. FN: a function object with
+ *   template <int N> SMP_DEVICE_MEMBER void operator()(const IN (&from)[N], OUT (&to)[N], int64_t row, int64_t i)
+ * const; row: counted from io.out.y0; i: the place of the first sample in that row. */
+template <typename IN, typename OUT, typename FN> SMP_DEVICE void smp_point_singles(const smp_io &io, const FN &fn)
 {
-    unsigned clipped = 0;
-    const bool by_channel = smp_point_by_channel<OP>(io);
-    const int64_t n = io.out.width * io.out.channels, end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y) {
-        const IN *in = smp_in<IN>(io.in, y);
-        OUT *out = smp_out<OUT>(io.out, y);
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
-            out[i] = smp_point_sample<IN, OUT>(io, in[i], by_channel ? smp_point_channel(io, i) : 0, op, &clipped);
+    const int64_t n = io.out.width * io.out.channels;
+    for (int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < io.out.rows; row += gridDim.y * blockDim.y) {
+        const IN *in = smp_in<IN>(io.in, io.out.y0 + row);
+        OUT *out = smp_out<OUT>(io.out, io.out.y0 + row);
+        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
+            const IN from[1] = {in[i]};
+            OUT to[1];
+            fn(from, to, row, i);
+            out[i] = to[0];
+        }
     }
-    smp_count_clipped<OUT>(io, clipped);
 }
 
-/* As many samples at a time as make 16 bytes on the wider side, in one access each; rows that do not start on such a
- * boundary, and what is left at their end, one at a time. Any geometry does. FN: a function object with
- *   template <int N> SMP_DEVICE_MEMBER void operator()(const IN (&from)[N], OUT (&to)[N], int64_t i) const;
- * i: the place of the first of them in the row. */
-template <typename IN, typename OUT, typename FN> SMP_DEVICE void smp_point_runs(const smp_io &io, const FN &fn)
+/* The same with as many samples at a time as make 16 bytes on the wider side, in one access each; rows that do not
+ * start on such a boundary, and what is left at their end, one at a time. Any geometry does. */
+template <typename IN, typename OUT, typename FN>
+SMP_DEVICE void smp_point_runs(const smp_io &io, const smp_span &span, const FN &fn)
 {
     constexpr int N = 16 / (int)(sizeof(IN) > sizeof(OUT) ? sizeof(IN) : sizeof(OUT));
     typedef smp_pack<IN, N> in_pack;
     typedef smp_pack<OUT, N> out_pack;
-    const smp_span span = smp_span_of<IN, OUT>(io);
     const int64_t n = span.n * io.in.channels;
     const int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < span.rows; row += gridDim.y * blockDim.y) {
@@ -89,23 +97,23 @@ template <typename IN, typename OUT, typename FN> SMP_DEVICE void smp_point_runs
         for (int64_t k = first; k < packs; k += step) {
             const in_pack from = reinterpret_cast<const in_pack *>(in)[k];
             out_pack to;
-            fn(from.v, to.v, k * N);
+            fn(from.v, to.v, row, k * N);
             reinterpret_cast<out_pack *>(out)[k] = to;
         }
         for (int64_t i = packs * N + first; i < n; i += step) {
             const IN from[1] = {in[i]};
             OUT to[1];
-            fn(from, to, i);
+            fn(from, to, row, i);
             out[i] = to[0];
         }
     }
 }
 
-/* Sample by sample. fn: an input sample and its channel (0 unless BY_CHANNEL) to an output sample. */
+/* Each sample by itself. fn: an input sample and its channel (0 unless BY_CHANNEL) to an output sample. */
 template <typename IN, typename OUT, bool BY_CHANNEL, typename FN> struct smp_point_singly {
     const smp_io &io;
     const FN &fn;
-    template <int N> SMP_DEVICE_MEMBER void operator()(const IN (&from)[N], OUT (&to)[N], int64_t i) const
+    template <int N> SMP_DEVICE_MEMBER void operator()(const IN (&from)[N], OUT (&to)[N], int64_t, int64_t i) const
     {
         int channel = BY_CHANNEL ? smp_point_channel(io, i) : 0;
 #pragma unroll
@@ -115,14 +123,33 @@ template <typename IN, typename OUT, bool BY_CHANNEL, typename FN> struct smp_po
         }
     }
 };
-/* Which channel a sample is of costs as much as a cheap operation: known not to matter, nothing of that is left. */
+/* Finding the channel of a sample costs as much as a cheap operation, so there is code without it. */
 template <typename IN, typename OUT, typename FN>
 SMP_DEVICE void smp_point_stream(const smp_io &io, bool by_channel, const FN &fn)
 {
+    const smp_span span = smp_span_of<IN, OUT>(io);
     if (by_channel)
-        smp_point_runs<IN, OUT>(io, smp_point_singly<IN, OUT, true, FN>{io, fn});
+        smp_point_runs<IN, OUT>(io, span, smp_point_singly<IN, OUT, true, FN>{io, fn});
     else
-        smp_point_runs<IN, OUT>(io, smp_point_singly<IN, OUT, false, FN>{io, fn});
+        smp_point_runs<IN, OUT>(io, span, smp_point_singly<IN, OUT, false, FN>{io, fn});
+}
+
+/* naive: one sample a thread. */
+template <typename IN, typename OUT, typename OP> struct smp_point_one {
+    const smp_io &io;
+    const OP &op;
+    bool by_channel;
+    unsigned &clipped;
+    template <int N> SMP_DEVICE_MEMBER void operator()(const IN (&from)[N], OUT (&to)[N], int64_t, int64_t i) const
+    {
+        to[0] = smp_point_sample<IN, OUT>(io, from[0], by_channel ? smp_point_channel(io, i) : 0, op, &clipped);
+    }
+};
+template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_each(const smp_io &io, const OP &op)
+{
+    unsigned clipped = 0;
+    smp_point_singles<IN, OUT>(io, smp_point_one<IN, OUT, OP>{io, op, smp_point_by_channel<OP>(io), clipped});
+    smp_count_clipped<OUT>(io, clipped);
 }
 
 /* tiled: packs of 16 bytes, computed. */
@@ -135,10 +162,9 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_pack
     smp_count_clipped<OUT>(io, clipped);
 }
 
-/* tiled, for operations that cost more than a look-up: bytes find their result in a table in shared memory, a plane a
- * channel where channels differ, that each block computes first. 256 byte results are two words a bank, so that a
- * look-up costs a warp at most two wavefronts; 256 floats are eight. Wider samples are computed. What a byte becomes
- * must not clip: it is not counted. */
+/* tiled, for bytes: each block first fills a table in shared memory, a plane a channel where channels differ, and looks
+ * results up. 256 byte results are two words a bank, so that a look-up costs a warp at most two wavefronts; 256 floats
+ * are eight. Wider samples are computed. Clipped samples are not counted: bytes must not become values that clip. */
 template <typename OUT> struct smp_byte_planes {
     OUT v[SMP_MAX_CHANNELS * 256];
 };
@@ -157,5 +183,31 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_tabl
         smp_point_stream<IN, OUT>(io, by_channel, [&](IN v, int channel) { return table.v[channel * 256 + v]; });
     }
 }
+
+/* The formula smp_NAME_sample as a function object. BY_CHANNEL: whether the channel matters. */
+#define SMP_ELEMENTWISE_OP(NAME)                                                                                       \
+    template <bool BY_CHANNEL> struct NAME##_op {                                                                      \
+        static constexpr bool by_channel = BY_CHANNEL, with_alpha = false;                                             \
+        const smp_##NAME &p;                                                                                           \
+        SMP_DEVICE_MEMBER float operator()(float v, int channel) const                                                 \
+        {                                                                                                              \
+            return smp_##NAME##_sample(v, BY_CHANNEL ? channel : 0, &p);                                               \
+        }                                                                                                              \
+    };
+
+/* Both kernels of a formula. HOW: tables, or packs where the formula takes no longer than a look-up or bytes can become
+ * values that clip. */
+#define SMP_ELEMENTWISE_GPU(NAME, HOW, BY_CHANNEL)                                                                     \
+    SMP_ELEMENTWISE_OP(NAME)                                                                                           \
+    template <typename IN, typename OUT> SMP_DEVICE void NAME##_naive(const smp_io &io, const smp_##NAME &p)           \
+    {                                                                                                                  \
+        smp_point_each<IN, OUT>(io, NAME##_op<BY_CHANNEL>{p});                                                         \
+    }                                                                                                                  \
+    template <typename IN, typename OUT> SMP_DEVICE void NAME##_tiled(const smp_io &io, const smp_##NAME &p)           \
+    {                                                                                                                  \
+        smp_point_##HOW<IN, OUT>(io, NAME##_op<BY_CHANNEL>{p});                                                        \
+    }                                                                                                                  \
+    SMP_KERNEL_FORMATS(NAME##_naive, smp_##NAME)                                                                       \
+    SMP_KERNEL_FORMATS(NAME##_tiled, smp_##NAME)
 
 #endif

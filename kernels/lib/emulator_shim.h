@@ -1,9 +1,9 @@
-/* The host's stand-in for CUDA's built-ins, so that kernels/NAME.cu runs in the emulator: threads of a block are
- * fibers, what they wait for and what they do to memory together goes through the functions of src/device/simt_*.c
- * declared here. The first half is C and read by those files too; the second is the C++ that kernels see. Everything is
- * inlined into the kernel, so that the instrumented and the plain build of a kernel share no code. */
-#ifndef SMP_KERNELS_SIMT_H
-#define SMP_KERNELS_SIMT_H
+/* The host's replacement of CUDA's built-ins, so that kernels/ROOM/NAME.cu runs in the emulator. Threads of a block are
+ * fibers; barriers, exchanges and memory that they share go through the functions of src/device/simt/ that are declared
+ * here. The first half is C, for those files too; the second is the C++ that kernels see. Everything is inlined into
+ * the kernel, so that its instrumented and its plain build share no code. */
+#ifndef SMP_KERNELS_LIB_EMULATOR_SHIM_H
+#define SMP_KERNELS_LIB_EMULATOR_SHIM_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ typedef struct smp_simt_index {
     unsigned x, y, z;
 } smp_simt_index;
 
-/* The running thread's place; the emulator sets it whenever it switches to a fiber. */
+/* The running thread's index; the emulator sets it when it switches fibers. */
 typedef struct smp_simt_thread {
     smp_simt_index thread, block, block_dim, grid_dim;
 } smp_simt_thread;
@@ -37,7 +37,7 @@ void *smp_simt_shared_dynamic(void);
 
 void smp_simt_block_barrier(void);
 
-/* What the lanes of `mask` do together: each gives a value, all get their result when the last has come. */
+/* A collective of the lanes of `mask`: each gives a value, and all get their result when the last has come. */
 typedef enum smp_simt_exchange_op {
     SMP_SIMT_SYNC,
     SMP_SIMT_SHUFFLE, /* argument: the lane to read from */
@@ -66,11 +66,11 @@ typedef enum smp_simt_atomic_op {
 } smp_simt_atomic_op;
 uint32_t smp_simt_atomic32(int op, void *at, uint32_t value, uint32_t expected);
 uint64_t smp_simt_atomic64(int op, void *at, uint64_t value, uint64_t expected);
-/* The old value of this thread's last atomic is read: it can no longer be merged by the hardware. */
+/* Marks the old value of this thread's last atomic as used: the hardware can then not merge it. */
 void smp_simt_atomic_read(void);
 
 void smp_simt_together(void);
-/* from: null stores zeros; fills: the instruction is one that may do so. */
+/* from: null stores zeros; fills: the instruction is one that can. */
 void smp_simt_copy_async(void *to, const void *from, size_t size, int fills);
 void smp_simt_copy_commit(void);
 void smp_simt_copy_wait(int pending);
@@ -80,8 +80,8 @@ void smp_simt_copy_wait(int pending);
 
 /* ------------------------------------------------------------------------------------------------ what kernels see */
 
-/* Traced kernels are written out at each call, as nvcc does: an access is an instruction, told by where it stands.
- * Elsewhere that would only take gcc longer. */
+/* Traced kernels are inlined at each call, as by nvcc: the place of an access identifies its instruction. Elsewhere
+ * that would only slow gcc down. */
 #ifdef SMP_TRACED
 #define SMP_SIMT_INLINE inline __attribute__((always_inline, unused))
 #else
@@ -132,7 +132,7 @@ SMP_DEVICE void smp_converge()
     smp_simt_together();
 }
 
-/* Copies of vectors are one access of their size, as on the GPU, whatever the compiler would make of a struct. */
+/* A copy of a vector is one access of its size, as on the GPU, whatever the compiler makes of a struct. */
 typedef uint16_t __attribute__((may_alias)) smp_simt_word2;
 typedef uint32_t __attribute__((may_alias)) smp_simt_word4;
 typedef uint64_t __attribute__((may_alias)) smp_simt_word8;
@@ -249,7 +249,7 @@ SMP_DEVICE int __all_sync(unsigned mask, int p)
     return (int)smp_simt_exchange(SMP_SIMT_ALL, mask, p != 0, 0);
 }
 
-/* Atomics. The result says so when it is read: an unused atomicAdd(p, 1) is another instruction on the GPU. */
+/* Atomics. The result records that it is read: an unused atomicAdd(p, 1) is another instruction on the GPU. */
 template <typename T> struct smp_simt_old {
     T value;
     SMP_SIMT_INLINE operator T() const
@@ -308,7 +308,7 @@ SMP_DEVICE void __threadfence_block()
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Asynchronous copies happen at the wait, the last moment that the GPU allows. */
+/* Asynchronous copies happen at the wait, the last moment that a GPU allows. */
 template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
@@ -405,7 +405,7 @@ SMP_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
 {
     uint64_t both = (uint64_t)b << 32 | a;
     unsigned r = 0;
-    for (int i = 0; i < 4; i++) /* of each selector the low three bits count */
+    for (int i = 0; i < 4; i++) /* the low three bits of each selector count */
         r |= ((unsigned)(both >> 8 * (selector >> 4 * i & 7)) & 0xff) << 8 * i;
     return r;
 }

@@ -1,12 +1,12 @@
-/* Logarithm, exponential and power in f32 for kernels: one arithmetic for every compiler and device. Library functions
- * differ in the last bit from one C library, and from CPU to GPU, and would break "same bytes everywhere"; these use
- * IEEE operations, fmaf and bit patterns alone, have no branches (a vectorising compiler turns loops over them into
- * vector code) and take about 30 operations.
+/* Logarithm, exponential and power in f32 for kernels: the same arithmetic for every compiler and device. Library
+ * functions differ in the last bit between C libraries, and between CPU and GPU, which would break "same bytes
+ * everywhere". These use only IEEE operations, fmaf and bit patterns, have no branches (compilers vectorise loops over
+ * them) and take about 30 operations.
  *
- * The polynomials are minimax fits (Remez) whose coefficients were rounded to f32; tests/unit/test_math.c checks the
+ * The polynomials are minimax fits (Remez) whose coefficients were rounded to f32; tests/kernels/math.c checks the
  * stated errors against the C library's double functions. */
-#ifndef SMP_KERNELS_MATH_H
-#define SMP_KERNELS_MATH_H
+#ifndef SMP_KERNELS_LIB_EXACT_MATH_H
+#define SMP_KERNELS_LIB_EXACT_MATH_H
 
 #include <math.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ SMP_HOST_DEVICE float smp_from_bits(uint32_t bits)
 }
 
 /* The sign and payload of a NaN depend on the processor and on the order of operands. Stages that compute pass their
- * result through this, so that every NaN they make is the same one. */
+ * result through this function, so that all their NaNs are equal. */
 SMP_HOST_DEVICE float smp_one_nan(float v)
 {
     return v == v ? v : smp_from_bits(0x7fc00000u);
@@ -45,7 +45,7 @@ SMP_HOST_DEVICE float smp_with_sign(float v, float sign)
 }
 
 /* x = 2^*exponent * m with m in [sqrt(1/2), sqrt(2)); returns log2(m), |error| <= 5e-8. x: positive and finite, else
- * the result means nothing (but is defined). */
+ * the result is meaningless (but defined). */
 SMP_HOST_DEVICE float smp_log2_parts(float x, float *exponent)
 {
     const int subnormal = x < 1.17549435e-38f;
@@ -65,8 +65,8 @@ SMP_HOST_DEVICE float smp_log2_parts(float x, float *exponent)
     return t * fmaf(q, t, 1.44269504f);
 }
 
-/* 2^(whole + part), relative error <= 1.5e-7 beside that of the argument. `part` should be small (|part| <= 8), so that
- * it keeps its digits beside a large `whole`. Below 2^-150: 0; from 2^128: infinity. NaN: unspecified, but defined. */
+/* 2^(whole + part), relative error <= 1.5e-7 plus that of the argument. `part` should be small (|part| <= 8), so that
+ * it keeps its digits next to a large `whole`. Below 2^-150: 0; from 2^128: infinity. NaN: unspecified, but defined. */
 SMP_HOST_DEVICE float smp_exp2_parts(float whole, float part)
 {
     float z = whole + part;
@@ -84,7 +84,7 @@ SMP_HOST_DEVICE float smp_exp2_parts(float whole, float part)
     p = fmaf(p, f, 0.69314718f);
     p = fmaf(p, f, 1.f);
     int32_t n = (int32_t)(smp_bits(shifted) - 0x4b400000u), half = n >> 1;
-    /* Two factors, so that results below the normal range round once and those above overflow. */
+    /* Two factors: results below the normal range round once, and those above it overflow. */
     float low = smp_from_bits((uint32_t)(half + 127) << 23);
     float high = smp_from_bits(((uint32_t)n - (uint32_t)half + 127u) << 23);
     return p * low * high;
@@ -107,8 +107,8 @@ SMP_HOST_DEVICE float smp_exp2f_(float x)
 }
 
 /* x^y for x >= 0 and y > 0: relative error <= 2e-7 (1 + y / 4) for normal results; 0^y = 0, 1^y = 1 and infinity^y =
- * infinity exactly. x < 0 and NaN give NaN. The product y log2(x) is kept in two parts: in one f32 its rounding alone
- * would cost 1e-6 when log2(x) is near -16. */
+ * infinity exactly. x < 0 and NaN give NaN. The product y log2(x) has two parts: in one f32 its rounding alone would
+ * cost 1e-6 when log2(x) is near -16. */
 SMP_HOST_DEVICE float smp_powf_(float x, float y)
 {
     float exponent, log2_m = smp_log2_parts(x, &exponent);

@@ -1,5 +1,5 @@
-/* What GPU kernel files (kernels/NAME.cu) share. nvcc compiles them for GPUs; the host's C++ compiler compiles the same
- * text for the emulator through emulator_shim.h, which stands in for CUDA's built-ins. How to write one:
+/* What GPU kernel files (kernels/ROOM/NAME.cu) share. nvcc compiles them for GPUs; the host's C++ compiler compiles the
+ * same text for the emulator through emulator_shim.h, which replaces CUDA's built-ins. How to write one:
  * kernels/README.md.
  *
  *   struct my_tile { float v[32][33]; };
@@ -9,8 +9,8 @@
  *       ...
  *   }
  *   SMP_KERNEL_FORMATS(blur_tiled, blur_params)     // blur_tiled_u8_u8, blur_tiled_u8_f32, ... */
-#ifndef SMP_KERNELS_KERNEL_H
-#define SMP_KERNELS_KERNEL_H
+#ifndef SMP_KERNELS_LIB_GPU_KERNEL_H
+#define SMP_KERNELS_LIB_GPU_KERNEL_H
 
 #include <float.h>
 #include <limits.h>
@@ -30,17 +30,16 @@ struct smp_no_params {
 #ifdef __CUDACC__
 /* ------------------------------------------------------------------------------------------------ GPU */
 
-/* A function of kernels: always inlined. Or called, for what few samples need: not in a hot loop. */
+/* A function of kernels: always inlined. COLD: called, for rare cases, not in a hot loop. */
 #define SMP_DEVICE      static __device__ __forceinline__
 #define SMP_DEVICE_COLD static __device__ __noinline__
 /* The same for a member of a struct. */
 #define SMP_DEVICE_MEMBER __device__ __forceinline__
 
-/* A kernel with the uniform signature, exported under its own name: SMP_KERNEL(name, type, io, p) { body }. */
+/* A kernel with the common signature, exported under its own name: SMP_KERNEL(name, type, io, p) { body }. */
 #define SMP_KERNEL(name, type, io, p)                                                                                  \
     extern "C" __global__ void name(const __grid_constant__ smp_io io, const __grid_constant__ type p)
-/* Threads and blocks that an SM holds (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
- */
+/* Threads and blocks of an SM (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"). */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
 #define SMP_SM_THREADS 2048
 #define SMP_SM_BLOCKS  32
@@ -52,14 +51,13 @@ struct smp_no_params {
 #define SMP_SM_BLOCKS  16
 #endif
 #define SMP_FEWER(a, b) ((a) < (b) ? (a) : (b))
-/* The same with the most threads a block has and the fewest blocks that an SM should hold: as many as it can, where
- * that is fewer. */
+/* The same with the most threads of a block and the fewest blocks that an SM should hold; fewer where an SM cannot. */
 #define SMP_KERNEL_BOUNDS(threads, blocks, name, type, io, p)                                                          \
     extern "C" __global__ void __launch_bounds__(                                                                      \
         threads, SMP_FEWER(SMP_FEWER((blocks), SMP_SM_BLOCKS), SMP_SM_THREADS / (threads)))                            \
         name(const __grid_constant__ smp_io io, const __grid_constant__ type p)
 
-/* A block's shared memory: `s` is a T. T is plain data without constructors; give names to types with commas. */
+/* A block's shared memory: `s` is a T. T is plain data without constructors; typedef names that contain commas. */
 #define SMP_SHARED(T, s) __shared__ T s
 /* The launch's dynamic shared memory: `s` is a T *, aligned to 128 bytes. At most once a kernel. */
 #define SMP_SMEM_DYNAMIC(T, s)                                                                                         \
@@ -71,12 +69,12 @@ template <typename T, int N> struct alignas(sizeof(T) * N) smp_pack {
     T v[N];
 };
 
-/* For the emulator's traces, nothing on a GPU: lanes of a warp that pass here pass together. Wanted at the head of a
- * loop in which some lanes leave out an access of shared memory: without it the nth access of each lane would be taken
- * for one instruction, whichever round it is of. */
+/* For the emulator's traces, nothing on a GPU: a point where the lanes of a warp converge. Needed at the head of a loop
+ * in which some lanes skip a shared access: the trace takes the nth access of each lane since this point for one
+ * instruction. */
 SMP_DEVICE void smp_converge() {}
 
-/* Hides from the compiler what v is: it stays in its register, where it would be worked out again for each use. */
+/* Optimisation barrier: v stays in its register instead of being computed again for each use. */
 SMP_DEVICE void smp_opaque(unsigned &v)
 {
     asm volatile("" : "+r"(v));
@@ -90,8 +88,8 @@ template <typename T> SMP_DEVICE void smp_opaque(const T *&v)
     asm volatile("" : "+l"(v));
 }
 
-/* Asynchronous copy of BYTES = 4, 8 or 16 from global to shared memory, both aligned to BYTES. It has happened for this
- * thread after smp_copy_wait(), for others after a barrier behind that. 16 bytes go past the first-level cache. */
+/* Asynchronous copy of BYTES = 4, 8 or 16 from global to shared memory, both aligned to BYTES. Complete for this thread
+ * after smp_copy_wait(), for others after a barrier that follows it. 16 bytes bypass the first-level cache. */
 template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
@@ -107,7 +105,7 @@ template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from)
 #endif
 }
 
-/* The same; present == false stores zeros. Its own function, since the GPU has its own instruction for it. */
+/* The same; present == false stores zeros. Separate because the GPU has an instruction for it. */
 template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, bool present)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "4, 8 or 16 bytes");
@@ -127,8 +125,8 @@ template <int BYTES> SMP_DEVICE void smp_copy_async(void *to, const void *from, 
 #endif
 }
 
-/* Of 16 bytes, and tells the second-level cache that the 256 bytes around them are wanted too: for rows of a picture,
- * whose pieces several warps read at about the same time. */
+/* Copies 16 bytes and prefetches the 256 bytes around them into the second-level cache: for rows that several warps
+ * read at about the same time. */
 SMP_DEVICE void smp_copy_async_along(void *to, const void *from)
 {
 #if __CUDA_ARCH__ >= 800
@@ -140,7 +138,7 @@ SMP_DEVICE void smp_copy_async_along(void *to, const void *from)
 #endif
 }
 
-/* Closes a group of asynchronous copies; waits until at most PENDING groups of this thread are still under way. */
+/* Closes a group of asynchronous copies; waits until at most PENDING groups of this thread are in flight. */
 SMP_DEVICE void smp_copy_commit()
 {
 #if __CUDA_ARCH__ >= 800
@@ -180,12 +178,12 @@ template <int PENDING> SMP_DEVICE void smp_copy_wait()
     SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, type)                                                              \
     SMP_KERNEL_PAIR_(name, f32, float, u16, uint16_t, type)
 
-/* And the two pairs of integers, for stages that change the depth. */
+/* The two pairs of integers, for stages that change the depth. */
 #define SMP_KERNEL_DEPTHS(name, type)                                                                                  \
     SMP_KERNEL_PAIR_(name, u8, uint8_t, u16, uint16_t, type)                                                           \
     SMP_KERNEL_PAIR_(name, u16, uint16_t, u8, uint8_t, type)
 
-/* *to = v, or nothing: without a branch, behind which nvcc would also put what only makes v. */
+/* *to = v where `wanted`. Without a branch, into which nvcc would also move the computation of v. */
 SMP_DEVICE void smp_store_where(bool wanted, unsigned *to, unsigned v)
 {
 #ifdef __CUDACC__
@@ -198,9 +196,9 @@ SMP_DEVICE void smp_store_where(bool wanted, unsigned *to, unsigned v)
 #endif
 }
 
-/* nvcc moves no loads from one side of it to the other; every lane must come here. It costs one NOP, and means nothing
- * to the threads: for kernels bound by arithmetic, whose operations nvcc reorders to hide a latency that other warps
- * hide, so that an operation's three registers come from one bank. */
+/* Scheduling barrier: keeps nvcc from moving loads across it. All lanes must execute it. Costs one NOP. For kernels
+ * limited by arithmetic: nvcc reorders operations to hide a latency that other warps hide anyway, and operations then
+ * read three registers of one bank. */
 SMP_DEVICE void smp_load_fence()
 {
 #ifdef __CUDACC__
@@ -208,7 +206,7 @@ SMP_DEVICE void smp_load_fence()
 #endif
 }
 
-/* Samples by C type: as code values, and rounded at the store exactly as smp_store() does. */
+/* Samples by C type: as code values, and rounded exactly as smp_store() rounds. */
 SMP_DEVICE float smp_value(uint8_t v)
 {
     return (float)v;
@@ -256,14 +254,14 @@ template <typename T> SMP_DEVICE T *smp_out(const smp_view &v, int64_t y)
     return static_cast<T *>(smp_row(&v, y));
 }
 
-/* 1 when storing v as OUT counts as clipped. Add up a thread's own, then smp_count_clipped<OUT>() once. */
+/* 1 when storing v as OUT clips. Add up a thread's own, then call smp_count_clipped<OUT>() once. */
 template <typename OUT> SMP_DEVICE unsigned smp_clipped(float v)
 {
     if (smp_sample<OUT>::format == SMP_F32)
         return 0;
     return (unsigned)smp_clips(v, smp_sample<OUT>::format == SMP_U8 ? 255.f : 65535.f);
 }
-/* All lanes of a warp must come here, those without results too: one atomic a warp, for all go to one address. */
+/* All lanes of a warp must call it, those without results too: one atomic a warp, since all go to one address. */
 template <typename OUT> SMP_DEVICE void smp_count_clipped(const smp_io &io, unsigned count)
 {
     if (smp_sample<OUT>::format != SMP_F32 && io.clipped) {

@@ -1,22 +1,24 @@
-/* What GPU kernels share that work pixel by pixel, because channels meet. A function object makes a pixel's output
- * channels of its input channels:
- *   struct swap_op {
- *       template <int C, typename PUT> SMP_DEVICE_MEMBER void operator()(const float *v, PUT &put) const
+/* GPU kernels of stages in which the channels of a pixel meet. NAME.cu makes both kernels of a formula (per_pixel.h)
+ * with one line, SMP_PIXEL_GPU(NAME, ...). naive  one pixel a thread, channel by channel: neighbouring threads are a
+ * pixel apart, so that each access wastes part of what it moves. tiled  pieces of rows go through shared memory, in and
+ * out in accesses of 16 bytes. Kernels with work of their own give a function object that makes a pixel's output
+ * channels of its input channels: struct swap_op { template <int C, typename PUT> SMP_DEVICE_MEMBER void
+ * operator()(const float *v, PUT &put) const
  *       {
  *           put(0, v[1]), put(1, v[0]);
  *       }
  *   };
- * C is the number of input channels, so that loops unroll and v stays in registers, or SMP_MAX_CHANNELS when they are
- * not 3 or 4: loop to C and leave out what is not there. Launch geometry: smp_geometry_pixels() for smp_pixel_each,
- * smp_geometry_pixel_tiles() for smp_pixel_tiles. */
-#ifndef SMP_KERNELS_PIXEL_CUH
-#define SMP_KERNELS_PIXEL_CUH
+ * C is the number of input channels where there are 3 or 4, so that loops unroll and v stays in registers; else it is
+ * SMP_MAX_CHANNELS: loop to C and leave out what is not there. Launch geometry: smp_geometry_pixels() for
+ * smp_pixel_each, smp_geometry_pixel_tiles() for smp_pixel_tiles. */
+#ifndef SMP_KERNELS_PER_PIXEL_CUH
+#define SMP_KERNELS_PER_PIXEL_CUH
 
 #include "lib/elementwise.cuh"
 #include "lib/per_pixel.h"
 
-/* A pixel's results, at most MOST: rounded once, clipped samples counted. Channel numbers should be constants after
- * unrolling. */
+/* The results of a pixel, at most MOST. Each is rounded once; clipped samples are counted. Channel numbers should be
+ * constants after unrolling. */
 template <typename OUT, int MOST = SMP_MAX_CHANNELS> struct smp_pixel_put {
     static constexpr int most = MOST;
     OUT v[MOST];
@@ -36,7 +38,7 @@ template <typename OUT> SMP_DEVICE smp_pixel_put<OUT> smp_pixel_put_to(const smp
     return put;
 }
 
-/* PACKED: pixels of four channels start on a multiple of their size, and are moved in one access. */
+/* One pixel. PACKED: pixels of four channels start on a multiple of their size and are moved in one access. */
 template <int C, bool PACKED, typename IN, typename OUT, typename OP>
 SMP_DEVICE void smp_pixel_one(const smp_io &io, const IN *in, OUT *out, smp_pixel_put<OUT> &put, const OP &op)
 {
@@ -78,7 +80,7 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_pixel_each
     smp_count_clipped<OUT>(io, put.clipped);
 }
 
-/* n samples by all threads of a block, 16 bytes an access where both sides are aligned. */
+/* Copies n samples by all threads of a block, in accesses of 16 bytes where both sides are aligned. */
 template <typename T> SMP_DEVICE void smp_pixel_copy(T *to, const T *from, int64_t n)
 {
     constexpr int N = 16 / (int)sizeof(T);
@@ -93,8 +95,8 @@ struct smp_pixel_sides {
     uint4 in[SMP_PIXEL_TILE / 16], out[SMP_PIXEL_TILE / 16];
 };
 
-/* Pixels of three bytes, four at a time, which are three words; into TO bytes a pixel, TO words. What is left at the
- * end of a tile is returned: the first pixel of it. */
+/* Takes pixels of three bytes four at a time, which are three words, and makes TO bytes a pixel of them, TO words.
+ * Returns the number of pixels done, a multiple of four. */
 template <int TO, typename OP>
 SMP_DEVICE int smp_pixel_words(const smp_io &io, smp_pixel_sides &s, int n, unsigned *clipped, const OP &op)
 {
@@ -156,12 +158,12 @@ SMP_DEVICE void smp_pixel_rows(const smp_io &io, smp_pixel_sides &s, smp_pixel_p
         }
 }
 
-/* tiled: a block brings a piece of a row into shared memory and takes the results out of it in accesses of 16 bytes,
- * whatever the size of a pixel. A pixel of four channels is one access; three bytes or three floats apart, lanes meet
- * no bank twice, six bytes apart (3 channels of 16 bits) they meet some: two wavefronts; other even numbers of channels
- * have more. WORDS: of three bytes a pixel, four pixels a thread, which reads and writes words; the operation heeds
- * PUT::most, the output's channels, or is small for eight. Blocks have one row of threads; with several the picture is
- * narrow, and goes pixel by pixel. */
+/* tiled: a block copies a piece of a row into shared memory, and its results out of it, in accesses of 16 bytes
+ * whatever the size of a pixel. Bank conflicts between: pixels of four channels are one access and have none; neither
+ * have three bytes or three floats; three channels of 16 bits take two wavefronts; other even numbers of channels take
+ * more. WORDS: for three bytes a pixel, a thread takes four pixels and reads and writes words. The operation must then
+ * heed PUT::most, the number of output channels, or be small for eight. Blocks have one row of threads; where they have
+ * several, the picture is narrow and goes pixel by pixel. */
 template <typename IN, typename OUT, bool WORDS = false, typename OP>
 SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
 {
@@ -179,5 +181,34 @@ SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
         smp_pixel_rows<SMP_MAX_CHANNELS, WORDS, IN, OUT>(io, s, put, op);
     smp_count_clipped<OUT>(io, put.clipped);
 }
+
+/* The formula smp_NAME_pixel as a function object. SAME: the result has the input's channels, or fewer. READS: how many
+ * channels the formula reads, an expression of `io` and of the parameters `p`. */
+#define SMP_PIXEL_OP(NAME, TYPE, SAME, READS)                                                                          \
+    struct NAME##_op {                                                                                                 \
+        const smp_io &io;                                                                                              \
+        const TYPE &p;                                                                                                 \
+        template <int C, typename PUT> SMP_DEVICE_MEMBER void operator()(const float *v, PUT &put) const               \
+        {                                                                                                              \
+            constexpr int outs = (SAME) && C < PUT::most ? C : PUT::most;                                              \
+            const smp_pixel from = {v, 1, READS, C};                                                                   \
+            _Pragma("unroll") for (int c = 0; c < outs; c++) if (outs == 1 || c < io.out.channels)                     \
+                put(c, smp_##NAME##_pixel(from, c, &io, &p));                                                          \
+        }                                                                                                              \
+    };
+
+/* Both kernels of a formula. WORDS: as in smp_pixel_tiles. */
+#define SMP_PIXEL_GPU(NAME, TYPE, SAME, WORDS, READS)                                                                  \
+    SMP_PIXEL_OP(NAME, TYPE, SAME, READS)                                                                              \
+    template <typename IN, typename OUT> SMP_DEVICE void NAME##_naive(const smp_io &io, const TYPE &p)                 \
+    {                                                                                                                  \
+        smp_pixel_each<IN, OUT>(io, NAME##_op{io, p});                                                                 \
+    }                                                                                                                  \
+    template <typename IN, typename OUT> SMP_DEVICE void NAME##_tiled(const smp_io &io, const TYPE &p)                 \
+    {                                                                                                                  \
+        smp_pixel_tiles<IN, OUT, WORDS>(io, NAME##_op{io, p});                                                         \
+    }                                                                                                                  \
+    SMP_KERNEL_FORMATS(NAME##_naive, TYPE)                                                                             \
+    SMP_KERNEL_FORMATS(NAME##_tiled, TYPE)
 
 #endif

@@ -71,8 +71,7 @@ enum {
     SMP_BANDED_BUSY = 48             /* warps */
 };
 
-/* ---------------------------------------------------------------------------------------------- sobel, convolve, box
- */
+/* ---------------------------------------------------------------------------------------------- stencils */
 
 enum {
     SMP_STRIP_BYTES = 512, /* of a row, the strip of a warp kernel: 16 a lane, one vector load */
@@ -104,7 +103,12 @@ enum {
     SMP_BOX_SHARED = 48 * 1024, /* bytes for two copies of a window; larger boxes are added sample by sample */
     /* warp */
     SMP_BOX_WARP_ROWS = 4, /* rows that arrive together, as sobel's */
-    SMP_BOX_WARPS = 16     /* warps an SM: more leave a thread fewer registers for its sums */
+    SMP_BOX_WARPS = 16,    /* warps an SM: more leave a thread fewer registers for its sums */
+
+    /* tiled, stages on windows (median) */
+    SMP_WINDOW_ACROSS = 128, /* samples, four a thread, 32 apart */
+    SMP_WINDOW_DOWN = 32,    /* rows: taller tiles load less halo, lower ones end more evenly */
+    SMP_WINDOW_EACH = 4      /* rows a thread: more reuse what it reads, but their windows must stay in registers */
 };
 
 /* convolve, warp: warps an SM by the kernel's side; the weights of more taps take registers. */

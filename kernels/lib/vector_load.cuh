@@ -1,15 +1,15 @@
-/* What GPU kernels share that read every sample of a picture and write none: samples in groups of 16-byte words that
- * hold whole pixels, so that the channel of each sample is known where the code is compiled, and a walk over such
- * groups without divisions. */
-#ifndef SMP_KERNELS_GROUP_CUH
-#define SMP_KERNELS_GROUP_CUH
+/* What GPU kernels share that read every sample of a picture and write none: groups of 16-byte vectors that hold whole
+ * pixels, so that the channel of each sample is known at compile time, and a walk over such groups without divisions.
+ */
+#ifndef SMP_KERNELS_LIB_VECTOR_LOAD_CUH
+#define SMP_KERNELS_LIB_VECTOR_LOAD_CUH
 
 #include "lib/gpu_kernel.h"
 
 typedef smp_pack<uint32_t, 4> smp_word; /* 16 bytes */
 
-/* Loads of what nobody reads again. once: it leaves the caches first. past: it takes no place in the first-level cache,
- * and brings what follows into the second. Which is faster was measured (docs/why.md). */
+/* Streaming loads, for data that is read once. smp_load_streaming: ld.cs (evict first). smp_load_no_l1: no L1
+ * allocation, 256-byte L2 prefetch. Which one is faster was measured (docs/why.md). */
 SMP_DEVICE smp_word smp_load_streaming(const smp_word *at)
 {
 #ifdef __CUDACC__
@@ -46,13 +46,13 @@ template <typename T> SMP_DEVICE T smp_load_no_l1(const T *at)
     return *at;
 }
 
-/* The smallest number of 16-byte words that hold whole pixels of C samples of T: three for three channels, else one. */
+/* The fewest 16-byte vectors that hold whole pixels of C samples of T: three for three channels, else one. */
 template <typename T, int C> struct smp_vector_row {
     static constexpr int word = 16 / (int)sizeof(T); /* samples */
     static constexpr int words = C == 3 ? 3 : 1;
     static constexpr int pixels = words * word / C;
     static_assert(C <= 4, "1 to 4 channels");
-    smp_word v[words]; /* as they came: compilers keep bytes apart in a register each */
+    smp_word v[words]; /* unconverted: compilers keep each byte in a register of its own */
 
     SMP_DEVICE_MEMBER void load_streaming(const T *at)
     {
@@ -66,7 +66,7 @@ template <typename T, int C> struct smp_vector_row {
         for (int i = 0; i < words; i++)
             v[i] = smp_load_no_l1(reinterpret_cast<const smp_word *>(at) + i);
     }
-    /* 32 bits of it, and one sample. Indices are constants where loops are unrolled. */
+    /* 32 bits, and one sample. Indices are constants in unrolled loops. */
     SMP_DEVICE_MEMBER uint32_t bits(int i) const
     {
         return v[i / 4].v[i % 4];
@@ -93,8 +93,7 @@ template <typename T, int C> struct smp_vector_row {
     }
 };
 
-/* How the pixels of rows that begin at multiples of 16 bytes fall into groups, and singles behind them; of other rows
- * all are singles. */
+/* Splits the pixels of aligned rows into groups and the singles after them. In other rows all are singles. */
 template <typename T, int C> struct smp_row_split {
     typedef smp_vector_row<T, C> group;
     uint32_t groups, singles; /* of a row */
@@ -105,15 +104,15 @@ template <typename T, int C> struct smp_row_split {
         groups = aligned ? (uint32_t)(width / (unsigned)group::pixels) : 0;
         singles = (uint32_t)(width - (uint64_t)groups * group::pixels);
     }
-    /* Where single k of that row lies. */
+    /* Single k of that row. */
     SMP_DEVICE_MEMBER const T *single(const char *row, uint32_t k) const
     {
         return reinterpret_cast<const T *>(row) + (int64_t)(k + groups * group::pixels) * C;
     }
 };
 
-/* Rows of `across` places each, visited from place `first` on in steps of `step`; y and k are the row and the place in
- * it. Fewer than 2^32 rows, and places in a row (smp_walk_fits): 32-bit numbers take half the registers. */
+/* A walk over rows of `across` places, from place `first` in steps of `step`; y and k are the row and the place in it.
+ * Fewer than 2^32 rows, and places in a row (smp_walk_fits): 32-bit numbers take half the registers. */
 SMP_DEVICE bool smp_walk_fits(int64_t n)
 {
     return n < UINT32_MAX / 2;
@@ -121,7 +120,7 @@ SMP_DEVICE bool smp_walk_fits(int64_t n)
 struct smp_step {
     uint32_t y, k;
 
-    /* n places further; divisions are slow, and rows often longer than a step. */
+    /* Advances by n places; divisions are slow, and rows often longer than a step. */
     SMP_DEVICE_MEMBER void of(uint32_t n, uint32_t across)
     {
         y = 0;

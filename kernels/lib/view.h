@@ -1,12 +1,16 @@
-/* What a kernel sees: views of pictures, the argument block every kernel gets, border modes, rounding. Plain C that
- * CUDA and C++ compile too, so that the same index and rounding maths runs on every device.
+/* What a kernel sees: views of pictures, the arguments that every kernel gets, border modes, rounding. Plain C that
+ * CUDA and C++ compile too, so that every device computes the same indices and rounds alike.
  *
- * A view is a window of whole rows of a picture: rows y0 .. y0+rows-1 of `height` are present in memory. Kernels
- * compute rows out.y0 .. out.y0+out.rows-1; every row that their reach needs and that exists is present in `in`. Rows
- * and columns outside the picture are mapped inside with smp_border(). Sound is a picture one pixel wide whose rows are
- * frames. */
-#ifndef SMP_KERNELS_DATA_H
-#define SMP_KERNELS_DATA_H
+ * A view is a window of whole rows: rows y0 .. y0+rows-1 of `height` are in memory. Kernels compute rows out.y0 ..
+ * out.y0+out.rows-1; `in` holds every existing row that their reach needs. smp_border() maps rows and columns outside
+ * the picture to rows and columns inside. A sound is a picture one pixel wide whose rows are frames.
+ *
+ * Padding belongs to the row. Where smp_rows_aligned() holds, GPU kernels may read and write each row up to the next
+ * multiple of SMP_ROW_PADDING bytes, the last row too: whoever makes a view owns that memory. What padding holds is
+ * undefined. It must not influence samples or counts: borders come from the border rule, and clipped samples are
+ * counted up to the width. */
+#ifndef SMP_KERNELS_LIB_VIEW_H
+#define SMP_KERNELS_LIB_VIEW_H
 
 #include <math.h>
 #include <stdint.h>
@@ -18,9 +22,10 @@
 #endif
 
 enum { SMP_MAX_CHANNELS = 8 };
+enum { SMP_ROW_ALIGNMENT = 16, SMP_ROW_PADDING = 64 }; /* bytes: where aligned rows start, and end */
 
 /* How samples are stored. Arithmetic is in code values: 0..255, 0..65535, or 0..1 for a float picture. Between stages a
- * u8 picture may be stored as f32 holding code values 0..255, so `white` travels beside the format (smp_view.white). */
+ * u8 picture may be stored as f32 holding code values 0..255, so a view has `white` as well as the format. */
 typedef enum smp_format { SMP_U8, SMP_U16, SMP_F32, SMP_FORMATS } smp_format;
 
 typedef struct smp_view {
@@ -35,9 +40,9 @@ typedef struct smp_view {
     int32_t alpha;    /* 1 when the last channel is alpha */
 } smp_view;
 
-/* GPU: how a launch of one-warp blocks shares out its output rows (warp_strip_grid.h); zeros for other launches. */
+/* GPU: how a launch of one-warp blocks divides its output rows (warp_strip_grid.h); zeros for other launches. */
 typedef struct smp_strips {
-    uint32_t ends, end_rows;   /* blocks of the strips at a row's ends, and rows of each; none where strips are few */
+    uint32_t ends, end_rows;   /* blocks of the first and the last strip, and rows of each; 0 where strips are few */
     uint32_t across;           /* the other strips; at least one */
     uint32_t bands;            /* of these strips; from top to bottom: */
     uint32_t top;              /* rows of the first, */
@@ -45,17 +50,18 @@ typedef struct smp_strips {
     uint32_t low;              /* and of the rest */
 } smp_strips;
 
-/* Everything a kernel gets beside its own parameter struct; passed by value on the GPU. */
+/* What a kernel gets in addition to its own parameters; passed by value on the GPU. */
 typedef struct smp_io {
     smp_view out;
     smp_view in;
-    smp_view by; /* the second picture (`by=@tap` or a file), data null when there is none; rows as `in` of a point
-                  * stage. When there is none, a launch that reads the scratch picture gets the stage's input here, and
-                  * one that writes it the stage's output */
-    const void *table; /* the constants that the stage's plan() made (weights, look-up tables), or null */
+    smp_view
+        second; /* the second picture (`by=@tap` or a file), with the rows of `in`. Without one: the stage's input
+                 * for launches that read the scratch picture, its output for launches that write it, else data null
+                 */
+    const void *table; /* what the stage's plan() made (weights, look-up tables), or null */
     void *result;      /* a reduction's results, see smp_result_kind; null for other stages */
-    uint64_t *clipped; /* count of samples that the final store clamped; null when not wanted. One a thread on a CPU */
-    smp_strips strips; /* the launch fills it in, as its geometry says */
+    uint64_t *clipped; /* counts samples that the final store clamps; may be null. A CPU has one a thread */
+    smp_strips strips; /* from the launch's geometry */
 } smp_io;
 
 /* Border modes; the letters show what lies outside `abcd`. */
@@ -69,8 +75,8 @@ typedef enum smp_edge {
     SMP_EDGES
 } smp_edge;
 
-/* The index inside 0..n-1 that stands for index i, however far outside it lies; -1 when the border is a value (zero,
- * constant). n >= 1. The same results as scipy.ndimage's nearest, reflect, mirror, grid-wrap, grid-constant. */
+/* The index in 0..n-1 that stands for index i, at any distance; -1 when the border is a value (zero, constant). n >= 1.
+ * The same as scipy.ndimage's nearest, reflect, mirror, grid-wrap and grid-constant. */
 SMP_HOST_DEVICE int64_t smp_border(int64_t i, int64_t n, int edge)
 {
     if (i >= 0 && i < n)
@@ -111,6 +117,20 @@ SMP_HOST_DEVICE void *smp_row(const smp_view *v, int64_t y)
     return (char *)v->data + (y - v->y0) * v->stride;
 }
 
+/* Rows that a kernel may access by vectors of 16 bytes, padding included: see "Padding belongs to the row". Rows of a
+ * device are so, unless the picture is one pixel wide. */
+SMP_HOST_DEVICE int smp_view_aligned(const smp_view *v)
+{
+    const int64_t bytes = v->width * v->channels * smp_sample_size(v->format);
+    return ((uintptr_t)v->data | (uintptr_t)v->stride) % SMP_ROW_ALIGNMENT == 0 &&
+           v->stride >= (bytes + SMP_ROW_PADDING - 1) / SMP_ROW_PADDING * SMP_ROW_PADDING;
+}
+SMP_HOST_DEVICE int smp_rows_aligned(const smp_io *io)
+{
+    return smp_view_aligned(&io->in) && smp_view_aligned(&io->out) &&
+           (!io->second.data || smp_view_aligned(&io->second));
+}
+
 /* Rounding happens once, at the store: to nearest, ties to even, clamped to 0..255 or 0..65535; NaN becomes 0. Adding
  * and subtracting 2^23 rounds without a library call, vectorises, and is the same on every device. */
 SMP_HOST_DEVICE float smp_round_to(float v, float white)
@@ -119,8 +139,8 @@ SMP_HOST_DEVICE float smp_round_to(float v, float white)
     v = v < white ? v : white;
     return (v + 8388608.f) - 8388608.f;
 }
-/* The integer that smp_round_to() gives, from the bits of v + 2^23: as integers they order like the floats, and the
- * compiler has vector instructions for their minimum and maximum, which for floats NaN forbids. white is an integer. */
+/* The integer that smp_round_to() gives. The bits of v + 2^23 order like the floats; integers have vector instructions
+ * for minimum and maximum, which NaN forbids for floats. white is an integer. */
 SMP_HOST_DEVICE uint32_t smp_round_bits(float v, int32_t white)
 {
     union {
@@ -142,7 +162,7 @@ SMP_HOST_DEVICE uint16_t smp_to_u16(float v)
     return (uint16_t)smp_round_bits(v, 65535);
 }
 
-/* 1 when storing v in a format whose full scale is white changes it by more than rounding; NaN counts. */
+/* 1 when storing v with full scale `white` changes it by more than rounding; NaN counts. */
 SMP_HOST_DEVICE int smp_clips(float v, float white)
 {
     return !(v >= -0.5f && v <= white + 0.5f);
@@ -165,13 +185,12 @@ SMP_HOST_DEVICE void smp_store(void *row, int64_t i, int format, float v)
         ((float *)row)[i] = v;
 }
 
-/* Reductions. The picture is cut into chunks whose shape depends on the picture's width alone, so that partial results,
- * and the order in which they are folded, are the same whatever the strips, threads or launch:
+/* Reductions. The picture is cut into chunks whose shape depends on the picture's width only. Partial results, and the
+ * order in which they are folded, are so the same for any strips, threads and launches:
  *   width >= SMP_CHUNK: a chunk is SMP_CHUNK consecutive pixels of one row (the last of a row may be shorter);
  *   narrower pictures:  a chunk is smp_chunk_rows(width) whole rows, a power of two; strips begin at multiples of it.
- * Inside a chunk, pixel i (counted along the chunk in raster order) belongs to lane i % SMP_LANES; each lane adds its
- * pixels in order; lanes are then added in pairs at distance 16, 8, 4, 2, 1. Leaves are folded as a binary tree over
- * their numbers. */
+ * Pixel i of a chunk, in raster order, belongs to lane i % SMP_LANES. A lane adds its pixels in order; lanes are added
+ * in pairs at distance 16, 8, 4, 2, 1. Chunks are folded as a binary tree over their numbers. */
 enum { SMP_CHUNK = 4096, SMP_LANES = 32 };
 
 SMP_HOST_DEVICE int64_t smp_chunk_rows(int64_t width)

@@ -1,10 +1,10 @@
 /* matmul on the CPU.
  *   naive  sample by sample: the definition. Every sample of R's column is on another cache line.
- *   tiled  Both operands are copied ("packed") in blocks that stay in the second cache, as f32 code values in the
+ *   tiled  copies ("packs") both operands in blocks that stay in the second-level cache, as f32 code values in the
  *          order of their use. The innermost loop keeps MR x NR sums in vector registers; for each k it reads two
- *          vectors of R and MR samples of L, for 2 MR vector fmaf. Sums rest in memory between blocks of k, which
- *          changes no bit. Bound by fmaf: 1024 x 1024 at 78 % of a core's peak with vectors of 64 bytes, at 80 %
- *          with 32 (a Xeon of 3.6 GHz). */
+ *          vectors of R and MR samples of L, for 2 MR vector fmaf. Between blocks of k sums are in memory, which
+ *          changes no bit. fmaf is the limit: 1024 x 1024 runs at 78 % of a core's peak with vectors of 64 bytes, at 80
+ *          % with 32 (a Xeon of 3.6 GHz). */
 #include "lib/elementwise.h"
 #include "matmul/matmul_cpu.h"
 
@@ -40,7 +40,7 @@ SMP_INLINE void pack_row_as(float *restrict to, const void *from, int format, in
             to[i] = smp_load(from, at + i * step, format);
 }
 
-/* n samples of a row, `step` samples apart. */
+/* Loads n samples of a row, `step` samples apart. */
 SMP_INLINE void pack_row(float *restrict to, const void *from, int format, int64_t at, int64_t step, int64_t n)
 {
     if (format == SMP_U8)
@@ -89,7 +89,7 @@ SMP_INLINE void put_row_as(void *restrict to, int format, int64_t at, int64_t st
         smp_store(to, at + i * step, format, from[i]);
 }
 
-/* n values into every step-th sample of a row. */
+/* Stores n values into every step-th sample of a row. */
 static void put_row(const smp_view *out, int64_t y, int64_t at, const float *values, int64_t n, uint64_t *clipped)
 {
     void *row = smp_row(out, y);

@@ -1,23 +1,23 @@
-/* matmul on GPUs: out = L x R, a plane of a picture at a time (blockIdx.z). The ladder from a loop to what a GPU can
- * do; every variant makes the same fmaf of an output sample in the same order.
+/* matmul on GPUs: out = L x R, a plane of a picture at a time (blockIdx.z). Every variant makes the same fmaf of an
+ * output sample in the same order.
  *
  *   naive     A thread an output sample; both operands from global memory for every k. A warp shares L's sample and
- *             reads 32 of R side by side: coalesced, but two loads for one fmaf. Bound by the first cache's loads.
- *             Seen in: sectors of global loads, 16 times those of tiled.
- *   tiled     A block takes 32 x 32 of each operand to shared memory and uses each sample 32 times; a thread makes 4
- *             output samples of a column, which share R's sample in a register: 5 shared loads for 4 fmaf. L's tile
- *             lies transposed, [k][y], as every product in registers wants it; storing a row of L into a column of the
- *             tile puts 32 lanes on one bank. Seen in: 32 wavefronts a shared store where 1 would do.
- *   padded    A sample more a row: the 32 lanes of that store take 32 banks. Nothing else changes. Still bound by
- *             shared loads, 5 for 4 fmaf.
- *   register  A block makes 128 x 128, a warp 64 x 32 of it, a thread 8 x 8: two by two pieces of 4 x 4, apart from
- *             each other so that the lanes of a warp read 16 bytes side by side, or the same: 4 shared loads of 16
- *             bytes, 8 wavefronts, for 64 fmaf; they are made a k ahead. The next tiles arrive by asynchronous copies
- *             while the present ones are used (two buffers, one barrier for 16 k). A row of L's tile has 132 samples:
- *             copies of 4 bytes that read 8 k of 4 rows of L, whole sectors, store to 32 banks. Bound by fmaf, of which
- *             one in seven waits because its registers lie in one bank. Costs 33 KiB of shared memory and 128 registers
- *             a thread, so two blocks an SM, and small products leave SMs idle. Integers are converted on the way,
- *             through registers. Seen in: fmaf issued near the peak, the stall "dispatch" of Nsight Compute.
+ *             reads 32 adjacent ones of R: coalesced, but two loads for one fmaf. The limit is the first-level cache's
+ *             loads. Seen in: sectors of global loads, 16 times those of tiled.
+ *   tiled     A block takes 32 x 32 of each operand to shared memory and uses each sample 32 times. A thread makes 4
+ *             output samples of a column, which share R's sample in a register: 5 shared loads for 4 fmaf. L's tile is
+ *             transposed, [k][y], as a product in registers needs it; storing a row of L into a column of the tile puts
+ *             32 lanes on one bank. Seen in: 32 wavefronts a shared store instead of 1.
+ *   padded    A sample more a row: the 32 lanes of that store use 32 banks. The limit is still shared loads, 5 for 4
+ *             fmaf.
+ *   register  A block makes 128 x 128, a warp 64 x 32 of it, a thread 8 x 8: two by two blocks of 4 x 4, spaced so that
+ *             the lanes of a warp read adjacent 16-byte vectors, or the same: 4 shared loads of 16 bytes, 8 wavefronts,
+ *             for 64 fmaf, one k ahead. Asynchronous copies bring the next tiles while the present ones are used (two
+ *             buffers, one barrier for 16 k). A row of L's tile has 132 samples: copies of 4 bytes that read 8 k of 4
+ *             rows of L, whole sectors, store to 32 banks. The limit is fmaf, of which one in seven waits because its
+ *             registers are in one bank. Costs 33 KiB of shared memory and 128 registers a thread, so two blocks an SM,
+ *             and small products leave SMs idle. Integers are converted on the way, through registers. Seen in: fmaf
+ *             issued near the peak, the stall "dispatch" of Nsight Compute.
  *
  * The register variant is in matmul_register.cu, its tiles in matmul.cuh. */
 #include "lib/gpu_kernel.h"
@@ -63,7 +63,7 @@ SMP_DEVICE float matmul_sample(const smp_view &v, int c, int64_t row, int64_t co
     return smp_load(smp_row(&v, row), column * v.channels + c, v.format);
 }
 
-/* The blocks of an output of `across` tiles a row: blockIdx.x counts them row by row. */
+/* A block of an output of `across` tiles a row: blockIdx.x counts them row by row. */
 template <typename IN, typename OUT, int PAD> SMP_DEVICE void matmul_tile(const smp_io &io, const smp_matmul_params &p)
 {
     constexpr int SIDE = SMP_MATMUL_SIDE, ROWS = SMP_MATMUL_ROWS, EACH = SIDE / ROWS;

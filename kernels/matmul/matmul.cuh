@@ -1,7 +1,7 @@
-/* The tiles of a matrix product in registers (variant register of matmul): loading, and the sums of a thread. A kernel
- * gives the operands, and stores what it makes of the sums: matmul_register.cu tells the whole story. */
-#ifndef SMP_KERNELS_MATMUL_CUH
-#define SMP_KERNELS_MATMUL_CUH
+/* The tiles of a matrix product in registers (variant register of matmul): loads, and the sums of a thread. A kernel
+ * provides the operands and stores the sums. matmul_register.cu describes the whole. */
+#ifndef SMP_KERNELS_MATMUL_MATMUL_CUH
+#define SMP_KERNELS_MATMUL_MATMUL_CUH
 
 #include "lib/gpu_kernel.h"
 #include "matmul/matmul.h"
@@ -10,9 +10,9 @@ enum {
     MATMUL_BLOCK = SMP_MATMUL_BLOCK,
     MATMUL_DEPTH = SMP_MATMUL_DEPTH,
     MATMUL_WARPS = SMP_MATMUL_THREADS / 32,
-    MATMUL_PIECE = 4, /* a thread has 2 x 2 pieces of 4 x 4 samples */
-    MATMUL_DOWN = 32, /* rows from a piece to the one below: 8 lanes' pieces lie between */
-    MATMUL_APART = 16 /* columns from a piece to the one beside: 4 lanes' */
+    MATMUL_SQUARE = 4, /* a thread has 2 x 2 squares of 4 x 4 samples */
+    MATMUL_DOWN = 32,  /* rows from a square to the next below: those of 8 lanes lie between */
+    MATMUL_ACROSS = 16 /* columns to the next: those of 4 lanes */
 };
 
 struct matmul_tiles {
@@ -23,46 +23,46 @@ struct matmul_buffers {
     matmul_tiles tiles[SMP_MATMUL_STAGES];
 };
 
-/* Where a thread's first sample lies in its block: warps 2 down and 4 across, lanes 8 down and 4 across. The lowest bit
- * of a lane's number goes across and the next one down, so that of both operands' loads two lanes of every four read
- * the same 16 bytes: a warp's load then takes 2 wavefronts instead of 4. */
+/* A thread's first sample in its block: warps 2 down and 4 across, lanes 8 down and 4 across. The lowest bit of a
+ * lane's number goes across and the next one down, so that in both operands' loads two lanes of every four read the
+ * same 16 bytes: a warp's load takes 2 wavefronts instead of 4. */
 SMP_DEVICE int matmul_y()
 {
     const int lane = (int)threadIdx.x % 32;
-    return (int)threadIdx.x / 128 * 64 + (lane / 2 % 2 + lane / 8 * 2) * MATMUL_PIECE;
+    return (int)threadIdx.x / 128 * 64 + (lane / 2 % 2 + lane / 8 * 2) * MATMUL_SQUARE;
 }
 SMP_DEVICE int matmul_x()
 {
     const int lane = (int)threadIdx.x % 32;
-    return (int)threadIdx.x / 32 % 4 * 32 + (lane % 2 + lane / 4 % 2 * 2) * MATMUL_PIECE;
+    return (int)threadIdx.x / 32 % 4 * 32 + (lane % 2 + lane / 4 % 2 * 2) * MATMUL_SQUARE;
 }
-/* Row i and column j of a thread's 8 x 8 samples, from its first on. */
+/* Row i and column j of a thread's 8 x 8 samples, relative to its first. */
 SMP_DEVICE int matmul_down(int i)
 {
-    return i / MATMUL_PIECE * MATMUL_DOWN + i % MATMUL_PIECE;
+    return i / MATMUL_SQUARE * MATMUL_DOWN + i % MATMUL_SQUARE;
 }
 SMP_DEVICE int matmul_across(int j)
 {
-    return j / MATMUL_PIECE * MATMUL_APART + j % MATMUL_PIECE;
+    return j / MATMUL_SQUARE * MATMUL_ACROSS + j % MATMUL_SQUARE;
 }
 
-/* What a thread wants of both operands for one k. */
-struct matmul_pieces {
-    smp_pack<float, MATMUL_PIECE> l[2], r[2];
+/* A thread's samples of both operands for one k. */
+struct matmul_factors {
+    smp_pack<float, MATMUL_SQUARE> l[2], r[2];
 };
-SMP_DEVICE void matmul_fetch(matmul_pieces &to, const matmul_tiles &s, int k, int y, int x)
+SMP_DEVICE void matmul_fetch(matmul_factors &to, const matmul_tiles &s, int k, int y, int x)
 {
-    typedef smp_pack<float, MATMUL_PIECE> piece;
+    typedef smp_pack<float, MATMUL_SQUARE> four;
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        to.l[i] = *reinterpret_cast<const piece *>(&s.l[k][y + i * MATMUL_DOWN]);
-        to.r[i] = *reinterpret_cast<const piece *>(&s.r[k][x + i * MATMUL_APART]);
+        to.l[i] = *reinterpret_cast<const four *>(&s.l[k][y + i * MATMUL_DOWN]);
+        to.r[i] = *reinterpret_cast<const four *>(&s.r[k][x + i * MATMUL_ACROSS]);
     }
 }
 
-/* Sums go on by one k. Along a row and back along the next: an operation shares a factor with the one before, which the
- * GPU has at hand. Registers lie in two banks, so that one that reads all three anew waits. */
-SMP_DEVICE void matmul_multiply(const matmul_pieces &p, float (&sum)[8][8])
+/* Adds one k to the sums, along a row and back along the next: an operation shares a factor with the one before, which
+ * the GPU still holds. Registers are in two banks, and an operation that reads three new ones waits. */
+SMP_DEVICE void matmul_multiply(const matmul_factors &p, float (&sum)[8][8])
 {
 #pragma unroll
     for (int i = 0; i < 8; i++)
@@ -73,9 +73,9 @@ SMP_DEVICE void matmul_multiply(const matmul_pieces &p, float (&sum)[8][8])
         }
 }
 
-/* The sums of a thread go on by k .. end - 1. operands.load(tiles, k) puts samples k .. k + DEPTH - 1 of both into the
- * tiles, zeros for k outside, by asynchronous copies or at once; it is called for one step of k after the other. While
- * a thread multiplies, the pieces of the next k come from shared memory, those of the next tiles too. */
+/* Adds k .. end - 1 to the sums of a thread. operands.load(tiles, k) puts samples k .. k + DEPTH - 1 of both into the
+ * tiles, zeros for k outside, by asynchronous copies or at once; it is called for ascending k. While a thread
+ * multiplies, the samples of the next k come from shared memory, those of the next tiles too. */
 template <typename OPERANDS>
 SMP_DEVICE void matmul_sums(matmul_buffers &s, OPERANDS &operands, int64_t k, int64_t end, float (&sum)[8][8])
 {
@@ -89,10 +89,10 @@ SMP_DEVICE void matmul_sums(matmul_buffers &s, OPERANDS &operands, int64_t k, in
             operands.load(s.tiles[i], k);
         smp_copy_commit();
     }
-    matmul_pieces pieces[2];
+    matmul_factors factors[2];
     smp_copy_wait<SMP_MATMUL_STAGES - 2>();
     __syncthreads();
-    matmul_fetch(pieces[0], s.tiles[0], 0, y, x);
+    matmul_fetch(factors[0], s.tiles[0], 0, y, x);
 #pragma unroll 1
     for (; steps > 0; steps--, k += MATMUL_DEPTH) {
         if (steps >= SMP_MATMUL_STAGES)
@@ -102,34 +102,34 @@ SMP_DEVICE void matmul_sums(matmul_buffers &s, OPERANDS &operands, int64_t k, in
 #pragma unroll
         for (int i = 0; i < MATMUL_DEPTH; i++) {
             if (i + 1 < MATMUL_DEPTH)
-                matmul_fetch(pieces[(i + 1) % 2], s.tiles[use], i + 1, y, x);
+                matmul_fetch(factors[(i + 1) % 2], s.tiles[use], i + 1, y, x);
             else if (steps > 1) {
                 smp_copy_wait<SMP_MATMUL_STAGES - 2>();
-                __syncthreads(); /* the next tiles are here for all, and all are done with the present ones */
+                __syncthreads(); /* all threads have the next tiles and are done with the present ones */
                 use = use + 1 < SMP_MATMUL_STAGES ? use + 1 : 0;
-                matmul_fetch(pieces[(i + 1) % 2], s.tiles[use], 0, y, x);
+                matmul_fetch(factors[(i + 1) % 2], s.tiles[use], 0, y, x);
             }
             if (i % 2)
                 smp_load_fence();
-            matmul_multiply(pieces[i % 2], sum);
+            matmul_multiply(factors[i % 2], sum);
         }
     }
 }
 
-/* A plane of a view as L or R. Copies are of f32 samples; others are converted on the way. */
+/* A plane of a view as L or R. f32 samples are copied, others converted on the way. */
 struct matmul_plane {
     const char *at; /* sample (0, 0) of the plane */
     int64_t stride, width, height;
-    int step;   /* bytes from a column to the next */
-    int format; /* smp_format */
-    bool words; /* f32 samples side by side */
+    int step;      /* bytes from a column to the next */
+    int format;    /* smp_format */
+    bool adjacent; /* adjacent f32 samples */
 };
 SMP_DEVICE matmul_plane matmul_plane_of(const smp_view &v, int plane)
 {
     const char *at = static_cast<const char *>(smp_row(&v, 0)) + plane * smp_sample_size(v.format);
     const int step = v.channels * (int)smp_sample_size(v.format);
-    const bool words = v.format == SMP_F32 && v.channels == 1;
-    return matmul_plane{at, v.stride, v.width, v.height, step, v.format, words};
+    const bool adjacent = v.format == SMP_F32 && v.channels == 1;
+    return matmul_plane{at, v.stride, v.width, v.height, step, v.format, adjacent};
 }
 
 template <typename T> SMP_DEVICE float matmul_value_at(const char *at)
@@ -141,15 +141,15 @@ SMP_DEVICE float matmul_integer(const char *at, int format)
     return format == SMP_U8 ? matmul_value_at<uint8_t>(at) : matmul_value_at<uint16_t>(at);
 }
 
-/* Two planes, for the block whose first output sample is (y, x). */
+/* The planes of both operands, for the block whose first output sample is (y, x). */
 struct matmul_planes {
     matmul_plane l, r;
     int64_t y, x;
 
-    /* Whether matmul_inside will do: all 128 x 128 samples lie inside, f32 side by side. */
+    /* Whether matmul_inside applies: all 128 x 128 samples are inside, adjacent f32. */
     SMP_DEVICE_MEMBER bool inside() const
     {
-        return l.words && r.words && y + MATMUL_BLOCK <= l.height && x + MATMUL_BLOCK <= r.width;
+        return l.adjacent && r.adjacent && y + MATMUL_BLOCK <= l.height && x + MATMUL_BLOCK <= r.width;
     }
 
     SMP_DEVICE_MEMBER void load(matmul_tiles &to, int64_t k) const
@@ -158,7 +158,7 @@ struct matmul_planes {
         load_r(to, k);
     }
 
-    /* A warp takes 8 k of 4 rows: sectors of 32 bytes; stored to columns of the tile, they take 32 banks. */
+    /* A warp takes 8 k of 4 rows, whole sectors of 32 bytes; stores to columns of the tile use 32 banks. */
     SMP_DEVICE_MEMBER void load_l(matmul_tiles &to, int64_t k) const
     {
         const int column = (int)threadIdx.x % 8, row = (int)threadIdx.x / 8;
@@ -197,10 +197,11 @@ struct matmul_planes {
     }
 };
 
-/* The same where nothing is outside but the last k: the addresses of a thread's copies go on step by step. The rare
- * ways stay loops: unrolled, they take registers from the sums, and then one operation in two meets a bank conflict. */
+/* The same where only the last k are outside: a thread advances the addresses of its copies step by step. The rare
+ * paths stay loops: unrolled, they would take registers from the sums, and one operation in two would have a register
+ * bank conflict. */
 struct matmul_inside {
-    const char *l, *r; /* the first that this thread copies next */
+    const char *l, *r; /* this thread's next copy */
     int64_t l_stride, r_stride, depth;
     bool aligned; /* the tile's part of R's rows, to 16 bytes */
 
@@ -217,7 +218,7 @@ struct matmul_inside {
         const int column = (int)threadIdx.x % 8, row = (int)threadIdx.x / 8, warp = (int)threadIdx.x / 32,
                   lane = (int)threadIdx.x % 32;
         if (k + MATMUL_DEPTH > depth) {
-            load_words(to, (int)(depth - k));
+            load_last(to, (int)(depth - k));
             return;
         }
         const char *from = l;
@@ -241,8 +242,9 @@ struct matmul_inside {
         r += MATMUL_DEPTH * r_stride;
     }
 
-    /* The first `left` k by copies of 4 bytes, zeros behind them. */
-    SMP_DEVICE_MEMBER void load_words(matmul_tiles &to, int left)
+    /* Copies the first `left` k by 4 bytes each, and zeros after them. Padding would not do for L: NaN times a zero of
+     * R is NaN. */
+    SMP_DEVICE_MEMBER void load_last(matmul_tiles &to, int left)
     {
         const int column = (int)threadIdx.x % 8, row = (int)threadIdx.x / 8, warp = (int)threadIdx.x / 32,
                   lane = (int)threadIdx.x % 32;

@@ -1,17 +1,17 @@
 /* matmul: the product of two matrices, plane by plane: a channel of a picture is a matrix of height x width.
  * Parameters, tile geometry, and the definition's last step.
  *
- * out = L x R. L has as many columns as R has rows: the inner size. The stage's input is L or R, `io->by` the other.
- * Each sample of the output is one chain of fmaf over the inner index k in ascending order, from 0:
+ * out = L x R. L has as many columns as R has rows: the inner size. The stage's input is L or R, `io->second` the
+ * other. Each sample of the output is one chain of fmaf over the inner index k in ascending order, from 0:
  *
  *     sum = 0;  for k = 0, 1, ...: sum = fmaf(L[y][k], R[k][x], sum)
  *
  * A naive loop, vectors over x, tiles of k and a thread's registers all keep that order at no cost, so that every
- * variant on every device gives the same bits. Tiles may be filled up with zeros: fmaf(0, 0, sum) is sum, but for the
- * sign of a zero, which the last step settles. Samples are code values; dividing by the second picture's full scale at
- * the end makes it the product of a picture with a matrix whose 1 is white. */
-#ifndef SMP_KERNELS_MATMUL_H
-#define SMP_KERNELS_MATMUL_H
+ * variant on every device gives the same bits. Tiles may be filled with zeros: fmaf(0, 0, sum) is sum, except for the
+ * sign of a zero, which the last step removes. Samples are code values. The final division by the second picture's full
+ * scale makes it the product of a picture with a matrix whose 1 is white. */
+#ifndef SMP_KERNELS_MATMUL_MATMUL_H
+#define SMP_KERNELS_MATMUL_MATMUL_H
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
@@ -24,14 +24,14 @@ typedef struct smp_matmul_params {
 
 SMP_HOST_DEVICE const smp_view *smp_matmul_l(const smp_io *io, const smp_matmul_params *p)
 {
-    return p->left ? &io->by : &io->in;
+    return p->left ? &io->second : &io->in;
 }
 SMP_HOST_DEVICE const smp_view *smp_matmul_r(const smp_io *io, const smp_matmul_params *p)
 {
-    return p->left ? &io->in : &io->by;
+    return p->left ? &io->in : &io->second;
 }
 
-/* The plane of a view that belongs to channel c of the output: a picture of one channel serves them all. */
+/* The plane of a view for channel c of the output: a picture of one channel serves all. */
 SMP_HOST_DEVICE int smp_matmul_plane(const smp_view *v, int c)
 {
     return v->channels > 1 ? c : 0;
@@ -52,7 +52,7 @@ SMP_CPU_DECLARE(matmul_tiled);
 }
 #endif
 
-/* Blocks of matmul_tiled, samples, and the bytes of scratch memory that they take together. */
+/* Blocks of matmul_tiled in samples, and the bytes of scratch memory for all of them. */
 enum {
     SMP_MATMUL_CPU_ROWS = 192,    /* of the output */
     SMP_MATMUL_CPU_COLUMNS = 512, /* of the output */

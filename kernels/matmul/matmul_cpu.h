@@ -1,8 +1,8 @@
-/* Blocks of a matrix product on the CPU, for kernel files (matmul.c tells how and why): both operands packed in blocks
- * that stay in the second cache, as f32 in the order of their use, sums in vector registers. The kernel says how an
- * operand is packed, and what becomes of the sums. */
-#ifndef SMP_KERNELS_MATMUL_BLOCKS_H
-#define SMP_KERNELS_MATMUL_BLOCKS_H
+/* Blocks of a matrix product on the CPU, for kernel files (described in matmul.c): both operands packed in blocks that
+ * stay in the second-level cache, as f32 in the order of their use, sums in vector registers. The kernel packs an
+ * operand and stores the sums. */
+#ifndef SMP_KERNELS_MATMUL_MATMUL_CPU_H
+#define SMP_KERNELS_MATMUL_MATMUL_CPU_H
 
 #include "matmul/matmul.h"
 
@@ -24,7 +24,7 @@ typedef __m256 vec;
 #define VEC_STORE(p, v)  _mm256_storeu_ps(p, v)
 #define VEC_SET(s)       _mm256_set1_ps(s)
 #define VEC_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
-#else /* fmaf is a call, or one instruction for one sample */
+#else /* fmaf is a call, or one scalar instruction */
 enum { LANES = 1, MR = 4 };
 typedef float vec;
 #define VEC_LOAD(p)      (*(p))
@@ -48,12 +48,12 @@ typedef struct matmul_blocks {
 } matmul_blocks;
 _Static_assert(sizeof(matmul_blocks) == SMP_MATMUL_CPU_SCRATCH, "the scratch memory that the stage asks for");
 
-/* Packs rows (of L) or columns (of R) first .. first+count-1, samples k .. k+depth-1 of the inner index: L as b->l has
- * it, R as b->r; what fills up the last MR rows or NR columns is zeros. */
+/* Packs rows (of L) or columns (of R) first .. first+count-1, samples k .. k+depth-1 of the inner index, as b->l or
+ * b->r, with zeros up to whole MR rows or NR columns. */
 typedef void matmul_pack(const void *operand, float *restrict to, int64_t first, int64_t count, int64_t k,
                          int64_t depth);
 
-/* MR x NR sums, COLUMNS apart from row to row, go on by `depth` steps of k. */
+/* Adds `depth` steps of k to MR x NR sums, COLUMNS apart from row to row. */
 SMP_INLINE void multiply_tile(float *sums, const float *restrict l, const float *restrict r, int64_t depth)
 {
     vec sum[MR][2];

@@ -1,9 +1,8 @@
-/* matmul on GPUs, variant register (the others, and what each step of the ladder changes: matmul.cu). Blocks of 128 x
- * 128 output samples; of 8 rows of blocks those of one column run after each other, so that they find R's tiles in L2.
- */
+/* matmul on GPUs, variant register (matmul.cu compares the variants). Blocks make 128 x 128 output samples. In 8 rows
+ * of blocks those of one column run after each other, so that they find R's tiles in the L2. */
 #include "matmul/matmul.cuh"
 
-/* Which tile of the output a block makes. */
+/* The tile of the output that a block makes. */
 SMP_DEVICE void matmul_place(const smp_io &io, int64_t *y, int64_t *x)
 {
     const int64_t across = (io.out.width + MATMUL_BLOCK - 1) / MATMUL_BLOCK;
@@ -15,9 +14,9 @@ SMP_DEVICE void matmul_place(const smp_io &io, int64_t *y, int64_t *x)
     *x = within / rows * MATMUL_BLOCK;
 }
 
-/* Tiles at the output's lower and right end move up and to the left, until all of their samples are there: what they
- * share with others is made twice, alike, and no tile takes the ways for samples that are missing. Those took the last
- * blocks of a launch: 4093 x 4093 1.08 times as long a sample as 4096 x 4096, and 1.01 so. */
+/* Moves tiles at the output's lower and right end up and to the left until all their samples exist. Shared samples are
+ * made twice, with the same result, and no tile takes the slow path, which would delay the end of the launch: 4093 x
+ * 4093 takes 1.01 times as long a sample as 4096 x 4096 instead of 1.08. */
 SMP_DEVICE void matmul_move_inside(const smp_io &io, int64_t *y, int64_t *x)
 {
     *y = min(*y, max(io.out.y0 + io.out.rows - MATMUL_BLOCK, io.out.y0));
@@ -31,11 +30,12 @@ SMP_DEVICE void matmul_make(const smp_io &io, const smp_matmul_params &p, matmul
     float sum[8][8] = {};
     matmul_sums(s, operands, 0, planes.l.width, sum);
 
-    typedef smp_pack<float, MATMUL_PIECE> piece;
+    typedef smp_pack<float, MATMUL_SQUARE> four;
     const int c = (int)blockIdx.z;
-    const uintptr_t x_bytes = (uintptr_t)planes.x * sizeof(float); /* added to `data`, it takes the sums registers */
-    const bool words = sizeof(OUT) == 4 && io.out.channels == 1 &&
-                       ((uintptr_t)io.out.data | (uintptr_t)io.out.stride | x_bytes) % sizeof(piece) == 0;
+    /* Added to `data`, it would take registers of the sums. */
+    const uintptr_t x_bytes = (uintptr_t)planes.x * sizeof(float);
+    const bool adjacent = sizeof(OUT) == 4 && io.out.channels == 1 &&
+                          ((uintptr_t)io.out.data | (uintptr_t)io.out.stride | x_bytes) % sizeof(four) == 0;
     const int64_t y0 = planes.y + matmul_y(), x0 = planes.x + matmul_x(), end = io.out.y0 + io.out.rows;
     unsigned clipped = 0;
 #pragma unroll
@@ -45,18 +45,18 @@ SMP_DEVICE void matmul_make(const smp_io &io, const smp_matmul_params &p, matmul
             continue;
         OUT *out = smp_out<OUT>(io.out, y);
 #pragma unroll
-        for (int j = 0; j < 8; j += MATMUL_PIECE) {
+        for (int j = 0; j < 8; j += MATMUL_SQUARE) {
             const int64_t x = x0 + matmul_across(j);
-            piece v;
+            four v;
 #pragma unroll
-            for (int m = 0; m < MATMUL_PIECE; m++)
+            for (int m = 0; m < MATMUL_SQUARE; m++)
                 v.v[m] = smp_matmul_value(sum[i][j + m], p.divisor);
-            if (words && x + MATMUL_PIECE <= io.out.width) {
-                *reinterpret_cast<piece *>(out + x) = v;
+            if (adjacent && x + MATMUL_SQUARE <= io.out.width) {
+                *reinterpret_cast<four *>(out + x) = v;
                 continue;
             }
 #pragma unroll
-            for (int m = 0; m < MATMUL_PIECE; m++)
+            for (int m = 0; m < MATMUL_SQUARE; m++)
                 if (x + m < io.out.width) {
                     if (io.clipped)
                         clipped += smp_clipped<OUT>(v.v[m]);
@@ -67,7 +67,7 @@ SMP_DEVICE void matmul_make(const smp_io &io, const smp_matmul_params &p, matmul
     smp_count_clipped<OUT>(io, clipped);
 }
 
-/* Two loops in code, each with registers of its own for the sums. */
+/* Two loops, each with registers of its own for the sums. */
 template <typename IN, typename OUT> SMP_DEVICE void matmul_register(const smp_io &io, const smp_matmul_params &p)
 {
     SMP_SHARED(matmul_buffers, s);

@@ -1,7 +1,7 @@
 /* spectrogram on the CPU.
  *   naive  bin by bin: the definition.
- *   tiled  the blocks of matmul: frames as rows of L, taken straight from the sound (they overlap), the table as R;
- * then the levels of a row of sums at once. A sample costs 2 fmaf a bin; bound by fmaf. */
+ *   tiled  the blocks of matmul: frames, taken directly from the sound (they overlap), are rows of L, the table is R;
+ *          then the levels of a row of sums at once. A sample costs 2 fmaf a bin; fmaf is the limit. */
 #include "matmul/spectrogram.h"
 
 #include "lib/elementwise.h"
@@ -74,7 +74,7 @@ typedef struct waves { /* R: the table from a column on */
     int64_t pitch;
 } waves;
 
-/* The table's rows are filled up with zeros past any tile. */
+/* Zeros extend the table's rows beyond any tile. */
 static void pack_waves(const void *operand, float *restrict to, int64_t x, int64_t columns, int64_t n, int64_t depth)
 {
     const waves *w = operand;

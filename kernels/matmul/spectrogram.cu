@@ -1,10 +1,10 @@
-/* spectrogram on GPUs: the product of overlapping frames with a table of cosines and sines, and the level of each
- * pair of sums. Sound is always f32.
+/* spectrogram on GPUs: the product of overlapping frames with a table of cosines and sines, and the level of each pair
+ * of sums. Sound is always f32.
  *   naive  A thread a pixel; the frame and two columns of the table from global memory. Lanes are neighbouring frames,
- *          a hop apart: every sample is on a sector of its own, and read again for every bin.
- *   tiled  The register tiles of matmul (matmul.cu): 128 frames by 64 bins a block, a thread 8 frames by 4 bins.
- *          Frames come by asynchronous copies straight from the sound; they overlap, so that most are in a cache. A
- *          thread has both sums of its bins: levels and colours take no further pass. Bound by fmaf; sounds of less
+ *          a hop apart: every sample is in a sector of its own, and read again for every bin.
+ *   tiled  The register tiles of matmul (matmul.cu): 128 frames by 64 bins a block, 8 frames by 4 bins a thread.
+ *          Asynchronous copies bring frames directly from the sound; they overlap, so that most are in a cache. A
+ *          thread has both sums of its bins: levels and colours take no further pass. The limit is fmaf; sounds of less
  *          than some hundred frames leave SMs idle. */
 #include "matmul/matmul.cuh"
 #include "matmul/spectrogram.h"

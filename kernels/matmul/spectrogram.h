@@ -1,17 +1,17 @@
-/* spectrogram: what frequencies a sound holds, moment by moment, as a picture: windowed frames times the cosine and
- * sine matrices of the discrete Fourier transform. Parameters, the table, and what becomes of two sums.
+/* spectrogram: the frequencies of a sound over time, as a picture: windowed frames times the cosine and sine matrices
+ * of the discrete Fourier transform. Parameters, the table, and the level of two sums.
  *
- * Column x of the picture is the frame of `size` samples round sample x * hop; samples outside the sound are 0. Of each
- * channel there are bins = size / 2 rows, the first channel on top, low frequencies at the bottom: bin b is the
- * frequency b * rate / size (that of rate / 2 itself is left out). For a bin two chains of fmaf over the frame, n
- * ascending from 0, as in a matrix product (matmul.h):
+ * Column x of the picture is the frame of `size` samples around sample x * hop; samples outside the sound are 0. Each
+ * channel has bins = size / 2 rows, the first channel on top, low frequencies at the bottom: bin b is the frequency b *
+ * rate / size (rate / 2 itself is left out). For a bin two chains of fmaf run over the frame, n ascending from 0, as in
+ * a matrix product (matmul.h):
  *
  *     re = fmaf(frame[n], table[n][2 b], re);  im = fmaf(frame[n], table[n][2 b + 1], im)
  *
  * The table holds the window times cosine and sine, made in double, scaled so that a full-scale sine wave in the middle
  * of a bin has magnitude 1. */
-#ifndef SMP_KERNELS_SPECTROGRAM_H
-#define SMP_KERNELS_SPECTROGRAM_H
+#ifndef SMP_KERNELS_MATMUL_SPECTROGRAM_H
+#define SMP_KERNELS_MATMUL_SPECTROGRAM_H
 
 #include "matmul/matmul.h"
 
@@ -28,8 +28,8 @@ typedef struct smp_spectrogram_params {
     float scale, offset;
 } smp_spectrogram_params;
 
-/* io->table: the colour map (red, green, blue, 0..255), then the rows of cosines and sines, filled up with rows of
- * zeros to whole steps of a GPU's tiles. */
+/* io->table: the colour map (red, green, blue, 0..255), then the rows of cosines and sines, with rows of zeros up to
+ * whole steps of a GPU's tiles. */
 SMP_HOST_DEVICE const float *smp_spectrogram_map(const smp_io *io)
 {
     return (const float *)io->table;
@@ -43,13 +43,13 @@ SMP_HOST_DEVICE int64_t smp_spectrogram_rows(int64_t size)
     return (size + SMP_MATMUL_DEPTH - 1) / SMP_MATMUL_DEPTH * SMP_MATMUL_DEPTH;
 }
 
-/* The sample of the sound that is frame x's n-th; outside 0..frames-1 it is silence. */
+/* The sound's sample that is the n-th of frame x; silence outside 0..frames-1. */
 SMP_HOST_DEVICE int64_t smp_spectrogram_at(const smp_spectrogram_params *p, int64_t x, int64_t n)
 {
     return x * p->hop - p->size / 2 + n;
 }
 
-/* The rows of the picture among y0 .. y1-1 that are channel c's, as its bins *low .. *high-1; low >= high: none. */
+/* The bins *low .. *high-1 of channel c that rows y0 .. y1-1 of the picture show; low >= high: none. */
 SMP_HOST_DEVICE void smp_spectrogram_bins(const smp_spectrogram_params *p, int c, int64_t y0, int64_t y1, int64_t *low,
                                           int64_t *high)
 {
@@ -62,7 +62,7 @@ SMP_HOST_DEVICE int64_t smp_spectrogram_row(const smp_spectrogram_params *p, int
     return (int64_t)(c + 1) * p->bins - 1 - bin;
 }
 
-/* 0..1; NaN where a sample was. */
+/* 0..1; NaN where a sample is NaN. */
 SMP_HOST_DEVICE float smp_spectrogram_level(float re, float im, const smp_spectrogram_params *p)
 {
     const float power = fmaf(re, re, im * im);
@@ -72,7 +72,7 @@ SMP_HOST_DEVICE float smp_spectrogram_level(float re, float im, const smp_spectr
     return smp_one_nan(level);
 }
 
-/* The colour of a level: where its red is in the map. */
+/* The colour of a level: the index of its red in the map. */
 SMP_HOST_DEVICE int smp_spectrogram_color(float level)
 {
     return 3 * smp_to_u8(level * (SMP_SPECTROGRAM_COLORS - 1));

@@ -1,10 +1,10 @@
 /* histogram on the CPU.
  *   naive  sample by sample into the result: the definition. Equal neighbours wait for each other's store.
- *   tiled  several tables of 32-bit counters, neighbours in different ones, so that runs of one value do not serialise;
- *          bytes are fetched eight a load, other samples turned into bin numbers by a vectorised loop first. Histograms
+ *   tiled  several tables of 32-bit counters, neighbours in different ones, so that runs of one value do not serialise.
+ *          Bytes are loaded eight at a time; a vectorised loop first turns other samples into bin numbers. Histograms
  *          too large for several tables in the first-level cache are counted directly. Many bytes of one plane are
- *          counted two at a time where that cache holds a table of pairs in bytes, which passes what it cannot hold on
- * to a table of words. Counting is bound by one increment a cycle or less, not by memory. */
+ *          counted two at a time where that cache holds a table of pairs in bytes, which overflows into a table of
+ *          words. The limit is one increment a cycle or less, not memory. */
 #include <string.h>
 #include <unistd.h>
 
@@ -31,21 +31,21 @@ SMP_CPU_KERNEL(histogram_naive)
 enum { CHUNK = 256 };                          /* pixels turned into bin numbers at a time */
 static const int64_t ROUND = (int64_t)1 << 31; /* pixels after which 32-bit counters are emptied */
 
-/* Tables whose number is the plane modulo planes; `bins` counters each, and one for NaN. */
+/* Tables, a multiple of planes; `bins` counters each, and one for NaN. */
 typedef struct partial {
     uint32_t *tables;
     int64_t pitch;
     int32_t bins, planes;
-    int32_t codes;    /* counters hold code values, to be put into bins when emptied */
+    int32_t codes;    /* counters are by code value; emptying them sorts into bins */
     int32_t in_pairs; /* bytes are counted by pairs of neighbours */
     int64_t pending;  /* pixels */
-    /* Counters of unordered pairs of bytes, a row for each larger one, and how often each of them began anew; they lie
-     * after the tables. Worked out one from the other, each increment would take two instructions more. */
+    /* Counters of unordered pairs of bytes, a row for each larger one, and how often each wrapped around, after the
+     * tables. Two pointers: deriving one from the other would cost two instructions an increment. */
     uint32_t *wraps;
     uint8_t *pairs;
 } partial;
 
-/* Moves what pairs hold into two tables of single bytes. */
+/* Moves the counts of pairs into two tables of single bytes. */
 static void empty_pairs(partial *t)
 {
     uint32_t *restrict wraps = t->wraps, *restrict low = t->tables, *restrict high = t->tables + t->pitch;
@@ -91,7 +91,7 @@ static void partial_start(partial *t, void *scratch, int32_t bins, int32_t plane
         memset(t->wraps, 0, SMP_HISTOGRAM_PAIRS * (sizeof(uint32_t) + sizeof(uint8_t)));
 }
 
-/* n bytes, a multiple of `channels`, beginning with channel 0. channels is a constant after inlining: blocks of
+/* Counts n bytes, a multiple of `channels`, from channel 0 on. channels is a constant after inlining: blocks of
  * `channels` eight-byte words hold whole pixels, and each byte's table is known. */
 SMP_INLINE void count_bytes_of(uint32_t *restrict tables, int64_t pitch, const uint8_t *restrict p, int64_t n,
                                const int channels)
@@ -117,12 +117,12 @@ SMP_INLINE void count_bytes_of(uint32_t *restrict tables, int64_t pitch, const u
 
 enum {
     PAIRED = 128, /* pairs whose counters are found at a time */
-    /* Bytes from them to those that are asked for: left to itself a Zen 5 waits for a quarter of the time. */
+    /* Prefetch distance in bytes: without it a Zen 5 waits for a quarter of the time. */
     AHEAD = 2048
 };
 
 /* Counts these pairs where many are equal to the next: a run of equal bytes, whose increments would wait for each
- * other, takes a table apart. */
+ * other, goes to a separate table. */
 static void count_repeated(partial *t, const uint16_t *restrict at, const uint8_t *restrict p, int32_t same)
 {
     uint32_t *restrict wraps = t->wraps, *restrict runs = t->tables;
@@ -144,9 +144,9 @@ static void count_repeated(partial *t, const uint16_t *restrict at, const uint8_
     }
 }
 
-/* The same for one plane, by pairs of neighbours: half as many increments. Which of the two comes first does not
- * matter, so that counters of pairs of bytes fit a first-level cache. Not inlined: where the tables are laid out, gcc
- * would work one pointer out from the other. */
+/* The same for one plane, by pairs of neighbours: half as many increments. Their order does not matter, so that the
+ * counters of pairs fit a first-level cache as bytes. Not inlined: where the layout of the tables is known, gcc would
+ * derive one pointer from the other. */
 __attribute__((noinline)) static void count_pairs(partial *t, const uint8_t *restrict p, int64_t n)
 {
     uint32_t *restrict wraps = t->wraps;
@@ -162,7 +162,7 @@ __attribute__((noinline)) static void count_pairs(partial *t, const uint8_t *res
             const uint16_t a = pair & 255, b = pair >> 8, most = a > b ? a : b, least = a > b ? b : a;
             at[k] = (uint16_t)((uint16_t)(most * (most + 1)) / 2 + least); /* row `most` of a triangle */
         }
-        for (int32_t k = 0; k < PAIRED; k++) { /* not in `at`, which has just been written */
+        for (int32_t k = 0; k < PAIRED; k++) { /* does not wait for `at`, which was just written */
             uint16_t pair, next;
             memcpy(&pair, p + i + 2 * k, sizeof pair);
             memcpy(&next, p + i + 2 * k + 2, sizeof next);
@@ -202,7 +202,7 @@ static void count_bytes(partial *t, const uint8_t *p, int64_t n)
     }
 }
 
-/* Bin numbers of n samples; the kind of picture is a constant of each loop. */
+/* Bin numbers of n samples; the kind of picture is a constant in each loop. */
 SMP_INLINE void find_bins(int32_t *restrict bin, const float *restrict v, int64_t n, float white,
                           const smp_histogram_params *p)
 {
@@ -217,7 +217,7 @@ SMP_INLINE void find_bins(int32_t *restrict bin, const float *restrict v, int64_
             bin[i] = smp_histogram_bin(v[i], 65535.f, p);
 }
 
-/* n (at most CHUNK) pixels at `from`; counts in tables, or straight in the result when t is null. */
+/* Counts n (at most CHUNK) pixels at `from` in tables, or directly in the result when t is null. */
 static void count_pixels(partial *t, const smp_io *io, const smp_histogram_params *p, const void *from, int64_t n)
 {
     float row[CHUNK * SMP_MAX_CHANNELS], luma[CHUNK], *v = p->colours ? luma : row;
@@ -250,8 +250,8 @@ static void count_pixels(partial *t, const smp_io *io, const smp_histogram_param
     }
 }
 
-/* Whether n bytes of one plane are better counted by pairs. A Zen 3, which has 32 KB, increments bytes in memory at
- * half the rate of words, wherever they lie. */
+/* Whether to count n bytes of one plane by pairs. A Zen 3, with 32 KB, increments bytes in memory at half the rate of
+ * words. */
 static int pays_in_pairs(int64_t n)
 {
     enum { FITTING = 48 << 10 };
@@ -275,7 +275,7 @@ SMP_CPU_KERNEL(histogram_tiled)
     partial t;
     if (tables)
         partial_start(&t, scratch, bytes ? 256 : p->bins, smp_histogram_planes(p, in->channels), bytes, in_pairs);
-    /* Rows that follow each other without a gap are one long row: sound, above all. */
+    /* Packed rows are one long row: sound, above all. */
     const int joined = in->stride == in->width * pixel_bytes;
     const int64_t width = joined ? in->width * (y1 - y0) : in->width, step = bytes ? ROUND / SMP_MAX_CHANNELS : CHUNK;
     for (int64_t y = y0; y < y1; y += joined ? y1 - y0 : 1)

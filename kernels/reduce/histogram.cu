@@ -1,14 +1,14 @@
-/* histogram on GPUs, and the counting of every stage that needs one (percentiles, equalize, levels, threshold).
- *   naive    one 64-bit atomic in global memory a sample. They go to the second-level cache, where those of one address
- *            wait for each other: a dark picture is slowest.
+/* histogram on GPUs, and the counts of every stage that needs one (percentiles, equalize, levels, threshold).
+ *   naive    one 64-bit atomic in global memory a sample. The second-level cache executes them, and those on one
+ *            address wait for each other: a dark picture is slowest.
  *   tiled    a histogram a block in shared memory, added to the result at its end. Lanes that meet different counters
  *            of one bank still wait for each other; the trace counts it as conflicts of shared atomics.
  *   private  in histogram_private.cu: a counter for each bank, so that no lane waits.
- * An atomicAdd(p, 1) whose result nobody uses costs nothing extra when lanes meet in one counter, so that smooth and
- * constant pictures are no worse than noise.
+ * An atomicAdd(p, 1) without use of its result costs nothing extra when lanes meet in one counter, so that smooth and
+ * constant pictures are no slower than noise.
  *
- * A histogram too large for shared memory (65536 bins) is cut into gridDim.y parts: each reads all and counts its own.
- * The grid's x shares out the picture. Counters have 32 bits: a block sees fewer than 2^32 samples. */
+ * A histogram too large for shared memory (65536 bins) is cut into gridDim.y parts: each reads all samples and counts
+ * its own. The grid's x divides the picture. Counters have 32 bits: a block sees fewer than 2^32 samples. */
 #include "reduce/histogram_shared.cuh"
 
 /* ---------------------------------------------------------------------------------------------- naive */

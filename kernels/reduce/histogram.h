@@ -1,15 +1,15 @@
-/* histogram: how often each value occurs. Parameters, the rule that puts a value into a bin, and the kernels; stages
- * that adjust a picture to its histogram (equalize, levels, threshold) and percentiles count with the same kernels:
- * their own kernel parameter struct begins with smp_histogram_params.
+/* histogram: how often each value occurs. Parameters, the rule that assigns a value to a bin, and the kernels. Stages
+ * that adjust a picture to its histogram (equalize, levels, threshold) and percentiles use the same kernels: their own
+ * kernel parameters begin with smp_histogram_params.
  *
  * Result (SMP_RESULT_COUNTS): uint64_t [planes][bins + 1]; the last of a plane counts NaN.
  *
- * Which bin must not depend on how the samples are stored: code values of 8 and 16 bits are rounded as the last store
- * would round them, then bin = code * bins / 2^8 (or 2^16) in integers. Float samples: bin = trunc((v - low) * scale),
- * each operation rounded to f32; the bins cover 0..1 for pictures and -1..1 for sound. What lies outside counts in the
- * first and the last bin, 1 itself in the last. */
-#ifndef SMP_KERNELS_HISTOGRAM_H
-#define SMP_KERNELS_HISTOGRAM_H
+ * The bin must not depend on how samples are stored: code values of 8 and 16 bits are rounded as the last store would
+ * round them, then bin = code * bins / 2^8 (or 2^16) in integers. Float samples: bin = trunc((v - low) * scale), each
+ * operation rounded to f32; the bins cover 0..1 for pictures and -1..1 for sound. Values outside count in the first and
+ * the last bin, 1 itself in the last. */
+#ifndef SMP_KERNELS_REDUCE_HISTOGRAM_H
+#define SMP_KERNELS_REDUCE_HISTOGRAM_H
 
 #include "lib/cpu_kernel.h"
 #include "lib/tuning.h"
@@ -57,8 +57,8 @@ SMP_HOST_DEVICE int32_t smp_histogram_bin(float v, float white, const smp_histog
     return v == v ? bin : p->bins;
 }
 
-/* The weighted sum of a pixel's first `colours` channels. `most`: at least that many, a constant, so that GPUs unroll
- * the loop and keep the pixel in registers. */
+/* The weighted sum of a pixel's first `colours` channels. `most`: a constant at least as large, so that GPUs unroll the
+ * loop and keep the pixel in registers. */
 SMP_HOST_DEVICE float smp_histogram_luma_of(const float *pixel, const smp_histogram_params *p, const int32_t most)
 {
     float sum = p->weights[0] * pixel[0];
@@ -72,13 +72,13 @@ SMP_HOST_DEVICE float smp_histogram_luma(const float *pixel, const smp_histogram
     return smp_histogram_luma_of(pixel, p, p->colours);
 }
 
-/* The tiled CPU kernel keeps several tables of 32-bit counters, so that equal neighbours count in different ones. */
+/* The tiled CPU kernel has several tables of 32-bit counters, so that equal neighbours count in different ones. */
 enum {
     SMP_HISTOGRAM_SPREAD = 8,            /* neighbouring samples that count in different tables, at least */
     SMP_HISTOGRAM_MAX_BINS = 1024,       /* the most bins for which that many tables are kept */
     SMP_HISTOGRAM_PAD = 16,              /* entries between tables, so that they start in different cache sets */
     SMP_HISTOGRAM_PAIRS = 256 * 257 / 2, /* of bytes, in any order */
-    SMP_HISTOGRAM_PAIRS_FROM = 1 << 19   /* pixels of a call from which counting pairs repays emptying them */
+    SMP_HISTOGRAM_PAIRS_FROM = 1 << 19   /* pixels of a call from which pairs are worth emptying */
 };
 
 /* Tables for `planes` histograms: a multiple of planes. */
@@ -87,7 +87,7 @@ SMP_HOST_DEVICE int32_t smp_histogram_tables(int32_t planes)
     return planes * ((SMP_HISTOGRAM_SPREAD + planes - 1) / planes);
 }
 
-/* Bytes are counted by code value and put into bins at the end, all else by bin. */
+/* u8 is counted by code value and sorted into bins at the end, other formats by bin. */
 SMP_HOST_DEVICE int32_t smp_histogram_by_code(const smp_histogram_params *p, int32_t format)
 {
     return format == SMP_U8 && !p->colours;
@@ -111,7 +111,7 @@ SMP_HOST_DEVICE int32_t smp_histogram_counters(const smp_histogram_params *p, in
 {
     return smp_histogram_by_code(p, format) ? 256 * channels : smp_histogram_planes(p, channels) * (p->bins + 1);
 }
-/* How many a block keeps when the histogram is cut into `parts`, each counted by blocks of its own. */
+/* Counters of a block when the histogram is cut into `parts`, each counted by blocks of its own. */
 SMP_HOST_DEVICE int32_t smp_histogram_part(int32_t counters, int32_t parts)
 {
     return (counters + parts - 1) / parts;

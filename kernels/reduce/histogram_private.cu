@@ -1,26 +1,26 @@
-/* histogram on GPUs, variant private (the others: histogram.cu).
- *   copies  of the block's histogram side by side, h[counter * copies + lane % copies]. With 32 every lane has a bank
- *           to itself: no conflict, whatever the picture. 256 counters take 32 KB so. Fewer copies where that many do
- *           not fit, one where need be. 16 bytes a load, neighbouring blocks in neighbouring places; the first loads
- *           are under way while the counters are cleared. The bound is memory: 13 samples a clock and SM are what an
- *           H100's brings, and a byte takes three instructions (permute, multiply, atomic), of which it issues 128 a
- *           clock and counts 32.
- *   parts   for a histogram too large for shared memory (65536 bins): it is cut into gridDim.y parts, each of which
- *           reads all, half of it from the second-level cache, and counts its own. What is another's goes into a
- *           counter that nobody reads: a branch would cost more. */
+/* histogram on GPUs, variant private (histogram.cu compares the variants).
+ *   copies  Interleaved copies of the block's histogram, h[counter * copies + lane % copies]. With 32 every lane has a
+ *           bank to itself: no conflict in any picture. 256 counters so take 32 KB. There are fewer copies where 32 do
+ *           not fit, down to one. 16 bytes a load, neighbouring blocks in neighbouring places; the first loads are in
+ *           flight while the counters are cleared. Memory is the limit: an H100's delivers 13 samples a clock and SM,
+ *           and a byte takes three instructions (permute, multiply, atomic), of which an SM issues 128 a clock and
+ *           counts 32.
+ *   parts   A histogram too large for shared memory (65536 bins) is cut into gridDim.y parts. Each reads all samples,
+ *           half of them from the second-level cache, and counts its own. Other parts' samples go to a counter that
+ *           nobody reads: a branch would cost more. */
 #include "lib/warp_control.cuh"
 #include "reduce/histogram_shared.cuh"
 
-/* Counts every sample of a 16-byte word in its channel's histogram. CODES: by code value. PARTS: the block keeps a part
- * of the histogram, without copies. In words of three channels the channel of the first sample is one of three, always
- * the same for a thread whose words lie a multiple of three apart. */
+/* Counts every sample of a 16-byte vector in its channel's histogram. CODES: by code value. PARTS: the block has a part
+ * of the histogram, without copies. With three channels the channel of a vector's first sample varies, but is constant
+ * for a thread whose vectors are a multiple of three apart. */
 template <typename T, int C, bool CODES, bool PARTS> struct histogram_words {
     typedef smp_vector_row<T, 1> unit;
     const smp_io &io;
     const smp_histogram_params &p;
     unsigned *counters;
     unsigned pitch, count; /* bytes from a counter to the next; counters of the part */
-    unsigned plane[C];     /* of a word's samples 0 .. C-1: bytes to the counters of its channel; of parts, counters */
+    unsigned plane[C];     /* by sample 0 .. C-1 of a vector: bytes (with PARTS: counters) to its channel */
 
     SMP_DEVICE_MEMBER histogram_words(const smp_io &io_, const smp_histogram_params &p_,
                                       const histogram_shared &partial)
@@ -39,8 +39,7 @@ template <typename T, int C, bool CODES, bool PARTS> struct histogram_words {
     {
         return CODES ? 256u : (unsigned)p.bins + 1;
     }
-    /* The same value; that it follows from parameters is hidden, for the compiler would work it out for each sample
-     * anew. */
+    /* The same value, whose origin is hidden: the compiler would compute it again for each sample. */
     SMP_DEVICE_MEMBER unsigned kept(unsigned v) const
     {
         return v | (unsigned)(io.in.height >> 63);
@@ -98,18 +97,18 @@ template <typename T, int C> struct histogram_lumas {
     }
 };
 
-/* What a thread counts of the picture: of a block's tiles of AT_ONCE units a thread, units that lie as many apart as it
- * has threads, so that a block reads whole tiles. AHEAD: the next loads begin before the last are counted, for atomics
- * queue, and loads behind them would wait too. */
+/* A thread's samples: AT_ONCE units of each of its block's tiles, a block's threads apart, so that a block reads whole
+ * tiles. AHEAD: the next loads start before the last are counted, because loads behind queued atomics would wait too.
+ */
 template <typename T, int C, typename UNIT, int AT_ONCE, bool AHEAD> struct histogram_stream {
     static constexpr uint32_t samples = UNIT::words * UNIT::word;
     const char *start;
     int64_t stride;
     smp_row_split<T, C> cut;
     smp_walk walk;                /* by tiles, from the last unit of one to the first of the next */
-    smp_step apart;               /* units of a tile */
+    smp_step apart;               /* from a unit of a tile to the next */
     uint32_t row_step, row_apart; /* the same in a single row */
-    unsigned have;                /* a bit for each unit that is there */
+    unsigned have;                /* a bit for each unit that exists */
     UNIT units[AT_ONCE];
 
     template <bool ONE_ROW> SMP_DEVICE_MEMBER void load()
@@ -137,14 +136,14 @@ template <typename T, int C, typename UNIT, int AT_ONCE, bool AHEAD> struct hist
     template <bool ONE_ROW, typename COUNT>
     SMP_DEVICE_MEMBER void count_rows(const smp_io &io, const COUNT &count, histogram_shared &partial)
     {
-        const uint32_t thread = histogram_thread(), threads = histogram_threads(), turn = gridDim.x * threads;
+        const uint32_t thread = histogram_thread(), threads = histogram_threads(), stride_x = gridDim.x * threads;
         const uint32_t rows = ONE_ROW ? 1 : (uint32_t)io.out.rows;
         const char *const first = start;
         have = 0;
         if (cut.groups) {
             const uint32_t across = cut.groups * (smp_vector_row<T, C>::words / UNIT::words);
             const uint32_t begin = blockIdx.x * threads * AT_ONCE + thread;
-            row_step = (turn - threads) * AT_ONCE + threads;
+            row_step = (stride_x - threads) * AT_ONCE + threads;
             row_apart = threads;
             if (ONE_ROW) {
                 walk.k = begin;
@@ -158,7 +157,7 @@ template <typename T, int C, typename UNIT, int AT_ONCE, bool AHEAD> struct hist
         partial.clear();
         if (cut.singles) {
             smp_walk single;
-            single.start(blockIdx.x * threads + thread, turn, cut.singles, rows);
+            single.start(blockIdx.x * threads + thread, stride_x, cut.singles, rows);
 #pragma unroll 1
             for (; single.more(); single.next())
                 count.add_single(cut.single(first + single.y * stride, single.k), partial);
@@ -181,7 +180,7 @@ template <typename T, int C, typename UNIT, int AT_ONCE, bool AHEAD> struct hist
         }
     }
 
-    /* Counts all. The first loads are under way while the counters are cleared. */
+    /* Counts all. The first loads are in flight while the counters are cleared. */
     template <typename COUNT>
     SMP_DEVICE_MEMBER void run(const smp_io &io, const COUNT &count, histogram_shared &partial)
     {
@@ -198,7 +197,7 @@ template <typename T, int C, typename UNIT, int AT_ONCE, bool AHEAD> struct hist
     }
 };
 
-/* Counts channels apart, or their weighted sum. */
+/* Counts channels separately, or their weighted sum. */
 template <typename T, int C, bool PARTS>
 SMP_DEVICE void histogram_samples(const smp_io &io, const smp_histogram_params &p, histogram_shared &partial)
 {
@@ -214,7 +213,7 @@ SMP_DEVICE void histogram_sums(const smp_io &io, const smp_histogram_params &p, 
     stream.run(io, count, partial);
 }
 
-/* A kernel for each number of channels, so that it is short: the first blocks wait for its instructions. */
+/* A kernel for each number of channels keeps it short: the first blocks wait for its instructions. */
 template <typename T, int C> SMP_DEVICE void histogram_private(const smp_io &io, const smp_histogram_params &p)
 {
     SMP_SMEM_DYNAMIC(unsigned, shared);
@@ -297,7 +296,7 @@ template <typename T> SMP_DEVICE void histogram_parts(const smp_io &io, const sm
     partial.finish(io, p);
 }
 
-/* Bytes have 256 bins a channel, which always fit. */
+/* u8 has 256 bins a channel, which always fit. */
 SMP_KERNEL_BOUNDS(SMP_HISTOGRAM_THREADS, 1, histogram_parts_u16_u16, smp_histogram_params, io, p)
 {
     histogram_parts<uint16_t>(io, p);

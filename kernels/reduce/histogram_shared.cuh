@@ -1,6 +1,6 @@
-/* What the GPU kernels of histogram share: a block's counters in shared memory, and how a pixel is counted. */
-#ifndef SMP_KERNELS_HISTOGRAM_TALLY_CUH
-#define SMP_KERNELS_HISTOGRAM_TALLY_CUH
+/* What the GPU kernels of histogram share: a block's counters in shared memory, and how to count a pixel. */
+#ifndef SMP_KERNELS_REDUCE_HISTOGRAM_SHARED_CUH
+#define SMP_KERNELS_REDUCE_HISTOGRAM_SHARED_CUH
 
 #include "lib/vector_load.cuh"
 #include "reduce/histogram.h"
@@ -9,8 +9,7 @@ template <typename T> SMP_DEVICE int32_t histogram_bin(T v, float white, const s
 {
     if (smp_sample<T>::format == SMP_F32)
         return smp_histogram_bin(smp_value(v), white, &p);
-    return (int32_t)(((uint32_t)v * (uint32_t)p.bins) >>
-                     (sizeof(T) == 1 ? 8 : 16)); /* the same for whole code values */
+    return (int32_t)(((uint32_t)v * (uint32_t)p.bins) >> (sizeof(T) == 1 ? 8 : 16)); /* the same for integer code */
 }
 
 SMP_DEVICE unsigned histogram_thread()
@@ -23,7 +22,7 @@ SMP_DEVICE unsigned histogram_threads()
 }
 
 /* The counters of a block: those of the histogram from `first` on, each `copies` times, a power of two. Where the
- * histogram is cut into parts, one more behind them takes what other blocks count. */
+ * histogram is cut into parts, one more after them takes what other blocks count. */
 struct histogram_shared {
     unsigned *counters, *own; /* own: the copies that this thread adds to */
     unsigned first, count, copies;
@@ -39,14 +38,14 @@ struct histogram_shared {
 
     SMP_DEVICE_MEMBER void clear()
     {
-        typedef smp_pack<unsigned, 4> quad;
-        quad none;
+        typedef smp_pack<unsigned, 4> four;
+        four none;
         none.v[0] = none.v[1] = none.v[2] = none.v[3] = 0;
-        const unsigned all = count * copies, quads = all / 4;
-        for (unsigned i = histogram_thread(); i < quads; i += histogram_threads())
-            reinterpret_cast<quad *>(counters)[i] = none;
+        const unsigned all = count * copies, fours = all / 4;
+        for (unsigned i = histogram_thread(); i < fours; i += histogram_threads())
+            reinterpret_cast<four *>(counters)[i] = none;
         if (histogram_thread() < all % 4)
-            counters[quads * 4 + histogram_thread()] = 0;
+            counters[fours * 4 + histogram_thread()] = 0;
         if (gridDim.y > 1 && histogram_thread() == 0)
             counters[all] = 0;
         __syncthreads();
@@ -69,7 +68,7 @@ struct histogram_shared {
             atomicAdd(static_cast<unsigned long long *>(io.result) + slot, (unsigned long long)sum);
     }
 
-    /* Adds the block's counters to the result. Where there are copies, a thread takes four of a counter. */
+    /* Adds the block's counters to the result. With copies, a thread takes four of a counter. */
     SMP_DEVICE_MEMBER void finish(const smp_io &io, const smp_histogram_params &p)
     {
         __syncthreads();
@@ -80,16 +79,16 @@ struct histogram_shared {
             return;
         }
         const int shift = 29 - __clz((int)copies); /* threads a counter, as a power of two */
-        const unsigned each = 1u << shift, quads = count << shift;
-        for (unsigned i = thread; i - thread % 32 < quads; i += threads) { /* by whole warps */
+        const unsigned each = 1u << shift, fours = count << shift;
+        for (unsigned i = thread; i - thread % 32 < fours; i += threads) { /* whole warps iterate */
             unsigned sum = 0;
-            if (i < quads) {
+            if (i < fours) {
                 const smp_pack<unsigned, 4> four = reinterpret_cast<const smp_pack<unsigned, 4> *>(counters)[i];
                 sum = four.v[0] + four.v[1] + four.v[2] + four.v[3];
             }
             for (unsigned distance = each / 2; distance > 0; distance /= 2)
                 sum += __shfl_down_sync(~0u, sum, distance);
-            if (i < quads && (i & (each - 1)) == 0)
+            if (i < fours && (i & (each - 1)) == 0)
                 store(io, p, i >> shift, sum);
         }
     }
@@ -100,7 +99,7 @@ template <typename T, typename ADD>
 SMP_DEVICE void histogram_pixel(const T *in, const smp_io &io, const smp_histogram_params &p, const ADD &add)
 {
     if (p.colours) {
-        float sum = p.weights[0] * smp_value(in[0]); /* smp_histogram_luma() of samples where they are */
+        float sum = p.weights[0] * smp_value(in[0]); /* smp_histogram_luma() of samples in place */
 #pragma unroll 1
         for (int32_t c = 1; c < p.colours; c++)
             sum = sum + p.weights[c] * smp_value(in[c]);
@@ -117,7 +116,7 @@ struct histogram_add_shared {
     SMP_DEVICE_MEMBER void operator()(int32_t counter) const { partial->add((unsigned)counter); }
 };
 
-/* Pixel by pixel into the block's counters. */
+/* Counts pixel by pixel in the block's counters. */
 template <typename T>
 SMP_DEVICE void histogram_pixels(const smp_io &io, const smp_histogram_params &p, histogram_shared &partial)
 {

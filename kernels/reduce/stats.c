@@ -2,8 +2,8 @@
  *   naive  sample by sample, every lane's sums in memory: the definition.
  *   tiled  integers: exact sums in integer accumulators, one for each position of a block, so that no channel needs a
  *          shuffle; the pivot is applied to the totals. Floats: a block of 32 pixels is one vector operation a lane.
- *          What is not finite costs a second, masked pass over its chunk only.
- * Reads every byte once: memory bandwidth is the bound for 8 bits, conversion to double for floats. */
+ *          Only chunks with values that are not finite take a second, masked pass.
+ * Every byte is read once. The limit is memory bandwidth for 8 bits, conversion to double for floats. */
 #include <float.h>
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -111,8 +111,8 @@ INTEGER_TOTALS(byte_totals, uint8_t, uint16_t, uint16_t, uint32_t, 64)
 INTEGER_TOTALS(word_totals, uint16_t, uint32_t, uint32_t, uint64_t, 32)
 
 #ifdef __AVX2__
-/* byte_totals() of one channel, whose positions need not be kept apart: bytes are summed eight at a time and squares
- * two at a time. A chunk adds at most SMP_CHUNK / 8 squares to a 32-bit lane. */
+/* byte_totals() of one channel, whose positions need not be separate: bytes are summed eight at a time and squares two
+ * at a time. A chunk adds at most SMP_CHUNK / 8 squares to a 32-bit lane. */
 SMP_INLINE void grey_totals(totals *restrict t, const uint8_t *restrict p, int64_t n)
 {
     enum { WIDE = sizeof(__m256i) };
@@ -194,8 +194,8 @@ SMP_INLINE void integer_chunk(smp_stats_chunk *chunk, const smp_view *in, const 
 
 enum { SPAN = SMP_LANES };
 
-/* The chunk of n pixels in a row at p. masked: leave out what is not finite; otherwise 0 is returned when it met that.
- */
+/* The chunk of n pixels in a row at p. masked: leaves out values that are not finite. Otherwise it returns 0 when it
+ * meets one. */
 SMP_INLINE int float_chunk(smp_stats_chunk *chunk, const float *restrict p, int64_t n, const int channels,
                            const int masked)
 {

@@ -1,10 +1,10 @@
-/* stats on GPUs: one record a chunk (4096 pixels, view.h) and channel; the host folds the records. Within a chunk the
- * order of additions is given: 32 lanes that add their pixels in turn, then pairs of lanes at distance 16, 8, 4, 2, 1.
- *   naive        a thread a chunk and channel, straight from global memory, the lanes' sums in its local memory:
+/* stats on GPUs: one record a chunk (4096 pixels, view.h) and channel; the host folds the records. The order of
+ * additions in a chunk is fixed: 32 lanes add their pixels in order, then pairs of lanes at distance 16, 8, 4, 2, 1.
+ *   naive        a thread a chunk and channel, directly from global memory, the lanes' sums in its local memory:
  *                threads read far from each other, so that each access brings 32 bytes for one sample, and most of the
- *                GPU idles.
+ *                GPU is idle.
  *   interleaved  a warp a chunk and channel, a thread a lane; the lanes' sums are added in shared memory by the
- *                textbook's tree with a stride that doubles. The definition's distances halve, so lanes lie in
+ *                textbook tree with a doubling stride. The definition's distances halve, so lanes are stored in
  *                bit-reversed order: strides of 2, 4, ... 32 doubles conflict 2- to 16-way.
  *   tiled        the same with lanes in order: the stride is the distance, neighbours touch neighbours, no conflicts.
  *   shuffle      in stats_shuffle.cu: no shared memory, channels together, wide loads. */

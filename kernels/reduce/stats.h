@@ -1,17 +1,16 @@
 /* stats: count, extremes, sum and spread of the samples of a picture or a sound, per channel. The record of a chunk and
  * the arithmetic that every device repeats. Kernel parameters: smp_histogram_params, for the launch that counts for
- * percentiles; the launch that makes leaves needs none.
+ * percentiles; the launch that makes chunks needs none.
  *
- * Result (SMP_RESULT_CHUNKS): smp_stats_chunk [chunks][channels]; leaves and lanes as the end of view.h says. Inside
- * a chunk, sums are of d = v - pivot in double, where the pivot is the chunk's first sample of that channel (0 when
- * that is not finite): a lane adds d to one sum and d * d, rounded, to another. Samples that are not finite add
- * nothing.
+ * Result (SMP_RESULT_CHUNKS): smp_stats_chunk [chunks][channels]; for chunks and lanes see the end of view.h. In a
+ * chunk, sums are of d = v - pivot in double, where the pivot is the chunk's first sample of that channel (0 when that
+ * is not finite): a lane adds d to one sum and d * d, rounded, to another. Samples that are not finite add nothing.
  *
- * Why a pivot: the sum of squares about the mean is then squares - sum^2 / n, and since the pivot is one of the samples
- * that subtraction loses at most a factor n + 1 of precision, however far the values lie from 0. Why double: for code
- * values of 8 and 16 bits every sum is an exact integer below 2^53, so that integer loops give the same bytes. */
-#ifndef SMP_KERNELS_STATS_H
-#define SMP_KERNELS_STATS_H
+ * Why a pivot: the sum of squares about the mean is then squares - sum^2 / n. The pivot is one of the samples, so that
+ * subtraction loses at most a factor n + 1 of precision, however far the values are from 0. Why double: for code values
+ * of 8 and 16 bits every sum is an exact integer below 2^53, so that integer loops give the same bytes. */
+#ifndef SMP_KERNELS_REDUCE_STATS_H
+#define SMP_KERNELS_REDUCE_STATS_H
 
 #include "reduce/histogram.h"
 
@@ -41,7 +40,7 @@ SMP_HOST_DEVICE smp_stats_chunk smp_stats_close(int64_t count, float pivot, doub
         double spread = squares - sum * sum / (double)count;
         chunk.sum = (double)pivot * (double)count + sum;
         chunk.squares = spread > 0. ? spread : 0.;
-        chunk.min = min + 0.f; /* -0 and 0 compare equal: which one came first must not show */
+        chunk.min = min + 0.f; /* -0 and 0 compare equal: the result must not show which came first */
         chunk.max = max + 0.f;
     }
     return chunk;
@@ -58,7 +57,7 @@ SMP_HOST_DEVICE smp_stats_chunk smp_stats_join(smp_stats_chunk a, smp_stats_chun
     return both;
 }
 
-/* The record of a chunk of whole code values from their own sums: exact, so that it is the same. */
+/* The record of a chunk of integer code values from their own sums: exact, and so the same. */
 SMP_HOST_DEVICE smp_stats_chunk smp_stats_close_codes(int64_t count, int32_t pivot, int64_t sum, int64_t squares,
                                                       int32_t min, int32_t max)
 {

@@ -1,17 +1,17 @@
-/* What the GPU kernels of stats share: where a chunk's pixels lie, and what a lane keeps of them. */
-#ifndef SMP_KERNELS_STATS_CHUNK_CUH
-#define SMP_KERNELS_STATS_CHUNK_CUH
+/* What the GPU kernels of stats share: the pixels of a chunk, and a lane's results. */
+#ifndef SMP_KERNELS_REDUCE_STATS_CHUNK_CUH
+#define SMP_KERNELS_REDUCE_STATS_CHUNK_CUH
 
 #include "lib/gpu_kernel.h"
 #include "reduce/stats.h"
 
-/* a / b of numbers that are not negative; by 32 bits where they do, for divisions by 64 take longer than a load. */
+/* a / b of numbers that are not negative, in 32 bits where they fit: 64-bit divisions take longer than a load. */
 SMP_DEVICE int64_t stats_quotient(int64_t a, int64_t b)
 {
     return (uint64_t)(a | b) >> 32 ? a / b : (int64_t)((uint32_t)a / (uint32_t)b);
 }
 
-/* Leaf number `index` of the launch: `rows` rows of `across` pixels. Rows that lie end to end are one. */
+/* Chunk number `index` of the launch: `rows` rows of `across` pixels. Packed rows are one. */
 struct stats_chunk {
     const char *start;
     int64_t stride;
@@ -23,7 +23,7 @@ struct stats_chunk {
         const int64_t chunks = smp_chunks_across(io.in.width), down = stats_quotient(index, chunks);
         return find(io, index - down * chunks, down);
     }
-    /* By its place: leaves to the left of it, leaves above it in the launch. */
+    /* By its place: chunks to the left of it, chunks above it in the launch. */
     SMP_DEVICE_MEMBER bool find(const smp_io &io, int64_t left, int64_t above)
     {
         const int64_t chunk_rows = io.in.width > SMP_CHUNK / 2 ? 1 : smp_chunk_rows(io.in.width);
@@ -50,7 +50,7 @@ struct stats_chunk {
 /* Pixels first, first + step, ... of a chunk, without divisions in the loop. */
 struct stats_walk {
     const char *at;
-    int64_t step, wrap; /* bytes to the next pixel; more from behind the end of a row */
+    int64_t step, wrap; /* bytes to the next pixel; more of them at the end of a row */
     int32_t x, across, step_x;
 
     SMP_DEVICE_MEMBER void start(const stats_chunk &chunk, int32_t first, int32_t every)
@@ -73,7 +73,7 @@ struct stats_walk {
     }
 };
 
-/* What one lane, or several, found in one channel. */
+/* The results of one lane or several in one channel. */
 struct stats_sums {
     double sum, squares;
     float min, max;
@@ -96,7 +96,7 @@ struct stats_sums {
         max = finite && v > max ? v : max;
         count += finite;
     }
-    /* The same for a finite v; who calls it counts. Which of 0 and -0 is kept does not show: see smp_stats_close(). */
+    /* The same for a finite v; the caller counts it. Whether 0 or -0 is kept does not show: see smp_stats_close(). */
     SMP_DEVICE_MEMBER void add_finite(float v, float pivot)
     {
         const double d = (double)v - (double)pivot;

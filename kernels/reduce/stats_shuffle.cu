@@ -1,12 +1,12 @@
-/* stats on GPUs, variant shuffle (the others: stats.cu): a block of one warp a chunk, so that its place in the grid is
- * the chunk's place in the picture; no shared memory: lanes add through registers. Channels of a chunk are read
- * together, so that every byte is read once, by loads that leave the caches first. Memory is the bound: what is under
- * way is 2 to 4 KB a warp, and the instructions before a warp's first load count as much as those behind it
- * (dram__throughput). bytes, words  sums are exact in integers whatever their order: 16-byte loads, of bytes four added
- * an instruction, least and largest of two words. Pixels before and behind the 16-byte words of a row go singly. floats
- * each lane adds its own pixels in order, so neighbouring threads must hold neighbouring pixels: four bytes a thread,
- * many loads under way. Pixels of two and four channels come in one load. A group in which all are finite, as one
- * product a sample tells, needs no selections. */
+/* stats on GPUs, variant shuffle (stats.cu compares the variants): a block of one warp a chunk, so that its place in
+ * the grid is the chunk's place in the picture. No shared memory: lanes add through registers. Channels of a chunk are
+ * read together, every byte once, by streaming loads. Memory is the limit: a warp has 2 to 4 KB in flight, and
+ * instructions before its first load count as much as those after it (dram__throughput).
+ *   u8, u16  Integer sums are exact in any order: 16-byte loads, four bytes added an instruction, minimum and maximum
+ *   of two words. Pixels before and after the 16-byte vectors of a row are read one by one.
+ *   f32      Each lane adds its own pixels in order, so neighbouring threads must hold neighbouring pixels: four bytes
+ *            a thread, many loads in flight. Pixels of two and four channels come in one load. A group of finite
+ *            samples only, as one product a sample tells, needs no selections. */
 #include "lib/vector_load.cuh"
 #include "reduce/stats_chunk.cuh"
 
@@ -17,8 +17,8 @@ SMP_DEVICE void stats_shuffle_down(stats_sums &sums)
 #pragma unroll
     for (unsigned distance = SMP_LANES / 2; distance > 0; distance /= 2)
         sums.join(__shfl_down_sync(~0u, sums.sum, distance), __shfl_down_sync(~0u, sums.squares, distance),
-                   __shfl_down_sync(~0u, sums.min, distance), __shfl_down_sync(~0u, sums.max, distance),
-                   __shfl_down_sync(~0u, sums.count, distance));
+                  __shfl_down_sync(~0u, sums.min, distance), __shfl_down_sync(~0u, sums.max, distance),
+                  __shfl_down_sync(~0u, sums.count, distance));
 }
 
 /* The C samples of a pixel from `at` on. packed: in one load. */
@@ -45,8 +45,7 @@ template <typename T, int C> struct stats_lane {
     stats_sums sums[C];
     float pivot[C];
 
-    /* 0 * v is 0 unless v is not finite, so that one multiplication a sample finds out whether all can go the short
-     * way. */
+    /* 0 * v is 0 unless v is not finite: one multiplication a sample finds out whether the short path is valid. */
     template <int N> SMP_DEVICE_MEMBER void add(const stats_pixel<T, C> *pixels)
     {
 #pragma unroll
@@ -75,7 +74,7 @@ template <typename T, int C> struct stats_lane {
 };
 
 /* A warp's work on channels first .. first + C - 1 of a chunk, a lane's pixels in order. Where they follow each other,
- * the next AT_ONCE are under way while it adds the last. */
+ * the next AT_ONCE are in flight while it adds the last. */
 template <typename T, int C> SMP_DEVICE void stats_add_chunk(const stats_chunk &chunk, int first, bool packed)
 {
     constexpr int PIXEL = C * (int)sizeof(T), STEP = PIXEL * SMP_LANES;
@@ -174,8 +173,8 @@ SMP_DEVICE uint32_t stats_sum2(uint32_t halves, uint32_t c)
 #endif
 }
 
-/* Sums over bytes; a chunk's fit 32 bits. Least and largest in 16-bit halves: of the even bytes, and of the odd ones,
- * which as the high bytes of halves decide, whatever lies below them. */
+/* Sums over u8; a chunk's fit 32 bits. Minimum and maximum in 16-bit halves: of the even bytes, and of the odd ones,
+ * which as the high bytes of halves decide, whatever the low bytes are. */
 struct stats_bytes {
     typedef uint32_t wide;
     uint32_t sum, squares, least[2], most[2];
@@ -223,7 +222,7 @@ struct stats_bytes {
     }
 };
 
-/* Sums over 16-bit words. */
+/* Sums over u16. */
 struct stats_words {
     typedef unsigned long long wide;
     uint32_t sum, least, most; /* the last two in halves */
@@ -273,8 +272,7 @@ template <> struct stats_codes<uint16_t> {
     typedef stats_words sums;
 };
 
-/* C words of 32 bits, from word i of a group on, are sorted by channel with byte permutes: word c then holds channel c.
- */
+/* Byte permutes sort C words of 32 bits, from word i of a group on, by channel: word c then holds channel c. */
 template <int C> SMP_DEVICE void stats_sort(const smp_vector_row<uint16_t, C> &group, int i, uint32_t *words)
 {
     const uint32_t a = group.bits(i), b = C > 1 ? group.bits(i + 1) : 0;
@@ -365,7 +363,7 @@ template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups_end(con
                                   (int64_t)squares, (int32_t)least, (int32_t)most);
 }
 
-/* The groups of a chunk's one row: as many loads under way as registers allow. */
+/* The groups of a chunk's single row: as many loads in flight as registers allow. */
 template <typename T, int C, typename SUMS>
 SMP_DEVICE void stats_add_row(const stats_chunk &chunk, const smp_row_split<T, C> &cut, SUMS *sums)
 {
@@ -397,7 +395,7 @@ template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups(const s
 #pragma unroll
     for (int c = 0; c < C; c++)
         sums[c].clear();
-    if (chunk.rows == 1 && cut.singles <= SMP_LANES) { /* a pixel a lane, on its way with the groups */
+    if (chunk.rows == 1 && cut.singles <= SMP_LANES) { /* a pixel a lane, in flight with the groups */
         const bool mine = (uint32_t)lane < cut.singles;
         T single[C];
         if (mine) {
@@ -438,7 +436,7 @@ template <typename T, int C, typename SUMS> SMP_DEVICE void stats_groups(const s
 
 /* ---------------------------------------------------------------------------------------------- shuffle */
 
-/* The block's chunks, one below the other, in all C channels. */
+/* The block's chunks, which are below each other, in all C channels. */
 template <int C> SMP_DEVICE void stats_channels(const smp_io &io, const float *)
 {
     stats_chunk chunk;
@@ -452,8 +450,8 @@ template <int C, typename T> SMP_DEVICE void stats_channels(const smp_io &io, co
         stats_groups<T, C, typename stats_codes<T>::sums>(chunk);
 }
 
-/* A block of one warp a chunk (several, where the grid is lower than the picture); with more than four channels one a
- * channel, side by side so that they share what the caches hold. */
+/* A block of one warp a chunk (several, where the grid is lower than the picture). More than four channels have a block
+ * each, which run concurrently so that they share the caches. */
 template <typename T> SMP_DEVICE void stats_shuffle(const smp_io &io)
 {
     const T *format = nullptr;

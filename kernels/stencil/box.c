@@ -1,8 +1,8 @@
 /* box on the CPU.
  *   naive  two launches: box_rows into an f32 picture, box_columns out of it. The definition, sample by sample.
- *   tiled  one walk over column tiles. Small windows are added in registers; from BOX_SMALL on, log2(size) passes of
- *          doubling over rows that stay in cache make all windows at once, so that time hardly grows with the size.
- * From bytes to bytes: box_u8.c. */
+ *   tiled  one walk over column tiles. Small windows are added in registers. From BOX_SMALL on, log2(size) passes of
+ *          doubling over rows in cache make all windows at once, so that time hardly grows with the size.
+ * u8 into u8: box_u8.c. */
 #include "stencil/box.h"
 
 SMP_CPU_KERNEL(box_rows)
@@ -37,12 +37,12 @@ enum { BOX_SMALL = 9 }; /* windows up to this length are added in registers */
 typedef struct box_walk {
     const smp_box *box;
     float outside;
-    float *doubled; /* as many rows as the window */
-    float *sums;    /* step rows */
+    float *doubled; /* the rows of the window */
+    float *sums;    /* `step` rows */
     float *line[2];
 } box_walk;
 
-/* A block of `length` samples (1, 2, 4 or 8, a constant) added in pairs. */
+/* Adds a block of `length` samples (1, 2, 4 or 8, a constant) in pairs. */
 SMP_INLINE float box_block(const float *p, int64_t step, int length)
 {
     if (length == 1)
@@ -55,7 +55,7 @@ SMP_INLINE float box_block(const float *p, int64_t step, int length)
            ((p[4 * step] + p[5 * step]) + (p[6 * step] + p[7 * step]));
 }
 
-/* Windows of n samples (a constant up to BOX_SMALL) at distance `step`. */
+/* Window sums of n samples (a constant up to BOX_SMALL) `step` apart. */
 SMP_INLINE void box_windows(float *restrict to, const float *in, int64_t step, int64_t lanes, int n)
 {
     for (int64_t x = 0; x < (lanes & -STENCIL_LANES); x++) {
@@ -110,7 +110,7 @@ SMP_INLINE void box_add(float *to, const float *a, const float *restrict b, int6
         to[x] = a[x] + b[x];
 }
 
-/* Row windows of any size: one line doubles into the other. */
+/* Row sums of any size: one line doubles into the other. */
 static void box_across(float *restrict row, const box_walk *b, int channels, int64_t lanes)
 {
     const int32_t n = b->box->size;
@@ -134,7 +134,7 @@ static void box_across(float *restrict row, const box_walk *b, int channels, int
     }
 }
 
-/* Column windows of any size: sums of rows y .. y+rows-1 from the window, whose rows stay as they are. */
+/* Column sums of any size for rows y .. y+rows-1. The window stays as it is. */
 static void box_down(const stencil_walk *walk, const box_walk *b, int64_t lanes, int64_t rows)
 {
     const int32_t n = b->box->size;

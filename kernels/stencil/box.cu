@@ -1,11 +1,10 @@
 /* box on GPUs, in two launches with an f32 picture between.
- *   naive  each window is added sample by sample from global memory, in the order that box.h asks for: 2 size reads a
- *          result.
- *   tiled  a line, or a tile of columns, comes into shared memory once; then log2(size) rounds double the length of the
- *          sums that every place holds, a barrier between them, and each thread picks the blocks that its windows
- *          are made of. Quads in the column pass, single words in the row pass: no conflicts. The time grows with
- *          log2(size) and with the halo; windows that do not fit in 48 KB twice are added as naive does.
- *   warp   bytes and small odd sizes: one launch (box_warp.cu). The others as tiled. */
+ *   naive  adds each window sample by sample from global memory, in the order of box.h: 2 size reads a result.
+ *   tiled  brings a line, or a tile of columns, into shared memory once. Then log2(size) passes double the length of
+ *          the sums at every place, with a barrier between, and each thread adds the blocks of its windows. The column
+ *          pass accesses float4s, the row pass single words: no conflicts. Time grows with log2(size) and with the
+ *          halo. Windows that do not fit twice into 48 KB are added as in naive.
+ *   warp   u8 and small odd sizes: one launch (box_warp.cu). Otherwise as tiled. */
 #include "stencil/box.h"
 
 #include "stencil/stencil.cuh"
@@ -41,11 +40,11 @@ template <typename IN> SMP_DEVICE void box_rows_tile(const smp_io &io, const smp
     const int64_t x0 = (int64_t)blockIdx.x * SMP_BOX_ACROSS, left = stencil_samples(io.in) - x0;
     const int across = left < SMP_BOX_ACROSS ? (int)left : SMP_BOX_ACROSS, all = across + (n - 1) * channels;
     const int before = (int)smp_box_before(&box) * channels, skip = (4 - before % 4) % 4;
-    const int copy = (int)(smp_box_row_shared(&box, channels) / 8); /* floats of one of the two copies */
+    const int copy = (int)(smp_box_row_shared(&box, channels) / 8); /* floats of one copy */
     for (int64_t y = io.out.y0 + blockIdx.y; y < io.out.y0 + io.out.rows; y += gridDim.y) {
         float *from = shared, *to = shared + copy, sum[4] = {0, 0, 0, 0};
         stencil_bring<IN>(from, io.in, y, x0 - before - skip, skip + all, t, lanes, box.edge, outside);
-        int at = 0, have = skip + all; /* pixels that the sums hold; places that hold a block */
+        int at = 0, have = skip + all; /* pixels of a sum; places that hold a sum */
         for (int length = 1;; length *= 2) {
             __syncthreads();
             if (n & length) {
@@ -83,43 +82,43 @@ SMP_DEVICE void box_add4(stencil_float4 &to, const stencil_float4 &a, const sten
 SMP_DEVICE stencil_float4 box_between(const smp_view &in, int64_t y, int64_t x, int edge, float outside)
 {
     const int64_t n = stencil_samples(in), inside = stencil_border(y, in.height, edge);
-    stencil_float4 quad = stencil_float4_of(outside);
+    stencil_float4 four = stencil_float4_of(outside);
     if (inside < 0)
-        return quad;
+        return four;
     const float *row = smp_in<float>(in, inside);
     if (x + 4 <= n && (uintptr_t)row % 16 == 0)
         return stencil_load4(row + x);
     for (int i = 0; i < 4; i++)
-        quad.v[i] = x + i < n ? row[x + i] : 0.f;
-    return quad;
+        four.v[i] = x + i < n ? row[x + i] : 0.f;
+    return four;
 }
 
-enum { BOX_QUADS = SMP_BOX_COLUMNS / 4 }; /* of a row of the tile */
+enum { BOX_FLOAT4S = SMP_BOX_COLUMNS / 4 }; /* in a row of the tile */
 
-/* Column sums and means; grid: columns_grid() of src/stages/box.c. A thread has quad t % 8 of rows t / 8 and t / 8
+/* Column sums and means; grid: columns_grid() of src/stages/box.c. A thread has float4 t % 8 of rows t / 8 and t / 8
  * + 32. */
 template <typename OUT> SMP_DEVICE void box_columns_tile(const smp_io &io, const smp_box &box, stencil_float4 *shared)
 {
     const float outside = smp_box_flat(smp_outside(box.edge, box.fill, io.in.white), box.size);
     const int n = box.size, t = (int)threadIdx.x, lanes = (int)blockDim.x;
     const int64_t x0 = (int64_t)blockIdx.x * SMP_BOX_COLUMNS, end = io.out.y0 + io.out.rows;
-    const int64_t x = x0 + t % BOX_QUADS * 4;
+    const int64_t x = x0 + t % BOX_FLOAT4S * 4;
     unsigned clipped = 0;
     for (int64_t top = io.out.y0 + blockIdx.y * SMP_BOX_DOWN; top < end; top += gridDim.y * SMP_BOX_DOWN) {
         const int down = end - top < SMP_BOX_DOWN ? (int)(end - top) : SMP_BOX_DOWN;
-        const int size = down * BOX_QUADS; /* quads of results */
-        int have = (down + n - 1) * BOX_QUADS, at = 0;
-        stencil_float4 *from = shared, *to = shared + (SMP_BOX_DOWN + n - 1) * BOX_QUADS, sum[2];
+        const int size = down * BOX_FLOAT4S; /* float4s of results */
+        int have = (down + n - 1) * BOX_FLOAT4S, at = 0;
+        stencil_float4 *from = shared, *to = shared + (SMP_BOX_DOWN + n - 1) * BOX_FLOAT4S, sum[2];
         sum[0] = sum[1] = stencil_float4_of(0.f);
         for (int i = t; i < have; i += lanes)
-            from[i] = box_between(io.in, top - smp_box_before(&box) + i / BOX_QUADS, x, box.edge, outside);
+            from[i] = box_between(io.in, top - smp_box_before(&box) + i / BOX_FLOAT4S, x, box.edge, outside);
         for (int length = 1;; length *= 2) {
             __syncthreads();
             if (n & length) {
 #pragma unroll
                 for (int i = 0; i < 2; i++)
                     if (t + i * lanes < size) {
-                        const stencil_float4 block = from[at * BOX_QUADS + t + i * lanes];
+                        const stencil_float4 block = from[at * BOX_FLOAT4S + t + i * lanes];
                         if (at)
                             box_add4(sum[i], sum[i], block);
                         else
@@ -129,9 +128,9 @@ template <typename OUT> SMP_DEVICE void box_columns_tile(const smp_io &io, const
             }
             if (2 * length > n)
                 break;
-            have -= length * BOX_QUADS;
+            have -= length * BOX_FLOAT4S;
             for (int i = t; i < have; i += lanes) {
-                const stencil_float4 a = from[i], b = from[i + length * BOX_QUADS];
+                const stencil_float4 a = from[i], b = from[i + length * BOX_FLOAT4S];
                 stencil_float4 both;
                 box_add4(both, a, b);
                 to[i] = both;
@@ -145,7 +144,7 @@ template <typename OUT> SMP_DEVICE void box_columns_tile(const smp_io &io, const
             if (t + i * lanes < size && x < stencil_samples(io.out)) {
                 for (int k = 0; k < 4; k++)
                     sum[i].v[k] = smp_box_mean(sum[i].v[k], n);
-                stencil_put4(io, smp_out<OUT>(io.out, top + (t + i * lanes) / BOX_QUADS), x, sum[i], &clipped);
+                stencil_put4(io, smp_out<OUT>(io.out, top + (t + i * lanes) / BOX_FLOAT4S), x, sum[i], &clipped);
             }
         __syncthreads();
     }

@@ -1,13 +1,13 @@
 /* box: the mean of size x size pixels. Parameters and the order in which samples are added.
  *
  * The definition, the same on every device and for every storage of the input: a window of n samples is cut into blocks
- * whose lengths are the powers of two in n, the shortest first (7 = 1, 2, 4); a block is added in pairs, pairs of pairs
- * and so on; block sums are added from the first to the last. Row windows first, then windows of n row sums down the
- * columns, all in f32, then one division by n * n. So sums of integers are exact up to 2^24 (8-bit pictures: sizes up
- * to 256), f32 sums lose at most a few last bits, and log2(n) passes of doubling make every window of a row: a large
- * box costs hardly more than a small one, although it runs on floats that running sums would spoil. */
-#ifndef SMP_KERNELS_BOX_H
-#define SMP_KERNELS_BOX_H
+ * whose lengths are the powers of two in n, the shortest first (7 = 1, 2, 4). A block is added in pairs, pairs of pairs
+ * and so on; block sums are added from the first to the last. Row windows come first, then windows of n row sums down
+ * the columns, all in f32, then one division by n * n. Sums of integers are so exact up to 2^24 (8-bit pictures: sizes
+ * up to 256), f32 sums lose at most a few last bits, and log2(n) passes of doubling make every window of a row: a large
+ * box costs hardly more than a small one, although running sums, which floats would spoil, are not used. */
+#ifndef SMP_KERNELS_STENCIL_BOX_H
+#define SMP_KERNELS_STENCIL_BOX_H
 
 #include "lib/tuning.h"
 #include "stencil/stencil.h"
@@ -27,7 +27,7 @@ typedef struct smp_box {
     float fill;   /* of `constant`: a fraction of full scale */
 } smp_box;
 
-/* Rows and columns before and after the middle: for even sizes one more before, as scipy.ndimage.uniform_filter. */
+/* Rows and columns before and after the middle. Even sizes have one more before, as in scipy.ndimage.uniform_filter. */
 SMP_HOST_DEVICE int64_t smp_box_before(const smp_box *box)
 {
     return box->size / 2;
@@ -42,7 +42,7 @@ SMP_HOST_DEVICE float smp_box_mean(float sum, int32_t size)
     return sum / ((float)size * (float)size);
 }
 
-/* The sum of a window whose samples all are v, added in the order above. */
+/* The sum of a window in which every sample is v, in the order above. */
 SMP_HOST_DEVICE float smp_box_flat(float v, int32_t n)
 {
     float total = 0;
@@ -57,7 +57,7 @@ SMP_HOST_DEVICE float smp_box_flat(float v, int32_t n)
     return total;
 }
 
-/* The sum of the window of n samples that begins at pixel (x, y) and goes on by (dx, dy). */
+/* The sum of the window of n samples from pixel (x, y) in steps of (dx, dy). */
 SMP_HOST_DEVICE float smp_box_sum(const smp_view *in, int64_t x, int64_t y, int dx, int dy, int c, int32_t n, int edge,
                                   float outside)
 {
@@ -80,7 +80,7 @@ SMP_HOST_DEVICE float smp_box_sum(const smp_view *in, int64_t x, int64_t y, int 
     return total;
 }
 
-/* Division of sums of bytes by d = size * size, size up to SMP_BOX_NARROW: the high half of a product, shifted. */
+/* Divides sums of bytes by d = size * size, size up to SMP_BOX_NARROW: the high half of a product, shifted. */
 typedef struct smp_box_divisor {
     uint16_t d, half, factor;
     int32_t shift;
@@ -100,7 +100,7 @@ SMP_HOST_DEVICE smp_box_divisor smp_box_divide_by(int32_t d)
 }
 
 /* A sum of d bytes divided by d, rounded to nearest, ties to even: what storing smp_box_mean() gives. A tie (d even)
- * chunks no remainder after adding d/2; then an odd mean steps down. */
+ * leaves no remainder after adding d/2; an odd mean is then one too large. */
 SMP_HOST_DEVICE uint8_t smp_box_mean_u16(uint16_t sum, smp_box_divisor by, int even)
 {
     const uint16_t s = (uint16_t)(sum + by.half);
@@ -110,8 +110,8 @@ SMP_HOST_DEVICE uint8_t smp_box_mean_u16(uint16_t sum, smp_box_divisor by, int e
     return (uint8_t)mean;
 }
 
-/* CPU scratch of the tiled walk: the window, its doubled rows, sums of a step, and two lines; or, from bytes to bytes,
- * three f32 lines, column sums and a flat row. */
+/* CPU scratch of the tiled walk: the window, its doubled rows, sums of a step, and two lines; or, from u8 to u8, three
+ * f32 lines, column sums and a row without borders. */
 SMP_HOST_DEVICE size_t smp_box_scratch(int32_t size, int channels)
 {
     int64_t reach = size - 1, step = smp_stencil_step(reach);
@@ -138,8 +138,7 @@ SMP_HOST_DEVICE uint32_t smp_box_column_shared(const smp_box *box)
 /* GPU: the kernels of box_warp.cu, one warp a strip: the largest size. */
 enum { SMP_BOX_WARP_SIZE = 15 };
 
-/* Whether they take this launch. Outside the picture they know zero, but no other value; places in a row have 32 bits.
- */
+/* Whether they take this launch. The border value must be zero; offsets in a row have 32 bits. */
 SMP_HOST_DEVICE int smp_box_warp(const smp_box *box, const smp_io *io)
 {
     const int channels = io->in.channels;
@@ -147,7 +146,7 @@ SMP_HOST_DEVICE int smp_box_warp(const smp_box *box, const smp_io *io)
            box->size >= 3 && box->size <= SMP_BOX_WARP_SIZE && (channels == 1 || channels == 3 || channels == 4) &&
            (box->edge != SMP_CONSTANT || box->fill == 0.f) && io->in.width * channels <= 1 << 30;
 }
-/* Output rows of a band: with the halo they are whole groups of rows. */
+/* Output rows of a band: with the halo, whole groups of rows. */
 SMP_HOST_DEVICE int smp_box_band(int size)
 {
     return SMP_BOX_BAND(size) - (size - 1);

@@ -1,11 +1,11 @@
-/* box from bytes to bytes: sums of integers are exact, so any order of adding gives the definition's value. Column sums
- * run down the picture (one row added, one taken away, whatever the size), row windows are added one by one up to size
- * 7 and double as everywhere above. Up to size SMP_BOX_NARROW all sums fit 16 bits and the mean is an integer division;
- * above, row windows are f32. */
+/* box from u8 to u8: sums of integers are exact, so any order gives the definition's value. Column sums run down the
+ * picture (one row added, one subtracted, for any size). Row windows are added one by one up to size 7 and double
+ * above. Up to size SMP_BOX_NARROW all sums fit 16 bits and the mean is an integer division; above, row windows are
+ * f32. */
 #include "stencil/box.h"
 #include "stencil/stencil_u8.h"
 
-/* Means of sums; the squares of even sizes have ties. */
+/* Means of sums; squares of even sizes have ties. */
 SMP_INLINE void box_mean_bytes(uint8_t *restrict to, const uint16_t *restrict sum, int64_t n, smp_box_divisor by,
                                int even)
 {
@@ -13,8 +13,8 @@ SMP_INLINE void box_mean_bytes(uint8_t *restrict to, const uint16_t *restrict su
         to[x] = smp_box_mean_u16(sum[x], by, even);
 }
 
-/* Means straight from column sums: for small boxes, size loads cost less than passes over lines. size: a constant after
- * inlining. */
+/* Means directly from column sums: in small boxes, `size` loads cost less than passes over lines. size: a constant
+ * after inlining. */
 SMP_INLINE void box_small_as(uint8_t *restrict to, const uint16_t *restrict column, int64_t channels, int64_t n,
                              smp_box_divisor by, const int size)
 {
@@ -27,7 +27,7 @@ SMP_INLINE void box_small_as(uint8_t *restrict to, const uint16_t *restrict colu
     }
 }
 
-/* 0, with nothing done, where the box is not small. */
+/* Returns 0, with nothing done, where the box is not small. */
 SMP_INLINE int box_small(uint8_t *restrict to, const uint16_t *restrict column, int64_t channels, int64_t n,
                          smp_box_divisor by, int64_t size)
 {
@@ -67,7 +67,7 @@ SMP_INLINE void double_f32(float *restrict to, const float *restrict a, int64_t 
         to[x] = a[x] + a[x + by];
 }
 
-/* Row windows: blocks of doubling length, added where the size has that bit. Returns the line that holds the sums. */
+/* Row windows: blocks of doubling length, added where the size has that bit. Returns the line of the sums. */
 #define BOX_ACROSS(NAME, TYPE, DOUBLE)                                                                                 \
     static const TYPE *NAME(TYPE *from, TYPE *to, TYPE *restrict sum, int32_t size, int64_t channels, int64_t n)       \
     {                                                                                                                  \
@@ -97,7 +97,7 @@ SMP_INLINE void double_f32(float *restrict to, const float *restrict a, int64_t 
 BOX_ACROSS(across_u16, uint16_t, double_u16)
 BOX_ACROSS(across_f32, float, double_f32)
 
-/* Column sums of output row y: from nothing, or from those of row y - 1. */
+/* Column sums of output row y: from scratch, or from those of row y - 1. */
 SMP_INLINE void column_sums(uint16_t *restrict column, const smp_view *in, const smp_box *box, const bytes_tile *t,
                             int64_t y, int start, const uint8_t *flat)
 {
@@ -117,7 +117,7 @@ SMP_INLINE void column_sums(uint16_t *restrict column, const smp_view *in, const
     }
 }
 
-/* Rows y0 .. y1-1; 0, with nothing done, where integers do not give the definition's bytes. */
+/* Rows y0 .. y1-1. Returns 0, with nothing done, where integers do not give the definition's bytes. */
 int SMP_PASTE(box_bytes, SMP_ISA)(const smp_io *io, const smp_box *box, void *scratch, int64_t y0, int64_t y1)
 {
     const smp_view *in = &io->in;

@@ -1,23 +1,27 @@
-/* box on GPUs for bytes and odd sizes up to SMP_BOX_WARP_SIZE, one warp a strip (column_walk.cuh). All sums are
- * integers, so any order of adding gives the definition's value, and they fit 16 bits: two share a register and an
- * instruction. A lane keeps the column sums of its 16 samples and of those that its windows reach; a row that comes
- * adds to them and the row that came `size` rows ago, still in shared memory, is taken away, whatever the size. Row
- * windows of these are made by doubling: two, four, and what they are put together of. A mean is one multiplication by
- * 2^24 / size^2, which chunks the byte at the top (smp_box_top()). Against the two launches of box.cu: no f32 picture
- * between, which alone was eight bytes a sample, and no barriers. */
+/* box on GPUs for u8 and odd sizes up to SMP_BOX_WARP_SIZE, one warp a strip (column_walk.cuh). Sums are integers that
+ * fit 16 bits, so any order gives the definition's value, and two share a register and an instruction. A lane keeps the
+ * column sums of its 16 samples and of their neighbours; a row that arrives is added, and the row that came `size` rows
+ * ago, still in shared memory, is subtracted, so that the work does not grow with the size. Row sums are made by
+ * doubling: of two columns, of four, and their combinations. A mean is one multiplication by 2^24 / size^2, which
+ * leaves the byte at the top (smp_box_top()). Against the two launches of box.cu: no f32 picture between, which alone
+ * is eight bytes a sample of traffic, and no barriers. */
 #include "stencil/box.h"
 
 #include "stencil/column_walk.cuh"
 
 template <int SIZE, int C> struct box_row {
     static constexpr int BEFORE = SIZE / 2 * C, PACKS = (BEFORE + 15) / 16;
-    /* Pairs of samples lie at even places of the window. Where the first window does not begin at one, results begin a
-     * sample early and are a pair more. */
+    /* Pairs of samples start at even places of the window. Where the first sum starts at an odd one, results start a
+     * sample early and are one pair more. */
     static constexpr int START = 16 * PACKS - BEFORE, ODD = START % 2, RESULTS = 8 + ODD, FIRST = (START - ODD) / 2;
     static constexpr int SPAN = RESULTS + ((SIZE - 1) * C + 1) / 2; /* pairs of columns */
-    static constexpr int TWOS = RESULTS + (SIZE - 1) * C / 2;       /* windows of two that some result may need */
+    static constexpr int TWOS = RESULTS + (SIZE - 1) * C / 2;       /* sums of two that results may need */
     static constexpr unsigned FACTOR = smp_box_factor(SIZE);
-    typedef strip_walk<uint8_t, C, PACKS, SMP_BOX_WARP_ROWS, SIZE, FIRST / 2, (FIRST + SPAN - 1) / 2> walk;
+    typedef column_window16<uint8_t, C, PACKS, FIRST / 2, (FIRST + SPAN - 1) / 2, SMP_BOX_WARP_ROWS, SIZE,
+                            (SIZE > 3 ? 1 : 2)>
+        walk;
+    typedef uint8_t out;
+    typedef strip_pack pack;
     unsigned column[SPAN];
 
     SMP_DEVICE_MEMBER void begin()
@@ -30,23 +34,24 @@ template <int SIZE, int C> struct box_row {
     {
         return __byte_perm(words[(FIRST + k) / 2], 0, (FIRST + k) & 1 ? 0x4342 : 0x4140);
     }
-    SMP_DEVICE_MEMBER void add(const unsigned *words)
+    SMP_DEVICE_MEMBER void add(const unsigned *words, const uint8_t *kept, bool ready, int)
     {
+        if (ready) {
+            const walk outgoing(kept);
 #pragma unroll
-        for (int k = 0; k < SPAN; k++)
-            column[k] += pair(words, k);
-    }
-    SMP_DEVICE_MEMBER void change(const unsigned *words, const unsigned *gone)
-    {
+            for (int k = 0; k < SPAN; k++)
+                column[k] = column[k] + pair(words, k) - pair(outgoing.words, k);
+        } else {
 #pragma unroll
-        for (int k = 0; k < SPAN; k++)
-            column[k] = column[k] + pair(words, k) - pair(gone, k);
+            for (int k = 0; k < SPAN; k++)
+                column[k] += pair(words, k);
+        }
     }
-    SMP_DEVICE_MEMBER strip_pack operator()() const
+    SMP_DEVICE_MEMBER strip_pack operator()(const uint8_t *, int) const
     {
         unsigned two[TWOS], four[TWOS], sums[RESULTS];
 #pragma unroll
-        for (int k = 0; k < TWOS; k++) { /* columns 2k and 2k + 1, and those a pixel on */
+        for (int k = 0; k < TWOS; k++) { /* columns 2k and 2k + 1 with those of the next pixel */
             const int next = k + C / 2;
             if (next + C % 2 < SPAN)
                 two[k] = column[k] + (C % 2 ? __byte_perm(column[next], column[next + 1 < SPAN ? next + 1 : 0], 0x5432)
@@ -79,20 +84,15 @@ template <int SIZE, int C> struct box_row {
         return result;
     }
     SMP_DEVICE_MEMBER void count(int) {} /* means do not clip */
-    static SMP_DEVICE_MEMBER uint8_t sample(const strip_pack &p, int i)
-    {
-        return (uint8_t)(p.v[i / 4] >> 8 * (i & 3));
-    }
 };
 
 template <int SIZE, int C> SMP_DEVICE void box_warp(const smp_io &io, const smp_box &box)
 {
     typedef box_row<SIZE, C> row_type;
-    typedef typename row_type::walk walk;
-    typedef typename walk::rows_type rows_type;
+    typedef typename row_type::walk::rows_type rows_type;
     SMP_SHARED(rows_type, s);
     row_type row;
-    column_walk<walk, SIZE>(io, box.edge, SIZE / 2, row_type::BEFORE, s, row);
+    column_walk<SIZE>(io, box.edge, SIZE / 2, row_type::BEFORE, s, row);
 }
 
 #define BOX_WARP(SIZE, C)                                                                                              \

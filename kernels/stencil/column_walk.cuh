@@ -1,14 +1,23 @@
-/* One warp's walk down its strip, row by row: what stencils have in common that keep what they need of earlier rows in
- * registers. */
-#ifndef SMP_KERNELS_STRIP_MARCH_CUH
-#define SMP_KERNELS_STRIP_MARCH_CUH
+/* One warp's walk down its strip, row by row, for stencils that keep what they need of earlier rows in registers. The
+ * stencil is a ROW, an object that takes the window of each input row and gives the output row that it completes:
+ *
+ *   typedef .. walk;          a column_window: samples, halo, rows
+ *   typedef .. out, pack;     the output's samples, and V of them
+ *   void begin();             before the first row
+ *   void add(words, kept, ready, parity);
+ *                             the next input row. kept: the lane's window of the row KEPT rows above, which exists
+ *                             where `ready`. parity: that of the row's number, for values in two alternating registers
+ *   pack operator()(kept, n); the output row: V samples, of which the first n lie inside the picture
+ *   void count(n);            counts the clipped ones of its first n samples */
+#ifndef SMP_KERNELS_STENCIL_COLUMN_WALK_CUH
+#define SMP_KERNELS_STENCIL_COLUMN_WALK_CUH
 
 #include "stencil/warp_strip.cuh"
 
 typedef smp_pack<unsigned, 4> strip_pack;
 
-/* Words FIRST .. LAST of a row of packs, those of pack i. What is not wanted is not loaded, which nvcc would see to
- * anyhow: said here, traces count the accesses that a GPU makes. */
+/* Words FIRST .. LAST of a row of packs, those of pack i. nvcc would drop the other loads anyway; written out, the
+ * emulator counts the same accesses. */
 template <int FIRST, int LAST, int N>
 SMP_DEVICE void strip_words(unsigned *words, int i, const smp_pack<unsigned, N> *from)
 {
@@ -28,114 +37,86 @@ SMP_DEVICE void strip_words(unsigned *words, int i, const smp_pack<unsigned, N> 
     }
 }
 
-/* A lane makes 16 bytes of every output row, V samples, from PACKS such packs on either side beside its own: of these
- * words FIRST .. LAST. LATE: how many rows ago a row came that is wanted again, or 0. */
-template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS, int LATE_ROWS = 0, int FIRST_WORD = 0,
-          int LAST_WORD = 8 * SIDE_PACKS + 3, int UNROLLED = 2>
-struct strip_walk {
+/* A lane makes V samples, a pack, of every output row from its window: that pack of the input and PACKS more on either
+ * side, of which it reads words FIRST .. LAST. ROWS rows arrive together, AHEAD such groups before they are needed;
+ * KEPT rows stay in shared memory behind the newest. UNROLL: of the loop over rows. */
+template <typename T, int CHANNELS, int LANE_SAMPLES, int SIDE_PACKS, int FIRST_WORD, int LAST_WORD, int GROUP_ROWS,
+          int GROUPS_AHEAD, int KEPT_ROWS, int UNROLLED>
+struct column_window {
     typedef T sample;
-    static constexpr int C = CHANNELS, V = 16 / (int)sizeof(T), PACKS = SIDE_PACKS, ROWS = GROUP_ROWS;
-    static constexpr int LATE = LATE_ROWS, FIRST = FIRST_WORD, LAST = LAST_WORD;
-    static constexpr int UNROLL = UNROLLED;    /* rows, of short stencils */
-    static constexpr int AHEAD = LATE ? 1 : 2; /* groups under way: where many rows stay, more leave fewer warps */
-    static constexpr int STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
-    typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
+    static constexpr int C = CHANNELS, V = LANE_SAMPLES, PACKS = SIDE_PACKS, FIRST = FIRST_WORD, LAST = LAST_WORD;
+    static constexpr int ROWS = GROUP_ROWS, AHEAD = GROUPS_AHEAD, KEPT = KEPT_ROWS, UNROLL = UNROLLED;
+    static constexpr int WORDS = V * (int)sizeof(T) / 4; /* of a pack */
+    static constexpr int VEC = 16 / (int)sizeof(T), HALO = (PACKS * V + VEC - 1) / VEC * VEC;
+    static constexpr int STAGES = 1 + AHEAD + (KEPT + ROWS - 1) / ROWS;
+    typedef smp_pack<unsigned, WORDS> pack;
+    typedef strip_loader<T, C, 32 * V, HALO, ROWS, STAGES> loader_type;
     typedef typename loader_type::rows_type rows_type;
-};
-template <typename WALK> struct strip_window {
-    unsigned words[4 * (2 * WALK::PACKS + 1)];
-    SMP_DEVICE_MEMBER strip_window(const typename WALK::sample *from)
+
+    unsigned words[WORDS * (2 * PACKS + 1)] = {};
+
+    SMP_DEVICE_MEMBER column_window(const T *from)
     {
 #pragma unroll
-        for (int i = 0; i < 2 * WALK::PACKS + 1; i++)
-            if (4 * i + 3 >= WALK::FIRST && 4 * i <= WALK::LAST)
-                strip_words<WALK::FIRST, WALK::LAST>(words, i,
-                                                     reinterpret_cast<const strip_pack *>(from + i * WALK::V));
+        for (int i = 0; i < 2 * PACKS + 1; i++)
+            if ((i + 1) * WORDS > FIRST && i * WORDS <= LAST)
+                strip_words<FIRST, LAST>(words, i, reinterpret_cast<const pack *>(from) + i);
     }
 };
 
-/* What a row makes of its window: the output row that it completes, if it completes one. With LATE, the row that leaves
- * comes too, once there is one. */
-template <typename WALK, typename ROW>
-SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK> &window,
-                           const typename WALK::sample *late, int done, int made, int turn)
-{
-    if constexpr (WALK::LATE > 0) {
-        if (done > 0) {
-            const strip_window<WALK> gone(late);
-            row.change(window.words, gone.words);
-        } else {
-            row.add(window.words);
-        }
-        if ((unsigned)done < (unsigned)made)
-            result = row();
-    } else {
-        (void)late;
-        row.add(window.words, turn);
-        if ((unsigned)done < (unsigned)made)
-            result = row();
-    }
-}
+/* The window of stencils that make 16 bytes of a row at a time. Where many rows are kept, more than one group ahead
+ * would leave fewer warps an SM. */
+template <typename T, int CHANNELS, int SIDE_PACKS, int FIRST, int LAST, int ROWS, int KEPT, int UNROLL>
+using column_window16 =
+    column_window<T, CHANNELS, 16 / (int)sizeof(T), SIDE_PACKS, FIRST, LAST, ROWS, KEPT ? 1 : 2, KEPT, UNROLL>;
 
-/* Counts and stores a lane's results: the first `take` of the V samples, or all as one when it is V + 1. */
-template <typename ROW, typename T> SMP_DEVICE void strip_store(ROW &row, T *out, const strip_pack &result, int take)
+/* Walks down the block's strip for a stencil of TALL rows, `up` of them above, that reads `reach` samples to a side. */
+template <int TALL, typename ROW>
+SMP_DEVICE void column_walk(const smp_io &io, int edge, int up, int reach, typename ROW::walk::rows_type &s, ROW &row)
 {
-    constexpr int V = 16 / (int)sizeof(T);
-    if (take > V) {
-        row.count(V);
-        *reinterpret_cast<strip_pack *>(out) = result;
-    } else {
-        row.count(take);
-#pragma unroll
-        for (int i = 0; i < V; i++)
-            if (i < take)
-                out[i] = ROW::sample(result, i);
-    }
-}
-
-/* Walks down the block's strip, band by band, for stencils of TALL rows, `up` of them above; beside: samples that
- * they reach to a side. After row.begin(), row.add(words) gets the window of each row in turn, and row() says what the
- * output row that it completes is, if one is; row.count(n) is called when that is stored, n samples of it;
- * ROW::sample(pack, i) is one of them. A walk with LATE calls row.change(words, gone) in place of add() where a row
- * came LATE = TALL rows ago. */
-template <typename WALK, int TALL, typename ROW>
-SMP_DEVICE void column_walk(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
-{
-    typedef typename WALK::sample T;
-    typedef typename WALK::loader_type loader_type;
-    constexpr int V = WALK::V, ROWS = WALK::ROWS, AHEAD = WALK::AHEAD;
+    typedef typename ROW::walk walk;
+    typedef typename walk::sample T;
+    typedef typename ROW::out OUT;
+    typedef typename walk::loader_type loader_type;
+    constexpr int V = walk::V, ROWS = walk::ROWS, AHEAD = walk::AHEAD;
     const smp_strip_place place = smp_strip_place_of(&io.strips, io.out.rows, blockIdx.x);
     const int lane = (int)threadIdx.x, x0 = place.strip * 32 * V, x = x0 + V * lane;
     const int n = (int)stencil_samples(io.out);
-    loader_type loader(s, io.in, x0, beside, edge);
-    int take = x >= n ? 0 : x + V > n ? n - x : V + 1;
-    take = __shfl_sync(0xffffffffu, take, lane); /* else nvcc works it out for every row */
-    T *const window = s.first() + V * lane;
+    loader_type loader(s, io.in, x0, reach, edge);
+    int inside = x >= n ? 0 : x + V > n ? n - x : V; /* of the lane's samples; the others are padding */
+    inside = __shfl_sync(0xffffffffu, inside, lane); /* else nvcc computes it again for every row */
+    const T *const window = s.first() + walk::HALO - walk::PACKS * V + V * lane;
     const int64_t top = io.out.y0 + place.begin;
-    if (place.rows > 0) { /* always; measured with the question, which matters to nvcc in gaussian_warp.cuh */
-        const int made = place.rows, need = made + TALL - 1;
-        const int groups = (need + ROWS - 1) / ROWS;
-        int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
-        int late = loader_type::RING - WALK::LATE * loader_type::PITCH;
-        T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) + x;
+    if (place.rows > 0) { /* always; without the test nvcc's code is slower */
+        const int needed = place.rows + TALL - 1;
+        const unsigned made = inside ? (unsigned)place.rows : 0; /* rows that this lane stores */
+        const int groups = (needed + ROWS - 1) / ROWS;
+        int stage = 0, next = 0, done = 1 - TALL; /* done: the output row that is complete */
+        int kept = loader_type::RING - walk::KEPT * loader_type::PITCH;
+        OUT *out = reinterpret_cast<OUT *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) + x;
         row.begin();
-        loader.begin(top - up, need, groups);
+        loader.begin(top - up, needed, groups);
 #pragma unroll 1
-        for (int k = -AHEAD; k < groups; k++) { /* the first turns only load ahead */
-            if (!strip_turn<AHEAD>(loader, k, groups, stage, next))
+        for (int k = -AHEAD; k < groups; k++) {
+            if (!strip_iteration<AHEAD>(loader, k, groups, stage, next))
                 continue;
-#pragma unroll(TALL > 3 ? 1 : WALK::UNROLL)
+#pragma unroll(walk::UNROLL)
             for (int q = 0; q < ROWS; q++) {
-                const T *const line = window + stage + q * loader_type::PITCH;
-                strip_pack result;
-                strip_take<WALK>(result, row, strip_window<WALK>(line), window + late, done, made, q & 1);
-                if ((unsigned)done < (unsigned)made) /* what waits in vain is not stored */
-                    strip_store(row, out, result, take);
-                out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
+                const walk w(window + stage + q * loader_type::PITCH);
+                row.add(w.words, window + kept, done > 0, q & 1);
+                if ((unsigned)done < made) {
+                    const typename ROW::pack result = row(window + kept, inside);
+                    if (inside >= V)
+                        row.count(V);
+                    else
+                        row.count(inside);
+                    *reinterpret_cast<typename ROW::pack *>(out) = result;
+                }
+                out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + io.out.stride);
                 done++;
-                if (WALK::LATE > 0) {
-                    late += loader_type::PITCH;
-                    late = late == loader_type::RING ? 0 : late;
+                if (walk::KEPT > 0) {
+                    kept += loader_type::PITCH;
+                    kept = kept == loader_type::RING ? 0 : kept;
                 }
             }
             stage = strip_next<loader_type>(stage);

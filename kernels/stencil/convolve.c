@@ -1,24 +1,26 @@
-/* taps on the CPU.
+/* convolve and correlate on the CPU.
  *   naive  tap after tap for every sample: the definition.
- *   tiled  one walk over column tiles: a window of f32 rows in cache, four output rows at once, so that each loaded
- * vector serves four sums. Taps of a kernel row run in groups of up to CONVOLVE_GROUP, unrolled for constant counts. */
+ *   tiled  one walk over column tiles: a window of f32 rows in cache, four output rows at a time, so that each loaded
+ *          vector serves four sums. The taps of a kernel row run in groups of up to CONVOLVE_GROUP, unrolled for
+ *          constant counts. */
 #include "stencil/convolve.h"
 
 SMP_CPU_KERNEL(convolve_naive)
 {
     (void)scratch;
-    const smp_convolve *t = params;
-    const float *k = smp_convolve_kernel(t, io->table), outside = smp_outside(t->edge, t->fill, io->in.white);
-    const int channels = io->in.channels, kept = t->keep_alpha && io->in.alpha ? channels - 1 : -1;
+    const smp_convolve *kernel = params;
+    const float *k = smp_convolve_kernel(kernel, io->table),
+                outside = smp_outside(kernel->edge, kernel->fill, io->in.white);
+    const int channels = io->in.channels, kept = kernel->keep_alpha && io->in.alpha ? channels - 1 : -1;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++)
             for (int c = 0; c < channels; c++) {
-                float s = smp_convolve_first(t, io->in.white);
-                for (int j = 0; j < t->rows; j++)
-                    for (int i = 0; i < t->cols; i++)
+                float s = smp_convolve_first(kernel, io->in.white);
+                for (int j = 0; j < kernel->rows; j++)
+                    for (int i = 0; i < kernel->cols; i++)
                         s = smp_convolve_tap(
-                            s, k[j * t->cols + i],
-                            smp_at_border(&io->in, x - t->left + i, y - t->up + j, c, t->edge, outside));
+                            s, k[j * kernel->cols + i],
+                            smp_at_border(&io->in, x - kernel->left + i, y - kernel->up + j, c, kernel->edge, outside));
                 if (c == kept)
                     s = smp_load(smp_row(&io->in, y), x * channels + c, io->in.format);
                 stencil_put(io, y, x * channels + c, s);
@@ -27,8 +29,8 @@ SMP_CPU_KERNEL(convolve_naive)
 
 enum { CONVOLVE_GROUP = 8 };
 
-/* One window row gives `count` taps to the sums of output rows first..last (of four): output row q uses kernel row
- * k - q * cols. count, first, last (and mostly step) are constants after inlining. */
+/* Adds `count` taps of one window row to the sums of output rows first..last (of four). Output row q uses kernel row k
+ * - q * cols. count, first, last (and mostly step) are constants after inlining. */
 SMP_INLINE void convolve_group(float *restrict o, const float *in, int64_t step, const float *k, int64_t cols,
                                int64_t lanes, int count, int first, int last)
 {
@@ -71,7 +73,7 @@ SMP_INLINE void convolve_group(float *restrict o, const float *in, int64_t step,
     }
 }
 
-/* All taps of one window row. */
+/* Adds all taps of one window row. */
 SMP_INLINE void convolve_row(float *restrict o, const float *in, int64_t step, const float *k, int64_t cols,
                              int64_t lanes, int first, int last)
 {
@@ -105,7 +107,7 @@ SMP_INLINE void convolve_row(float *restrict o, const float *in, int64_t step, c
 }
 
 typedef struct convolve_walk {
-    const smp_convolve *t;
+    const smp_convolve *kernel;
     const float *k;
     float outside;
     float *rows; /* four output rows of STENCIL_PITCH floats */
@@ -116,18 +118,18 @@ static void make(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
     const convolve_walk *w = walk->context;
     const smp_view *in = &walk->io->in;
     stencil_prefetch_in(in, tile, y + 16);
-    if (!stencil_load(row, in, y, tile, w->t->left, smp_convolve_right(w->t), w->t->edge, w->outside))
-        stencil_fill(row, w->outside, tile->lanes + (int64_t)(w->t->cols - 1) * in->channels);
+    if (!stencil_load(row, in, y, tile, w->kernel->left, smp_convolve_right(w->kernel), w->kernel->edge, w->outside))
+        stencil_fill(row, w->outside, tile->lanes + (int64_t)(w->kernel->cols - 1) * in->channels);
 }
 
 /* Four output rows from window row `top` on. */
 static void four_rows(const stencil_walk *walk, const float *top, int64_t lanes)
 {
     const convolve_walk *w = walk->context;
-    const int64_t cols = w->t->cols, step = walk->io->in.channels;
-    const int rows = w->t->rows;
+    const int64_t cols = w->kernel->cols, step = walk->io->in.channels;
+    const int rows = w->kernel->rows;
     float *o = w->rows;
-    stencil_fill(o, smp_convolve_first(w->t, walk->io->in.white), 4 * STENCIL_PITCH);
+    stencil_fill(o, smp_convolve_first(w->kernel, walk->io->in.white), 4 * STENCIL_PITCH);
     for (int j = 0; j < rows + 3; j++, top += walk->pitch) {
         const float *k = w->k + j * cols;
         const int first = j < rows ? 0 : j - rows + 1, last = j < 3 ? j : 3;
@@ -150,14 +152,14 @@ static void four_rows(const stencil_walk *walk, const float *top, int64_t lanes)
 static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, int64_t rows)
 {
     const convolve_walk *w = walk->context;
-    const int channels = walk->io->in.channels, kept = w->t->keep_alpha && walk->io->in.alpha;
-    const int inside = w->t->inside && walk->io->in.format != SMP_F32;
+    const int channels = walk->io->in.channels, kept = w->kernel->keep_alpha && walk->io->in.alpha;
+    const int inside = w->kernel->inside && walk->io->in.format != SMP_F32;
     for (int64_t i = 0; i < rows; i += 4) {
         const float *top = walk->window + i * walk->pitch;
         four_rows(walk, top, tile->lanes);
         for (int64_t j = 0; j < 4 && i + j < rows; j++) {
             float *o = w->rows + j * STENCIL_PITCH;
-            const float *middle = top + (j + w->t->up) * walk->pitch + w->t->left * channels;
+            const float *middle = top + (j + w->kernel->up) * walk->pitch + w->kernel->left * channels;
             if (kept)
                 for (int64_t x = channels - 1; x < tile->samples; x += channels)
                     o[x] = middle[x];
@@ -169,16 +171,17 @@ static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
 
 SMP_CPU_KERNEL(convolve_tiled)
 {
-    const smp_convolve *t = params;
-    const int64_t reach = t->rows - 1, step = smp_stencil_step(reach), pitch = smp_convolve_pitch(t, io->in.channels);
+    const smp_convolve *kernel = params;
+    const int64_t reach = kernel->rows - 1, step = smp_stencil_step(reach),
+                  pitch = smp_convolve_pitch(kernel, io->in.channels);
     float *window = scratch;
-    convolve_walk context = {.t = t,
-                             .k = smp_convolve_kernel(t, io->table),
-                             .outside = smp_outside(t->edge, t->fill, io->in.white),
+    convolve_walk context = {.kernel = kernel,
+                             .k = smp_convolve_kernel(kernel, io->table),
+                             .outside = smp_outside(kernel->edge, kernel->fill, io->in.white),
                              .rows = window + smp_stencil_window(reach, step, pitch)};
     stencil_walk walk = {.io = io,
-                         .up = t->up,
-                         .down = smp_convolve_down(t),
+                         .up = kernel->up,
+                         .down = smp_convolve_down(kernel),
                          .step = step,
                          .pitch = pitch,
                          .window = window,

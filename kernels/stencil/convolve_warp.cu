@@ -1,25 +1,28 @@
 /* convolve and correlate on GPUs with kernels of 3 x 3, 5 x 5 and 7 x 7 weights, one warp a strip (column_walk.cuh),
- * for u8 into u8 and f32 into f32 with 1, 3 or 4 channels. A lane makes 16 bytes, or 4 floats, of every output row and
- * keeps the sums of the K - 1 rows that are begun: each row that comes by adds its K taps to every one of them, which
- * is the definition's order. Weights are constants that multiplications read in place; K * K of them a sample are most
- * of what is left. A byte becomes a float by one permute (2^23 + byte) and one subtraction, once a lane and row. */
+ * for u8 into u8 and f32 into f32 with 1, 3 or 4 channels. A lane makes 16 bytes of every output row and keeps the sums
+ * of the K - 1 rows that are begun: a row that arrives adds its K taps to each of them, which is the definition's
+ * order. Weights are constants that multiplications read in place; K * K of these a sample are most of the work. A byte
+ * becomes a float by one permute (2^23 + byte) and one subtraction, once a lane and row. */
 #include "stencil/convolve.h"
 
 #include "stencil/column_walk.cuh"
 
 template <typename T, int K, int C> struct convolve_row {
     static constexpr int V = 16 / (int)sizeof(T), PACKS = smp_convolve_packs(K, C, (int)sizeof(T));
-    static constexpr int LEFT = PACKS * V - K / 2 * C; /* samples of the window that are not needed */
+    static constexpr int LEFT = PACKS * V - K / 2 * C; /* samples of the window that no tap reads */
     static constexpr int FIRST = LEFT * (int)sizeof(T) / 4, LAST = (LEFT + V + (K - 1) * C - 1) * (int)sizeof(T) / 4;
-    const smp_convolve &t;
+    typedef column_window16<T, C, PACKS, FIRST, LAST, SMP_CONVOLVE_WARP_ROWS, 0, (K > 3 ? 1 : 2)> walk;
+    typedef T out;
+    typedef strip_pack pack;
+    const smp_convolve &kernel;
     const float first;
     const bool counts;
     float sum[K - 1][V], done[V];
     unsigned clipped;
 
-    SMP_DEVICE_MEMBER convolve_row(const smp_io &io, const smp_convolve &taps)
-        : t(taps), first(smp_convolve_first(&taps, io.in.white)), counts(sizeof(T) == 1 && io.clipped != nullptr),
-          clipped(0)
+    SMP_DEVICE_MEMBER convolve_row(const smp_io &io, const smp_convolve &given)
+        : kernel(given), first(smp_convolve_first(&given, io.in.white)),
+          counts(sizeof(T) == 1 && io.clipped != nullptr), clipped(0)
     {
     }
     SMP_DEVICE_MEMBER void begin()
@@ -36,10 +39,10 @@ template <typename T, int K, int C> struct convolve_row {
             return __uint_as_float(words[at]);
         return __uint_as_float(__byte_perm(words[at / 4], 0x4b000000, 0x7540 | (at & 3))) - 8388608.f;
     }
-    SMP_DEVICE_MEMBER void add(const unsigned *words, int)
+    SMP_DEVICE_MEMBER void add(const unsigned *words, const T *, bool, int)
     {
 #pragma unroll
-        for (int c = 0; c < C && c < V; c++) { /* one channel after the other: fewer values are alive */
+        for (int c = 0; c < C && c < V; c++) { /* channel by channel: fewer values are live */
             constexpr int VALUES = (V + C - 1) / C + K - 1;
             float p[VALUES];
 #pragma unroll
@@ -50,11 +53,11 @@ template <typename T, int K, int C> struct convolve_row {
             for (int m = 0; m * C + c < V; m++) {
                 const int i = m * C + c;
 #pragma unroll
-                for (int j = K - 1; j >= 0; j--) { /* the sum that takes this as its row j */
+                for (int j = K - 1; j >= 0; j--) { /* the sum for which this is row j */
                     float v = j ? sum[j - 1][i] : first;
 #pragma unroll
                     for (int col = 0; col < K; col++)
-                        v = smp_convolve_tap(v, t.k[j * K + col], p[m + col]);
+                        v = smp_convolve_tap(v, kernel.k[j * K + col], p[m + col]);
                     if (j == K - 1)
                         done[i] = v;
                     else
@@ -63,7 +66,7 @@ template <typename T, int K, int C> struct convolve_row {
             }
         }
     }
-    SMP_DEVICE_MEMBER strip_pack operator()()
+    SMP_DEVICE_MEMBER strip_pack operator()(const T *, int)
     {
         strip_pack result;
 #pragma unroll
@@ -91,23 +94,15 @@ template <typename T, int K, int C> struct convolve_row {
                 if (i < n)
                     clipped += smp_clipped<uint8_t>(done[i]);
     }
-    static SMP_DEVICE_MEMBER T sample(const strip_pack &p, int i)
-    {
-        if constexpr (sizeof(T) == 4)
-            return __uint_as_float(p.v[i]);
-        else
-            return (T)(p.v[i / 4] >> 8 * (i & 3));
-    }
 };
 
-template <typename T, int K, int C> SMP_DEVICE void convolve_warp(const smp_io &io, const smp_convolve &t)
+template <typename T, int K, int C> SMP_DEVICE void convolve_warp(const smp_io &io, const smp_convolve &kernel)
 {
     typedef convolve_row<T, K, C> row_type;
-    typedef strip_walk<T, C, row_type::PACKS, SMP_CONVOLVE_WARP_ROWS, 0, row_type::FIRST, row_type::LAST> walk;
-    typedef typename walk::rows_type rows_type;
+    typedef typename row_type::walk::rows_type rows_type;
     SMP_SHARED(rows_type, s);
-    row_type row(io, t);
-    column_walk<walk, K>(io, t.edge, K / 2, K / 2 * C, s, row);
+    row_type row(io, kernel);
+    column_walk<K>(io, kernel.edge, K / 2, K / 2 * C, s, row);
     smp_count_clipped<T>(io, row.clipped);
 }
 

@@ -1,7 +1,7 @@
-/* gradient on the CPU.
+/* sobel and laplacian on the CPU.
  *   naive  nine samples for every result: the definition.
  *   tiled  one walk over column tiles: three rows in cache, first down the columns into a line, then across it. A dozen
- *          operations a sample: memory bandwidth is near. From bytes to bytes: sobel_u8.c. */
+ *          operations a sample, close to memory bandwidth. u8 into u8: sobel_u8.c. */
 #include "stencil/sobel.h"
 
 SMP_CPU_KERNEL(sobel_naive)
@@ -35,7 +35,7 @@ static void make(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
         stencil_fill(row, w->outside, tile->lanes + 2 * in->channels);
 }
 
-/* a: the row above, from the column left of the first result; lines hold columns at the same places. */
+/* a: the row above, from the column left of the first result; lines hold the same columns at the same places. */
 SMP_INLINE void sobel_row(float *restrict o, float *restrict smooth, float *restrict slope, const float *restrict a,
                           int64_t step, int64_t lanes, int output)
 {

@@ -1,9 +1,9 @@
 /* sobel and laplacian on GPUs.
- *   naive  nine global reads for a result, through the border rule. The caches serve most of them, but the instructions
- *          that find and load nine samples are the cost: it does not come near the memory's bandwidth.
- *   tiled  a tile with its halo in shared memory, as f32 code values, each sample fetched once a tile. A thread makes
- * four samples in four rows: it reads three quads of each of six rows, 16 bytes at a time, keeps three rows in
- *          registers and stores quads. Neighbouring lanes read neighbouring quads: no conflicts. The distance of the
+ *   naive  nine global reads for a result, through the border rule. Caches serve most of them; the limit is the
+ *          instructions that find and load nine samples, far below memory bandwidth.
+ *   tiled  a tile with its halo in shared memory, as f32 code values; each sample is fetched once a tile. A thread
+ *          makes four samples in four rows: it reads three float4s of each of six rows, keeps three rows in registers
+ *          and stores float4s. Neighbouring lanes read neighbouring float4s: no conflicts. The distance of the
  *          neighbours, the channels, is a constant of the kernel up to 4; beyond, single samples are read, four lanes a
  *          bank, which the conflict count shows.
  *   warp   sobel of u8 and f32 with 1, 3 or 4 channels, none of them alpha (sobel_warp.cu): 13 instructions a u8 sample
@@ -27,20 +27,20 @@ template <typename IN, typename OUT> SMP_DEVICE void sobel_naive(const smp_io &i
 }
 SMP_KERNEL_FORMATS(sobel_naive, smp_sobel)
 
-enum { SOBEL_SIDE = 8 }; /* samples beside a tile: at least the channels, whole quads */
+enum { SOBEL_HALO = 8 }; /* samples of halo: at least the channels, whole float4s */
 
 struct sobel_tile {
-    float v[SMP_SOBEL_DOWN + 2][SMP_SOBEL_ACROSS + 2 * SOBEL_SIDE];
+    float v[SMP_SOBEL_DOWN + 2][SMP_SOBEL_ACROSS + 2 * SOBEL_HALO];
 };
 
-/* A quad with the quads of its left and right neighbours. */
+/* A float4 with its left and right neighbours. */
 struct sobel_three {
     float left[4], middle[4], right[4];
 };
 
-/* The last C samples of the quad before `at`, and the first C of the quad behind: of one or two channels no more is
- * loaded, which nvcc would see to anyhow; said here, traces count the accesses that a GPU makes. */
-template <int C> SMP_DEVICE void sobel_beside(const float *at, float (&before)[4], float (&after)[4])
+/* The last C samples of the float4 before `at`, and the first C of the one after it. One or two channels load no more:
+ * nvcc would drop the rest anyway; written out, the emulator counts the same accesses. */
+template <int C> SMP_DEVICE void sobel_neighbours(const float *at, float (&before)[4], float (&after)[4])
 {
     constexpr int N = C < 3 ? C : 4;
     typedef smp_pack<float, N> pack;
@@ -52,7 +52,7 @@ template <int C> SMP_DEVICE void sobel_beside(const float *at, float (&before)[4
     }
 }
 
-/* C: channels, or 0 when they are not constant. sides: left and right are wanted. */
+/* C: channels, or 0 when they are not constant. sides: left and right are needed. */
 template <int C> SMP_DEVICE sobel_three sobel_read(const float *at, int channels, bool sides = true)
 {
     sobel_three three;
@@ -60,7 +60,7 @@ template <int C> SMP_DEVICE sobel_three sobel_read(const float *at, int channels
     if constexpr (C > 0) {
         float all[12], before[4] = {0, 0, 0, 0}, after[4] = {0, 0, 0, 0};
         if (sides)
-            sobel_beside<C>(at, before, after);
+            sobel_neighbours<C>(at, before, after);
 #pragma unroll
         for (int q = 0; q < 4; q++) {
             all[q] = before[q];
@@ -88,15 +88,15 @@ template <int C> SMP_DEVICE sobel_three sobel_read(const float *at, int channels
 SMP_DEVICE stencil_float4 sobel_float4(const sobel_three &a, const sobel_three &b, const sobel_three &c, int output,
                                        int alpha, int channel, int channels)
 {
-    stencil_float4 quad;
+    stencil_float4 four;
 #pragma unroll
     for (int q = 0; q < 4; q++) {
         const float p[9] = {a.left[q],  a.middle[q], a.right[q],  b.left[q], b.middle[q],
                             b.right[q], c.left[q],   c.middle[q], c.right[q]};
-        quad.v[q] = channel == alpha ? b.middle[q] : smp_sobel_at(p, output);
+        four.v[q] = channel == alpha ? b.middle[q] : smp_sobel_at(p, output);
         channel = channel + 1 < channels ? channel + 1 : 0;
     }
-    return quad;
+    return four;
 }
 
 /* Grid: smp_sobel_tiled(). */
@@ -112,12 +112,12 @@ template <typename IN, typename OUT, int C> SMP_DEVICE void sobel_tile_each(cons
     for (int64_t top = io.out.y0 + blockIdx.y * SMP_SOBEL_DOWN; top < end; top += gridDim.y * SMP_SOBEL_DOWN) {
         const int down = end - top < SMP_SOBEL_DOWN ? (int)(end - top) : SMP_SOBEL_DOWN;
         for (int j = (int)threadIdx.y; j < down + 2; j += (int)blockDim.y)
-            stencil_bring<IN>(s.v[j], io.in, top - 1 + j, x0 - SOBEL_SIDE, SMP_SOBEL_ACROSS + 2 * SOBEL_SIDE,
+            stencil_bring<IN>(s.v[j], io.in, top - 1 + j, x0 - SOBEL_HALO, SMP_SOBEL_ACROSS + 2 * SOBEL_HALO,
                               (int)threadIdx.x, 32, g.edge, outside);
         __syncthreads();
         if (mine < down && x < stencil_samples(io.out)) {
-            const float *at = s.v[mine] + SOBEL_SIDE + 4 * threadIdx.x;
-            constexpr int PITCH = SMP_SOBEL_ACROSS + 2 * SOBEL_SIDE;
+            const float *at = s.v[mine] + SOBEL_HALO + 4 * threadIdx.x;
+            constexpr int PITCH = SMP_SOBEL_ACROSS + 2 * SOBEL_HALO;
             const bool corners = C != 1 || g.output != SMP_LAPLACE_4;
             sobel_three a = sobel_read<C>(at, channels, corners), b = sobel_read<C>(at + PITCH, channels);
 #pragma unroll

@@ -1,4 +1,4 @@
-/* gradient: the 3 x 3 derivatives, for sobel and laplacian. Parameters and arithmetic.
+/* sobel and laplacian: the 3 x 3 derivatives. Parameters and arithmetic.
  *
  * The definitions, the same on every device and for every storage; a b c are the rows above, at and below, l m r the
  * columns left, at and right. All sums are exact for integer code values.
@@ -8,8 +8,8 @@
  *   laplacian 4    ((a + c) + (left + right)) - 4 middle
  *   laplacian 8    v = (a + b) + c in each column;   ((v(l) + v(m)) + v(r)) - 9 middle
  * Alpha passes through. */
-#ifndef SMP_KERNELS_GRADIENT_H
-#define SMP_KERNELS_GRADIENT_H
+#ifndef SMP_KERNELS_STENCIL_SOBEL_H
+#define SMP_KERNELS_STENCIL_SOBEL_H
 
 #include "lib/tuning.h"
 #include "stencil/stencil.h"
@@ -78,7 +78,8 @@ SMP_HOST_DEVICE float smp_sobel_at(const float p[9], int output)
     return output == SMP_SOBEL_X ? x : output == SMP_SOBEL_Y ? y : smp_sobel_magnitude(x, y);
 }
 
-/* CPU scratch of the tiled walk: the window, two lines, a row; or, from bytes to bytes, two lines and a flat row. */
+/* CPU scratch of the tiled walk: the window, two lines, a row; or, from u8 to u8, two lines and a row without borders.
+ */
 enum { SMP_SOBEL_PITCH = STENCIL_PITCH + 2 * SMP_MAX_CHANNELS };
 SMP_HOST_DEVICE size_t smp_sobel_scratch(void)
 {
@@ -90,9 +91,8 @@ SMP_HOST_DEVICE size_t smp_sobel_scratch(void)
 /* GPU: channels up to which the tiled kernel has a copy of its own. */
 enum { SMP_SOBEL_TEMPLATES = 4 };
 
-/* Whether the kernels of sobel_warp.cu, one warp a strip, take this launch. Outside the picture they know zero, but no
- * other value; places in a row have 32 bits.
- */
+/* Whether the kernels of sobel_warp.cu, one warp a strip, take this launch. The border value must be zero; offsets in a
+ * row have 32 bits. */
 SMP_HOST_DEVICE int smp_sobel_warp(const smp_sobel *g, const smp_io *io)
 {
     const int channels = io->in.channels;

@@ -1,9 +1,10 @@
-/* gradient from bytes to bytes in 16-bit integers: sobel x and y and both Laplacians of bytes lie within -2040..2040,
- * so integers are exact, and a vector holds twice as many. (The magnitude needs a square root, and stays in f32.) */
+/* sobel and laplacian from u8 to u8 in 16-bit integers: sobel x and y and both Laplacians of bytes lie within
+ * -2040..2040, so integers are exact, and a vector holds twice as many. (The magnitude needs a square root and stays in
+ * f32.) */
 #include "stencil/sobel.h"
 #include "stencil/stencil_u8.h"
 
-/* Down the columns that exist: what each output needs of them, at most two values. */
+/* Down the columns: what each output needs of them, at most two values. */
 SMP_INLINE void columns(int16_t *restrict first, int16_t *restrict second, const uint8_t *restrict a,
                         const uint8_t *restrict b, const uint8_t *restrict c, int64_t n, int output)
 {
@@ -21,7 +22,7 @@ SMP_INLINE void columns(int16_t *restrict first, int16_t *restrict second, const
     }
 }
 
-/* Across; results clamped to bytes, and how many were. */
+/* Across: clamps results to bytes and returns how many it clamped. */
 SMP_INLINE uint64_t across(uint8_t *restrict to, const int16_t *restrict first, const int16_t *restrict second,
                            int64_t step, int64_t n, int output)
 {
@@ -56,7 +57,7 @@ SMP_INLINE uint64_t row_of(uint8_t *to, const uint8_t *const *rows, int16_t *fir
     return across(to, first, second, channels, t->samples, output);
 }
 
-/* Rows y0 .. y1-1; 0, with nothing done, where integers do not give the definition's bytes. */
+/* Rows y0 .. y1-1. Returns 0, with nothing done, where integers do not give the definition's bytes. */
 int SMP_PASTE(sobel_bytes, SMP_ISA)(const smp_io *io, const smp_sobel *g, void *scratch, int64_t y0, int64_t y1)
 {
     const smp_view *in = &io->in;

@@ -1,21 +1,21 @@
 /* sobel on GPUs, one warp a strip (column_walk.cuh), for u8 into u8 and f32 into f32 with 1, 3 or 4 channels, none of
- * them alpha: the magnitude, x, or y. A lane makes 16 bytes, or 4 floats, of every row that comes by and keeps what the
- * next two rows need. f32 has the definition's own order, each column sum made once a lane.
+ * them alpha: the magnitude, x, or y. A lane makes 16 bytes of every row and keeps what the next two rows need. f32 has
+ * the definition's own order; a lane makes each column sum once.
  *
- * Bytes: all sums are exact integers, so their order is free: x = d(a) + 2 d(b) + d(c) with d = right - left in a row,
- * y = s(c) - s(a) with s = left + 2 middle + right. Two samples share a register as halves in units of 2^-24: a byte
- * extended by zeros is one (a denormal), integers up to 2048 are exact, and adding and multiplying halves leaves the
- * integer units, of which an SM has half as many, to the permutes. As bits such a half is the integer itself, with a
- * sign: x and y are clamped as they are, two samples an instruction. Squares, root and rounding of the magnitude are
- * those of the definition in f32, but for the root: an approximation serves, for roots of integers up to 255.5^2 keep a
- * relative distance of 1.9e-6 from where rounding changes, and it errs by 2^-22 at most. What is clipped, in noise most
- * samples, is counted a pair at a time, and added to the picture's count once a warp: an atomic of every lane to one
- * address takes six times as long as all the rest. */
+ * u8: all sums are exact integers, so their order is free: x = d(a) + 2 d(b) + d(c) with d = right - left in a row,
+ * y = s(c) - s(a) with s = left + 2 middle + right. Two samples share a register as f16 in units of 2^-24: a byte
+ * extended by zeros is one (a denormal), and integers up to 2048 are exact. f16 arithmetic leaves the integer units, of
+ * which an SM has half as many, to the permutes. The bits of such an f16 are the integer itself and a sign: x and y are
+ * clamped as they are, two samples an instruction. Squares, root and rounding of the magnitude are those of the
+ * definition in f32, except that the root is approximate: roots of integers up to 255.5^2 keep a relative distance of
+ * 1.9e-6 from where rounding changes, and the approximation errs by at most 2^-22. Clipped samples, in noise most of
+ * them, are counted a pair at a time and added to the picture's count once a warp: an atomic of every lane on one
+ * address would take six times as long as all the rest. */
 #include "stencil/sobel.h"
 
 #include "stencil/column_walk.cuh"
 
-/* The square root with an error below 2^-22 of it. */
+/* The square root with a relative error below 2^-22. */
 SMP_DEVICE float sobel_root(float v)
 {
 #ifdef __CUDACC__
@@ -27,9 +27,9 @@ SMP_DEVICE float sobel_root(float v)
 #endif
 }
 
-/* ---------------------------------------------------------------------------------------------- bytes */
+/* ---------------------------------------------------------------------------------------------- u8 */
 
-/* Pairs of halves in units of 2^-24, integers of at most 2047: a + b, a - b, a + 2 b. */
+/* Pairs of f16 in units of 2^-24, integers of at most 2047: a + b, a - b, a + 2 b. */
 #ifdef __CUDACC__
 SMP_DEVICE unsigned sobel_plus(unsigned a, unsigned b)
 {
@@ -59,7 +59,7 @@ SMP_DEVICE float sobel_part(unsigned pair, bool high)
         asm("{.reg .f16 a, b; mov.b32 {a, b}, %1; cvt.f32.f16 %0, a;}" : "=f"(v) : "r"(pair));
     return v;
 }
-#else /* the bits of such a half: a sign, and the integer */
+#else /* the bits of such an f16: a sign, and the integer */
 SMP_DEVICE int sobel_integer(unsigned half)
 {
     return half & 0x8000 ? -(int)(half & 0x7fff) : (int)(half & 0x7fff);
@@ -93,13 +93,16 @@ SMP_DEVICE float sobel_part(unsigned pair, bool high)
 #endif
 
 /* WHAT: a smp_sobel_output, magnitude, x or y. */
-template <int C, int WHAT> struct sobel_bytes {
+template <int C, int WHAT> struct sobel_u8 {
+    typedef column_window16<uint8_t, C, 1, (16 - C) / 4, (31 + C) / 4, SMP_SOBEL_WARP_ROWS, 0, 4> walk;
+    typedef uint8_t out;
+    typedef strip_pack pack;
     static constexpr int PAIRS = 8;
     static constexpr bool X = WHAT != SMP_SOBEL_Y, Y = WHAT != SMP_SOBEL_X;
-    /* Of the last two rows, by turns, so that none moves to another register: d, d + that of the row above, s. */
+    /* Of the last two rows, alternating, so that no value moves to another register: d, d + d of the row above, s. */
     unsigned slope[2][PAIRS], slopes[2][PAIRS], smooth[2][PAIRS];
     unsigned x[PAIRS], y[PAIRS]; /* of the last row */
-    unsigned pairs[PAIRS];       /* results before they are clamped: integers, of x and y halves */
+    unsigned pairs[PAIRS];       /* results before clamping: integers, for x and y as f16 bits */
     unsigned clipped;
     bool counts;
 
@@ -118,9 +121,9 @@ template <int C, int WHAT> struct sobel_bytes {
     {
         return __float_as_uint(fmaf(sobel_root(fmaf(y, y, x * x)), 16777216.f, 8388608.f));
     }
-    SMP_DEVICE_MEMBER void add(const unsigned *words, int turn)
+    SMP_DEVICE_MEMBER void add(const unsigned *words, const uint8_t *, bool, int parity)
     {
-        constexpr int LEFT = 8 - (C + 1) / 2, SPAN = 8 + 2 * ((C + 1) / 2); /* pairs of the window that are wanted */
+        constexpr int LEFT = 8 - (C + 1) / 2, SPAN = 8 + 2 * ((C + 1) / 2); /* pairs of the window that taps read */
         unsigned e[SPAN], odd[SPAN];
 #pragma unroll
         for (int k = 0; k < SPAN; k++)
@@ -133,18 +136,18 @@ template <int C, int WHAT> struct sobel_bytes {
             const unsigned middle = e[k + (C + 1) / 2];
             const unsigned left = C % 2 ? odd[k] : e[k], right = C % 2 ? odd[k + C] : e[k + C];
             if (X) {
-                slope[turn][k] = sobel_minus(right, left);
-                slopes[turn][k] = sobel_plus(slope[0][k], slope[1][k]);
+                slope[parity][k] = sobel_minus(right, left);
+                slopes[parity][k] = sobel_plus(slope[0][k], slope[1][k]);
                 x[k] = sobel_plus(slopes[0][k], slopes[1][k]);
             }
             if (Y) {
                 const unsigned sum = sobel_twice(sobel_plus(left, right), middle);
-                y[k] = sobel_minus(sum, smooth[turn][k]);
-                smooth[turn][k] = sum;
+                y[k] = sobel_minus(sum, smooth[parity][k]);
+                smooth[parity][k] = sum;
             }
         }
     }
-    SMP_DEVICE_MEMBER strip_pack operator()()
+    SMP_DEVICE_MEMBER strip_pack operator()(const uint8_t *, int)
     {
         strip_pack result;
 #pragma unroll
@@ -160,15 +163,14 @@ template <int C, int WHAT> struct sobel_bytes {
                                           __vimin_s16x2_relu(pairs[k + 1], 0x00ff00ff), 0x6420);
         return result;
     }
-    /* 1 for each of a pair that is clipped: above 255, or negative, which has its sign above all others. No half is
-     * minus zero: no sum here is one of two. */
+    /* 1 for each of a pair that clips: above 255, or negative, whose sign bit makes it the larger one. No f16 is minus
+     * zero here. */
     static SMP_DEVICE_MEMBER unsigned clips(unsigned pair)
     {
         if (X && Y)
             return __viaddmin_s16x2_relu(pair, 0xff01ff01, 0x00010001);
         return __viaddmin_u16x2(__vmaxu2(pair, 0x00ff00ff), 0xff01ff01, 0x00010001);
     }
-    /* Of the last row; n samples exist from the lane's first on. */
     SMP_DEVICE_MEMBER void count(int n)
     {
         unsigned both = 0;
@@ -181,36 +183,34 @@ template <int C, int WHAT> struct sobel_bytes {
         }
         clipped = __dp4a(both, 0x01010101u, clipped);
     }
-    static SMP_DEVICE_MEMBER uint8_t sample(const strip_pack &p, int i)
-    {
-        return (uint8_t)(p.v[i / 4] >> 8 * (i & 3));
-    }
 };
 
-template <int C, int WHAT> SMP_DEVICE void sobel_warp_bytes(const smp_io &io, const smp_sobel &g)
+template <int C, int WHAT> SMP_DEVICE void sobel_warp_u8(const smp_io &io, const smp_sobel &g)
 {
-    typedef strip_walk<uint8_t, C, 1, SMP_SOBEL_WARP_ROWS, 0, (16 - C) / 4, (31 + C) / 4, 4> walk;
-    typedef typename walk::rows_type rows_type;
+    typedef typename sobel_u8<C, WHAT>::walk::rows_type rows_type;
     SMP_SHARED(rows_type, s);
-    sobel_bytes<C, WHAT> row;
+    sobel_u8<C, WHAT> row;
     row.clipped = 0;
     row.counts = io.clipped != nullptr;
-    column_walk<walk, 3>(io, g.edge, 1, C, s, row);
+    column_walk<3>(io, g.edge, 1, C, s, row);
     smp_count_clipped<uint8_t>(io, row.clipped);
 }
 
 /* ---------------------------------------------------------------------------------------------- f32 */
 
-template <int C, int WHAT> struct sobel_reals {
-    float a[4 + 2 * C], b[4 + 2 * C];          /* the rows above and at, from C samples before the lane's own on */
-    float smooth[4 + 2 * C], slope[4 + 2 * C]; /* of their columns and the last row's */
+template <int C, int WHAT> struct sobel_f32 {
+    typedef column_window16<float, C, 1, 4 - C, 7 + C, SMP_SOBEL_WARP_ROWS, 0, 2> walk;
+    typedef float out;
+    typedef strip_pack pack;
+    float a[4 + 2 * C], b[4 + 2 * C];          /* the last two rows, from C samples left of the lane's own */
+    float smooth[4 + 2 * C], slope[4 + 2 * C]; /* of the columns of a, b and the newest row */
     SMP_DEVICE_MEMBER void begin()
     {
 #pragma unroll
         for (int i = 0; i < 4 + 2 * C; i++)
             a[i] = b[i] = 0.f;
     }
-    SMP_DEVICE_MEMBER void add(const unsigned *words, int)
+    SMP_DEVICE_MEMBER void add(const unsigned *words, const float *, bool, int)
     {
 #pragma unroll
         for (int i = 0; i < 4 + 2 * C; i++) {
@@ -221,7 +221,7 @@ template <int C, int WHAT> struct sobel_reals {
             b[i] = c;
         }
     }
-    SMP_DEVICE_MEMBER strip_pack operator()()
+    SMP_DEVICE_MEMBER strip_pack operator()(const float *, int)
     {
         strip_pack result;
 #pragma unroll
@@ -234,29 +234,24 @@ template <int C, int WHAT> struct sobel_reals {
         return result;
     }
     SMP_DEVICE_MEMBER void count(int) {}
-    static SMP_DEVICE_MEMBER float sample(const strip_pack &p, int i)
-    {
-        return __uint_as_float(p.v[i]);
-    }
 };
 
-template <int C, int WHAT> SMP_DEVICE void sobel_warp_reals(const smp_io &io, const smp_sobel &g)
+template <int C, int WHAT> SMP_DEVICE void sobel_warp_f32(const smp_io &io, const smp_sobel &g)
 {
-    typedef strip_walk<float, C, 1, SMP_SOBEL_WARP_ROWS, 0, 4 - C, 7 + C> walk;
-    typedef typename walk::rows_type rows_type;
+    typedef typename sobel_f32<C, WHAT>::walk::rows_type rows_type;
     SMP_SHARED(rows_type, s);
-    sobel_reals<C, WHAT> row;
-    column_walk<walk, 3>(io, g.edge, 1, C, s, row);
+    sobel_f32<C, WHAT> row;
+    column_walk<3>(io, g.edge, 1, C, s, row);
 }
 
 #define SOBEL_WARP(NAME, WHAT, C)                                                                                      \
     SMP_KERNEL_BOUNDS(32, SMP_SOBEL_WARPS_U8, NAME##C##_u8_u8, smp_sobel, io, p)                                       \
     {                                                                                                                  \
-        sobel_warp_bytes<C, WHAT>(io, p);                                                                              \
+        sobel_warp_u8<C, WHAT>(io, p);                                                                                 \
     }                                                                                                                  \
     SMP_KERNEL_BOUNDS(32, SMP_SOBEL_WARPS_F32, NAME##C##_f32_f32, smp_sobel, io, p)                                    \
     {                                                                                                                  \
-        sobel_warp_reals<C, WHAT>(io, p);                                                                              \
+        sobel_warp_f32<C, WHAT>(io, p);                                                                                \
     }
 #define SOBEL_WARP_ALL(NAME, WHAT) SOBEL_WARP(NAME, WHAT, 1) SOBEL_WARP(NAME, WHAT, 3) SOBEL_WARP(NAME, WHAT, 4)
 SOBEL_WARP_ALL(sobel_warp, SMP_SOBEL_MAGNITUDE)

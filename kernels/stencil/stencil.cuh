@@ -1,8 +1,9 @@
-/* What GPU kernels of the neighbourhood stages share: samples across the border, rows of samples into shared memory in
- * quads of four, results in quads.
+/* What the GPU kernels of stencil stages share: samples beyond the border, loads of rows into shared memory and stores
+ * of results, four samples at a time.
  *
- * A quad is four samples of a row, beginning at a multiple of four: 16 bytes of f32, in device memory where the row is
- * aligned and in shared memory always. Lanes of a warp take quads side by side, which no bank sees twice. */
+ * A quad is four samples of a row that begin at a multiple of four. As f32 it has 16 bytes, and is one access in shared
+ * memory, and in device memory where the row is aligned. The lanes of a warp take neighbouring quads: no bank
+ * conflicts. */
 #ifndef SMP_KERNELS_STENCIL_CUH
 #define SMP_KERNELS_STENCIL_CUH
 
@@ -10,7 +11,7 @@
 
 #include "stencil/stencil.h"
 
-/* Kernels of a template function name<IN, OUT>(io, p) that write, and that read, a scratch picture. */
+/* Kernels of a template function name<IN, OUT>(io, p): INTO writes a scratch picture, FROM reads one. */
 #define SMP_KERNEL_INTO_F32(name, type)                                                                                \
     SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, type)                                                              \
     SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, type)                                                            \
@@ -30,13 +31,13 @@ SMP_DEVICE stencil_float4 stencil_float4_of(float v)
     return quad;
 }
 
-/* Samples of a row. */
+/* Samples in a row. */
 SMP_DEVICE int64_t stencil_samples(const smp_view &v)
 {
     return v.width * v.channels;
 }
 
-/* The pixel of sample i >= 0. 64-bit division is slow, and long. */
+/* The pixel of sample i >= 0. A 64-bit division takes many instructions, so it is a call. */
 SMP_DEVICE_COLD int64_t stencil_cold_pixel(int64_t i, int channels)
 {
     return i / channels;
@@ -46,7 +47,7 @@ SMP_DEVICE int64_t stencil_pixel(int64_t i, int channels)
     return i <= INT32_MAX ? (int64_t)((uint32_t)i / (uint32_t)channels) : stencil_cold_pixel(i, channels);
 }
 
-/* Sample i of a row, counted from the row's start, wherever it lies; `row` exists. */
+/* Sample i of a row that exists; i counts from the row's start and may lie outside it. */
 template <typename IN>
 SMP_DEVICE float stencil_across(const IN *row, int64_t width, int channels, int64_t i, int edge, float outside)
 {
@@ -61,7 +62,7 @@ SMP_DEVICE float stencil_across(const IN *row, const smp_view &in, int64_t i, in
     return stencil_across(row, in.width, in.channels, i, edge, outside);
 }
 
-/* The same and smp_border(), called, where few samples need them. */
+/* The same, and smp_border(), as calls: for the few samples at borders. */
 template <typename IN>
 SMP_DEVICE_COLD float stencil_cold_across(const IN *row, int64_t width, int channels, int64_t i, int edge,
                                           float outside)
@@ -77,21 +78,21 @@ SMP_DEVICE int64_t stencil_border(int64_t i, int64_t n, int edge)
     return i >= 0 && i < n ? i : stencil_cold_border(i, n, edge);
 }
 
-/* Sample i of row y, wherever the row lies. */
+/* Sample i of row y; the row may lie outside the picture. */
 template <typename IN> SMP_DEVICE float stencil_down(const smp_view &in, int64_t i, int64_t y, int edge, float outside)
 {
     y = smp_border(y, in.height, edge);
     return y < 0 ? outside : smp_value(smp_in<IN>(in, y)[i]);
 }
 
-/* Sample i of row y, wherever both lie. */
+/* Sample i of row y; both may lie outside the picture. */
 template <typename IN> SMP_DEVICE float stencil_at(const smp_view &in, int64_t i, int64_t y, int edge, float outside)
 {
     y = smp_border(y, in.height, edge);
     return y < 0 ? outside : stencil_across(smp_in<IN>(in, y), in, i, edge, outside);
 }
 
-/* The channel that passes through untouched, or -1; and the channel of a sample, which a division finds. */
+/* The alpha channel, or -1; and the channel of a sample, by a division. */
 SMP_DEVICE int stencil_alpha(const smp_view &in)
 {
     return in.alpha ? in.channels - 1 : -1;
@@ -101,7 +102,7 @@ SMP_DEVICE int stencil_channel(const smp_view &in, int64_t i)
     return (int)(i - stencil_pixel(i, in.channels) * in.channels);
 }
 
-/* Four samples in one access, as code values. */
+/* Loads four samples in one access, as code values. */
 template <typename IN> SMP_DEVICE stencil_float4 stencil_load4(const IN *from)
 {
     typedef smp_pack<IN, 4> pack;
@@ -116,9 +117,9 @@ SMP_DEVICE void stencil_keep4(float *to, const stencil_float4 &quad)
     *reinterpret_cast<stencil_float4 *>(to) = quad;
 }
 
-/* Samples first .. first + count - 1 of picture row y, wherever they lie, as code values into shared memory; `first` is
- * a multiple of 4 and `to` aligned to 16 bytes, and up to 3 samples more are written. Thread `lane` of `lanes` does its
- * share. */
+/* Loads samples first .. first + count - 1 of picture row y into shared memory as code values. They may lie outside the
+ * picture. `first` is a multiple of 4, `to` is aligned to 16 bytes, and up to 3 samples more are written. Each of
+ * `lanes` threads calls it and loads its share. */
 template <typename IN>
 SMP_DEVICE void stencil_bring(float *to, const smp_view &in, int64_t y, int64_t first, int count, int lane, int lanes,
                               int edge, float outside)
@@ -133,16 +134,16 @@ SMP_DEVICE void stencil_bring(float *to, const smp_view &in, int64_t y, int64_t 
             quad = stencil_load4(row + at);
         else if (row) {
 #pragma unroll 1
-            for (int k = 0; k < 4; k++) { /* shifted in, so that no register is indexed */
+            for (int k = 0; k < 4; k++) { /* shifts samples in: an index at run time would need local memory */
                 quad.v[0] = quad.v[1], quad.v[1] = quad.v[2], quad.v[2] = quad.v[3];
                 quad.v[3] = stencil_cold_across(row, in.width, in.channels, at + k, edge, outside);
             }
         }
-        stencil_keep4(to + i, quad); /* one store, whichever way a lane's samples came */
+        stencil_keep4(to + i, quad); /* one store for both ways, so that lanes store together */
     }
 }
 
-/* One result, rounded and stored; counts clipping. */
+/* Rounds and stores one result; counts clipping. */
 template <typename OUT> SMP_DEVICE void stencil_put(const smp_io &io, OUT *row, int64_t i, float v, unsigned *clipped)
 {
     v = smp_one_nan(v);
@@ -151,7 +152,7 @@ template <typename OUT> SMP_DEVICE void stencil_put(const smp_io &io, OUT *row, 
     row[i] = smp_rounded<OUT>(v);
 }
 
-/* Four results; those past the row's end are dropped. */
+/* Rounds and stores four results; drops those past the row's end. */
 template <typename OUT>
 SMP_DEVICE void stencil_put4(const smp_io &io, OUT *row, int64_t i, const stencil_float4 &quad, unsigned *clipped)
 {
@@ -176,13 +177,13 @@ SMP_DEVICE void stencil_put4(const smp_io &io, OUT *row, int64_t i, const stenci
     }
     stencil_float4 left = quad;
 #pragma unroll 1
-    for (int64_t at = i; at < i + 4 && at < n; at++) { /* shifted out, so that no register is indexed */
+    for (int64_t at = i; at < i + 4 && at < n; at++) { /* shifts results out, as stencil_bring() shifts in */
         stencil_put(io, row, at, left.v[0], clipped);
         left.v[0] = left.v[1], left.v[1] = left.v[2], left.v[2] = left.v[3];
     }
 }
 
-/* Calls sample(y, i) for every sample of the output in turn, the naive kernels' walk; it returns the result. */
+/* Stores sample(y, i) at every sample of the output: the walk of naive kernels. */
 template <typename OUT, typename SAMPLE> SMP_DEVICE void stencil_each(const smp_io &io, const SAMPLE &sample)
 {
     unsigned clipped = 0;

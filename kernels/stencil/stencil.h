@@ -1,12 +1,11 @@
-/* What the neighbourhood stages share: samples across the border on any device, and on a CPU the walk over column
- * tiles.
+/* What the stencil stages share: samples beyond the border on any device, and on a CPU the walk over column tiles.
  *
- * Tiling on a CPU. A tile is a column of the picture STENCIL_TILE samples wide. Its rows pass through a window of f32
- * rows that stays in the first- or second-level cache: `make` brings one picture row into the window (converted, and
- * for separable filters already filtered along the row), `emit` turns window rows into output rows. Window rows have a
- * constant pitch, so that an emitting loop needs one pointer and constant offsets. All arithmetic is on f32 code
- * values, whatever the storage: that alone makes results independent of it. Every NaN that a neighbourhood stage
- * stores, alpha passed through included, is that of smp_one_nan(). */
+ * Tiling on a CPU. A tile is a column of the picture, STENCIL_TILE samples wide. Its rows pass through a window, a few
+ * f32 rows that stay in the first- or second-level cache. `make` fills one window row from a picture row: it converts
+ * the samples, and a separable filter applies its row pass too. `emit` computes output rows from window rows. Window
+ * rows lie a constant pitch apart, so that the loop in `emit` needs one pointer and constant offsets. All arithmetic is
+ * on f32 code values, whatever the storage, so that results do not depend on the storage. Stencil stages store one NaN
+ * only, that of smp_one_nan(), in alpha that passes through as well. */
 #ifndef SMP_KERNELS_STENCIL_H
 #define SMP_KERNELS_STENCIL_H
 
@@ -16,23 +15,13 @@
 #include "lib/exact_math.h"
 #include "lib/view.h"
 
-/* The code value that stands outside the picture under `zero` and `constant`; fill is a fraction of full scale. */
+/* The code value outside the picture for the edges `zero` and `constant`. fill is a fraction of full scale. */
 SMP_HOST_DEVICE float smp_outside(int edge, float fill, float white)
 {
     return edge == SMP_CONSTANT ? fill * white : 0.f;
 }
 
-/* Whether all rows begin at multiples of 16 bytes, as those of a device do but where a picture is one pixel wide: what
- * kernels with 16-byte accesses want. */
-SMP_HOST_DEVICE int smp_rows_aligned(const smp_io *io)
-{
-    return ((uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride |
-            (uintptr_t)io->by.stride) %
-               16 ==
-           0;
-}
-
-/* The sample at pixel (x, y), channel c, wherever it lies; outside: the value of smp_outside(). */
+/* The sample of channel c at pixel (x, y), which may lie outside the picture. outside: from smp_outside(). */
 SMP_HOST_DEVICE float smp_at_border(const smp_view *in, int64_t x, int64_t y, int c, int edge, float outside)
 {
     x = smp_border(x, in->width, edge);
@@ -40,8 +29,8 @@ SMP_HOST_DEVICE float smp_at_border(const smp_view *in, int64_t x, int64_t y, in
     return x < 0 || y < 0 ? outside : smp_load(smp_row(in, y), x * in->channels + c, in->format);
 }
 
-/* Rows that must be present on the side where taps reach `near` rows while they reach `far` on the other: borders that
- * fold back read rows of the other side. */
+/* Rows that must be present on one side of an output row. Taps reach `near` rows on this side and `far` rows on the
+ * other. A border that folds back reads rows of this side in place of rows beyond the other. */
 SMP_HOST_DEVICE int64_t smp_stencil_reach(int64_t near, int64_t far, int edge)
 {
     return (edge == SMP_REFLECT || edge == SMP_MIRROR) && far > near ? far : near;
@@ -59,21 +48,20 @@ SMP_HOST_DEVICE int64_t smp_stencil_tile(int channels)
     return STENCIL_TILE / channels;
 }
 
-/* Rows a step: as many as emit() makes from one filling of the window; a multiple of 4. Tall windows take taller steps,
- * so that moving the rows which the next step needs again stays cheap; windows of low ones fit the first-level cache.
- */
+/* Rows a step: what emit() makes from one filling of the window, a multiple of 4. The next step moves `reach` rows to
+ * the top of the window, so tall windows take taller steps. Low windows fit the first-level cache. */
 SMP_HOST_DEVICE int64_t smp_stencil_step(int64_t reach)
 {
     return reach < 12 ? 16 : reach <= 32 ? 32 : (reach + 3) / 4 * 4;
 }
 
-/* Floats in a window for these rows of reach (up and down together). */
+/* Floats in a window. reach: rows up and down together. */
 SMP_HOST_DEVICE size_t smp_stencil_window(int64_t reach, int64_t step, int64_t pitch)
 {
     return (size_t)((reach + step) * pitch);
 }
 
-/* Floats in a line: a tile with `halo` samples on either side, both rounded up to whole vectors. */
+/* Floats in a line: a tile and `halo` samples on either side, each rounded up to whole vectors. */
 SMP_HOST_DEVICE size_t smp_stencil_line(int64_t halo)
 {
     return (size_t)(STENCIL_PITCH + 2 * halo + 2 * STENCIL_LANES);
@@ -83,10 +71,10 @@ SMP_HOST_DEVICE size_t smp_stencil_line(int64_t halo)
 #include <string.h>
 
 typedef struct stencil_tile {
-    int64_t x0;      /* its first pixel */
+    int64_t x0;      /* the tile's first pixel */
     int64_t pixels;  /* across */
     int64_t samples; /* pixels * channels */
-    int64_t lanes;   /* samples rounded up to a multiple of STENCIL_LANES: what loops may compute */
+    int64_t lanes;   /* samples rounded up to a multiple of STENCIL_LANES: loops may run to here */
 } stencil_tile;
 
 typedef struct stencil_walk stencil_walk;
@@ -96,10 +84,10 @@ struct stencil_walk {
     int64_t step;     /* output rows a filling of the window; a multiple of 4 */
     int64_t pitch;    /* floats from a window row to the next */
     float *window;    /* (up + down + step) * pitch floats */
-    void *context;    /* the stage's */
-    /* Fills one window row for picture row y, which may lie outside. */
+    void *context;    /* of the stage */
+    /* Fills one window row from picture row y, which may lie outside the picture. */
     void (*make)(const stencil_walk *walk, const stencil_tile *tile, int64_t y, float *row);
-    /* Stores output rows y .. y+rows-1; window row 0 belongs to picture row y - up. Rows past the last are stale. */
+    /* Stores output rows y .. y+rows-1. Window row 0 is picture row y - up. Window rows past the last hold old data. */
     void (*emit)(const stencil_walk *walk, const stencil_tile *tile, int64_t y, int64_t rows);
 };
 
@@ -123,8 +111,8 @@ SMP_INLINE void stencil_run(const stencil_walk *walk, int64_t y0, int64_t y1)
     }
 }
 
-/* Asks for the bytes from..from+n-1 of a row that will be read (or written) soon: tiles jump from row to row, which the
- * hardware does not foresee. */
+/* Prefetches n bytes of a row that will be read, or written, soon. A tile reads a short piece of each row, which the
+ * hardware's prefetcher does not follow. */
 SMP_INLINE void stencil_prefetch(const void *row, int64_t n, int write)
 {
     const char *p = row;
@@ -136,8 +124,8 @@ SMP_INLINE void stencil_prefetch(const void *row, int64_t n, int write)
     }
 }
 
-/* A row that `make` will want a few rows later, and an output row. Rows of floats wait in the second-level cache:
- * sixteen of them in the first would drive the window out (4 to 8 % of a blur). */
+/* Prefetches the tile's part of an input row, or of an output row. Rows of floats go to the second-level cache: sixteen
+ * of them in the first would evict the window, which costs a blur 4 to 8 %. */
 SMP_INLINE void stencil_prefetch_in(const smp_view *in, const stencil_tile *tile, int64_t y)
 {
     int64_t size = smp_sample_size(in->format), last = in->y0 + in->rows - 1;
@@ -156,7 +144,7 @@ SMP_INLINE void stencil_prefetch_out(const smp_view *out, const stencil_tile *ti
     stencil_prefetch((const char *)smp_row(out, y) + tile->x0 * out->channels * size, tile->samples * size, 1);
 }
 
-/* Pixels xa .. xb-1 of a row, one by one through the border rule. */
+/* Loads pixels xa .. xb-1 of a row one by one, by the border rule. Returns the end of what it wrote. */
 SMP_INLINE float *stencil_line_slowly(float *to, const smp_view *in, const void *row, int64_t xa, int64_t xb, int edge,
                                       float outside)
 {
@@ -168,8 +156,8 @@ SMP_INLINE float *stencil_line_slowly(float *to, const smp_view *in, const void 
     return to;
 }
 
-/* Pixels x0-left .. x0+pixels+right-1 of the picture row y as floats, and zeros up to whole vectors. False, with
- * nothing written, when the row lies outside under a border that is a value. */
+/* Loads pixels x0-left .. x0+pixels+right-1 of picture row y as floats, and zeros up to whole vectors. Returns 0 and
+ * writes nothing when the row is outside the picture and the border is a value. */
 SMP_INLINE int stencil_load(float *line, const smp_view *in, int64_t y, const stencil_tile *tile, int64_t left,
                             int64_t right, int edge, float outside)
 {
@@ -177,8 +165,8 @@ SMP_INLINE int stencil_load(float *line, const smp_view *in, int64_t y, const st
     if (inside < 0)
         return 0;
     const char *row = smp_row(in, inside);
-    const int64_t xa = tile->x0 - left, xb = tile->x0 + tile->pixels + right; /* wanted */
-    const int64_t a = xa < 0 ? 0 : xa, b = xb > in->width ? in->width : xb;   /* of these, the ones that exist */
+    const int64_t xa = tile->x0 - left, xb = tile->x0 + tile->pixels + right; /* the pixels to load */
+    const int64_t a = xa < 0 ? 0 : xa, b = xb > in->width ? in->width : xb;   /* those inside the picture */
     float *to = stencil_line_slowly(line, in, row, xa, a, edge, outside);
     smp_load_row(to, row + a * in->channels * smp_sample_size(in->format), in->format, (b - a) * in->channels);
     to = stencil_line_slowly(to + (b - a) * in->channels, in, row, b, xb, edge, outside);
@@ -193,13 +181,13 @@ SMP_INLINE void stencil_fill(float *row, float v, int64_t n)
         row[i] = v;
 }
 
-/* Integer samples from integer samples by weights that are not negative and sum to 1: values round into 0..white as
- * they are, and the rounded integer is the low part of v + 2^23. */
+/* Stores values that cannot leave 0..white, such as means of integer samples, as integers without clamping. The rounded
+ * integer is the low part of v + 2^23. */
 SMP_INLINE void stencil_store_inside(void *restrict to, int format, const float *restrict from, int64_t n)
 {
     int64_t i = 0;
 #ifdef __AVX2__
-    if (format == SMP_U8) { /* packing works in halves, which the permutation puts in order */
+    if (format == SMP_U8) { /* vpack works within 128-bit halves; the permutation restores the order */
         const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
         for (; i + 32 <= n; i += 32) {
             const __m256i a = _mm256_cvtps_epi32(_mm256_loadu_ps(from + i)),
@@ -223,7 +211,7 @@ SMP_INLINE void stencil_store_inside(void *restrict to, int format, const float 
     }
 }
 
-/* One sample of output row y stored, as the naive kernels do; counts clipping like smp_store_row(). */
+/* Stores one sample of output row y: for naive kernels. Counts clipping as smp_store_row() does. */
 SMP_INLINE void stencil_put(const smp_io *io, int64_t y, int64_t i, float v)
 {
     const int format = io->out.format;
@@ -232,14 +220,14 @@ SMP_INLINE void stencil_put(const smp_io *io, int64_t y, int64_t i, float v)
     smp_store(smp_row(&io->out, y), i, format, smp_one_nan(v));
 }
 
-/* f32 samples as results: every NaN is the same one. */
+/* Stores f32 samples. Every NaN becomes that of smp_one_nan(). */
 SMP_INLINE void stencil_store_reals(float *restrict to, const float *restrict from, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         to[i] = smp_one_nan(from[i]);
 }
 
-/* Stores a tile's row y; `inside`: the values cannot lie outside 0..white. */
+/* Stores row y of a tile. inside: no value can leave 0..white. */
 SMP_INLINE void stencil_store(const smp_io *io, const stencil_tile *tile, int64_t y, const float *from, int inside)
 {
     const smp_view *out = &io->out;

@@ -1,16 +1,19 @@
-/* Strips of a picture that one warp walks down, for stencils that are bound by the number of their instructions.
+/* Loads the rows of a strip for kernels in which one warp walks down a strip of the picture: stencils whose limit is
+ * the number of instructions.
  *
- * A block is one warp: no block barrier exists. Rows arrive ROWS at a time, STAGES - 1 of such groups ahead, by
- * asynchronous copies of 16 bytes into the warp's own part of shared memory; each row has SIDE samples of halo on both
- * sides. Lanes for which no piece of halo is left copy another's to the row's end, where nobody reads: CUPTI counts a
- * copy under a predicate for lanes too that are switched off, and a branch costs more (docs/why.md). The common
- * group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's left and right end,
- * what lies outside is made in shared memory from what has arrived (settle), so that they keep up with the others. The
- * ends of rows that wrap go sample by sample through the border rule. Rows begin at multiples of 16 bytes
- * (smp_rows_aligned); launches over others take the tiled kernels. Shared accesses: pieces lie side by side in a row;
- * only those of the halo, of several rows at a time, meet in banks, since rows lie at multiples of 128 bytes. */
-#ifndef SMP_KERNELS_STRIP_CUH
-#define SMP_KERNELS_STRIP_CUH
+ * A block is one warp, so no block barrier exists. Asynchronous copies of 16-byte vectors bring ROWS rows at a time
+ * into shared memory, STAGES - 1 groups ahead. Each row has HALO samples of halo on both sides.
+ *   - Lanes without halo data copy a dummy vector past the row's end, so that the copy needs no predicate: CUPTI counts
+ *     a predicated copy for inactive lanes too, and a branch costs more (docs/why.md).
+ *   - Interior groups, whose rows lie inside the picture, cost three instructions a copy.
+ *   - At the picture's left and right end fill_halo() makes the samples outside from the samples that arrived. Rows
+ *     with a wrapping border are read sample by sample there.
+ *   - Rows are aligned and own their padding (smp_rows_aligned), so that the vector in which a row ends is a vector
+ *     like any other. Launches over other rows take the tiled kernels.
+ * Vectors of a row are adjacent in shared memory and do not conflict. Halo vectors of several rows in one copy do,
+ * since rows start at multiples of 128 bytes. */
+#ifndef SMP_KERNELS_STENCIL_WARP_STRIP_CUH
+#define SMP_KERNELS_STENCIL_WARP_STRIP_CUH
 
 #include "stencil/stencil.cuh"
 #include "stencil/warp_strip_grid.h"
@@ -21,22 +24,23 @@ SMP_HOST_DEVICE constexpr int strip_halves(int n, int most)
     return n > most ? strip_halves(n / 2, most) : n;
 }
 
-/* Where a warp keeps its rows. ACROSS, SIDE: samples, whole pieces of 16 bytes. What is copied to the ACROSS samples of
- * a row begins at a multiple of 128 bytes, as in device memory where rows do: 32 pieces then take four wavefronts, and
- * elsewhere up to 16 (docs/banks.md, 8). */
-template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_rows {
-    static constexpr int PIECE = 16 / (int)sizeof(IN), HALO = 2 * SIDE / PIECE; /* pieces of a row's halo */
-    static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO);             /* rows of halo a copy */
-    static constexpr int BESIDE = 32 / SIDE_TURN; /* lanes for a row's halo: the pieces past it are for nobody */
-    static constexpr int LINE = 8 * PIECE, LEAD = (LINE - SIDE % LINE) % LINE;
-    static constexpr int PITCH = (ACROSS + BESIDE * PIECE + LINE - 1) / LINE * LINE;
-    alignas(128) uint4 v[(LEAD + STAGES * ROWS * PITCH) / PIECE];
+/* A warp's rows in shared memory. ACROSS, HALO: samples, whole 16-byte vectors. The first of the ACROSS samples of a
+ * row lies at a multiple of 128 bytes, as in device memory: a copy of 32 vectors then takes 4 wavefronts instead of up
+ * to 16 (docs/banks.md, 8). */
+template <typename IN, int ACROSS, int HALO, int ROWS, int STAGES> struct strip_rows {
+    static constexpr int VEC = 16 / (int)sizeof(IN);                         /* samples of a vector */
+    static constexpr int HALO_VECS = 2 * HALO / VEC;                         /* of a row, both sides */
+    static constexpr int HALO_ROWS = strip_halves(ROWS, 32 / HALO_VECS);     /* whose halo one copy brings */
+    static constexpr int HALO_LANES = 32 / HALO_ROWS;                        /* of a row; some copy a dummy vector */
+    static constexpr int LINE = 8 * VEC, LEAD = (LINE - HALO % LINE) % LINE; /* LINE: samples of 128 bytes */
+    static constexpr int PITCH = (ACROSS + HALO_LANES * VEC + LINE - 1) / LINE * LINE;
+    alignas(128) uint4 v[(LEAD + STAGES * ROWS * PITCH) / VEC];
 
     SMP_DEVICE_MEMBER IN *first() { return reinterpret_cast<IN *>(v) + LEAD; }
 };
 
-/* The same value, of which the compiler does not know that it is a constant or a parameter (pictures have no negative
- * heights): it stays in a register, where loading it again would cost an instruction each time. */
+/* The same value, which the compiler cannot take for a constant or parameter (no height is negative): it stays in a
+ * register instead of being loaded for each use. */
 SMP_DEVICE unsigned strip_opaque(const smp_io &io, unsigned v)
 {
     return v | (unsigned)(io.in.height >> 63);
@@ -46,7 +50,7 @@ SMP_DEVICE float strip_opaque(const smp_io &io, float v)
     return __uint_as_float(strip_opaque(io, __float_as_uint(v)));
 }
 
-/* smp_border() for places a few steps outside: it folds, and does not divide, which is slow here. */
+/* smp_border() for indices a few steps outside, without its slow division. */
 template <typename INT> SMP_DEVICE INT strip_fold(INT i, INT n, int edge)
 {
     while (i < 0 || i >= n) {
@@ -64,7 +68,7 @@ template <typename INT> SMP_DEVICE INT strip_fold(INT i, INT n, int edge)
     return i;
 }
 
-/* The sample that stands for sample i of a row of n, or -1: zero. */
+/* The index of the sample that stands for sample i of a row of n; -1: zero. */
 SMP_DEVICE int strip_border(int i, int n, int channels, int edge)
 {
     if (i >= 0 && i < n)
@@ -74,114 +78,87 @@ SMP_DEVICE int strip_border(int i, int n, int channels, int edge)
 }
 
 /* C: channels, or 0 when they are not constant. Border values are zero. */
-template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_loader {
-    typedef strip_rows<IN, ACROSS, SIDE, ROWS, STAGES> rows_type;
-    static constexpr int PIECE = rows_type::PIECE, PITCH = rows_type::PITCH, GROUP = ROWS * PITCH,
-                         RING = STAGES * GROUP;
-    static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
-    static constexpr int HALO = rows_type::HALO, SIDE_TURN = rows_type::SIDE_TURN, BESIDE = rows_type::BESIDE;
-    static_assert(MIDDLE <= 32 && ROWS % TURN == 0 && HALO <= 32, "a row is one copy at most");
+template <typename IN, int C, int ACROSS, int HALO, int ROWS, int STAGES> struct strip_loader {
+    typedef strip_rows<IN, ACROSS, HALO, ROWS, STAGES> rows_type;
+    static constexpr int VEC = rows_type::VEC, PITCH = rows_type::PITCH, GROUP = ROWS * PITCH, RING = STAGES * GROUP;
+    static constexpr int BODY_VECS = ACROSS / VEC, BODY_ROWS = 32 / BODY_VECS; /* of a row; rows that one copy brings */
+    static constexpr int HALO_VECS = rows_type::HALO_VECS, HALO_ROWS = rows_type::HALO_ROWS,
+                         HALO_LANES = rows_type::HALO_LANES;
+    static_assert(BODY_VECS <= 32 && ROWS % BODY_ROWS == 0 && HALO_VECS <= 32, "a row is one copy at most");
     const smp_view &in;
-    const int edge, reach; /* samples beside a row's end that are read */
+    const int edge, reach; /* reach: samples that the stencil reads beyond a row's end */
     const int n, x0;       /* samples of a row; the strip's first */
-    int x, row, side_x, side_row;
-    bool whole;                 /* every piece is inside */
-    bool pieces;                /* pieces come whole, or as much of them as exists; else by samples */
-    bool side;                  /* this lane brings a piece of halo; else it copies one more, for nobody: load() */
-    bool quick;                 /* of a band: whole, and its groups of rows all exist */
-    const IN *from, *side_from; /* of the next group, of quick ones */
-    IN *to, *side_to;
-    int64_t next; /* of others: the next group's first row, .. */
-    int wanted;   /* .. and how many rows from there on are wanted */
+    int x, row, halo_x, halo_row;
+    bool inside;                /* the strip with its halo lies between the row's ends */
+    bool by_vectors;            /* vectors are copied whole; else sample by sample where they cross a row's end */
+    bool has_halo;              /* this lane copies a halo vector; else a dummy */
+    bool interior;              /* of a band: inside, and all rows of its groups exist */
+    const IN *from, *halo_from; /* the next group of an interior band */
+    IN *to, *halo_to;
+    int64_t next; /* other bands: the next group's first row, .. */
+    int needed;   /* .. and how many rows from there on the band reads */
 
     SMP_DEVICE_MEMBER strip_loader(rows_type &rows, const smp_view &view, int start, int far, int border)
         : in(view), edge(border), reach(far), n((int)stencil_samples(view)), x0(start)
     {
         const int lane = (int)threadIdx.x;
         IN *const first = rows.first();
-        row = lane / MIDDLE;
-        x = x0 + lane % MIDDLE * PIECE;
-        to = first + row * PITCH + SIDE + lane % MIDDLE * PIECE;
-        const int beside = lane % BESIDE, piece = beside % HALO < HALO / 2 ? beside % HALO : beside % HALO + MIDDLE;
-        side = beside < HALO;
-        side_row = lane / BESIDE;
-        side_x = x0 - SIDE + piece * PIECE;
-        side_to = first + side_row * PITCH + (side ? piece : beside + MIDDLE) * PIECE;
-        whole = x0 >= SIDE && x0 + ACROSS + SIDE <= n;
-        pieces = whole || edge != SMP_WRAP;
+        row = lane / BODY_VECS;
+        x = x0 + lane % BODY_VECS * VEC;
+        to = first + row * PITCH + HALO + lane % BODY_VECS * VEC;
+        const int place = lane % HALO_LANES, vec = place % HALO_VECS,
+                  at = vec < HALO_VECS / 2 ? vec : vec + BODY_VECS; /* the vector's number in the row */
+        has_halo = place < HALO_VECS;
+        halo_row = lane / HALO_LANES;
+        halo_x = x0 - HALO + at * VEC;
+        halo_to = first + halo_row * PITCH + (has_halo ? at : place + BODY_VECS) * VEC;
+        inside = x0 >= HALO && x0 + ACROSS + HALO <= n;
+        by_vectors = inside || edge != SMP_WRAP;
     }
-    /* Before a band: its first row's place in the picture, the rows that it wants, and in how many groups. */
+    /* Before a band: its first row in the picture, the rows that it reads, and their number of groups. */
     SMP_DEVICE_MEMBER void begin(int64_t top, int rows, int groups)
     {
         const int64_t present = top - in.y0;
         next = top;
-        wanted = rows;
-        quick = whole && present >= 0 && present + groups * ROWS <= in.rows && in.stride >> 31 == 0;
+        needed = rows;
+        interior = inside && present >= 0 && present + groups * ROWS <= in.rows && in.stride >> 31 == 0;
         from = smp_in<IN>(in, top + row) + x;
-        side_from = smp_in<IN>(in, top + side_row) + side_x;
+        halo_from = smp_in<IN>(in, top + halo_row) + halo_x;
     }
-    /* Of quick bands, whose strides have 31 bits. By and by: worked out from one place, each takes more instructions.
-     */
-    SMP_DEVICE_MEMBER void go_down(const IN *&at, unsigned rows) const
+    /* Interior bands only (stride < 2^31). Advancing a pointer row by row takes fewer instructions than computing each
+     * row's address. */
+    SMP_DEVICE_MEMBER void advance(const IN *&at, unsigned rows) const
     {
         at = reinterpret_cast<const IN *>(reinterpret_cast<const char *>(at) + (uint64_t)(rows * (unsigned)in.stride));
         smp_opaque(at);
     }
-    /* Picture row y, or null: zeros do for it. */
-    SMP_DEVICE_MEMBER const IN *line_of(int64_t y, bool needed) const
+    /* Picture row y, or null: a row of zeros. Rows that only zero weights read may be absent. */
+    SMP_DEVICE_MEMBER const IN *row_of(int64_t y, bool wanted) const
     {
-        y = needed ? strip_fold(y, in.height, edge) : -1;
+        y = wanted ? strip_fold(y, in.height, edge) : -1;
         return y >= in.y0 && y < in.y0 + in.rows ? smp_in<IN>(in, y) : nullptr;
     }
-    /* Starts copying the piece of picture row y at sample `at`, or makes zeros where none is; the piece in which a row
-     * ends is left to copy_end(). (cp.async can fill with zeros, but CUPTI counts that at random.) */
-    SMP_DEVICE_MEMBER void copy(IN *place, int64_t y, int at, bool needed) const
+    /* Starts the copy of the vector at sample `at` of picture row y, or stores zeros where there is none. (cp.async can
+     * fill with zeros, but CUPTI's count of that varies.) */
+    SMP_DEVICE_MEMBER void copy(IN *place, int64_t y, int at, bool wanted) const
     {
-        const IN *const line = line_of(y, needed);
-        if (line && at >= 0 && at + PIECE <= n)
+        const IN *const line = row_of(y, wanted);
+        if (line && at >= 0 && at < n)
             smp_copy_async_along(place, line + at);
-        else if (!line || at < 0 || at >= n)
+        else
             *reinterpret_cast<uint4 *>(place) = make_uint4(0, 0, 0, 0);
     }
-    /* Brings the pieces in which the ROWS rows end, if they end inside the strip's: a row a lane, so that all wait for
-     * memory once. rows: where the rows go. */
-    SMP_DEVICE_MEMBER void copy_end(IN *rows) const
-    {
-        const int last = n / PIECE * PIECE, at = last - x0 + SIDE, lane = (int)threadIdx.x;
-        const IN *const line = lane < ROWS ? line_of(next + lane, lane < wanted) : nullptr;
-        if (line && n > last && at >= 0 && at < ACROSS + 2 * SIDE)
-            *reinterpret_cast<uint4 *>(rows + lane * PITCH + at) =
-                part(reinterpret_cast<const unsigned char *>(line + last), 0, (n - last) * (int)sizeof(IN));
-    }
-    /* Bytes first .. last - 1 of 16 bytes, aligned; zeros beside them. */
-    static SMP_DEVICE_MEMBER uint4 part(const unsigned char *from, int first, int last)
-    {
-        unsigned word[4];
-#pragma unroll
-        for (int w = 0; w < 4; w++) {
-            word[w] = 0;
-            if (4 * w >= first && 4 * w + 4 <= last)
-                word[w] = reinterpret_cast<const unsigned *>(from)[w];
-            else
-#pragma unroll
-                for (int b = 0; b < 4; b++)
-                    if (4 * w + b >= first && 4 * w + b < last)
-                        word[w] |= (unsigned)from[4 * w + b] << 8 * b;
-        }
-        return make_uint4(word[0], word[1], word[2], word[3]);
-    }
-    /* 16 bytes of picture row y, from sample `at` on; needed: else zeros do. Where to copy them from, or null: they are
-     * `made` here. */
-    SMP_DEVICE_MEMBER const IN *piece(uint4 &made, int64_t y, int at, bool needed) const
+    /* The vector at sample `at` of picture row y under a wrapping border: where to copy it from, or null when it
+     * crosses a row's end and is `made` here. */
+    SMP_DEVICE_MEMBER const IN *wrapped(uint4 &made, int64_t y, int at, bool wanted) const
     {
         unsigned word[4] = {0, 0, 0, 0};
-        y = needed && at < n + reach ? strip_fold(y, in.height, edge) : -1;
-        if (y >= in.y0 && y < in.y0 + in.rows) { /* else no row, or one that only taps of weight zero read */
-            const IN *line = smp_in<IN>(in, y);
-            if (at >= 0 && at + PIECE <= n)
+        const IN *const line = row_of(y, wanted && at < n + reach);
+        if (line) {
+            if (at >= 0 && at + VEC <= n)
                 return line + at;
 #pragma unroll 1
-            for (int q = 0; q < PIECE; q += 4) { /* four loads under way */
+            for (int q = 0; q < VEC; q += 4) { /* four loads in flight */
                 int place[4];
                 unsigned code[4];
 #pragma unroll
@@ -200,7 +177,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
 #pragma unroll
                     for (int k = 0; k < 4; k++)
                         word[k] = code[k];
-                } else if (sizeof(IN) == 2) {
+                } else if (sizeof(IN) == 2) { /* shifted in, so that no register is indexed */
                     word[0] = word[2], word[1] = word[3];
                     word[2] = code[0] | code[1] << 16, word[3] = code[2] | code[3] << 16;
                 } else {
@@ -212,54 +189,52 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         made = make_uint4(word[0], word[1], word[2], word[3]);
         return nullptr;
     }
-    /* Where the stage at `offset` samples begins. */
+    /* The first row of the stage at `offset` samples. */
     SMP_DEVICE_MEMBER IN *rows_at(int offset) const
     {
-        return to - (row * PITCH + SIDE + (int)threadIdx.x % MIDDLE * PIECE) + offset;
+        return to - (row * PITCH + HALO + (int)threadIdx.x % BODY_VECS * VEC) + offset;
     }
-    /* Starts bringing the next ROWS rows into the stage at `offset` samples. */
+    /* Starts the copy of the next ROWS rows into the stage at `offset` samples. */
     SMP_DEVICE_MEMBER void load(int offset)
     {
-        if (quick) {
+        if (interior) {
 #pragma unroll
-            for (int i = 0; i < ROWS; i += SIDE_TURN) { /* by all lanes: a copy under a predicate would be miscounted */
-                smp_copy_async_along(side_to + offset + i * PITCH, side_from);
-                go_down(side_from, SIDE_TURN);
+            for (int i = 0; i < ROWS; i += HALO_ROWS) {
+                smp_copy_async_along(halo_to + offset + i * PITCH, halo_from);
+                advance(halo_from, HALO_ROWS);
             }
 #pragma unroll
-            for (int i = 0; i < ROWS; i += TURN) {
+            for (int i = 0; i < ROWS; i += BODY_ROWS) {
                 smp_copy_async_along(to + offset + i * PITCH, from);
-                go_down(from, TURN);
+                advance(from, BODY_ROWS);
             }
             return;
         }
         load_edge(offset);
-        if (pieces)
-            copy_end(rows_at(offset));
         next += ROWS;
-        wanted -= ROWS;
+        needed -= ROWS;
     }
-    /* load() piece by piece, each by copy() or, where that cannot be, by samples. */
+    /* load() at the picture's ends. */
     SMP_DEVICE_MEMBER void load_edge(int offset) const
     {
 #pragma unroll 1
-        for (int i = 0; i < ROWS + ROWS; i += i < ROWS ? TURN : SIDE_TURN) { /* the second ROWS are the halo's */
+        for (int i = 0; i < ROWS + ROWS; i += i < ROWS ? BODY_ROWS : HALO_ROWS) { /* the rows, then their halo */
             smp_converge();
-            const bool middle = i < ROWS;
-            const int line = middle ? row + i : side_row + i - ROWS;
-            if (!middle && !side)
+            const bool body = i < ROWS;
+            const int line = body ? row + i : halo_row + i - ROWS;
+            if (!body && !has_halo)
                 continue;
-            IN *const place = (middle ? to + i * PITCH : side_to + (i - ROWS) * PITCH) + offset;
-            if (pieces) {
-                if (middle) /* apart, so that a trace can tell which accesses are one instruction */
-                    copy(place, next + line, x, line < wanted);
+            IN *const place = (body ? to + i * PITCH : halo_to + (i - ROWS) * PITCH) + offset;
+            if (by_vectors) {
+                if (body) /* separate statements: a trace takes each for one instruction */
+                    copy(place, next + line, x, line < needed);
                 else
-                    copy(place, next + line, side_x, line < wanted);
+                    copy(place, next + line, halo_x, line < needed);
                 continue;
             }
             uint4 made = make_uint4(0, 0, 0, 0);
-            const IN *const source = piece(made, next + line, middle ? x : side_x, line < wanted);
-            if (middle) {
+            const IN *const source = wrapped(made, next + line, body ? x : halo_x, line < needed);
+            if (body) {
                 if (source)
                     smp_copy_async<16>(place, source);
                 else
@@ -272,30 +247,31 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
             }
         }
     }
-    /* Whether the rows that came need settle() before they are read, and a warp barrier after it. */
-    SMP_DEVICE_MEMBER bool unsettled() const
+    /* Whether rows that arrived need fill_halo() and a warp barrier before they are read. */
+    SMP_DEVICE_MEMBER bool needs_halo() const
     {
-        return !quick && pieces && !whole;
+        return !interior && by_vectors && !inside;
     }
-    /* Makes what the border rule says beside the ends of the ROWS rows at `offset`; they have arrived. */
-    SMP_DEVICE_MEMBER void settle(int offset) const
+    /* Fills the halo of the ROWS rows at `offset` by the border mode. Their copies must be complete. */
+    SMP_DEVICE_MEMBER void fill_halo(int offset) const
     {
         IN *const rows = rows_at(offset);
 #pragma unroll 1
         for (int j = (int)threadIdx.x; j < reach; j += 32) {
             if (x0 == 0)
-                settle_sample(rows, -1 - j);
-            settle_sample(rows, n + j);
+                fill_sample(rows, -1 - j);
+            fill_sample(rows, n + j);
         }
     }
-    /* Sample i of each row, unless it stays zero, or it or what stands for it lies beyond the strip. */
-    SMP_DEVICE_MEMBER void settle_sample(IN *rows, int i) const
+    /* Sample i of each row, unless it or the sample that stands for it lies outside the strip. */
+    SMP_DEVICE_MEMBER void fill_sample(IN *rows, int i) const
     {
-        const int source = strip_border(i, n, C ? C : in.channels, edge), shift = SIDE - x0;
-        if (source >= 0 && source + shift >= 0 && i + shift < ACROSS + 2 * SIDE)
+        const int source = strip_border(i, n, C ? C : in.channels, edge), shift = HALO - x0;
+        if (i + shift >= ACROSS + 2 * HALO || (source >= 0 && source + shift < 0))
+            return;
 #pragma unroll
-            for (int q = 0; q < ROWS; q++)
-                rows[q * PITCH + i + shift] = rows[q * PITCH + source + shift];
+        for (int q = 0; q < ROWS; q++)
+            rows[q * PITCH + i + shift] = source < 0 ? (IN)0 : rows[q * PITCH + source + shift];
     }
 };
 
@@ -305,11 +281,10 @@ template <typename LOADER> SMP_DEVICE int strip_next(int stage)
     return stage == LOADER::RING - LOADER::GROUP ? 0 : stage + LOADER::GROUP;
 }
 
-/* Turn k of a walk through groups: begins to load the one that is AHEAD further, into the stage at `next`, then sees
- * to it that group k, in the stage at `stage`, is there. False: there is none yet, for the first turns, from -AHEAD on,
- * only load. */
+/* Iteration k of the pipeline: starts the copy of group k + AHEAD into the stage at `next`, then waits for group k, in
+ * the stage at `stage`. Returns false during the AHEAD prologue iterations, which begin with k = -AHEAD. */
 template <int AHEAD, typename LOADER>
-SMP_DEVICE bool strip_turn(LOADER &loader, int k, int groups, int stage, int &next)
+SMP_DEVICE bool strip_iteration(LOADER &loader, int k, int groups, int stage, int &next)
 {
     if (k >= 0)
         smp_copy_wait<AHEAD - 1>();
@@ -320,8 +295,8 @@ SMP_DEVICE bool strip_turn(LOADER &loader, int k, int groups, int stage, int &ne
     next = strip_next<LOADER>(next);
     if (k < 0)
         return false;
-    if (loader.unsettled()) {
-        loader.settle(stage);
+    if (loader.needs_halo()) {
+        loader.fill_halo(stage);
         __syncwarp();
     }
     return true;

@@ -1,20 +1,20 @@
-/* How a launch of one-warp blocks shares out a picture: in strips side by side, and those in bands, a band a block.
+/* How a launch of one-warp blocks divides a picture: into vertical strips, and strips into bands, a band a block.
  *
- * What takes long comes first, and has lower bands, so that the launch does not end with it: strips at a row's ends,
- * where the border rule makes samples and rows end within a piece; then the bands at the picture's upper and lower end.
- * The geometry says how (smp_strips), kernels ask which block they are; here is what both count by. */
-#ifndef SMP_KERNELS_STRIP_BLOCKS_H
-#define SMP_KERNELS_STRIP_BLOCKS_H
+ * Slow blocks come first and have lower bands, so that the launch does not end with them: first the strips at a row's
+ * ends, which fill their halo by the border rule, then the bands at the picture's top and bottom. The geometry makes
+ * the plan (smp_strips), kernels ask for their block's place. */
+#ifndef SMP_KERNELS_STENCIL_WARP_STRIP_GRID_H
+#define SMP_KERNELS_STENCIL_WARP_STRIP_GRID_H
 
 #include "lib/view.h"
 
-/* A block's strip, and its `rows` output rows from row `begin` of the launch's on. */
+/* A block's strip, and its `rows` output rows from the launch's row `begin` on. */
 typedef struct smp_strip_place {
     int strip, rows;
     int64_t begin;
 } smp_strip_place;
 
-/* The place of a block, of a launch over `rows` output rows. */
+/* The place of a block in a launch over `rows` output rows. */
 SMP_HOST_DEVICE smp_strip_place smp_strip_place_of(const smp_strips *s, int64_t rows, uint32_t block)
 {
     smp_strip_place place;
@@ -23,8 +23,8 @@ SMP_HOST_DEVICE smp_strip_place smp_strip_place_of(const smp_strips *s, int64_t 
         place.strip = block % 2 ? (int)s->across + 1 : 0;
         place.begin = (int64_t)height * (block / 2);
     } else {
-        const uint32_t inner = block - s->ends, turn = inner / s->across;
-        const uint32_t band = turn < 2 ? turn * (s->bands - 1) : turn - 1; /* the first, the last, the others */
+        const uint32_t inner = block - s->ends, round = inner / s->across;
+        const uint32_t band = round < 2 ? round * (s->bands - 1) : round - 1; /* the first, the last, the others */
         place.strip = (int)((s->ends > 0) + inner % s->across);
         place.begin = 0;
         height = s->top;

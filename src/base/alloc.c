@@ -22,8 +22,9 @@ typedef struct header {
     uint64_t size;
 } header;
 
-/* Asks for large pages where a block is a picture. Tiles run down columns, every row of which is another small page;
- * looking those up took 10 to 30 % of a blur. Smaller blocks (strips) have few pages, and would only grow. */
+/* Asks for huge pages where a block holds a picture. Tiles run down columns, and each row of a column is on another
+ * small page: the TLB misses took 10 to 30 % of a blur. Smaller blocks (strips) have few pages; huge pages would only
+ * make them larger. */
 static void ask_for_large_pages(char *block, size_t size)
 {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -31,10 +32,30 @@ static void ask_for_large_pages(char *block, size_t size)
     uintptr_t from = ((uintptr_t)block + PAGE - 1) & ~(uintptr_t)(PAGE - 1),
               to = ((uintptr_t)block + size) & ~(uintptr_t)(PAGE - 1);
     if (size >= PICTURE)
-        (void)madvise((void *)from, to - from, MADV_HUGEPAGE); /* a system without them may refuse */
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE); /* the system may refuse */
 #else
     (void)block, (void)size;
 #endif
+}
+
+static void raise_peak(uint64_t now)
+{
+    uint64_t seen = atomic_load(&peak);
+    while (now > seen && !atomic_compare_exchange_weak(&peak, &seen, now))
+        ;
+}
+
+/* *now: bytes that are live with these. */
+static bool count_in(uint64_t bytes, uint64_t *now)
+{
+    const uint64_t most = atomic_load(&limit);
+    *now = atomic_fetch_add(&live, bytes) + bytes;
+    if (!most || *now <= most)
+        return true;
+    atomic_fetch_sub(&live, bytes);
+    atomic_store(&limit_hit, true);
+    atomic_fetch_add(&refused, 1);
+    return false;
 }
 
 void *smp_alloc_raw(size_t size)
@@ -46,22 +67,16 @@ void *smp_alloc_raw(size_t size)
     if (!smp_add_size(size, 2 * SMP_ALIGN + SMP_ALIGN - 1, &total))
         return NULL;
     total &= ~(size_t)(SMP_ALIGN - 1);
-    uint64_t now = atomic_fetch_add(&live, total) + total, most = atomic_load(&limit);
-    if (most && now > most) {
-        atomic_fetch_sub(&live, total);
-        atomic_store(&limit_hit, true);
-        atomic_fetch_add(&refused, 1);
+    uint64_t now;
+    if (!count_in(total, &now))
         return NULL;
-    }
     char *block = aligned_alloc(SMP_ALIGN, total);
     if (!block) {
         atomic_fetch_sub(&live, total);
         return NULL;
     }
     ask_for_large_pages(block, total);
-    uint64_t seen = atomic_load(&peak);
-    while (now > seen && !atomic_compare_exchange_weak(&peak, &seen, now))
-        ;
+    raise_peak(now);
     ((header *)(void *)block)->size = total;
     memset(block + total - SMP_ALIGN, 0, SMP_ALIGN);
     return block + SMP_ALIGN;
@@ -159,6 +174,28 @@ void smp_alloc_limit(uint64_t bytes)
     atomic_store(&limit_hit, false);
 }
 
+void smp_alloc_elsewhere(uint64_t was, uint64_t is, uint64_t most, uint64_t times)
+{
+    const uint64_t now = atomic_fetch_sub(&live, was) - was;
+    raise_peak(now + smp_max_u64(is, most));
+    atomic_fetch_add(&live, is);
+    atomic_fetch_add(&refused, times);
+}
+
+bool smp_alloc_borrow(uint64_t size)
+{
+    uint64_t now;
+    if (!count_in(size, &now))
+        return false;
+    raise_peak(now);
+    return true;
+}
+
+void smp_alloc_restart_peak(void)
+{
+    atomic_store(&peak, atomic_load(&live));
+}
+
 void smp_alloc_fail_at(uint64_t nth)
 {
     atomic_store(&fail_at, nth ? atomic_load(&made) + nth : 0);
@@ -167,7 +204,7 @@ void smp_alloc_fail_at(uint64_t nth)
 void smp_alloc_keep(void)
 {
 #ifdef __GLIBC__
-    enum { BLOCK = 4 << 20, AT_THE_END = 64 << 20 }; /* bytes: larger ones come from the system; free at a heap's end */
+    enum { BLOCK = 4 << 20, AT_THE_END = 64 << 20 }; /* bytes: larger blocks are the system's; kept at a heap's end */
     mallopt(M_MMAP_THRESHOLD, BLOCK);
     mallopt(M_TRIM_THRESHOLD, AT_THE_END);
 #endif

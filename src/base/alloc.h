@@ -1,5 +1,5 @@
-/* Memory: every allocation of the program goes through here, so that sizes are checked, live bytes are counted against
- * --max-memory, and tests can make the Nth allocation fail. */
+/* Memory. Every allocation of the program goes through here: sizes are checked, live bytes count against --max-memory,
+ * and tests can make the Nth allocation fail. */
 #ifndef SMP_BASE_ALLOC_H
 #define SMP_BASE_ALLOC_H
 
@@ -11,18 +11,18 @@
 
 enum { SMP_ALIGN = 64 }; /* bytes: one cache line, one AVX-512 register */
 
-/* size bytes aligned to SMP_ALIGN, zeroed; 64 readable bytes follow them. Null when memory or the limit is exhausted.
- * Owner: the caller; release with smp_free. size 0 gives a valid pointer. */
+/* size bytes aligned to SMP_ALIGN and zeroed, followed by 64 readable bytes. Null when memory or the limit is
+ * exhausted. Owner: the caller; release with smp_free. size 0 gives a valid pointer. */
 void *smp_alloc(size_t size);
 
 /* The same without zeroing, for large buffers that are written before they are read. */
 void *smp_alloc_raw(size_t size);
 
-/* count * size bytes with overflow checked. */
+/* count * size bytes; checks for overflow. */
 void *smp_alloc_array(size_t count, size_t size);
 
-/* Grows *array (of elements of size bytes) so that at least `want` elements fit; *capacity counts elements.
- * False, with *array untouched, when memory is exhausted. */
+/* Grows *array (elements of size bytes) to hold at least `want` elements; *capacity counts elements. False when memory
+ * is exhausted: *array is then untouched. */
 bool smp_grow(void *array, size_t *capacity, size_t want, size_t size);
 
 char *smp_strdup(const char *text);
@@ -30,24 +30,35 @@ char *smp_strndup(const char *text, size_t length);
 char *smp_asprintf(const char *format, ...) SMP_PRINTF(1, 2);
 void smp_free(void *pointer);
 
-/* The bytes that are live now, the most that were, and the limit (0: none). */
+/* The live bytes, their peak, and the limit (0: none). */
 uint64_t smp_alloc_live(void);
 uint64_t smp_alloc_peak(void);
 void smp_alloc_limit(uint64_t bytes);
 
-/* From now on the C library keeps what is freed, up to 4 MB a block, instead of giving it back to the system at once:
- * for work that takes the same memory again and again. Measured over small pictures: a quarter of all processor time
- * went into pages that were given back and fetched again. */
+/* Makes the C library keep freed blocks of up to 4 MB instead of returning them to the system. For work that allocates
+ * the same memory again and again: over small pictures a quarter of all processor time went into returning pages and
+ * faulting them in again. */
 void smp_alloc_keep(void);
 
-/* How often the limit refused memory so far. */
+/* Memory that another process holds for this one counts as this one's: `was` bytes became `is`, there were `most` in
+ * between, and the limit refused some `refused` times. */
+void smp_alloc_elsewhere(uint64_t was, uint64_t is, uint64_t most, uint64_t refused);
+
+/* Counts bytes that come from elsewhere; false, and none of them counted, when the limit is exhausted. */
+bool smp_alloc_borrow(uint64_t size);
+
+/* From now on smp_alloc_peak says the most that was live since. */
+void smp_alloc_restart_peak(void);
+
+/* How often the limit has refused memory. */
 uint64_t smp_alloc_refused(void);
 
-/* Tests: the Nth allocation from now (1 = the next) and no other fails; 0 switches it off. Says how many were made. */
+/* For tests: makes the Nth allocation from now (1: the next), and no other, fail; 0 switches this off. The second
+ * function returns how many allocations were made. */
 void smp_alloc_fail_at(uint64_t nth);
 uint64_t smp_alloc_count(void);
 
-/* "out of memory (WHAT, SIZE bytes)", or, when --max-memory stopped it, SMP_E_LIMIT saying so. */
+/* Fails with "out of memory (WHAT, SIZE bytes)", or with SMP_E_LIMIT when --max-memory refused it. */
 smp_code smp_fail_memory(smp_error *err, const char *what, uint64_t size);
 
 #endif

@@ -1,4 +1,5 @@
-/* Checked arithmetic for sizes that come from files: each returns false, leaving *out unspecified, on overflow. */
+/* Checked arithmetic for sizes that come from files. Each function returns false on overflow and then leaves *out
+ * unspecified. */
 #ifndef SMP_BASE_CHECKED_H
 #define SMP_BASE_CHECKED_H
 

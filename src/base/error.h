@@ -1,5 +1,5 @@
-/* The one error type. Functions that can fail return an smp_code and take an smp_error last; out-parameters are zeroed
- * first. An error says what happened, where, and what to do about it. */
+/* The one error type. A function that can fail returns an smp_code and takes an smp_error last; it zeroes its
+ * out-parameters first. An error says what happened, where, and what to do about it. */
 #ifndef SMP_BASE_ERROR_H
 #define SMP_BASE_ERROR_H
 
@@ -22,19 +22,19 @@ typedef struct smp_error {
 #define SMP_PRINTF(fmt_at, args_at)
 #endif
 
-/* Fills *err (which may be null) and returns code, so that `return smp_fail(...)` reads well. Clears where and hint. */
+/* Fills *err (may be null), clears where and hint, and returns code, so that `return smp_fail(...)` works. */
 smp_code smp_fail(smp_error *err, smp_code code, const char *format, ...) SMP_PRINTF(3, 4);
 
-/* Adds what to do; returns err->code. */
+/* Adds what to do about it; returns err->code. */
 smp_code smp_hint(smp_error *err, const char *format, ...) SMP_PRINTF(2, 3);
 
-/* Says where, unless an inner function said it already; returns err->code. */
+/* Adds where it happened, unless an inner function did; returns err->code. */
 smp_code smp_at(smp_error *err, const char *format, ...) SMP_PRINTF(2, 3);
 
-/* The process exit status that belongs to code (0..143). */
+/* The process exit status of a code (0..143). */
 int smp_exit_status(smp_code code);
 
-/* The name of a code, "SMP_E_READ"; and what kind of failure it is, "cannot read an input". Static strings. */
+/* The name of a code, "SMP_E_READ", and the kind of failure, "cannot read an input". Static strings. */
 const char *smp_code_name(smp_code code);
 const char *smp_code_text(smp_code code);
 

@@ -9,10 +9,11 @@ typedef struct smp_limits {
 #define L(field, option, value, help) uint64_t field;
 #include "base/limit_list.def"
 #undef L
-    bool no_verify; /* checksums of what was decoded are not checked */
+    double time_limit; /* seconds that decoding a file may take, where decoders are processes; 0: by its size */
+    bool no_verify;    /* do not check the checksums of decoded data */
 } smp_limits;
 
-#define SMP_MEMORY_DEFAULT (UINT64_C(16) << 30) /* where nobody asked the machine: smp_default_memory() */
+#define SMP_MEMORY_DEFAULT (UINT64_C(16) << 30) /* without asking the machine: see smp_default_memory() */
 static inline smp_limits smp_limits_default(void)
 {
     smp_limits limits = {

@@ -11,7 +11,7 @@
 
 enum { PATH_TEXT = 4352, LINE_TEXT = 4096 };
 
-/* The first line of ROOT GROUP/NAME without its end; false: there is no such file. */
+/* Reads the first line of the file ROOT GROUP/NAME, without its end; false: there is no such file. */
 static bool read_line(const char *root, const char *group, const char *name, char line[LINE_TEXT])
 {
     char path[PATH_TEXT];
@@ -27,7 +27,7 @@ static bool read_line(const char *root, const char *group, const char *name, cha
     return got;
 }
 
-/* Calls `limit` for a group and every group above it, since each of them binds; the least that is not 0. */
+/* The smallest limit of a group and all groups above it, since each of them applies; 0: none has one. */
 static double least(const char *root, const char *group, double (*limit)(const char *, const char *))
 {
     char path[LINE_TEXT];
@@ -63,7 +63,7 @@ static double most_memory(const char *root, const char *group)
     double bytes = 0;
     if (!read_line(root, group, "memory.max", line) && !read_line(root, group, "memory.limit_in_bytes", line))
         return 0;
-    return sscanf(line, "%lf", &bytes) == 1 && bytes < 9e18 ? bytes : 0; /* version 1 says no limit by a huge one */
+    return sscanf(line, "%lf", &bytes) == 1 && bytes < 9e18 ? bytes : 0; /* in version 1 a huge limit means none */
 }
 
 double smp_group_processors(const char *root, const char *group)
@@ -76,7 +76,7 @@ uint64_t smp_group_memory(const char *root, const char *group)
     return (uint64_t)least(root, group, most_memory);
 }
 
-/* Of /proc/self/cgroup: "0::/path" (version 2), or "4:cpu,cpuacct:/path" for `controller` (version 1). */
+/* The group in /proc/self/cgroup: "0::/path" (version 2), or "4:cpu,cpuacct:/path" for `controller` (version 1). */
 static bool own_group(const char *controller, char root[64], char group[LINE_TEXT])
 {
     char line[LINE_TEXT];

@@ -1,4 +1,4 @@
-/* MD5 (RFC 1321): FLAC keeps that of its samples. */
+/* MD5 (RFC 1321): FLAC stores the MD5 of its samples. */
 #ifndef SMP_BASE_MD5_H
 #define SMP_BASE_MD5_H
 

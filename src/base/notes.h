@@ -1,5 +1,5 @@
-/* Notes about a file that was read or written all the same: what was left out, and how an unclear place was taken. A
- * note is one sentence without a full stop; the caller names the file. */
+/* Notes about a file that was read or written with a reservation: what was left out, or how an ambiguity was resolved.
+ * A note is one sentence without a full stop; the caller names the file. */
 #ifndef SMP_BASE_NOTES_H
 #define SMP_BASE_NOTES_H
 
@@ -9,11 +9,11 @@ enum { SMP_MOST_NOTES = 8, SMP_NOTE_BYTES = 240 };
 
 typedef struct smp_notes {
     int count; /* of items */
-    int more;  /* notes that found no room */
+    int more;  /* notes that did not fit */
     char items[SMP_MOST_NOTES][SMP_NOTE_BYTES];
 } smp_notes;
 
-/* Adds a note; notes may be null. The same sentence is kept once. */
+/* Adds a note; notes may be null. A repeated sentence is kept once. */
 void smp_note(smp_notes *notes, const char *format, ...) SMP_PRINTF(2, 3);
 
 void smp_notes_add(smp_notes *to, const smp_notes *from);

@@ -1,4 +1,4 @@
-/* Resolving paths, also of files that are not there yet: see paths.h. */
+/* Paths of files: see paths.h. */
 #include "base/paths.h"
 
 #include <stdlib.h>

@@ -1,14 +1,14 @@
-/* Paths as the file system sees them. */
+/* Paths of files: the absolute path, and whether one path lies in another. */
 #ifndef SMP_BASE_PATHS_H
 #define SMP_BASE_PATHS_H
 
 #include <stdbool.h>
 
-/* The absolute path, links resolved, of a path whose last components may not exist yet; from smp_alloc, null without
- * memory. */
+/* The absolute path with all links resolved. The last components need not exist. Owner: the caller (smp_free). Null:
+ * out of memory. */
 char *smp_real_path(const char *path);
 
-/* Whether `path` is `folder` or lies in it; both as smp_real_path gives them. */
+/* Whether `path` is `folder` or lies inside it. Both come from smp_real_path. */
 bool smp_path_within(const char *path, const char *folder);
 
 #endif

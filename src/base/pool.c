@@ -15,7 +15,7 @@ struct smp_pool {
     bool closing;
     void (*fn)(void *context, int part);
     void *context;
-    int parts, next, busy; /* of the current run: all, the first not yet taken, those being run */
+    int parts, next, busy; /* of the current run: all parts, the next part to start, the parts that are running */
 };
 
 int smp_pool_cores(void)
@@ -23,7 +23,7 @@ int smp_pool_cores(void)
     return smp_machine_processors();
 }
 
-/* Takes parts until none is left. The lock is held on entry and on return. */
+/* Runs parts until none is left. The lock is held on entry and on return. */
 static void take_parts(smp_pool *p)
 {
     while (p->next < p->parts) {

@@ -1,6 +1,6 @@
-/* A few threads that run one function for parts 0 .. n-1 and sleep in between. Sleeping, not spinning: on a machine
- * whose cores are busy with decoding and encoding (or with other programs), threads that wait actively, as OpenMP's do,
- * take the time that they wait for; measured 10 times slower at a load of 12 on 2 cores. */
+/* A few threads that run one function for parts 0 .. n-1 and sleep in between. They sleep and do not spin, because
+ * other threads (decoding, encoding, other programs) need the cores: spinning threads, as OpenMP's, were 10 times
+ * slower at a load of 12 on 2 cores. */
 #ifndef SMP_BASE_POOL_H
 #define SMP_BASE_POOL_H
 
@@ -8,14 +8,14 @@
 
 typedef struct smp_pool smp_pool;
 
-/* Cores that this process may use: containers and taskset may leave fewer than the machine has. At least 1. */
+/* Cores that this process may use, at least 1. Containers and taskset may allow fewer than the machine has. */
 int smp_pool_cores(void);
 
-/* `threads` counts the calling thread; 1 starts none. *out null on failure. */
+/* `threads` includes the calling thread; 1 starts none. *out is null on failure. */
 smp_code smp_pool_open(int threads, smp_pool **out, smp_error *err);
 
-/* Calls fn(context, part) for every part, at most one call a thread at a time, and returns when all are done. One
- * caller at a time. */
+/* Calls fn(context, part) for every part and returns when all are done. A thread runs one part at a time. One caller at
+ * a time. */
 void smp_pool_run(smp_pool *pool, int parts, void (*fn)(void *context, int part), void *context);
 
 void smp_pool_close(smp_pool *pool);

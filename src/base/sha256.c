@@ -1,4 +1,4 @@
-/* SHA-256 as FIPS 180-4 writes it down. */
+/* SHA-256: see sha256.h. */
 #include "base/sha256.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4): names the input of a measurement. */
+/* SHA-256 (FIPS 180-4): identifies the input of a measurement. */
 #ifndef SMP_BASE_SHA256_H
 #define SMP_BASE_SHA256_H
 

@@ -20,16 +20,16 @@ struct smp_tasks {
     bool closing;
     smp_task_fn *fn;
     void *context;
-    int64_t begun, taken, released, awaited; /* how many */
-    bool *finished;                          /* task number modulo room */
+    int64_t begun, taken, released, awaited; /* numbers of tasks */
+    bool *finished;                          /* indexed by task number modulo room */
 };
 
-/* Whoever begins the tasks, and whoever decodes for it, goes first where processors are short: when it waits, so do in
- * the end all tasks. */
+/* Lowers the priority of the workers. The thread that begins the tasks, and the one that decodes for it, must run first
+ * where processors are short: all tasks wait for them in the end. */
 static void step_back(void)
 {
-#ifdef __linux__        /* where a thread has a priority of its own */
-    enum { STEPS = 5 }; /* a third of a share */
+#ifdef __linux__        /* Linux has a priority for each thread */
+    enum { STEPS = 5 }; /* nice levels: about a third of a thread's share */
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, (id_t)gettid()) + STEPS);
 #endif
 }

@@ -3,8 +3,8 @@
  * alone, with plans and memory kept from file to file; large ones stream, and the last ones share all threads. Memory
  * is bounded by the files at once, and by --max-memory: a file that finds too little beside others waits and runs
  * alone. */
-#ifndef SMP_EXEC_BATCH_H
-#define SMP_EXEC_BATCH_H
+#ifndef SMP_BATCH_BATCH_H
+#define SMP_BATCH_BATCH_H
 
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 /* The devices that a batch works on, as --device names them. */
-#ifndef SMP_EXEC_BATCH_DEVICES_H
-#define SMP_EXEC_BATCH_DEVICES_H
+#ifndef SMP_BATCH_BATCH_DEVICES_H
+#define SMP_BATCH_BATCH_DEVICES_H
 
 #include "batch/batch.h"
 

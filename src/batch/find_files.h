@@ -1,6 +1,6 @@
 /* Which files a command over many files works on: files as given, folders by what lies in them. */
-#ifndef SMP_EXEC_WALK_H
-#define SMP_EXEC_WALK_H
+#ifndef SMP_BATCH_FIND_FILES_H
+#define SMP_BATCH_FIND_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * A file is done when the journal says so of its input as it is now (path, size, time of change), of this pipeline with
  * these settings, and the output is still as it was written. An output of which only the beginning is noted was made or
  * about to be made by a run that was killed, and may be replaced; any other output is somebody else's. */
-#ifndef SMP_EXEC_JOURNAL_H
-#define SMP_EXEC_JOURNAL_H
+#ifndef SMP_BATCH_JOURNAL_H
+#define SMP_BATCH_JOURNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

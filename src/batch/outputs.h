@@ -1,6 +1,6 @@
 /* Names of the outputs of many inputs, and everything that can be wrong with them before the first byte is written. */
-#ifndef SMP_EXEC_TARGETS_H
-#define SMP_EXEC_TARGETS_H
+#ifndef SMP_BATCH_OUTPUTS_H
+#define SMP_BATCH_OUTPUTS_H
 
 #include "batch/find_files.h"
 #include "pipe/program.h"

@@ -1,7 +1,7 @@
 /* What a batch has to do: every file found, what becomes of it, and whether that is to be done, was done before, is
  * kept as it is or belongs to another shard. All that can be wrong is found here, before the first byte is written. */
-#ifndef SMP_EXEC_AGENDA_H
-#define SMP_EXEC_AGENDA_H
+#ifndef SMP_BATCH_TODO_H
+#define SMP_BATCH_TODO_H
 
 #include <pthread.h>
 

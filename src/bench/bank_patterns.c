@@ -1,4 +1,4 @@
-/* Patterns of shared memory, row by row: see bank_patterns.h and kernels/bench/bench.cu. */
+/* Access patterns of shared memory, row by row: see bank_patterns.h and kernels/bench/bench.cu. */
 #include "bench/bank_patterns.h"
 
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "counters/bank.h"
 
 enum {
-    COUNTED_BLOCKS = 4, /* a small launch: counts are exact whatever its size */
+    COUNTED_BLOCKS = 4, /* a small launch: counts are exact for any size */
     COUNTED_WARPS = 8,
     COUNTED_ROUNDS = 2,
     COUNTED = COUNTED_BLOCKS * COUNTED_WARPS * COUNTED_ROUNDS * BENCH_UNROLL,
-    TIMED_WAVEFRONTS = 1 << 19, /* an SM: a third of a millisecond */
+    TIMED_WAVEFRONTS = 1 << 19, /* for each SM: a third of a millisecond */
     MULTICAST = 4,              /* lanes that share an element */
     SAMPLES = 5
 };
@@ -87,7 +87,7 @@ static const smp_launch launches[SMP_BENCH_OPS][3] = {
     [SMP_BENCH_COUNT] = {LAUNCH("bench_count4")},
 };
 
-/* What a launch of a row needs; also the work that a source counts. */
+/* The launch of one row: also the work that a source counts. */
 typedef struct pattern_work {
     smp_device *device;
     const smp_launch *launch;
@@ -171,7 +171,7 @@ smp_code smp_patterns_count(smp_device *device, smp_count_kind kind, smp_bench_r
         code = count_rows(source, work, report, &own);
     smp_count_close(source);
     close_work(work);
-    if (code == SMP_E_DEVICE) { /* what is missing is said in the report */
+    if (code == SMP_E_DEVICE) { /* the report says what is missing */
         snprintf(report->source_problem[kind], sizeof report->source_problem[kind], "%s", own.message);
         snprintf(report->source_hint[kind], sizeof report->source_hint[kind], "%s", own.hint);
         return SMP_OK;
@@ -195,7 +195,7 @@ static double median(double *values, size_t count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* One launch of a row that fills every SM with one block; its cycles are the blocks' median. */
+/* One launch of a row with one block on every SM. *cycles: the median of the blocks. */
 static smp_code time_once(pattern_work *work, double *seconds, double *cycles, smp_error *err)
 {
     smp_device *device = work->device;
@@ -228,14 +228,14 @@ static smp_code time_row(pattern_work *work, smp_bench_report *report, smp_bench
     double seconds[SAMPLES], cycles[SAMPLES], instructions = (double)rounds * BENCH_UNROLL * BENCH_MAX_WARPS;
     smp_code code = SMP_OK;
     set_row(work, row, rounds, 0, BENCH_MAX_WARPS);
-    for (int i = -1; !code && i < SAMPLES; i++) /* the first loads the kernel */
+    for (int i = -1; !code && i < SAMPLES; i++) /* the first run loads the kernel */
         code = time_once(work, &seconds[i < 0 ? 0 : i], &cycles[i < 0 ? 0 : i], err);
     if (code)
         return code;
     double all = instructions * SMP_WARP * row->width * work->device->info.units;
     row->cycles = median(cycles, SAMPLES) / instructions;
     row->gbs = all / median(seconds, SAMPLES) * 1e-9;
-    /* The SMs' clock, by their own ticks; a little low, since a launch takes time beside its blocks. */
+    /* The SM clock from its own cycle counter. A little low, since a launch takes longer than its blocks. */
     int mhz = (int)(median(cycles, SAMPLES) / median(seconds, SAMPLES) * 1e-6);
     report->sm_clock = mhz > report->sm_clock ? mhz : report->sm_clock;
     return SMP_OK;

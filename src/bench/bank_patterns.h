@@ -1,17 +1,18 @@
-/* Patterns of shared-memory addresses: their counts by rule, by the emulator, by CUPTI, and their cycles on a GPU. */
-#ifndef SMP_EXEC_PATTERNS_H
-#define SMP_EXEC_PATTERNS_H
+/* Access patterns of shared memory: their counts by the rules, by the emulator and by CUPTI, and their cycles on a GPU.
+ */
+#ifndef SMP_BENCH_BANK_PATTERNS_H
+#define SMP_BENCH_BANK_PATTERNS_H
 
 #include "report/bench.h"
 
-/* Fills in the rows: strides, broadcast and multicast, for every instruction and width, with what the rules say. */
+/* Fills in the rows: strides, broadcast and multicast for every instruction and width, with the counts by the rules. */
 smp_code smp_patterns_list(smp_bench_report *report, smp_error *err);
 
-/* Counts every row by one source on a device (model: of kind simt). A source that cannot be had, or that fails midway,
- * is said in the report and is no failure. */
+/* Counts every row with one source on a device (model: kind simt). When a source is missing or fails, the report says
+ * so; that is not an error. */
 smp_code smp_patterns_count(smp_device *device, smp_count_kind kind, smp_bench_report *report, smp_error *err);
 
-/* Cycles and bandwidth of every row; a GPU's. */
+/* Times every row on a GPU: cycles and bandwidth. */
 smp_code smp_patterns_time(smp_device *device, smp_bench_report *report, smp_error *err);
 
 #endif

@@ -25,7 +25,7 @@ static smp_code step(steps *at, smp_error *err)
     return code ? smp_fail(err, code, "stopped") : SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ ceilings */
+/* ------------------------------------------------------------------------------------------------ peaks */
 
 static smp_code measure_streams(const smp_bench_request *request, smp_device *device, int threads,
                                 smp_bench_report *report, steps *at, smp_error *err)
@@ -66,7 +66,7 @@ static smp_code gpu_streams(const smp_bench_request *request, smp_bench_report *
     smp_device *device = request->device;
     smp_code code = smp_peak_copy(device, request->size, &report->driver_copy, err);
     smp_gpu_state state;
-    smp_gpu_state_now(device, &state); /* just after work: the clocks have not gone down yet */
+    smp_gpu_state_now(device, &state); /* right after work, before the clocks drop */
     report->sm_clock = state.sm_clock;
     report->memory_clock = state.memory_clock;
     if (!code)
@@ -112,7 +112,7 @@ static smp_code measure_patterns(const smp_bench_request *request, smp_bench_rep
         code = smp_patterns_time(request->device, report, err);
     if (!code)
         code = step(at, err);
-    /* Counting comes last: a profiler once in the process may slow what follows. */
+    /* Counting comes last: once a profiler is active it may slow the rest of the process. */
     for (int kind = SMP_COUNT_SASS; gpu && !code && kind <= SMP_COUNT_HW; kind++) {
         code = smp_patterns_count(request->device, (smp_count_kind)kind, report, err);
         if (!code)

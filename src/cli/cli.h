@@ -21,6 +21,7 @@ typedef struct smp_common {
     int color; /* index into auto, always, never */
     const char *device;
     int64_t threads;
+    bool no_sandbox;
     smp_limits limits;
 } smp_common;
 

@@ -55,8 +55,8 @@ char *smp_explain_statement(const smp_stage *stage, const void *params)
 static smp_code explain_launches(const smp_explanation *e, const smp_step *step, const smp_variant *variant,
                                  smp_explain_step *out, smp_error *err)
 {
-    smp_view in, result, by;
-    smp_memory_estimate_views(e->plan, step, e->strip_rows, &in, &result, &by);
+    smp_view in, result, second;
+    smp_memory_estimate_views(e->plan, step, e->strip_rows, &in, &result, &second);
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
@@ -65,7 +65,7 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
         bool counts;
         if (!smp_launch_runs(launch, true) || !smp_result_part(&step->work, launch, &at, &size, &counts))
             continue;
-        smp_io io = smp_step_views(step, launch, &in, &result, &by, SMP_NOWHERE);
+        smp_io io = smp_step_views(step, launch, &in, &result, &second, SMP_PROBE_ADDRESS);
         code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, to, err);
         out->launch_count += code == SMP_OK;
     }
@@ -186,7 +186,7 @@ static smp_access access_of(const smp_node *node, const void *params, const smp_
     smp_node_plan *plan = smp_alloc(sizeof *plan);
     smp_error err = {0};
     smp_access access = node->stage->access;
-    if (plan && node->stage->plan && node->by == SMP_NODE_NONE) {
+    if (plan && node->stage->plan && node->second == SMP_NODE_NONE) {
         plan->out = *shape;
         plan->access = access;
         if (!node->stage->plan(params, shape, NULL, plan, &err))
@@ -262,8 +262,8 @@ static void node_json(smp_json *json, int number, const smp_node *node, const ch
     smp_json_string(json, "access", smp_access_name(access));
     picture_name(from, sizeof from, node->input);
     smp_json_string(json, "input", from);
-    if (node->by != SMP_NODE_NONE) {
-        picture_name(from, sizeof from, node->by);
+    if (node->second != SMP_NODE_NONE) {
+        picture_name(from, sizeof from, node->second);
         smp_json_string(json, "by", from);
     }
     smp_json_bool(json, "linear_light", node->light == SMP_LIGHT_LINEAR);
@@ -293,8 +293,8 @@ static void node_line(int number, const smp_node *node, const char *text, bool d
         picture_name(from, sizeof from, node->input);
         printf("  from %s", from);
     }
-    if (node->by != SMP_NODE_NONE) {
-        picture_name(from, sizeof from, node->by);
+    if (node->second != SMP_NODE_NONE) {
+        picture_name(from, sizeof from, node->second);
         printf("  by %s", from);
     }
     if (node->light == SMP_LIGHT_LINEAR)
@@ -363,6 +363,7 @@ const smp_command smp_command_explain = {
              "registers, "
              "shared memory, how many of its blocks run on an SM together, and what keeps that from being more.",
     .settings_size = sizeof(explain_settings),
+    .one_input = true,
     .without = SMP_O_OUTPUTS | SMP_O_VERBOSE,
     .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,

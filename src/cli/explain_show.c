@@ -28,8 +28,8 @@ static void put_remarks(FILE *to, const smp_explanation *e, int index, const smp
     } while (0)
     if (step->input >= 0 && step->input != index - 1)
         REMARK("; reads step %d", step->input);
-    if (step->by >= 0)
-        REMARK("; with step %d", step->by);
+    if (step->second >= 0)
+        REMARK("; with step %d", step->second);
     if (step->reduced_by >= 0)
         REMARK("; uses what step %d found", step->reduced_by);
     if (step->whole_input && step->job != SMP_JOB_SOURCE)
@@ -241,8 +241,8 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     smp_json_integer(json, "pass", step->phase + 1);
     if (step->input >= 0)
         smp_json_integer(json, "reads", step->input);
-    if (step->by >= 0)
-        smp_json_integer(json, "by", step->by);
+    if (step->second >= 0)
+        smp_json_integer(json, "by", step->second);
     if (step->reduced_by >= 0)
         smp_json_integer(json, "uses_results_of", step->reduced_by);
     smp_shape_text(&step->in, step->in.format, type, sizeof type);

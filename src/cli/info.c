@@ -197,6 +197,7 @@ const smp_command smp_command_info = {
     .about = "Reads headers only. Goes on after a file that cannot be read and says so with its exit code. -v shows "
              "texts too.",
     .settings_size = sizeof(info_settings),
+    .one_input = true,
     .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_THREADS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,

@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
+#include "io/worker.h"
 #include "pipe/diag.h"
 #include "report/json.h"
 
@@ -325,6 +326,8 @@ smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char 
     smp_diags diags = {0};
     smp_program *program = NULL;
     smp_code code = smp_cli_parse(settings, path, &diags, &program, err);
+    if (!code && program->file_count) /* opened beside the input */
+        code = smp_worker_more(err);
     if (!code)
         code = work(context, program, &diags, err);
     smp_cli_diagnostics(settings, &diags, code ? err : NULL);

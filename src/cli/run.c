@@ -197,6 +197,7 @@ const smp_command smp_command_run = {
     .name = "run",
     .help = "run a pipeline over one file",
     .settings_size = sizeof(run_settings),
+    .one_input = true,
     .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe run -v scan-clean.pipe page.jpg page.png --set paper=50px",

@@ -1,6 +1,6 @@
-/* Which variants are right. A picture must have naive's bytes: before each run its memory is filled with the opposite
- * of every byte that is expected, so that a sample that nobody writes cannot pass by chance. A reduction must lead to
- * the same findings, and to the same table for the step that applies it. */
+/* Which variants are right. A picture must have naive's bytes: before each run its memory is filled with the complement
+ * of the expected bytes, so that a sample that no thread writes cannot pass by chance. A reduction must give the same
+ * findings, and the same table for the step that applies it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------------------------------------ pictures */
 
-typedef struct pieces { /* some rows of the expected and of the found picture, in the host's memory */
+typedef struct pieces { /* some rows of the expected and of the computed picture, in host memory */
     unsigned char *want, *got;
     int64_t bytes, rows; /* of a row; of a piece */
 } pieces;
@@ -40,34 +40,34 @@ static smp_code read_rows(smp_device *device, const smp_view *view, int64_t y, c
                                  rows, err);
 }
 
-static smp_code poison(smp_contest *contest, pieces *p, smp_error *err)
+static smp_code poison(smp_trial *trial, pieces *p, smp_error *err)
 {
-    smp_device *device = contest->c->device;
+    smp_device *device = trial->c->device;
     smp_code code = SMP_OK;
-    for (int64_t y = 0; !code && y < contest->out.rows; y += p->rows) {
-        int64_t rows = smp_min_i64(p->rows, contest->out.rows - y);
-        code = read_rows(device, &contest->out, y, p, p->want, rows, err);
+    for (int64_t y = 0; !code && y < trial->out.rows; y += p->rows) {
+        int64_t rows = smp_min_i64(p->rows, trial->out.rows - y);
+        code = read_rows(device, &trial->out, y, p, p->want, rows, err);
         for (int64_t i = 0; i < rows * p->bytes; i++)
             p->want[i] = (unsigned char)~p->want[i];
         if (!code)
-            code = device->ops->copy_in(device, (char *)contest->trial.data + y * contest->trial.stride,
-                                        contest->trial.stride, p->want, p->bytes, p->bytes, rows, err);
+            code = device->ops->copy_in(device, (char *)trial->result.data + y * trial->result.stride,
+                                        trial->result.stride, p->want, p->bytes, p->bytes, rows, err);
     }
     return code;
 }
 
-/* Says in `text` where the trial first differs from what is expected; "" when it does not. */
-static smp_code find_difference(smp_contest *contest, pieces *p, char *text, size_t size, smp_error *err)
+/* Writes to `text` where the result first differs from the expected picture; "" when it does not. */
+static smp_code find_difference(smp_trial *trial, pieces *p, char *text, size_t size, smp_error *err)
 {
-    smp_device *device = contest->c->device;
-    const smp_view *out = &contest->out;
+    smp_device *device = trial->c->device;
+    const smp_view *out = &trial->out;
     int64_t sample = smp_sample_size(out->format);
     text[0] = '\0';
     for (int64_t y = 0; y < out->rows; y += p->rows) {
         int64_t rows = smp_min_i64(p->rows, out->rows - y);
         smp_code code = read_rows(device, out, y, p, p->want, rows, err);
         if (!code)
-            code = read_rows(device, &contest->trial, y, p, p->got, rows, err);
+            code = read_rows(device, &trial->result, y, p, p->got, rows, err);
         if (code)
             return code;
         if (!memcmp(p->want, p->got, (size_t)(rows * p->bytes)))
@@ -87,9 +87,9 @@ static smp_code find_difference(smp_contest *contest, pieces *p, char *text, siz
 
 /* ------------------------------------------------------------------------------------------------ reductions */
 
-typedef struct digest { /* what a reduction leads to */
+typedef struct digest { /* what a reduction gives */
     smp_findings findings;
-    smp_node_plan work; /* of the step that applies it; its table is owned */
+    smp_node_plan work; /* of the step that applies it; owns its table */
 } digest;
 
 static void digest_free(digest *d)
@@ -98,18 +98,18 @@ static void digest_free(digest *d)
     smp_free(d->work.table);
 }
 
-/* run: the contest's, or one of the same step on another device. */
-static smp_code make_digest(smp_contest *contest, const smp_step_run *run, digest *d, smp_error *err)
+/* run: the trial's, or a run of the same step on another device. */
+static smp_code make_digest(smp_trial *trial, const smp_step_run *run, digest *d, smp_error *err)
 {
-    const smp_step *step = contest->step;
+    const smp_step *step = trial->step;
     int64_t size = (int64_t)run->work.result_size;
-    d->work = contest->target->step->work;
+    d->work = trial->target->step->work;
     d->work.table = smp_alloc(d->work.table_size ? d->work.table_size : 1);
     void *result = smp_alloc(run->work.result_size);
     smp_code code =
         d->work.table && result ? SMP_OK : smp_fail_memory(err, "results", run->work.result_size + d->work.table_size);
     if (!code && d->work.table_size)
-        memcpy(d->work.table, contest->target->step->work.table, d->work.table_size);
+        memcpy(d->work.table, trial->target->step->work.table, d->work.table_size);
     if (!code)
         code = run->device->ops->copy_out(run->device, result, size, run->result, size, size, 1, err);
     if (!code && step->stage->finish)
@@ -147,10 +147,10 @@ static void compare_digests(const digest *a, const digest *b, char *text, size_t
         snprintf(text, size, "leads to another table");
 }
 
-/* Zeros what launches add to, and fills what they write whole with something else. */
-static smp_code poison_result(smp_contest *contest, smp_error *err)
+/* Zeroes the part of a result that launches add to, and fills the part that they overwrite with other bytes. */
+static smp_code poison_result(smp_trial *trial, smp_error *err)
 {
-    smp_step_run *run = contest->run;
+    smp_step_run *run = trial->run;
     const smp_node_plan *work = &run->work;
     size_t size = work->result == SMP_RESULT_CHUNKS          ? work->result_size
                   : work->result == SMP_RESULT_CHUNKS_COUNTS ? work->counts_at
@@ -170,11 +170,11 @@ static smp_code poison_result(smp_contest *contest, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ variants */
 
-static bool same_kernel(const smp_contest *contest, const smp_launch *a, const smp_launch *b)
+static bool same_kernel(const smp_trial *trial, const smp_launch *a, const smp_launch *b)
 {
-    const smp_io io = {.in = contest->in, .by = contest->by, .out = contest->out};
-    const void *params = contest->run->work.kernel;
-    smp_grid x = {.units = (unsigned)contest->c->device->info.units}, y = x;
+    const smp_io io = {.in = trial->in, .second = trial->second, .out = trial->out};
+    const void *params = trial->run->work.kernel;
+    smp_grid x = {.units = (unsigned)trial->c->device->info.units}, y = x;
     const char *first = smp_launch_decide(a, &io, params, &x), *second = smp_launch_decide(b, &io, params, &y);
     return first && second && !strcmp(first, second) && !memcmp(x.grid, y.grid, sizeof x.grid) &&
            !memcmp(x.block, y.block, sizeof x.block) && x.shared_bytes == y.shared_bytes;
@@ -182,14 +182,14 @@ static bool same_kernel(const smp_contest *contest, const smp_launch *a, const s
 
 /* Whether two variants make the same launches on the device: on a CPU that lacks what tells them apart, or on a GPU
  * where the work leaves one to a rung below. */
-static bool same_launches(const smp_contest *contest, const smp_variant *a, const smp_variant *b)
+static bool same_launches(const smp_trial *trial, const smp_variant *a, const smp_variant *b)
 {
-    const smp_device *device = contest->c->device;
+    const smp_device *device = trial->c->device;
     bool gpu = !device->host_memory, some = false;
-    const void *params = contest->run->work.kernel;
+    const void *params = trial->run->work.kernel;
     int i = 0, k = 0;
-    a = smp_step_serving(contest->step, a, device, &contest->in, &contest->out, &contest->by, params);
-    b = smp_step_serving(contest->step, b, device, &contest->in, &contest->out, &contest->by, params);
+    a = smp_step_serving(trial->step, a, device, &trial->in, &trial->out, &trial->second, params);
+    b = smp_step_serving(trial->step, b, device, &trial->in, &trial->out, &trial->second, params);
     for (;; i++, k++) {
         const smp_launch *x = NULL, *y = NULL;
         for (int which = 0; which < 2; which++) {
@@ -207,51 +207,51 @@ static bool same_launches(const smp_contest *contest, const smp_variant *a, cons
         some = true;
         if (x->from != y->from || x->to != y->to || x->counts != y->counts)
             return false;
-        if (gpu ? !same_kernel(contest, x, y) : memcmp(&x->cpu, &y->cpu, sizeof x->cpu) != 0 || a->band != b->band)
+        if (gpu ? !same_kernel(trial, x, y) : memcmp(&x->cpu, &y->cpu, sizeof x->cpu) != 0 || a->band != b->band)
             return false;
     }
 }
 
-static void find_same(smp_contest *contest, size_t index)
+static void find_same(smp_trial *trial, size_t index)
 {
-    const smp_variant *list = smp_step_variants(contest->step);
-    smp_compare_variant *to = &contest->report->variants[index];
+    const smp_variant *list = smp_step_variants(trial->step);
+    smp_compare_variant *to = &trial->report->variants[index];
     const smp_variant *own = smp_variant_find(list, to->name);
     for (size_t i = 0; i < index && !to->same_as; i++) {
-        const smp_compare_variant *earlier = &contest->report->variants[i];
-        if (!earlier->same_as && same_launches(contest, smp_variant_find(list, earlier->name), own))
+        const smp_compare_variant *earlier = &trial->report->variants[i];
+        if (!earlier->same_as && same_launches(trial, smp_variant_find(list, earlier->name), own))
             to->same_as = earlier->name;
     }
 }
 
-static smp_code check_picture(smp_contest *contest, const smp_variant *variant, pieces *p, uint64_t clipped,
+static smp_code check_picture(smp_trial *trial, const smp_variant *variant, pieces *p, uint64_t clipped,
                               smp_compare_variant *to, smp_error *err)
 {
     uint64_t found = 0;
-    smp_code code = poison(contest, p, err);
+    smp_code code = poison(trial, p, err);
     if (!code)
-        code = smp_step_reset(contest->run, err);
+        code = smp_step_reset(trial->run, err);
     if (!code)
-        code = smp_contest_run(contest, variant, &contest->trial, err);
+        code = smp_trial_run(trial, variant, &trial->result, err);
     if (!code)
-        code = find_difference(contest, p, to->wrong, sizeof to->wrong, err);
+        code = find_difference(trial, p, to->wrong, sizeof to->wrong, err);
     if (!code)
-        code = smp_step_clipped(contest->run, &found, err);
+        code = smp_step_clipped(trial->run, &found, err);
     if (!code && !to->wrong[0] && found != clipped)
         snprintf(to->wrong, sizeof to->wrong, "%llu samples clipped, not %llu", (unsigned long long)found,
                  (unsigned long long)clipped);
     return code;
 }
 
-static smp_code check_reduction(smp_contest *contest, const smp_variant *variant, const digest *want,
+static smp_code check_reduction(smp_trial *trial, const smp_variant *variant, const digest *want,
                                 smp_compare_variant *to, smp_error *err)
 {
     digest got = {{0}};
-    smp_code code = poison_result(contest, err);
+    smp_code code = poison_result(trial, err);
     if (!code)
-        code = smp_contest_run(contest, variant, &contest->out, err);
+        code = smp_trial_run(trial, variant, &trial->out, err);
     if (!code)
-        code = make_digest(contest, contest->run, &got, err);
+        code = make_digest(trial, trial->run, &got, err);
     if (!code)
         compare_digests(want, &got, to->wrong, sizeof to->wrong);
     digest_free(&got);
@@ -260,7 +260,7 @@ static smp_code check_reduction(smp_contest *contest, const smp_variant *variant
 
 /* ------------------------------------------------------------------------------------------------ the definition */
 
-/* A whole picture of the device, in the host's memory; memory null where there is none. */
+/* Copies a whole picture of the device to host memory. to->data is null when there is no picture. */
 static smp_code bring_home(smp_device *device, const smp_view *from, smp_view *to, smp_error *err)
 {
     *to = *from;
@@ -284,40 +284,40 @@ static void compare_home(const smp_view *want, const smp_view *got, char *text, 
         }
 }
 
-/* On a device with memory of its own naive must itself have the bytes of the definition, which is the CPU's. Pictures
- * that would take the CPU long are believed. */
-static smp_code check_definition(smp_contest *contest, const digest *want, smp_compare_variant *to, smp_error *err)
+/* On a device with memory of its own naive must have the bytes of the definition, which is the CPU's naive. Pictures
+ * that would take the CPU long are not checked. */
+static smp_code check_definition(smp_trial *trial, const digest *want, smp_compare_variant *to, smp_error *err)
 {
     enum { MOST_BYTES = 256 << 20 };
     const double most_ops = 1e12;
-    const smp_step *step = contest->step;
-    smp_comparison *c = contest->c;
+    const smp_step *step = trial->step;
+    smp_comparison *c = trial->c;
     bool reduces = step->job == SMP_JOB_REDUCE;
-    if (c->device->host_memory || contest->report->bytes > MOST_BYTES || contest->report->ops > most_ops)
+    if (c->device->host_memory || trial->report->bytes > MOST_BYTES || trial->report->ops > most_ops)
         return SMP_OK;
-    smp_view in = {0}, by = {0}, out = {0}, got = {0};
+    smp_view in = {0}, second = {0}, out = {0}, got = {0};
     smp_step_run run = {0};
     digest found = {{0}};
     smp_code code = c->cpu ? SMP_OK : smp_cpu_open(c->request->threads, NULL, &c->cpu, err);
     if (!code)
-        code = bring_home(c->device, &contest->in, &in, err);
+        code = bring_home(c->device, &trial->in, &in, err);
     if (!code)
-        code = bring_home(c->device, &contest->by, &by, err);
+        code = bring_home(c->device, &trial->second, &second, err);
     if (!code && !reduces)
-        code = bring_home(c->device, &contest->out, &got, err);
+        code = bring_home(c->device, &trial->out, &got, err);
     if (!code && !reduces) {
         out = got;
         out.data = smp_alloc_raw((size_t)(got.rows * got.stride));
         code = out.data ? SMP_OK : smp_fail_memory(err, "a picture", (uint64_t)(got.rows * got.stride));
     }
     if (!code)
-        code = smp_step_open(&run, c->cpu, step, &contest->run->work, smp_step_default(step), err);
+        code = smp_step_open(&run, c->cpu, step, &trial->run->work, smp_step_default(step), err);
     if (!code)
         code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
     if (!code)
-        code = smp_step_launch(&run, &in, reduces ? &in : &out, &by, err);
+        code = smp_step_launch(&run, &in, reduces ? &in : &out, &second, err);
     if (!code && reduces) {
-        code = make_digest(contest, &run, &found, err);
+        code = make_digest(trial, &run, &found, err);
         if (!code)
             compare_digests(&found, want, to->wrong, sizeof to->wrong);
     } else if (!code) {
@@ -326,48 +326,47 @@ static smp_code check_definition(smp_contest *contest, const digest *want, smp_c
     digest_free(&found);
     smp_step_close(&run);
     smp_free(in.data);
-    smp_free(by.data);
+    smp_free(second.data);
     smp_free(out.data);
     smp_free(got.data);
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ the referee */
+/* ------------------------------------------------------------------------------------------------ the checker */
 
-typedef struct referee { /* knows what is right */
+typedef struct checker { /* knows the right results */
     pieces pieces;       /* of pictures */
     digest want;         /* of a reduction */
-    uint64_t clipped;    /* samples of naive's picture */
-} referee;
+    uint64_t clipped;    /* samples that naive clipped */
+} checker;
 
-/* Naive has been run into contest->out, and nothing since. Close it also when opening failed. */
-static smp_code referee_open(smp_contest *contest, referee *r, smp_error *err)
+/* Naive has been run into trial->out, and nothing since. Close it also when opening failed. */
+static smp_code checker_open(smp_trial *trial, checker *r, smp_error *err)
 {
-    smp_code code = smp_step_clipped(contest->run, &r->clipped, err);
-    if (!code && contest->step->job == SMP_JOB_REDUCE)
-        return make_digest(contest, contest->run, &r->want, err);
-    return code ? code : pieces_open(&contest->out, &r->pieces, err);
+    smp_code code = smp_step_clipped(trial->run, &r->clipped, err);
+    if (!code && trial->step->job == SMP_JOB_REDUCE)
+        return make_digest(trial, trial->run, &r->want, err);
+    return code ? code : pieces_open(&trial->out, &r->pieces, err);
 }
 
-static void referee_close(referee *r)
+static void checker_close(checker *r)
 {
     digest_free(&r->want);
     pieces_close(&r->pieces);
 }
 
 /* Runs the variant once and fills in check and wrong, or why it cannot run here. */
-static smp_code judge(referee *r, smp_contest *contest, smp_compare_variant *to, smp_error *err)
+static smp_code check_variant(checker *r, smp_trial *trial, smp_compare_variant *to, smp_error *err)
 {
-    const smp_variant *variant = smp_contest_variant(contest, to);
-    bool gpu = !contest->c->device->host_memory, naive = variant == smp_step_variants(contest->step);
+    const smp_variant *variant = smp_trial_variant(trial, to);
+    bool gpu = !trial->c->device->host_memory, naive = variant == smp_step_variants(trial->step);
     if (!smp_variant_runs(variant, gpu)) {
         snprintf(to->why, sizeof to->why, "%s", gpu ? "it has no GPU kernel" : "GPU only");
         return SMP_OK;
     }
-    smp_code code = contest->step->job == SMP_JOB_REDUCE
-                        ? check_reduction(contest, variant, &r->want, to, err)
-                        : check_picture(contest, variant, &r->pieces, r->clipped, to, err);
-    if (code == SMP_E_DEVICE && !naive) { /* no kernel for these formats, or too much shared memory: said, not fatal */
+    smp_code code = trial->step->job == SMP_JOB_REDUCE ? check_reduction(trial, variant, &r->want, to, err)
+                                                       : check_picture(trial, variant, &r->pieces, r->clipped, to, err);
+    if (code == SMP_E_DEVICE && !naive) { /* no kernel for these formats, or too little shared memory: not fatal */
         snprintf(to->why, sizeof to->why, "%.150s", err ? err->message : "cannot be launched");
         return SMP_OK;
     }
@@ -375,22 +374,22 @@ static smp_code judge(referee *r, smp_contest *contest, smp_compare_variant *to,
     return code;
 }
 
-smp_code smp_contest_check(smp_contest *contest, smp_error *err)
+smp_code smp_trial_check(smp_trial *trial, smp_error *err)
 {
-    smp_compare_step *report = contest->report;
-    referee r = {.clipped = 0};
-    smp_code code = referee_open(contest, &r, err);
+    smp_compare_step *report = trial->report;
+    checker r = {.clipped = 0};
+    smp_code code = checker_open(trial, &r, err);
     for (size_t i = 0; !code && i < report->variant_count; i++) {
         smp_compare_variant *to = &report->variants[i];
-        find_same(contest, i);
+        find_same(trial, i);
         if (to->same_as)
             continue;
-        code = judge(&r, contest, to, err);
+        code = check_variant(&r, trial, to, err);
         if (!code && i == 0 && to->check == SMP_CHECK_RIGHT) {
-            code = check_definition(contest, &r.want, to, err);
+            code = check_definition(trial, &r.want, to, err);
             to->check = to->wrong[0] ? SMP_CHECK_WRONG : SMP_CHECK_RIGHT;
         }
     }
-    referee_close(&r);
+    checker_close(&r);
     return code;
 }

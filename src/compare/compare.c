@@ -1,5 +1,5 @@
-/* The comparison: walks the plan, keeps every step's whole output as long as later steps read it, and has each step's
- * variants checked, timed and counted. See compare.h. */
+/* The comparison: walks the plan, keeps every step's whole output until the last step that reads it, and has each
+ * step's variants checked, timed and counted. See compare.h. */
 #include "compare/compare.h"
 
 #include <stdio.h>
@@ -70,7 +70,7 @@ static smp_code no_such(const smp_compare_request *request, const char *what, co
     return smp_hint(err, "its stages are: %s; their variants: %s", stages, variants);
 }
 
-/* Every name that was given must name something: a typing mistake would silently compare nothing. */
+/* Every given name must exist: a mistyped one would silently compare nothing. */
 static smp_code check_names(const smp_compare_request *request, smp_error *err)
 {
     const smp_plan *plan = request->plan;
@@ -121,7 +121,7 @@ static smp_view frame_view(const smp_comparison *c, int index)
     return smp_view_of(&step->out, step->storage, frame->memory, frame->stride, 0, 0, step->out.height);
 }
 
-/* The rows of a file that the program names. */
+/* Reads the rows of a file that the program names. */
 static smp_code fill_from_file(smp_comparison *c, int index, smp_error *err)
 {
     const smp_step *step = &c->plan->steps[index];
@@ -162,8 +162,8 @@ static void find_last_uses(smp_comparison *c)
         c->frames[i].last_use = i;
         if (step->input >= 0)
             c->frames[step->input].last_use = i;
-        if (step->by >= 0)
-            c->frames[step->by].last_use = i;
+        if (step->second >= 0)
+            c->frames[step->second].last_use = i;
     }
 }
 
@@ -180,7 +180,7 @@ static smp_code open_run(smp_comparison *c, int index, smp_error *err)
     return smp_step_open(&c->runs[index], c->device, step, NULL, first, err);
 }
 
-/* The step whose table a reduction makes, or the reduction itself. */
+/* The step that applies a reduction's table, or the reduction itself. */
 static smp_code find_target(smp_comparison *c, int index, smp_step_run **target, smp_error *err)
 {
     *target = &c->runs[index];
@@ -192,39 +192,39 @@ static smp_code find_target(smp_comparison *c, int index, smp_step_run **target,
     return SMP_OK;
 }
 
-const smp_variant *smp_contest_variant(const smp_contest *contest, const smp_compare_variant *row)
+const smp_variant *smp_trial_variant(const smp_trial *trial, const smp_compare_variant *row)
 {
-    return smp_variant_find(smp_step_variants(contest->step), row->name);
+    return smp_variant_find(smp_step_variants(trial->step), row->name);
 }
 
-smp_code smp_contest_run(smp_contest *contest, const smp_variant *variant, const smp_view *out, smp_error *err)
+smp_code smp_trial_run(smp_trial *trial, const smp_variant *variant, const smp_view *out, smp_error *err)
 {
-    smp_step_run *run = contest->run;
+    smp_step_run *run = trial->run;
     run->variant = variant;
-    smp_code code = smp_step_scratch(run, (smp_format)contest->in.format, contest->in.rows, err);
+    smp_code code = smp_step_scratch(run, (smp_format)trial->in.format, trial->in.rows, err);
     run->cost.seconds = 0;
     if (!code)
-        code = smp_step_launch(run, &contest->in, out, &contest->by, err);
+        code = smp_step_launch(run, &trial->in, out, &trial->second, err);
     return code ? code : run->device->ops->sync(run->device, err);
 }
 
-static smp_code describe(smp_contest *contest, smp_error *err)
+static smp_code describe(smp_trial *trial, smp_error *err)
 {
-    const smp_step *step = contest->step;
-    smp_compare_step *to = contest->report;
-    const smp_step *input = &contest->c->plan->steps[step->input];
+    const smp_step *step = trial->step;
+    smp_compare_step *to = trial->report;
+    const smp_step *input = &trial->c->plan->steps[step->input];
     const smp_variant *list = smp_step_variants(step);
     snprintf(to->label, sizeof to->label, "%s", step->label);
     to->stage = step->stage->name;
-    to->number = contest->index;
+    to->number = trial->index;
     to->node = step->node;
     smp_shape_text(&input->out, input->storage, to->type_in, sizeof to->type_in);
     if (step->job == SMP_JOB_STAGE)
         smp_shape_text(&step->out, step->storage, to->type_out, sizeof to->type_out);
-    to->bytes = smp_step_bytes(contest->c->plan, step);
+    to->bytes = smp_step_bytes(trial->c->plan, step);
     to->pixels = (uint64_t)step->out.width * (uint64_t)step->out.height;
-    to->ops = contest->run->work.ops * (double)to->pixels * step->out.channels;
-    to->fits_cache = contest->c->device->info.cache > 0 && to->bytes <= (uint64_t)contest->c->device->info.cache;
+    to->ops = trial->run->work.ops * (double)to->pixels * step->out.channels;
+    to->fits_cache = trial->c->device->info.cache > 0 && to->bytes <= (uint64_t)trial->c->device->info.cache;
     to->height = step->out.height;
     to->width = step->out.width;
     size_t count = smp_variant_count(list);
@@ -232,7 +232,7 @@ static smp_code describe(smp_contest *contest, smp_error *err)
     if (!to->variants)
         return smp_fail_memory(err, "the comparison", count * sizeof *to->variants);
     for (size_t i = 0; i < count; i++)
-        if (wanted_variant(contest->c->request, step, &list[i])) {
+        if (wanted_variant(trial->c->request, step, &list[i])) {
             smp_compare_variant *variant = &to->variants[to->variant_count++];
             variant->name = list[i].name;
             variant->help = list[i].help;
@@ -240,18 +240,18 @@ static smp_code describe(smp_contest *contest, smp_error *err)
     return SMP_OK;
 }
 
-/* Runs the step into its frame, as later steps need it. What a reduction found it finds once. */
-static smp_code run_step(smp_contest *contest, bool first, smp_error *err)
+/* Runs the step into its frame for later steps. A reduction finishes only on the first walk. */
+static smp_code run_step(smp_trial *trial, bool first, smp_error *err)
 {
-    const smp_compare_request *request = contest->c->request;
-    const smp_variant *variant = smp_step_variants(contest->step);
+    const smp_compare_request *request = trial->c->request;
+    const smp_variant *variant = smp_step_variants(trial->step);
     if (!request->times)
-        variant = smp_step_variant(contest->step, request->variant);
-    smp_code code = smp_step_reset(contest->run, err);
+        variant = smp_step_variant(trial->step, request->variant);
+    smp_code code = smp_step_reset(trial->run, err);
     if (!code)
-        code = smp_contest_run(contest, variant, &contest->out, err);
-    if (!code && first && contest->step->job == SMP_JOB_REDUCE)
-        code = smp_step_finish(contest->run, contest->target, err);
+        code = smp_trial_run(trial, variant, &trial->out, err);
+    if (!code && first && trial->step->job == SMP_JOB_REDUCE)
+        code = smp_step_finish(trial->run, trial->target, err);
     return code;
 }
 
@@ -266,40 +266,39 @@ static smp_compare_step *report_of(const smp_comparison *c, int index)
 static smp_code compare_step(smp_comparison *c, int index, bool times, bool first, smp_error *err)
 {
     const smp_step *step = &c->plan->steps[index];
-    smp_contest contest = {.c = c, .index = index, .step = step, .run = &c->runs[index]};
+    smp_trial trial = {.c = c, .index = index, .step = step, .run = &c->runs[index]};
     bool reduces = step->job == SMP_JOB_REDUCE;
     smp_code code = open_run(c, index, err);
     if (!code)
-        code = find_target(c, index, &contest.target, err);
+        code = find_target(c, index, &trial.target, err);
     if (!code && !reduces)
         code = make_frame(c, index, err);
     if (code)
         return code;
-    contest.in = frame_view(c, step->input);
-    contest.by = step->by >= 0 ? frame_view(c, step->by) : (smp_view){0};
-    contest.out = reduces ? contest.in : frame_view(c, index);
-    code = run_step(&contest, first, err);
+    trial.in = frame_view(c, step->input);
+    trial.second = step->second >= 0 ? frame_view(c, step->second) : (smp_view){0};
+    trial.out = reduces ? trial.in : frame_view(c, index);
+    code = run_step(&trial, first, err);
     if (code || !wanted_step(c->request, index))
         return code;
-    contest.report = report_of(c, index);
-    if (!contest.report) {
-        contest.report = &c->out->steps[c->out->step_count++];
-        code = describe(&contest, err);
+    trial.report = report_of(c, index);
+    if (!trial.report) {
+        trial.report = &c->out->steps[c->out->step_count++];
+        code = describe(&trial, err);
     }
-    contest.trial = contest.out;
+    trial.result = trial.out;
     if (!code && !reduces)
-        code =
-            c->device->ops->alloc(c->device, (size_t)(contest.out.rows * contest.out.stride), &contest.trial.data, err);
+        code = c->device->ops->alloc(c->device, (size_t)(trial.out.rows * trial.out.stride), &trial.result.data, err);
     if (!code && times)
-        code = smp_contest_check(&contest, err);
+        code = smp_trial_check(&trial, err);
     if (!code)
-        code = times ? smp_contest_time(&contest, err) : smp_contest_count(&contest, err);
-    if (!reduces && contest.trial.data && contest.trial.data != contest.out.data)
-        c->device->ops->free(c->device, contest.trial.data);
+        code = times ? smp_trial_time(&trial, err) : smp_trial_count(&trial, err);
+    if (!reduces && trial.result.data && trial.result.data != trial.out.data)
+        c->device->ops->free(c->device, trial.result.data);
     return code;
 }
 
-/* One walk over the plan: for times, or for counts. They are kept apart since a GPU that counts is slow. */
+/* One walk over the plan, for times or for counts. The walks are separate because a GPU that counts is slow. */
 static smp_code walk(smp_comparison *c, const smp_view *in, bool times, bool first, smp_error *err)
 {
     const smp_compare_request *request = c->request;

@@ -1,8 +1,8 @@
-/* Comparing variants: every step of a plan runs by itself on its real input, which earlier steps made, once in each
- * variant of its stage. First results are compared with naive's bit for bit; what is right is timed, in turns; then
- * shared-memory accesses are counted, in launches of their own. */
-#ifndef SMP_EXEC_COMPARE_H
-#define SMP_EXEC_COMPARE_H
+/* Comparing variants. Every step of a plan runs alone on its real input, which earlier steps made, once in each variant
+ * of its stage. First the results are compared with naive's bit for bit. Then the right variants are timed,
+ * interleaved. Then shared-memory accesses are counted, in separate launches. */
+#ifndef SMP_COMPARE_COMPARE_H
+#define SMP_COMPARE_COMPARE_H
 
 #include "base/limits.h"
 #include "device/device.h"
@@ -12,15 +12,15 @@
 typedef struct smp_compare_request {
     const smp_plan *plan;
     smp_device *device;
-    const char *const *variants; /* names; naive is always among them. count 0: all */
+    const char *const *variants; /* names; naive is always included. count 0: all */
     size_t variant_count;
-    const char *const *stages; /* of these stages only (names of stages or numbers of steps). count 0: all */
+    const char *const *stages; /* only these: names of stages, or numbers of steps. count 0: all */
     size_t stage_count;
-    int64_t repeat;           /* samples of each variant at least */
-    double time_limit;        /* seconds in all: half for times, half for counts */
-    bool hot;                 /* caches are as a run of the same variant leaves them, not emptied */
+    int64_t repeat;    /* samples of each variant, at least */
+    double time_limit; /* seconds in all: half for times, half for counts */
+    bool hot; /* each sample finds the caches as a run of the same variant left them; false: caches are flushed */
     bool times, counts;       /* what is wanted */
-    bool measured;            /* ask the GPU for counts too (sass, hw), not only the model */
+    bool measured;            /* also ask the GPU for counts (sass, hw), not only the model */
     bool default_only;        /* only the variant that a run would take (and naive, when times are wanted); for `run` */
     const char *variant;      /* with default_only: the variant asked for, or null */
     int threads;              /* of the emulator; 0: all */
@@ -29,9 +29,8 @@ typedef struct smp_compare_request {
     void *progress_context;
 } smp_compare_request;
 
-/* in: the whole input in host memory. *out is zeroed first and filled also on failure; the caller frees it and fills in
- * what only he knows (pipe, input, hash). A variant that is WRONG is not an error. SMP_E_USAGE: no stage or variant of
- * that name is there. */
+/* in: the whole input in host memory. *out is zeroed first and filled also on failure. The caller frees it and sets
+ * pipe, input and hash. A variant that is WRONG is not an error. SMP_E_USAGE: no stage or variant has a given name. */
 smp_code smp_compare_plan(const smp_compare_request *request, const smp_view *in, smp_compare *out, smp_error *err);
 
 #endif

@@ -1,11 +1,12 @@
-/* Counting shared-memory accesses of the variants: by the model always, by the GPU's own counters where they can be
- * had. All sources count the same rows. */
+/* Counts the shared-memory accesses of the variants: always by the model, and by the GPU's own counters where they are
+ * available. All sources count the same rows. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "compare/crop.h"
+#include "device/simt/simt.h"
 
 enum { MOST_VARIANTS = 16 };
 
@@ -18,7 +19,7 @@ static bool same_site(const smp_compare_site *site, const smp_trace_launch *laun
            !strcmp(site->kernel, launch->kernel);
 }
 
-/* Sites of one source line, operation and width are one. */
+/* Accesses with the same source line, operation and width are one site. */
 static smp_code add_site(smp_compare_variant *to, const smp_trace_launch *launch, const smp_trace_site *from,
                          smp_error *err)
 {
@@ -81,11 +82,24 @@ static smp_code take_trace(smp_compare_variant *to, const smp_trace *trace, smp_
     return code;
 }
 
-static smp_code count_model(smp_contest *contest, const smp_variant *variant, smp_compare_variant *to, smp_error *err)
+/* Says once why there are no counts of a kind. */
+static void note_missing(smp_trial *trial, smp_count_kind kind, const smp_error *why)
+{
+    char *note = trial->c->out->source_note[kind];
+    snprintf(note, sizeof trial->c->out->source_note[kind], "%.200s%s%.200s", why->message, why->hint[0] ? "; " : "",
+             why->hint);
+}
+
+static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_compare_variant *to, smp_error *err)
 {
     smp_trace trace = {.counts_only = true};
-    smp_compare_step *report = contest->report;
-    smp_code code = smp_model_count(contest->c->model, variant, report->count_from, report->count_rows, &trace, err);
+    smp_compare_step *report = trial->report;
+    smp_error why = {.code = SMP_OK};
+    if (smp_simt_open_traced(&why)) {
+        note_missing(trial, SMP_COUNT_MODEL, &why);
+        return SMP_OK;
+    }
+    smp_code code = smp_model_count(trial->c->model, variant, report->count_from, report->count_rows, &trace, err);
     if (!code)
         code = take_trace(to, &trace, err);
     smp_trace_free(&trace);
@@ -98,12 +112,12 @@ static smp_code count_model(smp_contest *contest, const smp_variant *variant, sm
 
 /* ------------------------------------------------------------------------------------------------ the GPU's own */
 
-typedef struct counted_work { /* what a source runs, perhaps several times */
+typedef struct counted_work { /* the work that a source runs, perhaps several times */
     smp_step_run run;
-    smp_view in, by, out;
+    smp_view in, second, out;
 } counted_work;
 
-/* Rows first .. first+count-1 of a whole picture; nothing of none. */
+/* Rows first .. first+count-1 of a whole picture; an empty view of an empty view. */
 static smp_view rows_of(const smp_view *whole, int64_t first, int64_t count)
 {
     smp_view view = *whole;
@@ -118,7 +132,7 @@ static smp_view rows_of(const smp_view *whole, int64_t first, int64_t count)
 static smp_code launch_counted(void *context, smp_error *err)
 {
     counted_work *work = context;
-    return smp_step_launch(&work->run, &work->in, &work->out, &work->by, err);
+    return smp_step_launch(&work->run, &work->in, &work->out, &work->second, err);
 }
 
 static smp_code measure(smp_device *device, const smp_counted *counted, smp_count_source *source,
@@ -133,16 +147,16 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
         smp_step_reads(step, counted->in.height, from, from + rows, &first, &count);
         work.in = rows_of(&counted->in, first, count);
         work.out = rows_of(&counted->out, from, rows);
-        if (counted->by.data) {
-            smp_step_reads(step, counted->by.height, from, from + rows, &first, &count);
-            work.by = rows_of(&counted->by, first, count);
+        if (counted->second.data) {
+            smp_step_reads(step, counted->second.height, from, from + rows, &first, &count);
+            work.second = rows_of(&counted->second, first, count);
         }
     }
     smp_code code = smp_step_open(&work.run, device, step, counted->work, variant, err);
     if (!code)
         code = smp_step_scratch(&work.run, (smp_format)work.in.format, work.in.rows, err);
     if (!code)
-        code = launch_counted(&work, err); /* modules are loaded now, not while counting */
+        code = launch_counted(&work, err); /* loads the modules, so that the profiler does not see it */
     if (!code)
         code = device->ops->sync(device, err);
     if (!code)
@@ -157,7 +171,7 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
     return code;
 }
 
-/* The model must equal sass to the unit, for each operation. */
+/* The model must equal sass exactly, for each operation. */
 static void compare_with_model(smp_compare_variant *variant)
 {
     const smp_compare_count *model = &variant->counts[SMP_COUNT_MODEL];
@@ -172,16 +186,14 @@ static void compare_with_model(smp_compare_variant *variant)
     smp_counts_agree(&a, &b, sass->why, sizeof sass->why);
 }
 
-static smp_code count_measured(smp_contest *contest, const smp_counted *counted, smp_count_kind kind, smp_error *err)
+static smp_code count_measured(smp_trial *trial, const smp_counted *counted, smp_count_kind kind, smp_error *err)
 {
-    smp_compare_step *report = contest->report;
-    const smp_variant *list = smp_step_variants(contest->step);
+    smp_compare_step *report = trial->report;
+    const smp_variant *list = smp_step_variants(trial->step);
     smp_count_source *source = NULL;
     smp_error why = {.code = SMP_OK};
-    if (smp_count_open(kind, contest->c->device, &source, &why)) { /* the model remains */
-        char *note = contest->c->out->source_note[kind];
-        snprintf(note, sizeof contest->c->out->source_note[kind], "%.200s%s%.200s", why.message,
-                 why.hint[0] ? "; " : "", why.hint);
+    if (smp_count_open(kind, trial->c->device, &source, &why)) { /* without this source the model remains */
+        note_missing(trial, kind, &why);
         return SMP_OK;
     }
     smp_code code = SMP_OK;
@@ -190,7 +202,7 @@ static smp_code count_measured(smp_contest *contest, const smp_counted *counted,
         smp_compare_count *to = &report->variants[i].counts[kind];
         if (!smp_variant_runs(variant, true))
             continue;
-        code = measure(contest->c->device, counted, source, variant, to, err);
+        code = measure(trial->c->device, counted, source, variant, to, err);
         if (code == SMP_E_DEVICE && !to->known) {
             snprintf(to->why, sizeof to->why, "%.190s", err ? err->message : "cannot be counted");
             code = SMP_OK;
@@ -202,11 +214,11 @@ static smp_code count_measured(smp_contest *contest, const smp_counted *counted,
     return code;
 }
 
-smp_code smp_contest_count(smp_contest *contest, smp_error *err)
+smp_code smp_trial_count(smp_trial *trial, smp_error *err)
 {
-    smp_comparison *c = contest->c;
-    smp_compare_step *report = contest->report;
-    const smp_variant *list = smp_step_variants(contest->step), *gpu[MOST_VARIANTS];
+    smp_comparison *c = trial->c;
+    smp_compare_step *report = trial->report;
+    const smp_variant *list = smp_step_variants(trial->step), *gpu[MOST_VARIANTS];
     size_t count = 0;
     for (size_t i = 0; i < report->variant_count && count < MOST_VARIANTS; i++) {
         const smp_variant *variant = smp_variant_find(list, report->variants[i].name);
@@ -214,20 +226,20 @@ smp_code smp_contest_count(smp_contest *contest, smp_error *err)
             gpu[count++] = variant;
     }
     smp_counted counted;
-    smp_code code = smp_counted_open(contest, gpu, count, c->count_seconds, &counted, err);
+    smp_code code = smp_counted_open(trial, gpu, count, c->count_seconds, &counted, err);
     for (size_t i = 0; !code && i < report->variant_count; i++) {
         smp_compare_variant *to = &report->variants[i];
         const smp_variant *variant = smp_variant_find(list, to->name);
         if (smp_variant_runs(variant, true))
-            code = count_model(contest, variant, to, err);
+            code = count_model(trial, variant, to, err);
         else
             snprintf(to->counts[SMP_COUNT_MODEL].why, sizeof to->counts[SMP_COUNT_MODEL].why, "it has no GPU kernel");
     }
     bool measured = !strcmp(c->device->info.kind, "cuda") && c->request->measured;
     if (!code && measured)
-        code = count_measured(contest, &counted, SMP_COUNT_SASS, err);
+        code = count_measured(trial, &counted, SMP_COUNT_SASS, err);
     if (!code && measured)
-        code = count_measured(contest, &counted, SMP_COUNT_HW, err);
+        code = count_measured(trial, &counted, SMP_COUNT_HW, err);
     smp_counted_close(&counted);
     return code;
 }

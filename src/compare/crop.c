@@ -1,21 +1,21 @@
-/* Deciding what to count: see crop.h. */
+/* Decides what part of a step to count: see crop.h. */
 #include "compare/crop.h"
 
 #include "base/alloc.h"
 #include "base/checked.h"
 
-enum { LEAST_SIDE = 64, MOST_SIDE = 1 << 14, LEAST_OPS = 8 }; /* px; px; of a sample, for loads and stores */
-static const double traced_rate = 50e6;                       /* operations a second of traced kernels, on two cores */
-static const double worth_it = 1.5; /* seconds that are always granted: small pictures are counted whole */
+enum { LEAST_SIDE = 64, MOST_SIDE = 1 << 14, LEAST_OPS = 8 }; /* pixels; pixels; a sample, to load and store it */
+static const double traced_rate = 50e6;                       /* operations a second of traced kernels on two cores */
+static const double worth_it = 1.5; /* seconds that are always allowed, so that small pictures are counted whole */
 
-/* Seconds that tracing `rows` rows of the step takes for all variants, roughly. */
+/* A rough estimate of the seconds to trace `rows` rows of the step for all variants. */
 static double effort(const smp_step *step, const smp_node_plan *work, int64_t rows, size_t variants)
 {
     double samples = (double)rows * (double)step->out.width * step->out.channels;
     return samples * (work->ops > LEAST_OPS ? work->ops : LEAST_OPS) * (double)variants / traced_rate;
 }
 
-/* The corner of a picture; of sound, which is one pixel wide, as many samples. */
+/* The upper left corner of a picture. Sound, which is one pixel wide, keeps as many samples. */
 static void cut(smp_shape *shape, int64_t side)
 {
     shape->height = smp_min_i64(shape->height, shape->width == 1 ? side * side : side);
@@ -39,75 +39,76 @@ static void close_plan(smp_counted *counted)
     counted->planned = false;
 }
 
-/* The step on the upper left side x side pixels of its inputs. What a reduction found before stays as it is. */
-static smp_code plan_corner(const smp_contest *contest, int64_t side, smp_counted *counted, smp_error *err)
+/* The step on the upper left side x side pixels of its inputs. The result of an earlier reduction stays as it is. */
+static smp_code plan_corner(const smp_trial *trial, int64_t side, smp_counted *counted, smp_error *err)
 {
-    const smp_plan *plan = contest->c->plan;
+    const smp_plan *plan = trial->c->plan;
     smp_step *step = &counted->step;
     close_plan(counted);
-    *step = *contest->step;
-    smp_shape by = step->by >= 0 ? plan->steps[step->by].out : (smp_shape){0};
+    *step = *trial->step;
+    smp_shape second = step->second >= 0 ? plan->steps[step->second].out : (smp_shape){0};
     cut(&step->in, side);
-    cut(&by, side);
+    cut(&second, side);
     if (step->reduced_by >= 0 || !step->stage->plan || step->part_count) { /* a joined step's plan is not its stage's */
         cut(&step->out, side);
-        counted->work = &contest->run->work;
+        counted->work = &trial->run->work;
     } else {
         step->work = (smp_node_plan){.out = step->in, .access = step->stage->access};
         counted->planned = true;
         counted->work = &step->work;
-        smp_code code = step->stage->plan(step->params, &step->in, step->by >= 0 ? &by : NULL, &step->work, err);
+        smp_code code =
+            step->stage->plan(step->params, &step->in, step->second >= 0 ? &second : NULL, &step->work, err);
         if (code)
             return code;
-        step->work.clips = contest->step->work.clips;
+        step->work.clips = trial->step->work.clips;
         step->out = step->job == SMP_JOB_REDUCE ? step->in : step->work.out;
-        step->out.channels = contest->step->out.channels; /* a conversion at the end may drop alpha */
-        step->out.alpha = contest->step->out.alpha;
+        step->out.channels = trial->step->out.channels; /* a conversion at the end may drop alpha */
+        step->out.alpha = trial->step->out.alpha;
     }
-    counted->in = corner(&contest->in, &step->in);
-    counted->by = corner(&contest->by, &by);
+    counted->in = corner(&trial->in, &step->in);
+    counted->second = corner(&trial->second, &second);
     if (step->job == SMP_JOB_STAGE)
         counted->out =
-            smp_view_of(&step->out, step->storage, contest->trial.data, contest->trial.stride, 0, 0, step->out.height);
+            smp_view_of(&step->out, step->storage, trial->result.data, trial->result.stride, 0, 0, step->out.height);
     else
         counted->out = counted->in;
     return SMP_OK;
 }
 
-static smp_code choose_corner(const smp_contest *contest, size_t variants, double seconds, smp_counted *counted,
+static smp_code choose_corner(const smp_trial *trial, size_t variants, double seconds, smp_counted *counted,
                               smp_error *err)
 {
-    int64_t side = MOST_SIDE, largest = smp_max_i64(contest->in.width, contest->in.height);
+    int64_t side = MOST_SIDE, largest = smp_max_i64(trial->in.width, trial->in.height);
     while (side > LEAST_SIDE && side / 2 >= largest)
         side /= 2;
     smp_code code = SMP_OK;
     do {
         side /= 2;
-        code = plan_corner(contest, side, counted, err);
+        code = plan_corner(trial, side, counted, err);
     } while (!code && side > LEAST_SIDE &&
              effort(&counted->step, counted->work, counted->step.out.height, variants) > seconds);
     return code;
 }
 
-smp_code smp_counted_open(smp_contest *contest, const smp_variant *const *variants, size_t count, double seconds,
+smp_code smp_counted_open(smp_trial *trial, const smp_variant *const *variants, size_t count, double seconds,
                           smp_counted *counted, smp_error *err)
 {
-    const smp_comparison *c = contest->c;
-    smp_compare_step *report = contest->report;
-    *counted = (smp_counted){.step = *contest->step,
-                             .work = &contest->run->work,
-                             .in = contest->in,
-                             .by = contest->by,
-                             .out = contest->trial};
+    const smp_comparison *c = trial->c;
+    smp_compare_step *report = trial->report;
+    *counted = (smp_counted){.step = *trial->step,
+                             .work = &trial->run->work,
+                             .in = trial->in,
+                             .second = trial->second,
+                             .out = trial->result};
     int64_t height = counted->step.out.height;
     double granted = seconds > worth_it ? seconds : worth_it;
     int64_t unit = smp_model_unit(&counted->step, c->plan->row_multiple);
     smp_code code = SMP_OK;
     if (effort(&counted->step, counted->work, smp_min_i64(unit, height), count) > granted / 2 &&
         effort(&counted->step, counted->work, height, count) > granted)
-        code = choose_corner(contest, count, granted, counted, err);
+        code = choose_corner(trial, count, granted, counted, err);
     if (!code)
-        code = smp_model_load(c->model, &counted->step, counted->work, c->device, &counted->in, &counted->by, err);
+        code = smp_model_load(c->model, &counted->step, counted->work, c->device, &counted->in, &counted->second, err);
     counted->rows = counted->step.out.height;
     if (!code && effort(&counted->step, counted->work, counted->rows, count) > granted)
         code = smp_model_rows(c->model, variants, count, c->plan->row_multiple, seconds, &counted->from, &counted->rows,

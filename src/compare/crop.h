@@ -1,21 +1,21 @@
-/* What is counted when the whole step takes too long to trace: fewer rows (model.h), or, where a row alone is too much
- * work (a matrix product), the step planned anew on the upper left corner of its pictures. */
-#ifndef SMP_EXEC_COMPARE_CROP_H
-#define SMP_EXEC_COMPARE_CROP_H
+/* What is counted when tracing the whole step would take too long: fewer rows (model.h) or, when one row is already too
+ * much work (a matrix product), the step planned again for the upper left corner of its pictures. */
+#ifndef SMP_COMPARE_CROP_H
+#define SMP_COMPARE_CROP_H
 
 #include "compare/internal.h"
 
 typedef struct smp_counted {
-    smp_step step;             /* the contest's, or planned for the corner; its table is owned where `planned` */
-    const smp_node_plan *work; /* what it computes with */
+    smp_step step;             /* the trial's, or planned for the corner; owns its table when `planned` */
+    const smp_node_plan *work; /* the parameters it computes with */
     bool planned;
-    smp_view in, by, out; /* whole pictures of that step, on the contest's device; out: where it may write */
-    int64_t from, rows;   /* output rows to count */
+    smp_view in, second, out; /* whole pictures of that step, on the trial's device; out: memory it may write */
+    int64_t from, rows;       /* output rows to count */
 } smp_counted;
 
-/* Decides for this contest and `count` variants in about `seconds`; fills in what the report says about it. The model
- * gets the step and its inputs. Close it whatever happens. */
-smp_code smp_counted_open(smp_contest *contest, const smp_variant *const *variants, size_t count, double seconds,
+/* Chooses the part for this trial and `count` variants so that tracing takes about `seconds`. Fills in the report's
+ * count_* and loads the step and its inputs into the model. Close it also after a failure. */
+smp_code smp_counted_open(smp_trial *trial, const smp_variant *const *variants, size_t count, double seconds,
                           smp_counted *counted, smp_error *err);
 void smp_counted_close(smp_counted *counted);
 

@@ -1,4 +1,4 @@
-/* Emptying caches: see flush_caches.h. */
+/* Flushing caches: see flush_caches.h. */
 #include "compare/flush_caches.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 struct smp_flush {
     smp_device *device;
-    void *buffer, *sums; /* null where single lines can be put out */
+    void *buffer, *sums; /* null where single cache lines can be flushed */
     size_t size;
 };
 
@@ -33,7 +33,7 @@ static void put_out(const smp_view *view)
 
 smp_code smp_flush_open(smp_device *device, smp_flush **out, smp_error *err)
 {
-    enum { LEAST = 4 << 20, MOST = 512 << 20, TIMES = 4 }; /* a cache's sets do not take turns exactly */
+    enum { LEAST = 4 << 20, MOST = 512 << 20, TIMES = 4 }; /* 1 is not enough: caches are not exactly LRU */
     *out = NULL;
     smp_flush *flush = smp_alloc(sizeof *flush);
     if (!flush)

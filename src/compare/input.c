@@ -19,7 +19,7 @@ static smp_code accepts_file(void *context, const char *path, const smp_shape *s
     return smp_writer_shape(path, shape, out, err);
 }
 
-/* In memory any shape is fine: the last stage's own. */
+/* Memory holds any shape: the last stage's own. */
 static smp_code accepts_all(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
     (void)context, (void)path, (void)err;
@@ -32,7 +32,7 @@ static smp_code hash_file(const char *path, char text[65], smp_error *err)
     enum { PIECE = 1 << 16 };
     text[0] = '\0';
     if (!strcmp(path, "-"))
-        return SMP_OK; /* it was read already */
+        return SMP_OK; /* standard input cannot be read twice */
     FILE *file = fopen(path, "rbe");
     unsigned char *piece = smp_alloc_raw(PIECE);
     smp_code code = SMP_OK;
@@ -69,7 +69,7 @@ static smp_code read_picture(smp_reader *reader, const smp_shape *shape, smp_vie
     return smp_reader_rows(reader, memory, stride, shape->height, err);
 }
 
-/* What rates are set against. The emulator's memory says nothing about its kernels. */
+/* The copy rate that the report relates rates to. The emulator's memory says nothing about its kernels. */
 static smp_code measure_copy(smp_device *device, smp_compare *out, smp_error *err)
 {
     smp_rate rate = {0};
@@ -91,7 +91,7 @@ static void locate(const smp_run_request *run, smp_compare *out)
     }
 }
 
-/* A file read whole, and the plan for it in memory (or for run->output, where it is not null). */
+/* A whole file in memory, and the plan for it. The output is memory, or run->output when that is not null. */
 typedef struct whole_input {
     smp_reader *reader;
     smp_plan *plan;
@@ -171,14 +171,14 @@ smp_code smp_count_run(const smp_run_request *run, int threads, smp_run_report *
                                    .progress_context = run->progress_context};
     smp_run_request quiet = *run;
     smp_compare found;
-    quiet.diags = NULL; /* warnings were said by the run */
+    quiet.diags = NULL; /* the run has reported the warnings */
     smp_code code = smp_compare_file(&quiet, &request, &found, err);
     for (size_t i = 0; !code && i < found.step_count; i++) {
         const smp_compare_step *from = &found.steps[i];
         smp_count_kind kind = from->variant_count ? smp_compare_source(&from->variants[0]) : SMP_COUNT_KINDS;
         if (i >= report->step_count || kind == SMP_COUNT_KINDS)
             continue;
-        smp_step_report *to = &report->steps[i]; /* both leave out sources */
+        smp_step_report *to = &report->steps[i]; /* both lists leave out sources */
         to->counter = smp_count_kind_name(kind);
         to->shared = from->variants[0].counts[kind].total;
         smp_compare_crop(from, to->crop, sizeof to->crop);

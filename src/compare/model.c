@@ -10,7 +10,7 @@
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
 
-/* An H100's, where no GPU says otherwise. */
+/* An H100's, when no real GPU is given. */
 enum { USUAL_UNITS = 132, USUAL_SHARED = 227 * 1024 };
 
 typedef struct copied { /* a picture in the emulator's memory */
@@ -21,7 +21,7 @@ struct smp_model {
     smp_device *device;
     const smp_step *step;
     const smp_node_plan *work; /* the caller's */
-    copied in, by;
+    copied in, second;
 };
 
 smp_code smp_model_open(const smp_device_info *like, int threads, smp_model **out, smp_error *err)
@@ -36,7 +36,7 @@ smp_code smp_model_open(const smp_device_info *like, int threads, smp_model **ou
         smp_free(model);
         return code;
     }
-    /* Kernels ask for grids by the device's SMs and shared memory: count what that device would be asked. */
+    /* Kernels choose grids by the device's SMs and shared memory: give them the real device's numbers. */
     model->device->info.units = like ? like->units : USUAL_UNITS;
     model->device->info.shared_per_block = like ? like->shared_per_block : USUAL_SHARED;
     if (like) {
@@ -59,7 +59,7 @@ void smp_model_close(smp_model *model)
     if (!model)
         return;
     drop(model, &model->in);
-    drop(model, &model->by);
+    drop(model, &model->second);
     smp_device_close(model->device);
     smp_free(model);
 }
@@ -73,7 +73,7 @@ void smp_model_text(const smp_model *model, char *text, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ pictures */
 
-/* Through the host's memory in pieces of some rows where the device has its own. */
+/* A device with its own memory: copies through host memory, some rows at a time. */
 static smp_code move_rows(smp_model *model, smp_device *device, const smp_view *from, const smp_view *to, int64_t bytes,
                           smp_error *err)
 {
@@ -114,12 +114,12 @@ static smp_code copy_picture(smp_model *model, smp_device *device, const smp_vie
 }
 
 smp_code smp_model_load(smp_model *model, const smp_step *step, const smp_node_plan *work, smp_device *device,
-                        const smp_view *in, const smp_view *by, smp_error *err)
+                        const smp_view *in, const smp_view *second, smp_error *err)
 {
     model->step = step;
     model->work = work;
     smp_code code = copy_picture(model, device, in, &model->in, err);
-    return code ? code : copy_picture(model, device, by, &model->by, err);
+    return code ? code : copy_picture(model, device, second, &model->second, err);
 }
 
 /* Rows first .. first+count-1 of a whole picture. */
@@ -143,7 +143,7 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
     const smp_device_ops *ops = model->device->ops;
     smp_step_run run = {0};
     void *memory = NULL;
-    smp_view in = rows_of(&model->in.view, from, rows), out = in, by = {0};
+    smp_view in = rows_of(&model->in.view, from, rows), out = in, second = {0};
     smp_code code = smp_step_open(&run, model->device, step, model->work, variant, err);
     if (!code && step->job == SMP_JOB_STAGE) {
         int64_t stride = smp_row_stride(&step->out, step->storage), first, count;
@@ -155,16 +155,18 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
         smp_step_reads(step, model->in.view.height, from, from + rows, &first, &count);
         in = rows_of(&model->in.view, first, count);
         out = smp_view_of(&step->out, step->storage, memory, stride, from, from, rows);
-        if (model->by.view.data) {
-            smp_step_reads(step, model->by.view.height, from, from + rows, &first, &count);
-            by = rows_of(&model->by.view, first, count);
+        if (model->second.view.data) {
+            smp_step_reads(step, model->second.view.height, from, from + rows, &first, &count);
+            second = rows_of(&model->second.view, first, count);
         }
         if (!code)
             code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
     }
+    if (!code)
+        code = smp_simt_open_traced(err);
     if (!code) {
         smp_simt_set_trace(trace);
-        code = smp_step_launch(&run, &in, &out, &by, err);
+        code = smp_step_launch(&run, &in, &out, &second, err);
         smp_simt_set_trace(NULL);
     }
     if (!code)

@@ -1,6 +1,6 @@
-/* Sampling times: variants in turns, so that what changes slowly (clocks, other programs) meets all of them; caches
- * emptied before every sample, or left by a run of the same variant; until the medians are known well enough or the
- * time is over. */
+/* Samples times. Variants are interleaved, so that slow changes (clocks, other programs) affect all of them alike.
+ * Caches are flushed before every sample, or left as a run of the same variant left them. Sampling ends when the
+ * medians are known well enough or the time is up. */
 #include <math.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 
 enum {
     MOST_SAMPLES = 1000, /* of a variant: all of them are kept */
-    FEW_SAMPLES = 3,     /* enough when the time is long over */
-    PATIENCE = 10,       /* times the limit, and as many seconds, for the samples that were asked for */
-    MOST_DROPPED = 50    /* a GPU that is slowed down all the time is measured as it is */
+    FEW_SAMPLES = 3,     /* enough when the time is long up */
+    PATIENCE = 10,       /* times the limit, and as many seconds, to reach the samples that were asked for */
+    MOST_DROPPED = 50    /* a GPU that is throttled all the time is measured as it is */
 };
 static const double close_together = 0.005; /* smp_spread_width */
 
@@ -22,8 +22,7 @@ static bool timed(const smp_compare_variant *variant)
     return variant->check == SMP_CHECK_RIGHT;
 }
 
-/* Whether the GPU was slowed down by heat or a power brake just now; also notes its clocks, which have not gone down
- * yet. */
+/* Whether heat or a power brake has just throttled the GPU. Also records its clocks, which have not dropped yet. */
 static bool spoilt(const smp_comparison *c)
 {
     smp_gpu_state state;
@@ -37,29 +36,30 @@ static bool spoilt(const smp_comparison *c)
     return true;
 }
 
-static smp_code sample(smp_contest *contest, smp_compare_variant *variant, smp_error *err)
+static smp_code sample(smp_trial *trial, smp_compare_variant *variant, smp_error *err)
 {
-    const smp_variant *own = smp_contest_variant(contest, variant);
-    const smp_view *views[] = {&contest->in, &contest->by, &contest->trial};
+    const smp_variant *own = smp_trial_variant(trial, variant);
+    const smp_view *views[] = {&trial->in, &trial->second, &trial->result};
     if (!smp_grow(&variant->samples, &variant->sample_capacity, variant->sample_count + 1, sizeof *variant->samples))
         return smp_fail_memory(err, "samples", variant->sample_count * sizeof *variant->samples);
-    /* Hot caches are those that the variant's own last run left, and the turns put another's in between. */
-    const bool warm = contest->c->request->hot && contest->last != variant;
+    /* Hot caches are those that the variant's own last run left. Interleaving put another variant in between, so run
+     * once untimed first. */
+    const bool warm = trial->c->request->hot && trial->last != variant;
     smp_code code = SMP_OK;
     for (int untimed = warm; !code && untimed >= 0; untimed--) {
-        code = smp_step_reset(contest->run, err);
-        if (!code && contest->c->flush)
-            code = smp_flush_views(contest->c->flush, views, sizeof views / sizeof views[0], err);
+        code = smp_step_reset(trial->run, err);
+        if (!code && trial->c->flush)
+            code = smp_flush_views(trial->c->flush, views, sizeof views / sizeof views[0], err);
         if (!code)
-            code = smp_contest_run(contest, own, &contest->trial, err);
+            code = smp_trial_run(trial, own, &trial->result, err);
     }
-    contest->last = variant;
-    if (!code && !spoilt(contest->c))
-        variant->samples[variant->sample_count++] = contest->run->cost.seconds;
+    trial->last = variant;
+    if (!code && !spoilt(trial->c))
+        variant->samples[variant->sample_count++] = trial->run->cost.seconds;
     return code;
 }
 
-/* Quartiles of all; *done when all lie close together. */
+/* Computes the quartiles of all variants. *done: all medians are known well enough. */
 static smp_code settle(smp_compare_step *report, bool *done, smp_error *err)
 {
     *done = true;
@@ -72,10 +72,10 @@ static smp_code settle(smp_compare_step *report, bool *done, smp_error *err)
     return SMP_OK;
 }
 
-smp_code smp_contest_time(smp_contest *contest, smp_error *err)
+smp_code smp_trial_time(smp_trial *trial, smp_error *err)
 {
-    const smp_comparison *c = contest->c;
-    smp_compare_step *report = contest->report;
+    const smp_comparison *c = trial->c;
+    smp_compare_step *report = trial->report;
     double start = smp_now(), patience = PATIENCE * (c->step_seconds + 1);
     int64_t rounds = 0, look = c->request->repeat;
     smp_code code = SMP_OK;
@@ -86,7 +86,7 @@ smp_code smp_contest_time(smp_contest *contest, smp_error *err)
         for (size_t i = 0; !code && i < report->variant_count; i++) {
             smp_compare_variant *variant = &report->variants[(i + (size_t)rounds) % report->variant_count];
             if (timed(variant))
-                code = sample(contest, variant, err);
+                code = sample(trial, variant, err);
         }
         double spent = smp_now() - start;
         rounds++;

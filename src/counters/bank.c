@@ -20,7 +20,7 @@ static bool atomic_turns(const smp_bank_access *access)
     return access->op == SMP_BANK_ATOMIC || access->op == SMP_BANK_ATOMIC_FLOAT;
 }
 
-/* Lanes served together: a phase moves at most one row, 128 bytes (3.x: 256). */
+/* Lanes that are served together: a phase moves at most one row, 128 bytes (3.x: 256). */
 static int phase_lanes(const smp_bank_access *access, smp_bank_rules rules)
 {
     if (rules == SMP_BANKS_CC1)
@@ -32,7 +32,8 @@ static int phase_lanes(const smp_bank_access *access, smp_bank_rules rules)
     lanes = lanes < SMP_WARP ? lanes : SMP_WARP;
     if (rules != SMP_BANKS_CC5 || access->op != SMP_BANK_LOAD || access->width <= 4)
         return lanes;
-    /* Wide loads whose lanes agree in pairs (n with n^1, or n with n^2) need half the data: twice the lanes a phase. */
+    /* Wide loads whose lanes agree in pairs (n with n^1, or n with n^2) need half the data, so a phase serves twice the
+     * lanes. */
     for (int distance = 1; distance <= 2; distance++) {
         bool agree = true;
         for (int lane = 0; lane < SMP_WARP && agree; lane++) {
@@ -46,7 +47,7 @@ static int phase_lanes(const smp_bank_access *access, smp_bank_rules rules)
     return lanes;
 }
 
-/* One phase: lanes first .. first+count-1, bytes from .. from+bytes-1 of what each accesses. */
+/* One phase: lanes first .. first+count-1, and bytes from .. from+bytes-1 of each lane's access. */
 typedef struct phase {
     const smp_bank_access *access;
     smp_bank_geometry geometry;
@@ -54,13 +55,13 @@ typedef struct phase {
     uint32_t from, bytes;
 } phase;
 
-/* What lanes want of each bank: in the order of lanes, lanes that want the same together. */
+/* What the lanes want of each bank: in the order of lanes, lanes that want the same word together. */
 typedef struct wants {
     int count[SMP_BANKS];
     smp_bank_cell cells[SMP_BANKS][SMP_WARP];
 } wants;
 
-/* merge: lanes that want the same row are served together. Returns the most cells of a bank. */
+/* merge: lanes that want the same row are served together. Returns the most cells of any bank. */
 static int collect(const phase *p, bool merge, wants *want)
 {
     int most = 0;
@@ -96,7 +97,7 @@ static int lanes_in(uint32_t lanes)
     return __builtin_popcount(lanes);
 }
 
-/* A bank's cells with the most lanes first: those a broadcast saves most on. */
+/* Sorts a bank's cells, most lanes first: a broadcast saves most on those. */
 static void sort_by_lanes(smp_bank_cell *cells, int count)
 {
     for (int i = 1; i < count; i++) {
@@ -108,7 +109,7 @@ static void sort_by_lanes(smp_bank_cell *cells, int count)
     }
 }
 
-/* How many words of this bank must be broadcast for it to be done in `steps`; -1: it cannot. */
+/* The words of this bank that must be broadcast to finish it in `steps`; -1: impossible. */
 static int broadcasts_needed(const smp_bank_cell *cells, int count, int steps)
 {
     int single = 0;
@@ -122,9 +123,8 @@ static int broadcasts_needed(const smp_bank_cell *cells, int count, int steps)
     return -1;
 }
 
-/* Guide 4.2, F.3.3.2: in each step one word, of whichever bank, is broadcast to all lanes that read it; every other
- * bank serves one lane. The least number of steps over all choices of broadcast words; words[bank]: broadcasts of each.
- */
+/* Guide 4.2, F.3.3.2: in each step one word, of any bank, is broadcast to all lanes that read it, and every other bank
+ * serves one lane. Finds the fewest steps over all choices of broadcast words. words[bank]: broadcasts of each. */
 static int half_warp_steps(const wants *want, int words[CC1_BANKS])
 {
     for (int steps = 0;; steps++) {
@@ -142,7 +142,7 @@ static int half_warp_steps(const wants *want, int words[CC1_BANKS])
 
 static void half_warp_turns(const wants *want, const int words[CC1_BANKS], int steps, smp_bank_wavefront *turns)
 {
-    int broadcast = 0; /* steps whose broadcast is given away */
+    int broadcast = 0; /* steps whose broadcast is assigned */
     for (int bank = 0; bank < CC1_BANKS; bank++) {
         const smp_bank_cell *cells = want->cells[bank];
         for (int i = 0; i < words[bank]; i++)
@@ -157,7 +157,7 @@ static void half_warp_turns(const wants *want, const int words[CC1_BANKS], int s
     }
 }
 
-/* Of lanes that write the same place one writes, and the others cost nothing. */
+/* Of the lanes that write one place, one writes; the others cost nothing. */
 static smp_bank_access writers_cc1(const smp_bank_access *access)
 {
     smp_bank_access writers = *access;
@@ -174,11 +174,12 @@ static smp_bank_access writers_cc1(const smp_bank_access *access)
 static uint32_t banks_of(uint32_t address, int width)
 {
     uint32_t words = (uint32_t)width / SMP_BANK_BYTES, first = address / SMP_BANK_BYTES % SMP_BANKS;
-    return ((UINT32_C(1) << words) - 1) << first; /* aligned to width: never past the last bank */
+    return ((UINT32_C(1) << words) - 1) << first; /* aligned to width, so never past the last bank */
 }
 
-/* Lanes of a phase of which neither both write one bank nor both read one share a wavefront; words are not merged. What
- * is counted is not the fewest wavefronts that would do, but the lanes that the worst lane meets, itself among them. */
+/* Lanes of a phase share a wavefront unless two of them write one bank or read one bank; words are not merged. The
+ * count is not the fewest possible wavefronts: it is the number of lanes that the worst lane collides with, itself
+ * included. */
 static int copy_turns(const phase *p, uint32_t meets[SMP_WARP])
 {
     const smp_bank_access *access = p->access;
@@ -199,7 +200,7 @@ static int copy_turns(const phase *p, uint32_t meets[SMP_WARP])
     return turns;
 }
 
-/* Each lane goes into the first wavefront that has none of those that it meets: there is always one. */
+/* Each lane goes into the first wavefront without a lane that it collides with; there always is one. */
 static void copy_into_turns(const phase *p, const uint32_t meets[SMP_WARP], smp_bank_wavefront *turns)
 {
     uint32_t lanes[SMP_WARP] = {0};
@@ -217,9 +218,9 @@ static void copy_into_turns(const phase *p, const uint32_t meets[SMP_WARP], smp_
     }
 }
 
-/* Straight from the second-level cache, data comes and goes in sectors of 32 bytes. One wavefront moves sectors of one
- * line of 128 bytes to one row of the banks, all by one rotation; sectors of which both halves move, of which the lower
- * or the upper half moves, and halves that change places go apart. Of lanes that write one place the lowest does. */
+/* Copies that bypass the L1 cache move sectors of 32 bytes. One wavefront moves sectors of one 128-byte line to one row
+ * of the banks, all by the same rotation. These go into separate wavefronts: sectors of which both halves move, only
+ * the lower, only the upper, and sectors whose halves swap. Of lanes that write one place, the lowest writes. */
 typedef struct sector_move {
     uint32_t from_line, to_line, rotation, kind;
 } sector_move;
@@ -266,7 +267,7 @@ static void begin_turns(smp_bank_schedule *schedule, int phase_at, int turns)
     }
 }
 
-/* The wavefronts of one phase; what they serve goes into schedule, which may be null. */
+/* The wavefronts of one phase. schedule (may be null) gets what they serve. */
 static int serve(const phase *p, smp_bank_rules rules, smp_bank_schedule *schedule, int phase_at)
 {
     wants want;
@@ -293,7 +294,7 @@ static int serve(const phase *p, smp_bank_rules rules, smp_bank_schedule *schedu
         return turns;
     }
     bool idle_turn = rules == SMP_BANKS_CC2 && p->access->width == 16 && turns > 0;
-    int repeats = p->access->op == SMP_BANK_ATOMIC_FLOAT ? 2 : 1; /* each turn of the loop loads and swaps */
+    int repeats = p->access->op == SMP_BANK_ATOMIC_FLOAT ? 2 : 1; /* each iteration of the loop loads and swaps */
     int total = turns * repeats + idle_turn;
     if (schedule) {
         begin_turns(schedule, phase_at, total);
@@ -344,7 +345,7 @@ static smp_bank_cost serve_all(const smp_bank_access *given, smp_bank_rules rule
         access = &writers;
     }
     int lanes = phase_lanes(access, rules);
-    /* 1.x splits wide accesses into requests of 4 bytes (F.3.3.4); atomics look at the first word alone. */
+    /* 1.x splits wide accesses into requests of 4 bytes (F.3.3.4). Atomics look only at the first word. */
     uint32_t width = atomic_turns(access) && access->width > SMP_BANK_BYTES ? SMP_BANK_BYTES : (uint32_t)access->width;
     uint32_t step = rules == SMP_BANKS_CC1 && width > SMP_BANK_BYTES ? SMP_BANK_BYTES : width;
     for (uint32_t from = 0; from < width; from += step)

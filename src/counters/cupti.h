@@ -1,7 +1,7 @@
-/* CUPTI, NVIDIA's library of counters, opened when first asked for: nothing of it is linked. Built only where its
- * headers are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors, cupti_sass.c and
- * cupti_range.c are the two sources, cupti_lines.c finds source lines, cupti_check.c checks metric names without a GPU,
- * cupti_proof.c counts on one. */
+/* CUPTI, NVIDIA's library of performance counters, opened at first use: it is not linked. Built only where its headers
+ * are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors. cupti_sass.c and cupti_range.c
+ * are the two sources, cupti_lines.c finds source lines, cupti_check.c checks metric names without a GPU, cupti_proof.c
+ * counts on one. */
 #ifndef SMP_COUNTERS_CUPTI_H
 #define SMP_COUNTERS_CUPTI_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CUDA's own types come before those of device/cuda_api.h, which then leaves them alone. */
+/* CUDA's own types must come before those of device/cuda/cuda_api.h, which then does not define them. */
 #include <cuda.h>
 #include <cupti_callbacks.h>
 #include <cupti_pcsampling.h>
@@ -33,13 +33,13 @@ typedef struct cupti_api {
 #undef O
 } cupti_api;
 
-/* Opens the library once a process; SMP_E_DEVICE, with where it was looked for, when there is none. Static storage. */
+/* Opens the library once in a process. Without it: SMP_E_DEVICE, with the paths that were tried. Static storage. */
 smp_code cupti_load(const cupti_api **out, smp_error *err);
 
-/* Turns a result into SMP_E_DEVICE with its name and what to do. what: the function. */
+/* Turns a result into SMP_E_DEVICE with its name and a hint. what: the function. */
 smp_code cupti_fail(const cupti_api *api, const char *what, CUptiResult result, smp_error *err);
 
-/* Calls api->name(params) in a function with `smp_code code`, `smp_error *err` and a label `fail`. */
+/* Calls api->name(params). The function has `smp_code code`, `smp_error *err` and a label `fail`. */
 #define CUPTI_TRY(api, name, params)                                                                                   \
     do {                                                                                                               \
         CUptiResult result_ = (api)->name(params);                                                                     \
@@ -59,18 +59,18 @@ typedef struct cupti_target {
     size_t availability_size;
 } cupti_target;
 
-/* Initialises the profiler and asks whether `which` is supported and allowed here. */
+/* Initialises the profiler. Fails unless `which` is supported and permitted here. */
 smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_target *target, smp_error *err);
 void cupti_target_close(cupti_target *target);
 
-/* One source configures the device's counters at a time: makes `owner` that one, after the one before has been told to
- * let go. owner null: nobody. */
+/* Only one profiler can own the device's counters. Makes `owner` the owner, after the previous owner has released them.
+ * owner null: nobody. */
 void cupti_claim(void *owner, void (*let_go)(void *owner));
 
 /* ------------------------------------------------------------------------------------------------ metrics */
 
-/* SASS metrics. Each is counted for each instruction; which of the last three is not 0 tells the operation, none of
- * them an atomic. Asynchronous copies are no instructions of shared memory to CUPTI, their wavefronts are. */
+/* SASS metrics, each counted for each instruction. The last three tell the operation: the one that is not 0; none: an
+ * atomic. CUPTI does not count asynchronous copies as shared-memory instructions, but counts their wavefronts. */
 enum {
     CUPTI_SASS_WAVEFRONTS,
     CUPTI_SASS_IDEAL,
@@ -82,41 +82,41 @@ enum {
 };
 extern const char *const cupti_sass_names[CUPTI_SASS_METRICS];
 
-/* SASS metrics are configured from their first use to the end of the process, or until this takes them away for good:
- * where the range profiler cannot be had beside them. */
+/* SASS metrics stay configured from their first use to the end of the process, or until this function removes them for
+ * good. It does so when the range profiler cannot work beside them. */
 bool cupti_sass_configured(void);
 void cupti_sass_give_up(const cupti_api *api);
 
-/* Metrics of the range profiler: three for each of loads, stores, atomics. */
+/* Metrics of the range profiler: three each for loads, stores and atomics. */
 enum { CUPTI_RANGE_INSTRUCTIONS, CUPTI_RANGE_WAVEFRONTS, CUPTI_RANGE_CONFLICTS, CUPTI_RANGE_EACH };
 enum { CUPTI_RANGE_OPS = 3, CUPTI_RANGE_METRICS = CUPTI_RANGE_OPS * CUPTI_RANGE_EACH };
 extern const char *const cupti_range_names[CUPTI_RANGE_METRICS];
 
-/* A host object configured for metrics, and the image that the profiler is given. */
+/* A host object configured for metrics, and the configuration image for the profiler. */
 typedef struct cupti_config {
     CUpti_Profiler_Host_Object *host;
     uint8_t *image;
     size_t image_size, passes;
 } cupti_config;
 
-/* availability may be null. On failure nothing is left to close. */
+/* availability may be null. After a failure there is nothing to close. */
 smp_code cupti_config_open(const cupti_api *api, const char *chip, const uint8_t *availability,
                            const char *const *names, size_t count, cupti_config *config, smp_error *err);
 void cupti_config_close(const cupti_api *api, cupti_config *config);
 
-/* Which of the names above a chip knows; needs neither GPU nor driver. */
+/* Which of the metrics above a chip knows. Needs neither GPU nor driver. */
 typedef struct cupti_names {
     const char *chip;
-    bool supported;                /* CUPTI measures on this chip */
+    bool supported;                /* CUPTI can measure on this chip */
     bool sass[CUPTI_SASS_METRICS]; /* none before Turing */
     bool range[CUPTI_RANGE_METRICS];
-    size_t passes; /* that all range metrics together take */
+    size_t passes; /* for all range metrics together */
 } cupti_names;
 
-/* One entry for every chip that the library knows, from smp_alloc. */
+/* One entry for every chip that the library knows; from smp_alloc. */
 smp_code cupti_check_names(const cupti_api *api, cupti_names **out, size_t *count, smp_error *err);
 
-/* Counts kernels whose counts are known. wrong gets what the source counted first that they do not do, or "". */
+/* Counts kernels whose counts are known. wrong gets the first difference, or "". */
 smp_code cupti_proof(smp_count_source *source, char *wrong, size_t size, smp_error *err);
 
 /* Loads these kernels by launching each once. */
@@ -126,7 +126,7 @@ smp_code cupti_proof_load(smp_device *device, smp_error *err);
 
 typedef struct cupti_lines cupti_lines; /* the cubins of kernels whose lines were asked for */
 
-/* "transpose.cu:41" for an instruction of a kernel, or "+0x1b0" when that cannot be known. *lines begins as null. */
+/* "transpose.cu:41" for an instruction of a kernel, or "+0x1b0" when the line is unknown. *lines starts as null. */
 void cupti_line_of(const cupti_target *target, cupti_lines **lines, const char *kernel, uint32_t pc, char *text,
                    size_t size);
 void cupti_lines_free(cupti_lines *lines);

@@ -1,4 +1,4 @@
-/* The names of the metrics, and whether chips know them: CUPTI's host half, which needs neither GPU nor driver. */
+/* The names of the metrics, and whether chips know them. Uses CUPTI's host half, which needs neither GPU nor driver. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -84,7 +84,7 @@ void cupti_config_close(const cupti_api *api, cupti_config *config)
 
 /* ------------------------------------------------------------------------------------------------ checking */
 
-/* An unknown name spoils its host object, so each is asked for on its own. */
+/* An unknown name spoils its host object, so each name gets its own. */
 static void check_range(const cupti_api *api, cupti_names *names)
 {
     cupti_config config;

@@ -1,6 +1,6 @@
-/* From an instruction of a kernel to its source line. The line table is in the cubin that the driver takes out of our
- * fatbin, and CUPTI shows cubins only while they are loaded: so a file's kernels are loaded once more and let go.
- * Kernels are built with -lineinfo. Whatever goes wrong here, the address is shown instead. */
+/* From an instruction of a kernel to its source line. The line table is in the cubin that the driver extracts from our
+ * fatbin. CUPTI shows cubins only while they are being loaded, so a file's kernels are loaded once more and unloaded.
+ * Kernels are built with -lineinfo. After any failure here the address is shown instead. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 struct cupti_lines {
     const smp_kernel_file *file;
-    char *cubin; /* null: there was no getting it */
+    char *cubin; /* null: not available */
     size_t size;
     cupti_lines *next;
 };
@@ -79,7 +79,7 @@ void cupti_line_of(const cupti_target *target, cupti_lines **all, const char *ke
         const char *slash = strrchr(ask.fileName, '/');
         snprintf(text, size, "%s:%u", slash ? slash + 1 : ask.fileName, ask.lineNumber);
     }
-    free(ask.fileName); /* CUPTI's, from malloc: the caller's to free */
+    free(ask.fileName); /* CUPTI allocated it with malloc; the caller frees it */
     free(ask.dirName);
 }
 

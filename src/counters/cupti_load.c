@@ -1,4 +1,5 @@
-/* Opening CUPTI, naming its errors, and what both of its profilers need: a chip's name and the right to count. */
+/* Opens CUPTI, names its errors, and does what both of its profilers need: finds a chip's name and checks the
+ * permission to count. */
 #include "counters/cupti.h"
 
 #include <dlfcn.h>
@@ -18,7 +19,7 @@ static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 #define SMP_TEXT_(x) #x
 #define SMP_TEXT(x)  SMP_TEXT_(x)
-enum { CUDA_MAJOR = CUDA_VERSION / 1000 }; /* of the headers; the library's structs grow from one to the next */
+enum { CUDA_MAJOR = CUDA_VERSION / 1000 }; /* of the headers; the library's structs grow between major versions */
 
 static void *try_open(const char *folder, const char *below)
 {
@@ -37,7 +38,7 @@ static void *try_open(const char *folder, const char *below)
     return library;
 }
 
-/* A toolkit as NVIDIA's installer, a distribution or a container lays it out. */
+/* Where NVIDIA's installer, a distribution or a container puts a toolkit. */
 static void *try_toolkit(const char *root)
 {
     static const char *const below[] = {"/lib64/", "/extras/CUPTI/lib64/", "/targets/x86_64-linux/lib/", "/lib/"};
@@ -102,7 +103,7 @@ smp_code cupti_load(const cupti_api **out, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ errors */
 
-/* gVisor shows every program this build date of a kernel that it is not. */
+/* gVisor reports this build date of a kernel to every program. */
 static bool inside_gvisor(void)
 {
     struct utsname name;
@@ -150,7 +151,7 @@ static const char *support_text(CUpti_Profiler_Support_Level level)
     return (unsigned)level < 4 ? texts[level] : "?";
 }
 
-/* Refuses when a part of the device's setting is known to forbid counting. What CUPTI does not know is tried. */
+/* Refuses when part of the device's configuration is known to forbid counting. What CUPTI does not know is tried. */
 static smp_code check_supported(const CUpti_Profiler_DeviceSupported_Params *s, smp_error *err)
 {
     if (s->isSupported == CUPTI_PROFILER_CONFIGURATION_SUPPORTED)
@@ -187,7 +188,7 @@ smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_t
                                                        .api = which};
     CUpti_Profiler_GetCounterAvailability_Params available = {
         .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE, .ctx = target->handles.context};
-    code = device->ops->sync(device, err); /* also makes the context this thread's */
+    code = device->ops->sync(device, err); /* also makes the context current in this thread */
     if (code)
         goto fail;
     CUPTI_TRY(api, cuptiProfilerInitialize, (&initialize));
@@ -201,8 +202,8 @@ smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_t
         code = check_supported(&supported, err);
     if (code)
         goto fail;
-    /* SASS metrics patch code and read no counters of the hardware, but without this call they count the first kernel
-     * alone (CUPTI 13.0 on an H100). */
+    /* SASS metrics patch code and read no hardware counters. Without this call they still count only the first kernel
+     * (CUPTI 13.0 on an H100). */
     CUPTI_TRY(api, cuptiProfilerGetCounterAvailability, (&available));
     target->availability = smp_alloc(available.counterAvailabilityImageSize);
     if (!target->availability) {

@@ -1,6 +1,5 @@
-/* Kernels whose counts are known, to prove a source: those of kernels/bench/bench.cu, whose every warp does one access
- * over and over. One kernel comes twice with different patterns, since what was counted once may not be counted again.
- */
+/* Kernels with known counts, to prove that a source counts right: those of kernels/bench/bench.cu, in which every warp
+ * repeats one access. One kernel comes twice with different patterns, since CUPTI may count a kernel only once. */
 #include <stdio.h>
 #include <string.h>
 

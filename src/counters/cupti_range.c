@@ -1,5 +1,5 @@
-/* The hw source: CUPTI's range profiler reads hardware counters over the work, which is run once a pass. The hardware
- * also counts arbitration with global traffic as conflicts: hw minus sass is that arbitration. */
+/* The hw source: CUPTI's range profiler reads hardware counters over the work, which runs once for each pass. The
+ * hardware also counts arbitration with global traffic as conflicts: hw minus sass is that arbitration. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,7 +91,7 @@ fail:
     return code;
 }
 
-/* The work once inside a range; *done when no pass is left. */
+/* Runs the work once inside a range. *done: no pass is left. */
 static smp_code one_pass(range_source *range, smp_count_work *work, void *context, bool *done, smp_error *err)
 {
     const cupti_api *api = range->target.api;
@@ -119,7 +119,7 @@ static smp_code one_pass(range_source *range, smp_count_work *work, void *contex
     pushed = true;
     code = work(context, err);
     if (!code)
-        code = device->ops->sync(device, err); /* all launches end inside the range, whatever their stream */
+        code = device->ops->sync(device, err); /* all launches must end inside the range, on every stream */
 fail:
     if (pushed) {
         CUptiResult result = api->cuptiRangeProfilerPopRange(&pop);
@@ -184,7 +184,7 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
     range_source *range = (range_source *)source;
     double values[CUPTI_RANGE_METRICS];
     smp_code code = all_passes(range, work, context, values, err);
-    if (code == SMP_E_DEVICE && !range->refused && cupti_sass_configured()) { /* not beside SASS metrics, then */
+    if (code == SMP_E_DEVICE && !range->refused && cupti_sass_configured()) { /* it does not work beside SASS metrics */
         let_go(range);
         cupti_sass_give_up(range->target.api);
         code = all_passes(range, work, context, values, err);
@@ -200,7 +200,7 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
         code = smp_counts_add(counts, "", NULL, (smp_shared_op)op, &count, err);
     }
     if (code)
-        let_go(range); /* whatever state it is in, the next begins anew */
+        let_go(range); /* the next measurement starts from a clean state */
     return code;
 }
 

@@ -1,13 +1,13 @@
-/* The sass source: CUPTI counts, in the kernel's own instructions, the wavefronts that each access of shared memory
- * takes and those that it would take without conflicts. Exact and the same on every run; slow, since every instruction
- * that counts is patched.
+/* The sass source: CUPTI counts, in the kernel's own instructions, the wavefronts of each shared-memory access and
+ * those that it would take without conflicts. Exact and the same on every run. Slow, since CUPTI patches every counted
+ * instruction.
  *
- * What was learned of CUPTI 13.0 on an H100: metrics can be configured once in a process (a second
- * cuptiSassMetricsSetConfig says OUT_OF_MEMORY, also after UnsetConfig); unless the counters' availability was asked
- * for before (cupti_target_open), only the first kernel is counted; kernels that are loaded later may not be counted at
- * all; a record is one metric of one instruction. So metrics are configured once, enabled for each measurement alone,
- * and work with kernels that were not loaded before is refused. Wrong counts come without an error: the source proves
- * itself on kernels whose counts are known (cupti_proof.c), and is not to be had when it fails. */
+ * CUPTI 13.0 on an H100 has these limits. Metrics can be configured once in a process: a second
+ * cuptiSassMetricsSetConfig returns OUT_OF_MEMORY, also after UnsetConfig. Only the first kernel is counted, unless the
+ * counters' availability was queried before (cupti_target_open). Kernels that are loaded later may not be counted. A
+ * record holds one metric of one instruction. So metrics are configured once and enabled for each measurement only, and
+ * work with kernels that were not loaded before is refused. CUPTI reports no error with wrong counts: the source checks
+ * itself on kernels with known counts (cupti_proof.c) and is not available when that fails. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 #include "base/alloc.h"
 #include "counters/cupti.h"
 
-/* Ways of driving CUPTI, tried in order. subtract: what was flushed before is counted again. */
+/* Ways to drive CUPTI, tried in order. subtract: CUPTI counts again what was flushed before. */
 typedef struct way {
     const char *name;
-    bool each, subtract; /* enabled for each measurement alone */
+    bool each, subtract; /* enable for each measurement only */
     uint8_t lazy;
 } way;
 static const way ways[] = {
@@ -28,15 +28,15 @@ static const way ways[] = {
     {"enabled throughout, counts add up", false, true, 1},
 };
 
-/* The process's one configuration. */
+/* The one configuration of the process. */
 static struct {
     bool configured, enabled, given_up;
-    bool was_disabled; /* since the last proof */
+    bool was_disabled; /* since the last check against known counts */
     int way;           /* -1: none was proved */
     CUcontext context;
     uint32_t device;
     uint64_t id[CUPTI_SASS_METRICS]; /* UINT64_MAX: the chip has no such metric */
-    size_t metrics, kernels;         /* kernels: that were loaded before */
+    size_t metrics, kernels;         /* kernels: that were loaded before it was configured */
 } session = {.way = -1};
 
 typedef struct sass_source {
@@ -45,7 +45,7 @@ typedef struct sass_source {
     cupti_lines *lines;
 } sass_source;
 
-/* SMP_TRACE_COUNTERS=1 shows what is tried, 2 also what CUPTI gives. */
+/* SMP_TRACE_COUNTERS=1 shows the attempts, 2 also CUPTI's records. */
 static int trace_level(void)
 {
     const char *text = getenv("SMP_TRACE_COUNTERS");
@@ -154,7 +154,7 @@ fail:
 
 /* One instruction of a kernel, its metrics. */
 typedef struct instruction {
-    char kernel[96]; /* CUPTI's own text may go when it is disabled */
+    char kernel[96]; /* a copy: CUPTI's own text may go when it is disabled */
     uint32_t pc;
     uint64_t value[CUPTI_SASS_METRICS];
 } instruction;
@@ -164,7 +164,7 @@ typedef struct instructions {
     size_t count, capacity;
 } instructions;
 
-/* Records of one instruction mostly follow each other metric by metric, or instruction by instruction. */
+/* The records of one instruction are mostly contiguous, or in the order of the instructions. */
 static instruction *instruction_at(instructions *all, const char *kernel, uint32_t pc)
 {
     for (size_t i = all->count; i-- > 0;)
@@ -180,7 +180,7 @@ static smp_code add_record(instructions *all, const CUpti_SassMetrics_Data *reco
     for (size_t i = 0; i < values; i++)
         any |= record->pInstanceValues[i].metricId != UINT64_MAX ? record->pInstanceValues[i].value : 0;
     if (!any)
-        return SMP_OK; /* most: of kernels that did not run this time */
+        return SMP_OK; /* most of them: of kernels that did not run this time */
     instruction *at = instruction_at(all, kernel, record->pcOffset);
     if (!at) {
         if (!smp_grow(&all->items, &all->capacity, all->count + 1, sizeof *all->items))
@@ -207,7 +207,7 @@ static void trace_instructions(const instructions *all, size_t records, size_t i
     }
 }
 
-/* Fetches what launches did since the last time. */
+/* Fetches the counts since the last fetch. */
 static smp_code fetch(sass_source *sass, instructions *all, smp_error *err)
 {
     smp_code code = SMP_OK;
@@ -269,7 +269,7 @@ static smp_code add_instruction(sass_source *sass, const instruction *at, smp_co
     smp_shared_count count = {op == SMP_SHARED_ASYNC ? v[CUPTI_SASS_ASYNC] : v[CUPTI_SASS_INSTRUCTIONS],
                               v[CUPTI_SASS_WAVEFRONTS], v[CUPTI_SASS_IDEAL]};
     if (!count.instructions && !count.wavefronts)
-        return SMP_OK; /* never executed, or no access of shared memory */
+        return SMP_OK; /* never executed, or not an access to shared memory */
     if (sass->base.want_sites)
         cupti_line_of(&sass->target, &sass->lines, at->kernel, at->pc, where, sizeof where);
     return smp_counts_add(counts, at->kernel, sass->base.want_sites ? where : NULL, op, &count, err);
@@ -287,7 +287,7 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
     if (!code)
         code = enable(sass, err);
     if (!code && !how->each)
-        code = fetch(sass, &before, err); /* what others launched meanwhile */
+        code = fetch(sass, &before, err); /* counts of other launches meanwhile */
     if (!code)
         code = work(context, err);
     if (!code)
@@ -311,8 +311,8 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
     return code;
 }
 
-/* Finds the way that counts right, and proves it again after others had the counters. The emulator passing for a GPU
- * (tests) cannot be proved. */
+/* Finds a way that counts right, and checks it again after another profiler had the counters. An emulator that poses as
+ * a GPU (tests) cannot be checked. */
 static smp_code prove(sass_source *sass, smp_error *err)
 {
     const int count = (int)(sizeof ways / sizeof ways[0]), known = session.way;
@@ -343,7 +343,7 @@ static smp_code prove(sass_source *sass, smp_error *err)
             session.was_disabled = false;
             return SMP_OK;
         }
-        if (code || ways[w].each || w + 1 == count) /* counts that add up show only where it stays enabled */
+        if (code || ways[w].each || w + 1 == count) /* counts that accumulate show only where it stays enabled */
             (void)disable(sass->target.api, NULL);
         if (!first[0])
             memcpy(first, wrong, sizeof first);

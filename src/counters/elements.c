@@ -83,14 +83,15 @@ static bool power_of_two(int64_t n)
     return n > 0 && (n & (n - 1)) == 0;
 }
 
-/* Elements in a row of the banks: pads and strides repeat after as many. */
+/* Elements in a row of the banks: the effect of pads and strides repeats with this period. */
 static int64_t bank_row(const search *s)
 {
     int64_t row = (int64_t)smp_bank_geometry_of(s->rules).row_bytes / s->width;
     return row > 1 ? row : 1;
 }
 
-/* Least wavefronts of any layout: lanes of one address take turns in atomics; everything else can be spread out. */
+/* The fewest wavefronts of any layout. Atomics on one address serialise; all other accesses can be spread over the
+ * banks. */
 static int least_wavefronts(const search *s, smp_bank_cost cost)
 {
     smp_layout plain = {0};
@@ -132,7 +133,7 @@ static bool try_pads(const search *s, int64_t period, int least, smp_advice *out
     return false;
 }
 
-/* A plain index has no rows of its own: a row of the banks first (i + i / 32), then longer and shorter ones. */
+/* A plain index has no rows of its own: tries a row of the banks first (i + i / 32), then longer and shorter ones. */
 static void find_pad(const search *s, int least, smp_advice *out)
 {
     if (s->elements->dims > 1) {

@@ -1,5 +1,5 @@
-/* Which element of an array each lane of a warp accesses, and where a layout of that array in shared memory puts it:
- * plain, padded or swizzled. Pure. */
+/* Which array element each lane of a warp accesses, and where a layout of the array in shared memory puts it: plain,
+ * padded or swizzled. Pure. */
 #ifndef SMP_COUNTERS_ELEMENTS_H
 #define SMP_COUNTERS_ELEMENTS_H
 
@@ -10,30 +10,30 @@
 
 enum {
     SMP_ELEMENT_DIMS = 4,
-    SMP_ELEMENT_BYTES = 1 << 20 /* an array or index beyond is refused: several times what any block can have */
+    SMP_ELEMENT_BYTES = 1 << 20 /* the largest array or index: several times the shared memory of any block */
 };
 
 typedef struct smp_elements {
-    uint32_t active;                        /* bit n: lane n takes part */
+    uint32_t active;                        /* bit n: lane n is active */
     int dims;                               /* 1 to SMP_ELEMENT_DIMS */
     int64_t dim[SMP_ELEMENT_DIMS];          /* sizes; dim[0] is 0 for a plain index into memory */
-    int64_t at[SMP_WARP][SMP_ELEMENT_DIMS]; /* coordinates of each lane's element, the last one contiguous */
+    int64_t at[SMP_WARP][SMP_ELEMENT_DIMS]; /* coordinates of each lane's element; the last one is contiguous */
 } smp_elements;
 
-/* How the elements lie. All zero: one row after the other, nothing between. */
+/* The layout of the elements. All zero: row after row without gaps. */
 typedef struct smp_layout {
-    int64_t period; /* elements of a row where dims is 1; otherwise the last dimension is the row */
+    int64_t period; /* elements of a row where dims is 1; else the last dimension is the row */
     int64_t pad;    /* elements left unused after each row */
-    int shift;    /* swizzle: the column becomes column ^ (row >> shift & mask), with shift < 0: row << -shift; mask 0:
-                     none */
+    int shift; /* swizzle: column becomes column ^ (row >> shift & mask); shift < 0: row << -shift; mask 0: no swizzle
+                */
     int64_t mask; /* with a row of 2^n elements, below 2^n */
 } smp_layout;
 
-/* The byte offsets; width: bytes of an element. */
+/* The byte offsets of the lanes. width: bytes of an element. */
 void smp_elements_place(const smp_elements *elements, const smp_layout *layout, int width, uint32_t offset[SMP_WARP]);
 
-/* The ways through a two-dimensional array that have names. Lane n takes the n-th element of the walk; where a line
- * ends the next one goes on, and lanes past the last element take no part. */
+/* Named walks through a two-dimensional array. Lane n takes the n-th element of the walk. At the end of a line the walk
+ * continues with the next one. Lanes past the last element are inactive. */
 typedef enum smp_walk {
     SMP_WALK_INDEX, /* none of them */
     SMP_WALK_ROW,
@@ -42,27 +42,27 @@ typedef enum smp_walk {
     SMP_WALK_ANTIDIAGONAL
 } smp_walk;
 
-/* from: the row, column or diagonal that lane 0 is in; 0 <= from < the number of them. */
+/* from: the row, column or diagonal of lane 0; 0 <= from < their number. */
 void smp_elements_walk(smp_walk walk, int64_t rows, int64_t columns, int64_t from, smp_elements *out);
 
-/* What would make an access free of conflicts. Everything in it was tried on the model. */
+/* What would free an access of conflicts. All of it was tried on the model. */
 typedef struct smp_advice {
     smp_bank_cost cost; /* as it is */
-    int least;          /* wavefronts that every layout needs: atomics on one address take turns wherever it lies */
+    int least;          /* wavefronts that every layout needs: atomics on one address serialise wherever it is */
 
-    smp_layout pad; /* the smallest; pad 0: none frees it */
+    smp_layout pad; /* the smallest pad that frees it; pad 0: none does */
     smp_bank_cost pad_cost;
-    smp_layout best_pad; /* where none frees it: the smallest of those that help most; pad 0: none helps */
+    smp_layout best_pad; /* where none frees it: the smallest pad of those that help most; pad 0: none helps */
     smp_bank_cost best_pad_cost;
 
-    int64_t stride, better_stride; /* elements, where lanes are a constant stride apart; better 0: none */
+    int64_t stride, better_stride; /* elements, where lanes have a constant stride; better 0: none */
     smp_bank_cost stride_cost;
 
-    smp_layout swizzle; /* mask 0: none frees it */
+    smp_layout swizzle; /* mask 0: no swizzle frees it */
     smp_bank_cost swizzle_cost;
 } smp_advice;
 
-/* Tries all pads up to a row of the banks (more would only repeat), and XOR swizzles where rows are powers of two. */
+/* Tries all pads up to a row of the banks (larger ones repeat), and XOR swizzles where rows are powers of two. */
 void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_bank_rules rules, smp_advice *out);
 
 #endif

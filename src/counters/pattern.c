@@ -1,4 +1,4 @@
-/* Parsing access patterns: see pattern.h. Arrays, types and the whole; the first mistake ends it. */
+/* Parses access patterns: see pattern.h. This file: arrays, types and the whole. The first mistake ends parsing. */
 #include "counters/pattern_parse.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct groups {
     int count;
 } groups;
 
-/* All [...] that follow; between sizes and indices the array's name, or punctuation, may be repeated. */
+/* Parses all [...] that follow. Between sizes and indices the array's name, or punctuation, may be repeated. */
 static bool read_groups(smp_pattern_parser *p, groups *out)
 {
     for (;;) {
@@ -87,7 +87,7 @@ static bool read_walk(smp_pattern_parser *p, const groups *g, const smp_pattern_
     smp_pattern *out = p->out;
     if (!take_sizes(p, g, g->count))
         return false;
-    if (out->dims == 1) { /* one row of them all */
+    if (out->dims == 1) { /* all elements are one row */
         out->dim[1] = out->dim[0];
         out->dim[0] = 1;
         out->dims = 2;
@@ -166,7 +166,7 @@ static bool read_array(smp_pattern_parser *p)
 
 /* ------------------------------------------------------------------------------------------------ the whole */
 
-/* Words of a declaration before the element type that say nothing about banks. */
+/* Words of a declaration before the element type that do not matter for banks. */
 static bool skip_word(smp_pattern_parser *p, const char *word)
 {
     size_t end = smp_pattern_word_end(p);

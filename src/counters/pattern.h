@@ -19,7 +19,7 @@
 
 enum { SMP_PATTERN_TEXT = 1000, SMP_PATTERN_NODES = 256, SMP_PATTERN_DEPTH = 64 };
 
-/* One operation of an expression; operands are indices of other nodes. */
+/* One operation of an expression; its operands are indices of other nodes. */
 typedef struct smp_pattern_node {
     int op;
     int operands[3];
@@ -28,32 +28,33 @@ typedef struct smp_pattern_node {
 } smp_pattern_node;
 
 typedef struct smp_pattern {
-    const char *type; /* as this language names it, "float"; null: none was named */
-    int width;        /* bytes of the type; 0: none was named */
-    int dims;         /* sizes that were written; 0: only an index */
+    const char *type; /* the name of the type in this language, "float"; null: none given */
+    int width;        /* bytes of the type; 0: none given */
+    int dims;         /* sizes that were given; 0: only an index */
     int64_t dim[SMP_ELEMENT_DIMS];
     smp_walk walk;
     int64_t walk_from;
     int index[SMP_ELEMENT_DIMS]; /* nodes, where walk is SMP_WALK_INDEX: dims of them, or one */
-    bool random;                 /* calls random() */
-    bool tid;                    /* depends on the lane */
+    bool random;                 /* it calls random() */
+    bool tid;                    /* it depends on the lane */
     smp_span span;               /* all of it */
     smp_pattern_node nodes[SMP_PATTERN_NODES];
     int node_count;
 } smp_pattern;
 
-/* Parses; name stands for the text in diagnostics ("PATTERN"). One mistake at most is reported, with SMP_E_USAGE. */
+/* Parses a pattern. name stands for the text in diagnostics ("PATTERN"). Reports at most one mistake, with SMP_E_USAGE.
+ */
 smp_code smp_pattern_parse(const char *name, const char *text, smp_diags *diags, smp_pattern *out);
 
-/* The elements that the lanes in `active` access, for elements of `width` bytes. An index outside its dimension, below
- * 0, or past SMP_ELEMENT_BYTES is reported, as are division by zero and overflow; with SMP_E_USAGE. */
+/* The elements that the active lanes access, for elements of `width` bytes. Reports, with SMP_E_USAGE, an index outside
+ * its dimension, below 0 or past SMP_ELEMENT_BYTES, division by zero, and overflow. */
 smp_code smp_pattern_elements(const smp_pattern *pattern, int64_t block_width, uint32_t active, int width,
                               smp_diags *diags, smp_elements *out);
 
-/* The lanes that take part: a number (bit n: lane n), or a condition in tid: tid < 16. */
+/* The active lanes: a number (bit n: lane n), or a condition in tid: tid < 16. */
 smp_code smp_pattern_mask(const char *name, const char *text, int64_t block_width, smp_diags *diags, uint32_t *out);
 
-/* The value of a node in a lane; for pattern.c and its parts. */
+/* The value of a node in a lane. For pattern.c and its parts. */
 enum {
     SMP_PN_NUMBER,
     SMP_PN_TID,

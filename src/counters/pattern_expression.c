@@ -1,4 +1,4 @@
-/* Expressions of access patterns, by recursive descent over the text itself: see pattern_parse.h. */
+/* Expressions of access patterns, by recursive descent over the text: see pattern_parse.h. */
 #include "counters/pattern_parse.h"
 
 #include <ctype.h>
@@ -182,7 +182,7 @@ static int unary(smp_pattern_parser *p)
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* C's, loosest first; longer ones before those they begin with. */
+/* C's operators, loosest first. Longer ones come before their prefixes. */
 static const struct {
     const char *text;
     int level, op;
@@ -199,7 +199,7 @@ static const struct {
 };
 enum { TIGHTEST = 10 };
 
-/* The operator at this place, or COUNT(operators). */
+/* The operator at this place; COUNT(operators): none. */
 static size_t operator_at(const smp_pattern_parser *p)
 {
     for (size_t i = 0; i < COUNT(operators); i++) {
@@ -225,7 +225,7 @@ static int choice(smp_pattern_parser *p, int condition, size_t start)
     return operands[2] < 0 ? NONE : add_node(p, SMP_PN_CHOOSE, start, operands);
 }
 
-/* Level 0 is ?: ; every other level takes its own operators between operands of the next tighter one. */
+/* Level 0 is ?: ; every other level parses its operators between operands of the next tighter level. */
 static int at_level(smp_pattern_parser *p, int level)
 {
     smp_pattern_blanks(p);

@@ -1,5 +1,5 @@
-/* What the files of the pattern parser share: the place in the text, the words, the mistakes. pattern_words.c knows the
- * words, pattern_expression.c operators and what they stand between, pattern.c arrays and the whole. See pattern.h. */
+/* Shared by the files of the pattern parser: the position in the text, the words, the mistakes. pattern_words.c knows
+ * the words, pattern_expression.c operators and operands, pattern.c arrays and the whole. See pattern.h. */
 #ifndef SMP_COUNTERS_PATTERN_PARSE_H
 #define SMP_COUNTERS_PATTERN_PARSE_H
 
@@ -39,13 +39,13 @@ typedef struct smp_pattern_walk {
     smp_walk walk;
 } smp_pattern_walk;
 
-/* Each ends with a null name. */
+/* Each table ends with a null name. */
 extern const smp_pattern_type smp_pattern_types[];
 extern const smp_pattern_name smp_pattern_names[];
 extern const smp_pattern_function smp_pattern_functions[];
 extern const smp_pattern_walk smp_pattern_walks[];
 
-/* Past blanks; where a word that begins here ends (here, when none does); whether start..end is this word. */
+/* Skips blanks; where a word that begins here ends (here: there is none); whether start..end is this word. */
 void smp_pattern_blanks(smp_pattern_parser *p);
 size_t smp_pattern_word_end(const smp_pattern_parser *p);
 bool smp_pattern_is_word(const smp_pattern_parser *p, size_t start, size_t end, const char *word);
@@ -54,16 +54,16 @@ bool smp_pattern_is_word(const smp_pattern_parser *p, size_t start, size_t end, 
 
 smp_span smp_pattern_span(const smp_pattern_parser *p, size_t start, size_t end);
 
-/* Bytes of what stands at `start`, for a message: one character, number or word; 0 at the end. */
+/* Bytes of the token at `start`, for a message: one character, number or word; 0 at the end. */
 size_t smp_pattern_bad_length(const smp_pattern_parser *p, size_t start);
 
-/* Reports that something else, or nothing, stands here, or that there is no such name. SMP_PATTERN_NONE. */
+/* Reports that another token was expected here, or that a name is unknown. Returns SMP_PATTERN_NONE. */
 int smp_pattern_expected(smp_pattern_parser *p, const char *what);
 int smp_pattern_unknown(smp_pattern_parser *p, size_t start, size_t end);
 
 /* ------------------------------------------------------------------------------------------------ expressions */
 
-/* A whole expression: its node, or SMP_PATTERN_NONE. */
+/* A whole expression: its node, or SMP_PATTERN_NONE after a mistake. */
 int smp_pattern_expression(smp_pattern_parser *p);
 
 #endif

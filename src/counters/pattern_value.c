@@ -1,4 +1,4 @@
-/* Values of patterns: expressions evaluated in a lane, elements and masks of a warp. See pattern.h. */
+/* Values of patterns: evaluates expressions in a lane, and the elements and masks of a warp. See pattern.h. */
 #include <stdlib.h>
 
 #include "counters/pattern.h"
@@ -9,7 +9,7 @@ static bool wrong(smp_diags *diags, smp_span span, int lane, const char *what)
     return false;
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014): well mixed, and the same everywhere. */
+/* SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
 static uint64_t mixed(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);
@@ -20,7 +20,7 @@ static uint64_t mixed(uint64_t x)
 
 static int64_t reversed_bits(int64_t value, int64_t bits)
 {
-    uint64_t result = (uint64_t)value >> bits << bits; /* what lies above stays */
+    uint64_t result = (uint64_t)value >> bits << bits; /* the bits above stay */
     for (int64_t i = 0; i < bits; i++)
         result |= ((uint64_t)value >> i & 1) << (bits - 1 - i);
     return (int64_t)result;
@@ -46,7 +46,7 @@ static bool shifted(const scope *s, const smp_pattern_node *node, int64_t a, int
     return true;
 }
 
-/* Operators and functions whose two operands are always needed. */
+/* Operators and functions that always need both operands. */
 static bool binary(const scope *s, const smp_pattern_node *node, int64_t a, int64_t b, int64_t *out)
 {
     bool overflow = false;
@@ -164,7 +164,7 @@ static bool value_of(const scope *s, int at, int64_t *out)
     case SMP_PN_INVERT:
     case SMP_PN_ABS:
         return unary(s, node, a, out);
-    case SMP_PN_BOTH: /* what follows && || ? : is looked at where it counts, as in C */
+    case SMP_PN_BOTH: /* the operands of && || ? : are evaluated only where they count, as in C */
     case SMP_PN_EITHER:
         *out = a != 0;
         if (*out == (node->op == SMP_PN_EITHER))

@@ -1,4 +1,4 @@
-/* The words of access patterns, and what is said about those that are none: see pattern_parse.h. */
+/* The words of access patterns, and messages about unknown ones: see pattern_parse.h. */
 #include "counters/pattern_parse.h"
 
 #include <ctype.h>
@@ -76,7 +76,7 @@ smp_span smp_pattern_span(const smp_pattern_parser *p, size_t start, size_t end)
     return (smp_span){p->source, start, end > start ? end - start : 1};
 }
 
-/* The text of a mistake at start..end: one character, number or word, shown safely. */
+/* The text of a mistake at start..end: one character, number or word, without control characters. */
 size_t smp_pattern_bad_length(const smp_pattern_parser *p, size_t start)
 {
     size_t end = start;
@@ -102,7 +102,7 @@ int smp_pattern_expected(smp_pattern_parser *p, const char *what)
     return SMP_PATTERN_NONE;
 }
 
-/* A walk without its array. */
+/* Reports a walk without an array. */
 static int misplaced_walk(smp_pattern_parser *p, size_t start, size_t end, const char *name)
 {
     smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, start, end), "a %s of what?", name);

@@ -1,4 +1,5 @@
-/* Choosing a source of counts, and what they share; the model source, which traces the work in the emulator. */
+/* Chooses a source of counts, and holds what the sources share. Also the model source, which traces the work in the
+ * emulator. */
 #include "counters/source.h"
 
 #include <stdio.h>
@@ -97,6 +98,9 @@ static smp_code model_measure(smp_count_source *source, smp_count_work *work, vo
                               smp_error *err)
 {
     smp_trace trace = {0};
+    smp_code opened = smp_simt_open_traced(err);
+    if (opened)
+        return opened;
     smp_simt_set_trace(&trace);
     smp_code code = work(context, err);
     if (!code)

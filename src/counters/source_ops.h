@@ -1,4 +1,4 @@
-/* What a source of counts fills in: the interface of source.c with model, sass and hw. */
+/* What a source of counts implements: the interface between source.c and model, sass and hw. */
 #ifndef SMP_COUNTERS_SOURCE_OPS_H
 #define SMP_COUNTERS_SOURCE_OPS_H
 
@@ -13,12 +13,12 @@ struct smp_count_source {
     void (*close)(smp_count_source *source); /* frees it */
 };
 
-/* Adds what one instruction did to the counts of its operation, and to the site when sites are wanted (where not null).
- */
+/* Adds what one instruction did to the counts of its operation, and to its site when sites are wanted (`where` not
+ * null). */
 smp_code smp_counts_add(smp_counts *counts, const char *kernel, const char *where, smp_shared_op op,
                         const smp_shared_count *count, smp_error *err);
 
-/* counters/cupti_sass.c and cupti_range.c; absent in a build without CUPTI's headers. device: kind cuda. */
+/* In counters/cupti_sass.c and cupti_range.c; absent in a build without CUPTI's headers. device: kind cuda. */
 smp_code smp_count_open_sass(smp_device *device, smp_count_source **out, smp_error *err);
 smp_code smp_count_open_hw(smp_device *device, smp_count_source **out, smp_error *err);
 

@@ -1,4 +1,4 @@
-/* Adding up traces, and naming the source line of an access site. */
+/* Adds up traces, and names the source line of an access site. */
 #include "counters/trace.h"
 
 #include <dlfcn.h>
@@ -72,17 +72,18 @@ void smp_trace_example(smp_trace_site *site, const smp_bank_access *access, int 
     }
 }
 
-/* Of addr2line's lines, the innermost frame that is not the emulator's stand-in for CUDA: vectors are copied there. */
+/* Of addr2line's lines, takes the innermost frame outside the emulator's shim for CUDA, which copies vectors. */
 static const char *pick_line(char *lines)
 {
+    static const char shim[] = "emulator_shim.h:";
     char *rest = lines;
     for (char *line; (line = strsep(&rest, "\n"));)
-        if (strncmp(line, "smp_simt.h:", 11) != 0)
+        if (strncmp(line, shim, sizeof shim - 1) != 0)
             return line[0] ? line : lines;
     return lines;
 }
 
-/* Runs addr2line and reads the line; false when it is missing or knows nothing. */
+/* Runs addr2line and reads the line. False when it is not installed or knows no line. */
 static bool ask_addr2line(const char *file, const char *address, char *line, size_t size)
 {
     int ends[2];

@@ -1,6 +1,6 @@
-/* What the emulator's traced kernels did to shared memory: for every launch the warp instructions on shared memory and
- * what they cost in wavefronts (counters/bank.h), in sum and for each access site, and every mistake that was seen.
- * Filled by the emulator while smp_simt_set_trace() (device/simt.h) names a trace. */
+/* What the emulator's traced kernels did to shared memory. For every launch: the warp instructions on shared memory and
+ * their wavefronts (counters/bank.h), in total and for each access site, and every mistake that was seen. The emulator
+ * fills it while smp_simt_set_trace() (device/simt/simt.h) points at a trace. */
 #ifndef SMP_COUNTERS_TRACE_H
 #define SMP_COUNTERS_TRACE_H
 
@@ -14,32 +14,32 @@ typedef enum smp_shared_op {
     SMP_SHARED_LOAD,
     SMP_SHARED_STORE,
     SMP_SHARED_ATOMIC,
-    SMP_SHARED_ASYNC, /* asynchronous copies from global memory, counted as stores would be */
+    SMP_SHARED_ASYNC, /* asynchronous copies from global memory, counted like stores */
     SMP_SHARED_OPS
 } smp_shared_op;
 
-/* Warp instructions, the wavefronts that they take, and those that their width needs. Conflicts are the difference. */
+/* Warp instructions, their wavefronts, and the wavefronts that their width needs. The difference is the conflicts. */
 typedef struct smp_shared_count {
     uint64_t instructions, wavefronts, ideal;
 } smp_shared_count;
 
-/* Mistakes, each counted once an access. */
+/* Mistakes, each counted once for an access. */
 typedef struct smp_trace_faults {
-    uint64_t races;         /* two threads, same byte, one of them writes, no barrier between */
-    uint64_t uninitialised; /* reads of shared bytes that nobody wrote */
+    uint64_t races;         /* two threads access the same byte, one of them writes, with no barrier between them */
+    uint64_t uninitialised; /* reads of shared bytes that no thread wrote */
     uint64_t outside;       /* accesses past the block's shared memory, or in the guards round a buffer */
     uint64_t divergent;     /* barriers that some threads of the block did not reach, or reached at another place */
 } smp_trace_faults;
 
-/* One place in a kernel that accesses shared memory (or, with faults only, global memory). */
+/* A place in a kernel that accesses shared memory (or, only with faults, global memory). */
 typedef struct smp_trace_site {
-    uintptr_t pc; /* return address of the access; smp_trace_where() makes a source line of it */
+    uintptr_t pc; /* return address of the access; smp_trace_where() finds the source line */
     smp_shared_op op;
     int width; /* bytes a lane */
     smp_shared_count count;
-    uint64_t conflicts; /* by bank.h: no more than wavefronts - ideal, which counts missing lanes' room too */
+    uint64_t conflicts; /* by bank.h; at most wavefronts - ideal, which also counts the room of inactive lanes */
     smp_trace_faults faults;
-    smp_bank_access example; /* the instruction with most conflicts, of those the one with most lanes; active 0: none */
+    smp_bank_access example; /* the instruction with the most conflicts, then the most lanes; active 0: none */
     int example_conflicts;
 } smp_trace_site;
 
@@ -57,23 +57,23 @@ typedef struct smp_trace_launch {
 typedef struct smp_trace {
     smp_trace_launch *launches;
     size_t count, capacity;
-    _Bool counts_only; /* accesses in the guards round buffers are not looked for: up to twice as fast */
+    _Bool counts_only; /* do not look for accesses in the guards of buffers: up to twice as fast */
 } smp_trace;
 
 void smp_trace_free(smp_trace *trace);
 
-/* Sum over all launches and operations; and of all faults. */
+/* The sum over all launches and operations; and of all faults. */
 smp_shared_count smp_trace_total(const smp_trace *trace);
 smp_trace_faults smp_trace_all_faults(const smp_trace *trace);
 uint64_t smp_trace_fault_count(const smp_trace_faults *faults);
 
-/* "transpose.cu:41" into text, found with binutils' addr2line when it is installed and the program keeps its line
- * table; else "pc 0x1234" relative to the program's start, and false. */
+/* Writes "transpose.cu:41" to text. Uses binutils' addr2line, and needs it installed and a line table in the program.
+ * Otherwise writes "pc 0x1234", relative to the program's start, and returns false. */
 _Bool smp_trace_where(const smp_trace_site *site, char *text, size_t size);
 
 const char *smp_shared_op_name(smp_shared_op op);
 
-/* Makes `access` the site's example if it is the better one; the order of calls does not matter. */
+/* Makes `access` the site's example if it is a better one. The order of calls does not matter. */
 void smp_trace_example(smp_trace_site *site, const smp_bank_access *access, int conflicts);
 
 #endif

@@ -1,6 +1,6 @@
-/* The CPU as a device: memory is the host's, launches run on a pool of threads, each a band of rows, or, of large
- * launches, bands until none is left. One of the kernels compiled for base, x86-64-v3 and x86-64-v4 is picked at start.
- */
+/* The CPU as a device. Memory is the host's. A launch runs on a pool of threads: one band of rows for each thread or,
+ * in large launches, many bands that the threads take one after another. Kernels are compiled for base, x86-64-v3 and
+ * x86-64-v4; opening the device picks one. */
 #include "device/cpu.h"
 
 #include <stdatomic.h>
@@ -13,10 +13,10 @@
 #include "base/clock.h"
 #include "base/pool.h"
 
-typedef struct worker { /* one thread's own memory; grown when a launch needs more, never in between */
+typedef struct worker { /* one thread's own memory; grows between launches, never during one */
     void *scratch;
     size_t scratch_size;
-    void *counts; /* a copy of a reduction's counts */
+    void *counts; /* a private copy of a reduction's counters */
     size_t counts_size;
     uint64_t clipped;
 } worker;
@@ -32,6 +32,12 @@ typedef struct cpu_device {
 /* ---------------------------------------------------------------------------------------------- what this machine is
  */
 
+#ifdef SMP_WITHOUT_V4
+#define OWNER "build or processor"
+#else
+#define OWNER "processor"
+#endif
+
 static smp_isa best_isa(void)
 {
 #if defined(__x86_64__)
@@ -41,6 +47,9 @@ static smp_isa best_isa(void)
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
               __builtin_cpu_supports("avx512vl");
+#ifdef SMP_WITHOUT_V4
+    v4 = false;
+#endif
     return v4 ? SMP_ISA_V4 : v3 ? SMP_ISA_V3 : SMP_ISA_BASE;
 #else
     return SMP_ISA_BASE;
@@ -49,7 +58,7 @@ static smp_isa best_isa(void)
 
 static const char *const isa_names[] = {"base", "v3", "v4"};
 
-/* The processor's name as the kernel tells it, "CPU" when it does not. */
+/* The processor's name from /proc/cpuinfo; "CPU" when it has none. */
 static void processor_name(char *name, size_t size)
 {
     snprintf(name, size, "CPU");
@@ -144,7 +153,7 @@ static smp_code reserve(void **memory, size_t *have, size_t want, smp_error *err
     return SMP_OK;
 }
 
-/* Gives every thread what one launch needs: scratch memory and, for counts, a zeroed copy of the result. */
+/* Gives every thread what a launch needs: scratch memory and, for counters, a zeroed private copy. */
 static smp_code ready_workers(cpu_device *cpu, size_t scratch, size_t counts, smp_error *err)
 {
     for (int i = 0; i < cpu->threads; i++) {
@@ -161,8 +170,8 @@ static smp_code ready_workers(cpu_device *cpu, size_t scratch, size_t counts, sm
     return SMP_OK;
 }
 
-/* One launch, as its threads see it. Bands are whole units: rows of io->out from multiples of `unit` rows of the
- * picture on. */
+/* One launch, as its threads see it. A band is a number of whole units: rows of io->out that begin at multiples of
+ * `unit` rows of the picture. */
 typedef struct bands {
     cpu_device *cpu;
     smp_cpu_fn *kernel;
@@ -170,22 +179,21 @@ typedef struct bands {
     const smp_node_plan *plan;
     int64_t unit;
     int64_t first, units; /* the first unit, and how many */
-    int64_t least;        /* of a band, in units; 0: one band a thread */
+    int64_t least;        /* the smallest band, in units; 0: one band for each thread */
     _Atomic int64_t taken;
-    bool counts;  /* threads add to their own copies */
-    char *result; /* else: what they share */
+    bool counts;  /* threads add to private copies */
+    char *result; /* else: all threads share it */
 } bands;
 
 enum {
-    SHARED_BYTES =
-        8
-        << 20, /* of input and output: less stays in the caches of the threads that made it, in the bands that it had */
-    LEAST_SHARE = 32,  /* the smallest band of a thread's share, .. */
-    LEAST_COUNTING = 8 /* and where every band begins and empties tables of its own */
+    SHARED_BYTES = 8 << 20, /* bytes of input and output: below this the data stays in the caches of the threads that
+                               made it, if bands do not move */
+    LEAST_SHARE = 32,       /* the smallest band as a fraction of a thread's share */
+    LEAST_COUNTING = 8      /* the same where every band starts and empties tables of its own */
 };
 
-/* Rows of any band cost the same, but threads are not equally fast where other programs run. So that none is waited
- * for, bands become smaller: each is the half of what would be left for every thread. */
+/* Bands get smaller towards the end, so that no thread waits long for another: rows cost the same, but threads are not
+ * equally fast where other programs run. Each band is half of an equal share of the rows left. */
 static void share_out(bands *b)
 {
     const smp_view *in = &b->io->in, *out = &b->io->out;
@@ -195,7 +203,7 @@ static void share_out(bands *b)
         b->least = smp_max_i64(1, b->units / ((int64_t)(b->counts ? LEAST_COUNTING : LEAST_SHARE) * b->cpu->threads));
 }
 
-/* The next of many bands, units *at .. *end-1; false when there is none. */
+/* The next band, units *at .. *end-1; false when none is left. */
 static bool take_band(bands *b, int64_t *at, int64_t *end)
 {
     *at = b->taken;
@@ -303,7 +311,7 @@ smp_code smp_cpu_open(int threads, const char *isa, smp_device **out, smp_error 
         if (use == SMP_ISAS)
             return smp_fail(err, SMP_E_USAGE, "unknown instruction set '%s': base, v3 or v4", isa);
         if (use > best)
-            return smp_fail(err, SMP_E_DEVICE, "this processor has no %s: its best is %s", isa, isa_names[best]);
+            return smp_fail(err, SMP_E_DEVICE, "this %s has no %s: its best is %s", OWNER, isa, isa_names[best]);
     }
     cpu_device *cpu = smp_alloc(sizeof *cpu);
     if (!cpu)

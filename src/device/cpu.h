@@ -4,10 +4,10 @@
 
 #include "device/device.h"
 
-/* threads: 0 for one a core. isa: null for the best, or base, v3, v4. *out null on failure. */
+/* threads: 0 for one on each core. isa: base, v3 or v4; null for the best. *out is null on failure. */
 smp_code smp_cpu_open(int threads, const char *isa, smp_device **out, smp_error *err);
 
-/* What this machine's processor is. */
+/* Describes this machine's processor. */
 void smp_cpu_info(smp_device_info *info);
 
 #endif

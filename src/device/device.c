@@ -1,4 +1,4 @@
-/* Opening devices by name; what `auto` chooses; the list of devices. */
+/* Opens devices by name, decides what `auto` means, and lists devices. */
 #include "device/device.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
 
-/* cuda or cuda:N; false when spec is something else. *index -1: N is no number. */
+/* Parses cuda or cuda:N; false when spec is something else. *index is -1 when N is not a number. */
 static bool names_cuda(const char *spec, int *index)
 {
     *index = 0;
@@ -24,7 +24,7 @@ static bool names_cuda(const char *spec, int *index)
     return true;
 }
 
-/* Never falls back: who asks for a GPU is told why there is none. */
+/* Never falls back to the CPU: a user who asks for a GPU is told why there is none. */
 static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_error *err)
 {
     smp_driver *driver;
@@ -38,10 +38,10 @@ static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_err
     return code ? code : smp_cuda_open(driver, index, out, err);
 }
 
-/* Rates in bytes a second. A core moves 3e9 through a stage such as a box blur (point stages move more, wide stencils
- * less), and some ten cores fill a desktop's memory bus. A GPU is reached over PCIe 4 at 16 lanes, of which pinned
- * copies through one more copy of the host's keep half; its stages move 500e9 on a card of the middle. The start is
- * what making a context took on an H100. */
+/* Rates are bytes a second. A core moves 3e9 through a stage such as a box blur (point stages move more, wide stencils
+ * less), and about ten cores saturate a desktop's memory bus. A GPU is on PCIe 4 x16; copies through pinned buffers
+ * take half of its rate, because the host copies once more. A mid-range card's stages move 500e9. The start time is
+ * that of a context on an H100. */
 static const double cpu_rate_thread = 3e9, cpu_rate_most = 30e9, link_rate = 12e9, gpu_rate = 500e9, gpu_start = 0.35;
 
 void smp_device_times(double work_bytes, double transfer_bytes, int threads, double *cpu, double *gpu)
@@ -113,7 +113,7 @@ smp_code smp_device_list(smp_device_info **out, size_t *count, char *missing, si
     if (!code)
         code = smp_cuda_count(driver, &gpus, &why);
     if (!code && gpus)
-        code = smp_cuda_built(&why); /* the GPUs are listed all the same */
+        code = smp_cuda_built(&why); /* lists the GPUs anyway */
     *out = smp_alloc_array((size_t)gpus + 2, sizeof **out);
     if (!*out)
         return smp_fail_memory(err, "the list of devices", ((size_t)gpus + 2) * sizeof **out);

@@ -1,5 +1,5 @@
-/* A device runs kernels over views and owns memory. The executor knows devices through this table alone. Work is queued
- * in order on a device; calls that take host memory return when that memory may be reused (copy_in, copy_out). */
+/* A device runs kernels over views and owns memory. The executor knows devices only through this table. Work is queued
+ * in order. copy_in and copy_out return when the host may reuse its memory. */
 #ifndef SMP_DEVICE_DEVICE_H
 #define SMP_DEVICE_DEVICE_H
 
@@ -11,7 +11,7 @@ typedef struct smp_device smp_device;
 typedef struct smp_device_info {
     char name[96];                             /* "Intel Xeon ..., x86-64-v4", "NVIDIA H100 80GB HBM3" */
     char kind[8];                              /* cpu, cuda, simt */
-    int index;                                 /* of several of one kind */
+    int index;                                 /* among devices of one kind */
     int compute_major, compute_minor;          /* cuda, simt */
     int units;                                 /* threads, or SMs */
     int64_t memory;                            /* bytes */
@@ -21,30 +21,30 @@ typedef struct smp_device_info {
     int64_t cache;                             /* bytes of the last cache before memory; 0: unknown */
 } smp_device_info;
 
-/* What one launch cost, added up by the executor. */
+/* The cost of launches; the executor adds them up. */
 typedef struct smp_cost {
     double seconds;
 } smp_cost;
 
 typedef struct smp_device_ops {
-    /* Device memory; *out null on failure (SMP_E_MEMORY or SMP_E_DEVICE_MEMORY). */
+    /* Device memory. *out is null on failure (SMP_E_MEMORY or SMP_E_DEVICE_MEMORY). */
     smp_code (*alloc)(smp_device *device, size_t size, void **out, smp_error *err);
     void (*free)(smp_device *device, void *memory);
     smp_code (*zero)(smp_device *device, void *memory, size_t size, smp_error *err);
-    /* rows of row_bytes; strides in bytes. */
+    /* Copies rows of row_bytes; strides are in bytes. */
     smp_code (*copy_in)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
                         int64_t row_bytes, int64_t rows, smp_error *err);
     smp_code (*copy_out)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
                          int64_t row_bytes, int64_t rows, smp_error *err);
-    /* Rows of row_bytes within device memory, of one stride; never overlapping. */
+    /* Copies rows of row_bytes within device memory, both of one stride. They must not overlap. */
     smp_code (*copy)(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows,
                      smp_error *err);
-    /* Runs one launch of a variant over rows io->out.y0 .. +rows. For reductions io->result is device memory of the
-     * whole result; plan says of which kind. Adds what it cost to *cost, which must stay until sync: a GPU tells only
-     * then. */
+    /* Queues one launch of a variant over rows io->out.y0 .. +rows. For reductions io->result is the whole result in
+     * device memory, of the kind that plan says. Adds the cost to *cost, which must live until sync: a GPU knows it
+     * only then. */
     smp_code (*launch)(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
                        const smp_node_plan *plan, smp_cost *cost, smp_error *err);
-    /* Waits until everything queued is done and reports its errors. */
+    /* Waits until all queued work is done and reports its errors. */
     smp_code (*sync)(smp_device *device, smp_error *err);
     void (*close)(smp_device *device);
 } smp_device_ops;
@@ -52,30 +52,30 @@ typedef struct smp_device_ops {
 struct smp_device {
     const smp_device_ops *ops;
     smp_device_info info;
-    bool host_memory; /* alloc() gives memory that the host reads and writes: no copies needed */
+    bool host_memory; /* the host can read and write alloc()'s memory: no copies are needed */
 };
 
-/* spec: auto, cpu, cuda, cuda:N, simt. `auto` takes the CPU unless the work is worth a GPU's start (smp_device_times)
- * and there is a GPU that opens; note (may be null, size bytes) then gets one line about the choice. The others never
- * fall back. threads: 0 for all. isa: null for the best this processor has, or base, v3, v4 to force a path (tests;
- * `auto` is the CPU then). */
+/* spec: auto, cpu, cuda, cuda:N, simt. `auto` takes the CPU unless the work is worth a GPU's start time
+ * (smp_device_times) and a GPU opens; it writes one line about the choice to note (may be null, size bytes). The others
+ * never fall back. threads: 0 for all. isa: base, v3 or v4 to force a code path in tests (`auto` is then the CPU); null
+ * for the best. */
 typedef struct smp_device_request {
     const char *spec;
     int threads;
     const char *isa;
-    double work_bytes;     /* a guess of the bytes that stages read and write in all; 0: unknown */
-    double transfer_bytes; /* of the bytes that a GPU would be sent and send back */
+    double work_bytes;     /* an estimate of all bytes that stages read and write; 0: unknown */
+    double transfer_bytes; /* an estimate of the bytes copied to and from a GPU */
 } smp_device_request;
 
-/* What `auto` weighs: seconds that the stages of a pipeline would take on the CPU with so many threads, and on a GPU
- * with its start. Guesses, kind to the CPU; decoding and encoding cost the same on both and are left out. */
+/* Estimates for `auto`, biased towards the CPU: seconds for the stages of a pipeline on the CPU with so many threads,
+ * and on a GPU with its start time. Decoding and encoding are left out: they cost the same on both. */
 void smp_device_times(double work_bytes, double transfer_bytes, int threads, double *cpu, double *gpu);
 
 smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size,
                          smp_error *err);
 void smp_device_close(smp_device *device);
 
-/* Every device of this machine, and why a kind is missing; for `smempipe devices`. *count entries from smp_alloc. */
+/* Every device of this machine, and why a kind is missing: for `smempipe devices`. *count entries from smp_alloc. */
 smp_code smp_device_list(smp_device_info **out, size_t *count, char *missing, size_t missing_size, smp_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finding a kernel by name among the files that the program carries. */
+/* Finds a kernel by name in the kernel files of the program. */
 #include "device/kernel_table.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* EXIF and XMP as far as the picture's own shape goes: orientation, resolution, size, thumbnails. All is changed in
- * place, so that offsets inside stay right. Sources: TIFF 6.0, section 2; EXIF 2.32; XMP Specification, part 2. */
+/* EXIF and XMP, as far as they describe the picture's shape: orientation, resolution, size, thumbnails. Changes are
+ * made in place, so that offsets stay valid. Sources: TIFF 6.0, section 2; EXIF 2.32; XMP Specification, part 2. */
 #include <string.h>
 
 #include "io/format.h"
@@ -34,11 +34,11 @@ static void put(uint8_t *at, int bytes, bool big, uint32_t value)
         at[i] = (uint8_t)(value >> 8 * (big ? bytes - 1 - i : i));
 }
 
-/* A folder (IFD): entries of 12 bytes, and behind them where the next folder lies. */
+/* An image file directory (IFD): entries of 12 bytes, then the offset of the next directory. */
 typedef struct tiff_folder {
-    size_t first; /* entry */
+    size_t first; /* offset of the first entry */
     size_t count; /* entries that lie within the data */
-    size_t link;  /* where the next folder's position is; 0: beyond the data */
+    size_t link;  /* where the next directory's offset is; 0: beyond the data */
 } tiff_folder;
 
 static bool byte_order(const uint8_t *data, size_t size, bool *big)
@@ -66,7 +66,7 @@ static bool first_folder(const uint8_t *data, size_t size, bool *big, tiff_folde
     return byte_order(data, size, big) && open_folder(data, size, *big, get(data + 4, 4, *big), folder);
 }
 
-/* The position of an entry; 0: there is none. */
+/* The offset of an entry; 0: there is none. */
 static size_t find_entry(const uint8_t *data, bool big, const tiff_folder *folder, uint32_t tag)
 {
     for (size_t i = 0; i < folder->count; i++)
@@ -75,8 +75,7 @@ static size_t find_entry(const uint8_t *data, bool big, const tiff_folder *folde
     return 0;
 }
 
-/* The numbers of an entry: where they lie, how many, and the bytes of each; false when the entry is absent or holds
- * something else. */
+/* The numbers of an entry: their offset, count and size; false when the entry is missing or of another type. */
 static bool find_numbers(const uint8_t *data, size_t size, bool big, const tiff_folder *folder, uint32_t tag,
                          size_t *at, int *bytes, size_t *count)
 {
@@ -154,7 +153,7 @@ void smp_exif_set_size(uint8_t *data, size_t size, int64_t width, int64_t height
     set_number(data, size, big, &exif, TAG_EXIF_HEIGHT, height);
 }
 
-/* Exchanges what two entries say; their tags stay, since entries are sorted by tag. */
+/* Swaps the values of two entries. Their tags stay, since entries are sorted by tag. */
 static void exchange(uint8_t *data, bool big, const tiff_folder *folder, uint32_t tag, uint32_t other)
 {
     uint8_t said[ENTRY - 2];
@@ -180,8 +179,8 @@ void smp_exif_exchange_axes(uint8_t *data, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ thumbnails */
 
-/* Overwrites bytes with zeros and cuts them off where they are the last. The bytes from..to stay: what reaches into
- * them is left alone. */
+/* Overwrites bytes with zeros, and cuts them off at the end of the data. Bytes from..to are protected: a range that
+ * overlaps them is left alone. */
 static void blank(smp_blob *exif, size_t from, size_t to, size_t position, size_t length)
 {
     if (position < HEADER || position >= exif->size || !length)
@@ -194,13 +193,13 @@ static void blank(smp_blob *exif, size_t from, size_t to, size_t position, size_
         exif->size = position;
 }
 
-/* The pieces of a picture that two entries of a thumbnail's folder point at. */
+/* Removes the picture data that two entries of a thumbnail's directory point at. */
 static void blank_picture(smp_blob *exif, bool big, const tiff_folder *first, const tiff_folder *folder,
                           uint32_t offset, uint32_t bytes)
 {
     size_t where, length, pieces, lengths;
     int n, m;
-    for (size_t i = 0;; i++) { /* looked up each time: a piece may lie on the lists */
+    for (size_t i = 0;; i++) { /* looked up each time: removing a piece may overwrite the lists */
         if (folder->first + folder->count * ENTRY > exif->size ||
             !find_numbers(exif->data, exif->size, big, folder, offset, &where, &n, &pieces) ||
             !find_numbers(exif->data, exif->size, big, folder, bytes, &length, &m, &lengths) || i >= pieces ||
@@ -228,14 +227,14 @@ void smp_exif_drop_thumbnail(smp_blob *exif)
 
 /* ------------------------------------------------------------------------------------------------ XMP */
 
-/* Calls change with what follows each place where the packet has that name. */
+/* Calls change for the text after each occurrence of a name in the packet. */
 static void each_name(char *xmp, const char *name, void (*change)(char *behind))
 {
     for (char *at = xmp; at && (at = strstr(at, name)); at += strlen(name))
         change(at + strlen(name));
 }
 
-/* ="6" or ='6', or >6< of an element: 1. */
+/* ="6" or ='6' in an attribute, or >6< in an element: becomes 1. */
 static void set_upright(char *behind)
 {
     char *at = behind;

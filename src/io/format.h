@@ -1,5 +1,5 @@
-/* What one file format is to the rest of the program: a row of functions. A format is added with one file that defines
- * an smp_file_format and one row of format_list.def. */
+/* What one file format is to the rest of the program: a table of functions. To add a format, write one file that
+ * defines an smp_file_format, and add one row to format_list.def. */
 #ifndef SMP_IO_FORMAT_H
 #define SMP_IO_FORMAT_H
 
@@ -7,32 +7,32 @@
 #include "io/output.h"
 #include "io/source.h"
 
-enum { SMP_SNIFF = 512 }; /* bytes of a file's beginning that sniff() may look at */
+enum { SMP_SNIFF = 512 }; /* bytes from the beginning of a file that sniff() may look at */
 
 typedef struct smp_file_format {
     const char *name;              /* "PNG" */
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
     smp_kind kind;                 /* what it holds */
 
-    /* Does a file begin like this? size <= SMP_SNIFF. Null: not read. */
+    /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */
     bool (*sniff)(const uint8_t *head, size_t size);
 
-    /* Reads the header: fills reader->media (but file_format), checks limits before allocating, sets reader->state. On
-     * failure read_close is called all the same, when state is set. */
+    /* Reads the header: fills reader->media (except file_format), checks limits before allocating, sets reader->state.
+     * After a failure read_close is called too, if state is set. */
     smp_code (*read_open)(smp_reader *reader, smp_error *err);
     /* rows >= 1, never past the last. */
     smp_code (*read_rows)(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
-    /* Checks what follows the last row. May be null. */
+    /* Checks what follows the last row; may be null. */
     smp_code (*read_end)(smp_reader *reader, smp_error *err);
     void (*read_close)(smp_reader *reader);
 
-    /* Changes *shape (what is to be written) into what the format can hold, or fails. extension: lower case, as in the
-     * list; null for standard output. Null: not written. */
+    /* Changes *shape (the shape to be written) into one that the format can hold, or fails. extension: lower case, from
+     * the list; null for standard output. Null: cannot be written. */
     smp_code (*write_shape)(const char *extension, smp_shape *shape, smp_error *err);
-    /* Writes the header and the metadata (null: none) to writer->output; sets writer->state. */
+    /* Writes the header and the metadata (null: none) to writer->output, and sets writer->state. */
     smp_code (*write_open)(smp_writer *writer, const smp_meta *meta, smp_error *err);
     smp_code (*write_rows)(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
-    /* What follows the last row. May be null. */
+    /* Writes what follows the last row; may be null. */
     smp_code (*write_end)(smp_writer *writer, smp_error *err);
     void (*write_close)(smp_writer *writer); /* frees the state; may be null */
 } smp_file_format;
@@ -44,8 +44,8 @@ struct smp_reader {
     smp_media media;
     int64_t next_row;
     smp_notes notes;
-    size_t tag_bytes; /* of a sound's tags that are kept; SIZE_MAX: no more are taken */
-    smp_code broken;  /* what the first failure was; every later call fails too */
+    size_t tag_bytes; /* of a sound's tags kept so far; SIZE_MAX: no more are kept */
+    smp_code broken;  /* the first failure; every later call fails too */
     void *state;      /* the format's */
     char *name;       /* the path, for messages */
 };
@@ -55,8 +55,8 @@ struct smp_writer {
     const char *extension; /* as in the format's list; null for standard output */
     smp_output *output;
     smp_shape shape;
-    smp_write_options options; /* inputs is not valid after open */
-    smp_sound sound;           /* of the input, where it was a sound */
+    smp_write_options options; /* `inputs` is not valid after open */
+    smp_sound sound;           /* of the input, if it was a sound */
     uint64_t clipped;          /* samples clamped */
     smp_notes notes;
     int64_t next_row;
@@ -73,59 +73,65 @@ struct smp_writer {
 smp_code smp_reader_open_memory(const void *data, size_t size, const smp_limits *limits, smp_reader **out,
                                 smp_error *err);
 
-/* Reads from a source, which it takes over whatever happens; name: for messages. */
+/* Reads from a source and takes it over, also on failure. name: for messages. */
 smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
                                 smp_error *err);
 
-/* The format that a file's first bytes show, or null. */
+/* All formats, in the order in which they are tried; null past the last. */
+const smp_file_format *smp_format_at(size_t index);
+
+/* The format whose signature a file's first bytes have, or null. */
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size);
 
-/* "PNG": the format of a file, by its content, without decoding anything. *name is static, null on failure. */
+/* "PNG": the format of a file by its content, without decoding. *name is static; null on failure. */
 smp_code smp_sniff_file(const char *path, const smp_limits *limits, const char **name, smp_error *err);
 
-/* For read_open: is a picture of this size within the limits, when reading it takes `bytes` of memory in the reader
- * alone? Sizes below 1 are SMP_E_DECODE, too large ones SMP_E_LIMIT. */
+/* For read_open: checks a picture's size against the limits. bytes: the memory that the reader needs for it. Sizes
+ * below 1 are SMP_E_DECODE, too large ones SMP_E_LIMIT. */
 smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t height, uint64_t bytes, smp_error *err);
 
-/* A header that promises more than the file can hold is a mistake or an attack, found here before anything is
- * allocated. least: the fewest bytes that such a picture can take in the file. */
+/* The most `bytes` that smp_check_picture was asked about, in this thread, for the reader opened last. */
+uint64_t smp_checked_bytes(void);
+
+/* A header that promises more than the file can hold is a mistake or an attack: fails before anything is allocated.
+ * least: the fewest bytes of such a picture in the file. */
 smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err);
 
-/* Bytes of a row of this shape; the shape was checked before. */
+/* Bytes of a row of this shape, which was checked before. */
 static inline int64_t smp_row_bytes(const smp_shape *shape)
 {
     return shape->width * shape->channels * smp_sample_size((int)shape->format);
 }
 
-/* For write_shape: channels that are not gray, gray and alpha, RGB, or RGBA are SMP_E_WRITE; `format` is the format's
- * name. */
+/* For write_shape: fails with SMP_E_WRITE unless the channels are gray, gray and alpha, RGB or RGBA. `format`: the
+ * format's name. */
 smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ metadata */
 
-/* Copies; false when memory is exhausted. An empty blob stays null. */
+/* Copies a blob; false: out of memory. An empty blob stays null. */
 bool smp_blob_set(smp_blob *blob, const void *data, size_t size);
 
-/* Adds a text. Bytes that are no UTF-8 are taken for Latin-1; control characters other than tab and newline are
- * dropped. False when memory is exhausted. */
+/* Adds a text. Bytes that are not UTF-8 are taken as Latin-1. Control characters except tab and newline are dropped.
+ * False: out of memory. */
 bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_t length);
 
-/* The orientation (1..8) that a TIFF structure holds; 1 when it has none or is damaged. */
+/* The orientation (1..8) in a TIFF structure; 1 when it has none or is damaged. */
 int smp_exif_orientation(const uint8_t *data, size_t size);
 
-/* Sets the orientation to 1 where there is one. */
+/* Sets the orientation to 1, if there is one. */
 void smp_exif_reset_orientation(uint8_t *data, size_t size);
 
-/* Rows became columns: exchanges resolutions, and width with height. */
+/* Swaps the axes: exchanges the resolutions, and width with height. */
 void smp_exif_exchange_axes(uint8_t *data, size_t size);
 
-/* Sets the picture's width and height where there are any. */
+/* Sets the picture's width and height, if there are any. */
 void smp_exif_set_size(uint8_t *data, size_t size, int64_t width, int64_t height);
 
-/* Leaves out the second folder (IFD1) and the picture it points at. */
+/* Removes the second directory (IFD1) and the thumbnail it points at. */
 void smp_exif_drop_thumbnail(smp_blob *exif);
 
-/* One number of the first folder of a TIFF structure; false when it is not there. */
+/* One number of the first directory of a TIFF structure; false when it is missing. */
 bool smp_tiff_number(const uint8_t *data, size_t size, uint32_t tag, uint32_t *value);
 
 /* The same for an XMP packet, in place; null is allowed. */
@@ -133,13 +139,13 @@ void smp_xmp_reset_orientation(char *xmp);
 void smp_xmp_exchange_axes(char *xmp);
 void smp_xmp_drop_thumbnails(char *xmp);
 
-/* Does this ICC profile describe pictures with so many colour channels (1 or 3)? */
+/* Whether this ICC profile is for pictures with so many colour channels (1 or 3). */
 bool smp_icc_fits(const smp_blob *icc, int colours);
 
-/* The picture will be shown upright: EXIF and XMP say so, and with orientations 5 to 8 the axes are exchanged. */
+/* Marks the picture as upright in EXIF and XMP. For orientations 5 to 8 also swaps the axes. */
 void smp_meta_apply_orientation(smp_meta *meta, int orientation);
 
-/* True when the machine stores the low byte first. */
+/* Whether the machine is little-endian. */
 static inline bool smp_little_endian(void)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;

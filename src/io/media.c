@@ -1,4 +1,4 @@
-/* Opening readers and writers: finds the format, keeps count of rows, names the file in every message. */
+/* Opens readers and writers: finds the format, counts rows, adds the file's name to every message. */
 #include "io/media.h"
 
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/format.h"
+#include "io/worker.h"
 
 static const smp_file_format *const formats[] = {
 #define F(symbol) &symbol,
@@ -16,7 +17,7 @@ static const smp_file_format *const formats[] = {
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
-/* What is often tried and not read, so that the message can say what the file is. */
+/* Formats that users often try and that are not read, so that the message can name them. */
 static const struct {
     size_t offset, length;
     const char *magic, *name;
@@ -65,6 +66,11 @@ static void list_formats(bool reading, char *text, size_t size)
     }
 }
 
+const smp_file_format *smp_format_at(size_t index)
+{
+    return index < FORMATS ? formats[index] : NULL;
+}
+
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size)
 {
     for (int i = 0; i < FORMATS; i++)
@@ -73,7 +79,7 @@ const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size)
     return NULL;
 }
 
-/* Bytes of the ID3v2 tag that a file begins with; 0: none. Source: id3.org, "ID3 tag version 2.4.0", section 3.1. */
+/* Size of the ID3v2 tag at the beginning of a file; 0: none. Source: id3.org, "ID3 tag version 2.4.0", section 3.1. */
 static uint64_t id3_size(const uint8_t *head, size_t size)
 {
     enum { HEADER = 10, FOOTER = 10, HAS_FOOTER = 0x10 };
@@ -83,7 +89,7 @@ static uint64_t id3_size(const uint8_t *head, size_t size)
     return HEADER + body + (head[5] & HAS_FOOTER ? FOOTER : 0);
 }
 
-/* Sound may lie behind ID3 tags, which are left out. *id3 says whether there are any. */
+/* Sound may follow ID3 tags, which are skipped. *id3: whether there are any. */
 static const smp_file_format *find_format(smp_source *source, const uint8_t **head, size_t *size, bool *id3)
 {
     enum { MOST_TAGS = 16 };
@@ -102,7 +108,7 @@ static const smp_file_format *find_format(smp_source *source, const uint8_t **he
     }
 }
 
-/* id3: an ID3 tag came before, as MP3 has one. */
+/* id3: an ID3 tag came before, as in MP3. */
 static smp_code fail_unknown(const uint8_t *head, size_t size, bool id3, smp_error *err)
 {
     char known[256];
@@ -113,7 +119,7 @@ static smp_code fail_unknown(const uint8_t *head, size_t size, bool id3, smp_err
             memcmp(head + foreign[i].offset, foreign[i].magic, foreign[i].length) == 0)
             what = foreign[i].name;
     if (what)
-        smp_fail(err, SMP_E_DECODE, "is %s, which is not read", what);
+        smp_fail(err, SMP_E_DECODE, "is %s, which is not supported", what);
     else
         smp_fail(err, SMP_E_DECODE, "is in no known format");
     return smp_hint(err, "formats read (whatever the file is called): %s", known);
@@ -124,11 +130,19 @@ static const char *display_name(const char *path, bool reading)
     return strcmp(path, "-") == 0 ? (reading ? "standard input" : "standard output") : path;
 }
 
+static _Thread_local uint64_t checked;
+
+uint64_t smp_checked_bytes(void)
+{
+    return checked;
+}
+
 smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t height, uint64_t bytes, smp_error *err)
 {
     if (width < 1 || height < 1)
         return smp_fail(err, SMP_E_DECODE, "the picture has no pixels (%lld x %lld)", (long long)width,
                         (long long)height);
+    checked = smp_max_u64(checked, bytes);
     int64_t pixels;
     if (!smp_mul_i64(width, height, &pixels) || (limits->max_pixels && (uint64_t)pixels > limits->max_pixels)) {
         smp_fail(err, SMP_E_LIMIT, "the picture has %lld x %lld pixels, more than the limit of %llu", (long long)width,
@@ -156,7 +170,7 @@ smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* Takes the opened source over; it is closed on failure. */
+/* Takes over the opened source; closes it on failure. */
 smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
                                 smp_error *err)
 {
@@ -172,6 +186,7 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     reader->limits = *limits;
     reader->media.orientation = 1;
     reader->media.meta.srgb_intent = -1;
+    checked = 0;
 
     const uint8_t *head;
     size_t size;
@@ -207,6 +222,8 @@ smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader 
     *out = NULL;
     smp_source source;
     const char *name = display_name(path, true);
+    if (smp_worker_runs())
+        return smp_worker_reader_open(path, name, limits, out, err);
     smp_code code = smp_source_open(&source, path, limits, err);
     if (code != SMP_OK) {
         smp_at(err, "%s", name);
@@ -313,7 +330,7 @@ smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error 
                     SMP_MAX_CHANNELS);
 }
 
-/* The format and extension that a name asks for. */
+/* The format and extension of a file name. */
 static smp_code find_writer(const char *path, smp_kind kind, const smp_file_format **format, const char **extension,
                             smp_error *err)
 {

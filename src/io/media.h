@@ -1,6 +1,6 @@
 /* Pictures and sounds in files, as rows. Readers recognise a format by its content, writers by the name's extension.
- * Readers deliver rows in order, once. Writers write to a temporary file in the target's folder, which only commit()
- * puts in place, so that a failure at any moment leaves what was there before. */
+ * Readers deliver rows in order, once. Writers write to a temporary file in the target's folder, and commit() puts it
+ * in place: a failure at any moment leaves the old file as it was. */
 #ifndef SMP_IO_MEDIA_H
 #define SMP_IO_MEDIA_H
 
@@ -14,7 +14,7 @@ typedef struct smp_blob {
     size_t size;
 } smp_blob;
 
-/* How the samples of a sound lie in its file; the numbers are libsndfile's. */
+/* The sample types of sound files. The numbers are libsndfile's. */
 typedef enum smp_sound_type {
     SMP_SOUND_NONE = 0,
     SMP_SOUND_S8 = 1,
@@ -30,21 +30,21 @@ typedef enum smp_sound_type {
     SMP_SOUND_OPUS = 0x64
 } smp_sound_type;
 
-/* Of a sound's file; kept by writers even with --strip, since it is about the samples. */
+/* About a sound file's samples. Writers keep it even with --strip. */
 typedef struct smp_sound {
-    int type;      /* an smp_sound_type; writers take the nearest that they have */
-    uint32_t mask; /* which speakers, the bits of WAVE_FORMAT_EXTENSIBLE; 0: not said */
+    int type;      /* an smp_sound_type; writers take the nearest that they support */
+    uint32_t mask; /* the speakers, as bits of WAVE_FORMAT_EXTENSIBLE; 0: unknown */
     bool rf64;     /* a WAV made for more than 4 GB */
 } smp_sound;
 
-/* The key of an XMP packet among the texts: PNG's (XMP Specification, part 3, 1.1.5). */
+/* The key of an XMP packet among the texts; it is PNG's (XMP Specification, part 3, 1.1.5). */
 #define SMP_XMP_KEY "XML:com.adobe.xmp"
 
-/* What is kept beside the samples unless --strip. Blobs are from smp_alloc and owned by the meta. */
+/* What is kept besides the samples, unless --strip. Blobs are from smp_alloc and owned by the meta. */
 typedef struct smp_meta {
     smp_blob icc;      /* ICC profile */
     char icc_name[80]; /* PNG's name for it */
-    smp_blob exif;     /* TIFF structure without "Exif\0\0"; its orientation is reset to 1 when applied */
+    smp_blob exif;     /* TIFF structure without "Exif\0\0"; its orientation is reset to 1 after it is applied */
     double gamma;      /* PNG gAMA; 0: absent */
     int srgb_intent;   /* PNG sRGB; -1: absent */
     bool has_chrm;
@@ -53,8 +53,8 @@ typedef struct smp_meta {
     bool density_is_aspect;
     bool has_cicp, has_mdcv, has_clli;
     uint8_t cicp[4];  /* PNG cICP: primaries, transfer, matrix, full range; the numbers of ITU-T H.273 */
-    uint8_t mdcv[24]; /* PNG mDCV: the colours of the display that it was made on */
-    uint8_t clli[8];  /* PNG cLLI: the brightest sample, the brightest average */
+    uint8_t mdcv[24]; /* PNG mDCV: the colours of the mastering display */
+    uint8_t clli[8];  /* PNG cLLI: the maximum and the average light level */
     struct smp_text {
         char *key, *value;
     } * texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment", its XMP packet SMP_XMP_KEY; sound tags */
@@ -64,96 +64,102 @@ typedef struct smp_meta {
 
 void smp_meta_free(smp_meta *meta);
 
-/* False when memory is exhausted; *to is empty then. */
+/* Copies; false: out of memory, and *to is then empty. */
 bool smp_meta_copy(smp_meta *to, const smp_meta *from);
 
-/* What a pipeline did to a picture, as far as its metadata goes. */
+/* What a pipeline did to a picture, as far as metadata depends on it. */
 typedef struct smp_change {
-    bool changed;          /* its samples moved or have other values */
+    bool changed;          /* samples moved or have other values */
     bool toned;            /* they have other values */
     bool swapped;          /* rows became columns */
-    int64_t width, height; /* of the picture that is written; 0: not said */
+    int64_t width, height; /* of the output; 0: unknown */
 } smp_change;
 
-/* Makes metadata right for the changed picture: no thumbnail of the old one, axes exchanged, sizes set. */
+/* Adapts metadata to the changed picture: removes the thumbnail, swaps axes, sets sizes. */
 void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *notes);
 
 typedef struct smp_media {
     smp_shape shape;         /* as decoded, before orientation */
     int orientation;         /* EXIF 1..8; 1 when absent */
     const char *file_format; /* "PNG", "JPEG", ... */
-    int bits;                /* a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
+    int bits;                /* of a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
     char detail[96];         /* "palette, interlaced", "4:2:0, quality unknown" */
     smp_meta meta;
 } smp_media;
 
 typedef struct smp_reader smp_reader;
 
-/* path "-" is standard input. Opens, reads the header, checks limits before allocating. *out is null on failure. */
+/* path "-" is standard input. Opens, reads the header, and checks limits before it allocates. *out is null on failure.
+ */
 smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader **out, smp_error *err);
 const smp_media *smp_reader_media(const smp_reader *reader);
 
-/* The next `rows` rows, samples in native byte order, interleaved, stride bytes apart. A damaged or truncated file is
+/* The next `rows` rows: samples in native byte order, interleaved, stride bytes apart. A damaged or truncated file is
  * an error (SMP_E_DECODE), never short data. After the last row the rest of the file is checked too. */
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
 void smp_reader_close(smp_reader *reader);
 
-/* What was found while reading so far; complete after the last row. */
+/* Memory that the process which decodes (io/worker.h) writes rows to itself, page-aligned and followed by nothing that
+ * may be read: it spares a copy of the rows. Null: there is none, and any memory will do. Once a reader; valid until it
+ * is closed. All rows then go there. */
+void *smp_reader_shared(smp_reader *reader, size_t size);
+
+/* Notes from reading so far; complete after the last row. */
 const smp_notes *smp_reader_notes(const smp_reader *reader);
 
-/* Seconds that the operating system took to read bytes so far; what calls took beyond them is decoding. */
+/* Seconds that the operating system took to read bytes so far. The rest of a call's time is decoding. */
 double smp_reader_input_seconds(const smp_reader *reader);
 
 typedef struct smp_write_options {
     bool force;       /* replace an existing file */
     bool strip;       /* no metadata */
     int png_level;    /* 0 fastest .. 9 smallest; -1: default */
-    int threads;      /* that compress; 0: one a core */
+    int threads;      /* for compression; 0: one for each core */
     int jpeg_quality; /* 1..100; 0: default */
     int sound_type;   /* an smp_sound_type; 0: as the input's */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
-    bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one */
-    double *output_seconds; /* gets the seconds that the operating system took for the file added; may be null */
+    bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
+    double *output_seconds; /* gets the operating system's seconds for the file added; may be null */
 } smp_write_options;
 
 smp_write_options smp_write_options_default(void);
 
-/* What a file of this name will hold of a picture of this shape: *out differs from `shape` in format (a JPEG is u8),
- * and in channels and alpha where the format has none (the planner flattens on black then). An error when the extension
- * is unknown or the shape impossible (9 channels in a PNG). path "-" writes PNG for pictures, WAV for sound. Opens
- * nothing. */
+/* The shape that a file of this name will hold for a picture of this shape. *out differs from `shape` in format (a JPEG
+ * is u8), and in channels and alpha where the format has none (the planner then flattens on black). Fails for an
+ * unknown extension or an impossible shape (9 channels in a PNG). path "-" writes PNG for pictures and WAV for sound.
+ * Opens nothing. */
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
 
-/* What files of that name's extension hold when they are written; none when they cannot be. */
+/* The kind of files with that name's extension; none when they cannot be written. */
 smp_kind smp_writer_kind(const char *path);
 
 typedef struct smp_writer smp_writer;
 
-/* shape: as smp_writer_shape gave it. Checks that the target is none of the inputs and may be written, before any work.
+/* shape: from smp_writer_shape. Before any work it checks that the target is none of the inputs and may be written.
  * meta may be null. *out is null on failure. */
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
                          const smp_write_options *options, smp_writer **out, smp_error *err);
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
 
-/* Samples that had to be changed so far, to fit integers or to be finite (a sound's; pictures are clamped by stages,
- * which count). */
+/* Samples of a sound that were changed so far, to fit integers or to be finite. (Stages clamp and count pictures'
+ * samples.) */
 uint64_t smp_writer_clipped(const smp_writer *writer);
 
-/* What the file cannot hold. */
+/* Notes about what the file cannot hold. */
 const smp_notes *smp_writer_notes(const smp_writer *writer);
 
-/* Finishes the file, checks every close, fsyncs, puts it in place. Frees the writer whatever happens; on failure
- * nothing is left. */
+/* Finishes the file, checks every close, fsyncs, and puts it in place. Always frees the writer. On failure nothing is
+ * left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
 
-/* Makes names that were put into a folder survive a crash of the machine. */
+/* Makes new names in a folder survive a crash of the machine. */
 void smp_sync_folder(const char *folder);
 
-/* Removes the temporary file and frees; null is allowed. */
+/* Removes the temporary file and frees the writer; null is allowed. */
 void smp_writer_abort(smp_writer *writer);
 
-/* Removes temporary files of writers still open; async-signal-safe, for SIGINT and SIGTERM handlers. */
+/* Removes the temporary files of open writers. Async-signal-safe, for SIGINT and SIGTERM handlers. */
 void smp_writer_abort_all(void);
 
 #endif

@@ -1,5 +1,4 @@
-/* Metadata that is kept beside samples: ownership, text in UTF-8, what a changed picture changes in it, and which
- * profiles fit. */
+/* Metadata besides samples: ownership, texts in UTF-8, changes for a changed picture, and which profiles fit. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -32,8 +31,7 @@ bool smp_blob_set(smp_blob *blob, const void *data, size_t size)
     return true;
 }
 
-/* Bytes of the UTF-8 sequence at `at`; 0 when it is none. Overlong forms, surrogates and values past U+10FFFF are none.
- */
+/* Bytes of the UTF-8 sequence at `at`; 0: invalid (also overlong forms, surrogates and values past U+10FFFF). */
 static size_t utf8_length(const uint8_t *at, size_t left)
 {
     uint32_t c = at[0];
@@ -63,7 +61,7 @@ static bool is_dropped(uint8_t c)
     return (c < 0x20 && c != '\t' && c != '\n') || c == 0x7F;
 }
 
-/* A copy as UTF-8. */
+/* A copy, converted to UTF-8. */
 static char *clean_text(const char *value, size_t length)
 {
     const uint8_t *in = (const uint8_t *)value;

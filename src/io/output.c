@@ -1,4 +1,4 @@
-/* Atomic output files: see output.h. Where their bytes wait until they are whole is temporary.c's. */
+/* Atomic output files: see output.h. temporary.c holds the bytes until the file is complete. */
 #include "io/output.h"
 
 #include <errno.h>
@@ -19,20 +19,20 @@
 #include "io/temporary.h"
 
 enum {
-    BUFFER = 1 << 17, /* bytes gathered before a write(2) */
-    PORTION = 1 << 20 /* bytes after which the disk is asked to begin */
+    BUFFER = 1 << 17, /* bytes buffered before a write(2) */
+    PORTION = 1 << 20 /* bytes after which writeback starts */
 };
 
 struct smp_output {
     char *path;   /* as the user gave it, for messages */
-    char *target; /* what will be replaced; null when written directly */
+    char *target; /* the file to replace; null when written directly */
     smp_temporary temporary;
     int fd;
     bool force;
     int failed; /* errno of the first failed write */
     bool lazy_folder;
-    double *seconds;         /* gets what system calls take; may be null */
-    uint64_t written, begun; /* bytes; those that the disk was asked to take */
+    double *seconds;         /* gets the time of system calls added; may be null */
+    uint64_t written, begun; /* bytes; those whose writeback was started */
     size_t used;
     uint8_t buffer[BUFFER];
 };
@@ -102,7 +102,8 @@ static void add_time(const smp_output *output, double start)
         *output->seconds += smp_now() - start;
 }
 
-/* Has the disk begin with what was written, so that commit does not wait for all of it. Only a wish: commit checks. */
+/* Starts writeback of the bytes written, so that commit does not wait for all of it. Only a hint: commit checks errors.
+ */
 static void begin_writing(smp_output *output)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
@@ -202,11 +203,11 @@ static smp_code open_stdout(smp_output *output, const char *const *inputs, smp_e
     }
     if (S_ISREG(status.st_mode) && refuse_inputs(&status, inputs, err) != SMP_OK)
         return SMP_E_WRITE;
-    output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3); /* a copy, so that closing it tells of late failures */
+    output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3); /* a copy, so that closing it reports late failures */
     return output->fd < 0 ? fail_write(output->target, errno, err) : SMP_OK;
 }
 
-/* A device or a named pipe: there is nothing to replace, so bytes go straight in. */
+/* A device or a named pipe: there is nothing to replace, so bytes are written directly. */
 static smp_code open_special(smp_output *output, smp_error *err)
 {
     output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -269,7 +270,7 @@ static smp_code open_path(smp_output *output, const char *const *inputs, smp_err
     if (!output->target)
         return smp_fail_memory(err, "a path", length);
     smp_code code = smp_temporary_open(output->target, &output->temporary, &output->fd, err);
-    if (code == SMP_OK && exists) /* replacing a private file must not publish it */
+    if (code == SMP_OK && exists) /* replacing a private file must not make it public */
         (void)fchmod(output->fd, status.st_mode & 0777);
     return code;
 }
@@ -326,7 +327,7 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
     double start = smp_now();
     if (code == SMP_OK && output->target && fsync(output->fd) != 0 && errno != EINVAL && errno != EROFS)
         code = fail_write(output->target, errno, err);
-    int held = fcntl(output->fd, F_DUPFD_CLOEXEC, 3); /* keeps file and lock until it is in place */
+    int held = fcntl(output->fd, F_DUPFD_CLOEXEC, 3); /* keeps the file and its lock until it is in place */
     if (code == SMP_OK && output->target && held < 0)
         code = fail_write(output->target, errno, err);
     int closed = close(output->fd), number = errno;

@@ -33,7 +33,7 @@ static smp_code fail_limit(uint64_t limit, smp_error *err)
     return smp_hint(err, "raise the limit with --max-file");
 }
 
-smp_code smp_source_open(smp_source *source, const char *path, const smp_limits *limits, smp_error *err)
+smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, smp_error *err)
 {
     *source = (smp_source){.fd = -1, .size = UINT64_MAX, .limit = limits->max_file ? limits->max_file : UINT64_MAX};
     bool standard = strcmp(path, "-") == 0;
@@ -58,7 +58,7 @@ smp_code smp_source_open(smp_source *source, const char *path, const smp_limits 
         goto fail;
     }
     if (S_ISREG(status.st_mode)) {
-        /* A redirected file may have been read from before: positions count from where we begin. */
+        /* A redirected file may have been read before: positions count from its current offset. */
         off_t start = standard ? lseek(fd, 0, SEEK_CUR) : 0;
         source->seekable = start == 0;
         if (start >= 0 && start <= status.st_size)
@@ -69,11 +69,6 @@ smp_code smp_source_open(smp_source *source, const char *path, const smp_limits 
         }
         (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
-    source->buffer = smp_alloc_raw(SMP_SOURCE_BUFFER);
-    if (!source->buffer) {
-        code = smp_fail_memory(err, "a file buffer", SMP_SOURCE_BUFFER);
-        goto fail;
-    }
     source->fd = fd;
     source->owned = !standard;
     return SMP_OK;
@@ -81,6 +76,21 @@ fail:
     if (!standard)
         close(fd);
     return code;
+}
+
+smp_code smp_source_buffer(smp_source *source, smp_error *err)
+{
+    source->buffer = smp_alloc_raw(SMP_SOURCE_BUFFER);
+    if (source->buffer)
+        return SMP_OK;
+    smp_source_close(source);
+    return smp_fail_memory(err, "a file buffer", SMP_SOURCE_BUFFER);
+}
+
+smp_code smp_source_open(smp_source *source, const char *path, const smp_limits *limits, smp_error *err)
+{
+    smp_code code = smp_source_find(source, path, limits, err);
+    return code ? code : smp_source_buffer(source, err);
 }
 
 void smp_source_memory(smp_source *source, const void *data, size_t size)
@@ -92,12 +102,14 @@ void smp_source_close(smp_source *source)
 {
     if (source->owned && source->fd >= 0)
         close(source->fd);
+    if (source->spool_file > 0)
+        close(source->spool_file);
     smp_free(source->buffer);
     smp_free(source->spooled);
     *source = (smp_source){.fd = -1};
 }
 
-/* One read(2) into `to`; 0 at the end, on failure, and when the limit is passed. */
+/* One read(2) into `to`; 0 at the end, on failure, or when the limit is exceeded. */
 static size_t read_some(smp_source *source, uint8_t *to, size_t size)
 {
     if (source->at_end || source->failed || source->over_limit)
@@ -175,7 +187,7 @@ size_t smp_source_read(smp_source *source, void *to, size_t size)
         size_t have = source->end - source->begin;
         if (!have) {
             const uint8_t *at;
-            if (!source->memory && size - done >= SMP_SOURCE_BUFFER) { /* large reads go past the buffer */
+            if (!source->memory && size - done >= SMP_SOURCE_BUFFER) { /* large reads bypass the buffer */
                 size_t got = read_some(source, (uint8_t *)to + done, size - done);
                 if (!got || !count_against_limit(source, got))
                     break;

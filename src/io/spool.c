@@ -1,5 +1,5 @@
-/* A pipe that is read to its end before its header can be understood: its first bytes stay in memory, a longer one goes
- * to a file that has no name, so that memory is constant and nothing is left of it however the program ends. */
+/* Reads a pipe to its end, for headers that cannot be read in order. The first bytes stay in memory; a longer input
+ * goes to an unnamed file. So memory is constant, and nothing is left behind however the program ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -42,6 +42,23 @@ static int open_spool(const char **folder)
     return -1;
 }
 
+int smp_spool_file(void)
+{
+    const char *folder;
+    return open_spool(&folder);
+}
+
+/* The file that was opened for it, or one of its own. */
+static int take_spool(smp_source *source, const char **folder)
+{
+    const int file = source->spool_file;
+    if (file <= 0)
+        return open_spool(folder);
+    source->spool_file = 0;
+    *folder = "the folder of temporary files";
+    return file;
+}
+
 static smp_code put(int file, const char *folder, const uint8_t *from, size_t size, smp_error *err)
 {
     for (size_t done = 0; done < size;) {
@@ -59,7 +76,7 @@ static smp_code put(int file, const char *folder, const uint8_t *from, size_t si
     return SMP_OK;
 }
 
-/* Moves what was read so far, and all that comes, into the file, which becomes the source's. */
+/* Moves what was read so far, and all that follows, into the file, which becomes the source's. */
 static smp_code go_on_in_file(smp_source *source, int file, const char *folder, uint8_t *begun, size_t used,
                               smp_error *err)
 {
@@ -82,14 +99,14 @@ static smp_code go_on_in_file(smp_source *source, int file, const char *folder, 
     return SMP_OK;
 }
 
-/* Bytes of a pipe that are kept. */
+/* Bytes of a pipe that were read ahead. */
 typedef struct ahead {
     uint8_t *data;
     size_t size, capacity;
     bool whole; /* the input ended with them */
 } ahead;
 
-/* Reads on until there are `most` bytes or the input ends. On failure nothing is kept. */
+/* Reads until there are `most` bytes or the input ends. On failure nothing is kept. */
 static smp_code gather(smp_source *source, size_t most, ahead *a, smp_error *err)
 {
     size_t got = 1;
@@ -132,7 +149,7 @@ smp_code smp_source_spool(smp_source *source, smp_error *err)
     if (code != SMP_OK)
         return code;
     const char *folder;
-    const int file = a.whole ? -1 : open_spool(&folder);
+    const int file = a.whole ? -1 : take_spool(source, &folder);
     if (file >= 0) {
         code = go_on_in_file(source, file, folder, a.data, a.size, err);
         smp_free(a.data);
@@ -140,7 +157,7 @@ smp_code smp_source_spool(smp_source *source, smp_error *err)
             code = smp_fail(err, SMP_E_READ, "cannot read back the input that was kept in %s", folder);
         return code;
     }
-    if (!a.whole) /* no folder takes a file */
+    if (!a.whole) /* no folder accepts a file */
         code = gather(source, SIZE_MAX, &a, err);
     if (code == SMP_OK)
         keep_whole(source, &a);

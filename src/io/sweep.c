@@ -1,5 +1,5 @@
-/* Temporary files of writers that were killed: found by their name, told from those in use by the lock that every
- * writer holds on its own. */
+/* Removes temporary files of killed writers. It finds them by their names. Every writer locks its own file, so an
+ * unlocked one is not in use. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -19,7 +19,7 @@
 #include "io/source.h"
 
 enum {
-    SLOTS = 256, /* names at once: far more than threads that write */
+    SLOTS = 256, /* names at a time: far more than threads that write */
     TRIES = 100  /* random names before giving up */
 };
 
@@ -94,8 +94,8 @@ static uint64_t random_bits(void)
     return ((uint64_t)getpid() << 40) ^ ((uint64_t)now.tv_nsec << 8) ^ atomic_fetch_add(&calls, 1);
 }
 
-/* Has make(path, fd) put a file where a new name in the folder says; 0, or -1 and errno, as make does. Its slot is
- * armed before there is the file: a signal between the two finds nothing to remove, or the file. */
+/* Calls make(path, fd) with a new name in the folder, until it succeeds. 0, or -1 and errno, as make returns. The slot
+ * is armed before the file exists: a signal in between finds the file or nothing. */
 static int make_named(smp_temporary *temporary, const char *folder, int (*make)(const char *path, int *fd), int *fd)
 {
     struct smp_temporary_slot *slot = temporary->slot ? temporary->slot : take_slot();
@@ -124,8 +124,8 @@ static int make_named(smp_temporary *temporary, const char *folder, int (*make)(
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-/* A file with a name is locked as long as its writer lives, so that what a kill left behind can be told from what
- * another process is writing (smp_output_sweep). False: a sweep was faster than the lock, the file is gone. */
+/* Locks a named file for the life of its writer, so that smp_output_sweep can tell the files of killed writers from
+ * those in use. False: a sweep was faster and removed the file. */
 static bool hold(int fd)
 {
     struct stat status;
@@ -147,7 +147,7 @@ static int create(const char *path, int *fd)
     return -1;
 }
 
-/* The way to a file without a name, which linkat() follows. */
+/* The path of an unnamed file, for linkat(). */
 static void path_of(int fd, char text[32])
 {
     snprintf(text, 32, "/proc/self/fd/%d", fd);
@@ -164,7 +164,7 @@ static int open_nameless(const char *folder)
         return -1;
     path_of(fd, path);
     if (fstat(fd, &own) == 0 && stat(path, &seen) == 0 && own.st_dev == seen.st_dev && own.st_ino == seen.st_ino) {
-        (void)flock(fd, LOCK_EX | LOCK_NB); /* for the moment that it may have a temporary name */
+        (void)flock(fd, LOCK_EX | LOCK_NB); /* for the moment that it has a temporary name */
         return fd;
     }
     close(fd);
@@ -208,7 +208,8 @@ smp_code smp_temporary_open(const char *target, smp_temporary *out, int *fd, smp
 
 /* ------------------------------------------------------------------------------------------------ placing */
 
-/* Puts `from` in place of `to`; without force only where nothing is, decided by the kernel in one step where it can. */
+/* Puts `from` in place of `to`. Without force only if nothing is there: where possible the kernel decides that in one
+ * step. */
 static int move(const char *from, const char *to, bool force)
 {
     if (force)
@@ -221,7 +222,7 @@ static int move(const char *from, const char *to, bool force)
         return unlink(from);
     if (errno == EEXIST)
         return -1;
-    struct stat status; /* a file system without hard links: a look and a rename is the best there is */
+    struct stat status; /* a file system without hard links: the best is to look, then to rename */
     if (lstat(to, &status) == 0) {
         errno = EEXIST;
         return -1;
@@ -244,12 +245,12 @@ int smp_temporary_place(smp_temporary *temporary, int fd, const char *target, bo
             return 0;
         if (errno != EEXIST || !force || !smp_folder_of(target, folder, sizeof folder))
             return -1;
-        /* A link replaces nothing: a moment with a name, then a move. */
+        /* A link cannot replace a file: gives the file a name for a moment, then renames it. */
         if (make_named(temporary, folder, name_it, &fd) != 0)
             return -1;
     }
     if (move(temporary->slot->path, target, force) != 0)
         return -1;
-    atomic_store(&temporary->slot->state, SLOT_TAKEN); /* no longer there to be removed */
+    atomic_store(&temporary->slot->state, SLOT_TAKEN); /* there is no file to remove any more */
     return 0;
 }

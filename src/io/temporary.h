@@ -1,6 +1,6 @@
-/* Where the bytes of an output wait until they are whole: a file in the target's folder that has no name (O_TMPFILE),
- * so that nothing is left of it when its writer is killed; or, where the file system has no such files, one with a name
- * that smp_output_sweep() knows. Internal to io/. */
+/* Holds an output's bytes until they are complete. It is an unnamed file in the target's folder (O_TMPFILE), which
+ * vanishes when its writer is killed; or, on file systems without O_TMPFILE, a named one that smp_output_sweep()
+ * recognises. Internal to src/io. */
 #ifndef SMP_IO_TEMPORARY_H
 #define SMP_IO_TEMPORARY_H
 
@@ -10,23 +10,23 @@
 #include "base/error.h"
 
 typedef struct smp_temporary {
-    struct smp_temporary_slot *slot; /* of its name; null: it has none */
+    struct smp_temporary_slot *slot; /* of its name; null: unnamed */
 } smp_temporary;
 
-/* *fd is open for writing, -1 on failure. SMP_E_WRITE says what is wrong with the folder. */
+/* *fd is open for writing; -1 on failure. SMP_E_WRITE tells what is wrong with the folder. */
 smp_code smp_temporary_open(const char *target, smp_temporary *out, int *fd, smp_error *err);
 
-/* Puts the file, of which fd is a descriptor, in place of the target: in one step of the file system, so that at any
- * time there is the old target or the new one. Without force only where nothing is (EEXIST). 0, or -1 and errno. */
+/* Puts the file behind fd in place of the target, in one step: at any time there is the old target or the new one.
+ * Without force only if nothing is there (EEXIST). 0, or -1 and errno. */
 int smp_temporary_place(smp_temporary *temporary, int fd, const char *target, bool force);
 
-/* Removes the file where it has a name and was not put in place. */
+/* Removes the file if it has a name and was not put in place. */
 void smp_temporary_remove(smp_temporary *temporary);
 
-/* Bytes of target up to and with its last slash, as a folder's name into text; false when they do not fit. */
+/* The target's folder: copies the path up to its last slash into text. False: it does not fit. */
 bool smp_folder_of(const char *target, char *text, size_t size);
 
-/* For tests: files get names from the beginning, as on file systems that know no others. */
+/* For tests: use named files from now on, as on file systems without O_TMPFILE. */
 void smp_temporary_set_named(bool named);
 
 #endif

@@ -1,4 +1,4 @@
-/* The arena: a chain of blocks, filled from the front. See arena.h. */
+/* The arena: a chain of blocks, each filled from the front. See arena.h. */
 #include "pipe/arena.h"
 
 #include <stdint.h>
@@ -35,7 +35,7 @@ void *smp_arena_alloc(smp_arena *arena, size_t size)
         }
         arena->used += data;
         *fresh = (smp_arena_block){.size = data, .data = (char *)fresh + SMP_ALIGN};
-        /* A block of its own goes behind the one being filled, so that its rest is not lost. */
+        /* A large request gets its own block, behind the one being filled, whose free space stays usable. */
         if (block && rounded > BLOCK_BYTES) {
             fresh->next = block->next;
             block->next = fresh;

@@ -1,4 +1,4 @@
-/* What the parser makes of a text: statements, their values and arguments, each with its place. Nothing is looked up
+/* The output of the parser: statements with their values and arguments, each with its place. Names are not looked up
  * yet. All of it lives in one arena. */
 #ifndef SMP_PIPE_AST_H
 #define SMP_PIPE_AST_H
@@ -7,12 +7,12 @@
 #include "pipe/diag.h"
 
 typedef enum smp_ast_kind {
-    SMP_AST_BAD,    /* was reported */
+    SMP_AST_BAD,    /* a diagnostic was reported */
     SMP_AST_WORD,   /* a bare word or number: text */
     SMP_AST_STRING, /* text: without quotes and escapes */
     SMP_AST_PARAM,  /* $name: text is the name */
     SMP_AST_TAP,    /* @name: text is the name */
-    SMP_AST_BRACE,  /* {...}: text is what stands inside */
+    SMP_AST_BRACE,  /* {...}: text is what is inside */
     SMP_AST_LIST    /* [...]: items */
 } smp_ast_kind;
 
@@ -41,7 +41,7 @@ typedef struct smp_ast_statement {
     size_t arg_count;
     const char *tap; /* of `-> @tap`, or null */
     smp_span tap_span;
-    bool broken; /* something in it was reported: what it lacks may be a consequence */
+    bool broken; /* a diagnostic was reported inside it, so what it lacks may be a consequence */
 } smp_ast_statement;
 
 typedef struct smp_ast {
@@ -49,12 +49,11 @@ typedef struct smp_ast {
     size_t count;
 } smp_ast;
 
-/* Parses the text of a source. False when memory ran out; mistakes are diagnostics. */
+/* Parses the text of a source. False: out of memory. Mistakes become diagnostics. */
 bool smp_ast_parse(smp_arena *arena, smp_diags *diags, int source, smp_ast *ast);
 
-/* Parses [start, end) of a source, which must hold one value and no more (the default of a stage's parameter, the value
- * of
- * --set). A mistake gives a diagnostic and SMP_AST_BAD. */
+/* Parses [start, end) of a source as exactly one value: the default of a stage's parameter, or the value of --set. A
+ * mistake gives a diagnostic and SMP_AST_BAD. */
 bool smp_ast_parse_value(smp_arena *arena, smp_diags *diags, int source, size_t start, smp_ast_value *value);
 
 #endif

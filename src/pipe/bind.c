@@ -1,10 +1,10 @@
-/* Stage statements: finds the stage, checks what it is given against its parameter table, adds the node. */
+/* Binds stage statements: finds the stage, checks the arguments against its parameter table, adds the node. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "pipe/build.h"
 
-/* Names of other tools for what no stage does; the nearest spelling of a stage would mislead. */
+/* What other tools have and no stage does. Suggesting the nearest stage name would mislead. */
 static const char *absent(const char *name)
 {
     static const char *const names[][2] = {
@@ -23,7 +23,7 @@ static const char *absent(const char *name)
     return NULL;
 }
 
-/* Says what else a name is that is no stage's: a shipped pipeline, or what no stage does. False: neither. */
+/* Explains a name that is not a stage's: a shipped pipeline, or something that no stage does. False: neither. */
 static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag)
 {
     for (size_t i = 0; i < b->diags->pipeline_count; i++)
@@ -39,7 +39,7 @@ static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, 
     return reason != NULL;
 }
 
-/* Suggests a stage for a name that is none: what other tools call it, or the nearest spelling of either. */
+/* Suggests a stage for an unknown name: by what other tools call it, or by the nearest spelling of either. */
 static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
 {
     char shown[SMP_SHOWN];
@@ -78,7 +78,7 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
     for (size_t i = 0; near && i < count; i++) {
         if (names[i] != near)
             continue;
-        /* Two letters away from what another tool calls a stage is too far to be sure ("median" is not "mean"). */
+        /* Other tools' names match at one edit only: at two, "median" would suggest "mean". */
         if (say[i] && smp_edit_distance(statement->name, length, near, strlen(near)) > 1)
             near = NULL;
         else if (say[i] && (strlen(near) != length || strncmp(near, statement->name, length) != 0))
@@ -148,7 +148,7 @@ static const smp_param *main_param(const smp_stage *stage)
     return NULL;
 }
 
-/* The number that a value is, as far as its text tells; false when it is none. */
+/* The number of a value, from its text alone; false when it is not a number. */
 static bool quantity_of(const smp_ast_value *value, smp_quantity *quantity)
 {
     size_t unit_at;
@@ -174,8 +174,8 @@ static bool may_be_for(const smp_ast_value *value, const smp_param *param)
                                          : false;
 }
 
-/* The parameter that a value without a name is meant for: the first of the table that nothing was given for and that
- * fits. named: bits of rows that were suggested for the values before it. */
+/* The parameter that a value without a name is probably for: the first in the table that fits and has no value yet.
+ * named: bits of the parameters that were suggested for earlier values. */
 static const char *name_for(const smp_stage *stage, const smp_node *node, const smp_ast_value *value, uint64_t *named)
 {
     enum { BITS = 64 };
@@ -192,7 +192,7 @@ static const char *name_for(const smp_stage *stage, const smp_node *node, const 
     return "NAME";
 }
 
-/* `2 px`: the value before is a number without a unit, and this is a unit. Reports it. */
+/* Reports `2 px`: the value before is a number without a unit, and this value is a unit. */
 static bool unit_apart(smp_builder *b, const smp_ast_arg *before, const smp_ast_arg *arg)
 {
     smp_quantity number, joined;
@@ -207,14 +207,14 @@ static bool unit_apart(smp_builder *b, const smp_ast_arg *before, const smp_ast_
     return true;
 }
 
-/* What row_for knows of a statement's arguments so far. */
+/* State of row_for: the arguments of a statement so far. */
 typedef struct given_so_far {
     const smp_ast_arg *before; /* the argument before this one, or null */
-    bool positional;           /* one stood without a name */
-    uint64_t named;            /* rows that were suggested for others */
+    bool positional;           /* one of them had no name */
+    uint64_t named;            /* bits of parameters that were suggested for others */
 } given_so_far;
 
-/* The row that an argument is for, or null after reporting that there is none. */
+/* The parameter that an argument is for; null after reporting that there is none. */
 static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const smp_node *node, const smp_ast_arg *arg,
                                 given_so_far *so_far)
 {
@@ -245,7 +245,7 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
     return NULL;
 }
 
-/* `sigma=size` where a parameter `size` exists: a $ is missing. Adds that to what was just reported of the value. */
+/* `sigma=size` where a parameter `size` exists: a $ is missing. Adds that to the diagnostic about the value. */
 static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_value *value)
 {
     smp_diag *last = b->diags->count ? &b->diags->items[b->diags->count - 1] : NULL;
@@ -257,8 +257,8 @@ static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_val
             smp_diag_fix(b->diags, last, "did you mean '$%s'?", value->text);
 }
 
-/* The file of an operand, as node->by has it. False when memory ran out. */
-static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *by)
+/* Finds or adds the file of an operand and encodes it as node->second does. False: out of memory. */
+static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *second)
 {
     smp_program *program = b->program;
     const char *path = smp_join_path(&b->owned->arena, b->diags->sources[scope->source].name, value->text);
@@ -276,11 +276,11 @@ static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_
             return false;
         program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span, .source = source};
     }
-    *by = SMP_NODE_FILE - (int)at;
+    *second = SMP_NODE_FILE - (int)at;
     return true;
 }
 
-/* A list value's `$x` or a bad item still counts as an answer: what is wrong with it was said. */
+/* A `$x` or a bad item in a list counts as an answer: its mistake was reported. */
 static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *stage, smp_node *node,
                           const smp_param *row, const smp_ast_arg *arg)
 {
@@ -308,19 +308,19 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
         suggest_dollar(b, scope, &argument.value);
     if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_TAP) {
         smp_kind here = smp_kind_of(b, node->input), there = smp_kind_of(b, argument.value.node);
-        if (node->by != SMP_NODE_NONE)
+        if (node->second != SMP_NODE_NONE)
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
         else if (here != SMP_KIND_NONE && there != SMP_KIND_NONE && here != there)
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "'@%.60s' is %s, but '%s' is given %s",
                           argument.value.text, smp_kind_words(there), stage->name, smp_kind_words(here));
-        node->by = argument.value.node;
-        if (node->by >= 0)
-            b->infos[node->by].used = true;
+        node->second = argument.value.node;
+        if (node->second >= 0)
+            b->infos[node->second].used = true;
     }
     if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_STRING && bound == SMP_BOUND_DONE) {
-        if (node->by != SMP_NODE_NONE)
+        if (node->second != SMP_NODE_NONE)
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
-        else if (!bind_operand_file(b, scope, &argument.value, &node->by))
+        else if (!bind_operand_file(b, scope, &argument.value, &node->second))
             return false;
     }
     if (row->type == SMP_T_STRING && !strcmp(row->name, "name") && argument.field.string) {
@@ -335,7 +335,7 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
 bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param *param, smp_argument *argument,
                       smp_error *err)
 {
-    /* A default is written as in a pipe file and goes the same way; only its mistakes are the program's own. */
+    /* Parses a default, which is written as in a pipe file. Its mistakes are the program's own. */
     smp_diags diags = {0};
     smp_owned owned = {.arena = *arena};
     smp_builder b = {.owned = &owned, .diags = &diags};
@@ -348,7 +348,7 @@ bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param 
         smp_resolve(&b, NULL, &parsed, &argument->value))
         bound = smp_value_bind(&check, param, &argument->value, &argument->field);
     argument->later = bound == SMP_BOUND_LATER;
-    argument->value.span = (smp_span){.source = -1}; /* it stands in no text of the user's */
+    argument->value.span = (smp_span){.source = -1}; /* it is in no text of the user's */
     *arena = owned.arena;
     smp_code code = SMP_OK;
     if (diags.out_of_memory || b.out_of_memory || arena->failed)
@@ -360,7 +360,7 @@ bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param 
     return code == SMP_OK;
 }
 
-/* strayed: something given belongs to no parameter, so what is missing may be a consequence. */
+/* strayed: an argument fits no parameter, so a missing one may be a consequence. */
 static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage, bool strayed,
                           smp_node *node)
 {
@@ -395,8 +395,8 @@ static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, co
     return true;
 }
 
-/* The statement as written, comments and continued lines folded to one blank, parameters' short values in their places:
- * a report tells what was done. */
+/* The statement as written, for reports. Comments and continued lines become one blank, and short values replace
+ * $parameters. */
 static char *make_label(smp_builder *b, const smp_scope *scope, smp_span span)
 {
     enum { VALUE_MOST = 32 };
@@ -472,7 +472,7 @@ static size_t error_count(const smp_diags *diags)
     return errors;
 }
 
-/* What is wrong with the parameters together; those that depend on the input's shape are checked with it. */
+/* Checks the parameters together. Checks that need the input's shape come with the plan. */
 static bool check_together(smp_builder *b, const smp_ast_statement *statement, const smp_node *node)
 {
     const smp_stage *stage = node->stage;
@@ -505,7 +505,7 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     }
     if (!stage && !unknown_stage(b, statement))
         return false;
-    smp_node node = {.stage = stage, .input = scope->current, .by = SMP_NODE_NONE, .light = scope->light};
+    smp_node node = {.stage = stage, .input = scope->current, .second = SMP_NODE_NONE, .light = scope->light};
     node.span = statement->name_span;
     node.label = make_label(b, scope, statement->span);
     size_t rows = stage ? param_count(stage) : 0;
@@ -520,7 +520,7 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
         const smp_param *row = stage ? row_for(b, stage, &node, arg, &so_far) : NULL;
         so_far.before = arg;
         strayed |= !row;
-        /* Without a row the value is looked up all the same: its names are in use, or wrong. */
+        /* Even without a parameter the value is looked up: its names are in use, or wrong. */
         if (!bind_argument(b, scope, stage, &node, row, arg))
             return false;
     }

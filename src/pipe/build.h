@@ -1,5 +1,5 @@
-/* The builder: turns statements into a program's nodes. What a text's scope holds, and what the parts of the builder
- * (scope.c, declare.c, bind.c, include.c, statement.c) ask of each other. */
+/* The builder: turns statements into a program's nodes. Defines the scope of a text, and what the builder's files
+ * (scope.c, declare.c, bind.c, include.c, statement.c) call of each other. */
 #ifndef SMP_PIPE_BUILD_H
 #define SMP_PIPE_BUILD_H
 
@@ -13,24 +13,24 @@
 #include "pipe/text.h"
 #include "pipe/value.h"
 
-/* A value for a node's parameter: either done, or to be made for each shape. */
+/* The value of a node's parameter: known, or computed for each shape. */
 struct smp_argument {
     const smp_param *param;
     smp_value value;
     bool later;      /* depends on the shape */
-    smp_field field; /* when not */
+    smp_field field; /* when not later */
 };
 
-/* A matrix that was made for a shape, kept as long as the program. */
+/* A matrix computed for a shape; lives as long as the program. */
 typedef struct smp_kept {
     struct smp_kept *next;
     smp_matrix matrix;
 } smp_kept;
 
-/* What smp_program.owned points to. */
+/* The target of smp_program.owned. */
 typedef struct smp_owned {
     smp_arena arena;
-    _Atomic(smp_kept *) kept; /* only ever added to, so that threads may share a program */
+    _Atomic(smp_kept *) kept; /* a list that only grows, so that threads may share a program */
 } smp_owned;
 
 typedef struct smp_scope_param {
@@ -47,23 +47,23 @@ typedef struct smp_scope_tap {
     bool used;
 } smp_scope_tap;
 
-/* A value from outside for a parameter: --set name=value, or an include's name=value. */
+/* A parameter's value from outside: --set name=value, or an include's name=value. */
 typedef struct smp_given {
     const char *name;
     smp_span span;   /* of the name */
-    bool raw;        /* from --set: the rest of the source's text is the value */
-    size_t at;       /* where it begins */
+    bool raw;        /* from --set: the value is the rest of the source's text, */
+    size_t at;       /* which begins here */
     smp_value value; /* of an include */
     bool used;
 } smp_given;
 
-/* One text being bound; an include has its own. */
+/* One text being bound. An include has its own. */
 typedef struct smp_scope {
     const struct smp_scope *outer;
     int source;
     const smp_ast *ast;
     size_t next; /* statements from here on are not bound yet */
-    int input;   /* what @input is here */
+    int input;   /* the node that @input means here */
     int current; /* the node that the next stage reads */
     smp_light light;
     smp_scope_param *params;
@@ -75,13 +75,13 @@ typedef struct smp_scope {
 } smp_scope;
 
 typedef struct smp_node_info {
-    smp_kind kind; /* of the output, as far as known */
+    smp_kind kind; /* of the output, as far as it is known */
     bool used, tapped;
 } smp_node_info;
 
 typedef struct smp_file {
     int source;
-    char *path; /* as joined from the including file's folder and the path written there */
+    char *path; /* the including file's folder joined with the path as written */
     smp_ast ast;
 } smp_file;
 
@@ -97,21 +97,21 @@ typedef struct smp_builder {
     size_t file_count, file_capacity;
     size_t includes, text_bytes;
     int depth;
-    smp_kind input_kind; /* of the pipeline's input: declared, or what the first stages work on */
-    bool full;           /* a limit was reached and reported: nothing more is added */
+    smp_kind input_kind; /* the kind of the pipeline's input: declared, or that of the first stages */
+    bool full;           /* a limit was reached and reported: no more nodes */
     bool out_of_memory;
 } smp_builder;
 
-/* scope.c. Each returns false only when memory ran out. */
+/* scope.c. Each function returns false only when out of memory. */
 bool smp_resolve(smp_builder *b, smp_scope *scope, const smp_ast_value *from, smp_value *to);
 bool smp_define_tap(smp_builder *b, smp_scope *scope, const char *name, smp_span span);
 bool smp_find_tap(smp_builder *b, smp_scope *scope, const char *name, smp_span span, int *node);
-/* The value of the parameter whose name `text` (size bytes) begins with, and that name's length; null: none. */
+/* The value of the parameter whose name `text` (size bytes) begins with, and the length of that name; null: none. */
 const smp_value *smp_scope_value(const smp_scope *scope, const char *text, size_t size, size_t *length);
-/* What is known of a node's output, or of the input; and noting it where nothing was known. */
+/* The kind of a node's output, or of the input, as far as it is known; and setting an unknown one. */
 smp_kind smp_kind_of(const smp_builder *b, int node);
 void smp_kind_note(smp_builder *b, int node, smp_kind kind);
-void smp_scope_finish(smp_builder *b, smp_scope *scope); /* warns of what is unused, frees */
+void smp_scope_finish(smp_builder *b, smp_scope *scope); /* warns about unused names, frees */
 
 /* declare.c */
 bool smp_declare(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement);
@@ -123,14 +123,14 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
 bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param *param, smp_argument *argument,
                       smp_error *err);
 
-/* numbers.c: a string for a matrix is a text file of numbers, a row a line: *value becomes the list, or bad after a
- * mistake that was reported. False when memory ran out. */
+/* numbers.c: a string for a matrix names a text file of numbers, a row a line. *value becomes the list, or bad after a
+ * reported mistake. False: out of memory. */
 bool smp_load_numbers(smp_builder *b, const smp_scope *scope, smp_value *value);
 
 /* include.c */
 bool smp_include(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement);
 
-/* The path seen from where the including file's path is seen from; null: out of memory. */
+/* The path relative to where the including file's path is relative to; null: out of memory. */
 char *smp_join_path(smp_arena *arena, const char *including, const char *path);
 
 /* statement.c: all statements of scope->ast. */

@@ -1,4 +1,4 @@
-/* Looks stages up. See catalog.h. */
+/* Finds stages by name. See catalog.h. */
 #include "pipe/catalog.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The stages that the language knows. Only tests point it elsewhere: at a table of descriptors of their own. */
+/* The stages that the language knows. Only tests replace them, by a table of their own descriptors. */
 #ifndef SMP_PIPE_CATALOG_H
 #define SMP_PIPE_CATALOG_H
 
@@ -9,7 +9,7 @@ typedef struct smp_catalog {
     const smp_stage *(*at)(size_t index);
 } smp_catalog;
 
-/* Null: smp_stage_count and smp_stage_at. */
+/* Null: the program's stages (smp_stage_count and smp_stage_at). */
 extern const smp_catalog *smp_pipe_catalog;
 
 size_t smp_catalog_count(void);

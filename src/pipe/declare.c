@@ -1,4 +1,4 @@
-/* `param` statements, and the values that --set and include give for them. */
+/* `param` statements, and the values that --set and include give them. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "pipe/build.h"
 #include "pipe/lex.h"
 
-/* What a declaration says beside its value. */
+/* What a declaration says besides its value. */
 typedef struct attributes {
     smp_value min, max;
     const char *help;
@@ -84,7 +84,7 @@ static bool same_unit(smp_builder *b, const char *name, smp_unit unit, const smp
     return false;
 }
 
-/* The unit of a declaration: of its value or, when that is bare, of its bounds. */
+/* The unit of a declaration: of its value or, when the value has none, of its bounds. */
 static smp_unit declared_unit(const smp_value *value, const attributes *a)
 {
     if (is_number(value) && unit_of(value) != SMP_UNIT_NONE)
@@ -107,7 +107,7 @@ static void check_bounds(smp_builder *b, const smp_bounds *bounds, smp_value *va
     }
 }
 
-/* The value that --set or an include gives, in place of the declared one. */
+/* The value from --set or an include, which replaces the declared one. */
 static bool take_given(smp_builder *b, smp_given *given, smp_value *value)
 {
     smp_value_kind declared = value->kind;
@@ -116,7 +116,7 @@ static bool take_given(smp_builder *b, smp_given *given, smp_value *value)
     smp_value fresh = given->value;
     const smp_diag_source *source = &b->diags->sources[given->span.source];
     if (given->raw && declared == SMP_VALUE_STRING && source->text[given->at] != '"') {
-        /* A shell has taken the quotes away. */
+        /* The shell has removed the quotes. */
         size_t length = source->length - given->at;
         fresh =
             (smp_value){.kind = SMP_VALUE_STRING, .span = {given->span.source, given->at, length}, .length = length};
@@ -160,7 +160,7 @@ static bool publish(smp_builder *b, const smp_scope_param *param, const char *he
     return item.name && item.text && (item.help || !help);
 }
 
-/* Checks the value (the default, then the one given) against the bounds. */
+/* Checks the default and the given value against the bounds. */
 static bool settle(smp_builder *b, smp_scope *scope, smp_scope_param *param, const attributes *a)
 {
     smp_value *value = &param->value;
@@ -188,7 +188,7 @@ static bool settle(smp_builder *b, smp_scope *scope, smp_scope_param *param, con
         smp_given *given = &scope->givens[i];
         if (strcmp(given->name, param->name))
             continue;
-        bool numeric = is_number(value) && unit != SMP_UNIT_NONE; /* a bare default says no dimension */
+        bool numeric = is_number(value) && unit != SMP_UNIT_NONE; /* a default without a unit has no dimension */
         if (!take_given(b, given, value))
             return false;
         if (numeric && is_number(value) && !same_unit(b, param->name, unit, value))
@@ -196,7 +196,7 @@ static bool settle(smp_builder *b, smp_scope *scope, smp_scope_param *param, con
         if (bounds)
             check_bounds(b, bounds, value);
     }
-    /* A bare number with bounds in px is a length. */
+    /* A number without a unit, with bounds in px, is a length. */
     if (value->kind == SMP_VALUE_NUMBER && value->number.unit == SMP_UNIT_NONE)
         value->number.unit = unit;
     return !b->owned->arena.failed;
@@ -205,7 +205,7 @@ static bool settle(smp_builder *b, smp_scope *scope, smp_scope_param *param, con
 bool smp_declare(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement)
 {
     if (!statement->arg_count)
-        return true; /* was reported */
+        return true; /* it was reported */
     const smp_ast_arg *head = &statement->args[0];
     char shown[SMP_SHOWN];
     smp_shown(shown, head->name, head->name_length);

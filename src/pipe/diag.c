@@ -1,4 +1,4 @@
-/* Collects diagnostics: sources, messages, places. Printing them is diag_text.c's and diag_json.c's work. */
+/* Collects diagnostics: sources, messages, places. diag_text.c and diag_json.c print them. */
 #include "pipe/diag.h"
 
 #include <stdarg.h>
@@ -128,7 +128,7 @@ static bool before(const smp_diag *a, const smp_diag *b)
 
 void smp_diags_sort(smp_diags *diags, size_t first)
 {
-    /* Insertion, because equal places keep their order; there are at most 40. */
+    /* Insertion sort: it keeps the order of equal places, and there are at most 40. */
     for (size_t i = first + 1; i < diags->count; i++) {
         smp_diag item = diags->items[i];
         size_t at = i;
@@ -151,7 +151,7 @@ void smp_diags_locate(const smp_diags *diags, smp_span span, int *line, int *col
             at = i + 1;
         }
     if (!at && start >= 3 && !memcmp(source->text, "\xEF\xBB\xBF", 3))
-        at = 3; /* a byte order mark is no character of the line */
+        at = 3; /* a byte order mark is not a character of the line */
     while (at < start) {
         uint32_t code;
         at += smp_utf8_decode(source->text + at, source->length - at, &code);

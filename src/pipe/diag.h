@@ -1,5 +1,5 @@
-/* Diagnostics in the style of good compilers: every mistake in one pass, each with its place, a caret, what to write
- * instead. Collected here, printed by the caller, so that parsing stays free of I/O. */
+/* Diagnostics in the style of good compilers: all mistakes in one pass, each with its place, a caret and the
+ * correction. Collected here and printed by the caller, so that parsing does no I/O. */
 #ifndef SMP_PIPE_DIAG_H
 #define SMP_PIPE_DIAG_H
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* A place in a source text: byte offsets into the text that `source` (an index into smp_diags.sources) names. */
+/* A place in a source text: byte offsets into the text of `source` (an index into smp_diags.sources). */
 typedef struct smp_span {
     int source;
     size_t start, length;
@@ -28,7 +28,7 @@ typedef struct smp_diag_source {
     char *name; /* file name as the user gave it, or "-e" */
     char *text; /* UTF-8, null-terminated */
     size_t length;
-    bool included; /* by the statement at `from` */
+    bool included; /* `from` is the statement that included it */
     smp_span from;
 } smp_diag_source;
 
@@ -39,8 +39,8 @@ typedef struct smp_diags {
     size_t source_count, source_capacity;
     smp_diag *items;
     size_t count, capacity;
-    int errors, warnings;               /* counted, also those past the maximum */
-    int stored_errors, stored_warnings; /* of them in items */
+    int errors, warnings;               /* all of them, also those past the maximum */
+    int stored_errors, stored_warnings; /* of items */
     bool out_of_memory;
     const char *const
         *pipelines; /* names of pipelines that are installed, for suggestions; the caller's; may be null */
@@ -49,27 +49,27 @@ typedef struct smp_diags {
 
 void smp_diags_free(smp_diags *diags);
 
-/* Copies name and text; the index, or -1 when memory is exhausted. */
+/* Copies name and text. Returns the index, or -1: out of memory. */
 int smp_diags_add_source(smp_diags *diags, const char *name, const char *text, size_t length);
 
-/* Adds one; the returned pointer (null past the maximum, or when the same was said of the same place already) takes
- * smp_diag_fix and smp_diag_note, which accept null. It holds until the next call. */
+/* Adds a diagnostic. Returns it for smp_diag_fix and smp_diag_note, which accept null; valid until the next call. Null:
+ * past the maximum, or the same message for the same place exists. */
 smp_diag *smp_diags_add(smp_diags *diags, smp_severity severity, smp_span span, const char *format, ...)
     SMP_PRINTF(4, 5);
 void smp_diag_fix(smp_diags *diags, smp_diag *diag, const char *format, ...) SMP_PRINTF(3, 4);
 void smp_diag_note(smp_diags *diags, smp_diag *diag, const char *format, ...) SMP_PRINTF(3, 4);
 
-/* Puts those from the index `first` on into the order of their places (included files after the including one). */
+/* Sorts the diagnostics from index `first` on by their places; included files come after the including one. */
 void smp_diags_sort(smp_diags *diags, size_t first);
 
 /* 1-based line and column (in characters) of a span's start. */
 void smp_diags_locate(const smp_diags *diags, smp_span span, int *line, int *column);
 
-/* All of them as text (with ANSI colour if asked) or as JSON lines for editors; from smp_alloc, null without memory. */
+/* All of them as text (with ANSI colour if asked) or as JSON lines for editors. From smp_alloc; null: out of memory. */
 char *smp_diags_text(const smp_diags *diags, bool color);
 char *smp_diags_json(const smp_diags *diags);
 
-/* The word nearest to `word` (length bytes) by edit distance, close enough to be a typing mistake, or null. */
+/* The word nearest to `word` (length bytes) by edit distance; null: none is close enough for a typing mistake. */
 const char *smp_nearest(const char *word, size_t length, const char *const *words, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* Diagnostics as text: the place, the message, the line with a caret under the same cell, what to write instead. What a
- * stranger's file says is shown so that a terminal cannot be steered by it. */
+/* Diagnostics as text: the place, the message, the line with a caret below the cell, the correction. Text from files is
+ * shown so that it cannot send control characters to the terminal. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 enum {
     WINDOW = 150,     /* cells of a source line that are shown */
     WINDOW_LEFT = 60, /* cells kept left of the caret when a line is longer */
-    NUMBER_WIDTH = 4  /* of the line number in the margin */
+    NUMBER_WIDTH = 4  /* cells of the line number in the margin */
 };
 
 typedef struct colors {
@@ -21,7 +21,7 @@ static const colors plain = {"", "", "", "", ""};
 static const colors ansi = {"\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;32m", "\033[0m"};
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 
-/* Puts bytes, what a terminal must not see replaced. */
+/* Writes bytes; replaces what a terminal must not see. */
 static void put_printable(smp_text *text, const char *bytes, size_t length)
 {
     for (size_t at = 0; at < length;) {
@@ -40,7 +40,7 @@ static void put_string(smp_text *text, const char *string)
     put_printable(text, string, strlen(string));
 }
 
-/* The line that holds byte `start`: [*from, *to), without its end. */
+/* Finds the line that holds byte `start`: [*from, *to), without its line end. */
 static void find_line(const smp_diag_source *source, size_t start, size_t *from, size_t *to)
 {
     size_t begin = start, end = start;
@@ -67,7 +67,7 @@ static size_t cells(const char *bytes, size_t length)
     return total;
 }
 
-/* Where to cut a long line: the byte after skipping `count` cells from `from`. */
+/* Where to cut a long line: the byte after `count` cells from `from`. */
 static size_t skip_cells(const char *text, size_t from, size_t to, size_t count)
 {
     size_t done = 0;
@@ -112,7 +112,7 @@ static void put_snippet(smp_text *text, const smp_diag_source *source, const smp
     for (size_t at = from; at < start;) {
         uint32_t code;
         size_t n = smp_utf8_decode(source->text + at, start - at, &code);
-        /* A tab repeats itself, so that the terminal's tab stops do the counting. */
+        /* A tab is repeated as a tab, so that the terminal applies its tab stops. */
         if (code == '\t')
             smp_text_put(text, "\t", 1);
         else

@@ -19,7 +19,7 @@ static smp_eval variable(smp_op_code code, const smp_shape *shape, double *value
 
 smp_eval smp_expr_evaluate(const smp_expr *expr, const smp_shape *shape, double *value, const smp_bounds **outside)
 {
-    double stack[SMP_MAX_STACK]; /* the compiler keeps expressions within it */
+    double stack[SMP_MAX_STACK]; /* the compiler keeps expressions below it */
     int top = -1;
     *value = 0;
     *outside = NULL;

@@ -23,10 +23,10 @@ typedef struct compiler {
     void *context;
     smp_op *ops;
     size_t count, capacity;
-    int stack; /* values held back so far */
+    int stack; /* values on the stack so far */
     int depth;
     bool constant;
-    bool failed; /* reported, or out of memory */
+    bool failed; /* after a reported mistake, or out of memory */
 } compiler;
 
 typedef struct word {
@@ -100,7 +100,7 @@ static smp_diag *wrong(compiler *c, smp_span span, const char *message)
     return smp_diags_add(c->diags, SMP_ERROR, span, "%s", message);
 }
 
-/* The unit of a sum, a difference, a minimum or a maximum: a plain number takes the other's unit. */
+/* The unit of a sum, a difference, a minimum or a maximum. A number without a unit takes the other's unit. */
 static smp_unit same_unit(compiler *c, smp_unit a, smp_unit b, smp_span at, const char *refusal)
 {
     if (a == b || b == SMP_UNIT_NONE)
@@ -168,7 +168,7 @@ static smp_unit number(compiler *c)
     if (end < c->length && c->text[end] == '%') {
         end++;
     } else {
-        /* Letters and digits up to the next operator: all of it must be a unit. */
+        /* Letters and digits up to the next operator must be one unit. */
         while (end < c->length && !strchr(" \t\r\n\\+-*/(),", c->text[end]))
             end++;
     }

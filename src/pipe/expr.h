@@ -1,5 +1,5 @@
-/* Arithmetic in braces. Compiled to a short postfix program with its unit worked out, so that `px` plus `Hz` is found
- * before any picture is opened and evaluation needs no recursion. */
+/* Arithmetic in braces, compiled to a short postfix program with a known unit. So `px` plus `Hz` is an error before any
+ * picture is opened, and evaluation needs no recursion. */
 #ifndef SMP_PIPE_EXPR_H
 #define SMP_PIPE_EXPR_H
 
@@ -22,7 +22,7 @@ typedef enum smp_op_code {
     SMP_OP_MIN,
     SMP_OP_MAX,
     SMP_OP_ROUND,
-    SMP_OP_WITHIN /* the top must lie in bounds: a parameter's min and max */
+    SMP_OP_WITHIN /* the top of the stack must lie within a parameter's min and max */
 } smp_op_code;
 
 typedef struct smp_bounds {
@@ -44,11 +44,10 @@ typedef struct smp_expr {
     bool constant; /* needs no shape */
 } smp_expr;
 
-/* The value of $name, or null after having reported that there is none. */
+/* The value of $name; null after reporting that there is none. */
 typedef const smp_value *smp_expr_lookup(void *context, const char *name, size_t length, smp_span span);
 
-/* Compiles the text between the braces of `brace`. Null after a mistake (reported) or without memory (arena->failed).
- */
+/* Compiles the text between the braces of `brace`. Null after a reported mistake or without memory (arena->failed). */
 const smp_expr *smp_expr_compile(smp_arena *arena, smp_diags *diags, const smp_ast_value *brace,
                                  smp_expr_lookup *lookup, void *context);
 
@@ -58,15 +57,15 @@ typedef enum smp_eval {
     SMP_EVAL_ZERO,     /* division by zero */
     SMP_EVAL_INFINITE, /* too large */
     SMP_EVAL_RATE,     /* a picture has no rate */
-    SMP_EVAL_BOUNDS    /* a parameter is outside its bounds: *outside, *value */
+    SMP_EVAL_BOUNDS    /* a parameter is outside its bounds: see *outside, *value */
 } smp_eval;
 
 smp_eval smp_expr_evaluate(const smp_expr *expr, const smp_shape *shape, double *value, const smp_bounds **outside);
 
-/* Reports what an evaluation (not DONE, not SHAPE) found wrong. */
+/* Reports the failure of an evaluation (neither DONE nor SHAPE). */
 void smp_expr_report(smp_diags *diags, smp_span span, smp_eval what, double value, const smp_bounds *outside);
 
-/* expr followed by a check of its bounds; null without memory. */
+/* expr followed by a check of its bounds; null: out of memory. */
 const smp_expr *smp_expr_within(smp_arena *arena, const smp_expr *expr, const smp_bounds *bounds);
 
 #endif

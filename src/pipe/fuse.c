@@ -1,4 +1,4 @@
-/* Joining steps: see fuse.h. */
+/* Drops and joins the steps of a plan: see fuse.h. */
 #include "pipe/fuse.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved)
         }
         smp_step step = plan->steps[i];
         step.input = step.input >= 0 ? moved[step.input] : step.input;
-        step.by = step.by >= 0 ? moved[step.by] : step.by;
+        step.second = step.second >= 0 ? moved[step.second] : step.second;
         step.reduced_by = step.reduced_by >= 0 ? moved[step.reduced_by] : step.reduced_by;
         plan->steps[kept++] = step;
     }
@@ -40,34 +40,34 @@ void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved)
 
 /* ---------------------------------------------------------------------------------------------- joining */
 
-/* How many steps and sinks read each step's picture. */
+/* Counts the steps and sinks that read each step's picture. */
 static void count_uses(const smp_plan *plan, int *uses)
 {
     memset(uses, 0, plan->step_count * sizeof *uses);
     for (size_t i = 0; i < plan->step_count; i++) {
         if (plan->steps[i].input >= 0)
             uses[plan->steps[i].input]++;
-        if (plan->steps[i].by >= 0)
-            uses[plan->steps[i].by]++;
+        if (plan->steps[i].second >= 0)
+            uses[plan->steps[i].second]++;
     }
     for (size_t i = 0; i < plan->sink_count; i++)
         uses[plan->sinks[i].step]++;
 }
 
-/* The program of a step, joined already or not; its length is 0 where it has none. */
-static smp_op_chain program_of(const smp_step *step)
+/* The operations of a step, joined already or not; none where a sample's result depends on more than that sample. */
+static smp_op_chain chain_of(const smp_step *step)
 {
-    smp_op_chain map = {.count = 0};
-    bool one = step->job == SMP_JOB_STAGE && step->by < 0 && step->reduced_by < 0 &&
+    smp_op_chain chain = {.count = 0};
+    bool one = step->job == SMP_JOB_STAGE && step->second < 0 && step->reduced_by < 0 &&
                step->in.channels == step->out.channels && step->in.alpha == step->out.alpha;
     if (step->part_count)
-        memcpy(&map, step->work.kernel, sizeof map);
-    else if (one && step->work.op.kind != SMP_SAMPLE_OP_NONE)
-        map.op[map.count++] = step->work.op;
-    return map;
+        memcpy(&chain, step->work.kernel, sizeof chain);
+    else if (one && step->work.op.kind)
+        chain.op[chain.count++] = step->work.op;
+    return chain;
 }
 
-/* The steps that `step` stands for go to the end of `to`, which has room: itself, or its parts. */
+/* Moves what `step` stands for (itself, or its parts) to the end of `to`, which has room. */
 static void move_parts(smp_step *to, smp_step *step)
 {
     if (!step->part_count) {
@@ -82,13 +82,13 @@ static void move_parts(smp_step *to, smp_step *step)
     step->part_count = 0;
 }
 
-/* Kernels go from X to X, from X to f32 and from f32 to X. */
+/* The kernels convert X to X, X to f32 and f32 to X. */
 static bool has_kernel(smp_format from, smp_format to)
 {
     return from == to || from == SMP_F32 || to == SMP_F32;
 }
 
-/* "levels white=50% + threshold": the parts' labels, or, where they are too long together, their stages. */
+/* "levels white=50% + threshold": the labels of the parts, or only their stages when the labels are too long. */
 static void join_labels(smp_step *step)
 {
     size_t size = sizeof step->label, used = size;
@@ -102,7 +102,7 @@ static void join_labels(smp_step *step)
     }
 }
 
-/* Makes `second` what both do, by `stage` with that plan; `first`, its input, stays behind, empty. */
+/* Makes `second` do the work of both, as `stage` with that plan. `first`, its input, is left empty. */
 static smp_code join(smp_step *first, smp_step *second, const smp_stage *stage, const smp_node_plan *work,
                      smp_error *err)
 {
@@ -128,7 +128,7 @@ static smp_code join(smp_step *first, smp_step *second, const smp_stage *stage, 
     return SMP_OK;
 }
 
-/* Step `index` joins its input, where both make each sample from that sample alone. */
+/* Joins step `index` with its input, if both compute each sample from that sample alone. */
 static smp_code join_samples(smp_plan *plan, const smp_stage *stage, const int *uses, int index, bool *keep,
                              smp_error *err)
 {
@@ -136,20 +136,20 @@ static smp_code join_samples(smp_plan *plan, const smp_stage *stage, const int *
     if (!stage || input < 0 || uses[input] != 1)
         return SMP_OK;
     smp_step *first = &plan->steps[input], *second = &plan->steps[index];
-    smp_op_chain map = program_of(first), more = program_of(second);
-    if (!map.count || !more.count || map.count + more.count > SMP_SAMPLE_OP_MOST ||
+    smp_op_chain chain = chain_of(first), more = chain_of(second);
+    if (!chain.count || !more.count || chain.count + more.count > SMP_SAMPLE_OP_MOST ||
         !has_kernel(plan->steps[first->input].storage, second->storage))
         return SMP_OK;
     for (int k = 0; k < more.count; k++)
-        map.op[map.count++] = more.op[k];
-    smp_op_chain_shorten(&map);
+        chain.op[chain.count++] = more.op[k];
+    smp_op_chain_shorten(&chain);
     smp_node_plan work = {.out = second->out,
                           .access = SMP_POINT,
                           .exactness = second->work.exactness,
                           .clips = second->work.clips,
-                          .kernel_size = sizeof map,
+                          .kernel_size = sizeof chain,
                           .ops = first->work.ops + second->work.ops};
-    memcpy(work.kernel, &map, sizeof map);
+    memcpy(work.kernel, &chain, sizeof chain);
     smp_code code = join(first, second, stage, &work, err);
     keep[input] = code != SMP_OK;
     return code;

@@ -1,4 +1,4 @@
-/* What the planner does to a plan's steps once they stand: leaving some out, joining others. Internal to pipe/. */
+/* What the planner does to the finished steps of a plan: drops some and joins others. Internal to src/pipe. */
 #ifndef SMP_PIPE_FUSE_H
 #define SMP_PIPE_FUSE_H
 
@@ -7,12 +7,13 @@
 /* Frees what a step owns. */
 void smp_step_free(smp_step *step);
 
-/* Leaves out steps that are not to be kept, in order, and renumbers what refers to the others. moved: an int a step. */
+/* Drops the steps that are not to be kept and renumbers the references to the others. moved: scratch, an int for each
+ * step. */
 void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved);
 
-/* Joins runs of steps that make each sample from that sample alone (smp_node_plan.map) into one step each, which gives
- * the bytes, and the count of clipped samples, that they give one by one: between them values are f32, or integers
- * that f32 holds. Storage and clipping of the steps must be known. */
+/* Joins runs of steps that compute each sample from that sample alone (smp_node_plan.op) into one step each. It gives
+ * the same bytes and the same count of clipped samples: the values between the steps are f32, or integers that f32
+ * holds exactly. The storage and clipping of the steps must be known. */
 smp_code smp_plan_fuse(smp_plan *plan, smp_error *err);
 
 #endif

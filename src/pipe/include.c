@@ -1,5 +1,5 @@
-/* `include "file.pipe" name=value`: a text of its own scope in place of a stage. Its @input is what flows in, its last
- * picture what flows out. */
+/* `include "file.pipe" name=value`: a text with its own scope in the place of a stage. Its @input is the picture that
+ * flows in, its last picture flows out. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -18,7 +18,7 @@ char *smp_join_path(smp_arena *arena, const char *including, const char *path)
     return joined;
 }
 
-/* Takes "." and "x/.." out of a path, as far as its text tells, so that two spellings of one file compare equal. */
+/* Removes "." and "x/.." from a path, by its text alone, so that two spellings of one file compare equal. */
 static char *clean(smp_arena *arena, const char *path)
 {
     size_t length = strlen(path), n = 0;
@@ -51,7 +51,7 @@ static char *clean(smp_arena *arena, const char *path)
     return out;
 }
 
-/* True when the file is being bound already. */
+/* Whether the file is being bound already. */
 static bool is_cycle(smp_builder *b, const smp_scope *scope, const char *path, bool *failed)
 {
     smp_arena scratch = {0};
@@ -70,7 +70,7 @@ static bool is_cycle(smp_builder *b, const smp_scope *scope, const char *path, b
     return cycle;
 }
 
-/* Loads and parses a file once, however often it is included. *file is null after a mistake that was reported. */
+/* Loads and parses a file once, however often it is included. *file is null after a reported mistake. */
 static bool load(smp_builder *b, const smp_scope *scope, const smp_ast_value *where, char *path, smp_file **file)
 {
     char shown[SMP_SHOWN];
@@ -122,7 +122,7 @@ static bool load(smp_builder *b, const smp_scope *scope, const smp_ast_value *wh
     return true;
 }
 
-/* name=value of the include statement. */
+/* The name=value arguments of an include statement. */
 static bool give(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement, smp_scope *inner)
 {
     for (size_t i = 1; i < statement->arg_count; i++) {

@@ -1,11 +1,11 @@
-/* Parameter structs for an input of a given shape, made from a node's arguments or from defaults alone. */
+/* Parameter structs for an input of a given shape, from a node's arguments or from defaults alone. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "pipe/build.h"
 
-/* Keeps a matrix made for a shape as long as the program lives; one that is kept already serves again, so that a batch
- * of equal pictures adds nothing. Threads may do this at once: the list only grows. */
+/* Keeps a matrix computed for a shape for as long as the program lives. An equal one is reused, so that a batch of
+ * equal pictures adds nothing. Threads may call this at once: the list only grows. */
 static bool keep_matrix(smp_owned *owned, smp_matrix *matrix)
 {
     size_t bytes = (size_t)matrix->rows * (size_t)matrix->cols * sizeof(double);
@@ -62,7 +62,7 @@ smp_code smp_node_params(const smp_program *program, const smp_node *node, const
         if (argument->later) {
             smp_value value = argument->value;
             if (value.span.source < 0)
-                value.span = node->span; /* a default: the stage's name stands for it */
+                value.span = node->span; /* a default has no place: use the stage's name */
             if (smp_value_bind(&check, argument->param, &value, &field) != SMP_BOUND_DONE)
                 wrong = true;
             else if (argument->param->type == SMP_T_MATRIX && !keep_matrix(owned, &field.matrix))

@@ -49,7 +49,7 @@ bool smp_lex_acceptable(const char *text, size_t length, int source, smp_diags *
     return true;
 }
 
-/* The length of the end of a line at `at`: 0 when there is none; 1 LF, 2 CR LF. */
+/* The length of a line end at `at`: 0: none; 1: LF; 2: CR LF. */
 static size_t line_end(const smp_lexer *lexer, size_t at)
 {
     if (at < lexer->length && lexer->text[at] == '\n')
@@ -62,7 +62,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* A backslash, blanks and the end of the line: the bytes it takes, or 0. At the text's end it continues nothing. */
+/* A continued line (backslash, blanks, line end): the bytes it takes, or 0. At the end of the text a backslash
+ * continues nothing. */
 static size_t continuation(const smp_lexer *lexer, size_t at)
 {
     if (at >= lexer->length || lexer->text[at] != '\\')
@@ -98,7 +99,7 @@ static bool at_arrow(const smp_lexer *lexer, size_t at)
     return at + 1 < lexer->length && lexer->text[at] == '-' && lexer->text[at + 1] == '>';
 }
 
-/* Whether a word can go on with the character at `at`. */
+/* Whether the character at `at` may continue a word. */
 static bool in_word(const smp_lexer *lexer, size_t at)
 {
     unsigned char c = (unsigned char)lexer->text[at];
@@ -117,7 +118,7 @@ static smp_diag *report(const smp_lexer *lexer, smp_span span, const char *messa
     return lexer->quiet ? NULL : smp_diags_add(lexer->diags, SMP_ERROR, span, "%s", message);
 }
 
-/* To the closing character of a string or a brace, or to the end of the line. */
+/* Reads to the closing character of a string or a brace, or to the end of the line. */
 static smp_token enclosed(smp_lexer *lexer, smp_token token, char close)
 {
     const char *text = lexer->text;
@@ -173,7 +174,7 @@ static smp_token sigil(smp_lexer *lexer, smp_token token)
     return token;
 }
 
-/* A character that can begin nothing. */
+/* A character that begins no token. */
 static smp_token stray(smp_lexer *lexer, smp_token token)
 {
     uint32_t code;
@@ -209,7 +210,7 @@ smp_token smp_lex(smp_lexer *lexer)
     size_t n = line_end(lexer, lexer->at);
     if (n) {
         token.kind = SMP_TOKEN_LINE;
-        token.length = 0; /* what points at the end of a line points at no character */
+        token.length = 0; /* the end of a line has no character to point at */
         lexer->at += n;
         return token;
     }

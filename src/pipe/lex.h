@@ -1,4 +1,4 @@
-/* The lexer: text to tokens, one at a time. Comments, blanks and continued lines vanish here. */
+/* The lexer: turns text into tokens, one at a time, and drops comments, blanks and continued lines. */
 #ifndef SMP_PIPE_LEX_H
 #define SMP_PIPE_LEX_H
 
@@ -26,7 +26,7 @@ typedef enum smp_token_kind {
 typedef struct smp_token {
     smp_token_kind kind;
     size_t start, length; /* bytes of the text */
-    bool apart;           /* blanks, or the line's beginning, before it */
+    bool apart;           /* after blanks, or at the beginning of a line */
 } smp_token;
 
 typedef struct smp_lexer {
@@ -34,7 +34,7 @@ typedef struct smp_lexer {
     size_t length, at;
     int source;
     smp_diags *diags;
-    bool in_list; /* inside [ ]: ends of lines are blanks */
+    bool in_list; /* inside [ ]: line ends are blanks */
     bool quiet;   /* skipping after an error: report nothing */
 } smp_lexer;
 
@@ -43,11 +43,10 @@ smp_token smp_lex(smp_lexer *lexer);
 /* The span of a token. */
 smp_span smp_lex_span(const smp_lexer *lexer, smp_token token);
 
-/* True when the text is what a pipeline can be: UTF-8 without null bytes, at most 1 MiB. Otherwise one error is added.
- */
+/* Whether the text may be a pipeline: UTF-8 without null bytes, at most 1 MiB. Otherwise adds one error. */
 bool smp_lex_acceptable(const char *text, size_t length, int source, smp_diags *diags);
 
-/* A name of a tap or parameter: letters, digits and _, not beginning with a digit. */
+/* Whether this is a name of a tap or parameter: letters, digits and _, not beginning with a digit. */
 bool smp_is_name(const char *text, size_t length);
 
 #endif

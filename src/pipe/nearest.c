@@ -1,5 +1,5 @@
-/* Did you mean: the nearest word by edit distance, where an exchange of neighbours counts as one mistake (optimal
- * string alignment distance; Damerau 1964) and upper or lower case as none. */
+/* "Did you mean": the nearest word by edit distance. Swapped neighbours count as one edit (optimal string alignment
+ * distance; Damerau 1964), and case is ignored. */
 #include <string.h>
 
 #include "pipe/diag.h"
@@ -41,7 +41,7 @@ const char *smp_nearest(const char *word, size_t length, const char *const *word
 {
     if (!length || length > LONGEST)
         return NULL;
-    /* One mistake in three letters is typing; more is another word ("resize" is not "remix"). */
+    /* One edit in three letters is a typing mistake; more is another word ("resize" is not "remix"). */
     size_t allowed = length <= 3 ? 1 : length <= 8 ? 2 : 3;
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {

@@ -5,8 +5,8 @@
 #include "pipe/build.h"
 #include "pipe/lex.h"
 
-/* A row a line; values are parted by blanks, tabs, commas or semicolons; # begins a comment. `items` null: counts only.
- * Where a token is no number: false, and bad->start and bad->length tell which. */
+/* Parses a row a line; blanks, tabs, commas or semicolons separate values; # begins a comment. items null: only counts.
+ * False at a token that is no number: bad->start and bad->length are its place. */
 static bool read_numbers(const char *text, size_t length, smp_span span, smp_value *items, size_t *count, smp_span *bad)
 {
     int row = 0;

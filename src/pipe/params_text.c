@@ -1,4 +1,4 @@
-/* A parameter struct as text, in the language's own words: what explain and reports show. */
+/* A parameter struct as text in the pipe language: explain and reports show it. */
 #include <math.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ static void put_value(smp_text *text, const smp_param *param, const char *field)
     }
 }
 
-/* A field that holds nothing: a text or a matrix without default that was not given. */
+/* Whether a field is empty: a text or a matrix without a default that was not given. */
 static bool is_absent(const smp_param *param, const char *field)
 {
     const char *string;

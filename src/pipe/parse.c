@@ -1,5 +1,5 @@
-/* The parser: tokens to statements. It knows the grammar and no stage; after a mistake it goes on with the next line.
- */
+/* The parser: turns tokens into statements. It knows the grammar and no stage. After a mistake it continues with the
+ * next line. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@ typedef struct parser {
     smp_diags *diags;
     smp_lexer lexer;
     smp_token token;   /* the next one */
-    size_t end;        /* of the last token taken */
+    size_t end;        /* of the last token consumed */
     smp_ast_arg *args; /* of the statement being parsed */
     size_t arg_count, arg_capacity;
     smp_ast_value *items; /* of the list being parsed */
@@ -61,7 +61,7 @@ static const char *found(const parser *p, char buffer[SMP_SHOWN])
     return buffer;
 }
 
-/* Skips to the end of the statement without a word. An open list swallows lines only if it is closed somewhere. */
+/* Skips to the end of the statement without reporting. An open list swallows lines only if it is closed later. */
 static void skip_statement(parser *p)
 {
     p->lexer.quiet = true;
@@ -83,7 +83,7 @@ static void skip_statement(parser *p)
     p->lexer.quiet = false;
 }
 
-/* Takes away quotes and escapes. */
+/* Removes quotes and escapes. */
 static bool string_value(parser *p, smp_token token, smp_ast_value *value)
 {
     const char *from = text_of(p, token) + 1;
@@ -110,7 +110,7 @@ static bool string_value(parser *p, smp_token token, smp_ast_value *value)
     return true;
 }
 
-/* A value of one token. False without memory. */
+/* A value of one token. False: out of memory. */
 static bool simple_value(parser *p, smp_ast_value *value)
 {
     smp_token token = p->token;
@@ -160,7 +160,7 @@ static void never_closed(parser *p, smp_token open, size_t after)
     p->lexer.quiet = false;
 }
 
-/* Skips a list inside a list, which was reported; p->token is its '['. */
+/* Skips a list inside a list, which was reported. p->token is its '['. */
 static void skip_inner_list(parser *p)
 {
     size_t depth = 0;
@@ -180,14 +180,14 @@ static void too_many_elements(parser *p)
     p->lexer.quiet = false;
 }
 
-/* `NAME [` inside a list: a list that was left open has run into the next statement. */
+/* Whether `NAME [` follows inside a list: the list was left open and has run into the next statement. */
 static bool next_statement(const parser *p, smp_token token)
 {
     const smp_ast_value *last = p->item_count ? &p->items[p->item_count - 1] : NULL;
     return token.kind == SMP_TOKEN_OPEN && last && last->kind == SMP_AST_WORD && smp_is_name(last->text, last->length);
 }
 
-/* A list; p->token is its '['. False without memory. *value is SMP_AST_BAD after a mistake. */
+/* A list; p->token is its '['. False: out of memory. *value is SMP_AST_BAD after a mistake. */
 static bool list_value(parser *p, smp_ast_value *value)
 {
     smp_token open = p->token;
@@ -262,7 +262,7 @@ static bool add_arg(parser *p, smp_ast_arg arg)
     return true;
 }
 
-/* What follows the '=' at p->token. `spaced`: blanks round the sign are allowed (`param x = 1`). */
+/* Parses what follows the '=' at p->token. spaced: blanks around the sign are allowed (`param x = 1`). */
 static bool named_value(parser *p, smp_token name, bool spaced, smp_ast_statement *statement)
 {
     smp_ast_arg arg = {.name_span = span_of(p, name), .name_length = name.length};
@@ -321,7 +321,7 @@ static bool tap(parser *p, smp_ast_statement *statement)
     return true;
 }
 
-/* One argument, a value with or without a name. False without memory. */
+/* One argument: a value with or without a name. False: out of memory. */
 static bool argument(parser *p, smp_ast_statement *statement)
 {
     smp_token first = p->token;
@@ -360,7 +360,7 @@ static bool argument(parser *p, smp_ast_statement *statement)
     return add_arg(p, arg);
 }
 
-/* `param NAME = value`, as far as the value; p->token follows the keyword. */
+/* `param NAME = value`, up to the value; p->token follows the keyword. */
 static bool param_head(parser *p, smp_ast_statement *statement)
 {
     char shown[SMP_SHOWN + 2];
@@ -382,7 +382,7 @@ static bool param_head(parser *p, smp_ast_statement *statement)
     return true;
 }
 
-/* The first token of a statement is not a word. */
+/* Reports that the first token of a statement is not a word. */
 static void bad_beginning(parser *p)
 {
     char shown[SMP_SHOWN + 2];
@@ -422,7 +422,7 @@ static bool statement(parser *p, smp_ast_statement *out)
         if (!(p->token.kind == SMP_TOKEN_ARROW ? tap(p, out) : argument(p, out)))
             return false;
     if (!at_end(p)) {
-        /* Still note the name of the result, so that its uses are not reported as well. */
+        /* Still records the name of the result, so that its uses are not reported as well. */
         size_t at = p->end;
         skip_statement(p);
         for (const char *arrow = p->lexer.text + at; !out->tap && arrow + 3 < p->lexer.text + p->end; arrow++)

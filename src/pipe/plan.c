@@ -1,5 +1,5 @@
-/* The planner: from program and shapes to steps. See plan.h for what it decides. In order: steps for every node with
- * the conversions that it needs; sinks; what can be left out; storage; what can be joined (fuse.h); phases. */
+/* The planner: turns a program and shapes into steps. plan.h says what it decides. In order: steps for every node with
+ * the conversions it needs; sinks; dropping what is not needed; storage; joining (fuse.h); phases. */
 #include "pipe/plan.h"
 
 #include <stdarg.h>
@@ -14,8 +14,8 @@ typedef struct planner {
     const smp_plan_request *request;
     smp_diags *diags;
     smp_plan *plan;
-    int *step_of;      /* the step that holds a node's picture */
-    int *step_of_file; /* the step that holds a file's picture, or SMP_STEP_NONE */
+    int *step_of;      /* the step that computes a node's picture */
+    int *step_of_file; /* the step that reads a file, or SMP_STEP_NONE */
     int origin;        /* the step that `@input` means */
     int *converted;    /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
     size_t converted_capacity;
@@ -38,24 +38,25 @@ static smp_step *add_step(planner *p, int *index)
         p->converted[i] = SMP_STEP_NONE;
     *index = (int)plan->step_count++;
     smp_step *step = &plan->steps[*index];
-    *step = (smp_step){.input = SMP_STEP_NONE, .by = SMP_STEP_NONE, .reduced_by = SMP_STEP_NONE, .node = SMP_NODE_NONE};
+    *step =
+        (smp_step){.input = SMP_STEP_NONE, .second = SMP_STEP_NONE, .reduced_by = SMP_STEP_NONE, .node = SMP_NODE_NONE};
     return step;
 }
 
-/* Fills in what stage->plan() says for inputs `input` and `by`. The step takes over params. */
-static smp_code work_out(planner *p, int index, const smp_stage *stage, void *params, int input, int by)
+/* Fills in what stage->plan() says for the inputs `input` and `second`. The step takes over params. */
+static smp_code work_out(planner *p, int index, const smp_stage *stage, void *params, int input, int second)
 {
     smp_step *steps = p->plan->steps, *step = &steps[index];
     step->job = SMP_JOB_STAGE;
     step->stage = stage;
     step->params = params;
     step->input = input;
-    step->by = by;
+    step->second = second;
     step->in = steps[input].out;
     step->work.out = step->in;
     step->work.access = stage->access;
     if (stage->plan) {
-        smp_code code = stage->plan(params, &step->in, by >= 0 ? &steps[by].out : NULL, &step->work, p->err);
+        smp_code code = stage->plan(params, &step->in, second >= 0 ? &steps[second].out : NULL, &step->work, p->err);
         if (code)
             return code;
     }
@@ -70,7 +71,7 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     return SMP_OK;
 }
 
-/* Inserts the stage with a role after step `from`; its first parameter, when it has one, is `value`. */
+/* Inserts the stage of a role after step `from`. value: for its first parameter, if it has one. */
 static int insert(planner *p, smp_role role, int from, int64_t value)
 {
     const smp_stage *stage = smp_stage_with_role(role);
@@ -103,7 +104,7 @@ static int insert(planner *p, smp_role role, int from, int64_t value)
     return index;
 }
 
-/* The same, once: branches that need the same conversion of one step share it. */
+/* The same, but branches that need the same conversion of one step share it. */
 static int converted(planner *p, smp_role role, int from)
 {
     int known = p->converted[(size_t)from * SMP_ROLES + role];
@@ -115,7 +116,7 @@ static int converted(planner *p, smp_role role, int from)
     return index;
 }
 
-/* Step `from` in the wanted state of alpha and light. Light is converted on straight colour. */
+/* Step `from` converted to the wanted state of alpha and light. Light is converted on straight colour. */
 static int in_state(planner *p, int from, bool premultiplied, bool linear)
 {
     const smp_step *step = &p->plan->steps[from];
@@ -135,7 +136,7 @@ static int in_state(planner *p, int from, bool premultiplied, bool linear)
 
 /* ---------------------------------------------------------------------------------------------- nodes */
 
-/* A failure while planning a node is a diagnostic at the stage's name too. */
+/* Reports a failure to plan a node also as a diagnostic at the stage's name. */
 static smp_code blame(planner *p, const smp_node *node, smp_code code)
 {
     if (p->diags && code == SMP_E_PIPE && p->err) {
@@ -151,7 +152,7 @@ static int picture_of(const planner *p, int node)
     return node == SMP_NODE_NONE ? SMP_STEP_NONE : node == SMP_NODE_INPUT ? p->origin : p->step_of[node];
 }
 
-/* A file that the program names is one more source. Its faults are shown where it is named. */
+/* A file that the program names becomes another source. Its faults are reported at its name. */
 static smp_code file_picture(planner *p, int number, int *index)
 {
     const smp_operand_file *file = &p->request->program->files[number];
@@ -211,13 +212,13 @@ static smp_code add_node(planner *p, int number)
 {
     const smp_node *node = &p->request->program->nodes[number];
     const smp_stage *stage = node->stage;
-    int input = picture_of(p, node->input), by = SMP_STEP_NONE;
+    int input = picture_of(p, node->input), second = SMP_STEP_NONE;
     smp_node_plan probe = {.out = p->plan->steps[input].out, .access = stage->access};
     smp_code code = blame(p, node, check_kind(p, node, &probe.out));
-    if (!code && node->by <= SMP_NODE_FILE)
-        code = file_picture(p, SMP_NODE_FILE - node->by, &by);
+    if (!code && node->second <= SMP_NODE_FILE)
+        code = file_picture(p, SMP_NODE_FILE - node->second, &second);
     else
-        by = picture_of(p, node->by);
+        second = picture_of(p, node->second);
     if (code)
         return code;
 
@@ -228,10 +229,10 @@ static smp_code add_node(planner *p, int number)
     code = smp_node_params(p->request->program, node, &in, p->diags, params, p->err);
     if (!code && stage->check)
         code = blame(p, node, stage->check(params, p->err));
-    /* A first call with the same shapes tells whether the stage only moves samples or does nothing; conversions do not
-     * change shapes. */
+    /* The first call, with the same shapes, only tells whether the stage moves samples or does nothing. Conversions do
+     * not change shapes. */
     if (!code && stage->plan) {
-        code = stage->plan(params, &in, by >= 0 ? &p->plan->steps[by].out : NULL, &probe, p->err);
+        code = stage->plan(params, &in, second >= 0 ? &p->plan->steps[second].out : NULL, &probe, p->err);
         smp_free(probe.table);
         code = blame(p, node, code);
     }
@@ -247,9 +248,10 @@ static smp_code add_node(planner *p, int number)
     if (!moves) {
         bool linear = node->light == SMP_LIGHT_LINEAR;
         input = in_state(p, input, stage->neighbourhood, linear);
-        if (input >= 0 && by >= 0)
-            by = in_state(p, by, stage->neighbourhood, takes_weights(stage) ? p->plan->steps[by].linear : linear);
-        if (input < 0 || (node->by != SMP_NODE_NONE && by < 0)) {
+        if (input >= 0 && second >= 0)
+            second = in_state(p, second, stage->neighbourhood,
+                              takes_weights(stage) ? p->plan->steps[second].linear : linear);
+        if (input < 0 || (node->second != SMP_NODE_NONE && second < 0)) {
             smp_free(params);
             return p->err ? p->err->code : SMP_E_PROCESS;
         }
@@ -263,7 +265,7 @@ static smp_code add_node(planner *p, int number)
         smp_free(params);
         return p->err ? p->err->code : SMP_E_MEMORY;
     }
-    code = work_out(p, index, stage, params, input, by);
+    code = work_out(p, index, stage, params, input, second);
     smp_step *step = &p->plan->steps[index];
     step->node = number;
     snprintf(step->label, sizeof step->label, "%s", node->label ? node->label : stage->name);
@@ -282,19 +284,19 @@ static smp_code add_node(planner *p, int number)
     if (probe.access == SMP_REDUCE)
         return SMP_OK;
 
-    /* ADJUST: the second step applies what the first one finds. It shares the first one's parameters. */
+    /* ADJUST: the second step applies what the first one measures, and shares its parameters. */
     int apply;
     if (!add_step(p, &apply))
         return p->err ? p->err->code : SMP_E_MEMORY;
-    code = work_out(p, apply, stage, params, input, by);
+    code = work_out(p, apply, stage, params, input, second);
     p->plan->steps[apply].params = NULL; /* owned by the reducing step */
     if (code)
         return blame(p, node, code);
-    smp_step *second = &p->plan->steps[apply];
-    second->node = number;
-    second->reduced_by = index;
-    memcpy(second->label, p->plan->steps[index].label, sizeof second->label);
-    snprintf(p->plan->steps[index].label, sizeof second->label, "(measure) %.80s", second->label);
+    smp_step *applying = &p->plan->steps[apply];
+    applying->node = number;
+    applying->reduced_by = index;
+    memcpy(applying->label, p->plan->steps[index].label, sizeof applying->label);
+    snprintf(p->plan->steps[index].label, sizeof applying->label, "(measure) %.80s", applying->label);
     p->step_of[number] = apply;
     return SMP_OK;
 }
@@ -333,7 +335,7 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
 
 /* ---------------------------------------------------------------------------------------------- pruning */
 
-/* Leaves out steps that neither a sink nor a reduction needs, keeping the order. */
+/* Drops the steps that neither a sink nor a reduction needs. Keeps the order. */
 static void prune(smp_plan *plan, bool *needed, int *moved)
 {
     for (size_t i = 0; i < plan->sink_count; i++)
@@ -344,7 +346,7 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
         if (!needed[i])
             continue;
         for (int k = 0; k < 3; k++) {
-            int from = k == 0 ? step->input : k == 1 ? step->by : step->reduced_by;
+            int from = k == 0 ? step->input : k == 1 ? step->second : step->reduced_by;
             if (from >= 0)
                 needed[from] = true;
         }
@@ -354,8 +356,8 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
 
 /* ---------------------------------------------------------------------------------------------- storage */
 
-/* Whether the output of every step may be rounded when it is stored: all its consumers are sinks, or steps that only
- * move samples on to sinks. */
+/* For every step, whether its output may be rounded when it is stored: all its consumers are sinks, or steps that only
+ * move samples to sinks. */
 static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
 {
     for (size_t i = 0; i < plan->step_count; i++)
@@ -369,9 +371,9 @@ static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
         bool passes = step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && used[i] && last[i];
         used[step->input] = true;
         last[step->input] = last[step->input] && passes;
-        if (step->by >= 0) {
-            used[step->by] = true;
-            last[step->by] = false;
+        if (step->second >= 0) {
+            used[step->second] = true;
+            last[step->second] = false;
         }
     }
 }
@@ -387,7 +389,7 @@ static void choose_storage(smp_plan *plan, const bool *last, const bool *used, b
             integers[i] = integers[step->input];
         else
             integers[i] = step->work.exactness != SMP_REAL && integers[step->input] &&
-                          (step->by < 0 || integers[step->by]) && !plain;
+                          (step->second < 0 || integers[step->second]) && !plain;
         if (step->job == SMP_JOB_REDUCE)
             step->storage = input->storage;
         else if (!input || integers[i] || (last[i] && used[i] && !plain))
@@ -399,7 +401,7 @@ static void choose_storage(smp_plan *plan, const bool *last, const bool *used, b
     }
 }
 
-/* Whether values outside 0..white can arrive at each step's store: then clamping is worth counting. */
+/* Whether values outside 0..white can reach a step's store: then it is worth counting what is clamped. */
 static void find_clipping(smp_plan *plan)
 {
     for (size_t i = 0; i < plan->step_count; i++) {
@@ -438,8 +440,8 @@ static void set_phases(smp_plan *plan)
         step->frame = false;
         if (step->input >= 0)
             step->phase = plan->steps[step->input].phase + (step->whole_input ? 1 : 0);
-        if (step->by >= 0) /* a `by` picture streams beside the input, or is complete already */
-            step->phase = (int)smp_max_i64(step->phase, plan->steps[step->by].phase + (step->whole_input ? 1 : 0));
+        if (step->second >= 0) /* the second input streams beside the first, or is a complete frame */
+            step->phase = (int)smp_max_i64(step->phase, plan->steps[step->second].phase + (step->whole_input ? 1 : 0));
         if (step->reduced_by >= 0)
             step->phase = (int)smp_max_i64(step->phase, plan->steps[step->reduced_by].phase + 1);
         plan->phases = (int)smp_max_i64(plan->phases, step->phase + 1);
@@ -450,8 +452,9 @@ static void set_phases(smp_plan *plan)
             continue;
         smp_step *input = &plan->steps[step->input];
         input->frame = input->frame || input->phase < step->phase;
-        if (step->by >= 0)
-            plan->steps[step->by].frame = plan->steps[step->by].frame || plan->steps[step->by].phase < step->phase;
+        if (step->second >= 0)
+            plan->steps[step->second].frame =
+                plan->steps[step->second].frame || plan->steps[step->second].phase < step->phase;
     }
 }
 

@@ -1,10 +1,10 @@
 /* The typed plan: a program bound to an input's shape and the outputs' shapes. Pure. Decides
- *   what is inserted   conversions, premultiplication round neighbourhood stages, light, orientation;
- *   how edges are stored  integers exactly where that cannot change the result (smp_exactness), else f32;
- *   phases             a step belongs to the phase after every step whose whole output it needs; a step whose output is
- *                      needed in a later phase keeps a full frame, every other a window of rows;
- *   windows            rows above and below that consumers need;
- *   joined steps       on request, neighbours that make each sample from that sample alone become one step. */
+ *   insertions    conversions, premultiplication around neighbourhood stages, light, orientation;
+ *   storage       integers between steps where that cannot change the result (smp_exactness), else f32;
+ *   phases        a step comes in the phase after every step whose whole output it needs; a step whose output a later
+ *                 phase needs keeps a full frame, every other step a window of rows;
+ *   windows       the rows above and below that consumers need;
+ *   joined steps  on request, neighbours that compute each sample from that sample alone become one step. */
 #ifndef SMP_PIPE_PLAN_H
 #define SMP_PIPE_PLAN_H
 
@@ -14,11 +14,11 @@ enum { SMP_STEP_NONE = -1 };
 
 typedef enum smp_step_job {
     SMP_JOB_SOURCE, /* rows of the input, or of a file that the program names */
-    SMP_JOB_STAGE,  /* stage->variants make output rows */
-    SMP_JOB_REDUCE  /* stage->variants (REDUCE) or ->reducers (ADJUST) add to the result; output aliases the input */
+    SMP_JOB_STAGE,  /* stage->variants compute output rows */
+    SMP_JOB_REDUCE  /* stage->variants (REDUCE) or ->reducers (ADJUST) add to the result; the output is the input */
 } smp_step_job;
 
-/* One of several steps that became one. */
+/* One of several steps that were joined. */
 typedef struct smp_part {
     const smp_stage *stage;
     void *params; /* owned */
@@ -28,10 +28,10 @@ typedef struct smp_part {
 
 typedef struct smp_step {
     smp_step_job job;
-    const smp_stage *stage; /* null: source */
-    const char *path;       /* SOURCE: of that file, owned by the program; null: the input */
+    const smp_stage *stage; /* null: a source */
+    const char *path;       /* SOURCE: of that file, owned by the program; null: the pipeline's input */
     int node;               /* of the program, or SMP_NODE_NONE when the planner inserted it */
-    int input, by;          /* earlier steps, or SMP_STEP_NONE */
+    int input, second;      /* first and second input: earlier steps, or SMP_STEP_NONE */
     int reduced_by;         /* ADJUST apply: its JOB_REDUCE step; else SMP_STEP_NONE */
     char label[96];
     void *params; /* stage parameter struct; owned */
@@ -42,13 +42,13 @@ typedef struct smp_step {
     bool frame;       /* the whole output is kept */
     bool whole_input; /* needs all of its input before it starts */
     int64_t reach_up, reach_down;
-    bool premultiplied, linear; /* state of the output's values */
-    smp_part *parts;            /* of a joined step: what it stands for, in order; owned */
+    bool premultiplied, linear; /* the state of the output's values */
+    smp_part *parts;            /* of a joined step: the steps it replaces, in order; owned */
     size_t part_count;
 } smp_step;
 
 typedef struct smp_sink {
-    int step;         /* its picture goes to this file, stored in out.format */
+    int step;         /* the step whose picture goes to this file, stored in out.format */
     int save;         /* index into program->saves, or -1: the pipeline's output */
     const char *path; /* owned by the caller or program */
     smp_shape shape;  /* as smp_writer_shape gave it */
@@ -63,11 +63,11 @@ typedef struct smp_plan {
     int64_t row_multiple; /* strips begin at multiples of this many rows (a power of two) */
 } smp_plan;
 
-/* Says what a file of that name can hold of a shape: smp_writer_shape, or a test's own; null path: memory, any shape.
- */
+/* What a file of that name can hold of a shape: smp_writer_shape, or a test's own. Null path: memory, which holds any
+ * shape. */
 typedef smp_code smp_accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
 
-/* Says what a file that the program names holds, from its header: its shape and EXIF orientation. */
+/* The shape and EXIF orientation of a file that the program names, from its header. */
 typedef smp_code smp_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err);
 
 typedef struct smp_plan_request {
@@ -80,10 +80,10 @@ typedef struct smp_plan_request {
     smp_probe *probe; /* null: programs that name files cannot be planned */
     void *probe_context;
     bool plain_storage; /* keep every edge in f32 (tests) */
-    bool fuse;          /* join neighbouring steps where that changes no result */
+    bool fuse;          /* join neighbouring steps where that does not change the result */
 } smp_plan_request;
 
-/* *out is null on failure; mistakes that belong to a place in the text are diagnostics in diags as well. */
+/* *out is null on failure. Mistakes that belong to a place in the text also become diagnostics. */
 smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_plan **out, smp_error *err);
 void smp_plan_free(smp_plan *plan);
 

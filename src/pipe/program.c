@@ -1,4 +1,4 @@
-/* Parses a pipeline: text to statements to nodes, all mistakes collected. See program.h. */
+/* Parses a pipeline: text to statements to nodes. Collects all mistakes. See program.h. */
 #include "pipe/program.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ void smp_program_free(smp_program *program)
     smp_free(program);
 }
 
-/* Ends of branches that lead nowhere: computed for nothing, which is hardly what was meant. */
+/* Warns of branches whose result is not used: they are computed for nothing. */
 static void warn_of_dead_ends(smp_builder *b)
 {
     const smp_program *program = b->program;
@@ -35,8 +35,7 @@ static void warn_of_dead_ends(smp_builder *b)
         const smp_node *node = &program->nodes[i];
         bool measures = node->stage && node->stage->access == SMP_REDUCE;
         if (!b->infos[i].used && !b->infos[i].tapped && !measures && program->output != (int)i)
-            smp_diags_add(b->diags, SMP_WARNING, node->span, "the result of '%s' is used by nothing",
-                          node->stage->name);
+            smp_diags_add(b->diags, SMP_WARNING, node->span, "the result of '%s' is not used", node->stage->name);
     }
 }
 

@@ -1,5 +1,5 @@
-/* A pipeline text, parsed and bound to stages: a list of nodes in the order written. Pure: files reach it through the
- * loader alone, and pictures only as shapes. */
+/* A pipeline text, parsed and bound to stages: a list of nodes in the order written. Pure: it reads files only through
+ * the loader, and knows pictures only by their shapes. */
 #ifndef SMP_PIPE_PROGRAM_H
 #define SMP_PIPE_PROGRAM_H
 
@@ -9,7 +9,7 @@
 
 enum {
     SMP_NODE_INPUT = -1, /* the pipeline's input */
-    SMP_NODE_NONE = -2,  /* no second picture */
+    SMP_NODE_NONE = -2,  /* no second input */
     SMP_NODE_FILE = -3   /* of files: SMP_NODE_FILE - index into smp_program.files */
 };
 
@@ -19,13 +19,12 @@ typedef struct smp_argument smp_argument; /* a parameter's value: constant, or a
 
 typedef struct smp_node {
     const smp_stage *stage;
-    int input;       /* an earlier node, or SMP_NODE_INPUT */
-    int by;          /* the picture given as operand: an earlier node, SMP_NODE_INPUT, a file (see SMP_NODE_FILE), or
-                      * SMP_NODE_NONE */
-    smp_light light; /* what `light` was in force */
+    int input;  /* an earlier node, or SMP_NODE_INPUT */
+    int second; /* the second input: an earlier node, SMP_NODE_INPUT, a file (see SMP_NODE_FILE), or SMP_NODE_NONE */
+    smp_light light; /* the `light` in force */
     smp_span span;   /* the stage's name in the source */
     char *label;     /* the statement as written, white space folded: for reports */
-    char *name;      /* a REDUCE stage's name= if it has one, else null: names its findings */
+    char *name;      /* of a REDUCE stage: its name= parameter, which names its findings, or null */
     smp_argument *arguments;
     size_t argument_count;
 } smp_node;
@@ -37,7 +36,7 @@ typedef struct smp_save { /* save "thumb.png" */
 } smp_save;
 
 typedef struct smp_operand_file { /* with="weights.npy" */
-    const char *path; /* seen from where the program runs: relative paths are to the folder of the text that names it */
+    const char *path; /* relative to the working directory; the text's own paths are relative to its folder */
     smp_span span;
     int source; /* the text that the path was written in: of a parameter's value, where that was given */
 } smp_operand_file;
@@ -48,17 +47,17 @@ typedef struct smp_public_param { /* a `param` statement, for help */
 } smp_public_param;
 
 typedef struct smp_program {
-    smp_kind kind; /* as declared; SMP_KIND_NONE: decided by the input */
+    smp_kind kind; /* as declared; SMP_KIND_NONE: the input decides */
     smp_node *nodes;
     size_t node_count, node_capacity;
     int output; /* the node whose picture is the result, or SMP_NODE_INPUT for an empty pipeline */
     smp_save *saves;
     size_t save_count, save_capacity;
-    smp_operand_file *files; /* second pictures that are read; each path once */
+    smp_operand_file *files; /* second inputs that are files; each path once */
     size_t file_count, file_capacity;
     smp_public_param *params;
     size_t param_count, param_capacity;
-    void *owned; /* everything else the program owns */
+    void *owned; /* everything else that the program owns */
 } smp_program;
 
 /* Reads a file for `include`, a path relative to the including file: *text from smp_alloc, null-terminated. */
@@ -69,14 +68,13 @@ typedef struct smp_setting {
     const char *name, *value;
 } smp_setting; /* --set name=value */
 
-/* Parses text. Every mistake becomes a diagnostic; *out is null when there was an error (returns SMP_E_PIPE) or memory
- * ran out. diags keeps the sources, so that failures while running can point at them. loader may be null: include is
- * then an error. */
+/* Parses text. Every mistake becomes a diagnostic. On an error *out is null and the result is SMP_E_PIPE. diags keeps
+ * the sources, so that failures of a run can point at them. Without a loader (null), include is an error. */
 smp_code smp_program_parse(const char *name, const char *text, size_t length, const smp_setting *settings,
                            size_t setting_count, smp_loader *loader, void *context, smp_diags *diags, smp_program **out,
                            smp_error *err);
 
-/* The same for `-e STAGE`, each a line of its own (source name "-e"). */
+/* The same for `-e STAGE`, each on a line of its own (source name "-e"). */
 smp_code smp_program_parse_lines(const char *const *lines, size_t count, const smp_setting *settings,
                                  size_t setting_count, smp_loader *loader, void *context, smp_diags *diags,
                                  smp_program **out, smp_error *err);
@@ -84,17 +82,17 @@ smp_code smp_program_parse_lines(const char *const *lines, size_t count, const s
 void smp_program_free(smp_program *program);
 
 /* Fills params (stage->params_size bytes) for an input of this shape: defaults, constants, expressions of width,
- * height, channels, rate. Errors (out of range once evaluated, say) become diagnostics too. Pointers stay owned by the
- * program. */
+ * height, channels and rate. Mistakes (a value out of range, for example) become diagnostics too. The program owns what
+ * pointers in params point at. */
 smp_code smp_node_params(const smp_program *program, const smp_node *node, const smp_shape *in, smp_diags *diags,
                          void *params, smp_error *err);
 
-/* The same from defaults alone, for stages that the planner inserts; params keeps required fields zero. */
+/* The same from defaults alone, for stages that the planner inserts. Required fields stay zero. */
 smp_code smp_default_params(const smp_stage *stage, void *params, smp_error *err);
 
-/* "sigma=2px edge=clamp truncate=4": the parameters as explain shows them; from smp_alloc. */
+/* "sigma=2px edge=clamp truncate=4": the parameters as explain shows them. From smp_alloc. */
 char *smp_params_text(const smp_stage *stage, const void *params);
 
-/* Errors that hold whatever the input: types of known kinds, ranges. Called by parse; warnings (unused taps) too. */
+/* Finds errors that hold for every input: types of known kinds, ranges. Also warns of unused taps. Called by parse. */
 
 #endif

@@ -1,4 +1,4 @@
-/* Names of a text: $parameters and @taps, and values made of them. */
+/* The names of a text: $parameters and @taps, and values made of them. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -47,7 +47,7 @@ const smp_value *smp_scope_value(const smp_scope *scope, const char *text, size_
     return param ? &param->value : NULL;
 }
 
-/* Suggests the nearest of `count` names, which stand in an array of structs. False without memory. */
+/* Suggests the nearest of `count` names in an array of structs. False: out of memory. */
 static void suggest(smp_builder *b, smp_diag *diag, char sigil, const char *name, size_t length, const void *array,
                     size_t count, size_t size)
 {
@@ -258,16 +258,15 @@ bool smp_resolve(smp_builder *b, smp_scope *scope, const smp_ast_value *from, sm
 
 void smp_scope_finish(smp_builder *b, smp_scope *scope)
 {
-    /* After an error, what is unused may have been used where the mistake is. */
+    /* After an error an unused name may be used where the mistake is. */
     bool warn = !b->diags->errors && !b->out_of_memory;
     for (size_t i = 0; warn && i < scope->param_count; i++)
         if (!scope->params[i].used)
-            smp_diags_add(b->diags, SMP_WARNING, scope->params[i].span, "parameter '%.60s' is used by nothing",
+            smp_diags_add(b->diags, SMP_WARNING, scope->params[i].span, "parameter '%.60s' is not used",
                           scope->params[i].name);
     for (size_t i = 0; warn && i < scope->tap_count; i++)
         if (!scope->taps[i].used)
-            smp_diags_add(b->diags, SMP_WARNING, scope->taps[i].span, "'@%.60s' is used by nothing",
-                          scope->taps[i].name);
+            smp_diags_add(b->diags, SMP_WARNING, scope->taps[i].span, "'@%.60s' is not used", scope->taps[i].name);
     smp_free(scope->params);
     smp_free(scope->taps);
     smp_free(scope->givens);

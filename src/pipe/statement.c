@@ -1,10 +1,10 @@
-/* The statements that are no stages, and the loop over all of them. */
+/* The statements that are not stages, and the loop over all statements. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "pipe/build.h"
 
-/* The only argument of a statement that takes one value and nothing else; null after reporting. */
+/* The only argument of a statement that takes one value; null after reporting. */
 static const smp_ast_value *only_value(smp_builder *b, const smp_ast_statement *statement, const char *needs)
 {
     const smp_ast_arg *first = statement->arg_count ? &statement->args[0] : NULL;
@@ -70,7 +70,7 @@ static bool version(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
 static bool kind(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement)
 {
     static const char *const words[] = {"image", "audio"};
-    /* It was put into force before the first statement; here its mistakes are reported. */
+    /* It took effect before the first statement; here its mistakes are reported. */
     int found = one_of(b, statement, words);
     for (size_t i = 0; i + 1 < scope->next; i++)
         if (!strcmp(scope->ast->statements[i].name, "kind")) {
@@ -85,7 +85,7 @@ static bool kind(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
     return true;
 }
 
-/* What `kind` says, wherever it stands. */
+/* Finds the `kind` statement, wherever it is. */
 static smp_kind declared_kind(const smp_ast *ast)
 {
     for (size_t i = 0; i < ast->count; i++) {
@@ -155,7 +155,7 @@ static const char *path_fault(const char *path)
     return !strcmp(last, ".") ? "names a folder" : NULL;
 }
 
-/* Equal apart from "./" and doubled slashes. */
+/* Whether paths are equal apart from "./" and double slashes. */
 static bool same_path(const char *a, const char *b)
 {
     for (;;) {

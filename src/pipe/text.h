@@ -1,4 +1,4 @@
-/* Text for people: a string that grows, and UTF-8 as far as carets and columns need it. */
+/* Text for people: a growing string, and as much UTF-8 as carets and columns need. */
 #ifndef SMP_PIPE_TEXT_H
 #define SMP_PIPE_TEXT_H
 
@@ -17,32 +17,30 @@ typedef struct smp_text {
 void smp_text_put(smp_text *text, const char *bytes, size_t length);
 void smp_text_print(smp_text *text, const char *format, ...) SMP_PRINTF(2, 3);
 
-/* The string, from smp_alloc; null when memory ran out. *text is empty afterwards. */
+/* The string, from smp_alloc; null: out of memory. *text is empty afterwards. */
 char *smp_text_take(smp_text *text);
 
 #define SMP_UTF8_INVALID UINT32_MAX
 
-/* Decodes one code point of length > 0 bytes; returns the bytes it takes. What is not UTF-8 (overlong forms and
- * surrogates included) gives SMP_UTF8_INVALID and takes one byte. */
+/* Decodes one code point of length > 0 bytes; returns the bytes it takes. Invalid UTF-8 (also overlong forms and
+ * surrogates) gives SMP_UTF8_INVALID and takes one byte. */
 size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code);
 
-/* Cells of a terminal that a code point takes: 0 (combining, zero-width), 1, or 2 (East Asian wide, emoji); after
- * Unicode Standard Annex 11, the ranges that occur in practice. Control characters count 1, as they are shown replaced.
- */
+/* Terminal cells of a code point: 0 (combining, zero-width), 1, or 2 (East Asian wide, emoji), after Unicode Standard
+ * Annex 11 for the ranges that occur in practice. Control characters count 1: their replacement is shown. */
 int smp_utf8_width(uint32_t code);
 
-/* Whether a terminal must not see this character: C0 and C1 controls, and the bidirectional overrides that make a text
- * read differently from what it is. A tab is not one of them. */
+/* Whether a terminal must not see this character: C0 and C1 controls except tab, and the bidirectional overrides, which
+ * make text read differently from what it is. */
 bool smp_utf8_unprintable(uint32_t code);
 
-/* Mistakes between two words: letters missing, added, changed, or exchanged with their neighbour; upper and lower case
- * are the same. SIZE_MAX when one is too long to be a name. */
+/* The edit distance of two words: letters missing, added, changed, or swapped with their neighbour. Ignores case.
+ * SIZE_MAX when one is too long to be a name. */
 size_t smp_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length);
 
 enum { SMP_SHOWN = 88 };
 
-/* A user's text for a message: at most 60 bytes of it, then "...", cut between characters; into buffer, which is
- * returned. */
+/* A user's text for a message: at most 60 bytes, cut between characters, then "...". Returns buffer. */
 const char *smp_shown(char buffer[SMP_SHOWN], const char *text, size_t length);
 
 #endif

@@ -12,7 +12,7 @@ enum { LONGEST_NUMBER = 400 }; /* bytes */
 typedef struct unit_row {
     const char *name;
     smp_unit unit;
-    double multiply, divide; /* to the default unit; dividing by 100 rounds once, multiplying by 0.01 twice */
+    double multiply, divide; /* to the default unit; dividing by 100 rounds once, multiplying by 0.01 rounds twice */
 } unit_row;
 
 static const unit_row units[] = {
@@ -118,7 +118,7 @@ const char *smp_number_text(char buffer[SMP_NUMBER_TEXT], double value)
         return strcpy(buffer, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     for (int precision = 1; precision <= 17; precision++) {
         snprintf(buffer, SMP_NUMBER_TEXT, "%.*g", precision, value);
-        /* The locale's decimal point, which may take several bytes, becomes a point. */
+        /* Replaces the locale's decimal point, which may take several bytes, by a point. */
         size_t to = 0;
         bool point = false;
         for (size_t from = 0; buffer[from]; from++) {
@@ -136,7 +136,7 @@ const char *smp_number_text(char buffer[SMP_NUMBER_TEXT], double value)
         if (smp_number_read(buffer, to, &back, &used) == SMP_NUMBER_OK && back == value)
             break;
     }
-    /* 100 reads better than 1e+02. */
+    /* 100 is easier to read than 1e+02. */
     if (strchr(buffer, 'e') && fabs(value) >= 1 && fabs(value) < 1e15 && value == floor(value))
         snprintf(buffer, SMP_NUMBER_TEXT, "%lld", (long long)value);
     return buffer;
@@ -145,7 +145,7 @@ const char *smp_number_text(char buffer[SMP_NUMBER_TEXT], double value)
 const char *smp_quantity_text(char buffer[SMP_NUMBER_TEXT], double value, smp_unit unit)
 {
     if (unit == SMP_UNIT_FRACTION && value > 0 && value < 1) {
-        /* 0.005 is read more easily as 0.5%, as long as that reads back as the same number. */
+        /* 0.5% is easier to read than 0.005, if it reads back as the same number. */
         char number[SMP_NUMBER_TEXT];
         double percent = value * 100;
         smp_number_text(number, percent);

@@ -1,4 +1,4 @@
-/* Checks values against rows of parameter tables and makes fields of them. See value.h. */
+/* Checks values against parameter tables and turns them into fields. See value.h. */
 #include "pipe/value.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static smp_diag *not_accepted(smp_check *check, const smp_param *param, const sm
                          check->element ? "each value of " : "", param->name, domain, what);
 }
 
-/* "1:30", "0:01:30.5": a time as clocks show it, in seconds. */
+/* Parses a clock time, "1:30" or "0:01:30.5", into seconds. */
 static bool clock_time(const char *text, double *seconds)
 {
     *seconds = 0;
@@ -51,7 +51,7 @@ static bool clock_time(const char *text, double *seconds)
     }
 }
 
-/* A bare word where a number belongs: says what is wrong with it. */
+/* Reports a bare word in the place of a number. */
 static void not_a_number(smp_check *check, const smp_param *param, const smp_value *value)
 {
     smp_quantity quantity;
@@ -126,11 +126,11 @@ static bool is_word(const smp_value *value, const char *word)
 /* Whether a number without a unit can only be a code value: no picture has levels beyond twice full scale. */
 static bool is_bare_level(const smp_param *param, const smp_value *value)
 {
-    return (param->flags & SMP_P_LEVEL) && value->kind == SMP_VALUE_NUMBER && value->number.unit == SMP_UNIT_NONE &&
-           fabs(value->number.value) > 2;
+    return (param->flags & SMP_P_LEVEL) && value->kind == SMP_VALUE_NUMBER && value->text[0] != '{' &&
+           value->number.unit == SMP_UNIT_NONE && fabs(value->number.value) > 2;
 }
 
-/* A level: what measurements print are code values, and `subtract 118.9` would make a picture black. Needs the shape,
+/* A level: measurements print code values, and `subtract 118.9` would make a picture black. Needs the shape,
  * since samples of float pictures may have any value. */
 static smp_bound bare_level(smp_check *check, const smp_param *param, const smp_value *value)
 {
@@ -184,7 +184,7 @@ static smp_bound plain_number(smp_check *check, const smp_param *param, const sm
     return SMP_BOUND_WRONG;
 }
 
-/* What the number of an expression is, for messages that say it was refused. */
+/* Says what the number of an expression is, for messages about a refused value. */
 static void note_result(smp_check *check, smp_diag *diag, const smp_param *param, const smp_value *value, double number)
 {
     char text[SMP_NUMBER_TEXT];
@@ -282,7 +282,7 @@ static int find_choice(const char *const *choices, const char *text)
     return -1;
 }
 
-/* A number as a choice: 90, 90deg and {45*2} all mean the choice "90"; 8 and 8bit the choice "8bit". */
+/* A number as a choice: 90, 90deg and {45*2} all select "90"; 8 and 8bit select "8bit". */
 static int find_number_choice(const smp_param *param, double number)
 {
     char text[SMP_NUMBER_TEXT + 8];
@@ -387,7 +387,7 @@ static smp_bound bind_operand(smp_check *check, const smp_param *param, const sm
     return bound;
 }
 
-/* Rows of equal length; reports the first that is not. */
+/* Checks that rows have equal lengths; reports the first that has not. */
 static bool rows_match(smp_check *check, const smp_param *param, const smp_value *value, int *rows, int *cols)
 {
     size_t first = 0, width = 0;
@@ -436,7 +436,7 @@ static smp_bound bind_matrix(smp_check *check, const smp_param *param, const smp
     for (size_t i = 0; i < value->count; i++) {
         smp_value item = value->items[i];
         if (value->param) {
-            /* Point at the use: the list may come from another text. */
+            /* Point at the use: the list may be in another text. */
             item.span = value->span;
         }
         smp_bound bound = plain_number(check, &element, &item, &values[i]);

@@ -1,5 +1,5 @@
-/* Values: what stands right of an '=' once names are looked up and arithmetic is done, as far as it can be without a
- * picture; and how they become the fields of a stage's parameter struct. */
+/* Values: what follows an '=' after names are looked up and arithmetic is done as far as possible without a picture;
+ * and how they become fields of a stage's parameter struct. */
 #ifndef SMP_PIPE_VALUE_H
 #define SMP_PIPE_VALUE_H
 
@@ -11,17 +11,17 @@
 typedef enum smp_value_kind {
     SMP_VALUE_BAD, /* was reported */
     SMP_VALUE_NUMBER,
-    SMP_VALUE_WORD,   /* anything bare that is no number */
+    SMP_VALUE_WORD,   /* a bare word that is no number */
     SMP_VALUE_STRING, /* a text in quotes */
-    SMP_VALUE_EXPR,   /* arithmetic that waits for the input's shape */
+    SMP_VALUE_EXPR,   /* arithmetic that needs the input's shape */
     SMP_VALUE_LIST,
     SMP_VALUE_TAP
 } smp_value_kind;
 
 typedef struct smp_value {
     smp_value_kind kind;
-    smp_span span;    /* where it is used: diagnostics point there */
-    const char *text; /* as written; of a string, without quotes */
+    smp_span span;    /* the place of its use: diagnostics point there */
+    const char *text; /* as written; a string without its quotes */
     size_t length;
     smp_quantity number;           /* NUMBER */
     const struct smp_expr *expr;   /* EXPR */
@@ -29,15 +29,15 @@ typedef struct smp_value {
     size_t count;
     int row;           /* of an item */
     int node;          /* TAP */
-    const char *param; /* the name, when it came from a $parameter; else null */
+    const char *param; /* the name of the $parameter it came from, or null */
 } smp_value;
 
-/* Who asks: where messages, memory and the shape are. */
+/* The context of a check: messages, memory, shape. */
 typedef struct smp_check {
     smp_diags *diags;
     smp_arena *arena;
     const smp_shape *shape; /* null: not known yet */
-    bool element;           /* the value is one of a matrix */
+    bool element;           /* the value is an element of a matrix */
 } smp_check;
 
 /* One field of a parameter struct. */
@@ -53,17 +53,17 @@ typedef union smp_field {
 
 typedef enum smp_bound {
     SMP_BOUND_DONE,
-    SMP_BOUND_LATER, /* needs a shape; units are right */
-    SMP_BOUND_WRONG  /* was reported, or memory ran out (arena, diags say so) */
+    SMP_BOUND_LATER, /* needs a shape; the units are right */
+    SMP_BOUND_WRONG  /* was reported, or out of memory (arena and diags tell) */
 } smp_bound;
 
-/* Checks a value against a row of a parameter table and makes the field. Matrices come from check->arena. */
+/* Checks a value against a row of a parameter table and makes the field. The arena of `check` owns matrices. */
 smp_bound smp_value_bind(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field);
 
 /* Writes the field at its offset. */
 void smp_field_put(const smp_param *param, const smp_field *field, void *params);
 
-/* Says of a value what it is, for messages: "'35px'", "'$paper' (35px)"; into text, cut to fit. */
+/* Describes a value for messages: "'35px'", "'$paper' (35px)"; into text, cut to fit. */
 void smp_value_describe(const smp_value *value, char *text, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Maps of banks: see bank_map.h. */
+/* Draws maps of banks: see bank_map.h. */
 #include "report/bank_map.h"
 
 #include "report/text.h"
@@ -13,7 +13,7 @@ char *smp_bank_lanes_text(char *text, size_t size, uint32_t lanes, const char *s
         int last = lane;
         while (last + 1 < SMP_WARP && lanes >> (last + 1) & 1)
             last++;
-        if (last == lane + 1) /* two neighbours read better apart */
+        if (last == lane + 1) /* two neighbours are easier to read apart */
             last = lane;
         int n = used < size ? snprintf(text + used, size - used, "%s%d", used ? separator : "", lane) : 0;
         used += (size_t)n;
@@ -36,7 +36,7 @@ static bool several(uint32_t lanes)
     return (lanes & (lanes - 1)) != 0;
 }
 
-/* "phase 2 of 4: lanes 8-15" and, where a request holds a part of each access, which. */
+/* "phase 2 of 4: lanes 8-15", and which part, where a request holds a part of each access. */
 static void phase_text(char *text, size_t size, const smp_bank_access *access, smp_bank_rules rules,
                        const smp_bank_schedule *schedule, int phase)
 {
@@ -91,7 +91,7 @@ void smp_bank_map_text(FILE *to, const smp_bank_access *access, smp_bank_rules r
 
 /* ------------------------------------------------------------------------------------------------ SVG */
 
-enum { TITLE_TENTHS = 82, SUBTITLE_TENTHS = 69 }; /* of a pixel: a character at 13 and 11 px, with some to spare */
+enum { TITLE_TENTHS = 82, SUBTITLE_TENTHS = 69 }; /* of a pixel: a character at 13 and 11 px, rounded up */
 enum { CELL = 18, LINE = 18, LEFT = 44, TITLE = 22, HEAD = 20, PHASE = 18, FOOT = 18, EDGE = 2 };
 
 const char *smp_bank_map_css(void)
@@ -144,7 +144,7 @@ static void put_wavefront(FILE *to, const smp_bank_wavefront *wavefront, int num
             put_cell(to, wavefront, number, bank, y, geometry);
 }
 
-/* Returns the height that it took. */
+/* Returns its height. */
 static int put_heading(FILE *to, const char *class, const char *text, int columns, int y)
 {
     if (!text)

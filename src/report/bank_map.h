@@ -1,5 +1,5 @@
-/* One warp's access to shared memory, drawn: 32 banks across, a line a wavefront, in each cell the lane that the bank
- * serves then. For terminals, and as SVG for files and for pages. */
+/* Draws one warp's access to shared memory: 32 banks across, a wavefront a line, in each cell the lane that the bank
+ * serves. For terminals, and as SVG for files and pages. */
 #ifndef SMP_REPORT_BANK_MAP_H
 #define SMP_REPORT_BANK_MAP_H
 
@@ -8,27 +8,26 @@
 
 #include "counters/bank.h"
 
-/* At most SMP_TEXT_WIDTH columns. With colour, first wavefronts of a phase are green and conflicts red; without, the
- * map says the same by its line numbers. */
+/* At most SMP_TEXT_WIDTH columns. With colour, the first wavefronts of a phase are green and conflicts red; without,
+ * the line numbers tell the same. */
 void smp_bank_map_text(FILE *to, const smp_bank_access *access, smp_bank_rules rules, bool color);
 
 typedef struct smp_bank_map_svg_options {
     const char *title;    /* a line above the map, and the picture's name for screen readers; any UTF-8; null: none */
-    const char *subtitle; /* a second line; null: none. Both are cut where they would leave the picture */
-    bool file;            /* a file of its own: with the XML namespace, the styles inside and a background */
-    int most_wavefronts;  /* draw no more than these, and say how many are left out; 0: all */
+    const char *subtitle; /* a second line; null: none. Both are cut at the picture's edge */
+    bool file;            /* a file of its own: with XML namespace, styles and background */
+    int most_wavefronts;  /* draw at most so many and say how many are left out; 0: all */
 } smp_bank_map_svg_options;
 
-/* One <svg> element: about 620 px wide at its natural size, made to scale down (viewBox, no fixed width in pages).
- * Every cell has a tooltip with lanes and bytes. For a page: options->file false, and smp_bank_map_css() once in a
- * <style>. */
+/* One <svg> element about 620 px wide, made to scale down (viewBox, no fixed width in pages). Every cell has a tooltip
+ * with lanes and bytes. For a page: options->file false, and smp_bank_map_css() once in a <style>. */
 void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules rules,
                       const smp_bank_map_svg_options *options);
 
-/* The rules for svg.bank-map: light and dark, and print. */
+/* The rules for svg.bank-map: light, dark and print. */
 const char *smp_bank_map_css(void);
 
-/* "0-7 9 12-15": the lanes of a mask, with `separator` between runs. Returns text. */
+/* "0-7 9 12-15": the lanes of a mask, runs separated by `separator`. Returns text. */
 char *smp_bank_lanes_text(char *text, size_t size, uint32_t lanes, const char *separator);
 
 #endif

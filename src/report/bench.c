@@ -1,4 +1,4 @@
-/* What `bench` found, as tables of SMP_TEXT_WIDTH columns. */
+/* The results of `bench` as tables of SMP_TEXT_WIDTH columns. */
 #include "report/bench.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static void put_rate(FILE *to, const char *name, const smp_rate *rate, double co
     fputc('\n', to);
 }
 
-/* ------------------------------------------------------------------------------------------------ ceilings */
+/* ------------------------------------------------------------------------------------------------ peaks */
 
 static void put_gpu_streams(FILE *to, const smp_bench_report *report, const smp_paint *paint)
 {
@@ -104,7 +104,7 @@ static void put_launch(FILE *to, const smp_bench_report *report)
 
 /* ------------------------------------------------------------------------------------------------ patterns */
 
-/* One side of the table: a column for everything that is known of any row. */
+/* One side of the table, with a column for everything known of any row. */
 typedef struct columns {
     bool counted[SMP_COUNT_KINDS], timed;
 } columns;
@@ -140,7 +140,7 @@ static int side_columns(const columns *known)
     return n;
 }
 
-/* Wavefronts of one instruction by each source, in red where they are not the model's. */
+/* The wavefronts of one instruction by each source; red where they differ from the model's. */
 static void put_side(FILE *to, const smp_bench_pattern *row, const columns *known, const smp_paint *paint)
 {
     const smp_shared_count *model = &row->counts[SMP_COUNT_MODEL];

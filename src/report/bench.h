@@ -1,5 +1,5 @@
-/* What `bench` found: a device's ceilings, and what patterns of shared-memory addresses cost. Filled by the executor
- * (exec/bench_run.h), shown as a table or JSON. */
+/* The results of `bench`: a device's peaks, and the cost of access patterns of shared memory. Filled by src/bench,
+ * shown as a table or JSON. */
 #ifndef SMP_REPORT_BENCH_H
 #define SMP_REPORT_BENCH_H
 
@@ -11,7 +11,7 @@
 
 enum { SMP_BENCH_STREAMS = 16, SMP_BENCH_LINKS = 4 };
 
-/* Streams by kernels, with so many threads (CPU) or all of the GPU (threads 0). */
+/* Streaming kernels with so many threads (CPU), or on the whole GPU (threads 0). */
 typedef struct smp_bench_stream {
     int threads;
     smp_rate copy, read, write;
@@ -21,7 +21,7 @@ typedef struct smp_bench_stream {
 typedef enum smp_bench_op { SMP_BENCH_LOAD, SMP_BENCH_STORE, SMP_BENCH_COUNT, SMP_BENCH_OPS } smp_bench_op;
 const char *smp_bench_op_name(smp_bench_op op);
 
-/* One pattern of one instruction: lane n at element n / share * stride. */
+/* One pattern of one instruction: lane n accesses element n / share * stride. */
 typedef struct smp_bench_pattern {
     char name[24]; /* "stride 13", "broadcast" */
     smp_bench_op op;
@@ -29,22 +29,22 @@ typedef struct smp_bench_pattern {
     int rule_wavefronts, rule_ideal; /* of one instruction, by counters/bank.h */
     bool counted[SMP_COUNT_KINDS];
     smp_shared_count counts[SMP_COUNT_KINDS]; /* of a whole launch */
-    double cycles;                            /* an instruction and SM that does nothing else; 0: not measured */
-    double gbs;                               /* bytes that lanes asked for, all SMs together */
+    double cycles;                            /* for an instruction, on an SM that does nothing else; 0: not measured */
+    double gbs;                               /* 1e9 bytes a second that lanes asked for, all SMs together */
 } smp_bench_pattern;
 
 typedef struct smp_bench_report {
     smp_device_info device;
-    char driver[96], toolkit[32]; /* GPU; "" unknown */
-    int sm_clock, memory_clock;   /* MHz while it worked; 0: unknown */
-    smp_rate driver_copy;         /* a GPU's driver, device to device */
+    char driver[96], toolkit[32]; /* of a GPU; "": unknown */
+    int sm_clock, memory_clock;   /* MHz under load; 0: unknown */
+    smp_rate driver_copy;         /* device to device, by a GPU's driver */
     smp_bench_stream streams[SMP_BENCH_STREAMS];
     size_t stream_count;
-    smp_rate link[SMP_BENCH_LINKS];            /* up, down from pinned memory; up, down as a run does it */
+    smp_rate link[SMP_BENCH_LINKS];            /* up, down with pinned memory; up, down as a run copies */
     double launch_each, launch_waited;         /* seconds */
     char source_problem[SMP_COUNT_KINDS][512]; /* why a source is missing; "" */
     char source_hint[SMP_COUNT_KINDS][320];
-    uint64_t counted_instructions; /* of the launch whose wavefronts were counted */
+    uint64_t counted_instructions; /* of the launch that was counted */
     smp_bench_pattern *patterns;
     size_t pattern_count;
     size_t disagreements; /* patterns whose sass counts differ from the model's */

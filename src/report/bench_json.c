@@ -1,4 +1,4 @@
-/* What `bench` found, as one JSON object with every sample. */
+/* The results of `bench` as one JSON object with every sample. */
 #include <string.h>
 
 #include "report/bench.h"

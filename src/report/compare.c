@@ -1,4 +1,4 @@
-/* What the comparison's outputs share: rates, and what a script wants to know. See compare.h. */
+/* Shared by the outputs of a comparison: rates, and verdicts for scripts. See compare.h. */
 #include "report/compare.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,6 @@
-/* What `compare` found: for every step of a plan and every variant of its stage whether it is right, what it took, and
- * what its GPU kernels do to shared memory. One structure, filled by exec/compare.c, shown as table, JSON, CSV or HTML.
- */
+/* The results of `compare`: for every step of a plan and every variant of its stage, whether it is right, how long it
+ * took, and what its GPU kernels do to shared memory. One structure, filled by src/compare, shown as table, JSON, CSV
+ * or HTML. */
 #ifndef SMP_REPORT_COMPARE_H
 #define SMP_REPORT_COMPARE_H
 
@@ -13,7 +13,7 @@
 
 typedef enum smp_check {
     SMP_CHECK_NONE,  /* not run on this device */
-    SMP_CHECK_RIGHT, /* the bytes of naive, and the same findings and counts of clipped samples */
+    SMP_CHECK_RIGHT, /* the same bytes as naive, the same findings and clipped samples */
     SMP_CHECK_WRONG
 } smp_check;
 
@@ -21,7 +21,7 @@ typedef enum smp_check {
 typedef struct smp_compare_launch {
     char kernel[96];
     unsigned grid[3], block[3];
-    uint64_t shared_bytes; /* a block: static and dynamic */
+    uint64_t shared_bytes; /* of a block: static and dynamic */
 } smp_compare_launch;
 
 /* One place in a kernel that accesses shared memory. */
@@ -37,8 +37,8 @@ typedef struct smp_compare_site {
 typedef struct smp_compare_count {
     bool known;
     smp_shared_count ops[SMP_SHARED_OPS], total;
-    uint64_t faults; /* model: races, reads of what nobody wrote, ... */
-    char why[200];   /* why not known, or with what it disagrees; "" */
+    uint64_t faults; /* model: races, uninitialised reads and other faults */
+    char why[200];   /* why not known, or the disagreement with the model; "" */
 } smp_compare_count;
 
 typedef struct smp_compare_variant {
@@ -46,7 +46,7 @@ typedef struct smp_compare_variant {
     smp_check check;
     char wrong[160]; /* the first difference */
     const char
-        *same_as;    /* on this device it runs the kernels of this variant, and was not timed again; null: its own */
+        *same_as;    /* on this device it runs the kernels of that variant, so it was not timed again; null: its own */
     char why[160];   /* why it was not timed; "" */
     double *samples; /* seconds of each run, in order; owned */
     size_t sample_count, sample_capacity;
@@ -60,33 +60,33 @@ typedef struct smp_compare_variant {
 } smp_compare_variant;
 
 typedef struct smp_compare_step {
-    char label[96];                 /* the statement, or what the planner inserted in parentheses */
-    const char *stage;              /* its name */
-    int number;                     /* of the plan's steps, as `explain` numbers them */
-    int node, line;                 /* as in smp_step_report */
-    char type_in[48], type_out[48]; /* shape and storage; out is "" for reductions */
-    uint64_t bytes;                 /* that must cross memory: inputs read once, output written once */
-    uint64_t pixels;                /* of the output */
-    double ops;                     /* arithmetic operations */
-    bool fits_cache;                /* inputs and output lie in the device's last cache together */
-    bool timed_out;                 /* fewer samples than asked for: the time limit had passed many times */
-    int64_t height, width;          /* of the output */
-    int64_t count_from, count_rows, count_columns; /* of it were counted; rows 0: nothing was */
+    char label[96];                                /* the statement; in parentheses what the planner inserted */
+    const char *stage;                             /* its name */
+    int number;                                    /* of the plan's steps, as `explain` numbers them */
+    int node, line;                                /* as in smp_step_report */
+    char type_in[48], type_out[48];                /* shape and storage; out is "" for reductions */
+    uint64_t bytes;                                /* that must cross memory: inputs read once, output written once */
+    uint64_t pixels;                               /* of the output */
+    double ops;                                    /* arithmetic operations */
+    bool fits_cache;                               /* inputs and output together fit the device's last cache */
+    bool timed_out;                                /* fewer samples than asked for: the time limit passed long ago */
+    int64_t height, width;                         /* of the output */
+    int64_t count_from, count_rows, count_columns; /* the part of it that was counted; rows 0: nothing was */
     smp_compare_variant *variants;                 /* [0] is naive; owned */
     size_t variant_count;
 } smp_compare_step;
 
 typedef struct smp_compare {
-    const char *pipe, *input;            /* the caller's; null without */
-    char input_type[48], input_hash[65]; /* SHA-256 of the file, hexadecimal; "" when it cannot be read twice */
+    const char *pipe, *input;            /* set by the caller; null: unknown */
+    char input_type[48], input_hash[65]; /* SHA-256 of the file in hexadecimal; "" when it cannot be read twice */
     smp_device_info device;
     char device_note[160];
-    char driver[64], toolkit[64], host[96]; /* GPU driver, CUDA that compiled the kernels, processor; "" unknown */
-    char counter_device[96];                /* what the model counts for */
+    char driver[64], toolkit[64], host[96]; /* GPU driver, CUDA that compiled the kernels, processor; "": unknown */
+    char counter_device[96];                /* the device that the model counts for */
     char source_note[SMP_COUNT_KINDS][420]; /* why a source of counts is missing; "" */
-    int threads, sm_clock, memory_clock;    /* MHz while measuring; 0: unknown */
-    int64_t dropped;                        /* samples taken while the GPU was throttled, left out */
-    double copy_gbs, copy_low, copy_high;   /* this device's copy, measured; 0: not */
+    int threads, sm_clock, memory_clock;    /* MHz under load; 0: unknown */
+    int64_t dropped;                        /* samples that were dropped because the GPU was throttled */
+    double copy_gbs, copy_low, copy_high;   /* this device's copy rate, measured; 0: not measured */
     int64_t cache_bytes;                    /* the last cache; 0: unknown */
     int64_t repeat;
     double time_limit, wall_seconds;
@@ -97,7 +97,7 @@ typedef struct smp_compare {
 
 void smp_compare_free(smp_compare *compare);
 
-/* Rates of one variant; 0 when not timed or not known. Shares are of 1. */
+/* Rates of one variant; 0 when not timed or unknown. Shares are fractions of 1. */
 double smp_compare_gbs(const smp_compare_step *step, const smp_compare_variant *variant);
 double smp_compare_of_copy(const smp_compare *compare, const smp_compare_step *step,
                            const smp_compare_variant *variant);
@@ -105,7 +105,7 @@ double smp_compare_of_peak(const smp_compare *compare, const smp_compare_step *s
                            const smp_compare_variant *variant);
 double smp_compare_speedup(const smp_compare_step *step, const smp_compare_variant *variant);
 
-/* "rows 64 to 127 of 300, all 451 columns" when not all was counted, else "". Returns text. */
+/* "rows 64 to 127 of 300, all 451 columns" when only a part was counted, else "". Returns text. */
 const char *smp_compare_crop(const smp_compare_step *step, char *text, size_t size);
 
 /* Wavefronts / ideal; 1 without shared accesses. */
@@ -114,14 +114,14 @@ double smp_compare_ways(const smp_shared_count *count);
 /* The source whose counts are shown: sass where it was measured, else model. SMP_COUNT_KINDS: none. */
 smp_count_kind smp_compare_source(const smp_compare_variant *variant);
 
-/* Whether any variant is WRONG, slower than naive, or counted differently by model and sass. */
+/* Whether any variant is WRONG, is slower than naive, or has different counts by model and sass. */
 bool smp_compare_any_wrong(const smp_compare *compare);
 bool smp_compare_any_slower(const smp_compare *compare);
 bool smp_compare_any_disagreement(const smp_compare *compare);
 
-/* The terminal's table, at most SMP_TEXT_WIDTH columns; what its columns mean; every sample; a line a variant; a page.
- */
-void smp_compare_table(FILE *to, const smp_compare *compare, bool sites, bool color); /* sites: a line an access, too */
+/* The terminal's table, at most SMP_TEXT_WIDTH columns; the meaning of its columns; every sample (JSON); a line for
+ * each variant (CSV); a page (HTML). */
+void smp_compare_table(FILE *to, const smp_compare *compare, bool sites, bool color); /* sites: a line for each, too */
 void smp_compare_explain(FILE *to);
 void smp_compare_json(FILE *to, const smp_compare *compare);
 void smp_compare_csv(FILE *to, const smp_compare *compare);

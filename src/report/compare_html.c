@@ -1,5 +1,5 @@
-/* The comparison as one page: bars for each step and variant, a roofline, a map of the banks for each access. No
- * script, no network; it fits a phone, follows dark mode and prints. */
+/* The comparison as one page: bars for each step and variant, a roofline, a map of the banks for each access. No script
+ * and no network. It fits a phone, follows dark mode and prints. */
 #include <math.h>
 #include <string.h>
 

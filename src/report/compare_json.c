@@ -1,5 +1,5 @@
-/* The comparison for programs: every sample and all that a reader needs to repeat it, as JSON; a line a variant, as
- * CSV. */
+/* The comparison for programs: as JSON, every sample and everything needed to repeat it; as CSV, a line for each
+ * variant. */
 #include <math.h>
 
 #include "report/compare.h"

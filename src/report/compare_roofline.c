@@ -1,5 +1,5 @@
-/* The roofline's drawing: see compare_roofline.h. Both axes are logarithmic; a step is a column, its variants are dots
- * in it. */
+/* Draws the roofline: see compare_roofline.h. Both axes are logarithmic. A step is a column, its variants are dots in
+ * it. */
 #include "report/compare_roofline.h"
 
 #include <math.h>
@@ -87,7 +87,7 @@ static void put_axes(FILE *to, const plot *p)
             (TOP + HEIGHT - BOTTOM) / 2);
 }
 
-/* The line y = x * bytes a second, cut to the plot. */
+/* The line y = x * bytes a second, clipped to the plot. */
 static void put_roof(FILE *to, const plot *p, double gbs, const char *name, const char *kind)
 {
     double slope = gbs * 1e9, a = pow(10, p->x0), b = pow(10, p->x1);

@@ -1,5 +1,5 @@
-/* The comparison on a terminal: for every step a block of times and a block of shared-memory counts, since on a CPU the
- * two are of different kernels. */
+/* The comparison on a terminal: for every step a block of times and a block of shared-memory counts. They are separate
+ * because on a CPU they are of different kernels. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ enum {
     LABEL = 44
 };
 
-/* Two blanks and text flush right. */
+/* Two blanks and right-aligned text. */
 static void put_cell(FILE *to, const char *text, int columns)
 {
     fputs("  ", to);
@@ -150,7 +150,7 @@ static void put_count(FILE *to, const char *name, smp_count_kind kind, const smp
     fprintf(to, "%s\n", conflicts ? paint->off : "");
 }
 
-/* The places in its kernels that access shared memory (operation, bytes a lane), under a variant's counts. */
+/* The access sites of a variant's kernels (operation, bytes a lane), below its counts. */
 static void put_sites(FILE *to, const smp_compare_variant *variant, const smp_paint *paint)
 {
     for (size_t i = 0; i < variant->site_count; i++) {

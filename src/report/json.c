@@ -1,4 +1,4 @@
-/* Writing JSON: see json.h. One place decides about commas, line ends, escapes and how numbers look. */
+/* Writes JSON: see json.h. Commas, line ends, escapes and the form of numbers are decided here only. */
 #include "report/json.h"
 
 #include <math.h>
@@ -13,8 +13,7 @@ void smp_json_begin(smp_json *json, FILE *to, bool compact)
     json->first[0] = true;
 }
 
-/* Bytes of the UTF-8 sequence at text, 0 when it is none (RFC 3629: no surrogates, no overlong forms, at most
- * U+10FFFF). */
+/* Bytes of the UTF-8 sequence at text; 0: invalid (RFC 3629: no surrogates, no overlong forms, at most U+10FFFF). */
 static size_t sequence(const unsigned char *text)
 {
     unsigned char a = text[0];
@@ -66,7 +65,7 @@ static void new_line(smp_json *json, int depth)
         fputs("  ", json->to);
 }
 
-/* Comma, line end and key: what stands before every value. */
+/* Writes what precedes every value: comma, line end and key. */
 static void before(smp_json *json, const char *key)
 {
     if (json->depth > 0) {
@@ -127,7 +126,7 @@ void smp_json_integer(smp_json *json, const char *key, int64_t value)
     fprintf(json->to, "%lld", (long long)value);
 }
 
-/* Whole numbers below 2^53 as they are; else the fewest digits that read back as the same double. */
+/* Whole numbers below 2^53 as integers, others with the fewest digits that read back as the same double. */
 void smp_json_number_text(char *text, double value)
 {
     if (fabs(value) < 9007199254740992. && value == floor(value) && !(value == 0 && signbit(value))) {

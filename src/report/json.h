@@ -1,5 +1,5 @@
-/* Writing JSON: commas, indentation and escapes in one place. Bytes that are not UTF-8 (a path is bytes) become U+FFFD.
- */
+/* Writes JSON: commas, indentation and escapes in one place. Bytes that are not UTF-8 (paths may hold any bytes) become
+ * U+FFFD. */
 #ifndef SMP_REPORT_JSON_H
 #define SMP_REPORT_JSON_H
 
@@ -22,7 +22,7 @@ void smp_json_string(smp_json *json, const char *key, const char *value); /* nul
 void smp_json_integer(smp_json *json, const char *key, int64_t value);
 void smp_json_number(smp_json *json, const char *key, double value); /* shortest text that reads back; NaN, inf: null */
 void smp_json_numbers(smp_json *json, const char *key, const double *values, size_t count); /* an array on one line */
-/* The text of a finite number: whole up to 2^53, else the shortest that reads back. */
+/* The text of a finite number: an integer up to 2^53, else the shortest text that reads back. */
 enum { SMP_NUMBER_TEXT = 40 };
 void smp_json_number_text(char *text, double value);
 void smp_json_bool(smp_json *json, const char *key, bool value);

@@ -1,4 +1,4 @@
-/* One file among many as a line of JSON: for jq, pandas and whoever looks for what went wrong or took long. */
+/* One file among many as a line of JSON: for jq, pandas, and whoever looks for what failed or took long. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 static void put_size(smp_json *json, const smp_run_report *report)
 {
     const smp_shape *shape = &report->shape;
-    if (shape->kind == SMP_KIND_NONE) { /* not so much as its header could be read */
+    if (shape->kind == SMP_KIND_NONE) { /* not even its header was read */
         smp_json_string(json, "size", NULL);
         return;
     }
@@ -24,7 +24,7 @@ static void put_size(smp_json *json, const smp_run_report *report)
     smp_json_end(json, '}');
 }
 
-/* As --device names it. */
+/* In the form of --device. */
 static void put_device(smp_json *json, const smp_device_info *device)
 {
     char name[32];
@@ -37,7 +37,7 @@ static void put_device(smp_json *json, const smp_device_info *device)
 
 static void put_ms(smp_json *json, const char *key, double seconds)
 {
-    smp_json_number(json, key, round(seconds * 1e6) / 1e3); /* microseconds are exact enough */
+    smp_json_number(json, key, round(seconds * 1e6) / 1e3); /* rounded to microseconds */
 }
 
 static void put_times(smp_json *json, const smp_run_report *report)

@@ -1,4 +1,4 @@
-/* Writes what was measured: see measure.h. */
+/* Writes the results of `measure`: see measure.h. */
 #include "report/measure.h"
 
 #include <math.h>

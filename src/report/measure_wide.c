@@ -1,4 +1,4 @@
-/* A row a file: see measure_wide.h. */
+/* One row for each file: see measure_wide.h. */
 #include "report/measure_wide.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static smp_wide_row *add_row(smp_wide *wide, const char *path, const char *forma
     return row->path && row->format ? row : NULL;
 }
 
-/* The index of a column, made where there is none. False without memory. */
+/* The index of a column; adds a missing one. False: out of memory. */
 static bool find_column(smp_wide *wide, const char *name, size_t *at)
 {
     for (*at = 0; *at < wide->column_count; ++*at)
@@ -37,7 +37,7 @@ static bool find_column(smp_wide *wide, const char *name, size_t *at)
     return true;
 }
 
-/* Puts a value into its column; a second one of that name in the row gets a column of its own: "mean_r.2". */
+/* Stores a value in its column. A second value of that name in the row gets its own column: "mean_r.2". */
 static bool put_value(smp_wide *wide, smp_wide_row *row, const char *name, double value)
 {
     char numbered[160];
@@ -58,7 +58,7 @@ static bool put_value(smp_wide *wide, smp_wide_row *row, const char *name, doubl
     return true;
 }
 
-/* "_r", "_g", "_b", "_a" of pictures in colour, "_0", "_1" of other channels; nothing where there is one. */
+/* "_r", "_g", "_b", "_a" for colour pictures, "_0", "_1" for other channels; "" for a single channel. */
 static void channel_suffix(char text[16], const smp_shape *shape, int channel)
 {
     const bool picture = shape->kind != SMP_AUDIO, alpha = picture && shape->alpha && channel == shape->channels - 1;
@@ -134,7 +134,7 @@ static double field_value(const smp_wide_row *row, field which)
     return value > 0 ? value : (double)NAN;
 }
 
-/* The columns of pictures, of sounds, or both, as there are such files. */
+/* Writes the columns for pictures, for sounds, or for both, depending on the files. */
 static bool has_field(const smp_wide *wide, field which)
 {
     if (which == PATH || which == CHANNELS || which == FORMAT)
@@ -158,7 +158,7 @@ static int by_key(const void *a_, const void *b_)
     int order = 0;
     if (a->text)
         order = strcmp(a->text, b->text);
-    else if (isnan(a->value) || isnan(b->value)) /* those without a value come last either way */
+    else if (isnan(a->value) || isnan(b->value)) /* rows without a value come last in both orders */
         return isnan(a->value) != isnan(b->value) ? (isnan(a->value) ? 1 : -1) : (a->at > b->at) - (a->at < b->at);
     else
         order = (a->value > b->value) - (a->value < b->value);
@@ -232,7 +232,7 @@ static void put_row(const smp_wide *wide, FILE *to, const smp_wide_row *row, con
     fputc('\n', to);
 }
 
-/* Takes "after." off the columns where all begin so. */
+/* Removes a prefix such as "after." when all columns begin with it. */
 static void drop_common_name(smp_wide *wide)
 {
     const char *dot = wide->column_count ? strchr(wide->columns[0], '.') : NULL;

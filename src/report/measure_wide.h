@@ -1,5 +1,5 @@
-/* What was measured as a table with a row a file and a column a value, as spreadsheets and data frames have it. Kept
- * until the last file, because files may have different columns. */
+/* The results of `measure` as a table for spreadsheets and data frames: a row for each file, a column for each value.
+ * The table is kept until the last file, because files may have different columns. */
 #ifndef SMP_REPORT_MEASURE_WIDE_H
 #define SMP_REPORT_MEASURE_WIDE_H
 
@@ -9,7 +9,7 @@ typedef struct smp_wide_row {
     char *path, *format;
     int64_t width, height, channels; /* of a sound, height is its frames and width 0 */
     double rate;                     /* of a sound; 0: a picture */
-    double *values;                  /* by column; NaN, and past value_count: none */
+    double *values;                  /* by column; NaN or past value_count: none */
     size_t value_count, value_capacity;
 } smp_wide_row;
 
@@ -21,12 +21,13 @@ typedef struct smp_wide {
     bool lists; /* some findings were lists (histograms), which have no column */
 } smp_wide;
 
-/* Adds the row of a file, of all that its measuring steps found; or of a group of files, of the findings of one. */
+/* Adds a row with all findings of a file, or with the findings of a group of files. */
 smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *err);
 smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_findings *findings, smp_error *err);
 
-/* Writes the table as CSV. sort: a column's name, with '-' before it for the largest first; null: rows as they came.
- * Rows without a value there come last. SMP_E_USAGE, with the columns there are, when there is none of that name. */
+/* Writes the table as CSV. sort: a column's name, with '-' in front for the largest first; null: rows in their order.
+ * Rows without a value in that column come last. SMP_E_USAGE, with the existing columns, when there is no such column.
+ */
 smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *err);
 void smp_wide_free(smp_wide *wide);
 

@@ -10,7 +10,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Between the two nearest of sorted values: the quantile that NumPy calls linear. */
+/* Interpolates between the two nearest sorted values, like NumPy's quantile with method "linear". */
 static double quantile(const double *sorted, int n, double q)
 {
     double at = q * (n - 1);

@@ -1,4 +1,4 @@
-/* One run as JSON for programs; table.c shows the same structure to people. */
+/* One run as JSON for programs. table.c shows the same structure to people. */
 #include "report/report.h"
 
 #include <math.h>

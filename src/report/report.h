@@ -1,4 +1,4 @@
-/* What a run found and cost: one structure, filled by the executor, shown as table, JSON or CSV. */
+/* The findings and the cost of a run: one structure, filled by the executor, shown as table, JSON or CSV. */
 #ifndef SMP_REPORT_REPORT_H
 #define SMP_REPORT_REPORT_H
 
@@ -12,7 +12,7 @@
 #include "stages/stage.h"
 
 typedef struct smp_step_report {
-    char label[96]; /* the statement, or what the planner inserted in parentheses */
+    char label[96]; /* the statement; in parentheses what the planner inserted */
     char variant[24];
     int node;         /* of the program, or SMP_NODE_NONE when the planner inserted it */
     int line;         /* in the pipe file; 0: inserted, or no file */
@@ -23,15 +23,16 @@ typedef struct smp_step_report {
     uint64_t clipped; /* samples that the last store clamped */
     uint64_t samples; /* of its output */
     bool counts_clipping;
-    char type[48]; /* "u8x3 6000x4000 in f32": nominal shape and storage of the output */
+    char type[48]; /* "u8x3 6000x4000 in f32": nominal shape, and storage of the output */
     char name[48]; /* of its findings, for stats and histogram */
     smp_findings findings;
     const smp_stage *stage;
-    smp_shape in;        /* what it worked on */
-    void *partial;       /* its findings in a form that adds up over files (stage->merge); null: not wanted, or none */
-    const char *counter; /* where the counts come from: "model", "sass"; null: not counted */
-    smp_shared_count shared; /* accesses of its GPU kernels to shared memory */
-    char crop[120];          /* what part of its output was counted; "": all */
+    smp_shape in;  /* what it worked on */
+    void *partial; /* its findings in a form that merges over files (stage->merge); null: not wanted, or the stage has
+                      none */
+    const char *counter;     /* the source of the counts: "model", "sass"; null: not counted */
+    smp_shared_count shared; /* its GPU kernels' accesses to shared memory */
+    char crop[120];          /* the part of its output that was counted; "": all */
 } smp_step_report;
 
 typedef struct smp_run_report {
@@ -47,13 +48,13 @@ typedef struct smp_run_report {
     double output_seconds; /* of which the operating system took this */
     double device_seconds; /* all steps */
     double upload_seconds, download_seconds;
-    double wall_seconds; /* of the file; decoding, computing and encoding overlap in it */
+    double wall_seconds; /* wall time of the file, in which decoding, computing and encoding overlap */
     int64_t strip_rows, strips;
-    uint64_t peak_bytes;                 /* live memory at its most */
+    uint64_t peak_bytes;                 /* the most live memory at any time */
     uint64_t input_bytes;                /* size of the input file */
     smp_shape shape;                     /* of the input, as decoded */
-    uint64_t output_clipped;             /* samples that the writers' integers clamped (sound) */
-    smp_notes input_notes, output_notes; /* of reader and writers */
+    uint64_t output_clipped;             /* samples that the writers clamped to integers (sound) */
+    smp_notes input_notes, output_notes; /* of the reader and the writers */
     char shape_in[48], shape_out[48];
     smp_step_report *steps;
     size_t step_count;
@@ -61,27 +62,28 @@ typedef struct smp_run_report {
 
 void smp_run_report_free(smp_run_report *report);
 
-/* The table that `run -v` prints: a line a step with time, share, GB/s, Mpixel/s; totals; findings. */
-/* Whether a step of a picture clipped so many samples that the result is likely not what was meant: more than one in
- * twenty. Sharpening clips one in a hundred. */
+/* Whether a step of a picture clipped more than one sample in twenty: the result is then probably not what the user
+ * wants. Sharpening clips one in a hundred. */
 bool smp_report_clips_much(const smp_step_report *step);
 
-/* "'add 20' clipped 99.8 % of the samples to the range of its format" */
+/* Writes "'add 20' clipped 99.8 % of the samples to the range of its format" to text. */
 void smp_report_clipping_text(const smp_step_report *step, char *text, size_t size);
 
+/* The table of `run -v`: a line for each step with time, share, GB/s and Mpixel/s; totals; findings. */
 void smp_report_table(FILE *to, const smp_run_report *report, bool color);
 
-/* What one step found, as the table shows it: a row a value, a column a channel, a line a list. */
+/* The findings of one step as the table shows them: a row for each value, a column for each channel, a line for each
+ * list. */
 void smp_report_findings(FILE *to, const char *label, const smp_findings *findings, bool color);
 
-/* The same as a member "findings" of the object that json is in. */
+/* The same as a member "findings" of json's current object. */
 void smp_report_findings_json(smp_json *json, const smp_findings *findings);
 
-/* Members "input_notes" and "output_notes" of the object that json is in, where there are notes. */
+/* Members "input_notes" and "output_notes" of json's current object, where there are notes. */
 void smp_report_notes_json(smp_json *json, const smp_run_report *report);
 
 /* One line about a file among many (batch --report): a JSON object with input, output, status ("done", "failed",
- * "skipped"), error and hint (err may be null), size, device, milliseconds and what was measured. */
+ * "skipped"), error and hint (err may be null), size, device, milliseconds and findings. */
 void smp_report_line(FILE *to, const smp_run_report *report, const char *status, const smp_error *err);
 
 /* One JSON object (a line when compact). */

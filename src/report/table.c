@@ -1,17 +1,17 @@
-/* One run as a table for people: a line a step, the totals, what was clipped, what was measured. */
+/* One run as a table for people: a line for each step, the totals, clipped samples, findings. */
 #include <math.h>
 #include <string.h>
 
 #include "report/report.h"
 #include "report/text.h"
 
-/* Columns of the table; with two blanks between them they stay inside SMP_TEXT_WIDTH. */
+/* Widths of the table's columns. With two blanks between them they fit SMP_TEXT_WIDTH. */
 enum { STEP_COLUMNS = 44, VARIANT_COLUMNS = 10, TIME_COLUMNS = 10, SHARE_COLUMNS = 6, RATE_COLUMNS = 8 };
-/* With counts of shared memory the statement has less room, and pixels give way. */
+/* With counts of shared memory the statement column is narrower, and pixels are not shown. */
 enum { COUNTED_STEP_COLUMNS = 24, COUNT_COLUMNS = 9, WAYS_COLUMNS = 5 };
 enum { SPARK_COLUMNS = 48 };
 
-/* Two blanks and text flush right. */
+/* Two blanks and right-aligned text. */
 static void put_cell(FILE *to, const char *text, int columns)
 {
     fputs("  ", to);
@@ -71,7 +71,7 @@ static void put_head(FILE *to, const smp_run_report *report, bool counted, const
     fprintf(to, "%s\n", paint->off);
 }
 
-/* As it is, or with k, M, G where the column is narrow. */
+/* A number as it is, or with k, M, G where the column is narrow. */
 static void put_count(FILE *to, uint64_t count, bool known)
 {
     static const char *const units[] = {"%.0f", "%.1f k", "%.1f M", "%.1f G", "%.1f T"};
@@ -132,7 +132,7 @@ static void put_totals(FILE *to, const smp_run_report *report, bool counted)
             report->strips == 1 ? "" : "s", (long long)report->strip_rows, report->strip_rows == 1 ? "" : "s", size);
 }
 
-/* What the counts are of: on a CPU they are not those of what was timed. */
+/* Says what the counts are of: on a CPU they are not of the kernels that were timed. */
 static void put_counted(FILE *to, const smp_run_report *report, const smp_paint *paint)
 {
     const char *counter = NULL;
@@ -150,7 +150,7 @@ static void put_counted(FILE *to, const smp_run_report *report, const smp_paint 
 
 /* ------------------------------------------------------------------------------------------------ findings */
 
-/* Whole numbers as they are, others to six digits, fewer where the column is narrow. */
+/* Whole numbers as they are, others to six digits, or fewer where the column is narrow. */
 static void number_text(char *text, size_t size, double value, int columns)
 {
     if (isfinite(value) && value == floor(value) && fabs(value) < 1e15)
@@ -169,7 +169,7 @@ static const smp_finding *find_value(const smp_findings *findings, const char *n
     return NULL;
 }
 
-/* Is this the first single value of its name? It then gets the row of that name. */
+/* Whether this is the first single value of its name, which gets the row of that name. */
 static bool begins_row(const smp_findings *findings, size_t at)
 {
     if (findings->items[at].list)
@@ -180,7 +180,7 @@ static bool begins_row(const smp_findings *findings, size_t at)
     return true;
 }
 
-/* Single values: a row a name, a column a channel (-1: the whole picture). */
+/* Single values: a row for each name, a column for each channel (-1: the whole picture). */
 static void put_values(FILE *to, const smp_findings *findings)
 {
     int first = SMP_MAX_CHANNELS, last = -2, name_columns = 8;
@@ -222,8 +222,8 @@ static void put_values(FILE *to, const smp_findings *findings)
     }
 }
 
-/* A list as a line: how many entries, their sum, which are not zero, and a small bar chart of up to SPARK_COLUMNS bars.
- */
+/* A list as a line: the number of entries, their sum, which are not zero, and a small bar chart of up to SPARK_COLUMNS
+ * bars. */
 static void put_list(FILE *to, const smp_finding *item)
 {
     static const char *const bars[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
@@ -248,7 +248,7 @@ static void put_list(FILE *to, const smp_finding *item)
     if (item->channel >= 0)
         fprintf(to, " channel %d", item->channel);
     fprintf(to, "  |");
-    for (size_t i = 0; i < shown; i++) /* anything at all shows as the lowest bar */
+    for (size_t i = 0; i < shown; i++) /* any value above 0 shows as the lowest bar */
         fputs(bars[groups[i] > 0 && most > 0 ? 1 + (int)(groups[i] / most * 7.0) : 0], to);
     fprintf(to, "|  %zu bins, sum %s", n, total);
     if (low < n)

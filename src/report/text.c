@@ -5,7 +5,7 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* The next character: its bytes, and whether they may be shown as they are. C1 controls (U+0080..9F) may not. */
+/* Decodes the next character: its bytes, and whether they may be shown. C1 controls (U+0080..9F) may not. */
 static size_t next_character(const char *text, bool *clean)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -33,7 +33,7 @@ size_t smp_text_columns(const char *text)
     return columns;
 }
 
-/* At most `columns` characters. */
+/* Writes at most `columns` characters. */
 static void put_clean(FILE *to, const char *text, size_t columns)
 {
     while (*text && columns-- > 0) {
@@ -136,7 +136,7 @@ void smp_text_wrap(FILE *to, const char *text, int at, int indent)
             if (*text != '\n')
                 put_blanks(to, start);
             column = start, blank = false, fresh = true;
-            if (*text == ' ') { /* laid out by its author */
+            if (*text == ' ') { /* the author laid it out */
                 size_t length = strcspn(text, "\n");
                 fwrite(text, 1, length, to);
                 text += length;

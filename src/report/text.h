@@ -1,5 +1,5 @@
-/* Text for people: columns that line up whatever the script, wrapped paragraphs, sizes with units. Bytes from files and
- * names of strangers are cleaned of control characters, so that they cannot drive a terminal. */
+/* Text for people: columns that line up in every script, wrapped paragraphs, sizes with units. Control characters in
+ * names and in bytes from files are replaced, so that they cannot control a terminal. */
 #ifndef SMP_REPORT_TEXT_H
 #define SMP_REPORT_TEXT_H
 
@@ -8,36 +8,37 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The widest line that tables and help are laid out for. */
+/* The width of tables and help. */
 enum { SMP_TEXT_WIDTH = 100 };
 
-/* Columns that text takes: a code point counts one; a byte that is not UTF-8 counts one. */
+/* The columns of a text: a code point counts one, and so does a byte that is not UTF-8. */
 size_t smp_text_columns(const char *text);
 
-/* Writes text with control characters and bytes that are not UTF-8 as '?'. */
+/* Writes text with '?' for control characters and for bytes that are not UTF-8. */
 void smp_text_clean(FILE *to, const char *text);
 
-/* The same for XML and HTML: escaped, in content and between double quotes. */
+/* The same for XML and HTML: escaped for content and for double quotes. */
 void smp_text_xml(FILE *to, const char *text);
 
 /* The same, cut to `columns` with an ellipsis. */
 void smp_text_xml_column(FILE *to, const char *text, size_t columns);
 
-/* The same as a cell of CSV (RFC 4180): quoted where that must be. What a spreadsheet would take for a formula gets a
- * blank before it. */
+/* The same as a cell of CSV (RFC 4180), quoted where necessary. A cell that a spreadsheet would take for a formula gets
+ * a blank in front. */
 void smp_text_csv(FILE *to, const char *text);
 
-/* smp_text_clean, cut to `columns` with an ellipsis or filled with blanks (negative: blanks first). */
+/* smp_text_clean, cut to `columns` with an ellipsis, or padded with blanks (negative: blanks first). */
 void smp_text_column(FILE *to, const char *text, int columns);
 
-/* Paragraphs (separated by line ends) wrapped at SMP_TEXT_WIDTH; the cursor stands at column `at` and every further
- * line starts at column `indent`. Lines that begin with a blank are kept as they are. Ends with a line end. */
+/* Wraps paragraphs (separated by line ends) at SMP_TEXT_WIDTH. The first line begins at column `at`, where the cursor
+ * is, every further line at column `indent`. Lines that begin with a blank are kept as they are. Ends with a line end.
+ */
 void smp_text_wrap(FILE *to, const char *text, int at, int indent);
 
 /* "512 B", "1.5 MiB". */
 void smp_text_bytes(char *text, size_t size, double bytes);
 
-/* ANSI codes, or "" without colour. */
+/* ANSI codes; "" without colour. */
 typedef struct smp_paint {
     const char *bold, *dim, *red, *yellow, *green, *off;
 } smp_paint;

@@ -1,4 +1,4 @@
-/* Adding up what was measured: see totals.h. */
+/* Adds up results over files: see totals.h. */
 #include "report/totals.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static smp_code add_step(smp_totals *totals, smp_step_report *step, smp_error *e
     for (size_t i = 0; i < totals->count; i++) {
         smp_total *total = &totals->items[i];
         if (!belongs(total, step) || (step->partial && !total->stage->merge(total->partial, step->partial)))
-            continue; /* a parameter that depends on the picture's size, say: a group of its own */
+            continue; /* it depends on the picture's size, for example: a group of its own */
         total->files++;
         return SMP_OK;
     }

@@ -1,6 +1,5 @@
-/* What was measured over several files, added up: results of the same statement over data of the same format and
- * channels belong together, whatever the sizes; code values of 8 and 16 bits have different full scales and are kept
- * apart. */
+/* Results of several files, added up. Results of one statement over data of the same format and channels form a group,
+ * whatever the sizes. 8-bit and 16-bit code values have different full scales, so they are in different groups. */
 #ifndef SMP_REPORT_TOTALS_H
 #define SMP_REPORT_TOTALS_H
 
@@ -19,18 +18,18 @@ typedef struct smp_total {
 } smp_total;
 
 typedef struct smp_totals {
-    smp_total *items; /* in the order of statements, then as they came */
+    smp_total *items; /* in the order of statements, then of arrival */
     size_t count, capacity;
 } smp_totals;
 
-/* Adds what a run found; partials in the report are taken over or joined. */
+/* Adds the results of a run. Takes over the report's partials, or merges them. */
 smp_code smp_totals_add(smp_totals *totals, smp_run_report *report, smp_error *err);
 void smp_totals_free(smp_totals *totals);
 
-/* "u8x3", "f32x2 sound": what a group's data was. */
+/* "u8x3", "f32x2 sound": the data of a group. */
 void smp_total_type(const smp_total *total, char *text, size_t size);
 
-/* The findings of a group, from the functions that make those of a file. */
+/* The findings of a group, by the stage functions that make those of a file. */
 smp_code smp_total_findings(const smp_total *total, smp_findings *findings, smp_error *err);
 
 #endif

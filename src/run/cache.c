@@ -1,4 +1,4 @@
-/* Plans, running memory and buffers that are kept from file to file: see cache.h. */
+/* Plans, runners and buffers that are reused from file to file: see cache.h. */
 #include "run/cache.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* What is kept from one file to the next by whoever runs many: plans by the shape of their input, each with the memory
- * that running it takes, and buffers for whole small pictures. One thread at a time uses a cache; everything in it
- * belongs to one program, device and set of options. Kept to the files of src/exec. */
-#ifndef SMP_EXEC_CACHE_H
-#define SMP_EXEC_CACHE_H
+/* What a run of many files keeps from one file to the next: plans by the shape of their input, each with the memory
+ * that a run of it takes, and buffers for whole small pictures. One thread at a time uses a cache. Its entries belong
+ * to one program, one device and one set of options. Internal to src/run. */
+#ifndef SMP_RUN_CACHE_H
+#define SMP_RUN_CACHE_H
 
 #include "run/run.h"
 #include "run/runner.h"
@@ -10,13 +10,13 @@
 typedef struct smp_cached_plan {
     smp_shape input;
     int orientation;
-    char extension[16]; /* of the output, which decides what it can hold; "" without one */
+    char extension[16]; /* of the output path: it decides what the file can hold; "" without one */
     smp_plan *plan;     /* null: a free entry */
-    smp_runner *runner; /* null until a picture ran; of small pictures alone */
-    uint64_t used;      /* the cache's clock */
+    smp_runner *runner; /* null until a picture ran; small pictures only */
+    uint64_t used;      /* value of smp_run_cache.clock at the last use */
 } smp_cached_plan;
 
-enum { SMP_CACHED_PLANS = 8 }; /* folders have pictures of few sizes: upright, lying, two cameras */
+enum { SMP_CACHED_PLANS = 8 }; /* a folder has pictures of few sizes: portrait, landscape, two cameras */
 
 struct smp_run_cache {
     smp_cached_plan plans[SMP_CACHED_PLANS];
@@ -28,15 +28,15 @@ struct smp_run_cache {
     size_t buffer_capacity;
 };
 
-/* The entry of a key, its plan null when it is new (the one unused longest makes room). Extensions that are too long
- * have none: null. */
+/* The entry of a key. Its plan is null when the entry is new; a new entry replaces the least recently used one. Null:
+ * the extension is too long to be a key. */
 smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, int orientation, const char *output);
 
-/* Gives up the plan of an entry, or only the memory to run it. */
+/* Frees the plan of an entry, or its runner only. */
 void smp_cache_drop(smp_cached_plan *entry);
 void smp_cache_drop_runner(smp_cached_plan *entry);
 
-/* The index-th buffer with room for at least `size` bytes; what it held is lost. */
+/* The index-th buffer with room for at least `size` bytes. The call may lose what the buffer held. */
 smp_code smp_cache_buffer(smp_run_cache *cache, size_t index, size_t size, void **out, smp_error *err);
 
 #endif

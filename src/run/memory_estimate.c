@@ -7,10 +7,10 @@
 
 static smp_view view_of(const smp_step *step, int64_t rows)
 {
-    return smp_view_nowhere(&step->out, step->storage, rows);
+    return smp_probe_view(&step->out, step->storage, rows);
 }
 
-/* Rows of its input that a step reads for a strip. */
+/* The rows of its input that a step reads for one strip. */
 static int64_t rows_read(const smp_step *step, int64_t strip_rows)
 {
     int64_t rows = strip_rows + step->reach_up + step->reach_down;
@@ -18,16 +18,16 @@ static int64_t rows_read(const smp_step *step, int64_t strip_rows)
 }
 
 void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64_t strip_rows, smp_view *in,
-                               smp_view *out, smp_view *by)
+                               smp_view *out, smp_view *second)
 {
     const smp_step *input = &plan->steps[step->input];
-    *by = (smp_view){.data = NULL};
+    *second = (smp_view){.data = NULL};
     *in = view_of(input, rows_read(step, strip_rows));
     *out = view_of(step, strip_rows);
     if (step->job == SMP_JOB_REDUCE)
         *out = *in = view_of(input, strip_rows);
-    if (step->by >= 0)
-        *by = view_of(&plan->steps[step->by], rows_read(step, strip_rows));
+    if (step->second >= 0)
+        *second = view_of(&plan->steps[step->second], rows_read(step, strip_rows));
 }
 
 int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *device, int64_t strip_rows,
@@ -49,7 +49,7 @@ int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *devi
 int64_t smp_memory_estimate_step(const smp_plan *plan, const smp_step *step, const smp_variant *variant, bool gpu,
                                  int64_t strip_rows, int64_t rows)
 {
-    enum { TABLES = 3 }; /* the plan's, the run's, which a reduction may fill in, and the device's */
+    enum { TABLES = 3 }; /* the plan's, the run's (a reduction may fill it in), the device's */
     int64_t bytes = rows * smp_row_stride(&step->out, step->storage) + TABLES * (int64_t)step->work.table_size;
     if (step->job == SMP_JOB_REDUCE)
         bytes += (int64_t)step->work.result_size;
@@ -67,15 +67,15 @@ int64_t smp_memory_estimate_threads(const smp_plan *plan, const smp_device *devi
         if (step->job == SMP_JOB_SOURCE)
             continue;
         const smp_variant *variant = smp_step_variant(step, wanted);
-        smp_view in, out, by;
-        smp_memory_estimate_views(plan, step, strip_rows, &in, &out, &by);
+        smp_view in, out, second;
+        smp_memory_estimate_views(plan, step, strip_rows, &in, &out, &second);
         for (int k = 0; k < SMP_MAX_LAUNCHES; k++) {
             const smp_launch *launch = &variant->launches[k];
             size_t at, size;
             bool counts;
             if (!smp_launch_runs(launch, false))
                 continue;
-            smp_io io = smp_step_views(step, launch, &in, &out, &by, SMP_NOWHERE);
+            smp_io io = smp_step_views(step, launch, &in, &out, &second, SMP_PROBE_ADDRESS);
             if (variant->scratch)
                 scratch = smp_max_i64(scratch, (int64_t)variant->scratch(&io, step->work.kernel));
             if (step->job == SMP_JOB_REDUCE && smp_result_part(&step->work, launch, &at, &size, &counts) && counts)

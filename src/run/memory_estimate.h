@@ -1,25 +1,27 @@
-/* What memory a run of a plan takes, worked out without taking it: as runner.c and the devices do, codecs aside. */
-#ifndef SMP_EXEC_FOOTPRINT_H
-#define SMP_EXEC_FOOTPRINT_H
+/* How much memory a run of a plan takes, computed without allocating it. The numbers follow runner.c and the devices.
+ * Codecs are not counted. */
+#ifndef SMP_RUN_MEMORY_ESTIMATE_H
+#define SMP_RUN_MEMORY_ESTIMATE_H
 
 #include "device/device.h"
 #include "pipe/plan.h"
 #include "run/schedule.h"
 
-/* What a step sees of a strip away from the picture's ends. by: data null without a second picture. */
+/* The views that a step gets for a strip in the middle of the picture. second: data is null without a second input. */
 void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64_t strip_rows, smp_view *in,
-                               smp_view *out, smp_view *by);
+                               smp_view *out, smp_view *second);
 
-/* Rows between codecs and steps: of the input, of files that steps name, of the outputs. */
+/* The slots between codecs and steps: of the input, of files that steps name, of the outputs. */
 int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *device, int64_t strip_rows,
                                     const smp_window *windows);
 
-/* A step's own: `rows` rows of its output, its table, its result, and the scratch picture of the variant (null: no
- * variant). */
+/* Memory of one step: `rows` rows of its output, its table, its result, and the scratch picture of the variant (null:
+ * no variant). */
 int64_t smp_memory_estimate_step(const smp_plan *plan, const smp_step *step, const smp_variant *variant, bool gpu,
                                  int64_t strip_rows, int64_t rows);
 
-/* What the threads of a CPU have for themselves, for all steps; 0 on a GPU. wanted: as for smp_step_variant. */
+/* Scratch memory and private counters of all CPU threads, for the step that needs most; 0 on a GPU. wanted: as for
+ * smp_step_variant. */
 int64_t smp_memory_estimate_threads(const smp_plan *plan, const smp_device *device, const char *wanted,
                                     int64_t strip_rows);
 

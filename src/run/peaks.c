@@ -1,4 +1,4 @@
-/* Measuring ceilings: see peaks.h. Kernels are those of kernels/bench.*, launched like any stage's. */
+/* Measuring peaks: see peaks.h. The kernels are those of kernels/bench/bench.*, launched like any stage's. */
 #include "run/peaks.h"
 
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "device/cuda/cuda.h"
 
 enum {
-    WARM_UP = 2, /* passes before the first that counts */
+    WARM_UP = 2, /* passes before the first that is measured */
     MIN_SAMPLES = 5,
     LAUNCHES = 1000, /* in a row */
     WAITED_LAUNCHES = 101
 };
-static const double sample_seconds = 1; /* for one rate, at most, once there are MIN_SAMPLES */
+static const double sample_seconds = 1; /* limit for one rate, once there are MIN_SAMPLES */
 static const int64_t row_bytes = BENCH_ROW_SAMPLES * 4;
 
 static bool is_gpu(const smp_device *device)
@@ -23,7 +23,8 @@ static bool is_gpu(const smp_device *device)
     return !device->host_memory && strcmp(device->info.kind, "simt") != 0;
 }
 
-/* Two buffers far larger than any cache, and small against the memory; the emulator's rates mean nothing. */
+/* Buffers are far larger than any cache and small against the memory. The emulator's rates mean nothing, so it gets
+ * small ones. */
 static size_t chosen_size(const smp_device *device, size_t size)
 {
     int64_t want = (int64_t)size, most = device->info.memory / 16;
@@ -79,10 +80,10 @@ static smp_view rows_view(void *data, int64_t stride, int64_t rows)
 static smp_code zeroed(smp_device *device, size_t size, void **out, smp_error *err)
 {
     smp_code code = device->ops->alloc(device, size, out, err);
-    return code ? code : device->ops->zero(device, *out, size, err); /* every page is there before it is timed */
+    return code ? code : device->ops->zero(device, *out, size, err); /* touches every page before it is timed */
 }
 
-enum { SUM_STRIDE = 8 }; /* read leaves a sum a row */
+enum { SUM_STRIDE = 8 }; /* bytes: the read kernel stores one sum a row */
 
 size_t smp_peak_sums(size_t size)
 {
@@ -166,7 +167,7 @@ smp_code smp_peak_copy(smp_device *device, size_t size, smp_rate *rate, smp_erro
     return code;
 }
 
-/* One copy over the bus as a run makes it: through the device's pinned pieces. */
+/* One copy over the bus as a run makes it: through the device's pinned buffers. */
 static smp_code staged_copy(smp_device *device, bool up, void *there, void *here, size_t size, double *seconds,
                             smp_error *err)
 {
@@ -222,7 +223,7 @@ smp_code smp_peak_link(smp_device *device, bool up, bool staged, size_t size, sm
 
 static smp_code launch_nothing(smp_device *device, const smp_io *io, const smp_node_plan *plan, smp_error *err)
 {
-    smp_cost cost = {0}; /* a GPU without it records no events: they take longer than the launch */
+    smp_cost cost = {0}; /* without a cost a GPU records no events, which take longer than the launch */
     return device->ops->launch(device, &nothing, &nothing.launches[0], io, plan, device->host_memory ? &cost : NULL,
                                err);
 }

@@ -1,4 +1,4 @@
-/* Running one file, or a picture in memory: opens reader, writers and streams round a runner. See exec.h. */
+/* Running one file, or a picture in memory: opens reader, writers and streams round a runner. See run.h. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "run/runner.h"
 #include "run/step.h"
 
-typedef struct output { /* one sink's file */
+typedef struct output { /* the file of one sink */
     char *path;         /* owned; null for the main output */
     smp_writer *writer;
     smp_stream *stream;
@@ -27,7 +27,7 @@ static smp_code accepts(void *context, const char *path, const smp_shape *shape,
     return smp_writer_shape(path, shape, out, err);
 }
 
-/* Where a failure while running happened: the stage's place in the pipe text. */
+/* Adds to a failure the place in the pipe text of the stage that failed. */
 static smp_code blame_step(const smp_run_request *request, const smp_plan *plan, int step, smp_code code,
                            smp_error *err)
 {
@@ -75,14 +75,14 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .fuse = smp_run_fuses(request),
     };
     static pthread_mutex_t planning =
-        PTHREAD_MUTEX_INITIALIZER; /* files at once share the program and its diagnostics */
+        PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);
     smp_code code = smp_plan_make(&ask, request->diags, plan, err);
     pthread_mutex_unlock(&planning);
     return code;
 }
 
-/* The plan for a file: the cache's, kept there, or one of its own. *entry is null without a cache. */
+/* The plan for a file: the cache's, or a new one, which the cache then owns. *entry is null without a cache. */
 static smp_code find_plan(const smp_run_request *request, const smp_media *media, smp_cached_plan **entry,
                           smp_plan **plan, smp_error *err)
 {
@@ -103,7 +103,7 @@ smp_code smp_save_path(const char *beside, const char *prefix, const char *name,
     return *out ? SMP_OK : smp_fail_memory(err, "a path", strlen(name));
 }
 
-/* Where an output goes, links resolved. */
+/* The path of an output, with links resolved. */
 typedef struct place {
     char *real;
     const char *path; /* as it is written */
@@ -116,7 +116,7 @@ static int by_real(const void *a_, const void *b_)
     return strcmp(a->real, b->real);
 }
 
-/* What a pipeline saves stays below the folder of the output, whatever links lie there. */
+/* Files that a pipeline saves must stay below the folder of the output, also through links. */
 static smp_code check_beneath(const char *main_output, const place *at, smp_error *err)
 {
     const char *slash = strcmp(main_output, "-") ? strrchr(main_output, '/') : NULL;
@@ -135,7 +135,7 @@ static smp_code check_beneath(const char *main_output, const place *at, smp_erro
     return code;
 }
 
-/* Two outputs with one name would overwrite each other, and none of the saved ones may leave the folder. */
+/* Two outputs with one name would overwrite each other. Saved ones must stay in the folder. */
 static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const output *outputs,
                              smp_error *err)
 {
@@ -163,7 +163,7 @@ static smp_code check_places(const smp_run_request *request, const smp_plan *pla
     return code;
 }
 
-/* Steps that only put samples into another form, and back behind the stage that needs it. */
+/* Whether a stage only converts samples for the stage behind it, or back. */
 static bool is_form(const smp_stage *stage)
 {
     const smp_role role = stage ? stage->role : SMP_ROLE_NONE;
@@ -171,8 +171,8 @@ static bool is_form(const smp_stage *stage)
            role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED;
 }
 
-/* What the steps between the input and an output do to the picture. The input's orientation is none of it: the reader's
- * metadata already is that of the upright picture. */
+/* What the steps between the input and an output do to the picture. The input's orientation does not count: the
+ * reader's metadata already describes the upright picture. */
 static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
 {
     smp_change change = {.width = sink->shape.width, .height = sink->shape.height};
@@ -191,7 +191,7 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
         change.toned |= !moves;
         change.swapped ^= step->work.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
     }
-    if (step->path) /* another file's samples */
+    if (step->path) /* samples of another file */
         change.changed = change.toned = true;
     return change;
 }
@@ -241,7 +241,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
     return code;
 }
 
-/* Runs the plan between reader and writers; ports and streams live only here. */
+/* Runs the plan between reader and writers, on threads of their own. Endpoints and streams live only here. */
 static smp_code stream_through(const smp_run_request *request, const smp_plan *plan, smp_reader *reader,
                                output *outputs, smp_run_report *report, smp_error *err)
 {
@@ -287,8 +287,9 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
     return code;
 }
 
-/* A picture in a buffer of the cache. */
-static smp_code buffer_view(smp_run_cache *cache, size_t index, const smp_shape *shape, smp_view *view, smp_error *err)
+/* A picture in memory of the process that decodes it (reader null: it is written), or else in a buffer of the cache. */
+static smp_code buffer_view(smp_run_cache *cache, size_t index, smp_reader *reader, const smp_shape *shape,
+                            smp_view *view, smp_error *err)
 {
     size_t bytes;
     int64_t stride = smp_row_stride(shape, shape->format);
@@ -302,13 +303,15 @@ static smp_code buffer_view(smp_run_cache *cache, size_t index, const smp_shape 
                        .alpha = shape->alpha};
     if (!smp_mul_size((size_t)stride, (size_t)shape->height, &bytes))
         return smp_fail_memory(err, "a picture", UINT64_MAX);
+    if (reader && (view->data = smp_reader_shared(reader, bytes + SMP_ALIGN)))
+        return SMP_OK;
     return smp_cache_buffer(cache, index, bytes, &view->data, err);
 }
 
-/* Pictures so small that threads to overlap decoding, computing and encoding cost more than they save. */
+/* Whether a picture is so small that threads to overlap decoding, computing and encoding cost more than they save. */
 static bool is_small(const smp_plan *plan)
 {
-    enum { SMALL = 4 << 20 }; /* bytes, of a picture as it is read and of all that is written */
+    enum { SMALL = 4 << 20 }; /* bytes: of the input, and of all outputs together */
     int64_t in = 0, out = 0;
     const smp_shape *shape = &plan->steps[0].out;
     bool fits = smp_mul_i64(smp_row_stride(shape, shape->format), shape->height, &in) && in <= SMALL;
@@ -321,7 +324,7 @@ static bool is_small(const smp_plan *plan)
     return fits && out <= SMALL;
 }
 
-/* Reads, runs and writes a whole small picture in this thread, in memory that the cache keeps. */
+/* Reads, runs and writes a whole small picture in this thread, in buffers of the cache. */
 static smp_code pass_through(const smp_run_request *request, smp_cached_plan *entry, smp_reader *reader,
                              output *outputs, smp_run_report *report, smp_error *err)
 {
@@ -330,9 +333,9 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     int failed = SMP_STEP_NONE;
     smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
     if (!code)
-        code = buffer_view(request->cache, 0, &plan->steps[0].out, &source.view, err);
+        code = buffer_view(request->cache, 0, reader, &plan->steps[0].out, &source.view, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++)
-        code = buffer_view(request->cache, i + 1, &plan->sinks[i].shape, &sinks[i].view, err);
+        code = buffer_view(request->cache, i + 1, NULL, &plan->sinks[i].shape, &sinks[i].view, err);
     double start = smp_now();
     if (!code)
         code = smp_reader_rows(reader, source.view.data, source.view.stride, source.view.height, err);
@@ -370,7 +373,7 @@ static smp_code commit_all(const smp_plan *plan, output *outputs, smp_run_report
 {
     smp_code code = SMP_OK;
     double start = smp_now();
-    for (size_t i = plan->sink_count; !code && i-- > 0;) { /* the main output, [0], last: it says that all is done */
+    for (size_t i = plan->sink_count; !code && i-- > 0;) { /* [0], the main output, last: then all are complete */
         report->output_clipped += smp_writer_clipped(outputs[i].writer);
         smp_notes_add(&report->output_notes, smp_writer_notes(outputs[i].writer));
         code = smp_writer_commit(outputs[i].writer, err);

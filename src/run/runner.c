@@ -1,4 +1,4 @@
-/* The run of a plan: see runner.h. All memory is taken before the first strip; strips allocate nothing. */
+/* The run of a plan: see runner.h. All memory is allocated before the first strip; strips allocate nothing. */
 #include "run/runner.h"
 
 #include <stdio.h>
@@ -11,21 +11,21 @@
 #include "run/schedule.h"
 #include "run/step.h"
 
-typedef struct lane {           /* what one step owns while it runs */
-    smp_step_run run;           /* device null for the source */
-    void *memory;               /* device: window or frame of its output */
+typedef struct step_state {     /* what one step owns or borrows while it runs */
+    smp_step_run run;           /* device is null for a source */
+    void *memory;               /* of its output: its own window or frame (device memory), or borrowed */
     int64_t stride, base, rows; /* bytes; first row present; rows that fit */
     int64_t done;               /* rows computed so far */
     smp_file_source file;       /* of a source that the program names */
-    int direct;                 /* the sink whose port takes this step's rows where they are computed, or -1 */
-    bool borrowed;              /* memory is the port's: a sink's, or a source's strip */
-} lane;
+    int zero_copy_sink;         /* the sink whose memory this step writes directly, or -1 */
+    bool borrowed;              /* memory belongs to an endpoint: a sink's slot or view, or a source's strip */
+} step_state;
 
 struct smp_runner {
     const smp_runner_setup *setup;
     const smp_plan *plan;
     smp_device *device;
-    lane *lanes;
+    step_state *states;
     smp_rows *rows;
     int64_t strip_rows, strips_done, strips_all;
     double upload_seconds, download_seconds;
@@ -48,39 +48,41 @@ static bool reads_by_strips(const smp_runner *r, int index)
            smp_source_by_strips(r->plan, index, r->device);
 }
 
-static smp_code prepare_lane(smp_runner *r, int index, const smp_window *window, smp_error *err)
+static smp_code prepare_state(smp_runner *r, int index, const smp_window *window, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
-    lane *l = &r->lanes[index];
+    step_state *state = &r->states[index];
     smp_code code = SMP_OK;
-    l->direct = r->device->host_memory ? smp_zero_copy_sink(r->plan, index) : -1;
-    l->borrowed = l->direct >= 0 || reads_by_strips(r, index);
-    if (window->rows > 0 && !l->borrowed) {
-        l->stride = smp_row_stride(&step->out, step->storage);
-        l->rows = window->rows;
-        code = device_alloc(r, l->rows, l->stride, &l->memory, err);
+    state->zero_copy_sink = r->device->host_memory ? smp_zero_copy_sink(r->plan, index) : -1;
+    state->borrowed = state->zero_copy_sink >= 0 || reads_by_strips(r, index);
+    if (window->rows > 0 && !state->borrowed) {
+        state->stride = smp_row_stride(&step->out, step->storage);
+        state->rows = window->rows;
+        code = device_alloc(r, state->rows, state->stride, &state->memory, err);
     }
     if (code || step->job == SMP_JOB_SOURCE)
         return code;
-    code = smp_step_open(&l->run, r->device, step, NULL, smp_step_variant(step, r->setup->variant), err);
-    l->run.wants_partial = r->setup->partials;
+    code = smp_step_open(&state->run, r->device, step, NULL, smp_step_variant(step, r->setup->variant), err);
+    state->run.wants_partial = r->setup->partials;
     return code;
 }
 
-static smp_code begin_lane(smp_runner *r, int index, smp_error *err)
+static smp_code begin_state(smp_runner *r, int index, smp_error *err)
 {
-    lane *l = &r->lanes[index];
+    step_state *state = &r->states[index];
     const smp_step *step = &r->plan->steps[index];
-    l->base = l->done = 0;
+    state->base = state->done = 0;
     if (step->path) {
-        smp_code code = smp_file_source_open(step, r->setup->limits, &l->file, err);
+        smp_code code = smp_file_source_open(step, r->setup->limits, &state->file, err);
         return code ? code
-                    : smp_source_stream(l->file.reader, r->plan, index, r->device, r->strip_rows, &l->file.stream, err);
+                    : smp_source_stream(state->file.reader, r->plan, index, r->device, r->strip_rows,
+                                        &state->file.stream, err);
     }
-    return step->job == SMP_JOB_SOURCE ? SMP_OK : smp_step_again(&l->run, err);
+    return step->job == SMP_JOB_SOURCE ? SMP_OK : smp_step_again(&state->run, err);
 }
 
-/* Scratch pictures need the strip's input rows, known from the schedule: at most strip + reach, or the whole input. */
+/* Scratch pictures have the rows of the strip's input: at most strip + reach, or the whole input. Only the schedule
+ * knows the highest strip. */
 static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
@@ -89,22 +91,22 @@ static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp
     const smp_step *input = &r->plan->steps[step->input];
     int64_t height = input->out.height;
     int64_t rows = step->whole_input ? height : smp_min_i64(height, most_rows + step->reach_up + step->reach_down);
-    return smp_step_scratch(&r->lanes[index].run, input->storage, rows, err);
+    return smp_step_scratch(&r->states[index].run, input->storage, rows, err);
 }
 
 static smp_code prepare(smp_runner *r, smp_error *err)
 {
     size_t count = r->plan->step_count;
-    r->lanes = smp_alloc_array(count, sizeof *r->lanes);
+    r->states = smp_alloc_array(count, sizeof *r->states);
     r->rows = smp_alloc_array(count, sizeof *r->rows);
     smp_window *windows = smp_alloc_array(count, sizeof *windows);
     int64_t *most = smp_alloc_array(count, sizeof *most);
     smp_code code =
-        r->lanes && r->rows && windows && most ? SMP_OK : smp_fail_memory(err, "a run", count * sizeof *r->lanes);
+        r->states && r->rows && windows && most ? SMP_OK : smp_fail_memory(err, "a run", count * sizeof *r->states);
     if (!code)
         code = smp_plan_windows(r->plan, r->strip_rows, windows, err);
     for (size_t i = 0; !code && i < count; i++)
-        code = prepare_lane(r, (int)i, &windows[i], err);
+        code = prepare_state(r, (int)i, &windows[i], err);
     for (int phase = 0; !code && phase < r->plan->phases; phase++) {
         int64_t strips = smp_strip_count(r->plan, phase, r->strip_rows);
         r->strips_all += strips;
@@ -123,20 +125,21 @@ static smp_code prepare(smp_runner *r, smp_error *err)
 
 static void release(smp_runner *r)
 {
-    for (size_t i = 0; r->lanes && i < r->plan->step_count; i++) {
-        lane *l = &r->lanes[i];
-        if (!l->borrowed && l->memory)
-            r->device->ops->free(r->device, l->memory);
-        smp_step_close(&l->run);
+    for (size_t i = 0; r->states && i < r->plan->step_count; i++) {
+        step_state *state = &r->states[i];
+        if (!state->borrowed && state->memory)
+            r->device->ops->free(r->device, state->memory);
+        smp_step_close(&state->run);
     }
-    smp_free(r->lanes);
+    smp_free(r->states);
     smp_free(r->rows);
-    r->lanes = NULL;
+    r->states = NULL;
     r->rows = NULL;
     r->strips_all = 0;
 }
 
-/* Takes all memory. When a device has too little, windows of smaller strips may fit; frames do not depend on them. */
+/* Allocates everything. When the device has too little memory, the windows of smaller strips may fit; frames do not
+ * depend on them. */
 static smp_code prepare_what_fits(smp_runner *r, smp_error *err)
 {
     smp_code code = prepare(r, err);
@@ -154,34 +157,35 @@ static smp_code prepare_what_fits(smp_runner *r, smp_error *err)
 static smp_view view_of(const smp_runner *r, int index, int64_t first, int64_t count)
 {
     const smp_step *step = &r->plan->steps[index];
-    const lane *l = &r->lanes[index];
-    return smp_view_of(&step->out, step->storage, l->memory, l->stride, l->base, first, count);
+    const step_state *state = &r->states[index];
+    return smp_view_of(&step->out, step->storage, state->memory, state->stride, state->base, first, count);
 }
 
-/* Makes room for rows up to `to`: rows before `keep` are given up, the others move to the window's start. */
+/* Makes room for rows up to `to`. Rows before `keep` are dropped, the others move to the window's start. */
 static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
-    lane *l = &r->lanes[index];
+    step_state *state = &r->states[index];
     const smp_step *step = &r->plan->steps[index];
-    if (l->borrowed || !l->memory || need->to - l->base <= l->rows)
+    if (state->borrowed || !state->memory || need->to - state->base <= state->rows)
         return SMP_OK;
     smp_code code = SMP_OK;
-    if (l->done > need->keep)
-        code = r->device->ops->copy(r->device, l->memory, (char *)l->memory + (need->keep - l->base) * l->stride,
-                                    l->stride, smp_row_bytes(&step->out, step->storage), l->done - need->keep, err);
-    l->base = need->keep;
+    if (state->done > need->keep)
+        code = r->device->ops->copy(r->device, state->memory,
+                                    (char *)state->memory + (need->keep - state->base) * state->stride, state->stride,
+                                    smp_row_bytes(&step->out, step->storage), state->done - need->keep, err);
+    state->base = need->keep;
     return code;
 }
 
-static smp_code skip_rows(smp_endpoint *port, int64_t count, smp_error *err)
+static smp_code skip_rows(smp_endpoint *endpoint, int64_t count, smp_error *err)
 {
     const void *rows;
-    port->at += count;
-    for (int64_t n; port->stream && count > 0; count -= n) {
-        smp_code code = smp_stream_take(port->stream, count, &rows, &n, err);
+    endpoint->at += count;
+    for (int64_t n; endpoint->stream && count > 0; count -= n) {
+        smp_code code = smp_stream_take(endpoint->stream, count, &rows, &n, err);
         if (code)
             return code;
-        smp_stream_took(port->stream, n);
+        smp_stream_took(endpoint->stream, n);
     }
     return SMP_OK;
 }
@@ -189,81 +193,82 @@ static smp_code skip_rows(smp_endpoint *port, int64_t count, smp_error *err)
 static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
-    lane *l = &r->lanes[index];
-    smp_endpoint file = {.stream = l->file.stream}, *port = step->path ? &file : r->setup->source;
-    if (l->borrowed) {
-        l->base = need->keep;
-        l->stride = smp_stream_stride(port->stream);
-        return smp_stream_strip(port->stream, &l->memory, err);
+    step_state *state = &r->states[index];
+    smp_endpoint file = {.stream = state->file.stream}, *endpoint = step->path ? &file : r->setup->source;
+    if (state->borrowed) {
+        state->base = need->keep;
+        state->stride = smp_stream_stride(endpoint->stream);
+        return smp_stream_strip(endpoint->stream, &state->memory, err);
     }
-    smp_code skipped = skip_rows(port, need->from - l->done, err); /* what nothing reads */
+    smp_code skipped = skip_rows(endpoint, need->from - state->done, err); /* rows that no step reads */
     if (skipped)
         return skipped;
     for (int64_t y = need->from; y < need->to;) {
         const void *rows;
         int64_t count, stride;
-        if (port->stream) {
-            smp_code code = smp_stream_take(port->stream, need->to - y, &rows, &count, err);
+        if (endpoint->stream) {
+            smp_code code = smp_stream_take(endpoint->stream, need->to - y, &rows, &count, err);
             if (code)
                 return code;
-            stride = smp_stream_stride(port->stream);
+            stride = smp_stream_stride(endpoint->stream);
         } else {
-            rows = smp_row(&port->view, port->at);
+            rows = smp_row(&endpoint->view, endpoint->at);
             count = need->to - y;
-            stride = port->view.stride;
+            stride = endpoint->view.stride;
         }
         double start = smp_now();
-        smp_code code = r->device->ops->copy_in(r->device, (char *)l->memory + (y - l->base) * l->stride, l->stride,
-                                                rows, stride, smp_row_bytes(&step->out, step->storage), count, err);
+        smp_code code =
+            r->device->ops->copy_in(r->device, (char *)state->memory + (y - state->base) * state->stride, state->stride,
+                                    rows, stride, smp_row_bytes(&step->out, step->storage), count, err);
         r->upload_seconds += smp_now() - start;
         if (code)
             return code;
-        if (port->stream)
-            smp_stream_took(port->stream, count);
-        port->at += count;
+        if (endpoint->stream)
+            smp_stream_took(endpoint->stream, count);
+        endpoint->at += count;
         y += count;
     }
     return SMP_OK;
 }
 
-/* Points a direct step's output at its sink's own rows; they are all there, since slots are as high as strips. */
-static smp_code aim_at_sink(smp_runner *r, int index, const smp_rows *need, smp_error *err)
+/* Zero copy: points a step's output at the next rows of its sink. A slot is as high as a strip, so they all fit. */
+static smp_code borrow_sink_rows(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
-    lane *l = &r->lanes[index];
-    smp_endpoint *port = &r->setup->sinks[l->direct];
+    step_state *state = &r->states[index];
+    smp_endpoint *endpoint = &r->setup->sinks[state->zero_copy_sink];
     int64_t count = need->to - need->from;
-    if (port->stream) {
-        smp_code code = smp_stream_room(port->stream, count, count, &l->memory, &count, err);
+    if (endpoint->stream) {
+        smp_code code = smp_stream_room(endpoint->stream, count, count, &state->memory, &count, err);
         if (code)
             return code;
         if (count < need->to - need->from)
             return smp_fail(err, SMP_E_PROCESS, "a strip of %lld rows does not fit its slot",
                             (long long)(need->to - need->from));
-        l->stride = smp_stream_stride(port->stream);
+        state->stride = smp_stream_stride(endpoint->stream);
     } else {
-        l->memory = smp_row(&port->view, port->at);
-        l->stride = port->view.stride;
+        state->memory = smp_row(&endpoint->view, endpoint->at);
+        state->stride = endpoint->view.stride;
     }
-    l->base = need->from;
+    state->base = need->from;
     return SMP_OK;
 }
 
-static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *port, const smp_rows *done,
+static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *endpoint, const smp_rows *done,
                              smp_error *err)
 {
     const smp_step *step = &r->plan->steps[sink->step];
     for (int64_t y = done->from; y < done->to;) {
         void *rows;
         int64_t count, stride;
-        if (port->stream) {
-            smp_code code = smp_stream_room(port->stream, done->to - y, 1, &rows, &count, err);
+        if (endpoint->stream) {
+            smp_code code = smp_stream_room(endpoint->stream, done->to - y, 1, &rows, &count, err);
             if (code)
                 return code;
-            stride = smp_stream_stride(port->stream);
+            stride = smp_stream_stride(endpoint->stream);
         } else {
-            rows = smp_row(&port->view, port->at);
+            rows = smp_row(&endpoint->view, endpoint->at);
             count = done->to - y;
-            stride = port->view.stride;
+            stride = endpoint->view.stride;
         }
         smp_view from = view_of(r, sink->step, y, count);
         double start = smp_now();
@@ -272,9 +277,9 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *
         r->download_seconds += smp_now() - start;
         if (code)
             return code;
-        if (port->stream)
-            smp_stream_put(port->stream, count);
-        port->at += count;
+        if (endpoint->stream)
+            smp_stream_put(endpoint->stream, count);
+        endpoint->at += count;
         y += count;
     }
     return SMP_OK;
@@ -283,7 +288,7 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *
 static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
-    smp_view in, out, by = {0};
+    smp_view in, out, second = {0};
     int64_t first, count;
     if (step->job == SMP_JOB_REDUCE) {
         in = out = view_of(r, step->input, need->from, need->to - need->from);
@@ -292,11 +297,11 @@ static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_erro
         in = view_of(r, step->input, first, count);
         out = view_of(r, index, need->from, need->to - need->from);
     }
-    if (step->by >= 0) {
-        smp_step_reads(step, r->plan->steps[step->by].out.height, need->from, need->to, &first, &count);
-        by = view_of(r, step->by, first, count);
+    if (step->second >= 0) {
+        smp_step_reads(step, r->plan->steps[step->second].out.height, need->from, need->to, &first, &count);
+        second = view_of(r, step->second, first, count);
     }
-    return smp_step_launch(&r->lanes[index].run, &in, &out, &by, err);
+    return smp_step_launch(&r->states[index].run, &in, &out, &second, err);
 }
 
 static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_error *err)
@@ -309,23 +314,23 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
         const smp_rows *need = &r->rows[i];
         if (step->phase != phase || need->from == need->to)
             continue;
-        lane *l = &r->lanes[i];
+        step_state *state = &r->states[i];
         *failed = i;
-        code = l->direct >= 0 ? aim_at_sink(r, i, need, err) : make_room(r, i, need, err);
+        code = state->zero_copy_sink >= 0 ? borrow_sink_rows(r, i, need, err) : make_room(r, i, need, err);
         if (code)
             return code;
         code = step->job == SMP_JOB_SOURCE ? fill_from_source(r, i, need, err) : compute(r, i, need, err);
         if (code)
             return code;
-        l->done = need->to;
-        if (l->direct >= 0) {
-            smp_endpoint *port = &r->setup->sinks[l->direct];
-            port->at += need->to - need->from;
-            if (port->stream)
-                smp_stream_put(port->stream, need->to - need->from);
+        state->done = need->to;
+        if (state->zero_copy_sink >= 0) {
+            smp_endpoint *endpoint = &r->setup->sinks[state->zero_copy_sink];
+            endpoint->at += need->to - need->from;
+            if (endpoint->stream)
+                smp_stream_put(endpoint->stream, need->to - need->from);
         }
         for (size_t s = 0; s < plan->sink_count; s++)
-            if (plan->sinks[s].step == i && (int)s != l->direct &&
+            if (plan->sinks[s].step == i && (int)s != state->zero_copy_sink &&
                 (code = send_to_sink(r, &plan->sinks[s], &r->setup->sinks[s], need, err)))
                 return code;
     }
@@ -336,13 +341,13 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
 
 /* ---------------------------------------------------------------------------------------------- results */
 
-/* Brings a finished reduction home, and gives the step that waits for it its table. */
+/* Copies a finished reduction to the host. The step that waits for it gets its table. */
 static smp_code finish_reduction(smp_runner *r, int index, smp_error *err)
 {
-    smp_step_run *run = &r->lanes[index].run, *target = run;
+    smp_step_run *run = &r->states[index].run, *target = run;
     for (size_t i = 0; i < r->plan->step_count; i++)
         if (r->plan->steps[i].reduced_by == index)
-            target = &r->lanes[i].run;
+            target = &r->states[i].run;
     return smp_step_finish(run, target, err);
 }
 
@@ -352,19 +357,19 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
     report->steps = smp_alloc_array(plan->step_count, sizeof *report->steps);
     if (!report->steps)
         return smp_fail_memory(err, "the report", plan->step_count * sizeof *report->steps);
-    int64_t highest = 0; /* a picture lower than a strip is one of its own height */
+    int64_t highest = 0; /* a picture lower than a strip is one strip of its own height */
     for (size_t i = 0; i < plan->step_count; i++)
         highest = smp_max_i64(highest, plan->steps[i].out.height);
     report->strip_rows = smp_min_i64(r->strip_rows, highest);
     report->strips = r->strips_done;
     report->device_seconds = 0;
-    if (!r->device->host_memory) { /* the CPU copies within its own memory */
+    if (!r->device->host_memory) { /* the CPU's copies stay within its own memory */
         report->upload_seconds = r->upload_seconds;
         report->download_seconds = r->download_seconds;
     }
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
-        smp_step_run *run = &r->lanes[i].run;
+        smp_step_run *run = &r->states[i].run;
         if (step->job == SMP_JOB_SOURCE)
             continue;
         smp_step_report *to = &report->steps[report->step_count++];
@@ -402,7 +407,7 @@ int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t w
         reach += step->reach_up + step->reach_down;
     }
     int64_t rows = wanted > 0 ? wanted : smp_max_i64(1, bytes / widest);
-    if (wanted <= 0) { /* halo rows are computed again by every thread: keep them a small part of a strip */
+    if (wanted <= 0) { /* every thread computes halo rows again: keep them a small part of a strip */
         int64_t units = device && device->host_memory ? smp_max_i64(1, device->info.units) : 1;
         rows = smp_max_i64(rows, smp_min_i64(3 * reach * units, smp_max_i64(1, MOST_BYTES / widest)));
         rows = (rows + 7) / 8 * 8;
@@ -459,11 +464,11 @@ smp_code smp_runner_go(smp_runner *r, const smp_runner_setup *setup, smp_run_rep
     r->upload_seconds = r->download_seconds = 0;
     *failed_step = SMP_STEP_NONE;
     for (size_t i = 0; !code && i < r->plan->step_count; i++)
-        code = begin_lane(r, (int)i, err);
+        code = begin_state(r, (int)i, err);
     for (int phase = 0; !code && phase < r->plan->phases; phase++)
         code = run_phase(r, phase, failed_step, err);
     for (size_t i = 0; i < r->plan->step_count; i++)
-        smp_file_source_close(&r->lanes[i].file);
+        smp_file_source_close(&r->states[i].file);
     return code ? code : fill_report(r, report, err);
 }
 

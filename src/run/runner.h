@@ -1,15 +1,15 @@
-/* One run of a plan on a device: windows, tables, results, strips. Rows come from and go to ports, so that files,
- * memory and batches share it. */
-#ifndef SMP_EXEC_RUNNER_H
-#define SMP_EXEC_RUNNER_H
+/* One run of a plan on a device: windows, tables, results, strips. Rows come from one endpoint and go to others, so
+ * that files, memory and batches share it. */
+#ifndef SMP_RUN_RUNNER_H
+#define SMP_RUN_RUNNER_H
 
 #include "run/run.h"
 #include "run/stream.h"
 
-/* Where rows come from or go to: a stream of a file, or a picture in memory. */
+/* Where rows come from or go to: the stream of a file, or a picture in memory. */
 typedef struct smp_endpoint {
     smp_stream *stream;
-    smp_view view; /* when stream is null; whole picture */
+    smp_view view; /* the whole picture, when stream is null */
     int64_t at;    /* rows so far, of a view */
 } smp_endpoint;
 
@@ -23,20 +23,21 @@ typedef struct smp_runner_setup {
     const smp_limits *limits; /* for files that the program names; null: the defaults */
     smp_endpoint *source;
     smp_endpoint *sinks; /* plan->sink_count of them */
-    bool partials;       /* the report gets those of reductions that can be added up over files */
+    bool partials;       /* the report gets the partial results of reductions, which can be merged over files */
     smp_code (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
 } smp_runner_setup;
 
-/* The same in three steps, for pictures of one shape after another: open takes all memory; go may be called again and
- * again with the same plan and device (not after a failure, which may leave work behind), each time with ports at their
- * start. */
+/* The same in three steps, for many pictures of one shape. open allocates all memory. go may be called again and again
+ * with the same plan and device, each time with endpoints at their start; not after a failure, which may leave work
+ * behind. */
 smp_code smp_runner_open(const smp_runner_setup *setup, smp_runner **out, smp_error *err);
 smp_code smp_runner_go(smp_runner *runner, const smp_runner_setup *setup, smp_run_report *report, int *failed_step,
                        smp_error *err);
 void smp_runner_close(smp_runner *runner);
 
-/* Runs it all. *report gets steps, findings and device times; *failed_step the step that failed, or SMP_STEP_NONE. */
+/* Runs the plan once. *report gets steps, findings and device times. *failed_step is the step that failed, or
+ * SMP_STEP_NONE. */
 smp_code smp_runner_run(const smp_runner_setup *setup, smp_run_report *report, int *failed_step, smp_error *err);
 
 #endif

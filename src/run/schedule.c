@@ -30,8 +30,8 @@ int64_t smp_strip_count(const smp_plan *plan, int phase, int64_t strip_rows)
     return height ? (height - 1) / strip_rows + 1 : 0;
 }
 
-/* Rows that a driver of this height has when k of `strips` strips are done. Drivers lower than the highest one advance
- * in proportion, in whole row_multiples. */
+/* Rows that a driver of this height has computed after k of `strips` strips. Drivers lower than the highest one advance
+ * in proportion, in multiples of row_multiple. */
 static int64_t share(const smp_plan *plan, int64_t height, int64_t highest, int64_t strip_rows, int64_t k,
                      int64_t strips)
 {
@@ -47,8 +47,8 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
 {
     int64_t strips = smp_strip_count(plan, phase, strip_rows), highest = driver_height(plan, phase);
     int count = (int)plan->step_count;
-    /* Two positions: what is done before strip k (`from`), and what must be done after it (`to`). The same backward
-     * pass gives both, since needs after strip k-1 are what was computed then. */
+    /* Two positions: the rows done before strip k (`from`), and those done after it (`to`). One backward pass gives
+     * both, since the needs after strip k-1 are the rows computed by then. */
     for (int i = 0; i < count; i++) {
         const smp_step *step = &plan->steps[i];
         bool here = step->phase == phase && drives(plan, i);
@@ -61,14 +61,14 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
         const smp_step *step = &plan->steps[i];
         if (step->phase != phase)
             continue;
-        int64_t from = smp_max_i64(rows[i].from, smp_min_i64(rows[i].first, rows[i].to)); /* really computed */
+        int64_t from = smp_max_i64(rows[i].from, smp_min_i64(rows[i].first, rows[i].to)); /* the rows computed */
         for (int operand = 0; operand < 2; operand++) {
-            int input = operand ? step->by : step->input;
+            int input = operand ? step->second : step->input;
             if (input < 0)
                 continue;
             const smp_step *source = &plan->steps[input];
             if (source->phase != phase)
-                continue; /* a frame, complete */
+                continue; /* a frame is complete */
             int64_t height = source->out.height;
             smp_rows *need = &rows[input];
             if (rows[i].from > 0)
@@ -117,7 +117,7 @@ smp_code smp_plan_windows(const smp_plan *plan, int64_t strip_rows, smp_window *
     for (size_t i = 0; i < plan->step_count; i++) {
         if (plan->steps[i].frame)
             windows[i] = (smp_window){.rows = plan->steps[i].out.height, .shown = plan->steps[i].out.height};
-        else /* room so that rows that stay never overlap the place they move to */
+        else /* the rows that stay must not overlap the place that they move to */
             windows[i].rows = smp_min_i64(windows[i].rows + windows[i].retained, plan->steps[i].out.height);
     }
 done:
@@ -131,7 +131,7 @@ int smp_zero_copy_sink(const smp_plan *plan, int index)
     if (plan->steps[index].frame || plan->steps[index].job == SMP_JOB_SOURCE)
         return -1;
     for (size_t i = 0; i < plan->step_count; i++)
-        if (plan->steps[i].input == index || plan->steps[i].by == index)
+        if (plan->steps[i].input == index || plan->steps[i].second == index)
             return -1;
     for (size_t i = 0; i < plan->sink_count; i++)
         if (plan->sinks[i].step == index) {

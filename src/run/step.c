@@ -19,6 +19,9 @@ int64_t smp_row_bytes(const smp_shape *shape, smp_format storage)
     return shape->width * shape->channels * smp_sample_size((int)storage);
 }
 
+/* A row's padding is the kernels' (lib/view.h). Rows of one pixel have none, which smp_rows_aligned() sees. */
+_Static_assert((int)SMP_ALIGN % (int)SMP_ROW_PADDING == 0, "strides include the padding that kernels may use");
+
 int64_t smp_row_stride(const smp_shape *shape, smp_format storage)
 {
     int64_t bytes = smp_row_bytes(shape, storage);
@@ -42,9 +45,9 @@ smp_view smp_view_of(const smp_shape *shape, smp_format storage, void *memory, i
     };
 }
 
-smp_view smp_view_nowhere(const smp_shape *shape, smp_format storage, int64_t rows)
+smp_view smp_probe_view(const smp_shape *shape, smp_format storage, int64_t rows)
 {
-    return smp_view_of(shape, storage, SMP_NOWHERE, smp_row_stride(shape, storage), 0, 0,
+    return smp_view_of(shape, storage, SMP_PROBE_ADDRESS, smp_row_stride(shape, storage), 0, 0,
                        smp_min_i64(rows, shape->height));
 }
 
@@ -58,8 +61,8 @@ uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
     uint64_t bytes = picture_bytes(&plan->steps[step->input]);
     if (step->job == SMP_JOB_STAGE)
         bytes += picture_bytes(step);
-    if (step->by >= 0)
-        bytes += picture_bytes(&plan->steps[step->by]);
+    if (step->second >= 0)
+        bytes += picture_bytes(&plan->steps[step->second]);
     return bytes;
 }
 
@@ -110,7 +113,7 @@ static bool same_on_a_cpu(const smp_variant *a, const smp_variant *b)
 const smp_variant *smp_step_serving(const smp_step *step, const smp_variant *variant, const smp_device *device,
                                     const smp_view *in, const smp_view *out, const smp_view *by, const void *params)
 {
-    const smp_io io = {.in = *in, .out = *out, .by = *by};
+    const smp_io io = {.in = *in, .out = *out, .second = *by};
     const smp_grid known = {.units = (unsigned)device->info.units,
                             .shared_most = (unsigned)device->info.shared_per_block};
     if (!device->host_memory)
@@ -122,8 +125,8 @@ const smp_variant *smp_step_serving(const smp_step *step, const smp_variant *var
 bool smp_step_uses_scratch(const smp_step *step, smp_format from, const smp_node_plan *work, const smp_variant *variant,
                            bool gpu)
 {
-    const smp_io io = {.in = smp_view_nowhere(&step->in, from, step->in.height),
-                       .out = smp_view_nowhere(&step->out, step->storage, step->out.height)};
+    const smp_io io = {.in = smp_probe_view(&step->in, from, step->in.height),
+                       .out = smp_probe_view(&step->out, step->storage, step->out.height)};
     if (gpu)
         variant = smp_variant_serving(variant, &io, work->kernel, &(smp_grid){.units = 0});
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
@@ -162,7 +165,7 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
     smp_code code = check_kernels(run, err);
     if (code)
         return code;
-    if (run->work.table_size) { /* reductions fill in their own copy */
+    if (run->work.table_size) { /* a reduction fills in a copy of its own */
         run->work.table = smp_alloc(run->work.table_size);
         if (!run->work.table)
             return smp_fail_memory(err, "a table", run->work.table_size);
@@ -214,7 +217,7 @@ smp_code smp_step_again(smp_step_run *run, smp_error *err)
     run->partial = NULL;
     run->work = run->step->work;
     run->work.table = table;
-    if (table && run->step->reduced_by >= 0) /* the reduction to come uploads it */
+    if (table && run->step->reduced_by >= 0) /* the reduction that is still to come uploads it */
         memcpy(table, run->step->work.table, run->work.table_size);
     return smp_step_reset(run, err);
 }
@@ -239,18 +242,18 @@ int64_t smp_step_scratch_stride(const smp_step *step)
 }
 
 smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_view *in, const smp_view *out,
-                      const smp_view *by, void *scratch)
+                      const smp_view *second, void *scratch)
 {
-    smp_io io = {.in = *in, .out = *out, .by = *by};
+    smp_io io = {.in = *in, .out = *out, .second = *second};
     smp_view between = *in;
     between.data = scratch;
     between.stride = smp_step_scratch_stride(step);
     between.channels = step->out.channels;
     between.format = SMP_F32;
-    if (step->by < 0 && launch->from == SMP_SCRATCH)
-        io.by = *in;
-    else if (step->by < 0 && launch->to == SMP_SCRATCH)
-        io.by = *out;
+    if (step->second < 0 && launch->from == SMP_SCRATCH)
+        io.second = *in;
+    else if (step->second < 0 && launch->to == SMP_SCRATCH)
+        io.second = *out;
     if (launch->from == SMP_SCRATCH)
         io.in = between;
     if (launch->to == SMP_SCRATCH)
@@ -258,16 +261,17 @@ smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_
     return io;
 }
 
-smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *out, const smp_view *by, smp_error *err)
+smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *out, const smp_view *second,
+                         smp_error *err)
 {
     smp_device *device = run->device;
-    const smp_variant *variant = smp_step_serving(run->step, run->variant, device, in, out, by, run->work.kernel);
+    const smp_variant *variant = smp_step_serving(run->step, run->variant, device, in, out, second, run->work.kernel);
     run->ran = variant;
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
         if (!smp_launch_runs(launch, !device->host_memory))
             continue;
-        smp_io io = smp_step_views(run->step, launch, in, out, by, run->scratch);
+        smp_io io = smp_step_views(run->step, launch, in, out, second, run->scratch);
         io.table = run->table;
         io.result = run->result;
         io.clipped = run->clipped;

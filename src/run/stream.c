@@ -1,5 +1,4 @@
-/* The ring of slots between a codec thread and the computing thread: see streaming_store.h. One producer, one consumer.
- */
+/* The ring of slots between a codec thread and the computing thread: see stream.h. One producer, one consumer. */
 #include "run/stream.h"
 
 #include <pthread.h>
@@ -10,25 +9,27 @@
 #include "base/clock.h"
 #include "run/step.h"
 
-/* Small ones of a reader, enough to decode ahead; as high as strips, one that is filled and one that is emptied. */
+/* A reader's slots are small and let it decode ahead. Slots as high as strips: one is filled while the other is
+ * emptied. */
 enum { SMALL_SLOTS = 3, STRIP_SLOTS = 2, SLOTS = SMALL_SLOTS };
 
 struct smp_stream {
-    smp_reader *reader; /* one of the two */
+    smp_reader *reader; /* one of the two is set */
     smp_writer *writer;
     int64_t height, slot_rows, stride;
     unsigned char *slot[SLOTS];
-    int slots;             /* of which there are so many */
+    bool shared;           /* the slots are the reader's */
+    int slots;             /* slots in use */
     int64_t filled[SLOTS]; /* rows in the slot */
     int64_t made, used;    /* slots produced and consumed so far; slot number modulo slots */
-    const smp_plan *plan;  /* of a stream by strips, else null */
+    const smp_plan *plan;  /* of a stream by strips; else null */
     int step;
     int64_t strip_rows;
     smp_rows *rows; /* of the plan's steps, for the strip that is being read */
-    bool held;      /* the computing thread looks at slot `used` */
+    bool held;      /* the computing thread reads slot `used` */
     int64_t at;     /* rows of the current slot that the computing thread has taken or put */
     int64_t total;  /* rows that the computing thread has taken or put */
-    bool ended;     /* the producer makes no more */
+    bool ended;     /* the producer makes no more slots */
     bool stop;      /* the other side gave up */
     double busy;
     smp_error error;
@@ -45,7 +46,7 @@ static void announce(smp_stream *s, int64_t *counter)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Waits until the producer may fill a slot, or the consumer empty one; false when nothing more will come. */
+/* Waits until the producer may fill a slot, or the consumer may empty one; false when the other side has ended. */
 static bool wait_free(smp_stream *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -75,7 +76,7 @@ static void end(smp_stream *s, bool failed)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The thread's next call of smp_reader_rows. */
+/* Reads the next rows on the codec thread and adds up its time. */
 static smp_code read_rows(smp_stream *s, unsigned char *to, int64_t rows)
 {
     double start = smp_now();
@@ -102,7 +103,7 @@ static void *read_all(void *context)
     return NULL;
 }
 
-/* Rows that nothing reads: a trimmed sound's beginning. */
+/* Reads rows that no step needs: the beginning of a trimmed sound. */
 static smp_code pass_over(smp_stream *s, unsigned char *slot, int64_t rows)
 {
     smp_code code = SMP_OK;
@@ -164,7 +165,7 @@ static void *write_all(void *context)
 
 static void free_stream(smp_stream *s)
 {
-    for (int i = 0; i < SLOTS; i++)
+    for (int i = 0; i < SLOTS && !s->shared; i++)
         smp_free(s->slot[i]);
     smp_free(s->rows);
     smp_free(s);
@@ -172,14 +173,27 @@ static void free_stream(smp_stream *s)
 
 int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips)
 {
-    const int64_t most = INT64_MAX >> 16; /* more than any memory, and can be added to */
+    const int64_t most = INT64_MAX >> 16; /* more than any memory; sums of it do not overflow */
     int64_t rows = smp_min_i64(slot_rows, shape->height), bytes;
     bool fits =
         smp_mul_i64(smp_row_stride(shape, shape->format), rows * (by_strips ? STRIP_SLOTS : SMALL_SLOTS), &bytes);
     return fits ? smp_min_i64(bytes, most) : most;
 }
 
-/* Takes a stream's slots and starts its thread; on failure the stream is freed. */
+/* Slots that the process which decodes fills itself, where there is one. */
+static void share_slots(smp_stream *s, size_t bytes)
+{
+    size_t each, all;
+    if (!smp_add_size(bytes, 2 * SMP_ALIGN, &each)) /* the 64 bytes that may be read beyond a slot, and rounding */
+        return;
+    each &= ~(size_t)(SMP_ALIGN - 1);
+    unsigned char *memory = smp_mul_size(each, (size_t)s->slots, &all) ? smp_reader_shared(s->reader, all) : NULL;
+    s->shared = memory != NULL;
+    for (int i = 0; i < s->slots && memory; i++)
+        s->slot[i] = memory + (size_t)i * each;
+}
+
+/* Allocates a stream's slots and starts its thread. Frees the stream on failure. */
 static smp_code start(smp_stream *s, void *(*run)(void *), smp_stream **out, smp_error *err)
 {
     size_t bytes = 0;
@@ -187,7 +201,9 @@ static smp_code start(smp_stream *s, void *(*run)(void *), smp_stream **out, smp
         free_stream(s);
         return smp_fail_memory(err, "strips of rows", UINT64_MAX);
     }
-    for (int i = 0; i < s->slots; i++)
+    if (s->reader)
+        share_slots(s, bytes);
+    for (int i = 0; i < s->slots && !s->shared; i++)
         if (!(s->slot[i] = smp_alloc_raw(bytes))) {
             free_stream(s);
             return smp_fail_memory(err, "strips of rows", bytes);

@@ -1,7 +1,8 @@
-/* Rows between a codec's thread and the computing thread: a bounded ring of slots. The reader decodes ahead into slots,
- * the computing thread takes rows out; towards a writer, the other way round. The number of slots bounds memory. */
-#ifndef SMP_EXEC_STREAM_H
-#define SMP_EXEC_STREAM_H
+/* Rows between a codec's thread and the computing thread: a bounded ring of slots. A reader decodes ahead into slots
+ * and the computing thread takes rows out; towards a writer it is the other way round. The number of slots bounds the
+ * memory. */
+#ifndef SMP_RUN_STREAM_H
+#define SMP_RUN_STREAM_H
 
 #include "io/media.h"
 #include "run/schedule.h"
@@ -12,37 +13,38 @@ typedef struct smp_stream smp_stream;
  * the stream. */
 smp_code smp_stream_read(smp_reader *reader, int64_t slot_rows, smp_stream **out, smp_error *err);
 
-/* The same for step `step` of a plan, a source, in slots that each hold all that one strip sees of it: rows that an
- * earlier strip saw too are copied. For smp_stream_strip alone. The plan stays the caller's. */
+/* The same for the source `step` of a plan. Each slot holds all rows that one strip sees; rows that the strip before
+ * saw too are copied. For smp_stream_strip only. The plan stays the caller's. */
 smp_code smp_stream_read_strips(smp_reader *reader, const smp_plan *plan, int step, int64_t strip_rows,
                                 smp_stream **out, smp_error *err);
 
-/* Rows keep .. to-1 of the next strip that needs new ones; valid until the next call. */
+/* Rows keep .. to-1 of the next strip that needs new rows; valid until the next call. */
 smp_code smp_stream_strip(smp_stream *stream, void **rows, smp_error *err);
 
 /* Starts a thread that writes the rows put into the stream. The writer stays the caller's. */
 smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t slot_rows, smp_stream **out,
                           smp_error *err);
 
-/* The next rows of a reading stream that lie together: at least 1, at most want. *rows points into a slot and stays
- * valid until smp_stream_took says how many were used. */
+/* The next contiguous rows of a reading stream: at least 1, at most want. *rows points into a slot and stays valid
+ * until smp_stream_took says how many were used. */
 smp_code smp_stream_take(smp_stream *stream, int64_t want, const void **rows, int64_t *count, smp_error *err);
 void smp_stream_took(smp_stream *stream, int64_t count);
 
-/* Room for the next rows of a writing stream: at most want, at least `together` (no more than a slot has; 0 or 1: any).
- * smp_stream_put says how many were filled in. */
+/* Room for the next rows of a writing stream: at most want, at least `together` (0 or 1: any; at most the rows of a
+ * slot). smp_stream_put says how many were filled in. */
 smp_code smp_stream_room(smp_stream *stream, int64_t want, int64_t together, void **rows, int64_t *count,
                          smp_error *err);
 void smp_stream_put(smp_stream *stream, int64_t count);
 
-/* Bytes of the slots of a stream of this shape, which are as high as strips (those towards a writer always are) or
- * small; absurd sizes give a large number. */
+/* Bytes of the slots of a stream of this shape. by_strips: slots are as high as strips, as a writer's always are; else
+ * small. Huge sizes give a large number and no overflow. */
 int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips);
 
-/* Bytes from a row to the next in slots. */
+/* The stride of rows in slots, in bytes. */
 int64_t smp_stream_stride(const smp_stream *stream);
 
-/* Waits for the thread and says how it ended and how long it was busy; frees. stop: what is left is dropped. */
+/* Waits for the thread, returns how it ended and how long it was busy, and frees the stream. stop: rows that are left
+ * are dropped. */
 smp_code smp_stream_close(smp_stream *stream, bool stop, double *busy_seconds, smp_error *err);
 
 #endif

@@ -35,7 +35,7 @@ const smp_stage smp_stage_dc_remove = {
     .access = SMP_ADJUST,
     .plan = plan,
     .finish = finish,
-    .variants = smp_scaling_variants,
+    .variants = smp_gain_offset_variants,
     .reducers = smp_chunk_variants,
     .aliases = (const smp_alias[]){{"dcshift", "dc-remove"}, {"dc_remove", "dc-remove"}, {"dcblock", "dc-remove"}, {0}},
 };

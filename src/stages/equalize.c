@@ -2,8 +2,7 @@
 #include "elementwise/equalize.h"
 #include "base/alloc.h"
 #include "stages/shared/counting.h"
-#include "stages/shared/launch_shapes.h"
-#include "stages/stage.h"
+#include "stages/shared/elementwise.h"
 
 enum { LUMA, EACH };
 
@@ -22,7 +21,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     (void)by;
     const params *p = params_;
-    smp_equalize_params *k = (smp_equalize_params *)(void *)work->kernel;
+    smp_equalize *k = (smp_equalize *)(void *)work->kernel;
     const int colours = in->channels - in->alpha;
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
     if (p->channel == LUMA && colours > 1) {
@@ -74,7 +73,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
                        smp_findings *findings, smp_error *err)
 {
     (void)params_, (void)findings, (void)err;
-    const smp_histogram_params *k = &((const smp_equalize_params *)(const void *)work->kernel)->count;
+    const smp_histogram_params *k = &((const smp_equalize *)(const void *)work->kernel)->count;
     const uint64_t *counts = result;
     float *to = work->table;
     for (int plane = 0; plane < smp_histogram_planes(k, in->channels); plane++) {
@@ -89,22 +88,15 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
 
 static void geometry_tiled(const smp_io *io, const void *params_, smp_grid *grid)
 {
-    const smp_equalize_params *p = params_;
+    const smp_equalize *p = params_;
     if (p->count.colours)
         smp_geometry_pixel_tiles(io, params_, grid);
     else
         smp_geometry_tables(io, params_, grid);
 }
 
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "pixel by pixel",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_naive), "equalize_naive", smp_geometry_pixels}}},
-    {.name = "tiled",
-     .help = "blocks in the first-level cache; bytes through a table of bytes",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(equalize_tiled), "equalize_tiled", geometry_tiled}}},
-    {0},
-};
+SMP_TWO_VARIANTS(equalize, "blocks in the first-level cache; bytes through a table of bytes", smp_geometry_pixels,
+                 geometry_tiled);
 
 const smp_stage smp_stage_equalize = {
     .name = "equalize",
@@ -127,7 +119,7 @@ const smp_stage smp_stage_equalize = {
     .params_size = sizeof(params),
     .plan = plan,
     .finish = finish,
-    .variants = variants,
+    .variants = smp_equalize_variants,
     .reducers = smp_count_variants,
     .aliases = (const smp_alias[]){{"equalise", "equalize"},
                                    {"equalizehist", "equalize each"},

@@ -35,7 +35,7 @@ const smp_stage smp_stage_gain = {
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .variants = smp_scaling_variants,
+    .variants = smp_gain_offset_variants,
     .aliases =
         (const smp_alias[]){
             {"vol", "gain -6dB"}, {"volume", "gain -6dB"}, {"amplify", "gain 6dB"}, {"loudness", "gain 6dB"}, {0}},

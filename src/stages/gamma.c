@@ -1,6 +1,5 @@
 /* gamma: brightens or darkens the middle tones. */
 #include "stages/shared/tone.h"
-#include "stages/stage.h"
 
 typedef struct gamma_params {
     double g;
@@ -14,10 +13,10 @@ static const smp_param table[] = {
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
+    (void)by, (void)err;
     const gamma_params *p = params;
     work->nothing = p->g == 1;
-    return smp_tone_plan((smp_tone_curve){.kind = SMP_TONE_CURVE_POWER, .exponent = (float)(1 / p->g)}, in, work, err);
+    return smp_tone_plan(SMP_TONE_CURVE_POWER, 1 / p->g, in, work);
 }
 
 const smp_stage smp_stage_gamma = {
@@ -34,6 +33,6 @@ const smp_stage smp_stage_gamma = {
     .params = table,
     .params_size = sizeof(gamma_params),
     .plan = plan,
-    .variants = smp_tone_variants,
+    .variants = smp_tone_curve_variants,
     .aliases = (const smp_alias[]){{"pow", "gamma 2.2"}, {"power", "gamma 2.2"}, {"gammaval", "gamma 2.2"}, {0}},
 };

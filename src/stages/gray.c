@@ -46,7 +46,7 @@ const smp_stage smp_stage_gray = {
     .params = table,
     .params_size = sizeof(gray_params),
     .plan = plan,
-    .variants = smp_channel_mixing_variants,
+    .variants = smp_channel_mix_variants,
     .aliases = (const smp_alias[]){{"grey", "gray"},
                                    {"grayscale", "gray"},
                                    {"greyscale", "gray"},

@@ -1,27 +1,15 @@
 /* invert: the negative of a picture. */
-#include "elementwise/invert.h"
-#include "stages/shared/launch_shapes.h"
-#include "stages/stage.h"
+#include "stages/shared/elementwise.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params, (void)by, (void)err;
     work->exactness = SMP_INTEGER;
     work->ops = 1;
-    work->op = (smp_sample_op){.kind = SMP_SAMPLE_OP_NEGATIVE, .white = smp_white(in->format)};
-    return SMP_OK;
+    return SMP_ELEMENTWISE_PLAN(work, invert, .white = smp_white(in->format));
 }
 
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(invert_naive), "invert_naive", NULL}}},
-    {.name = "tiled",
-     .help = "vectorised rows",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(invert_tiled), "invert_tiled", smp_geometry_tables}}},
-    {0},
-};
-
+SMP_ELEMENTWISE_VARIANTS(invert, tables);
 const smp_stage smp_stage_invert = {
     .name = "invert",
     .help = "negative: full scale minus every sample",
@@ -31,6 +19,6 @@ const smp_stage smp_stage_invert = {
     .access = SMP_POINT,
     .keeps_alpha = true,
     .plan = plan,
-    .variants = variants,
+    .variants = smp_invert_variants,
     .aliases = (const smp_alias[]){{"negate", "invert"}, {"negative", "invert"}, {0}},
 };

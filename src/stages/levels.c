@@ -1,10 +1,8 @@
 /* levels: black point, white point and gamma, given or found from the histogram. */
 #include <math.h>
 
-#include "elementwise/levels.h"
 #include "stages/shared/counting.h"
-#include "stages/shared/launch_shapes.h"
-#include "stages/stage.h"
+#include "stages/shared/elementwise.h"
 
 enum { MANUAL, AUTO };
 enum { PICTURE, CHANNEL };
@@ -35,10 +33,10 @@ static const smp_param table[] = {
 };
 
 /* Points of channel c in code values. */
-static void set_points(smp_levels_params *k, int c, double black, double white, smp_format format)
+static void set_points(smp_levels *k, int c, double black, double white, smp_format format)
 {
     k->white = smp_white(format);
-    k->top = k->power == 1.f ? k->white : 1.f;
+    k->top = k->kind ? 1.f : k->white;
     k->black[c] = (float)black;
     k->scale[c] = (float)((double)k->top / (white - black));
 }
@@ -60,21 +58,19 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     (void)by, (void)err;
     const params *p = params_;
     const double full = (double)smp_white(in->format);
-    smp_levels_params *k = (smp_levels_params *)(void *)work->kernel;
+    smp_levels *k = (smp_levels *)(void *)work->kernel;
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
-    k->power = p->gamma == 1 ? 1.f : (float)(1 / p->gamma);
+    k->power = (float)(1 / p->gamma);
+    k->kind = k->power != 1.f;
     k->same = p->mode == MANUAL || p->per == PICTURE;
     for (int c = 0; c < in->channels; c++)
         set_points(k, c, p->black * full, p->white * full, in->format);
     work->kernel_size = sizeof *k;
-    work->ops = k->power == 1.f ? 4 : 40;
+    work->ops = k->kind ? 40 : 4;
     if (p->mode == MANUAL) {
         work->access = SMP_POINT;
-        work->op = (smp_sample_op){.kind = k->power == 1.f ? SMP_SAMPLE_OP_LINE : SMP_SAMPLE_OP_POWER,
-                                   .white = k->white,
-                                   .a = k->black[0],
-                                   .b = k->scale[0],
-                                   .c = k->power == 1.f ? k->top : k->power};
+        work->op = k->kind ? SMP_SAMPLE_OP(levels_curve, k->black[0], k->scale[0], k->power, k->white)
+                           : SMP_SAMPLE_OP(levels_line, k->black[0], k->scale[0], k->top);
         return SMP_OK;
     }
     work->result = SMP_RESULT_COUNTS;
@@ -113,7 +109,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
 {
     (void)findings, (void)err;
     const params *p = params_;
-    smp_levels_params *k = (smp_levels_params *)(void *)work->kernel;
+    smp_levels *k = (smp_levels *)(void *)work->kernel;
     const int32_t bins = k->count.bins;
     const int colours = in->channels - in->alpha;
     for (int c = 0; c < colours; c++) {
@@ -130,15 +126,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     return SMP_OK;
 }
 
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(levels_naive), "levels_naive", NULL}}},
-    {.name = "tiled",
-     .help = "vectorised blocks in the first-level cache; bytes through a table where there is a gamma",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(levels_tiled), "levels_tiled", smp_geometry_tables}}},
-    {0},
-};
+SMP_ELEMENTWISE_VARIANTS(levels, tables);
 
 const smp_stage smp_stage_levels = {
     .name = "levels",
@@ -158,7 +146,7 @@ const smp_stage smp_stage_levels = {
     .check = check,
     .plan = plan,
     .finish = finish,
-    .variants = variants,
+    .variants = smp_levels_variants,
     .reducers = smp_count_variants,
     .aliases = (const smp_alias[]){{"level", "levels"},
                                    {"autolevels", "levels auto per=channel"},

@@ -64,7 +64,7 @@ const smp_stage smp_stage_matrix = {
     .params = table,
     .params_size = sizeof(matrix_params),
     .plan = plan,
-    .variants = smp_channel_mixing_variants,
+    .variants = smp_channel_mix_variants,
     .aliases = (const smp_alias[]){{"colorchannelmixer", "matrix [...]"},
                                    {"recolor", "matrix [...]"},
                                    {"recomb", "matrix [...]"},

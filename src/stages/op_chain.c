@@ -1,8 +1,5 @@
 /* op_chain: what several stages make of single samples, in one step; the planner joins them. */
-#include "elementwise/op_chain.h"
-
-#include "stages/shared/launch_shapes.h"
-#include "stages/stage.h"
+#include "stages/shared/elementwise.h"
 
 typedef struct params {
     double black, white, gamma;
@@ -18,40 +15,27 @@ static const smp_param table[] = {
     {0},
 };
 
-/* Of a step that the planner joins, this program is replaced by that of its parts. */
+/* The planner puts the chain of a joined step in place of this one. */
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
     const params *p = given;
-    const double full = (double)smp_white(in->format);
-    smp_op_chain *map = (smp_op_chain *)(void *)work->kernel;
+    const double full = (double)smp_white(in->format), range = (p->white - p->black) * full;
+    const float black = (float)(p->black * full);
+    smp_op_chain *chain = (smp_op_chain *)(void *)work->kernel;
     if (p->black == p->white)
         return smp_fail(err, SMP_E_PIPE, "black and white must differ");
-    map->op[map->count++] = (smp_sample_op){.kind = p->gamma == 1 ? SMP_SAMPLE_OP_LINE : SMP_SAMPLE_OP_POWER,
-                                            .white = (float)full,
-                                            .a = (float)(p->black * full),
-                                            .b = (float)((p->gamma == 1 ? full : 1) / ((p->white - p->black) * full)),
-                                            .c = (float)(p->gamma == 1 ? full : 1 / p->gamma)};
+    chain->op[chain->count++] =
+        p->gamma == 1 ? SMP_SAMPLE_OP(levels_line, black, (float)(full / range), (float)full)
+                      : SMP_SAMPLE_OP(levels_curve, black, (float)(1 / range), (float)(1 / p->gamma), (float)full);
     if (p->negative)
-        map->op[map->count++] = (smp_sample_op){.kind = SMP_SAMPLE_OP_NEGATIVE, .white = (float)full};
-    work->kernel_size = sizeof *map;
+        chain->op[chain->count++] = SMP_SAMPLE_OP(invert, (float)full);
+    work->kernel_size = sizeof *chain;
     work->ops = p->gamma == 1 ? 5 : 41;
     return SMP_OK;
 }
 
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample, operation by operation",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(op_chain_naive), .cuda = "op_chain_naive"}}},
-    {.name = "tiled",
-     .help = "bytes through one table, others computed in vectorised blocks",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(op_chain_tiled),
-                   .cuda = "op_chain_tiled",
-                   .geometry = smp_geometry_tables}}},
-    {0},
-};
+SMP_ELEMENTWISE_VARIANTS(op_chain, tables);
 
 const smp_stage smp_stage_op_chain = {
     .name = "op_chain",
@@ -67,5 +51,5 @@ const smp_stage smp_stage_op_chain = {
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .variants = variants,
+    .variants = smp_op_chain_variants,
 };

@@ -1,7 +1,5 @@
 /* premultiply: colour times alpha; the planner inserts it before stages that mix pixels. */
-#include "elementwise/alpha.h"
-#include "stages/shared/launch_shapes.h"
-#include "stages/stage.h"
+#include "stages/shared/elementwise.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
@@ -11,23 +9,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     return SMP_OK;
 }
 
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(premultiply_naive),
-                   .cuda = "premultiply_naive",
-                   .geometry = smp_geometry_pixels}}},
-    {.name = "tiled",
-     .help = "vectorised blocks of pixels",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(premultiply_tiled),
-                   .cuda = "premultiply_tiled",
-                   .geometry = smp_geometry_pixel_tiles}}},
-    {0},
-};
+SMP_PIXEL_VARIANTS(premultiply);
 
 const smp_stage smp_stage_premultiply = {
     .name = "premultiply",
@@ -42,5 +24,5 @@ const smp_stage smp_stage_premultiply = {
     .access = SMP_POINT,
     .keeps_alpha = true,
     .plan = plan,
-    .variants = variants,
+    .variants = smp_premultiply_variants,
 };

@@ -105,7 +105,7 @@ const smp_stage smp_stage_remix = {
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .variants = smp_channel_mixing_variants,
+    .variants = smp_channel_mix_variants,
     .aliases = (const smp_alias[]){{"pan", "remix matrix=[0.5 0.5]"},
                                    {"mono", "remix mono"},
                                    {"downmix", "remix mono"},

@@ -1,11 +1,10 @@
 /* srgb_decode: sRGB-encoded values to linear light; the planner inserts it where `light linear` is in force. */
 #include "stages/shared/tone.h"
-#include "stages/stage.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)params, (void)by;
-    return smp_tone_plan((smp_tone_curve){.kind = SMP_TONE_CURVE_LINEAR}, in, work, err);
+    (void)params, (void)by, (void)err;
+    return smp_tone_plan(SMP_TONE_CURVE_LINEAR, 0, in, work);
 }
 
 const smp_stage smp_stage_srgb_decode = {
@@ -21,5 +20,5 @@ const smp_stage smp_stage_srgb_decode = {
     .access = SMP_POINT,
     .keeps_alpha = true,
     .plan = plan,
-    .variants = smp_tone_variants,
+    .variants = smp_tone_curve_variants,
 };

@@ -1,11 +1,10 @@
 /* srgb_encode: linear light to sRGB-encoded values; the planner inserts it where `light linear` ends. */
 #include "stages/shared/tone.h"
-#include "stages/stage.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)params, (void)by;
-    return smp_tone_plan((smp_tone_curve){.kind = SMP_TONE_CURVE_ENCODED}, in, work, err);
+    (void)params, (void)by, (void)err;
+    return smp_tone_plan(SMP_TONE_CURVE_ENCODED, 0, in, work);
 }
 
 const smp_stage smp_stage_srgb_encode = {
@@ -22,5 +21,5 @@ const smp_stage smp_stage_srgb_encode = {
     .access = SMP_POINT,
     .keeps_alpha = true,
     .plan = plan,
-    .variants = smp_tone_variants,
+    .variants = smp_tone_curve_variants,
 };

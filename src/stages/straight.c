@@ -1,7 +1,5 @@
 /* straight: premultiplied colour divided by alpha; the planner inserts it after stages that mix pixels. */
-#include "elementwise/alpha.h"
-#include "stages/shared/launch_shapes.h"
-#include "stages/stage.h"
+#include "stages/shared/elementwise.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
@@ -12,23 +10,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     return SMP_OK;
 }
 
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(straight_naive),
-                   .cuda = "straight_naive",
-                   .geometry = smp_geometry_pixels}}},
-    {.name = "tiled",
-     .help = "vectorised blocks of pixels",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(straight_tiled),
-                   .cuda = "straight_tiled",
-                   .geometry = smp_geometry_pixel_tiles}}},
-    {0},
-};
+SMP_PIXEL_VARIANTS(straight);
 
 const smp_stage smp_stage_straight = {
     .name = "straight",
@@ -43,5 +25,5 @@ const smp_stage smp_stage_straight = {
     .access = SMP_POINT,
     .keeps_alpha = true,
     .plan = plan,
-    .variants = variants,
+    .variants = smp_straight_variants,
 };

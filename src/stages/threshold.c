@@ -1,10 +1,8 @@
 /* threshold: black below a level, white from it on; the level is given or found by Otsu's method. */
-#include "elementwise/threshold.h"
+#include <float.h>
 
 #include "stages/shared/counting.h"
-#include "stages/shared/launch_shapes.h"
-#include "stages/stage.h"
-#include <float.h>
+#include "stages/shared/elementwise.h"
 
 enum { FIXED, OTSU };
 
@@ -37,7 +35,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     (void)by, (void)err;
     const params *p = params_;
-    smp_threshold_params *k = (smp_threshold_params *)(void *)work->kernel;
+    smp_threshold *k = (smp_threshold *)(void *)work->kernel;
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
     k->white = smp_white(in->format);
     for (int c = 0; c < in->channels; c++)
@@ -45,9 +43,10 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     work->kernel_size = sizeof *k;
     work->exactness = SMP_INTEGER;
     work->ops = 1;
-    if (p->method == FIXED) {
+    k->same = p->method == FIXED;
+    if (k->same) {
         work->access = SMP_POINT;
-        work->op = (smp_sample_op){.kind = SMP_SAMPLE_OP_STEP, .white = k->white, .a = k->level[0]};
+        work->op = SMP_SAMPLE_OP(threshold_step, k->level[0], k->white);
         return SMP_OK;
     }
     work->result = SMP_RESULT_COUNTS;
@@ -89,7 +88,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
                        smp_findings *findings, smp_error *err)
 {
     (void)params_, (void)findings, (void)err;
-    smp_threshold_params *k = (smp_threshold_params *)(void *)work->kernel;
+    smp_threshold *k = (smp_threshold *)(void *)work->kernel;
     const int32_t bins = k->count.bins;
     for (int c = 0; c < in->channels; c++) {
         const int32_t dark = otsu((const uint64_t *)result + smp_histogram_slot(bins, c, 0), bins);
@@ -99,15 +98,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     return SMP_OK;
 }
 
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(threshold_naive), "threshold_naive", NULL}}},
-    {.name = "tiled",
-     .help = "vectorised blocks in the first-level cache",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(threshold_tiled), "threshold_tiled", smp_geometry_tables}}},
-    {0},
-};
+SMP_ELEMENTWISE_VARIANTS(threshold, tables);
 
 const smp_stage smp_stage_threshold = {
     .name = "threshold",
@@ -126,7 +117,7 @@ const smp_stage smp_stage_threshold = {
     .check = check,
     .plan = plan,
     .finish = finish,
-    .variants = variants,
+    .variants = smp_threshold_variants,
     .reducers = smp_count_variants,
     .aliases = (const smp_alias[]){{"otsu", "threshold method=otsu"},
                                    {"binarize", "threshold"},

@@ -125,8 +125,8 @@ smp_code gpu_work_open(gpu_work *work, smp_device *device, const gpu_row *row, g
     const smp_step *steps = work->plan->steps;
     work->bytes = picture_bytes(&steps[0]) + (work->last > 0 ? picture_bytes(&steps[work->last]) : 0);
     for (size_t i = 1; i < count; i++)
-        if (steps[i].by >= 0)
-            work->bytes += picture_bytes(&steps[steps[i].by]);
+        if (steps[i].second >= 0)
+            work->bytes += picture_bytes(&steps[steps[i].second]);
     return code;
 }
 
@@ -166,9 +166,9 @@ static smp_code launch(gpu_work *work, int index, smp_error *err)
 {
     const smp_step *step = &work->plan->steps[index];
     const smp_view in = picture_of(work, step->input);
-    const smp_view by = step->by >= 0 ? picture_of(work, step->by) : (smp_view){0};
+    const smp_view second = step->second >= 0 ? picture_of(work, step->second) : (smp_view){0};
     const smp_view out = step->job == SMP_JOB_REDUCE ? in : picture_of(work, index);
-    return smp_step_launch(&work->runs[index], &in, &out, &by, err);
+    return smp_step_launch(&work->runs[index], &in, &out, &second, err);
 }
 
 smp_code gpu_work_launch(gpu_work *work, smp_error *err)

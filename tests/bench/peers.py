@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Times smempipe beside the other tools that are installed, in alternation, and writes what it measured as JSON.
 
-    tests/bench/peers.py [--program build/release/smempipe] [--json docs/results/cpu-peers.json] [--rounds 7] [--only jobs|folder|stages]
+    tests/bench/peers.py [--program build/release/smempipe] [--json docs/results/cpu-peers.json] [--rounds 7]
+                         [--only jobs|folder|stages]
 
-Three tables: whole commands (a picture in, a picture out: wall time, processor time, peak memory, size of the output) beside
-vips, ImageMagick, GraphicsMagick, ffmpeg and OpenCV; a folder of small pictures beside loops over such commands; and single
-stages in memory beside OpenCV, with `smempipe compare`.
+Three tables: whole commands (a picture in, a picture out: wall time, processor time, peak memory, size of the output)
+beside vips, ImageMagick, GraphicsMagick, ffmpeg and OpenCV; a folder of small pictures beside loops over such commands;
+and single stages in memory beside OpenCV, with `smempipe compare`.
 Needs Python with NumPy and OpenCV for the pictures (Debian: python3-numpy, python3-opencv). Run it on a quiet machine:
 only ratios within one run mean anything."""
 import argparse
@@ -41,7 +42,8 @@ def make_pictures(folder):
     big = photo(4000, 6000)
     tall = np.concatenate([big, big[::-1], big, big[::-1]])
     cv2.imwrite(f"{folder}/big.png", big)  # OpenCV looks for runs alone: quick to inflate
-    cv2.imwrite(f"{folder}/zlib.png", big, [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT])
+    cv2.imwrite(f"{folder}/zlib.png", big,
+                [cv2.IMWRITE_PNG_COMPRESSION, 6, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_DEFAULT])
     with open(f"{folder}/plain.png", "wb") as file:
         file.write(png_bytes([row.tobytes() for row in big[..., ::-1]], 6000))
     cv2.imwrite(f"{folder}/tall.png", tall)
@@ -63,12 +65,14 @@ def commands(program, source, out, threads):
     """Blur by sigma 2, as each tool is used; None: not installed."""
     has = shutil.which
     return {
-        "smempipe": [program, "run", "-q", "-f", "--device", "cpu", "--threads", str(threads), "-e", "gaussian 2px", source, out],
-        "vips": has("vips") and ["vips", "gaussblur", source, out, "2"],
-        "ImageMagick": has("convert") and ["convert", source, "-gaussian-blur", "0x2", out],
-        "GraphicsMagick": has("gm") and ["gm", "convert", source, "-gaussian", "0x2", out],
-        "ffmpeg": has("ffmpeg") and ["ffmpeg", "-v", "error", "-y", "-i", source, "-vf", "gblur=sigma=2", out],
-        "OpenCV": [sys.executable, "-c", OPENCV, source, out],
+        "smempipe":
+        [program, "run", "-q", "-f", "--device", "cpu", "--threads",
+         str(threads), "-e", "gaussian 2px", source, out], "vips":
+        has("vips") and ["vips", "gaussblur", source, out, "2"], "ImageMagick":
+        has("convert") and ["convert", source, "-gaussian-blur", "0x2", out], "GraphicsMagick":
+        has("gm") and ["gm", "convert", source, "-gaussian", "0x2", out], "ffmpeg":
+        has("ffmpeg") and ["ffmpeg", "-v", "error", "-y", "-i", source, "-vf", "gblur=sigma=2", out], "OpenCV":
+        [sys.executable, "-c", OPENCV, source, out],
     }
 
 
@@ -99,7 +103,9 @@ def once(command, out, watched):
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode or not os.path.exists(out):
         return None
-    return {"wall_s": wall, "cpu_s": used.ru_utime + used.ru_stime, "peak_mb": peak, "output_bytes": os.path.getsize(out)}
+    return {
+        "wall_s": wall, "cpu_s": used.ru_utime + used.ru_stime, "peak_mb": peak, "output_bytes": os.path.getsize(out)
+    }
 
 
 def apart(make, folder):
@@ -185,7 +191,11 @@ def measure_folder(program, folder, threads, keep):
         shutil.rmtree(f"{folder}/out", ignore_errors=True)
         os.mkdir(f"{folder}/out")
         start = time.monotonic()
-        subprocess.run(["sh", "-c", command], cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(["sh", "-c", command],
+                       cwd=folder,
+                       check=True,
+                       stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
         seconds = time.monotonic() - start
         made = sum(name.endswith(".png") for name in os.listdir(f"{folder}/out"))
         if made != PICTURES:
@@ -231,10 +241,12 @@ def stage_rows():
         rows.append((f"flip {label}", "flip horizontal", a, lambda x, to: cv2.flip(x, 1, to)))
         rows.append((f"gaussian 13 taps {label}", "gaussian 1.5px", a, blur(1.5)))
         rows.append((f"gaussian 17 taps {label}", "gaussian 2px", a, blur(2.0)))
-        rows.append((f"box 5x5 {label}", "box 5px", a, lambda x, to: cv2.blur(x, (5, 5), to, borderType=cv2.BORDER_REPLICATE)))
+        rows.append(
+            (f"box 5x5 {label}", "box 5px", a, lambda x, to: cv2.blur(x, (5, 5), to, borderType=cv2.BORDER_REPLICATE)))
     rows.append(("general 7x7 u8x1", f"correlate {kernel}", u1, general))
     rows.append(("general 7x7 f32", f"correlate {kernel}", f1, general))
-    rows.append(("sobel x u8x1", "sobel x", u1, lambda x, to: cv2.Sobel(x, cv2.CV_8U, 1, 0, to, borderType=cv2.BORDER_REPLICATE)))
+    rows.append(("sobel x u8x1", "sobel x", u1,
+                 lambda x, to: cv2.Sobel(x, cv2.CV_8U, 1, 0, to, borderType=cv2.BORDER_REPLICATE)))
     rows.append(("histogram u8x1, random", "histogram", u1, count))
     rows.append(("histogram u8x1, constant", "histogram", np.full_like(u1, 77), count))
     rows.append(("equalize u8x1", "equalize each", u1, cv2.equalizeHist))
@@ -245,8 +257,12 @@ def stage_rows():
 
 def compare_once(program, statement, source, threads, isa):
     """Seconds of a stage: its best variant's median, as `smempipe compare` measures it in memory, all steps added."""
-    done = subprocess.run([program, "compare", "--device", "cpu", "--isa", isa, "--threads", str(threads), "--hot", "--repeat", "5",
-                           "--time-limit", "3", "--json", "-", "-e", statement, source], capture_output=True, text=True)
+    done = subprocess.run([
+        program, "compare", "--device", "cpu", "--isa", isa, "--threads",
+        str(threads), "--hot", "--repeat", "5", "--time-limit", "3", "--json", "-", "-e", statement, source
+    ],
+                          capture_output=True,
+                          text=True)
     if done.returncode:
         raise SystemExit(f"compare {statement}: {done.stderr}")
     total = 0.0
@@ -269,7 +285,9 @@ def measure_stages(program, folder, rounds, threads, keep, pattern, before):
         source = f"{folder}/stage.npy"
         np.save(source, array)
         ours, others = {isa: [] for isa in kinds}, []
-        result = np.ones(array.shape[1::-1] + array.shape[2:] if statement.startswith(("transpose", "rotate")) else array.shape, array.dtype)
+        result = np.ones(
+            array.shape[1::-1] + array.shape[2:] if statement.startswith(("transpose", "rotate")) else array.shape,
+            array.dtype)
         theirs(array, result)
         for _ in range(max(2, rounds // 3)):
             for isa in kinds:
@@ -282,8 +300,13 @@ def measure_stages(program, folder, rounds, threads, keep, pattern, before):
             others.append(statistics.median(times))
         other = statistics.median(others)
         mine = {isa: statistics.median(ours[isa]) for isa in kinds}
-        results[name] = {"stage": name, "smempipe_s": mine, "opencv_s": other, "ratio": {isa: other / mine[isa] for isa in kinds},
-                         "samples": {"smempipe": ours, "opencv": others}}
+        results[name] = {
+            "stage": name,
+            "smempipe_s": mine,
+            "opencv_s": other,
+            "ratio": {isa: other / mine[isa] for isa in kinds},
+            "samples": {"smempipe": ours, "opencv": others},
+        }
         line = ", ".join(f"{isa} {mine[isa] * 1e3:.2f} ms ({other / mine[isa]:.2f} x)" for isa in kinds)
         print(f"{name:28} OpenCV {other * 1e3:7.2f} ms, {line}", flush=True)
         keep("stages", [*results.values(), *(row for other, row in before.items() if other not in results)])
@@ -303,7 +326,8 @@ def processor():
     """Its name, with family and model: virtual machines have short names for several."""
     try:
         with open("/proc/cpuinfo") as file:
-            first = dict((part.strip() for part in line.split(":", 1)) for line in file.read().split("\n\n")[0].splitlines())
+            first = dict(
+                (part.strip() for part in line.split(":", 1)) for line in file.read().split("\n\n")[0].splitlines())
         return f"{first['model name']} (family {first['cpu family']}, model {first['model']})"
     except (OSError, KeyError, ValueError):
         return platform.processor()

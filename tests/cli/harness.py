@@ -57,7 +57,8 @@ def png_chunks(data):
     while at < len(data):
         (length,) = struct.unpack(">I", data[at : at + 4])
         kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
-        assert struct.unpack(">I", data[at + 8 + length : at + 12 + length])[0] == zlib.crc32(kind + body), f"bad CRC in {kind}"
+        assert struct.unpack(">I",
+                             data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + body), f"bad CRC in {kind}"
         out.append((kind, body))
         at += 12 + length
     assert out[-1][0] == b"IEND", "PNG without its end"
@@ -79,19 +80,24 @@ class CliCase(unittest.TestCase):
     def smp(self, *arguments, status=0, **options):
         """Runs, checks the exit status, returns the finished process with text stdout and stderr."""
         options.setdefault("text", True)
-        done = subprocess.run(
-            [PROGRAM, *map(os.fspath, arguments)], cwd=self.folder, timeout=300, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        )
+        done = subprocess.run([PROGRAM, *map(os.fspath, arguments)],
+                              cwd=self.folder,
+                              timeout=300,
+                              **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
         wanted = status if isinstance(status, (tuple, list)) else (status,)
         shown = " ".join(str(a) for a in arguments)
         self.assertIn(done.returncode, wanted, f"exit status of: smempipe {shown}\n{done.stderr}")
         return done
 
     def peak(self, *arguments, **options):
-        """Peak resident bytes of a run (options: of Popen), polled from /proc (getrusage would count this interpreter before the exec)."""
+        """Peak resident bytes of a run (options: of Popen), polled from /proc: getrusage would count this interpreter
+        before the exec."""
         if SANITIZED:
             self.skipTest("AddressSanitizer keeps freed memory: what is resident is not the program's own")
-        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder, stderr=subprocess.PIPE, **options)
+        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)],
+                                   cwd=self.folder,
+                                   stderr=subprocess.PIPE,
+                                   **options)
         peak = 0
         while process.poll() is None:
             try:

@@ -38,7 +38,8 @@ class Bank(CliCase):
         self.assertEqual(found["active_mask"], "0xffffffff")
         self.assertEqual(len(found["map"]), 2)
         self.assertEqual(found["map"][1]["cells"][0], {"bank": 0, "lanes": [16], "byte": 128})
-        self.assertEqual(found["shared_banks"][1], {"phase": 1, "bank": 2, "turns": 2, "lanes": [1, 17], "words": [2, 34]})
+        self.assertEqual(found["shared_banks"][1],
+                         {"phase": 1, "bank": 2, "turns": 2, "lanes": [1, 17], "words": [2, 34]})
         self.assertEqual([s["kind"] for s in found["suggestions"]], ["stride", "pad", "swizzle"])
         for key in found:
             self.assertIn(key, self.smp("help", "banks").stdout, "documented")
@@ -74,7 +75,8 @@ class Bank(CliCase):
         strides = (1, 2, 3, 4, 8, 16, 32, 33)
         patterns = [f"tid*{stride}" for stride in strides]
         lines = self.smp("bank", *patterns).stdout.splitlines()[3:]
-        self.assertEqual([int(line.split()[2]) for line in lines], [wavefronts(t * stride for t in range(32)) for stride in strides])
+        self.assertEqual([int(line.split()[2]) for line in lines],
+                         [wavefronts(t * stride for t in range(32)) for stride in strides])
         self.assertTrue(lines[1].endswith("stride 3"))
         found = json.loads(self.smp("bank", *patterns, "--json").stdout)
         self.assertEqual([s["pattern"] for s in found], patterns)
@@ -82,7 +84,8 @@ class Bank(CliCase):
         self.assertEqual((done.stdout, done.stderr.count(": error: ")), ("", 2))
         self.smp("bank", "tid", "tid*2", "--svg", "map.svg", status=2)
         self.assertEqual(self.files(), [])
-        wide = self.smp("bank", "[32][32] column", "x" * 3 + "[tid*2 + threadIdx.x*0 + threadIdx.y*0]", "random(9)").stdout
+        wide = self.smp("bank", "[32][32] column", "x" * 3 + "[tid*2 + threadIdx.x*0 + threadIdx.y*0]",
+                        "random(9)").stdout
         self.assertLessEqual(max(map(len, wide.splitlines())), 100)
 
     def test_the_lesson_is_true(self):
@@ -95,7 +98,8 @@ class Bank(CliCase):
     def test_every_operation_and_device(self):
         for op in OPS:
             self.assertEqual(self.study("tid", "--op", op)["op"], op)
-        for cc, banks, count in (("1.1", 16, 4), ("2.0", 32, 2), ("3.0", 32, 1), ("3.0/8", 32, 1), ("9.0", 32, 2), ("12.0", 32, 2)):
+        for cc, banks, count in (("1.1", 16, 4), ("2.0", 32, 2), ("3.0", 32, 1), ("3.0/8", 32, 1), ("9.0", 32, 2),
+                                 ("12.0", 32, 2)):
             found = self.study("tid*2", "--cc", cc)
             self.assertEqual((found["banks"], found["wavefronts"], found["compute_capability"]), (banks, count, cc))
         self.assertEqual(self.study("tid", "--cc", "sm_86")["compute_capability"], "8.6")
@@ -110,17 +114,20 @@ class Bank(CliCase):
         self.assertEqual(self.study("--offsets", offsets, "--mask", "0x0000000f")["wavefronts"], 4)
         some = "0,128," + ",".join("-" for _ in range(30))
         found = self.study("--offsets", some)
-        self.assertEqual((found["wavefronts"], found["active_mask"], found["offsets"][:3]), (2, "0x00000003", [0, 128, None]))
+        self.assertEqual((found["wavefronts"], found["active_mask"], found["offsets"][:3]),
+                         (2, "0x00000003", [0, 128, None]))
         self.assertEqual(self.study("tid*32", "--mask", "tid<16")["wavefronts"], 16)
         self.assertEqual(self.study("tid", "--mask", "0")["wavefronts"], 0)
-        for bad in ("0 4 8", offsets + " 0", offsets.replace("128", "129"), offsets.replace("128", "x"), offsets.replace("128", "9999999999"), ""):
+        for bad in ("0 4 8", offsets + " 0", offsets.replace("128", "129"), offsets.replace(
+                "128", "x"), offsets.replace("128", "9999999999"), ""):
             done = self.smp("bank", "--offsets", bad, status=2)
             self.assertRegex(done.stderr, r"hint: ")
             self.assertEqual(done.stdout, "")
 
     def test_maps_fit_100_columns_and_obey_no_color(self):
-        for arguments in (("[32][32] column",), ("float4 [32][8] column",), ("double tid", "--cc", "1.1"), ("random(512)", "--op", "atom_add_f32"),
-                          ("tid*2", "--cc", "2.0", "-v", "--explain"), ("[64][64] [tid%16][tid/16]", "-v"), ("tid*8", "--mask", "0x55555555")):  # fmt: skip
+        for arguments in (("[32][32] column",), ("float4 [32][8] column",), ("double tid", "--cc", "1.1"),
+                          ("random(512)", "--op", "atom_add_f32"), ("tid*2", "--cc", "2.0", "-v", "--explain"),
+                          ("[64][64] [tid%16][tid/16]", "-v"), ("tid*8", "--mask", "0x55555555")):  # fmt: skip
             text = self.smp("bank", *arguments).stdout
             self.assertLessEqual(max(map(len, text.splitlines())), 100, arguments)
             self.assertNotIn("\033", text)
@@ -165,7 +172,8 @@ class Bank(CliCase):
         self.assertIn("no pad frees it", self.smp("bank", "[128][32] [tid*4][0]").stdout)
 
     def test_a_mistake_has_one_diagnostic_with_a_caret(self):
-        for pattern in ("tidd", "tid**2", "8/tid", "[32][32] colum", "(((((", "\x1b[31m", "tid)", "[32][32]", "tid - 1", "9" * 900, "(" * 900, "x" * 5000):
+        for pattern in ("tidd", "tid**2", "8/tid", "[32][32] colum", "(((((", "\x1b[31m", "tid)", "[32][32]", "tid - 1",
+                        "9" * 900, "(" * 900, "x" * 5000):
             done = self.smp("bank", pattern, status=2)
             self.assertEqual(done.stdout, "")
             self.assertEqual(len(re.findall(r"^PATTERN:1:\d+: error: ", done.stderr, re.M)), 1, done.stderr)

@@ -37,7 +37,10 @@ class BatchCase(CliCase):
     def outputs(self, folder="out"):
         """{name: bytes} of what people see: without the journal."""
         top = self.folder / folder
-        return {str(p.relative_to(top)): p.read_bytes() for p in sorted(top.rglob("*")) if p.is_file() and not p.name.startswith(".smempipe-journal")}
+        return {
+            str(p.relative_to(top)): p.read_bytes()
+            for p in sorted(top.rglob("*")) if p.is_file() and not p.name.startswith(".smempipe-journal")
+        }
 
     def lines(self, name="run.jsonl"):
         return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
@@ -95,12 +98,17 @@ class Batch(BatchCase):
     def test_a_phone_folder(self):
         """Films and side-cars beside photographs, and photographs in formats that are not read, stop nothing."""
         self.pictures(["IMG_1.JPG", "IMG_2.PNG"])
-        for name in ("IMG_1.HEIC", "IMG_1.MOV", "IMG_1.AAE", "IMG_1.XMP", "IMG_2.mp4", "IMG_2.json", "IMG_2.thm", "IMG_3.HEIC", "IMG_3.MOV", "IMG_3.DNG"):
+        for name in ("IMG_1.HEIC", "IMG_1.MOV", "IMG_1.AAE", "IMG_1.XMP", "IMG_2.mp4", "IMG_2.json", "IMG_2.thm",
+                     "IMG_3.HEIC", "IMG_3.MOV", "IMG_3.DNG"):
             self.write(f"in/{name}", "x")
         done = self.batch("in", "-o", "out", "--name", "{stem}.png")
         self.assertEqual(list(self.outputs()), ["IMG_1.png", "IMG_2.png"])
-        self.assertIn("2 files done, 10 passed over by their names (2 .heic, 2 .mov, 1 .aae, 1 .dng, 1 .json, 1 .mp4, 1 .thm, 1 .xmp)", done.stderr)
-        self.batch("in", "-o", "more", "--name", "{stem}.png", "--include", "*", status=2)  # all are tried: names collide
+        self.assertIn(
+            "2 files done, 10 passed over by their names (2 .heic, 2 .mov, 1 .aae, 1 .dng, 1 .json, 1 .mp4, 1 .thm, "
+            "1 .xmp)",
+            done.stderr)
+        self.batch("in", "-o", "more", "--name", "{stem}.png", "--include", "*",
+                   status=2)  # all are tried: names collide
 
     def test_a_folder_of_other_files_alone_is_told(self):
         (self.folder / "in").mkdir()
@@ -185,7 +193,8 @@ class Batch(BatchCase):
 
     def test_wrong_names_are_explained(self):
         self.pictures(["a.png"])
-        for name, said in (("{stm}.png", "did you mean {stem}?"), ("x.png", "every file would be called"), ("../{name}", "is no name"), ("/{name}", "is no name"), ("{stem", "is no part")):
+        for name, said in (("{stm}.png", "did you mean {stem}?"), ("x.png", "every file would be called"),
+                           ("../{name}", "is no name"), ("/{name}", "is no name"), ("{stem", "is no part")):
             done = self.batch("in", "-o", "out", "--name", name, status=2)
             self.assertIn(said, done.stderr)
         self.assertFalse((self.folder / "out").exists())
@@ -202,7 +211,15 @@ class Batch(BatchCase):
         for i in range(9):
             rows = [bytes((x * (i + 3) + y * y * 7) & 255 for x in range(120)) for y in range(30 - i // 3)]
             self.write(f"in/p{i}.png", png_bytes(rows, 40))
-        stages = (("equalize",), ("levels auto",), ("threshold method=otsu",), ("transpose", "box 5px"), ("gaussian 2px -> @b", "from @input", "subtract by=@b"), ("light linear", "gaussian 1px"), ("matrix [1 1 1]",))
+        stages = (
+            ("equalize",),
+            ("levels auto",),
+            ("threshold method=otsu",),
+            ("transpose", "box 5px"),
+            ("gaussian 2px -> @b", "from @input", "subtract by=@b"),
+            ("light linear", "gaussian 1px"),
+            ("matrix [1 1 1]",),
+        )
         for n, lines in enumerate(stages):
             pipe = self.write("p.pipe", "\n".join(lines) + "\n")
             self.smp("batch", pipe, "in", "-o", f"out{n}", "--jobs", "2")
@@ -268,7 +285,8 @@ class Batch(BatchCase):
             self.batch("in", "-o", "out", "--name", name, status=1)
             shutil.rmtree(self.folder / "out")
         self.write("p.pipe", 'save "' + "y" * 250 + '.png"\ninvert\n')
-        self.assertIn("File name too long", self.smp("batch", "p.pipe", "in", "-o", "out", "--dry-run", status=1).stderr)
+        self.assertIn("File name too long",
+                      self.smp("batch", "p.pipe", "in", "-o", "out", "--dry-run", status=1).stderr)
         self.assertFalse((self.folder / "out").exists())
 
     def test_shards_lose_nothing_when_the_folder_changes_between_them(self):
@@ -310,15 +328,27 @@ class Batch(BatchCase):
     def test_a_report_has_a_line_a_file(self):
         self.pictures(["a.png", "b.png"])
         self.write("in/c.png", b"\x89PNG\r\n\x1a\n")
-        self.smp("batch", "-e", "gaussian 1px", "-e", "stats name=\"after\"", "in", "-o", "out", "--report", "run.jsonl", status=1)
+        self.smp("batch",
+                 "-e",
+                 "gaussian 1px",
+                 "-e",
+                 "stats name=\"after\"",
+                 "in",
+                 "-o",
+                 "out",
+                 "--report",
+                 "run.jsonl",
+                 status=1)
         lines = {line["input"]: line for line in self.lines()}
         self.assertEqual(set(lines), {"in/a.png", "in/b.png", "in/c.png"})
         good, bad = lines["in/a.png"], lines["in/c.png"]
-        self.assertEqual((good["output"], good["status"], good["error"], good["device"]), ("out/a.png", "done", None, "cpu"))
+        self.assertEqual((good["output"], good["status"], good["error"], good["device"]),
+                         ("out/a.png", "done", None, "cpu"))
         self.assertEqual(good["size"], {"width": 33, "height": 21, "channels": 3, "format": "u8"})
         times = good["milliseconds"]
         self.assertEqual(set(times), {"read", "decode", "upload", "stages", "download", "encode", "write", "wall"})
-        self.assertEqual([s["stage"] for s in times["stages"] if s["stage"][0] != "("], ["gaussian 1px", 'stats name="after"'])
+        self.assertEqual([s["stage"] for s in times["stages"] if s["stage"][0] != "("],
+                         ["gaussian 1px", 'stats name="after"'])
         self.assertGreater(times["decode"], 0)
         self.assertLess(times["encode"] + times["write"], times["wall"])
         (measured,) = good["measured"]
@@ -362,14 +392,18 @@ class Batch(BatchCase):
                 with self.subTest(how=how, report=report):
                     done = self.smp("batch", how, "all.pipe", "in", "-o", "out", "--report", report, status=4)
                     self.assertIn("the report would overwrite", done.stderr)
-                    self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, files)
+                    self.assertEqual({path: path.read_bytes()
+                                      for path in self.folder.rglob("*") if path.is_file()}, files)
 
     def test_a_resumed_report_is_added_to(self):
         self.pictures(["a.png"])
         self.batch("in", "-o", "out", "--report", "run.jsonl")
         self.pictures(["b.png"])
         self.batch("in", "-o", "out", "--report", "run.jsonl", "--resume")
-        self.assertEqual([(l["input"], l["status"]) for l in self.lines()], [("in/a.png", "done"), ("in/a.png", "skipped"), ("in/b.png", "done")])
+        self.assertEqual(
+            [(l["input"], l["status"]) for l in self.lines()],
+            [("in/a.png", "done"), ("in/a.png", "skipped"), ("in/b.png", "done")],
+        )
 
     def test_a_limit_on_memory_holds_for_all_files_together(self):
         self.pictures([f"p{i}.png" for i in range(12)], width=900, height=700)
@@ -416,7 +450,8 @@ class Batch(BatchCase):
 
     def test_no_progress_without_a_terminal(self):
         self.pictures(["a.png"])
-        self.assertRegex(self.batch("in", "-o", "out").stderr, r"^smempipe: 1 file done; [0-9.]+ s, [0-9.e+]+ files/s\n$")
+        self.assertRegex(
+            self.batch("in", "-o", "out").stderr, r"^smempipe: 1 file done; [0-9.]+ s, [0-9.e+]+ files/s\n$")
         self.assertEqual(self.batch("in", "-o", "out2", "--quiet").stderr, "")
 
 
@@ -523,7 +558,8 @@ class Resume(BatchCase):
         done = self.batch("in", "-o", "out", "--resume", "--report", "run.jsonl", status=1)
         self.assertIn("in/a.png: out/a.png: was changed after it was made", done.stderr)
         self.assertIn("1 file done, 1 done before, 1 changed since and left", done.stderr)
-        self.assertEqual({line["input"]: line["status"] for line in self.lines()}, {"in/a.png": "failed", "in/b.png": "skipped", "in/c.png": "done"})
+        self.assertEqual({line["input"]: line["status"]
+                          for line in self.lines()}, {"in/a.png": "failed", "in/b.png": "skipped", "in/c.png": "done"})
         self.assertEqual(self.outputs()["a.png"], b"edited")
         self.assertIn("changed since", self.batch("in", "-o", "out", "--resume", "--dry-run", status=1).stdout)
         self.batch("in", "-o", "out", "--resume", "--skip-existing")
@@ -606,7 +642,10 @@ class Interrupted(BatchCase):
         self.whole = self.outputs("whole")
 
     def start(self, out, *extra):
-        return subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 1px", "in", "-o", out, *extra], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 1px", "in", "-o", out, *extra],
+                                cwd=self.folder,
+                                stderr=subprocess.PIPE,
+                                text=True)
 
     def test_killed_at_any_moment_resume_completes_the_folder(self):
         rng = random.Random(11)
@@ -660,7 +699,10 @@ class Interrupted(BatchCase):
 
     def test_the_second_interrupt_stops_at_once(self):
         self.pictures(["large.png"], "big", 3000, 2500)
-        process = subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 150px", "--variant", "naive", "big", "-o", "out"], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 150px", "--variant", "naive", "big", "-o", "out"],
+                                   cwd=self.folder,
+                                   stderr=subprocess.PIPE,
+                                   text=True)
         while not (self.folder / "out").exists() and process.poll() is None:
             time.sleep(0.001)
         time.sleep(0.2)

@@ -22,7 +22,9 @@ class Compare(CliCase):
         self.assertLess(after.ru_utime - before.ru_utime, 60)  # 4 s; with AddressSanitizer 15
         lines = done.stdout.splitlines()
         self.assertLessEqual(max(map(len, lines)), 100)
-        self.assertTrue(any(line.split()[:3] == ["tiled", "right", line.split()[2]] for line in lines if "right" in line), done.stdout)
+        self.assertTrue(
+            any(line.split()[:3] == ["tiled", "right", line.split()[2]] for line in lines if "right" in line),
+            done.stdout)
         for rung in ("warp", "mma"):
             self.assertRegex(done.stdout, rung + r" +model +\d+ +\d+ +\d+ +\d+ +1\.1\d")  # copies of rows as they lie
             self.assertRegex(done.stdout, rung + r" +- +- +here the same as tiled")
@@ -30,7 +32,8 @@ class Compare(CliCase):
 
     def test_the_readmes_counts_are_the_programs(self):
         text = (ROOT / "README.md").read_text()
-        (command,) = re.findall(r"^\$ smempipe (compare .*) photo\.png (--stages \w+)$", text, re.M)
+        (command,) = re.findall(r"^\$ smempipe (compare .*) samples/chelsea\.png (--stages \w+) --device cpu$", text,
+                                 re.M)
         done = self.smp(*shlex.split(command[0]), CHELSEA, *command[1].split(), "--device", "cpu", *QUICK)
 
         def counts(page):
@@ -42,7 +45,8 @@ class Compare(CliCase):
     def test_explain_tells_what_every_column_means(self):
         done = self.smp("compare", "-e", "invert", self.small_png(), "--device", "cpu", "--explain", *QUICK)
         table, _, text = done.stdout.partition("\n\n  check")
-        for column in ("median", "quartiles", "% copy", "x naive", "verdict", "source", "wavefronts", "ideal", "conflicts", "n-way"):
+        for column in ("median", "quartiles", "% copy", "x naive", "verdict", "source", "wavefronts", "ideal",
+                       "conflicts", "n-way"):
             self.assertIn(column, text)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
 
@@ -54,11 +58,13 @@ class Compare(CliCase):
             self.assertEqual({row["check"] for row in rows if row["variant"] != "naive"}, {"right"})
 
     def test_json_keeps_every_sample_and_what_is_needed_to_repeat_it(self):
-        self.smp("compare", "-e", "transpose", CHELSEA, "--device", "cpu", "--json", "out.json", "--repeat", "7", "--time-limit", "0", "-q")
+        self.smp("compare", "-e", "transpose", CHELSEA, "--device", "cpu", "--json", "out.json", "--repeat", "7",
+                 "--time-limit", "0", "-q")
         found = json.loads((self.folder / "out.json").read_text())
         self.assertEqual(found["input_sha256"], hashlib.sha256(CHELSEA.read_bytes()).hexdigest())
         self.assertEqual(found["environment"]["device"], "cpu")
-        for key in ("version", "device_name", "host", "threads", "isa", "copy_gb_per_second", "driver", "toolkit", "sm_clock_mhz"):
+        for key in ("version", "device_name", "host", "threads", "isa", "copy_gb_per_second", "driver", "toolkit",
+                    "sm_clock_mhz"):
             self.assertIn(key, found["environment"])
         (step,) = found["steps"]
         self.assertEqual([v["variant"] for v in step["variants"]], ["naive", "tiled", "padded", "swizzled"])
@@ -66,13 +72,15 @@ class Compare(CliCase):
         counts = {v["variant"]: v["counts"]["model"]["total"] for v in step["variants"]}
         self.assertGreater(counts["tiled"]["conflicts"], counts["padded"]["conflicts"])
         swizzled = step["variants"][3]["counts"]["model"]
-        self.assertLess(max(swizzled[op]["n_way"] for op in ("load", "store")), 1.05, swizzled)  # lanes are missing at the edges
+        self.assertLess(max(swizzled[op]["n_way"] for op in ("load", "store")), 1.06,
+                        swizzled)  # tiles at the edges move whole vectors, of which the ideal counts what is inside
         self.assertFalse(step["counted"]["crop"])
         site = max(step["variants"][1]["sites"], key=lambda s: s["total"]["conflicts"])
         self.assertEqual(len(site["example_offsets"]), 32)
 
     def test_csv_has_a_line_for_each_variant(self):
-        done = self.smp("compare", "-e", "gaussian 1px edge=mirror", self.small_png(), "--device", "cpu", "--csv", "-", *QUICK)
+        done = self.smp("compare", "-e", "gaussian 1px edge=mirror", self.small_png(), "--device", "cpu", "--csv", "-",
+                        *QUICK)
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
         self.assertEqual([row["variant"] for row in rows], ["naive", "tiled", "warp", "mma"])
         self.assertEqual(rows[0]["step"], "gaussian 1px edge=mirror")
@@ -99,35 +107,51 @@ class Compare(CliCase):
         self.assertIn("--force", done.stderr)
         self.assertEqual((self.folder / "there.json").read_text(), "old")
         self.smp("compare", "-e", "invert", picture, "--json", "-", "--csv", "-", status=2)
-        self.assertIn("shuffel", self.smp("compare", "-e", "invert", picture, "--variants", "shuffel", "--device", "cpu", status=2).stderr)
+        self.assertIn(
+            "shuffel",
+            self.smp("compare", "-e", "invert", picture, "--variants", "shuffel", "--device", "cpu", status=2).stderr)
+        self.assertIn(
+            "sobel",
+            self.smp("compare", "-e", "invert", picture, "--stages", "sobel", "--device", "cpu", status=2).stderr)
         gone = self.smp("compare", "-e", "sobel", picture, "--variants", "fused", "--device", "cpu", status=2).stderr
         self.assertIn("their variants: naive, tiled, warp", gone)
         gone = self.smp("run", "-e", "sobel", picture, "out.png", "--variant", "fused", status=2).stderr
         self.assertRegex(gone, r"no stage has a variant 'fused'(.|\n)*naive.*tiled.*warp.*mma")
-        self.assertIn("sobel", self.smp("compare", "-e", "invert", picture, "--stages", "sobel", "--device", "cpu", status=2).stderr)
         self.smp("compare", "-e", "invert", "absent.png", status=3)
         self.assertEqual(self.files(), ["in.png", "there.json"])
 
     def test_run_counts_in_its_report(self):
-        done = self.smp("run", "--counters", "-e", "transpose", "--variant", "tiled", "--device", "cpu", CHELSEA, "out.png")
+        done = self.smp("run", "--counters", "-e", "transpose", "--variant", "tiled", "--device", "cpu", CHELSEA,
+                        "out.png")
         self.assertRegex(done.stderr, r"step +variant +time ms +share +GB/s +wavefr\. +conflicts +n-way")
         self.assertRegex(done.stderr, r"transpose +tiled .* \d+ +\d+ +1\.97\n")
         self.assertLessEqual(max(map(len, done.stderr.splitlines())), 100)
         self.smp("run", "--counters", "--report=-", "-q", "-e", "transpose", "--device", "cpu", CHELSEA, "other.png")
         self.smp("diff", "out.png", "other.png")  # counting changes nothing
-        found = self.smp("run", "--counters", "--report=-", "-e", "gray", "-e", "transpose", "--device", "cpu", CHELSEA, "third.npy").stdout
+        found = self.smp("run", "--counters", "--report=-", "-e", "gray", "-e", "transpose", "--device", "cpu", CHELSEA,
+                         "third.npy").stdout
         shared = json.loads(found)["steps"][1]["shared_memory"]
         self.assertLess(shared["conflicts"], 0.1 * shared["wavefronts"])  # lanes are missing at the edges
-        self.assertIn("standard input", self.smp("run", "--counters", "-e", "invert", "-", "fourth.png", status=2, stdin=open(CHELSEA, "rb")).stderr)
+        self.assertIn(
+            "standard input",
+            self.smp(
+                "run", "--counters", "-e", "invert", "-", "fourth.png", status=2, stdin=open(CHELSEA, "rb")
+            ).stderr,
+        )
 
     def test_a_second_picture_from_a_file_is_read(self):
         picture = self.small_png()
-        rows = list(csv.DictReader(io.StringIO(self.smp("compare", "-e", 'subtract by="in.png"', picture, "--device", "cpu", "--csv", "-", *QUICK).stdout)))
+        rows = list(
+            csv.DictReader(
+                io.StringIO(
+                    self.smp("compare", "-e", 'subtract by="in.png"', picture, "--device", "cpu", "--csv", "-",
+                             *QUICK).stdout)))
         self.assertEqual([row["check"] for row in rows], ["right"] * len(rows))
 
     def test_an_empty_pipeline_compares_nothing(self):
         self.write("none.pipe", "# nothing\n")
-        self.assertIn("nothing to compare", self.smp("compare", "none.pipe", self.small_png(), "--device", "cpu").stdout)
+        self.assertIn("nothing to compare",
+                      self.smp("compare", "none.pipe", self.small_png(), "--device", "cpu").stdout)
 
 
 if __name__ == "__main__":

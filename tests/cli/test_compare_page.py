@@ -1,4 +1,5 @@
-"""The page of smempipe compare --html in a real browser: no errors, nothing from the network, nothing wider than a phone."""
+"""The page of smempipe compare --html in a real browser: no errors, nothing from the network, nothing wider than a
+phone."""
 import html.parser
 import re
 import shutil
@@ -10,8 +11,10 @@ from harness import SAMPLES, CliCase
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # Read back from the dumped document: how wide it is, and how many of its boxes stick out of the window.
 PROBE = """<script>addEventListener("load", () => {
-  const wide = [...document.querySelectorAll("h1,h2,p,dl,.row,.row *,summary,figcaption")].filter(e => e.getBoundingClientRect().right > innerWidth + 1);
-  document.body.dataset.probe = `${innerWidth} ${document.documentElement.scrollWidth} ${wide.length} ${document.querySelectorAll("svg.bank-map .later").length}`;
+  const wide = [...document.querySelectorAll("h1,h2,p,dl,.row,.row *,summary,figcaption")].filter(
+    e => e.getBoundingClientRect().right > innerWidth + 1);
+  const later = document.querySelectorAll("svg.bank-map .later").length;
+  document.body.dataset.probe = `${innerWidth} ${document.documentElement.scrollWidth} ${wide.length} ${later}`;
 });</script>"""
 
 
@@ -60,7 +63,8 @@ class Page(CliCase):
 
     def test_names_of_strangers_stay_text(self):
         self.small_png("<b>&.png")
-        text = self.smp("compare", "-e", "invert", "<b>&.png", "--device", "cpu", "--html", "-", "--time-limit", "0", "--repeat", "1").stdout
+        text = self.smp("compare", "-e", "invert", "<b>&.png", "--device", "cpu", "--html", "-", "--time-limit", "0",
+                        "--repeat", "1").stdout
         self.assertTrue("&lt;b&gt;&amp;.png" in text)
         self.assertFalse("<b>&.png" in text)
 
@@ -69,8 +73,9 @@ class Page(CliCase):
         self.write("probe.html", self.page().replace("</head>", PROBE + "</head>"))
         for width in (1280, 500):  # headless windows are not made narrower than 500
             done = subprocess.run(
-                [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--window-size={width},900",
-                 f"--user-data-dir={self.folder / 'profile'}", "--dump-dom", (self.folder / "probe.html").as_uri()],
+                [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+                 f"--window-size={width},900", f"--user-data-dir={self.folder / 'profile'}", "--dump-dom",
+                 (self.folder / "probe.html").as_uri()],
                 capture_output=True, text=True, timeout=120, check=False,
             )  # fmt: skip
             self.assertEqual([line for line in done.stderr.splitlines() if "CONSOLE" in line], [])

@@ -139,14 +139,22 @@ class Files(CliCase):
 
         self.write("out.png", "precious")
         for output, force in (("new.png", ()), ("new.npy", ()), ("new.jpg", ()), ("out.png", ("--force",))):
-            self.smp("run", "-e", "invert", SAMPLES / "chelsea.png", output, *force, status=4, preexec_fn=small_files_only)
+            self.smp("run",
+                     "-e",
+                     "invert",
+                     SAMPLES / "chelsea.png",
+                     output,
+                     *force,
+                     status=4,
+                     preexec_fn=small_files_only)
             self.assertEqual(self.files(), ["out.png"], output)
         self.assertEqual((self.folder / "out.png").read_text(), "precious")
 
     def test_full_file_system_exits_4(self):
         disk = self.folder / "disk"
         disk.mkdir()
-        mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True).returncode == 0
+        mounted = os.geteuid() == 0 and subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk],
+                                                       capture_output=True).returncode == 0
         if not mounted:
             self.skipTest("cannot mount a small tmpfs here")
         try:
@@ -160,7 +168,10 @@ class Files(CliCase):
             self.smp("run", BLUR, SAMPLES / "chelsea.png", "-", status=4, stdout=full)
 
     def test_standard_output_that_nobody_reads(self):
-        process = subprocess.Popen([PROGRAM, "run", BLUR, SAMPLES / "chelsea.png", "-"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen([PROGRAM, "run", BLUR, SAMPLES / "chelsea.png", "-"],
+                                   cwd=self.folder,
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
         process.stdout.read(100)
         process.stdout.close()
         _, code = process.stderr.read(), process.wait(timeout=60)
@@ -191,7 +202,8 @@ class Files(CliCase):
 
     def test_odd_names_are_just_bytes(self):
         source = self.small_png().read_bytes()
-        for name in ("100%d.png", "a[1-3]*.png", "-dash.png", "new\nline.png", "täst.png", os.fsdecode(b"latin\xe9.png"), " .png", "x" * 250 + ".png"):
+        for name in ("100%d.png", "a[1-3]*.png", "-dash.png", "new\nline.png", "täst.png",
+                     os.fsdecode(b"latin\xe9.png"), " .png", "x" * 250 + ".png"):
             self.write(name, source)
             output = "o" + name[-200:]
             self.smp("run", "-e", "invert", "--", name, output)
@@ -201,7 +213,8 @@ class Files(CliCase):
         for extension in ("png", "npy", "jpg", "bmp"):
             for i in (1, 2):
                 self.smp("run", BLUR, SAMPLES / "chelsea.png", f"{i}.{extension}", "--threads", str(i))
-            self.assertEqual((self.folder / f"1.{extension}").read_bytes(), (self.folder / f"2.{extension}").read_bytes(), extension)
+            self.assertEqual((self.folder / f"1.{extension}").read_bytes(),
+                             (self.folder / f"2.{extension}").read_bytes(), extension)
 
     def test_limits_refuse_from_the_header(self):
         self.write("bomb.png", png_header(30000, 30000, 1, 0) + png_bytes([b"\0"], 1, 1, 0)[33:])

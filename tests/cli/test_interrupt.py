@@ -13,9 +13,10 @@ TRIES = 60 if FULL else 12
 
 class Interrupt(CliCase):
     def start(self, *extra):
-        return subprocess.Popen(
-            [PROGRAM, "run", "-e", "gaussian 3px", "in.png", "out.png", "--force", *extra], cwd=self.folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
-        )
+        return subprocess.Popen([PROGRAM, "run", "-e", "gaussian 3px", "in.png", "out.png", "--force", *extra],
+                                cwd=self.folder,
+                                stderr=subprocess.PIPE,
+                                stdout=subprocess.DEVNULL)
 
     def setUp(self):
         super().setUp()

@@ -14,14 +14,18 @@ class Memory(CliCase):
         how = ("--force", "--threads", "2", "--device", "cpu") # a GPU's driver takes hundreds of MB of its own
         low = self.peak("run", *stages, "low.png", "out.png", *how)
         high = self.peak("run", *stages, "high.png", "out.png", *how)
-        print(f"{' '.join(map(str, stages))}: {low / 1e6:.1f} MB for {WIDTH}x{HEIGHT}, {high / 1e6:.1f} MB for {WIDTH}x{HEIGHT * 10}")
+        print(
+            f"{' '.join(map(str, stages))}: {low / 1e6:.1f} MB for {WIDTH}x{HEIGHT}, "
+            f"{high / 1e6:.1f} MB for {WIDTH}x{HEIGHT * 10}"
+        )
         return low, high
 
     def test_memory_does_not_grow_with_height(self):
         big_png(self.folder / "low.png", WIDTH, HEIGHT)
         big_png(self.folder / "high.png", WIDTH, HEIGHT * 10)
         frame = WIDTH * HEIGHT * 10 * 3
-        for stages in ((PIPELINES / "blur.pipe",), ("-e", "gray", "-e", "stats", "-e", "histogram"), ("-e", "gaussian 2px -> @b", "-e", "from @input", "-e", "subtract by=@b")):
+        for stages in ((PIPELINES / "blur.pipe",), ("-e", "gray", "-e", "stats", "-e", "histogram"),
+                       ("-e", "gaussian 2px -> @b", "-e", "from @input", "-e", "subtract by=@b")):
             low, high = self.pair(*stages)
             self.assertLessEqual(high, 1.3 * low, stages)
             self.assertLess(high, frame / 2, "as much as half the picture is in memory")
@@ -30,9 +34,17 @@ class Memory(CliCase):
         """NPY's codec takes nearly nothing, so that all but the program's own 0.3 MB is told."""
         how = ("--device", "cpu", "--threads", "2")
         self.smp("run", "-e", "invert", SAMPLES / "chelsea.png", "in.npy")
-        for chain in (("invert",), ("gaussian 9px",), ("box 9", "transpose"), ("stats", "equalize"), ("gray", "histogram"),
-                      ("gaussian 2px -> @b", "from @input", "subtract by=@b"), ('subtract by="in.npy"',),
-                      ("invert", 'save "again.npy"'), ("light linear", "gaussian 1px", "sobel")):
+        for chain in (
+            ("invert",),
+            ("gaussian 9px",),
+            ("box 9", "transpose"),
+            ("stats", "equalize"),
+            ("gray", "histogram"),
+            ("gaussian 2px -> @b", "from @input", "subtract by=@b"),
+            ('subtract by="in.npy"',),
+            ("invert", 'save "again.npy"'),
+            ("light linear", "gaussian 1px", "sobel"),
+        ):
             stages = [word for stage in chain for word in ("-e", stage)]
             said = json.loads(self.smp("explain", "--json", *stages, "in.npy", "out.npy", *how).stdout)["memory_bytes"]
             self.smp("run", "--force", "--report=run.json", *stages, "in.npy", "out.npy", *how)
@@ -41,7 +53,8 @@ class Memory(CliCase):
             self.assertLess(taken - said, 600e3, chain)
 
     def test_explain_knows_that_frames_of_sound_lie_end_to_end(self):
-        told = json.loads(self.smp("explain", "--json", "-e", "lowpass 2kHz", SAMPLES / "speech.flac", "out.wav").stdout)
+        told = json.loads(
+            self.smp("explain", "--json", "-e", "lowpass 2kHz", SAMPLES / "speech.flac", "out.wav").stdout)
         self.assertLess(told["memory_bytes"], 4e6)
 
 

@@ -49,7 +49,8 @@ class Messages(CliCase):
                 start, length = line.index("^"), len(re.search(r"\^~*", line)[0])
                 place = re.match(r"five\.pipe:\d+:(\d+):", lines[i - 2])
                 source = lines[i - 1]
-                self.assertEqual(source[start], FIVE_MISTAKES.splitlines()[int(lines[i - 2].split(":")[1]) - 1][int(place[1]) - 1])
+                self.assertEqual(source[start],
+                                 FIVE_MISTAKES.splitlines()[int(lines[i - 2].split(":")[1]) - 1][int(place[1]) - 1])
                 self.assertRegex(source[start : start + length], r"^\S+")
 
     def test_diagnostics_as_json(self):
@@ -84,7 +85,9 @@ class Messages(CliCase):
             "laplacian neighbours=5": "4 or 8",
             "divide 0": "divide by 0",
         }
-        for before, statement, said in [("reverse", *row) for row in sounds.items()] + [("invert", *row) for row in pictures.items()]:
+        for before, statement, said in [("reverse", *row) for row in sounds.items()] + [
+            ("invert", *row) for row in pictures.items()
+        ]:
             with self.subTest(statement):
                 self.write("wrong.pipe", f"{before}\n{statement}\n")
                 done = self.smp("check", "wrong.pipe", status=2)
@@ -152,14 +155,21 @@ class Messages(CliCase):
         (self.folder / "usr/bin").mkdir(parents=True)
         (self.folder / "usr/share/smempipe/pipelines").mkdir(parents=True)
         shutil.copy(PROGRAM, self.folder / "usr/bin/smempipe")
-        self.write("usr/share/smempipe/pipelines/mine.pipe", "# mine.pipe - turns it upside down\nparam way = 1\nrotate {$way*180}\n")
-        run = lambda *a: subprocess.run([self.folder / "usr/bin/smempipe", *a], cwd=self.folder, capture_output=True, text=True)
+        self.write("usr/share/smempipe/pipelines/mine.pipe",
+                   "# mine.pipe - turns it upside down\nparam way = 1\nrotate {$way*180}\n")
+        run = lambda *a: subprocess.run(
+            [self.folder / "usr/bin/smempipe", *a], cwd=self.folder, capture_output=True, text=True)
         self.assertIn("mine              turns it upside down\n", run("pipelines").stdout)
         done = run("run", "mine", SAMPLES / "chelsea.png", "out.png")
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_help_of_a_pipeline_tells_its_parameters(self):
-        for arguments in (("run", BLUR, "--help"), ("run", "blur", "--help"), (BLUR, "--help"), ("batch", "blur", "-h")):
+        for arguments in (
+            ("run", BLUR, "--help"),
+            ("run", "blur", "--help"),
+            (BLUR, "--help"),
+            ("batch", "blur", "-h"),
+        ):
             self.assertRegex(self.smp(*arguments).stdout, r"\n  sigma=2px +how far details are smeared")
 
     def test_short_help_is_one_screen(self):
@@ -170,15 +180,18 @@ class Messages(CliCase):
             self.assertIn(f"smempipe {command} --help", text)
 
     def test_options_are_there_where_they_do_something(self):
-        for command, absent in (("stages", "force"), ("stages", "max-pixels"), ("help", "device"), ("diff", "threads"), ("check", "device"), ("measure", "force")):
+        for command, absent in (("stages", "force"), ("stages", "max-pixels"), ("help", "device"), ("diff", "threads"),
+                                ("check", "device"), ("measure", "force")):
             with self.subTest(command=command, absent=absent):
                 self.assertNotIn(f"--{absent}", self.smp(command, "--help").stdout)
                 self.assertIn("unknown option", self.smp(command, f"--{absent}=1", status=2).stderr)
         self.assertIn("--max-pixels", self.smp("info", "--help").stdout)
 
     def test_a_code_value_where_a_fraction_belongs_is_an_error_that_says_what_to_type(self):
-        for statement, fix in (("subtract 118.9", "118.9cv, which is 46.6% of 255"), ("add 20", "20cv, which is 7.8% of 255"),
-                               ("levels white=9", "9cv, which is 3.5% of 255"), ("threshold 128", "128cv")):
+        for statement, fix in (("subtract 118.9", "118.9cv, which is 46.6% of 255"),
+                               ("add 20", "20cv, which is 7.8% of 255"),
+                               ("levels white=9", "9cv, which is 3.5% of 255"),
+                               ("threshold 128", "128cv")):
             done = self.smp("run", "-e", statement, SAMPLES / "chelsea.png", "out.png", status=2)
             self.assertIn(fix, done.stderr)
             self.assertFalse((self.folder / "out.png").exists())
@@ -186,15 +199,18 @@ class Messages(CliCase):
         self.smp("run", "-e", "subtract {118.9/255}", SAMPLES / "chelsea.png", "b.npy")
         self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
         self.smp("run", "-e", "multiply 3", SAMPLES / "chelsea.png", "factor.npy")  # a factor is no level
-        self.smp("run", "-e", "depth float", "-e", "add 20", SAMPLES / "chelsea.png", "float.npy")  # floats may have any level
+        # floats may have any level
+        self.smp("run", "-e", "depth float", "-e", "add 20", SAMPLES / "chelsea.png", "float.npy")
 
     def test_pictures_that_clip_are_told(self):
         done = self.smp("run", "-e", "add 90%", SAMPLES / "chelsea.png", "out.png")
-        self.assertRegex(done.stderr, r"warning: out.png: 'add 90%' clipped [0-9.]+ % of the samples to the range of its format")
+        self.assertRegex(done.stderr,
+                         r"warning: out.png: 'add 90%' clipped [0-9.]+ % of the samples to the range of its format")
         self.assertEqual(self.smp("run", "-q", "-f", "-e", "add 90%", SAMPLES / "chelsea.png", "out.png").stderr, "")
         self.assertEqual(self.smp("run", "-f", "-e", "invert", SAMPLES / "chelsea.png", "out.png").stderr, "")
         numpy.save(self.folder / "floats.npy", numpy.linspace(0, 255, 2500, dtype=numpy.float32).reshape(50, 50))
-        self.assertIn("clipped 99", self.smp("run", "-f", "-e", "invert", "-e", "invert", "floats.npy", "out.png").stderr)
+        self.assertIn("clipped 99",
+                      self.smp("run", "-f", "-e", "invert", "-e", "invert", "floats.npy", "out.png").stderr)
         done = self.smp("batch", "-e", "add 90%", SAMPLES / "chelsea.png", "-o", "many", "--name", "{stem}.png")
         self.assertIn("clipped", done.stderr)
 
@@ -205,22 +221,30 @@ class Messages(CliCase):
         self.assertNotIn("warning", done.stderr)
 
     def test_pipeline_and_input_are_not_both_standard_input(self):
-        for command in (("run", "-", "-", "out.png"), ("explain", "-", "-"), ("measure", "-", "a.png", "-"), ("compare", "-", "-")):
+        for command in (("run", "-", "-", "out.png"), ("explain", "-", "-"), ("measure", "-", "a.png", "-"),
+                        ("compare", "-", "-")):
             done = self.smp(*command, input="stats\n", status=2)
             self.assertIn("the pipeline and the input cannot both come from standard input", done.stderr, command)
 
     def test_wrong_command_lines_exit_2(self):
         self.small_png()
         for arguments in (
-            (), ("frobnicate",), ("run",), ("run", BLUR), ("run", BLUR, "in.png"), ("run", BLUR, "in.png", "out.png", "more.png"),
-            ("run", "--no-such-option", BLUR, "in.png", "out.png"), ("run", BLUR, "in.png", "out.png", "--set", "sigma"),
-            ("run", BLUR, "in.png", "out.png", "--set", "sgima=2px"), ("run", BLUR, "in.png", "out.png", "--set", "sigma=-1px"),
-            ("run", BLUR, "in.png", "out.png", "--set", "sigma=3Hz"), ("run", BLUR, "in.png", "out.png", "--threads", "many"),
-            ("run", BLUR, "in.png", "out.png", "--max-pixels", "12q"), ("run", BLUR, "in.png", "out.png", "--device", "toaster"),
-            ("run", "-e", "gaussian 2px", BLUR, "in.png", "out.png"), ("run", "missing.pipe", "in.png", "out.png"),
+            (), ("frobnicate",), ("run",), ("run", BLUR), ("run", BLUR, "in.png"),
+            ("run", BLUR, "in.png", "out.png", "more.png"),
+            ("run", "--no-such-option", BLUR, "in.png", "out.png"),
+            ("run", BLUR, "in.png", "out.png", "--set", "sigma"),
+            ("run", BLUR, "in.png", "out.png", "--set", "sgima=2px"),
+            ("run", BLUR, "in.png", "out.png", "--set", "sigma=-1px"),
+            ("run", BLUR, "in.png", "out.png", "--set", "sigma=3Hz"),
+            ("run", BLUR, "in.png", "out.png", "--threads", "many"),
+            ("run", BLUR, "in.png", "out.png", "--max-pixels", "12q"),
+            ("run", BLUR, "in.png", "out.png", "--device", "toaster"),
+            ("run", "-e", "gaussian 2px", BLUR, "in.png", "out.png"),
+            ("run", "missing.pipe", "in.png", "out.png"),
             ("check",), ("diff", "in.png"), ("stages", "no-such-stage"), ("help", "no-such-topic"),
         ):  # fmt: skip
-            done = self.smp(*arguments, status=(2, 3, 5) if "toaster" in arguments or "missing.pipe" in arguments else 2)
+            done = self.smp(*arguments,
+                            status=(2, 3, 5) if "toaster" in arguments or "missing.pipe" in arguments else 2)
             self.assertTrue(done.stderr.strip(), f"{arguments}: no message")
             self.assertEqual(done.stdout, "", f"{arguments}: a mistake is no data")
         self.assertEqual(self.files(), ["in.png"])
@@ -243,9 +267,9 @@ class Messages(CliCase):
         stages = stages["stages"] if isinstance(stages, dict) else stages
         names = [s["name"] for s in stages]
         for name in (
-            "transpose transverse rotate flip gaussian box convolve correlate sobel laplacian sharpen histogram equalize levels "
-            "threshold stats gray invert gamma matrix depth add subtract multiply divide blend"
-        ).split():
+                "transpose transverse rotate flip gaussian box convolve correlate sobel laplacian sharpen histogram "
+                "equalize levels threshold stats gray invert gamma matrix depth add subtract multiply divide "
+                "blend").split():
             self.assertIn(name, names)
             self.assertIn(name, listing)
             one = self.smp("stages", name).stdout
@@ -293,7 +317,8 @@ class Messages(CliCase):
 
     def test_listings_fit_and_end_cleanly(self):
         topics = [("help", topic) for topic in (*COMMANDS, "language", "exit-codes", "formats", "edge", "banks")]
-        for arguments in (*topics, ("help",), ("stages",), ("devices",), ("explain", BLUR), ("explain", BLUR, SAMPLES / "chelsea.png", "--device", "simt")):
+        for arguments in (*topics, ("help",), ("stages",), ("devices",), ("explain", BLUR),
+                          ("explain", BLUR, SAMPLES / "chelsea.png", "--device", "simt")):
             for line in self.smp(*arguments).stdout.splitlines():
                 self.assertEqual(line, line.rstrip())
                 if str(SAMPLES) not in line and str(BLUR) not in line:
@@ -302,7 +327,9 @@ class Messages(CliCase):
     def test_explain_says_what_is_read_with_these_parameters(self):
         self.assertIn("everything, then the pixel", self.smp("explain", "-e", "levels mode=auto").stdout)
         self.assertIn("the same pixel", self.smp("explain", "-e", "levels white=50%").stdout)
-        self.assertEqual(json.loads(self.smp("explain", "--json", "-e", "levels white=50%").stdout)["statements"][0]["access"], "point")
+        self.assertEqual(
+            json.loads(self.smp("explain", "--json", "-e", "levels white=50%").stdout)["statements"][0]["access"],
+            "point")
 
     def test_explain_shows_what_a_launch_takes(self):
         text = self.smp("explain", BLUR, SAMPLES / "chelsea.png", "--device", "simt").stdout
@@ -350,7 +377,8 @@ class Messages(CliCase):
         self.write("part.pipe", "invert\n")
         self.write("all.pipe", 'include "part.pipe"\nsubtract by="dark.png"\nsave "thumb.png"\ninvert\n')
         files = {path: path.read_bytes() for path in self.folder.iterdir()}
-        for report in ("in.png", "./in.png", "dark.png", "all.pipe", "part.pipe", "./out.png", "thumb.png", "./thumb.png"):
+        for report in ("in.png", "./in.png", "dark.png", "all.pipe", "part.pipe", "./out.png", "thumb.png",
+                       "./thumb.png"):
             with self.subTest(report=report):
                 done = self.smp("run", "--force", "all.pipe", "in.png", "out.png", f"--report={report}", status=4)
                 self.assertIn("the report would overwrite", done.stderr)
@@ -359,7 +387,10 @@ class Messages(CliCase):
     def test_a_terminal_sees_how_far_one_large_file_is(self):
         self.small_png("in.png", 1500, 1500)
         ours, theirs = os.openpty()
-        slow = [PROGRAM, "run", "-e", "gaussian 150px", "--variant", "naive", "--threads", "1", "--strip-rows", "1500", "in.png", "out.png"]
+        slow = [
+            PROGRAM, "run", "-e", "gaussian 150px", "--variant", "naive", "--threads", "1", "--strip-rows", "1500",
+            "in.png", "out.png"
+        ]
         process = subprocess.Popen(slow, cwd=self.folder, stderr=theirs)
         os.close(theirs)
         seen = b""
@@ -383,7 +414,11 @@ class Messages(CliCase):
         self.small_png("a.png", 3, 3)
         self.small_png("b.png", 4, 3)
         with open("/dev/full", "w") as full:
-            done = subprocess.run([PROGRAM, "diff", "a.png", "b.png"], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True)
+            done = subprocess.run([PROGRAM, "diff", "a.png", "b.png"],
+                                  cwd=self.folder,
+                                  stdout=full,
+                                  stderr=subprocess.PIPE,
+                                  text=True)
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("cannot write to standard output", done.stderr)
 

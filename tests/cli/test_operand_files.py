@@ -43,7 +43,8 @@ class OperandFiles(CliCase):
         self.write("in.png", png_bytes(rows, 50, color=0))
         self.write("dark.png", png_bytes(rows[::-1], 50, color=0))
         outputs = set()
-        for i, options in enumerate(((), ("--strip-rows", "7"), ("--device", "simt"), ("--device", "simt", "--strip-rows", "1"))):
+        for i, options in enumerate(
+            ((), ("--strip-rows", "7"), ("--device", "simt"), ("--device", "simt", "--strip-rows", "1"))):
             self.smp("run", "-q", "-e", "gaussian 1px", "-e", 'subtract by="dark.png"', "in.png", f"{i}.pgm", *options)
             outputs.add((self.folder / f"{i}.pgm").read_bytes())
         self.assertEqual(len(outputs), 1)
@@ -125,8 +126,9 @@ class Outside(CliCase):
     def test_files_outside_the_pipe_files_folder_are_not_read(self):
         os.symlink("../dark.png", self.folder / "pipes/link.png")
         for text in (
-            'include "../secret.pipe"', f'include "{self.folder}/secret.pipe"', 'include "/etc/hostname"', 'subtract by="../dark.png"',
-            f'subtract by="{self.folder}/dark.png"', 'subtract by="link.png"', 'param f = "../dark.png"\nsubtract by=$f', 'convolve "../dark.png"',
+            'include "../secret.pipe"', f'include "{self.folder}/secret.pipe"', 'include "/etc/hostname"',
+            'subtract by="../dark.png"', f'subtract by="{self.folder}/dark.png"', 'subtract by="link.png"',
+            'param f = "../dark.png"\nsubtract by=$f', 'convolve "../dark.png"',
         ):  # fmt: skip
             with self.subTest(text):
                 self.write("pipes/p.pipe", text + "\n")

@@ -1,4 +1,5 @@
-"""What pictures mean: every kind of PNG, EXIF orientation, depths, metadata, the other formats. OpenCV is the second opinion."""
+"""What pictures mean: every kind of PNG, EXIF orientation, depths, metadata, the other formats. OpenCV is the second
+opinion."""
 import struct
 import unittest
 import zlib
@@ -9,7 +10,8 @@ import numpy as np
 from harness import PIPELINES, SAMPLES, CliCase, chunk, png_bytes, png_chunks, png_header
 
 UPRIGHT = PIPELINES / "upright.pipe"
-ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))  # x, y, step x, step y
+# x, y, step x, step y
+ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 COLOURS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # PNG colour type: samples a pixel
 
 
@@ -34,7 +36,8 @@ def png(samples, depth, color, interlace=False, extra=b""):
         part = samples[y::dy, x::dx]
         if part.size:
             data += b"".join(b"\0" + row for row in pack(part, depth))
-    return png_header(width, height, depth, color, 1) + extra + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
+    return png_header(width, height, depth, color, 1) + extra + chunk(b"IDAT", zlib.compress(data)) + chunk(
+        b"IEND", b"")
 
 
 class Pictures(CliCase):
@@ -83,7 +86,9 @@ class Pictures(CliCase):
         alpha = rng.integers(0, 256, 10, dtype=np.uint8)  # fewer than the palette: the rest is opaque
         codes = rng.integers(0, 16, (9, 13, 1))
         for interlace in (False, True):
-            self.write("in.png", png(codes, 4, 3, interlace, chunk(b"PLTE", palette.tobytes()) + chunk(b"tRNS", alpha.tobytes())))
+            self.write("in.png",
+                       png(codes, 4, 3, interlace,
+                           chunk(b"PLTE", palette.tobytes()) + chunk(b"tRNS", alpha.tobytes())))
             rgba = np.concatenate([palette, np.append(alpha, np.full(6, 255, np.uint8))[:, None]], 1)
             self.check_against(self.decoded("in.png"), rgba[codes[..., 0]], f"interlace {interlace}")
 
@@ -122,13 +127,19 @@ class Pictures(CliCase):
         upright = cv2.resize(rng.integers(0, 256, (6, 10, 3), dtype=np.uint8), (80, 48), interpolation=cv2.INTER_CUBIC)
         as_stored = {
             1: upright, 2: upright[:, ::-1], 3: upright[::-1, ::-1], 4: upright[::-1],
-            5: upright.swapaxes(0, 1), 6: np.rot90(upright, 1), 7: np.rot90(upright, 2).swapaxes(0, 1), 8: np.rot90(upright, -1),
+            5: upright.swapaxes(0, 1), 6: np.rot90(upright, 1),
+            7: np.rot90(upright, 2).swapaxes(0, 1), 8: np.rot90(upright, -1),
         }  # fmt: skip
         for orientation, stored in as_stored.items():
             for order in "<>":
-                jpeg = cv2.imencode(".jpg", np.ascontiguousarray(stored[..., ::-1]), [cv2.IMWRITE_JPEG_QUALITY, 95])[1].tobytes()
+                jpeg = cv2.imencode(".jpg", np.ascontiguousarray(stored[..., ::-1]),
+                                    [cv2.IMWRITE_JPEG_QUALITY, 95])[1].tobytes()
                 tiff = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "I", 8)
-                tiff += struct.pack(order + "HHHI", 1, 0x0112, 3, 1) + struct.pack(order + "HH", orientation, 0) + struct.pack(order + "I", 0)
+                tiff += (
+                    struct.pack(order + "HHHI", 1, 0x0112, 3, 1)
+                    + struct.pack(order + "HH", orientation, 0)
+                    + struct.pack(order + "I", 0)
+                )
                 body = b"Exif\0\0" + tiff
                 self.write("in.jpg", jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body + jpeg[2:])
                 got = self.decoded("in.jpg")
@@ -143,13 +154,15 @@ class Pictures(CliCase):
                 self.smp("run", UPRIGHT, "in.jpg", "out.jpg", "--force")
                 again = self.opencv("out.jpg")  # OpenCV applies the orientation it finds
                 self.assertEqual(again.shape, upright.shape)
-                self.assertLess(np.abs(again.astype(int) - upright).mean(), 6, f"orientation {orientation}{order} as JPEG")
+                self.assertLess(
+                    np.abs(again.astype(int) - upright).mean(), 6, f"orientation {orientation}{order} as JPEG")
 
     def test_jpeg_equals_opencv(self):
         for name in ("rocket.jpg", "page.jpg"):
             self.write(name, (SAMPLES / name).read_bytes())
             difference = np.abs(self.decoded(name).astype(int) - self.opencv(name))
-            self.assertLessEqual(difference.max(), 3, name)  # decoders may differ in their inverse DCT and chroma interpolation
+            self.assertLessEqual(difference.max(), 3,
+                                 name)  # decoders may differ in their inverse DCT and chroma interpolation
 
     def test_gray_jpeg_stays_gray(self):
         self.smp("run", UPRIGHT, SAMPLES / "camera.png", "out.jpg")
@@ -165,14 +178,17 @@ class Pictures(CliCase):
         self.write("in.pgm", cv2.imencode(".pgm", picture[..., 0])[1].tobytes())
         self.check_against(self.decoded("in.pgm"), picture[..., 0], "pgm")
         height, width = picture.shape[:2]
-        self.write("in.tga", struct.pack("<BBBHHBHHHHBB", 0, 0, 2, 0, 0, 0, 0, 0, width, height, 24, 0x20) + picture.tobytes())
+        self.write("in.tga",
+                   struct.pack("<BBBHHBHHHHBB", 0, 0, 2, 0, 0, 0, 0, 0, width, height, 24, 0x20) + picture.tobytes())
         self.check_against(self.decoded("in.tga"), rgb, "tga")
         self.write("in.hdr", cv2.imencode(".hdr", (picture / 255).astype(np.float32))[1].tobytes())
         got = self.decoded("in.hdr")
         self.assertEqual(got.dtype, np.float32)
         self.assertLess(np.abs(got - rgb / 255).max(), 0.01)
         planes = b"".join(rgb[..., c].tobytes() for c in range(3))
-        self.write("in.psd", b"8BPS\0\1" + bytes(6) + struct.pack(">HIIHH", 3, height, width, 8, 3) + bytes(12) + b"\0\0" + planes)
+        self.write(
+            "in.psd",
+            b"8BPS\0\1" + bytes(6) + struct.pack(">HIIHH", 3, height, width, 8, 3) + bytes(12) + b"\0\0" + planes)
         self.check_against(self.decoded("in.psd"), rgb, "psd")
 
     def test_writes_what_opencv_reads(self):
@@ -216,17 +232,23 @@ class Pictures(CliCase):
         self.check_against(self.decoded("in.npy"), np.where(numbers > 1, 255, 0).astype(np.uint8), "bool")
 
     def test_npy_of_other_types_is_refused(self):
-        for array in (np.full((3, 3), 2**24 + 1), np.full((3, 3), 0.1), np.zeros((3, 3), np.complex64), np.zeros((2, 2, 2, 2), np.uint8), np.zeros((0, 4), np.uint8), np.zeros((4, 4, 9), np.uint8)):
+        for array in (
+            np.full((3, 3), 2**24 + 1),
+            np.full((3, 3), 0.1),
+            np.zeros((3, 3), np.complex64),
+            np.zeros((2, 2, 2, 2), np.uint8),
+            np.zeros((0, 4), np.uint8),
+            np.zeros((4, 4, 9), np.uint8),
+        ):
             np.save(self.folder / "in.npy", array)
             self.smp("run", UPRIGHT, "in.npy", "out.npy", status=3)
             self.assertEqual(self.files(), ["in.npy"])
 
     def test_metadata_is_kept_unless_stripped(self):
-        extra = (
-            chunk(b"gAMA", struct.pack(">I", 45455)) + chunk(b"cHRM", struct.pack(">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000))
-            + chunk(b"pHYs", struct.pack(">IIB", 11811, 11811, 1)) + chunk(b"tEXt", b"Author\0A. Nonymous")
-            + chunk(b"tIME", struct.pack(">HBBBBB", 2020, 1, 2, 3, 4, 5))
-        )  # fmt: skip
+        extra = (chunk(b"gAMA", struct.pack(">I", 45455)) +
+                 chunk(b"cHRM", struct.pack(">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000)) +
+                 chunk(b"pHYs", struct.pack(">IIB", 11811, 11811, 1)) + chunk(b"tEXt", b"Author\0A. Nonymous") +
+                 chunk(b"tIME", struct.pack(">HBBBBB", 2020, 1, 2, 3, 4, 5)))  # fmt: skip
         self.small_png("in.png", extra=extra)
         self.smp("run", UPRIGHT, "in.png", "out.png")
         kept = dict(png_chunks((self.folder / "out.png").read_bytes()))

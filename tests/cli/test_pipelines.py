@@ -1,6 +1,7 @@
 """Golden runs: every shipped pipeline on the samples gives the samples recorded in tests/golden/pipelines.json.
 
-What is recorded is a hash of the decoded samples (type, shape, values), not of a file: codecs may compress as they like.
+What is recorded is a hash of the decoded samples (type, shape, values), not of a file: codecs may compress as they
+like.
 SMP_UPDATE_GOLDEN=1 writes what the program gives now; look at the pictures before committing that.
 """
 import hashlib
@@ -141,7 +142,8 @@ class Pipelines(CliCase):
         self.assertLess(self.band(rate, after, 6500, 11000), self.band(rate, after, 200, 4500) - 40)
 
     def test_loudness_report_passes_the_sound_on(self):
-        self.assertTrue((self.sound("loudness-report", "chirp.wav")[1] == scipy.io.wavfile.read(SAMPLES / "chirp.wav")[1]).all())
+        self.assertTrue((self.sound("loudness-report", "chirp.wav")[1] == scipy.io.wavfile.read(
+            SAMPLES / "chirp.wav")[1]).all())
 
     def test_mid_side_at_0_is_mono(self):
         _, mono = self.sound("mid-side", "field.flac", "--set", "width=0")
@@ -171,7 +173,8 @@ class Pipelines(CliCase):
         done = self.smp("measure", PIPELINES / "dataset-stats.pipe", "set", "--together", "--json")
         values, counts = json.loads(done.stdout)["together"]
         pixels = np.concatenate([self.result("upright", name).reshape(-1, 3) for name in ("chelsea.png", "rocket.jpg")])
-        found = {(f["name"], f["channel"]): f.get("value", f.get("values")) for f in values["findings"] + counts["findings"]}
+        found = {(f["name"], f["channel"]): f.get("value", f.get("values"))
+                 for f in values["findings"] + counts["findings"]}
         for c in range(3):
             self.assertAlmostEqual(found["mean", c], pixels[:, c].mean(), places=9)
             self.assertAlmostEqual(found["deviation", c], pixels[:, c].std(), places=9)
@@ -181,9 +184,13 @@ class Pipelines(CliCase):
         sharp = cv2.imread(str(SAMPLES / "camera.png"), cv2.IMREAD_GRAYSCALE)
         (self.folder / "series").mkdir()
         for i, sigma in enumerate((0, 1, 2, 4)):
-            cv2.imwrite(str(self.folder / "series" / f"{i}.png"), cv2.GaussianBlur(sharp, (0, 0), sigma) if sigma else sharp)
+            cv2.imwrite(str(self.folder / "series" / f"{i}.png"),
+                        cv2.GaussianBlur(sharp, (0, 0), sigma) if sigma else sharp)
         done = self.smp("measure", PIPELINES / "focus-report.pipe", "series", "--json")
-        spread = [f["value"] for file in json.loads(done.stdout)["files"] for f in file["results"][0]["findings"] if f["name"] == "deviation"]
+        spread = [
+            f["value"] for file in json.loads(done.stdout)["files"] for f in file["results"][0]["findings"]
+            if f["name"] == "deviation"
+        ]
         self.assertEqual(len(spread), 4)
         for better, worse in zip(spread, spread[1:]):
             self.assertGreater(better, 1.3 * worse)

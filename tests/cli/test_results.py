@@ -20,16 +20,23 @@ print(",".join('""' for head in heads))
 for number, (name, instructions) in enumerate([("naive_u8_u8(smp_io)", 9000)] * 2 + [("read(int)", 50000)] * 9
                                               + [("blur_warp_u8_u8(smp_io)", 4000)] * 4
                                               + [("blur_warp_u8_u8(smp_io)", few) for few in (2000, 2100)]):
-    told = {"smsp__inst_executed.sum": instructions, "gpu__time_duration.sum": "1,500", gpu_limits.UNITS["issue slots"]: instructions / 50}
+    told = {"smsp__inst_executed.sum": instructions, "gpu__time_duration.sum": "1,500",
+            gpu_limits.UNITS["issue slots"]: instructions / 50}
     blocks = "(4, 5, 1)" if instructions == 4000 else "(4, 3, 1)"
-    print(",".join('"%%s"' %% cell for cell in [number, name, blocks, *(told.get(metric, "n/a") for metric in metrics)]))
+    cells = [number, name, blocks, *(told.get(metric, "n/a") for metric in metrics)]
+    print(",".join('"%%s"' %% cell for cell in cells))
 """
 
 
 class Results(CliCase):
     def script(self, *words, path=None):
         where = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"} if path else None
-        done = subprocess.run([sys.executable, "-B", *map(str, words)], cwd=self.folder, env=where, text=True, capture_output=True, timeout=300)
+        done = subprocess.run([sys.executable, "-B", *map(str, words)],
+                              cwd=self.folder,
+                              env=where,
+                              text=True,
+                              capture_output=True,
+                              timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_tables_of_measured_ceilings(self):
@@ -49,10 +56,14 @@ class Results(CliCase):
 
         def row(name, met):
             unmeasured = {"bar": "at least 4 x NPP filter", "reached": None, "met": False}
-            return {"row": name, "input": "u8x1 64x20", "bars": [{"bar": "at least 0.85 of copy", "reached": 0.8, "met": met}, unmeasured]}
+            return {
+                "row": name, "input": "u8x1 64x20", "bars":
+                [{"bar": "at least 0.85 of copy", "reached": 0.8, "met": met}, unmeasured]
+            }
 
         peers = self.folder / "peers.json"
-        peers.write_text(json.dumps({"environment": {"device_name": "NVIDIA H100"}, "rows": [row(*one) for one in rows]}))
+        peers.write_text(
+            json.dumps({"environment": {"device_name": "NVIDIA H100"}, "rows": [row(*one) for one in rows]}))
         (self.folder / "results").mkdir(exist_ok=True)
         out = self.folder / "results" / "h100-limits.json"
         self.script(ROOT / "tests/gpu_limits.py", "gpu_peers", peers, out, *options, path=self.folder)
@@ -62,7 +73,8 @@ class Results(CliCase):
         rows = self.counted([("good", True), ("slow", False)])["rows"]
         self.assertEqual([row["row"] for row in rows], ["slow"])
         full = rows[0]["launches"]["full"]
-        self.assertEqual((full["kernel"], full["instructions_a_sample"], full["seconds"]), ("blur_warp_u8_u8", 32 * 4000 / 1280, 1.5e-6))
+        self.assertEqual((full["kernel"], full["instructions_a_sample"], full["seconds"]),
+                         ("blur_warp_u8_u8", 32 * 4000 / 1280, 1.5e-6))
         self.assertEqual((full["units_percent"]["issue slots"], full["waits"]), (80, {}))
         self.script(ROOT / "docs/results.py", self.folder)
         text = (self.folder / "results.md").read_text()

@@ -1,4 +1,5 @@
-"""samples/setup.sh on machines that lack things, played by stubs: it installs what is missing, with what is there, or says what to do."""
+"""samples/setup.sh on machines that lack things, played by stubs: it installs what is missing, with what is there, or
+says what to do."""
 import os
 import pathlib
 import shutil
@@ -37,7 +38,11 @@ class Setup(unittest.TestCase):
     def install(self, status=0):
         script = f'set -euo pipefail; . "{SETUP}"; need_for_build; install_missing'
         environment = {"PATH": str(self.bin), "LC_ALL": "C"}
-        done = subprocess.run([shutil.which("bash"), "-c", script], capture_output=True, text=True, env=environment, timeout=60)
+        done = subprocess.run([shutil.which("bash"), "-c", script],
+                              capture_output=True,
+                              text=True,
+                              env=environment,
+                              timeout=60)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr
 

@@ -1,4 +1,5 @@
-"""Completion scripts and manual pages: bash completes what it should; zsh, fish and man accept the rest where installed."""
+"""Completion scripts and manual pages: bash completes what it should; zsh, fish and man accept the rest where they
+are installed."""
 import json
 import os
 import pathlib
@@ -27,7 +28,12 @@ class Shell(CliCase):
     def complete(self, *words):
         """What bash offers for the last word; a '=' stands alone, as bash splits it."""
         script = self.write("complete.bash", self.smp("completion", "bash").stdout)
-        done = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash", str(script), "smempipe", *words], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash",
+                               str(script), "smempipe", *words],
+                              cwd=self.folder,
+                              capture_output=True,
+                              text=True,
+                              timeout=60)
         script.unlink()
         self.assertEqual(done.stderr, "")
         return sorted(line for line in done.stdout.splitlines() if line)
@@ -66,7 +72,8 @@ class Shell(CliCase):
         self.assertEqual(self.complete("run", "-v", "--threads", "2", "blur.pipe", "photo.png", ""), media)
         self.assertEqual(self.complete("run", "--color", "=", "never", "blur.pipe", "ph"), ["photo.png"])
         self.assertEqual(self.complete("run", "-e", "invert", ""), media, "-e stands for the pipe file")
-        self.assertEqual(self.complete("run", "-e", "invert", "-e", "gray", "photo.png", "s"), ["scan 2.JPG", "song.wav"])
+        self.assertEqual(self.complete("run", "-e", "invert", "-e", "gray", "photo.png", "s"),
+                         ["scan 2.JPG", "song.wav"])
         self.assertEqual(self.complete("info", "photo.png", "photo.png", "photo.png", "a"), ["array.npy"])
         self.assertEqual(self.complete("run", "--report", "=", "n"), ["notes.txt"])
         self.assertEqual(self.complete("bank", "--svg", "n"), ["notes.txt"])
@@ -90,8 +97,10 @@ class Shell(CliCase):
         script = self.write("c.fish", self.smp("completion", "fish").stdout)
 
         def offered(line):
-            done = subprocess.run(["fish", "--no-config", "-c", f"source {script.name}; complete -C '{line}'"], cwd=self.folder, capture_output=True,
-                                  text=True, timeout=60, env={**os.environ, "HOME": str(self.folder)})  # fmt: skip
+            done = subprocess.run(
+                ["fish", "--no-config", "-c", f"source {script.name}; complete -C '{line}'"], cwd=self.folder,
+                capture_output=True, text=True, timeout=60, env={**os.environ, "HOME": str(self.folder)},
+            )  # fmt: skip
             self.assertEqual(done.stderr, "")
             return [row.split("\t")[0] for row in done.stdout.splitlines()]
 
@@ -106,10 +115,18 @@ class Shell(CliCase):
 
     def test_manual_pages_are_clean(self):
         for path in self.pages():
-            for command in (["mandoc", "-T", "lint", path], ["groff", "-ww", "-man", "-Tutf8", "-z", path], ["man", "--warnings", "-l", path]):
+            for command in (
+                ["mandoc", "-T", "lint", path],
+                ["groff", "-ww", "-man", "-Tutf8", "-z", path],
+                ["man", "--warnings", "-l", path],
+            ):
                 if not shutil.which(command[0]):
                     continue
-                done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
+                done = subprocess.run(command,
+                                      capture_output=True,
+                                      text=True,
+                                      timeout=60,
+                                      env={**os.environ, "MANPAGER": "cat", "LC_ALL": "C.UTF-8"})
                 said = done.stderr if command[0] == "man" else done.stdout + done.stderr
                 if "No manual entry" in said or "minimized" in said:
                     continue  # containers have a man that is none
@@ -135,10 +152,17 @@ class Shell(CliCase):
         build = pathlib.Path(PROGRAM).resolve().parent
         if not (build / "cmake_install.cmake").exists() or not shutil.which("cmake"):
             self.skipTest("the program does not stand in its build folder")
-        done = subprocess.run(["cmake", "--install", str(build), "--prefix", str(self.folder / "to")], capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            ["cmake", "--install", str(build), "--prefix",
+             str(self.folder / "to")],
+            capture_output=True,
+            text=True,
+            timeout=120)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        for name in ("bin/smempipe", "share/man/man1/smempipe.1", "share/man/man5/smempipe-pipe.5", "share/bash-completion/completions/smempipe",
-                     "share/zsh/site-functions/_smempipe", "share/fish/vendor_completions.d/smempipe.fish", "share/smempipe/pipelines/blur.pipe"):  # fmt: skip
+        for name in ("bin/smempipe", "share/man/man1/smempipe.1", "share/man/man5/smempipe-pipe.5",
+                     "share/bash-completion/completions/smempipe", "share/zsh/site-functions/_smempipe",
+                     "share/fish/vendor_completions.d/smempipe.fish",
+                     "share/smempipe/pipelines/blur.pipe"):  # fmt: skip
             self.assertGreater((self.folder / "to" / name).stat().st_size, 100, name)
 
 

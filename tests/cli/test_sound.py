@@ -20,12 +20,13 @@ class Sound(CliCase):
                 left -= len(block)
 
     def test_pictures_and_sounds_are_told_apart(self):
-        cases = (
-            (("-e", "gaussian 2px", SAMPLES / "chirp.wav", "out.wav"), 2, "stage 'gaussian' works on pictures, but its input is sound"),
-            (("-e", "lowpass 1kHz", SAMPLES / "chelsea.png", "out.png"), 2, "stage 'lowpass' works on sound, but its input is a picture"),
-            (("-e", "gain -3dB", SAMPLES / "chirp.wav", "out.png"), 4, "a PNG holds no sound"),
-            (("-e", "gaussian 2px", SAMPLES / "chelsea.png", "out.wav"), 4, "a WAV holds no pictures"),
-        )
+        cases = ((("-e", "gaussian 2px", SAMPLES / "chirp.wav", "out.wav"), 2,
+                  "stage 'gaussian' works on pictures, but its input is sound"),
+                 (("-e", "lowpass 1kHz", SAMPLES / "chelsea.png", "out.png"), 2,
+                  "stage 'lowpass' works on sound, but its input is a picture"),
+                 (("-e", "gain -3dB", SAMPLES / "chirp.wav", "out.png"), 4, "a PNG holds no sound"),
+                 (("-e", "gaussian 2px", SAMPLES / "chelsea.png", "out.wav"), 4, "a WAV holds no pictures"),
+                 )
         for arguments, status, message in cases:
             done = self.smp("run", *arguments, status=status)
             self.assertIn(message, done.stderr)
@@ -68,10 +69,16 @@ class Sound(CliCase):
         self.smp("run", "-e", 'convolve "column.txt"', SAMPLES / "camera.png", "a.npy")
         self.smp("run", "-e", "convolve [1; 2; 3]", SAMPLES / "camera.png", "b.npy")
         self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
-        for text, message in (("1 2\n3\n", "row 2 of 'taps' has 1 value, but row 1 has 2"), ("1 2x\n", "bad.txt:1:3: error: '2x' is no number"), ("# none\n", "'bad.txt' has 0 numbers")):
+        for text, message in (
+            ("1 2\n3\n", "row 2 of 'taps' has 1 value, but row 1 has 2"),
+            ("1 2x\n", "bad.txt:1:3: error: '2x' is no number"),
+            ("# none\n", "'bad.txt' has 0 numbers"),
+        ):
             self.write("bad.txt", text)
-            self.assertIn(message, self.smp("run", "-e", 'fir "bad.txt"', SAMPLES / "chirp.wav", "c.wav", status=2).stderr)
-        self.assertIn("cannot read 'missing.txt'", self.smp("run", "-e", 'fir "missing.txt"', SAMPLES / "chirp.wav", "c.wav", status=2).stderr)
+            self.assertIn(message,
+                          self.smp("run", "-e", 'fir "bad.txt"', SAMPLES / "chirp.wav", "c.wav", status=2).stderr)
+        self.assertIn("cannot read 'missing.txt'",
+                      self.smp("run", "-e", 'fir "missing.txt"', SAMPLES / "chirp.wav", "c.wav", status=2).stderr)
 
     def test_the_kind_of_sample_is_kept_or_chosen(self):
         for options, target, kind in (
@@ -87,7 +94,8 @@ class Sound(CliCase):
     def test_clipping_is_said_and_counted(self):
         done = self.smp("run", "-e", "gain 40dB", SAMPLES / "chirp.wav", "out.wav")
         self.assertRegex(done.stderr, r"warning: out.wav: \d+ samples were beyond full scale")
-        self.assertEqual(self.smp("run", "-q", "--force", "-e", "gain 40dB", SAMPLES / "chirp.wav", "out.wav").stderr, "")
+        self.assertEqual(
+            self.smp("run", "-q", "--force", "-e", "gain 40dB", SAMPLES / "chirp.wav", "out.wav").stderr, "")
         report = self.smp("run", "--force", "--report=-", "-e", "gain 40dB", SAMPLES / "chirp.wav", "out.wav").stdout
         self.assertIn('"output_clipped"', report)
 
@@ -124,7 +132,8 @@ class Sound(CliCase):
 
     def test_full_scale_is_no_clipping(self):
         for samples in ("16", "24", "32"):
-            done = self.smp("run", "-f", "--samples", samples, "-e", "normalize peak=0dBFS", SAMPLES / "chirp.wav", "out.wav")
+            done = self.smp("run", "-f", "--samples", samples, "-e", "normalize peak=0dBFS", SAMPLES / "chirp.wav",
+                            "out.wav")
             self.assertEqual(done.stderr, "")
 
     def test_a_second_wav_is_noted(self):
@@ -152,7 +161,7 @@ class Sound(CliCase):
         data[20] = 2
         self.write("adpcm.wav", bytes(data))
         done = self.smp("run", "-e", "gain -3dB", "adpcm.wav", "out.wav", status=3)
-        self.assertIn("the WAV's samples are Microsoft ADPCM, which is not read", done.stderr)
+        self.assertIn("the WAV's samples are Microsoft ADPCM, which is not supported", done.stderr)
         self.assertIn("ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav", done.stderr)
 
 

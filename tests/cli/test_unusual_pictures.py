@@ -46,9 +46,12 @@ class UnusualPictures(CliCase):
 
     def test_the_thumbnail_goes_with_the_old_picture(self):
         thumbnail = b"SECRET" * 20
-        ifd1 = struct.pack("<H", 2) + struct.pack("<HHII", 0x0201, 4, 1, 0) + struct.pack("<HHII", 0x0202, 4, 1, len(thumbnail))
+        ifd1 = struct.pack("<H", 2) + struct.pack("<HHII", 0x0201, 4, 1, 0) + struct.pack(
+            "<HHII", 0x0202, 4, 1, len(thumbnail))
         at = 8 + 2 + 12 + 4
-        ifd1 = ifd1.replace(struct.pack("<HHII", 0x0201, 4, 1, 0), struct.pack("<HHII", 0x0201, 4, 1, at + len(ifd1) + 4)) + bytes(4)
+        ifd1 = ifd1.replace(
+            struct.pack("<HHII", 0x0201, 4, 1, 0), struct.pack("<HHII", 0x0201, 4, 1, at + len(ifd1) + 4)
+        ) + bytes(4)
         exif = tiff([(0x0112, 3, 1, 1)], second=ifd1 + thumbnail)
         self.write("in.jpg", jpeg(marker(0xE1, b"Exif\0\0" + exif)))
         self.smp("run", "-e", "stats", "in.jpg", "same.jpg")
@@ -73,7 +76,10 @@ class UnusualPictures(CliCase):
             want = (100, 300) if turned else (300, 100)
             self.assertEqual(struct.unpack_from(">BHH", data, at), (1, *want), stages)
             out = self.exif_of("out.jpg")
-            dots = [struct.unpack_from("<I", out, struct.unpack_from("<I", out, 8 + 2 + 12 * i + 8)[0])[0] for i in (1, 2)]
+            dots = [
+                struct.unpack_from("<I", out,
+                                   struct.unpack_from("<I", out, 8 + 2 + 12 * i + 8)[0])[0] for i in (1, 2)
+            ]
             self.assertEqual(tuple(dots), want, stages)
             self.assertEqual(struct.unpack_from("<H", out, 8 + 2 + 8)[0], 1)
             x = b"X" if not turned else b"Y"
@@ -92,7 +98,8 @@ class UnusualPictures(CliCase):
         self.assertEqual(kept[b"cICP"], bytes([9, 16, 0, 1]))
         self.assertNotIn(b"mDCV", kept)
         self.assertNotIn(b"cLLI", kept)
-        self.assertIn("warning: toned.png: the light levels that the input states (mDCV, cLLI) are left out", done.stderr)
+        self.assertIn("warning: toned.png: the light levels that the input states (mDCV, cLLI) are left out",
+                      done.stderr)
         done = self.smp("run", "-e", "flip horizontal", "in.png", "out.jpg")
         self.assertIn("warning: out.jpg: the colours are of primaries 9 and transfer 16 (cICP)", done.stderr)
         done = self.smp("run", "-e", "invert", "in.png", "bare.png", "--strip")
@@ -116,20 +123,22 @@ class UnusualPictures(CliCase):
         self.smp("run", "-e", "flip horizontal", "-", "out.png", input=upright, text=False)
         # a writer whose portions fit no buffer: nothing is lost between what is kept and what is read on
         (self.folder / "late.png").write_bytes(upright)
-        with subprocess.Popen(["dd", "if=late.png", "bs=4093", "status=none"], cwd=self.folder, stdout=subprocess.PIPE) as odd:
+        with subprocess.Popen(["dd", "if=late.png", "bs=4093", "status=none"], cwd=self.folder,
+                              stdout=subprocess.PIPE) as odd:
             self.smp("run", "-f", "-e", "flip horizontal", "-", "odd.png", stdin=odd.stdout)
         self.assertEqual((self.folder / "odd.png").read_bytes(), (self.folder / "out.png").read_bytes())
         turned = head + chunk(b"eXIf", tiff([(0x0112, 3, 1, 6)])) + chunk(b"IEND", b"")
         done = self.smp("run", "-f", "-e", "flip horizontal", "-", "out.png", input=turned, text=False, status=3)
-        self.assertIn(b"the orientation of the picture stands behind it", done.stderr)
+        self.assertIn(b"the orientation comes after the picture", done.stderr)
         self.assertIn(b"write the picture to a file first", done.stderr)
 
     def test_the_first_of_several_pictures_is_read_with_a_note(self):
         still, photo = png_bytes(ROWS, 16), jpeg()
+        animation = png_bytes(ROWS, 16, extra=chunk(b"acTL", struct.pack(">II", 5, 0)))
         for data, name, note in (
-            (still + still, "o1.png", "another PNG follows the first, which alone is read"),
-            (photo + photo, "o2.png", "another JPEG follows the first, which alone is read"),
-            (png_bytes(ROWS, 16, extra=chunk(b"acTL", struct.pack(">II", 5, 0))), "o3.png", "an animation of 5 pictures"),
+            (still + still, "o1.png", "another PNG follows; only the first is read"),
+            (photo + photo, "o2.png", "another JPEG follows; only the first is read"),
+            (animation, "o3.png", "an animation of 5 pictures"),
         ):
             done = self.smp("run", "-e", "invert", "-", name, input=data, text=False)
             self.assertIn(b"warning: standard input: ", done.stderr)

@@ -1,6 +1,5 @@
-/* One decoder under fuzzing: reads whatever begins like that format, in memory, under small limits. Build, from the
- * root: clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Isrc -Ikernels
- * tests/fuzz/fuzz_png.c src/io/[a-z]*.c src/base/[a-z]*.c -lpng -ljpeg -lz -lm -o fuzz_png */
+/* One decoder under fuzzing: reads whatever begins like that format, in memory, under small limits. Build:
+ * cmake --preset fuzz. */
 #ifndef SMP_TESTS_FUZZ_MEDIA_H
 #define SMP_TESTS_FUZZ_MEDIA_H
 

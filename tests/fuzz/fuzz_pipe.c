@@ -1,6 +1,5 @@
 /* libFuzzer target for the pipeline language: any bytes must give a program or diagnostics, never a crash, a leak or an
- * endless loop. Build: clang -fsanitize=fuzzer,address,undefined with the sources of src/pipe, src/base and src/stages.
- * The first byte chooses what is done beside parsing; a text may include itself and one other. */
+ * endless loop. The first byte chooses what is done beside parsing; a text may include itself and one other. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,6 +1,5 @@
 /* libFuzzer entry: the data of a plain PNG, as raw deflate. Whatever ISA-L makes of it gets the checksums that it needs
- * to be taken for good; libpng, which reads the same file from a pipe, must agree. Build as fuzz_media.h says, with
- * -DSMP_HAVE_ISAL and -lisal. */
+ * to be taken for good; libpng, which reads the same file from a pipe, must agree. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,9 @@
-"""Runs the built program (environment variable SMEMPIPE) on NumPy arrays and compares what it writes with exact results.
+"""Runs the built program (environment variable SMEMPIPE) on NumPy arrays and compares its output with exact results.
 
 The comparisons allow what one rounding explains and no more:
-  u8, u16   the exact result rounded half to even and clamped; where the exact value lies within TIE of a tie, either neighbour.
-  f32       1e-6 of the terms that were summed (their absolute values: cancellation loses digits in any order of summing).
+  u8, u16   the exact result rounded half to even and clamped; where the exact value lies within TIE of a tie, either
+            neighbour.
+  f32       1e-6 of the absolute values that were summed: cancellation loses digits in any order of summing.
 """
 import json
 import os
@@ -180,6 +181,6 @@ class OracleCase(unittest.TestCase):
             where = tuple(np.argwhere(bad)[0])
             error = np.abs(value - (exact if top == 1.0 else np.clip(exact, 0, top)))
             self.fail(
-                f"{what} ({got.dtype} {got.shape}): {int(bad.sum())} of {got.size} samples are off, the first at {where}: "
-                f"got {value[where]!r}, exact {exact[where]!r}; largest error {error[bad].max()!r}"
-            )
+                f"{what} ({got.dtype} {got.shape}): {int(bad.sum())} of {got.size} samples are off, "
+                f"the first at {where}: got {value[where]!r}, exact {exact[where]!r}; "
+                f"largest error {error[bad].max()!r}")

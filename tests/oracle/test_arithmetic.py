@@ -75,7 +75,9 @@ class Arithmetic(OracleCase):
                 a, b = array / top, array[:, ::-1] / top
                 got = run_many(array, self.branches())
                 for name, operation in OPERATIONS.items():
-                    self.near_quotient(got[name], operation(a.astype(np.float64), b.astype(np.float64)) * top, f"{name} {array.dtype} {shape}")
+                    self.near_quotient(got[name],
+                                       operation(a.astype(np.float64), b.astype(np.float64)) * top,
+                                       f"{name} {array.dtype} {shape}")
 
     def branches(self):
         """Taps have one namespace: every branch names its own second picture."""
@@ -132,7 +134,8 @@ class Arithmetic(OracleCase):
 
     def test_high_pass_by_hand_is_what_sharpen_does(self):
         array = picture(28, (61, 45), np.float32)
-        by_hand = run(array, "gaussian 2px -> @soft", "from @input", "subtract by=@soft", "multiply 0.5 -> @detail", "from @input", "add by=@detail")
+        by_hand = run(array, "gaussian 2px -> @soft", "from @input", "subtract by=@soft", "multiply 0.5 -> @detail",
+                      "from @input", "add by=@detail")
         self.near(run(array, "sharpen 0.5 sigma=2px"), by_hand, "sharpen", terms=np.full(array.shape, 4.0))
 
 

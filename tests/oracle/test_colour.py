@@ -88,7 +88,8 @@ class Light(OracleCase):
         array = np.indices((64, 64)).sum(0).astype(np.uint8) % 2 * 255
         middle = np.s_[20:44, 20:44]
         self.assertTrue((run(array, "light linear", "gaussian 4px")[middle] == 188).all(), "half the light is code 188")
-        self.assertTrue((np.abs(run(array, "gaussian 4px")[middle].astype(int) - 127.5) <= 1).all(), "half the code value")
+        self.assertTrue((np.abs(run(array, "gaussian 4px")[middle].astype(int) - 127.5) <= 1).all(),
+                        "half the code value")
 
     def test_there_and_back_changes_nothing(self):
         array = np.arange(65536, dtype=np.uint16).reshape(256, 256)
@@ -96,7 +97,8 @@ class Light(OracleCase):
 
     def test_encoded_again(self):
         array = picture(6, (45, 61), np.uint8)
-        self.same(run(array, "light linear", "light encoded", "gaussian 2px"), run(array, "gaussian 2px"), "light encoded")
+        self.same(run(array, "light linear", "light encoded", "gaussian 2px"), run(array, "gaussian 2px"),
+                  "light encoded")
 
 
 if __name__ == "__main__":

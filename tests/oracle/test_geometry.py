@@ -48,12 +48,32 @@ class Geometry(OracleCase):
                 self.same(turned, array, f"{array.dtype} {shape} in four runs")
 
     def test_pairs_that_undo_each_other(self):
-        pairs = [("rotate 90", "rotate 270"), ("transpose",) * 2, ("transverse",) * 2, ("flip horizontal",) * 2, ("flip vertical",) * 2]
+        pairs = [("rotate 90", "rotate 270"), ("transpose",) * 2, ("transverse",) * 2, ("flip horizontal",) * 2,
+                 ("flip vertical",) * 2]
         for dtype in FORMATS:
             array = picture(11, (61, 45, 3), dtype)
             got = run_many(array, {str(i): pair for i, pair in enumerate(pairs)})
             for i, pair in enumerate(pairs):
                 self.same(got[str(i)], array, " then ".join(pair))
+
+    def test_crop_is_a_slice(self):
+        columns, rows = ((0, 44), (1, 44), (15, 1), (22, 20), (44, 1)), ((0, 61), (30, 7), (60, 1))
+        boxes = [(x, y, w, h) for x, w in columns for y, h in rows]
+        for dtype in FORMATS:
+            for channels in (1, 2, 3, 4):
+                array = picture(channels, (61, 45) + (channels,) * (channels > 1), dtype)
+                got = run_many(array, {box: ["crop x={} y={} width={} height={}".format(*box)] for box in boxes})
+                for (x, y, w, h), cut in got.items():
+                    self.same(cut, array[y : y + h, x : x + w], f"crop {w}x{h} at {x}, {y} {array.dtype} x{channels}")
+
+    def test_crop_anchors(self):
+        array = picture(5, (61, 44, 3), np.uint8)
+        places = {"top-left": (0, 0), "top": (0, 11), "top-right": (0, 23), "auto": (25, 11)}
+        places.update({"left": (25, 0), "centre": (25, 11), "right": (25, 23)})
+        places.update({"bottom-left": (51, 0), "bottom": (51, 11), "bottom-right": (51, 23)})
+        got = run_many(array, {name: [f"crop width=21 height=10 anchor={name}"] for name in places})
+        for name, (y, x) in places.items():
+            self.same(got[name], array[y : y + 10, x : x + 21], name)
 
 
 if __name__ == "__main__":

@@ -102,7 +102,8 @@ class Measures(OracleCase):
             array = picture(8, (301, 77, 3), dtype)
             stages = ("gaussian 1.3px", "stats percentiles=[1 50 99]", "histogram")
             want = findings(array, *stages)
-            for options in (("--strip-rows", "1"), ("--strip-rows", "7"), ("--strip-rows", "64"), ("--threads", "1"), ("--variant", "naive"), ("--isa", "base"), ("--plain-storage",)):
+            for options in (("--strip-rows", "1"), ("--strip-rows", "7"), ("--strip-rows", "64"), ("--threads", "1"),
+                            ("--variant", "naive"), ("--isa", "base"), ("--plain-storage",)):
                 self.assertEqual(findings(array, *stages, options=options), want, f"{array.dtype} {options}")
 
 

@@ -45,12 +45,17 @@ class MeasureFolder(OracleCase):
             at = f"{what} channel {c}"
             self.assertEqual(found["count", c], samples.shape[0], at)
             self.assertEqual((found["min", c], found["max", c]), (v.min(), v.max()), at)
-            wanted = {"sum": math.fsum(v), "mean": math.fsum(v) / len(v), "deviation": v.std(), "rms": math.sqrt(np.mean(v * v)), "peak": np.abs(v).max()}
+            wanted = {
+                "sum": math.fsum(v), "mean": math.fsum(v) / len(v), "deviation": v.std(), "rms": math.sqrt(
+                    np.mean(v * v)), "peak": np.abs(v).max()
+            }
             for name, want in wanted.items():
-                self.assertTrue(math.isclose(found[name, c], want, rel_tol=relative), f"{at} {name}: {found[name, c]!r} for {want!r}")
+                self.assertTrue(math.isclose(found[name, c], want, rel_tol=relative),
+                                f"{at} {name}: {found[name, c]!r} for {want!r}")
             for percent in PERCENTS:
                 got, want = found[f"p{percent:g}", c], np.percentile(v, percent)
-                self.assertLessEqual(abs(got - want), 1.01 / 65536 if float_bins else 1e-9 * max(1, want), f"{at} p{percent:g}")
+                self.assertLessEqual(abs(got - want), 1.01 / 65536 if float_bins else 1e-9 * max(1, want),
+                                     f"{at} p{percent:g}")
 
     def test_a_data_set_equals_numpy_over_the_same_files(self):
         for dtype, relative in ((np.uint8, 1e-13), (np.uint16, 1e-12), (np.float32, 1e-11)):
@@ -62,7 +67,8 @@ class MeasureFolder(OracleCase):
             self.assertEqual([pathlib.Path(f["input"]).stem for f in found["files"]], sorted(arrays))
             for entry in found["files"]:
                 array = arrays[pathlib.Path(entry["input"]).stem]
-                self.check(table(entry["results"][0]), array.reshape(-1, 3), relative, entry["input"], dtype == np.float32)
+                self.check(table(entry["results"][0]), array.reshape(-1, 3), relative, entry["input"],
+                           dtype == np.float32)
             (together,) = found["together"]
             self.assertEqual(together["files"], 8)
             everything = np.concatenate([a.reshape(-1, 3) for a in arrays.values()])
@@ -72,7 +78,10 @@ class MeasureFolder(OracleCase):
         arrays = {f"{i:02}": picture(i, (101, 203), np.uint16) for i in range(12)}
         self.save(arrays)
         exact = sum(int(a.astype(np.int64).sum()) for a in arrays.values())
-        outputs = {self.measure("-e", "stats [50]", "-e", "histogram 100", "in", "--csv", "--jobs", jobs) for jobs in ("1", "3", "8")}
+        outputs = {
+            self.measure("-e", "stats [50]", "-e", "histogram 100", "in", "--csv", "--jobs", jobs)
+            for jobs in ("1", "3", "8")
+        }
         self.assertEqual(len(outputs), 1)
         (together,) = self.measure("-e", "stats", "in", "--json", "-t")["together"]
         self.assertEqual(table(together)["sum", 0], exact)
@@ -86,7 +95,10 @@ class MeasureFolder(OracleCase):
             self.assertEqual(table(together)["counts", c], want.tolist())
 
     def test_formats_and_channels_are_kept_apart_sizes_are_not(self):
-        self.save({"a": picture(1, (9, 9), np.uint8), "b": picture(2, (9, 9, 3), np.uint8), "c": picture(3, (9, 9), np.uint16), "d": picture(4, (5, 8), np.uint8)})
+        self.save({
+            "a": picture(1, (9, 9), np.uint8), "b": picture(2, (9, 9, 3), np.uint8), "c": picture(3, (9, 9), np.uint16),
+            "d": picture(4, (5, 8), np.uint8)
+        })
         found = self.measure("-e", "stats", "in", "--json")["together"]
         self.assertEqual([(g["type"], g["files"]) for g in found], [("u8x1", 2), ("u8x3", 1), ("u16x1", 1)])
         (gray,) = self.measure("-e", "gray", "-e", "depth float", "-e", "stats", "in", "--json")["together"]
@@ -94,34 +106,42 @@ class MeasureFolder(OracleCase):
 
     def test_statements_are_told_apart(self):
         self.save({"a": picture(1, (9, 9), np.uint8), "b": picture(2, (19, 9), np.uint8)})
-        first, second = self.measure("-e", 'stats name="before"', "-e", "invert", "-e", 'stats name="after"', "in", "--json")["together"]
+        first, second = self.measure("-e", 'stats name="before"', "-e", "invert", "-e", 'stats name="after"', "in",
+                                     "--json")["together"]
         self.assertEqual((first["name"], second["name"]), ("before", "after"))
         self.assertAlmostEqual(table(first)["mean", 0] + table(second)["mean", 0], 255, places=9)
 
     def test_what_depends_on_the_size_does_not_join(self):
-        self.save({"a": picture(1, (9, 8), np.uint8), "b": picture(2, (9, 8), np.uint8), "c": picture(2, (9, 30), np.uint8)})
+        self.save(
+            {"a": picture(1, (9, 8), np.uint8), "b": picture(2, (9, 8), np.uint8), "c": picture(2, (9, 30), np.uint8)})
         found = self.measure("-e", "histogram bins={width/1px}", "in", "--json")["together"]
         self.assertEqual([(g["files"], len(table(g)["counts", 0])) for g in found], [(2, 8), (1, 30)])
 
     def test_csv_has_a_row_a_value(self):
         arrays = {"a": picture(1, (9, 8), np.uint8), "b,c": picture(2, (9, 8), np.uint8)}
         self.save(arrays)
-        rows = list(csv.DictReader(io.StringIO(self.measure("-e", "stats", "-e", "histogram 16", "in", "--csv", "--long"))))
+        rows = list(
+            csv.DictReader(io.StringIO(self.measure("-e", "stats", "-e", "histogram 16", "in", "--csv", "--long"))))
         self.assertEqual({r["file"] for r in rows}, {"in/a.npy", "in/b,c.npy", "(together)"})
         value = {(r["file"], r["finding"], r["bin"]): float(r["value"]) for r in rows}
         self.assertAlmostEqual(value["in/b,c.npy", "mean", ""], arrays["b,c"].mean(), places=12)
         self.assertEqual(sum(value["(together)", "counts", str(i)] for i in range(16)), 144)
 
     def test_csv_has_a_row_a_file(self):
-        arrays = {"a": picture(1, (9, 8, 3), np.uint8), "b,c": picture(2, (9, 8, 3), np.uint8), "d": picture(3, (5, 8), np.uint16)}
+        arrays = {
+            "a": picture(1, (9, 8, 3), np.uint8), "b,c": picture(2, (9, 8, 3), np.uint8), "d": picture(
+                3, (5, 8), np.uint16)
+        }
         self.save(arrays)
         text = self.measure("-e", "stats [50]", "in", "--csv")
-        self.assertTrue(text.startswith("path,width,height,channels,format,count_r,min_r,max_r,mean_r,deviation_r,"), text)
+        self.assertTrue(text.startswith("path,width,height,channels,format,count_r,min_r,max_r,mean_r,deviation_r,"),
+                        text)
         rows = {r["path"]: r for r in csv.DictReader(io.StringIO(text))}
         self.assertEqual(list(rows), ["in/a.npy", "in/b,c.npy", "in/d.npy"])
         for name, array in arrays.items():
             row = rows[f"in/{name}.npy"]
-            self.assertEqual((row["width"], row["height"], row["channels"], row["format"]), ("8", str(array.shape[0]), "1" if name == "d" else "3", "u16" if name == "d" else "u8"))
+            self.assertEqual((row["width"], row["height"], row["channels"], row["format"]),
+                             ("8", str(array.shape[0]), "1" if name == "d" else "3", "u16" if name == "d" else "u8"))
             for c, letter in enumerate(("",) if name == "d" else ("_r", "_g", "_b")):
                 of = array if name == "d" else array[..., c]
                 self.assertAlmostEqual(float(row["mean" + letter]), of.mean(), places=9)
@@ -131,7 +151,9 @@ class MeasureFolder(OracleCase):
     def test_csv_is_sorted_by_a_column(self):
         arrays = {f"{i}": np.full((9, 8), v, np.uint8) for i, v in enumerate((40, 7, 200, 7, 90))}
         self.save(arrays)
-        order = lambda *by: [r["path"][3] for r in csv.DictReader(io.StringIO(self.measure("-e", "stats", "in", "--csv", *by)))]
+        order = lambda *by: [
+            r["path"][3] for r in csv.DictReader(io.StringIO(self.measure("-e", "stats", "in", "--csv", *by)))
+        ]
         self.assertEqual(order("--sort", "mean"), ["1", "3", "0", "4", "2"])
         self.assertEqual(order("--sort", "-mean"), ["2", "4", "0", "1", "3"])
         self.assertEqual(order("--sort", "-path"), ["4", "3", "2", "1", "0"])
@@ -154,7 +176,9 @@ class MeasureFolder(OracleCase):
         self.save(arrays)
         (row,) = csv.DictReader(io.StringIO(self.measure("-e", "stats", "in", "--csv", "-t")))
         self.assertEqual((row["path"], row["channels"]), ("(together)", "1"))
-        self.assertAlmostEqual(float(row["mean"]), np.concatenate([a.ravel() for a in arrays.values()]).mean(), places=9)
+        self.assertAlmostEqual(float(row["mean"]),
+                               np.concatenate([a.ravel() for a in arrays.values()]).mean(),
+                               places=9)
 
     def test_bad_files_are_named_and_the_rest_is_measured(self):
         self.save({"a": picture(1, (9, 8), np.uint8)})
@@ -182,9 +206,11 @@ class MeasureFolder(OracleCase):
 
     def test_wrong_command_lines(self):
         self.save({"a": picture(1, (9, 8), np.uint8)})
-        self.assertIn("measures nothing", command("measure", "-e", "invert", "in", folder=self.folder, check=False).stderr)
+        self.assertIn("measures nothing",
+                      command("measure", "-e", "invert", "in", folder=self.folder, check=False).stderr)
         self.measure("-e", "invert", "in", status=2)
-        self.assertEqual(command("measure", "-e", "stats", "in", "--json", "--csv", folder=self.folder, check=False).returncode, 2)
+        self.assertEqual(
+            command("measure", "-e", "stats", "in", "--json", "--csv", folder=self.folder, check=False).returncode, 2)
 
 
 if __name__ == "__main__":

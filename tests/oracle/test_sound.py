@@ -77,7 +77,12 @@ class Filters(OracleCase):
         for statement, passes, stops, attenuation in (
             ("lowpass 4kHz", every < 4000 - 667, every > 4000 + 667, 80),
             ("highpass 1kHz transition=200Hz attenuation=60dB", every > 1100, every < 900, 60),
-            ("bandpass low=2kHz high=6kHz transition=400Hz", (every > 2200) & (every < 5800), (every < 1800) | (every > 6200), 80),
+            (
+                "bandpass low=2kHz high=6kHz transition=400Hz",
+                (every > 2200) & (every < 5800),
+                (every < 1800) | (every > 6200),
+                80,
+            ),
             ("lowpass 4kHz transition=1kHz window=hann", every < 3500, every > 4500, 43.5),
             ("lowpass 4kHz transition=1kHz window=hamming", every < 3500, every > 4500, 50),
             ("lowpass 4kHz transition=1kHz window=blackman", every < 3500, every > 4500, 70),
@@ -168,7 +173,8 @@ class Moves(OracleCase):
         self.same(run(array, "trim first=250000"), array[250000:], "frames")
         self.same(run(array, "trim first=3 frames=7", "reverse"), array[3:10][::-1], "both")
         shifted = np.concatenate([np.zeros((1, 2), np.float32), array[:-1]])
-        self.same(run(array, "fir [0 0 1]", "stats", "trim first=200000 frames=50"), shifted[200000:200050], "after others")
+        self.same(run(array, "fir [0 0 1]", "stats", "trim first=200000 frames=50"), shifted[200000:200050],
+                  "after others")
 
     def test_remix(self):
         array = noise(6, 1000)
@@ -187,7 +193,8 @@ class Moves(OracleCase):
 
 class Files(OracleCase):
     def convert(self, folder, source, target, *stages):
-        command("run", "-q", *[a for s in stages or ("reverse", "reverse") for a in ("-e", s)], folder / source, folder / target)
+        command("run", "-q", *[a for s in stages or ("reverse", "reverse") for a in ("-e", s)], folder / source,
+                folder / target)
 
     def test_every_kind_of_wav_that_scipy_writes(self):
         rng = np.random.default_rng(7)

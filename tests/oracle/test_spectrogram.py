@@ -21,7 +21,8 @@ def sound(frames, channels):
     """A rising tone, another with noise: 16 bits, (frames, channels)."""
     t = np.arange(frames) / RATE
     noise = np.random.default_rng(frames).standard_normal(frames)
-    both = np.stack([0.6 * np.sin(2 * np.pi * (100 * t + 3000 * t * t)), 0.5 * np.sin(2 * np.pi * 1000 * t) + 0.01 * noise], 1)
+    both = np.stack(
+        [0.6 * np.sin(2 * np.pi * (100 * t + 3000 * t * t)), 0.5 * np.sin(2 * np.pi * 1000 * t) + 0.01 * noise], 1)
     return np.rint(both[:, :channels] * 32767).astype("<i2")
 
 

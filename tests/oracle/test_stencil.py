@@ -1,4 +1,4 @@
-"""Neighbourhood stages against scipy.ndimage and OpenCV in double arithmetic: formats, channels, borders, awkward sizes."""
+"""Neighbourhood stages against scipy.ndimage and OpenCV in double arithmetic: formats, channels, borders, sizes."""
 import math
 import unittest
 
@@ -12,8 +12,8 @@ CONSTANT_FREE = tuple(EDGES)
 
 
 def gaussian_weights(sigma, truncate=4.0):
-    """Samples of the gaussian, as scipy.ndimage takes them; where few of them (sigma below 0.7, a small truncate) have another
-    deviation than sigma by more than 0.1 %, those of the gaussian whose samples have it."""
+    """Samples of the gaussian, as scipy.ndimage takes them; where few of them (sigma below 0.7, a small truncate) have
+    another deviation than sigma by more than 0.1 %, those of the gaussian whose samples have it."""
     k = np.arange(-math.ceil(truncate * sigma), math.ceil(truncate * sigma) + 1, dtype=np.float64)
 
     def sampled(s):
@@ -36,8 +36,8 @@ def separable(array, weights, edge, down=None):
 
 
 def gaussian_passes(weights, dtype):
-    """Row and column weights of a blur. 8-bit pictures have row weights of whole 65536ths, up to radius 12: in proportion
-    at the best of 4096 scales, the largest of equally good ones."""
+    """Row and column weights of a blur. 8-bit pictures have row weights of whole 65536ths, up to radius 12: in
+    proportion at the best of 4096 scales, the largest of equally good ones."""
     radius = len(weights) // 2
     if dtype != np.uint8 or radius > 12:
         return weights, weights
@@ -78,11 +78,17 @@ class Stencils(OracleCase):
 
     def test_gaussian_truncate_sets_the_radius(self):
         weights = gaussian_weights(1.5, truncate=2)
-        self.every(lambda e: f"gaussian 1.5px truncate=2 edge={e}", lambda a, e: gaussian(a, weights, e), sizes=((61, 45),), channels=(1,))
+        self.every(lambda e: f"gaussian 1.5px truncate=2 edge={e}",
+                   lambda a, e: gaussian(a, weights, e),
+                   sizes=((61, 45),),
+                   channels=(1,))
 
     def test_gaussian_wider_than_the_picture(self):
         weights = gaussian_weights(12)
-        self.every(lambda e: f"gaussian 12px edge={e}", lambda a, e: gaussian(a, weights, e), sizes=((5, 7), (1, 1), (1, 9), (9, 1)), channels=(1, 3))
+        self.every(lambda e: f"gaussian 12px edge={e}",
+                   lambda a, e: gaussian(a, weights, e),
+                   sizes=((5, 7), (1, 1), (1, 9), (9, 1)),
+                   channels=(1, 3))
 
     def test_gaussian_effective_sigma(self):
         for sigma in (0.35, 0.5, 0.6, 0.8, 1, 1.5, 2, 3.3, 5, 10):
@@ -108,7 +114,10 @@ class Stencils(OracleCase):
 
     def test_box_wider_than_the_picture(self):
         weights = np.full(31, 1 / 31)
-        self.every(lambda e: f"box 31px edge={e}", lambda a, e: separable(a, weights, e), sizes=((5, 7), (1, 1), (1, 9), (9, 1)), channels=(1,))
+        self.every(lambda e: f"box 31px edge={e}",
+                   lambda a, e: separable(a, weights, e),
+                   sizes=((5, 7), (1, 1), (1, 9), (9, 1)),
+                   channels=(1,))
 
     def kernels(self):
         rng = np.random.default_rng(5)
@@ -138,7 +147,10 @@ class Stencils(OracleCase):
             )
 
     def test_correlate_equals_opencv(self):
-        modes = {"clamp": cv2.BORDER_REPLICATE, "reflect": cv2.BORDER_REFLECT, "mirror": cv2.BORDER_REFLECT_101, "zero": cv2.BORDER_CONSTANT}
+        modes = {
+            "clamp": cv2.BORDER_REPLICATE, "reflect": cv2.BORDER_REFLECT, "mirror": cv2.BORDER_REFLECT_101, "zero":
+            cv2.BORDER_CONSTANT
+        }
         for name, kernel in self.kernels():
             for dtype in FORMATS:
                 array = picture(3, (61, 45, 3), dtype)
@@ -153,13 +165,18 @@ class Stencils(OracleCase):
         for dtype in FORMATS:
             array = picture(8, (33, 29), dtype)
             exact = plane_filter(array, kernel, "clamp") + 0.5 * white(array)
-            self.near(run(array, "correlate [1 0 -1] scale=1 offset=50%"), exact, "offset=50%", terms=np.full(exact.shape, 2.5 * white(array)))
+            self.near(run(array, "correlate [1 0 -1] scale=1 offset=50%"),
+                      exact,
+                      "offset=50%",
+                      terms=np.full(exact.shape, 2.5 * white(array)))
 
     def test_sobel_equals_scipy(self):
         for output in ("x", "y", "magnitude"):
 
             def exact(a, edge):
-                gx, gy = (per_channel(lambda p, ax=ax: ndimage.sobel(p.astype(np.float64), axis=ax, mode=EDGES[edge][1]), a) for ax in (1, 0))
+                gx, gy = (per_channel(
+                    lambda p, ax=ax: ndimage.sobel(p.astype(np.float64), axis=ax, mode=EDGES[edge][1]), a)
+                          for ax in (1, 0))
                 return {"x": gx, "y": gy, "magnitude": np.hypot(gx, gy)}[output]
 
             ones = np.array([[1, 2, 1], [2, 0, 2], [1, 2, 1]], float)
@@ -172,6 +189,24 @@ class Stencils(OracleCase):
             lambda a, e: per_channel(lambda p: ndimage.laplace(p.astype(np.float64), mode=EDGES[e][1]), a),
             terms=lambda a, e: plane_filter(a, absolute, e),
         )
+
+    def test_median_equals_scipy(self):
+        for size in (3, 5):
+            for dtype in FORMATS:
+                for seed, shape in enumerate(shapes()):
+                    array = picture(seed + 300, shape, dtype)
+                    got = run_many(array, {edge: [f"median {size} edge={edge}"] for edge in EDGES})
+                    for edge, (_, mode) in EDGES.items():
+                        want = per_channel(lambda plane: ndimage.median_filter(plane, size, mode=mode), array)
+                        self.same(got[edge], want, f"median {size} edge={edge} {array.dtype} {shape}")
+
+    def test_median_equals_opencv(self):
+        for size in (3, 5):
+            for dtype in FORMATS:
+                for channels in (1, 3, 4):
+                    array = picture(31, (61, 45) + (channels,) * (channels > 1), dtype)
+                    got = run(array, f"median {size}")
+                    self.same(got, cv2.medianBlur(array, size), f"median {size} {array.dtype} x{channels}")
 
     def test_sharpen_adds_what_a_blur_takes_away(self):
         weights = gaussian_weights(1.5)

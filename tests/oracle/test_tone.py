@@ -23,7 +23,8 @@ class Point(OracleCase):
         for dtype in FORMATS:
             for shape in ((1, 1, 3), (61, 45, 3), (1, 67, 3)):
                 array = picture(1, shape, dtype)
-                got = run_many(array, {"709": ["gray"], "601": ["gray [0.299 0.587 0.114]"], "red": ["gray weights=[1 0 0]"]})
+                got = run_many(array,
+                               {"709": ["gray"], "601": ["gray [0.299 0.587 0.114]"], "red": ["gray weights=[1 0 0]"]})
                 for name, weights in (("709", BT709), ("601", (0.299, 0.587, 0.114))):
                     self.near(got[name], array.astype(np.float64) @ np.array(weights), f"gray {name}")
                 self.same(got["red"], array[..., 0], "red alone")
@@ -33,8 +34,21 @@ class Point(OracleCase):
             array = picture(2, (61, 45), dtype)
             self.same(run(array, "gray"), array, "gray of gray")
 
+    def test_posterise_is_exact(self):
+        for dtype in FORMATS:
+            array = picture(3, (61, 45, 3), dtype)
+            for levels in (2, 5, 256):
+                steps, top = np.float32(levels - 1), np.float32(white(array))
+                want = np.rint(array.astype(np.float32) * steps / top) * top / steps
+                got = run(array, f"posterise {levels}")
+                rounded = np.rint(want) if dtype != np.float32 else want
+                self.same(got, rounded.astype(dtype), f"{array.dtype} {levels}")
+
     def test_gamma(self):
-        every = {np.uint8: np.arange(256, dtype=np.uint8).reshape(16, 16), np.uint16: np.arange(65536, dtype=np.uint16).reshape(256, 256)}
+        every = {
+            np.uint8: np.arange(256, dtype=np.uint8).reshape(16, 16),
+            np.uint16: np.arange(65536, dtype=np.uint16).reshape(256, 256),
+        }
         for dtype in FORMATS:
             array = every.get(dtype, picture(3, (61, 45, 3), dtype))
             top = white(array)
@@ -73,7 +87,8 @@ class Point(OracleCase):
         self.same(run(bytes_, "depth 16bit", "depth 8bit"), bytes_, "8 to 16 to 8")
 
     def test_floats_to_integers_round_half_even_and_clamp(self):
-        values = np.array([[-1, -0.1, 0, 0.5 / 255, 1.5 / 255, 2.5 / 255, 1, 1.001, 7, np.inf, -np.inf, np.nan]], np.float32)
+        values = np.array([[-1, -0.1, 0, 0.5 / 255, 1.5 / 255, 2.5 / 255, 1, 1.001, 7, np.inf, -np.inf, np.nan]],
+                          np.float32)
         got = run(values, "depth 8bit")[0]
         self.assertEqual(got[[0, 1, 2, 6, 7, 8, 9, 10, 11]].tolist(), [0, 0, 0, 255, 255, 255, 255, 0, 0])
         exact = np.float32(values[0, 3:6]) * np.float32(255)
@@ -86,7 +101,9 @@ class Point(OracleCase):
             for black, high, gamma in ((0.1, 0.8, 1), (0, 0.5, 1), (0.25, 0.75, 1.7), (0, 4, 1), (0.9, 0.2, 1)):
                 x = np.clip((array / top - black) / (high - black), 0, 1)
                 got = run(array, f"levels black={{{black}}} white={{{high}}} gamma={gamma}")
-                self.near(got, top * x ** (1 / gamma), f"levels {black} {high} {gamma}", tie=top * 1e-6 + 1e-5, terms=np.maximum(x, abs(black) / abs(high - black)) * top + 0.1 * top)
+                terms = np.maximum(x, abs(black) / abs(high - black)) * top + 0.1 * top
+                said = f"levels {black} {high} {gamma}"
+                self.near(got, top * x ** (1 / gamma), said, tie=top * 1e-6 + 1e-5, terms=terms)
 
     def test_levels_auto(self):
         for dtype, bins in ((np.uint8, 256), (np.uint16, 65536)):
@@ -117,7 +134,9 @@ class Point(OracleCase):
         for dtype in (np.uint8, np.uint16):
             top = np.iinfo(dtype).max
             for case in range(8):
-                two = np.where(rng.random((120, 90)) < rng.uniform(0.2, 0.8), rng.normal(0.3, 0.08, (120, 90)), rng.normal(0.7, 0.1, (120, 90)))
+                two = np.where(
+                    rng.random((120, 90)) < rng.uniform(0.2, 0.8), rng.normal(0.3, 0.08, (120, 90)),
+                    rng.normal(0.7, 0.1, (120, 90)))
                 array = np.rint(np.clip(two, 0, 1) * top).astype(dtype)
                 if case > 5:
                     array = picture(case, (61, 45), dtype)
@@ -127,13 +146,15 @@ class Point(OracleCase):
     def test_otsu_works_on_each_channel(self):
         array = picture(10, (61, 45, 3), np.uint8)
         array[..., 1] //= 3
-        want = per_channel(lambda p: cv2.threshold(np.ascontiguousarray(p), 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1], array)
+        want = per_channel(
+            lambda p: cv2.threshold(np.ascontiguousarray(p), 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1], array)
         self.same(run(array, "threshold method=otsu"), want, "channel by channel")
 
     def test_equalize_each_equals_opencv(self):
         for seed, shape in enumerate(shapes(channels=(1, 3))):
             array = picture(seed, shape, np.uint8, 0.1, 0.6)
-            self.same(run(array, "equalize each"), per_channel(lambda p: cv2.equalizeHist(np.ascontiguousarray(p)), array), f"{shape}")
+            self.same(run(array, "equalize each"),
+                      per_channel(lambda p: cv2.equalizeHist(np.ascontiguousarray(p)), array), f"{shape}")
         one = np.full((9, 7), 77, np.uint8)
         self.same(run(one, "equalize each"), cv2.equalizeHist(one), "one value")
 

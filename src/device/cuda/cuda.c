@@ -1,4 +1,4 @@
-/* The CUDA device: opening and closing, launches, and what they took. Written against a table of driver functions, so
+/* The CUDA device: opening and closing, launches and their times. It calls the driver through a table of functions, so
  * that the emulator and injected failures exercise every line of it. */
 #include "device/cuda/cuda.h"
 
@@ -75,11 +75,11 @@ static smp_code describe(smp_driver *driver, CUdevice device, int index, smp_dev
         if (code)
             return code;
     }
-    info->memory = driver->emulated ? 0 : (int64_t)memory; /* the emulator's is the host's */
+    info->memory = driver->emulated ? 0 : (int64_t)memory; /* the emulator's memory is the host's */
     info->shared_per_block = per_block;
     info->shared_per_unit = per_unit;
     info->cache = cache;
-    /* Two transfers a clock, width bits each: the datasheet's number (CUDA C++ Best Practices Guide, 8.2.1). */
+    /* Double data rate, width in bits: the datasheet's number (CUDA C++ Best Practices Guide, 8.2.1). */
     info->peak_gbs = 2.0 * (double)clock * 1e3 * (double)width / 8 * 1e-9;
     return SMP_OK;
 }
@@ -94,7 +94,7 @@ smp_code smp_cuda_info(smp_driver *driver, int index, smp_device_info *info, smp
 
 /* ------------------------------------------------------------------------------------------------ times */
 
-/* Adds a finished launch's time; waits for it. The slot is free afterwards, also on failure. */
+/* Waits for a finished launch and adds its time. The slot is free afterwards, also on failure. */
 static smp_code resolve(cuda_device *gpu, cuda_timing *timing, smp_error *err)
 {
     smp_code code = SMP_OK;
@@ -110,7 +110,7 @@ fail:
     return code;
 }
 
-/* A free pair of events, the oldest launch's if need be. */
+/* A free pair of events; waits for the oldest launch if there is none. */
 static smp_code timing_slot(cuda_device *gpu, cuda_timing **out, smp_error *err)
 {
     cuda_timing *timing = &gpu->timings[gpu->timing_next++ % CUDA_TIMINGS];
@@ -198,7 +198,7 @@ static smp_code cuda_sync(smp_device *device, smp_error *err)
 fail:
     for (unsigned i = 0; i < CUDA_TIMINGS; i++) {
         if (code)
-            gpu->timings[i].cost = NULL; /* after a failure times mean nothing, and their owners may go */
+            gpu->timings[i].cost = NULL; /* after a failure times mean nothing, and their owners may be gone */
         else
             code = resolve(gpu, &gpu->timings[i], err);
     }

@@ -1,4 +1,4 @@
-/* Opening libcuda.so.1 and the one place that every driver call passes: see cuda_api.h. */
+/* Opens libcuda.so.1. Every driver call passes one function here: see cuda_api.h. */
 #include "device/cuda/cuda_api.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 
 typedef enum call_kind { USE, ACQUIRE, RELEASE, ASK } call_kind;
 
-/* True when this call is to fail, with *result; RELEASE calls then still reach the driver. */
+/* Whether this call must fail, with *result. RELEASE calls reach the driver even then. */
 static bool injected(smp_driver *driver, call_kind kind, CUresult *result)
 {
     if (kind == ASK)
@@ -47,7 +47,7 @@ static CUresult traced(const smp_driver *driver, const char *name, CUresult resu
 #undef CU
 
 static smp_driver cuda_driver = {.name = "cuda"};
-static smp_error cuda_problem; /* why there is no driver, kept for later calls */
+static smp_error cuda_problem; /* why there is no driver; kept for later calls */
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 static void open_library(void)

@@ -1,9 +1,8 @@
 /* The CUDA driver API without CUDA's headers: the few types and numbers of its ABI that smempipe uses, and a table of
- * entry points (cuda_api.def) that either libcuda.so.1 or the emulator (device/simt.h) fills. Every call goes through
- * smp_cuNAME(driver, ...), one place where calls are traced (SMP_TRACE_DRIVER=1) and where tests make the Nth one fail.
- */
-#ifndef SMP_DEVICE_CUDA_API_H
-#define SMP_DEVICE_CUDA_API_H
+ * entry points (cuda_api.def) that libcuda.so.1 or the emulator (device/simt/simt.h) fills. Every call goes through
+ * smp_cuNAME(driver, ...), where calls are traced (SMP_TRACE_DRIVER=1) and where tests make the Nth call fail. */
+#ifndef SMP_DEVICE_CUDA_CUDA_API_H
+#define SMP_DEVICE_CUDA_CUDA_API_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +10,7 @@
 
 #include "base/error.h"
 
-#ifndef __cuda_cuda_h__ /* a file that reads CUDA's own cuda.h (the profiler's) has these already */
+#ifndef __cuda_cuda_h__ /* a file that includes CUDA's own cuda.h (the profiler's) has these already */
 typedef int CUresult;
 typedef int CUdevice;
 typedef int CUdevice_attribute;
@@ -100,10 +99,10 @@ typedef struct smp_driver {
 #undef CU
     } call;           /* the raw entry points */
     const char *name; /* "cuda" or "simt": the device kind */
-    bool emulated;    /* the emulator: module images are kernel files (device/kernel_table.h), memory is the host's */
+    bool emulated;    /* the emulator: images are kernel files (device/kernel_table.h), memory is the host's */
     bool trace;       /* print every call to stderr */
-    /* Tests. calls counts those that an injected failure can hit; when it reaches fail_at the call returns fail_with,
-     * and with fail_sticky so does every later one, as after a fault on a real device. */
+    /* For tests. calls counts the calls that an injected failure can hit. Call number fail_at returns fail_with; with
+     * fail_sticky so do all later calls, as after a fault on a real device. */
     uint64_t calls, fail_at;
     CUresult fail_with;
     bool fail_sticky;
@@ -113,15 +112,15 @@ typedef struct smp_driver {
 #include "device/cuda/cuda_api.def"
 #undef CU
 
-/* The installed driver, opened once a process and initialised; *out null and SMP_E_DEVICE, with what to do, when there
- * is none. Static storage. */
+/* The installed driver, opened and initialised once in a process. Without a driver: *out is null and SMP_E_DEVICE says
+ * what to do. Static storage. */
 smp_code smp_driver_cuda(smp_driver **out, smp_error *err);
 
-/* From now the Nth call (1: the next) returns result; sticky: so do all after it. nth 0 switches it off. */
+/* Makes the Nth call from now (1: the next) return result; sticky: also all later calls. nth 0 switches this off. */
 void smp_driver_fail_at(smp_driver *driver, uint64_t nth, CUresult result, bool sticky);
 
-/* Turns a driver's result into an error: out of memory becomes SMP_E_DEVICE_MEMORY, the rest SMP_E_DEVICE with the
- * driver's name for it and a hint. what: the entry point. Returns err's code. */
+/* Turns a driver's result into an error: SMP_E_DEVICE_MEMORY for out of memory, else SMP_E_DEVICE with the driver's
+ * name for it and a hint. what: the entry point. Returns err's code. */
 smp_code smp_driver_error(smp_driver *driver, const char *what, CUresult result, smp_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Copies of whole buffers with their times, for the ceilings that bench shows. */
+/* Copies whole buffers and measures them, for the peaks that bench shows. */
 #include "device/cuda/cuda_internal.h"
 
 smp_code smp_cuda_pinned_alloc(smp_device *device, size_t size, void **out, smp_error *err)

@@ -1,18 +1,18 @@
-/* What the CUDA device's files share: cuda.c (opening, launches, times), cuda_memory.c (buffers, copies) and
- * cuda_kernel.c (modules, functions, what a launch takes). */
-#ifndef SMP_DEVICE_CUDA_INTERNAL_H
-#define SMP_DEVICE_CUDA_INTERNAL_H
+/* Shared by the CUDA device's files: cuda.c (opening, launches, times), cuda_memory.c (buffers, copies) and
+ * cuda_kernel.c (modules, functions, resources of a launch). */
+#ifndef SMP_DEVICE_CUDA_CUDA_INTERNAL_H
+#define SMP_DEVICE_CUDA_CUDA_INTERNAL_H
 
 #include "device/cuda/cuda.h"
 #include "device/kernel_table.h"
 
 enum {
-    CUDA_STAGES = 2,            /* pinned buffers each way: one is filled while the other travels */
+    CUDA_STAGES = 2,            /* pinned buffers for each direction: one is filled while the other is copied */
     CUDA_STAGE_BYTES = 4 << 20, /* of each */
-    CUDA_TIMINGS = 256          /* launches whose time may be outstanding */
+    CUDA_TIMINGS = 256          /* launches whose time was not read yet */
 };
 
-typedef struct cuda_block { /* device memory: borrowed out, or kept for the next alloc */
+typedef struct cuda_block { /* device memory: allocated, or kept for the next alloc */
     CUdeviceptr memory;
     size_t size;
     bool borrowed;
@@ -21,7 +21,7 @@ typedef struct cuda_block { /* device memory: borrowed out, or kept for the next
 typedef struct cuda_stage { /* pinned host memory that a copy goes through */
     void *memory;
     CUevent done;
-    bool busy; /* a copy that uses it is queued */
+    bool busy; /* a queued copy uses it */
 } cuda_stage;
 
 typedef struct cuda_module {
@@ -37,7 +37,7 @@ typedef struct cuda_function {
 
 typedef struct cuda_timing {
     CUevent start, stop;
-    smp_cost *cost; /* null: free */
+    smp_cost *cost; /* null: the slot is free */
 } cuda_timing;
 
 typedef struct cuda_device {
@@ -60,7 +60,7 @@ typedef struct cuda_device {
     int threads_per_unit, blocks_per_unit, registers_per_unit, shared_reserved, blocks_most;
 } cuda_device;
 
-/* A driver call that must succeed, in a function with `smp_code code`, `smp_error *err` and a label `fail`. */
+/* A driver call that must succeed. The function has `smp_code code`, `smp_error *err` and a label `fail`. */
 #define CUDA_TRY(gpu, name, ...)                                                                                       \
     do {                                                                                                               \
         CUresult result_ = smp_##name((gpu)->driver, __VA_ARGS__);                                                     \
@@ -70,7 +70,7 @@ typedef struct cuda_device {
         }                                                                                                              \
     } while (0)
 
-/* Makes the context the calling thread's. */
+/* Makes the context current in the calling thread. */
 smp_code cuda_enter(cuda_device *gpu, smp_error *err);
 
 smp_code cuda_alloc(smp_device *device, size_t size, void **out, smp_error *err);
@@ -82,7 +82,7 @@ smp_code cuda_copy_out(smp_device *device, void *to, int64_t to_stride, const vo
                        int64_t row_bytes, int64_t rows, smp_error *err);
 smp_code cuda_copy(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows,
                    smp_error *err);
-/* Gives all memory back; the context must be current. */
+/* Frees all memory; the context must be current. */
 void cuda_memory_close(cuda_device *gpu);
 
 /* Function, grid and block of a launch for these views, checked against the device's limits; opts into dynamic shared

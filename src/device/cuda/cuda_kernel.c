@@ -1,5 +1,4 @@
-/* From a stage's launch to a function of the driver: names, modules loaded when first needed, grid and shared memory.
- */
+/* Finds the driver's function for a stage's launch: names, modules (loaded at first use), grid and shared memory. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +6,7 @@
 #include "device/cuda/cuda_internal.h"
 #include "stages/launch.h"
 
-/* The name in the kernel file: NAME_u8_f32 for u8 in, f32 out. A launch without an output picture has its input's. */
+/* The name in the kernel file: NAME_u8_f32 for u8 in and f32 out. Without an output picture: the input's format. */
 static void kernel_name(char *name, size_t size, const char *kernel, const smp_io *io)
 {
     static const char *const formats[SMP_FORMATS] = {"u8", "u16", "f32"};
@@ -62,7 +61,7 @@ fail:
     return code;
 }
 
-enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of dynamic shared memory that every kernel may use */
+enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of dynamic shared memory that a kernel may use without opting in */
 
 smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
                       const char **kernel, cuda_function **function, smp_grid *grid, smp_error *err)
@@ -100,13 +99,14 @@ void cuda_kernels_close(cuda_device *gpu)
     smp_free(gpu->functions);
 }
 
-/* Registers are granted to warps in lots of 256. */
+/* A warp gets registers in units of 256. */
 static int64_t registers_of_block(const smp_cuda_launch_info *info, int threads)
 {
     return (int64_t)((info->registers * 32 + 255) / 256 * 256) * ((threads + 31) / 32);
 }
 
-/* The emulator does not compile for a GPU: what the compiler said for the nearest one, where this build has it. */
+/* The emulator does not compile for a GPU: reports the compiler's numbers for the nearest architecture in this build.
+ */
 static void ask_compiler(const cuda_device *gpu, const cuda_function *function, int threads, smp_cuda_launch_info *info)
 {
     smp_kernel_usage usage;
@@ -148,7 +148,7 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
         ask_compiler(gpu, function, threads, info);
     if (gpu->threads_per_unit > 0)
         info->occupancy = (double)(info->blocks_per_unit * threads) / gpu->threads_per_unit;
-    /* The first resource that another block would exceed. */
+    /* The first resource that one more block would exceed. */
     int next = info->blocks_per_unit + 1;
     int64_t shared = info->static_shared + (int64_t)info->grid.shared_bytes + gpu->shared_reserved;
     int64_t registers = registers_of_block(info, threads);

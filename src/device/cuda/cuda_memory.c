@@ -1,16 +1,16 @@
-/* The GPU's memory: buffers that are kept for reuse, and copies through pinned host memory. Everything is queued on one
- * stream, so a buffer that is freed and borrowed again is safe: whoever gets it comes later. */
+/* The GPU's memory: buffers that are kept for reuse, and copies through pinned host memory. All work is on one stream,
+ * so a freed buffer may be reused at once: its next use is queued later. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "device/cuda/cuda_internal.h"
 
-enum { ROUND = 512 }; /* bytes: sizes are rounded so that nearly equal buffers can be reused */
+enum { ROUND = 512 }; /* bytes: rounded sizes let nearly equal buffers be reused */
 
 /* ------------------------------------------------------------------------------------------------ buffers */
 
-/* Gives what nobody uses back to the driver; false when there was nothing. */
+/* Returns unused memory to the driver; false when there was none. */
 static bool give_back(cuda_device *gpu)
 {
     bool some = false;
@@ -56,9 +56,16 @@ smp_code cuda_alloc(smp_device *device, size_t size, void **out, smp_error *err)
         }
         return code;
     }
-    gpu->blocks[gpu->block_count++] = (cuda_block){memory, want, true};
+    cuda_block *block = &gpu->blocks[gpu->block_count++];
+    *block = (cuda_block){.memory = memory, .size = want};
+    /* Kernels read the padding of rows, which nobody need write: compute-sanitizer's initcheck would report it. The
+     * emulator fills new memory with a pattern of its own. */
+    if (!gpu->driver->emulated)
+        CUDA_TRY(gpu, cuMemsetD8Async, memory, 0, want, gpu->stream);
+    block->borrowed = true;
     *out = (void *)(uintptr_t)memory;
-    return SMP_OK;
+fail:
+    return code;
 }
 
 void cuda_free(smp_device *device, void *memory)
@@ -102,9 +109,9 @@ fail:
 
 /* ------------------------------------------------------------------------------------------------ copies */
 
-/* Part of a copy that fits a pinned buffer: whole rows, or a piece of one that is wider. */
+/* A part of a copy that fits a pinned buffer: whole rows, or a part of one wide row. */
 typedef struct piece {
-    int64_t y, rows, x, bytes; /* bytes of each row from x on */
+    int64_t y, rows, x, bytes; /* bytes: of each row, from x on */
 } piece;
 
 static bool next_piece(piece *p, int64_t row_bytes, int64_t rows)
@@ -126,7 +133,7 @@ static bool next_piece(piece *p, int64_t row_bytes, int64_t rows)
     return p->y < rows;
 }
 
-/* A pinned buffer that no copy uses any more. */
+/* A pinned buffer that no copy uses. */
 static smp_code ready(cuda_device *gpu, cuda_stage *stage, smp_error *err)
 {
     smp_code code = SMP_OK;
@@ -152,7 +159,7 @@ static void copy_rows(char *to, int64_t to_stride, const char *from, int64_t fro
         memcpy(to + y * to_stride, from + y * from_stride, (size_t)p->bytes);
 }
 
-/* Queues the copy of a piece between a stage (rows end to end) and device memory. */
+/* Queues the copy of a piece between a pinned buffer (rows without gaps) and device memory. */
 static smp_code travel(cuda_device *gpu, cuda_stage *stage, char *device, int64_t stride, const piece *p, bool up,
                        smp_error *err)
 {
@@ -176,7 +183,7 @@ static smp_code travel(cuda_device *gpu, cuda_stage *stage, char *device, int64_
         copy.dstPitch = (size_t)(up ? stride : p->bytes);
         CUDA_TRY(gpu, cuMemcpy2DAsync, &copy, gpu->stream);
     }
-    stage->busy = true; /* from here on the copy may be under way even if recording the event fails */
+    stage->busy = true; /* the copy may be under way even if recording the event fails */
     CUDA_TRY(gpu, cuEventRecord, stage->done, gpu->stream);
 fail:
     return code;
@@ -207,7 +214,7 @@ smp_code cuda_copy_out(smp_device *device, void *to, int64_t to_stride, const vo
     piece queued = {0, 0, 0, 0}, pending[CUDA_STAGES];
     unsigned sent = 0, taken = 0;
     bool more = row_bytes > 0;
-    /* One piece travels while the one before is copied to its place. */
+    /* One piece is on the bus while the host copies the one before. */
     while (!code && (more || taken < sent)) {
         if (more && sent - taken < CUDA_STAGES) {
             more = next_piece(&queued, row_bytes, rows);

@@ -1,4 +1,4 @@
-/* NVML without its header: five functions, opened at run time. See cuda_state.h. */
+/* NVML without its header: five functions, found at run time. See cuda_state.h. */
 #include "device/cuda/cuda_state.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 
 #include "device/cuda/cuda.h"
 
-/* NVML's ABI (nvml.h of CUDA 12 and 13); results are 0 for success. */
+/* NVML's ABI (nvml.h of CUDA 12 and 13); result 0 is success. */
 typedef void *nvml_device;
 enum {
     NVML_CLOCK_SM = 1,
@@ -66,7 +66,7 @@ static bool have_nvml(const smp_device *device)
     return nvml.there;
 }
 
-/* CUDA numbers GPUs in its own way: the place on the bus tells which one it is. */
+/* CUDA and NVML number GPUs differently: match them by PCI address. */
 static bool find(smp_device *device, nvml_device *found)
 {
     enum { BUS = 33, DEVICE = 34, DOMAIN = 50 }; /* CU_DEVICE_ATTRIBUTE_PCI_*_ID */

@@ -1,5 +1,6 @@
-/* The emulator's driver table: every entry point of cuda_api.def over host memory, done at once. Handles are checked so
- * that a wrong one is an error and not a crash, and, as on a device, a kernel's fault stays until the context goes. */
+/* The emulator's driver table: every entry point of cuda_api.def over host memory. Work is done at once. Handles are
+ * checked, so that a wrong one is an error and not a crash. As on a device, a kernel's fault stays until the context is
+ * destroyed. */
 #include "device/simt/simt.h"
 
 #include <pthread.h>
@@ -19,7 +20,8 @@ struct CUmod_st {
 };
 
 struct CUfunc_st {
-    const smp_simt_kernel *plain, *traced;
+    const smp_kernel_file *file;
+    const smp_simt_kernel *plain, *traced; /* traced: null until a launch is traced */
     int most_dynamic_shared, static_shared;
     struct CUfunc_st *next;
 };
@@ -39,7 +41,7 @@ struct CUevent_st {
 
 static struct {
     struct CUctx_st context;
-    CUresult fault; /* of a kernel: every call returns it from then on */
+    CUresult fault; /* of a kernel: every later call returns it */
     smp_trace *trace;
     smp_simt_order order;
     uint64_t seed;
@@ -131,6 +133,8 @@ static CUresult simt_error_string(CUresult result, const char **text)
     *text = row ? row->text : NULL;
     if (simt.fault && result == simt.fault && simt_fault_text()[0])
         *text = simt_fault_text();
+    else if (simt.trace && result == CUDA_ERROR_NOT_FOUND && simt_traced_problem()[0])
+        *text = simt_traced_problem();
     return row ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -222,7 +226,7 @@ static CUresult simt_retain(CUcontext *context, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-/* As a context does: everything that is still allocated goes with it. */
+/* Frees what is still allocated, as destroying a context does. */
 static CUresult simt_release(CUdevice device)
 {
     if (device != 0 || !simt.context.references)
@@ -287,7 +291,7 @@ static CUresult simt_function(CUfunction *function, CUmodule module, const char 
     if (!made)
         return CUDA_ERROR_OUT_OF_MEMORY;
     made->plain = plain;
-    made->traced = smp_simt_kernel_find(module->file->traced, name);
+    made->file = module->file;
     made->most_dynamic_shared = SIMT_STATIC_SHARED;
     made->next = module->functions;
     module->functions = made;
@@ -295,7 +299,7 @@ static CUresult simt_function(CUfunction *function, CUmodule module, const char 
     return CUDA_SUCCESS;
 }
 
-/* The host cannot know a kernel's shared memory before it has run: 0 until then. */
+/* A kernel's static shared memory is known after its first run; 0 until then. */
 static CUresult simt_function_attribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
     NEED_CONTEXT();
@@ -424,6 +428,8 @@ static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigne
         !block_y || !block_z || block_x > 1024 || block_y > 1024 || block_z > 64 ||
         (uint64_t)block_x * block_y * block_z > SIMT_THREADS || shared_bytes > (unsigned)function->most_dynamic_shared)
         return CUDA_ERROR_INVALID_VALUE;
+    if (simt.trace && !function->traced)
+        function->traced = simt_traced_find(function->file, function->plain->name);
     simt_launch launch = {
         .kernel = simt.trace ? function->traced : function->plain,
         .args = params,
@@ -455,7 +461,7 @@ static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigne
         simt_fault(&launch, CUDA_ERROR_ILLEGAL_ADDRESS, "wrote outside a buffer");
     CUresult fault = atomic_load(&launch.fault);
     if (fault == CUDA_ERROR_OUT_OF_MEMORY || fault == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
-        return fault; /* the launch itself was refused */
+        return fault; /* the launch was refused */
     simt.fault = fault;
     return CUDA_SUCCESS;
 }

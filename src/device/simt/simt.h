@@ -1,32 +1,38 @@
-/* The emulator: the CUDA driver's table of entry points over host threads and fibers, so that the whole CUDA path, host
- * and kernels, runs on a machine without a GPU. Kernels are kernels/NAME.cu compiled by the host compiler. Like a
- * driver it is one for the process. Work is done at once, in the calling thread and its workers: streams are always
- * idle, and faults of a kernel show at the next call, as on a device. */
-#ifndef SMP_DEVICE_SIMT_H
-#define SMP_DEVICE_SIMT_H
+/* The emulator: the CUDA driver's entry points over host threads and fibers, so that the whole CUDA path, host and
+ * kernels, runs without a GPU. The kernels are kernels/ROOM/NAME.cu, compiled by the host compiler. There is one
+ * emulator in a process, like a driver. Work is done at once in the calling thread and its workers: streams are always
+ * idle, and a kernel's fault shows at the next call, as on a device. */
+#ifndef SMP_DEVICE_SIMT_SIMT_H
+#define SMP_DEVICE_SIMT_SIMT_H
 
 #include <stdint.h>
 
+#include "base/error.h"
 #include "counters/trace.h"
 #include "device/cuda/cuda_api.h"
 
-/* In what order the warps of a block run, and the lanes of a warp. Results must not depend on it. */
+/* The order in which the warps of a block run, and the lanes of a warp. Results must not depend on it. */
 typedef enum smp_simt_order { SMP_SIMT_FORWARD, SMP_SIMT_REVERSED, SMP_SIMT_SHUFFLED } smp_simt_order;
 
 /* Static storage; never fails (its cuInit does nothing). */
 smp_driver *smp_driver_simt(void);
 
-/* Host threads that run blocks, 0: all cores, at most 16. Takes effect when the next context is made. */
+/* Host threads that run blocks; 0: all cores, at most 16. Takes effect for the next context. */
 void smp_simt_set_threads(int threads);
 
-/* Blocks that a grid has at most in y and z, 0: a GPU's 65535. Kernels that stride then take turns on small pictures as
- * they would on huge ones. Takes effect when the next device is opened. */
+/* The most blocks of a grid in y and z; 0: a GPU's 65535. With a small limit, kernels with grid-stride loops iterate on
+ * small pictures as they would on huge ones. Takes effect for the next device that is opened. */
 void smp_simt_set_blocks(int most);
 
 void smp_simt_set_order(smp_simt_order order, uint64_t seed);
 
-/* From now on launches run the instrumented kernels and add themselves to *trace; null switches back. The caller owns
- * it and frees it with smp_trace_free(). Tracing is 10 to 20 times slower than plain emulation. */
+/* Opens libsmempipe-trace.so, which has the traced kernels and calls the emulator back: beside the program or
+ * where the installation put it. Once for the process; the next calls give the same answer. */
+smp_code smp_simt_open_traced(smp_error *err);
+
+/* From now on launches run the traced kernels and add to *trace; null switches back. The caller owns
+ * it and frees it with smp_trace_free(). Tracing is 10 to 20 times slower than plain emulation. Without the library
+ * launches fail: CUDA_ERROR_NOT_FOUND. */
 void smp_simt_set_trace(smp_trace *trace);
 
 #endif

@@ -1,4 +1,4 @@
-/* The emulator's memory: buffers with guards on both sides, and the copies between them and the host. */
+/* The emulator's memory: buffers with guards on both sides, and copies between them and the host. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,17 +16,17 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-enum { GUARD = 256, GUARD_BYTE = 0xfd, FRESH_BYTE = 0xcd }; /* bytes round a buffer; what new memory holds */
-enum { ALIGNED = 512 }; /* as the driver aligns: traces look at addresses in global memory too */
+enum { GUARD = 256, GUARD_BYTE = 0xfd, FRESH_BYTE = 0xcd }; /* bytes on each side; their value; of new memory */
+enum { ALIGNED = 512 }; /* the driver's alignment: traces look at addresses in global memory too */
 
 typedef struct buffer {
-    char *memory; /* as allocated */
+    char *memory; /* as allocated by the host */
     char *block;  /* inside: GUARD bytes, data, GUARD bytes */
     size_t size;
 } buffer;
 
 static struct {
-    buffer *items; /* by address */
+    buffer *items; /* sorted by address */
     size_t count, capacity;
 } list;
 
@@ -52,7 +52,7 @@ static char *data_of(const buffer *one)
     return one->block + GUARD;
 }
 
-/* How many buffers begin, guard included, at or before this address: the last of them is the one that may hold it. */
+/* The number of buffers that begin, guard included, at or before this address. Only the last of them can hold it. */
 static size_t begun_by(uintptr_t at)
 {
     size_t low = 0, high = list.count;
@@ -66,7 +66,7 @@ static size_t begun_by(uintptr_t at)
     return low;
 }
 
-/* The buffer that holds [at, at + size) whole. */
+/* The buffer that contains all of [at, at + size). */
 static const buffer *buffer_at(CUdeviceptr at, size_t size)
 {
     size_t begun = begun_by((uintptr_t)at);
@@ -96,7 +96,7 @@ bool simt_guard_hit(uintptr_t at, size_t size, simt_range *clean)
     return false;
 }
 
-/* Guards keep their bytes: a kernel that wrote past a buffer is found even where nothing was instrumented. */
+/* Checks the guards: this finds writes past a buffer even in kernels that are not traced. */
 bool simt_guards_hold(void)
 {
 #ifndef SIMT_ASAN

@@ -1,5 +1,5 @@
-/* Fibers: one stack for each thread of a block, and a switch that saves what a function call must preserve. In assembly
- * for x86-64 and AArch64 (about 10 ns); elsewhere through ucontext. AddressSanitizer is told about every switch. */
+/* Fibers: a stack for each thread of a block, and a switch that saves what a function call must preserve. In assembly
+ * for x86-64 and AArch64 (about 10 ns), elsewhere with ucontext. AddressSanitizer is told about every switch. */
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ struct simt_fibers {
     void *context;
     char *stacks;
     bool started[SIMT_THREADS];
-    bool mapped[SIMT_THREADS]; /* its guard page is set */
+    bool mapped[SIMT_THREADS]; /* its guard page exists */
 #ifdef FIBER_ASM
     void *pointer[SIMT_THREADS], *scheduler;
 #else
@@ -43,7 +43,7 @@ struct simt_fibers {
 #endif
 };
 
-/* A stack and, below it, a page that faults. */
+/* A stack with an inaccessible page below it. */
 static const size_t pitch = SIMT_STACK;
 
 static char *stack_of(simt_fibers *fibers, int n)
@@ -52,9 +52,9 @@ static char *stack_of(simt_fibers *fibers, int n)
 }
 
 #ifdef FIBER_ASM
-/* simt_switch(&save, to): pushes the callee-saved registers, stores the stack pointer in *save, takes `to` instead and
- * pops that stack's registers. simt_start is where a new stack's first pop returns to: it calls simt_begin(fibers, n)
- * with what was put in two of those registers. */
+/* simt_switch(&save, to): pushes the callee-saved registers, stores the stack pointer in *save, switches to the stack
+ * `to` and pops its registers. A new stack's first pop returns to simt_start, which calls simt_begin(fibers, n) with
+ * the values of two of those registers. */
 #define FIBER_LOCAL __attribute__((used, visibility("hidden")))
 FIBER_LOCAL void simt_switch(void **save, void *to);
 FIBER_LOCAL void simt_start(void);
@@ -80,7 +80,7 @@ __asm__(".text\n"
 static void *new_stack(simt_fibers *fibers, int n)
 {
     uintptr_t *top = (uintptr_t *)(void *)(stack_of(fibers, n) + SIMT_STACK);
-    *--top = 0; /* keeps the call in simt_start aligned to 16 bytes, and ends backtraces */
+    *--top = 0; /* keeps the call in simt_start aligned to 16 bytes and ends backtraces */
     *--top = 0;
     *--top = (uintptr_t)simt_start;
     *--top = 0;                 /* rbp */
@@ -174,7 +174,7 @@ void simt_fiber_reset(simt_fibers *fibers, int n)
 
 static void start(simt_fibers *fibers, int n)
 {
-    if (!fibers->mapped[n]) { /* a stack that grows too far faults instead of writing into its neighbour */
+    if (!fibers->mapped[n]) { /* a stack that grows too far must fault and not overwrite its neighbour */
         (void)mprotect(stack_of(fibers, n), (size_t)sysconf(_SC_PAGESIZE), PROT_NONE);
         fibers->mapped[n] = true;
     }

@@ -1,31 +1,33 @@
-/* What the emulator's own files share: a launch, a worker and what it keeps of each thread of the block it runs.
+/* Shared by the emulator's files: a launch, a worker, and its state of each thread of the block that it runs.
  *   simt.c         the driver table: context, modules, streams, events
  *   simt_buffers.c its memory: buffers with guards, copies
  *   simt_run.c     launches: workers, blocks, warps, barriers, exchanges
- *   simt_memory.c  what kernels do to memory together: shared memory, atomics, asynchronous copies
- *   simt_trace.c   the instrumented kernels' callbacks: bank conflicts, races, uninitialised reads
+ *   simt_memory.c  what kernels do to memory: shared memory, atomics, asynchronous copies
+ *   simt_trace.c   the traced kernels' callbacks: bank conflicts, races, uninitialised reads
+ *   simt_traced.c  the library that has the traced kernels
  *   simt_fiber.c   stacks and the switch between them */
-#ifndef SMP_DEVICE_SIMT_INTERNAL_H
-#define SMP_DEVICE_SIMT_INTERNAL_H
+#ifndef SMP_DEVICE_SIMT_SIMT_INTERNAL_H
+#define SMP_DEVICE_SIMT_SIMT_INTERNAL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device/kernel_table.h"
 #include "device/simt/simt.h"
 #include "lib/emulator_shim.h"
 
 enum {
-    SIMT_THREADS = 1024, /* the most a block has */
+    SIMT_THREADS = 1024, /* the largest block */
     SIMT_LANES = 32,
     SIMT_WARPS = SIMT_THREADS / SIMT_LANES,
-    SIMT_STATIC_SHARED = 48 * 1024, /* bytes a block has without asking */
-    SIMT_SHARED = 227 * 1024,       /* with opt-in: an H100's */
-    SIMT_ARENA = 256 * 1024,        /* the address range that counts as shared memory */
-    SIMT_STACK = 128 * 1024,        /* bytes a fiber */
+    SIMT_STATIC_SHARED = 48 * 1024, /* bytes of a block without opting in */
+    SIMT_SHARED = 227 * 1024,       /* bytes with opting in: an H100's */
+    SIMT_ARENA = 256 * 1024,        /* the address range that counts as shared memory, in bytes */
+    SIMT_STACK = 128 * 1024,        /* bytes of each fiber */
     SIMT_WORKERS = 16,
-    SIMT_DECLARATIONS = 16 /* SMP_SHARED in one kernel */
+    SIMT_DECLARATIONS = 16 /* SMP_SHARED declarations in one kernel */
 };
 
 /* ------------------------------------------------------------------------------------------------ fibers */
@@ -33,13 +35,13 @@ enum {
 typedef struct simt_fiber simt_fiber;
 typedef struct simt_fibers simt_fibers;
 
-/* SIMT_THREADS fibers over lazily committed stacks; null when memory is exhausted. main(context, n) runs on the nth. */
+/* SIMT_THREADS fibers with lazily committed stacks; null: out of memory. main(context, n) runs on the nth. */
 simt_fibers *simt_fibers_new(void (*main)(void *context, int n), void *context);
 void simt_fibers_free(simt_fibers *fibers);
-/* Scheduler to fiber n, from its beginning if it was reset; and back. */
+/* Switches from the scheduler to fiber n (from its beginning after a reset), and back. */
 void simt_fiber_enter(simt_fibers *fibers, int n);
 void simt_fiber_leave(simt_fibers *fibers, int n);
-/* Forgets what fiber n was doing. */
+/* Resets fiber n: it forgets where it was. */
 void simt_fiber_reset(simt_fibers *fibers, int n);
 
 /* ------------------------------------------------------------------------------------------------ launches */
@@ -61,14 +63,14 @@ typedef struct simt_launch {
 
 typedef enum simt_state { SIMT_READY, SIMT_AT_BARRIER, SIMT_AT_EXCHANGE, SIMT_EXITED } simt_state;
 
-/* What a thread brings to an exchange with its warp. */
+/* A thread's contribution to a warp exchange. */
 typedef struct simt_exchange {
     int op, argument;
     uint32_t mask;
     uint64_t value, result;
 } simt_exchange;
 
-/* An asynchronous copy that was started: the pool of a worker, chained for each thread. */
+/* An asynchronous copy in flight: from a worker's pool, chained for each thread. */
 typedef struct simt_copy {
     void *to;
     const void *from;           /* null: zeros */
@@ -81,15 +83,15 @@ typedef struct simt_recorder simt_recorder;
 typedef struct simt_worker {
     simt_launch *launch;
     simt_fibers *fibers;
-    simt_recorder *recorder; /* made by the first traced launch */
-    int threads, current;    /* of the block; the running one */
-    bool abandoned;          /* the block cannot go on */
+    simt_recorder *recorder; /* made at the first traced launch */
+    int threads, current;    /* of the block; the one that runs */
+    bool abandoned;          /* the block cannot continue */
     bool in_kernel;          /* a fiber runs */
     simt_state state[SIMT_THREADS];
     smp_simt_index place[SIMT_THREADS];
     simt_exchange exchange[SIMT_THREADS];
     uintptr_t barrier_pc[SIMT_THREADS];
-    /* Shared memory: dynamic first, then one place for each declaration. */
+    /* Shared memory: the dynamic part first, then one place for each declaration. */
     char *arena;
     size_t shared_used;
     int declared;
@@ -106,16 +108,16 @@ typedef struct simt_worker {
 /* The worker whose fiber runs on this host thread. */
 extern __thread simt_worker *simt_me;
 
-/* Makes and joins the workers; false when memory is exhausted. threads 0: all cores. */
+/* Makes and joins the workers; false: out of memory. threads 0: all cores. */
 bool simt_pool_open(int threads);
 void simt_pool_close(void);
 int simt_pool_threads(void);
-/* Runs all blocks; faults are left in launch->fault. */
+/* Runs all blocks; a fault is left in launch->fault. */
 void simt_pool_run(simt_launch *launch);
 
-/* Ends the running block with a fault; when called in a fiber it does not return. text: printf style. */
+/* Ends the running block with a fault. Does not return when called in a fiber. text: printf style. */
 void simt_fault(simt_launch *launch, CUresult result, const char *format, ...) SMP_PRINTF(3, 4);
-/* What the last fault was about; "" before any. */
+/* The text of the last fault; "" before any. */
 const char *simt_fault_text(void);
 _Noreturn void simt_abandon(simt_worker *worker);
 
@@ -127,14 +129,14 @@ typedef struct simt_range {
     uintptr_t first, end;
 } simt_range;
 
-/* True when [at, at+size) touches a guard beside a buffer. Else *clean is all round it that touches none, until buffers
- * come or go. */
+/* Whether [at, at+size) touches a guard of a buffer. If not, *clean is the largest range around it that touches none,
+ * valid until buffers are allocated or freed. */
 bool simt_guard_hit(uintptr_t at, size_t size, simt_range *clean);
-/* Guards keep their bytes: a kernel that wrote past a buffer is found even where nothing was instrumented. */
+/* Checks the guards: this finds writes past a buffer even in kernels that are not traced. */
 bool simt_guards_hold(void);
 void simt_buffers_close(void);
 
-/* CUDA_SUCCESS, or why calls fail: no context, or a fault of a kernel, which stays. */
+/* CUDA_SUCCESS, or why calls fail: no context, or a kernel's fault, which stays. */
 CUresult simt_usable(void);
 #define NEED_CONTEXT()                                                                                                 \
     do {                                                                                                               \
@@ -143,10 +145,10 @@ CUresult simt_usable(void);
             return why_;                                                                                               \
     } while (0)
 
-/* What a context claims to have; the host's memory is the limit. */
+/* The memory that a context reports; the host's memory is the limit. */
 #define SIMT_MEMORY ((size_t)1 << 40)
 
-/* Entry points of the driver's table that are about memory. */
+/* The driver's entry points for memory. */
 CUresult simt_memory_info(size_t *available, size_t *total);
 CUresult simt_alloc(CUdeviceptr *memory, size_t size);
 CUresult simt_free(CUdeviceptr memory);
@@ -160,26 +162,31 @@ CUresult simt_fill(CUdeviceptr to, unsigned char value, size_t size, CUstream st
 
 /* ------------------------------------------------------------------------------------------------ tracing */
 
+/* The traced kernel `name` of a file, whose library is opened where needed. Null: none. */
+const smp_simt_kernel *simt_traced_find(const smp_kernel_file *file, const char *name);
+/* Why there are no traced kernels; "" where there are, and before any was wanted. */
+const char *simt_traced_problem(void);
+
 typedef enum simt_access { SIMT_READ, SIMT_WRITE, SIMT_ATOMIC, SIMT_ASYNC } simt_access;
 
-/* False when memory is exhausted. */
+/* False: out of memory. */
 bool simt_trace_prepare(simt_worker *worker);
 void simt_trace_free(simt_worker *worker);
 void simt_trace_block(simt_worker *worker);    /* a block begins */
 void simt_trace_barrier(simt_worker *worker);  /* all threads pass a barrier */
 void simt_trace_warp_end(simt_worker *worker); /* the warp's lanes have all stopped: count its instructions */
-void simt_trace_warp_sync(simt_worker *worker, int warp); /* all lanes of a warp pass a warp barrier */
-void simt_trace_together(simt_worker *worker); /* the running lane passes a place that its warp passes together */
+void simt_trace_warp_sync(simt_worker *worker, int warp); /* all lanes of a warp passed a warp barrier */
+void simt_trace_together(simt_worker *worker);            /* the running lane reached a convergence point of its warp */
 void simt_trace_divergent(simt_worker *worker, uintptr_t pc);
-/* unit: an integer atomic that adds 1; real: one on floats. */
+/* unit: an integer atomic that adds 1. real: an atomic on floats. */
 void simt_trace_atomic(simt_worker *worker, const void *at, size_t size, uintptr_t pc, bool unit, bool real);
 void simt_trace_atomic_read(simt_worker *worker);
-/* An asynchronous copy is issued (its instruction is counted) and lands (its bytes are written). from: null for zeros.
- */
+/* An asynchronous copy is issued (its instruction is counted) and completes (its bytes are written). from: null for
+ * zeros. */
 void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, bool fills,
                            uintptr_t pc);
 void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, uintptr_t pc);
-/* Adds what the worker saw to the launch; false when memory is exhausted. */
+/* Adds the worker's counts to the launch; false: out of memory. */
 bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch);
 
 #endif

@@ -1,5 +1,5 @@
 /* What emulated threads do to memory through the shim: shared memory and its declarations, atomics, asynchronous
- * copies. Between two switches a fiber is alone in its block; blocks run in parallel, so atomics are the host's
+ * copies. Between two switches a fiber runs alone in its block. Blocks run in parallel, so atomics use the host's
  * atomics. */
 #include <string.h>
 
@@ -20,7 +20,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
 #endif
 
-/* Bytes of a new block's shared memory, so that plain runs show the use of what nobody wrote. */
+/* The bytes of a new block's shared memory: they make reads of uninitialised memory show in plain runs. */
 enum { STALE = 0xa5, SHARED_ALIGN = 128, DECLARATION_GAP = 16 };
 
 /* ------------------------------------------------------------------------------------------------ shared memory */
@@ -195,7 +195,7 @@ void smp_simt_copy_wait(int pending)
     while (worker->copy_first[n]) {
         simt_copy *copy = &worker->copies[worker->copy_first[n] - 1];
         if (copy->group + (uint32_t)pending >= worker->copy_group[n])
-            break; /* one of the newest groups, or not committed */
+            break; /* a group that may stay in flight, or was not committed */
         if (copy->from)
             memcpy(copy->to, copy->from, copy->size);
         else

@@ -1,6 +1,6 @@
-/* Launches: blocks are spread over host threads; in a block the lanes of one warp run one after another, each until it
- * meets a barrier, an exchange with its warp or its end; then the next warp. So a warp's instructions between two
- * barriers are complete when its lanes have stopped, and only one warp's need to be remembered. */
+/* Launches. Blocks are spread over host threads. In a block, the lanes of one warp run one after another, each until it
+ * reaches a barrier, a warp exchange or its end; then the next warp runs. So when its lanes have stopped, a warp's
+ * instructions between two barriers are complete, and only one warp's must be remembered. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ void simt_fault(simt_launch *launch, CUresult result, const char *format, ...)
 {
     int none = CUDA_SUCCESS;
     if (!atomic_compare_exchange_strong(&launch->fault, &none, result))
-        return; /* the first fault is the one to tell about */
+        return; /* report the first fault only */
     char text[160];
     va_list args;
     va_start(args, format);
@@ -44,7 +44,7 @@ _Noreturn void simt_abandon(simt_worker *worker)
 {
     worker->abandoned = true;
     simt_fiber_leave(worker->fibers, worker->current);
-    __builtin_unreachable(); /* a fiber of an abandoned block is reset before it is entered again */
+    __builtin_unreachable(); /* a fiber of an abandoned block is reset before it runs again */
 }
 
 /* ------------------------------------------------------------------------------------------------ threads of a block
@@ -53,14 +53,14 @@ _Noreturn void simt_abandon(simt_worker *worker)
 static void fiber_main(void *context, int n)
 {
     simt_worker *worker = context;
-    for (;;) { /* the next block finds the fiber here */
+    for (;;) { /* the next block continues the fiber here */
         worker->launch->kernel->run(worker->launch->args);
         worker->state[n] = SIMT_EXITED;
         simt_fiber_leave(worker->fibers, n);
     }
 }
 
-/* Called by a fiber: stops it with a state, until the scheduler comes back to it. */
+/* Called by a fiber: stops it with a state until the scheduler resumes it. */
 static void stop(simt_worker *worker, simt_state state)
 {
     int n = worker->current;
@@ -93,7 +93,7 @@ uint64_t smp_simt_exchange(int op, uint32_t mask, uint64_t value, int argument)
     return worker->exchange[n].result;
 }
 
-/* Gives every lane of `here` its result. */
+/* Gives every lane of `here` the result of its exchange. */
 static void resolve(simt_exchange *lanes, uint32_t here, int op)
 {
     uint64_t all = 1, any = 0, ballot = 0, sum = 0, least = UINT32_MAX, most = 0;
@@ -116,7 +116,7 @@ static void resolve(simt_exchange *lanes, uint32_t here, int op)
         switch ((smp_simt_exchange_op)op) {
         case SMP_SIMT_SYNC:
             break;
-        case SMP_SIMT_SHUFFLE: /* from a lane that takes no part: undefined, so make it show */
+        case SMP_SIMT_SHUFFLE: /* from a lane that takes no part: undefined, so return a value that shows */
             mine->result = here >> from & 1 ? lanes[from].value : 0xdeadbeefdeadbeefull;
             break;
         case SMP_SIMT_BALLOT:
@@ -141,7 +141,7 @@ static void resolve(simt_exchange *lanes, uint32_t here, int op)
     }
 }
 
-/* Lets the lanes of a warp go whose exchange is complete; true when there were any. */
+/* Resumes the lanes of a warp whose exchange is complete; true when there were any. */
 static bool release_exchanges(simt_worker *worker, int warp)
 {
     int first = warp * SIMT_LANES, lanes = worker->threads - first;
@@ -176,7 +176,7 @@ static bool release_exchanges(simt_worker *worker, int warp)
     return some;
 }
 
-/* Runs a warp until all its lanes wait for the block or have left. */
+/* Runs a warp until all its lanes have left or wait for the block. */
 static void run_warp(simt_worker *worker, int warp, const uint8_t *lane_order)
 {
     do {
@@ -223,7 +223,7 @@ static void permute(uint8_t *order, int count, smp_simt_order kind, uint64_t *ra
     }
 }
 
-/* All threads of the block wait or have left: true when some wait and may go on. */
+/* Called when all threads of the block wait or have left: true when some wait and may continue. */
 static bool pass_barrier(simt_worker *worker)
 {
     int waiting = 0, left = 0;
@@ -246,8 +246,7 @@ static bool pass_barrier(simt_worker *worker)
         if (left || elsewhere)
             simt_trace_divergent(worker, pc);
         simt_trace_barrier(worker);
-    } else if (left) { /* an optimising compiler may double a barrier's call, so places are compared in traced builds
-                          only */
+    } else if (left) { /* an optimising compiler may duplicate a barrier's call, so only traced builds compare places */
         simt_fault(launch, CUDA_ERROR_LAUNCH_FAILED, "divergent barrier: %d of %d threads had left the block", left,
                    worker->threads);
         worker->abandoned = true;
@@ -385,7 +384,7 @@ bool simt_pool_open(int threads)
             simt_pool_close();
             return false;
         }
-    /* A machine that grants fewer threads runs blocks on those. */
+    /* A machine that grants fewer threads runs the blocks on those. */
     while (pool.started < pool.count &&
            pthread_create(&pool.threads[pool.started], NULL, worker_main, pool.workers[pool.started]) == 0)
         pool.started++;

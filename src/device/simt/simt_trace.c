@@ -1,10 +1,10 @@
-/* What the instrumented kernels report. They are compiled with -fsanitize=thread but linked with the callbacks below
- * instead of ThreadSanitizer's, so that every load and store of a kernel arrives here with its size and return address.
+/* The callbacks of the traced kernels. These are compiled with -fsanitize=thread but linked with the callbacks below
+ * instead of ThreadSanitizer's, so that every load and store of a kernel comes here with its size and return address.
  *
- * Conflicts: accesses of one warp at the same site, the nth of each lane since its warp last came together (at a
- * barrier of block or warp, or where the kernel says smp_converge()), are one warp instruction (reference:
- * counters/bank.h). Mistakes: each shared byte remembers who wrote and who read it since the last barrier; a barrier of
- * the whole warp orders its lanes. */
+ * Conflicts: the accesses of one warp at one site form warp instructions. The nth access of each lane since the warp
+ * last converged (at a barrier of block or warp, or at smp_converge() in the kernel) belongs to the same instruction;
+ * counters/bank.h gives its cost. Mistakes: each shared byte remembers which threads wrote and read it since the last
+ * barrier; a barrier of the whole warp orders its lanes. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -14,34 +14,34 @@
 
 enum { SITES = 2048, SITE_SLOTS = 4096, MANY = 0xffff, CLEAN = 4 };
 
-/* Who touched a byte in this interval (between two barriers of the block), as far as it matters: the last thread, or
- * many of one warp, or of many warps; turn counts the warp barriers that its warp had passed. */
+/* The accesses to a byte in the current interval (between two barriers of the block), as far as they matter: by the
+ * last thread, by many of one warp, or by many warps. turn: the number of warp barriers that its warp had passed. */
 typedef struct history {
     uint32_t interval, turn;
     uint16_t thread, warp;
 } history;
 
 typedef struct shadow {
-    uint32_t block; /* the block that wrote it: else it is uninitialised */
+    uint32_t block; /* the block that wrote it: for other blocks it is uninitialised */
     bool atomic;    /* all writes of the interval were atomic */
-    bool split;     /* of a word: accessed in parts by this block, so its bytes have shadows of their own */
+    bool split;     /* of a word: the block accessed parts of it, so its bytes have shadows of their own */
     history write, read;
 } shadow;
 
-enum { WORD = 4, WORDS = SIMT_ARENA / WORD }; /* most accesses are of words: one shadow serves four bytes */
+enum { WORD = 4, WORDS = SIMT_ARENA / WORD }; /* most accesses are whole words: one shadow for four bytes */
 
 /* One warp instruction on shared memory. */
 typedef struct instruction {
     uint32_t site, active;
-    bool unit, read; /* atomics: adds 1; some lane used the result */
+    bool unit, read; /* atomics: adds 1; a lane used the result */
     bool real;
     bool from_l2; /* asynchronous copies: bank.h */
     uint32_t through_l1;
     uint32_t offset[SIMT_LANES], source[SIMT_LANES];
 } instruction;
 
-/* When a lane came to a site: the times that its warp had come together before (barriers of the warp, smp_converge()),
- * and the accesses there since. */
+/* When a lane reached a site: how often its warp had converged before (warp barriers, smp_converge()), and how often
+ * the lane was at the site since. */
 typedef struct moment {
     uint32_t turn, step, nth;
 } moment;
@@ -51,19 +51,19 @@ typedef struct log_item {
     uint32_t instruction; /* its index */
 } log_item;
 
-/* The instructions of one site in the present warp and interval, in the order of moments. */
+/* The instructions of one site in the current warp and interval, ordered by moment. */
 typedef struct site_log {
     log_item *items;
     size_t count, capacity;
     moment next[SIMT_LANES]; /* of each lane */
-    uint32_t at[SIMT_LANES]; /* no item before this one is later than it */
+    uint32_t at[SIMT_LANES]; /* all items before this one are earlier */
 } site_log;
 
 struct simt_recorder {
     shadow *words, *bytes; /* WORDS of them; SIMT_ARENA of them */
     uint32_t block, interval;
     uint32_t turn[SIMT_WARPS];
-    uint32_t step[SIMT_LANES]; /* of the present warp: smp_converge() since its last barrier of either kind */
+    uint32_t step[SIMT_LANES]; /* of the current warp: smp_converge() calls since its last barrier of either kind */
     smp_trace_site sites[SITES];
     site_log logs[SITES];
     uint32_t site_count;
@@ -75,7 +75,7 @@ struct simt_recorder {
     int last_atomic_thread;
     simt_range clean[CLEAN]; /* addresses of this launch that touch no guard: its buffers, stacks, parameters */
     unsigned oldest;
-    bool exhausted; /* out of memory or of sites */
+    bool exhausted; /* out of memory, or too many sites */
     uint64_t divergent;
 };
 
@@ -180,7 +180,7 @@ static void remember(const simt_recorder *recorder, history *past, int thread)
         *past = (history){recorder->interval, turn, (uint16_t)thread, (uint16_t)warp};
     } else if (past->warp != warp) {
         past->warp = past->thread = MANY;
-    } else if (past->turn < turn) { /* older ones of this warp are ordered for the warp, and no different for others */
+    } else if (past->turn < turn) { /* earlier ones of this warp are ordered for the warp, and alike for others */
         past->turn = turn;
         past->thread = (uint16_t)thread;
     } else if (past->thread != thread) {
@@ -188,7 +188,7 @@ static void remember(const simt_recorder *recorder, history *past, int thread)
     }
 }
 
-/* What is wrong with an access, as far as this byte (or word) tells. */
+/* The mistake in an access, as far as this byte (or word) tells. */
 typedef struct wrong {
     bool race, uninitialised;
 } wrong;
@@ -211,7 +211,7 @@ static void check(const simt_recorder *recorder, shadow *byte, int thread, simt_
     remember(recorder, &byte->write, thread);
 }
 
-/* The word's bytes, each as the word was. */
+/* Splits a word: each of its bytes gets the word's state. */
 static shadow *split(const simt_recorder *recorder, size_t word)
 {
     shadow *whole = &recorder->words[word], *bytes = &recorder->bytes[word * WORD];
@@ -234,7 +234,7 @@ static void check_bytes(simt_worker *worker, size_t offset, size_t size, simt_ac
         size_t count = left < WORD - first ? left : WORD - first;
         shadow *whole = &recorder->words[word];
         if (whole->split && whole->block != recorder->block)
-            *whole = (shadow){.block = 0}; /* what other blocks did says nothing */
+            *whole = (shadow){.block = 0}; /* other blocks' accesses do not matter */
         if (count == WORD && !whole->split) {
             check(recorder, whole, thread, access, &found);
         } else {
@@ -257,7 +257,7 @@ static bool later(const moment *a, const moment *b)
     return a->step != b->step ? a->step > b->step : a->nth > b->nth;
 }
 
-/* Adds this lane's address to its warp's instruction at the site. Null when memory is exhausted. */
+/* Adds this lane's address to its warp's instruction at the site. Null: out of memory. */
 static instruction *join(simt_worker *worker, uint32_t site, size_t offset)
 {
     simt_recorder *recorder = worker->recorder;
@@ -334,7 +334,7 @@ void simt_trace_warp_end(simt_worker *worker)
 
 /* ------------------------------------------------------------------------------------------------ accesses */
 
-/* Whether global memory is accessed where it should not. Kernels stay in a few buffers, so what was found last is asked
+/* Whether an access to global memory touches a guard. Kernels use few buffers, so the ranges found last are tried
  * first. */
 static bool guard_hit(simt_recorder *recorder, uintptr_t at, size_t size)
 {
@@ -348,7 +348,7 @@ static bool guard_hit(simt_recorder *recorder, uintptr_t at, size_t size)
     return false;
 }
 
-/* One access of the running thread. Null unless it is one on shared memory that was counted as an instruction. */
+/* One access of the running thread. Null unless it is a counted access to shared memory. */
 static instruction *touch(simt_worker *worker, uintptr_t at, size_t size, simt_access access, smp_shared_op op,
                           uintptr_t pc, bool count)
 {
@@ -397,7 +397,7 @@ void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, con
     const int lane = worker->current % SIMT_LANES;
     if (!one)
         return;
-    one->from_l2 = size == 16 && !fills; /* 16 bytes are copied past the first-level cache: gpu_kernel.h */
+    one->from_l2 = size == 16 && !fills; /* 16-byte copies bypass the L1 cache: gpu_kernel.h */
     one->source[lane] = (uint32_t)(uintptr_t)from;
     if (from && size < 16)
         one->through_l1 |= 1u << lane;
@@ -437,7 +437,7 @@ static bool add_site(smp_trace_launch *launch, const smp_trace_site *from)
 bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch)
 {
     simt_recorder *recorder = worker->recorder;
-    simt_trace_warp_end(worker); /* what an abandoned block left */
+    simt_trace_warp_end(worker); /* left over from an abandoned block */
     bool complete = !recorder->exhausted;
     for (uint32_t i = 0; i < recorder->site_count; i++)
         complete = add_site(launch, &recorder->sites[i]) && complete;
@@ -450,7 +450,7 @@ bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch)
 
 /* ------------------------------------------------------------------------------------------------ callbacks */
 
-/* Loads and stores of instrumented kernels. Outside of a traced launch nothing calls them. */
+/* Loads and stores of traced kernels. Other code does not call these during a launch. */
 static void report(const void *at, size_t size, simt_access access, uintptr_t pc)
 {
     simt_worker *worker = simt_me;
@@ -480,7 +480,7 @@ CALLBACKS(4)
 CALLBACKS(8)
 CALLBACKS(16)
 
-/* Aggregates of other sizes, as the 4-byte accesses that a GPU would make of them. */
+/* Aggregates of other sizes, as the 4-byte accesses that a GPU would make. */
 static void report_range(char *at, size_t size, simt_access access, uintptr_t pc)
 {
     for (size_t i = 0; i < size; i += 4)
@@ -499,7 +499,7 @@ void __tsan_write_range(void *at, ptrdiff_t size)
     report_range(at, (size_t)size, SIMT_WRITE, (uintptr_t)__builtin_return_address(0));
 }
 
-/* clang's instrumentation replaces these; kernels' block copies are not counted by gcc (kernels/README.md). */
+/* clang's instrumentation calls these instead; gcc does not report kernels' block copies (kernels/README.md). */
 void *__tsan_memcpy(void *to, const void *from, size_t size);
 void *__tsan_memcpy(void *to, const void *from, size_t size)
 {
@@ -522,7 +522,7 @@ void __tsan_func_entry(void *pc)
     (void)pc;
 }
 
-/* Takes nothing in the instrumented code; gcc's own declaration of it has a parameter. */
+/* Instrumented code passes no argument; gcc's own declaration has one. */
 void __tsan_func_exit(void *unused);
 void __tsan_func_exit(void *unused)
 {

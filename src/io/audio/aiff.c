@@ -1,5 +1,5 @@
 /* AIFF and AIFF-C: PCM (both byte orders), float, A-law and mu-law samples, names and comments. Sources: Apple, "Audio
- * Interchange File Format: AIFF 1.3" (1989) and "AIFF-C" (1991). Written here for the reasons that wav.c gives. */
+ * Interchange File Format: AIFF 1.3" (1989) and "AIFF-C" (1991). wav.c says why this is not libsndfile. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { MOST_CHUNKS = 1000, MOST_TEXT = 1 << 16 /* bytes of a text that is kept *
 
 typedef struct header {
     bool compressed, has_format, has_data;
-    bool open_end; /* the samples go on to the end: the length was not known */
+    bool open_end; /* the samples go on to the end: the writer did not know the length */
     unsigned channels, bits;
     uint64_t frames;
     double rate;
@@ -68,20 +68,20 @@ static smp_code take_texts(smp_reader *reader, const uint8_t *id, uint64_t at, u
     return SMP_OK;
 }
 
-/* Sizes that are written when the length is not known: ffmpeg's 0, sox's 0x7F000000 rounded down to whole frames,
- * and 8. */
+/* The sizes that programs write when they do not know the length: ffmpeg 0; sox 0x7F000000, rounded down to whole
+ * frames; and 8. */
 static bool is_open_size(uint32_t size)
 {
     return size >= 0xFFFFF000u || (size > 0x7F000000u - 1024 && size <= 0x7F000008u);
 }
 
-/* Samples. The first 8 bytes say where they begin and how they are aligned. */
+/* The SSND chunk: samples, after 8 bytes with their offset and alignment. */
 static smp_code take_data(header *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err)
 {
     uint8_t offset[4];
     if ((size && size < 8) || !smp_sound_look(source, at, offset, 4))
         return smp_fail(err, SMP_E_DECODE, "the AIFF ends before its samples: it is truncated, or holds none");
-    /* A pipe cannot go back to samples that lie before their format. */
+    /* A pipe cannot seek back to samples that precede their format. */
     if (!h->has_format) {
         smp_code code = smp_source_spool(source, err);
         if (code != SMP_OK)
@@ -97,7 +97,7 @@ static smp_code take_data(header *h, smp_source *source, uint64_t at, uint32_t s
     return SMP_OK;
 }
 
-/* As wav.c walks. */
+/* Walks the chunks as wav.c does. */
 static smp_code walk(header *h, smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
@@ -150,7 +150,7 @@ static smp_code choose_type(const header *h, int *type, bool *big, smp_error *er
 {
     const bool plain = memcmp(h->kind, "NONE", 4) == 0 || memcmp(h->kind, "twos", 4) == 0;
     const bool swapped = memcmp(h->kind, "sowt", 4) == 0;
-    const unsigned bits = (h->bits + 7) / 8 * 8; /* codes of 20 bits, say, lie at the top of 24 */
+    const unsigned bits = (h->bits + 7) / 8 * 8; /* codes of 20 bits, for example, are the high bits of 24 */
     *big = !swapped;
     *type = SMP_SOUND_NONE;
     if (plain || swapped)
@@ -176,15 +176,15 @@ static smp_code choose_type(const header *h, int *type, bool *big, smp_error *er
     if (*type)
         return SMP_OK;
     if (plain || swapped)
-        return smp_fail(err, SMP_E_DECODE, "the AIFF's samples have %u bits, which is not read", h->bits);
+        return smp_fail(err, SMP_E_DECODE, "the AIFF's samples have %u bits, which is not supported", h->bits);
     char kind[5] = {0};
     for (int i = 0; i < 4; i++)
         kind[i] = h->kind[i] >= 32 && h->kind[i] < 127 ? h->kind[i] : '?';
-    smp_fail(err, SMP_E_DECODE, "the AIFF-C's samples are of kind '%s', which is not read", kind);
+    smp_fail(err, SMP_E_DECODE, "the AIFF-C's samples are of kind '%s', which is not supported", kind);
     return smp_hint(err, "make a plain AIFF of it: ffmpeg -i IN.aifc OUT.aiff");
 }
 
-/* COMM and SSND both say how long the sound is. */
+/* COMM and SSND both give the length of the sound. */
 static smp_code find_frames(header *h, smp_reader *reader, uint64_t frame, smp_error *err)
 {
     smp_source *source = &reader->source;
@@ -216,7 +216,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     smp_code code = walk(&h, reader, err);
     if (code == SMP_OK)
         code = choose_type(&h, &type, &big, err);
-    if (code == SMP_OK) /* before its numbers are used */
+    if (code == SMP_OK) /* check before using its numbers */
         code = smp_sound_header(reader, 1, h.channels, h.rate, type, err);
     if (code == SMP_OK)
         code = find_frames(&h, reader, h.channels * (uint64_t)(smp_sound_bits(type) / 8), err);

@@ -1,5 +1,5 @@
-/* See flac_stream.h. The number of frames in STREAMINFO is written last and may be wrong or missing: a FLAC that went
- * to a pipe has none. Every block says which it is and carries two checksums, so that the last one is found from the
+/* See flac_stream.h. The number of frames in STREAMINFO is written last and may be wrong or missing: a FLAC that was
+ * written to a pipe has none. Every block holds its number and two checksums, so the last block can be found from the
  * end. */
 #include "io/audio/flac_stream.h"
 
@@ -9,10 +9,10 @@
 #include "base/checked.h"
 
 enum {
-    MOST_METADATA = 10000,  /* blocks walked before a file is taken for an attack */
+    MOST_METADATA = 10000,  /* blocks to walk before the file counts as an attack */
     MOST_HEADER = 16,       /* bytes of a block's header */
     MOST_BLOCK = 65536 * 4, /* bytes of one channel's samples in a block */
-    MOST_TRIES = 64         /* places that look like a block's beginning */
+    MOST_TRIES = 64         /* places that look like the beginning of a block */
 };
 
 void smp_flac_info_take(smp_flac_info *info, const uint8_t b[SMP_FLAC_INFO])
@@ -49,7 +49,7 @@ static uint8_t crc8(const uint8_t *at, size_t size)
     return sum;
 }
 
-/* 0 over bytes of which the last two are the checksum of the others. */
+/* The CRC over bytes that end with their own CRC: 0 when they are intact. */
 static uint16_t crc16(const uint8_t *at, size_t size)
 {
     uint16_t table[256], sum = 0;
@@ -65,12 +65,12 @@ static uint16_t crc16(const uint8_t *at, size_t size)
 }
 
 typedef struct block {
-    bool variable; /* number counts frames; else blocks */
+    bool variable; /* number counts frames; false: blocks */
     uint64_t number;
     int size; /* frames */
 } block;
 
-/* The number in UTF-8's way, with up to 7 bytes. Returns those bytes; 0: it is none. */
+/* Decodes the number, coded like UTF-8 with up to 7 bytes. Returns its bytes; 0: invalid. */
 static size_t take_number(const uint8_t *at, size_t left, uint64_t *value)
 {
     size_t count = 0;
@@ -87,7 +87,7 @@ static size_t take_number(const uint8_t *at, size_t left, uint64_t *value)
     return count ? count : 1;
 }
 
-/* A block's header, whose checksum is right (RFC 9639, section 9.1). */
+/* Parses a block's header and checks its checksum (RFC 9639, section 9.1). */
 static bool take_header(const uint8_t *at, size_t left, block *out)
 {
     if (left < 6 || at[0] != 0xFF || (at[1] & 0xFE) != 0xF8)
@@ -106,7 +106,7 @@ static bool take_header(const uint8_t *at, size_t left, block *out)
     return crc8(at, end) == at[end];
 }
 
-/* Where the first block begins. */
+/* Finds where the first block begins. */
 static smp_code find_blocks(smp_source *source, uint64_t *at, smp_error *err)
 {
     uint8_t header[4];

@@ -1,4 +1,4 @@
-/* See ogg_links.h. A link begins with a page that says it is the first of a stream, behind one that does not. */
+/* See ogg_links.h. A link begins with a page marked as the first of a stream, after a page that is not marked. */
 #include "io/audio/ogg_links.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { HEADER = 27, FLAGS_AT = 5, FIRST = 2, GRANULE_AT = 6, SERIAL_AT = 14, SEGMENTS_AT = 26, MOST_LINKS = 10000 };
 
-/* Where the next page begins: at `at`, or behind bytes that belong to none. The file's size where there is none. */
+/* Where the next page begins: at `at`, or after bytes that belong to no page. The file's size when there is none. */
 static uint64_t find_page(smp_source *source, uint64_t at)
 {
     uint8_t piece[4096];
@@ -53,10 +53,10 @@ smp_code smp_ogg_find_links(smp_source *source, smp_ogg_link **links, size_t *co
         }
         in_first = first;
         smp_ogg_link *link = &(*links)[*count - 1];
-        const int64_t row_multiple =
+        const int64_t granule =
             (int64_t)((uint64_t)smp_get_le(b + GRANULE_AT + 4, 4) << 32 | smp_get_le(b + GRANULE_AT, 4));
-        if (serial == link->serial && row_multiple > 0) /* -1: no packet ends on this page */
-            link->row_multiple = row_multiple;
+        if (serial == link->serial && granule > 0) /* -1: no packet ends on this page */
+            link->granule = granule;
         at += HEADER + segments;
         for (size_t i = 0; i < segments; i++)
             at += b[HEADER + i];

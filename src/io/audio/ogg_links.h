@@ -1,17 +1,17 @@
-/* The streams that lie one behind the other in an Ogg file ("chained", RFC 3533, section 4). */
-#ifndef SMP_IO_OGG_LINKS_H
-#define SMP_IO_OGG_LINKS_H
+/* The streams that follow one another in an Ogg file: a chain of links (RFC 3533, section 4). */
+#ifndef SMP_IO_AUDIO_OGG_LINKS_H
+#define SMP_IO_AUDIO_OGG_LINKS_H
 
 #include "io/audio/sound.h"
 
 typedef struct smp_ogg_link {
-    uint64_t from, to;    /* bytes of the file */
-    uint32_t serial;      /* of its first stream */
-    int64_t row_multiple; /* that stream's last position; 0: none */
-    int64_t frames;       /* for the caller */
+    uint64_t from, to; /* bytes of the file */
+    uint32_t serial;   /* of its first stream */
+    int64_t granule;   /* the last granule position of that stream; 0: none */
+    int64_t frames;    /* for the caller */
 } smp_ogg_link;
 
-/* Walks all pages. *links from smp_alloc, at least one. */
+/* Walks all pages. *links is from smp_alloc and has at least one entry. */
 smp_code smp_ogg_find_links(smp_source *source, smp_ogg_link **links, size_t *count, smp_error *err);
 
 #endif

@@ -22,7 +22,7 @@ static void set(uint8_t *at, uint32_t value)
         at[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* Bytes of the page that begins in `page`, as far as is known of it. */
+/* The size of the page that begins in `page`, as far as its bytes tell. */
 static size_t page_size(const smp_ogg_pages *p)
 {
     if (p->used < SMP_OGG_HEADER)

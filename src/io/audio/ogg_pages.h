@@ -1,6 +1,6 @@
-/* Ogg pages on their way out: each gets the same serial number, and its checksum anew. */
-#ifndef SMP_IO_OGG_PAGES_H
-#define SMP_IO_OGG_PAGES_H
+/* Rewrites Ogg pages before they are written: a fixed serial number and a new checksum. */
+#ifndef SMP_IO_AUDIO_OGG_PAGES_H
+#define SMP_IO_AUDIO_OGG_PAGES_H
 
 #include "io/output.h"
 
@@ -11,7 +11,7 @@ typedef struct smp_ogg_pages {
     uint8_t page[SMP_OGG_MOST];
 } smp_ogg_pages;
 
-/* Takes the next bytes of a stream of pages and writes those that are whole. */
+/* Takes the next bytes of a stream of pages and writes the complete pages. */
 smp_code smp_ogg_pages_put(smp_ogg_pages *pages, smp_output *output, const void *data, size_t size, smp_error *err);
 
 #endif

@@ -1,8 +1,8 @@
-/* FLAC and Ogg (Vorbis, Opus, FLAC) through libsndfile, which sees a file through callbacks only. A file's first bytes
+/* FLAC and Ogg (Vorbis, Opus, FLAC) through libsndfile, which sees a file only through callbacks. A file's first bytes
  * are checked here before the library opens it. Sources: RFC 9639 (FLAC), RFC 3533 (Ogg), Vorbis I specification.
  *
- * The same bytes every run: no dither; libsndfile gives an Ogg stream a serial number at random, so that pages pass
- * through ogg_pages.c on their way out. */
+ * Every run writes the same bytes. There is no dither. libsndfile gives an Ogg stream a random serial number;
+ * ogg_pages.c replaces it. */
 #include "io/audio/sndfile.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static bool sniff_flac(const uint8_t *head, size_t size)
     return size >= 8 && memcmp(head, "fLaC", 4) == 0;
 }
 
-/* An Ogg page whose packet begins as one of the three kinds of sound. */
+/* An Ogg page whose packet begins like one of the three kinds of sound. */
 static bool sniff_ogg(const uint8_t *head, size_t size)
 {
     static const struct {
@@ -57,7 +57,7 @@ static smp_code ogg_shape(const char *extension, smp_shape *shape, smp_error *er
 
 /* ------------------------------------------------------------------------------------------------ checks */
 
-/* How many frames there are, by the header or, where it says fewer or nothing, by the last block. */
+/* The number of frames: from the header or, when that is smaller or missing, from the last block. */
 static smp_code count_frames(smp_reader *reader, smp_sndfile *s, smp_error *err)
 {
     const int64_t said = s->info.frames;
@@ -94,7 +94,7 @@ static smp_code check_flac(smp_reader *reader, smp_sndfile *s, smp_error *err)
         return smp_fail(err, SMP_E_DECODE, "the FLAC is damaged: it does not begin with its stream's description");
     smp_flac_info_take(&s->info, b + INFO_AT);
     if (s->info.bits != 8 && s->info.bits != 16 && s->info.bits != 24) {
-        smp_fail(err, SMP_E_DECODE, "the FLAC's samples have %d bits, which is not read", s->info.bits);
+        smp_fail(err, SMP_E_DECODE, "the FLAC's samples have %d bits, which is not supported", s->info.bits);
         return smp_hint(err, "make a WAV of it: ffmpeg -i IN.flac -c:a pcm_s32le OUT.wav");
     }
     smp_code code = count_frames(reader, s, err);
@@ -108,7 +108,8 @@ static smp_code check_flac(smp_reader *reader, smp_sndfile *s, smp_error *err)
     return code;
 }
 
-/* A stream's last page says that it is the last. The library takes a file that was cut for a shorter one. */
+/* A stream's last page is marked as the last. Without this check a file that was cut off would pass as a shorter one.
+ */
 static smp_code check_last_page(smp_source *source, smp_error *err)
 {
     enum { FLAGS_AT = 5, LAST = 4, SEGMENTS_AT = 26, HEADER = 27, MOST = HEADER + 255 + 255 * 255 };
@@ -134,7 +135,7 @@ static smp_code check_last_page(smp_source *source, smp_error *err)
     return smp_hint(err, "copy or download it again; nothing was written");
 }
 
-/* The first packet of a stream; its length is only known to the library, which looks at the last page. */
+/* The first packet of a stream. Only the library knows its length, from the last page. */
 static smp_code check_ogg(smp_reader *reader, const smp_ogg_link *link, smp_error *err)
 {
     uint8_t b[27 + 255 + 32] = {0};
@@ -152,7 +153,7 @@ static smp_code check_ogg(smp_reader *reader, const smp_ogg_link *link, smp_erro
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* The library sees one link as if it were the file. */
+/* Shows the library one link as if it were the file. */
 static sf_count_t source_length(void *user)
 {
     const smp_sndfile *s = user;
@@ -203,7 +204,7 @@ static smp_code take_tags(smp_reader *reader, SNDFILE *file, smp_error *err)
     return SMP_OK;
 }
 
-/* Opens one link for the library. */
+/* Opens one link with the library. */
 static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_INFO *info, smp_error *err)
 {
     smp_source *source = &reader->source;
@@ -216,7 +217,7 @@ static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_I
     s->patch_size = 0;
     s->info = (smp_flac_info){0};
     smp_media *media = &reader->media;
-    const smp_shape shape = media->shape; /* of all links; the check is of one */
+    const smp_shape shape = media->shape; /* of all links; the check needs that of one */
     const int bits = media->bits, type = media->meta.sound.type;
     smp_code code = reader->format == &smp_format_ogg ? check_ogg(reader, &s->link, err) : check_flac(reader, s, err);
     media->shape = shape;
@@ -232,20 +233,20 @@ static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_I
                  sf_strerror(NULL));
         return smp_hint(err, "try another decoder: ffmpeg -i IN OUT.flac");
     }
-    if (smp_sound_bits(info->format & SF_FORMAT_SUBMASK) && s->link.row_multiple > info->frames) {
+    if (smp_sound_bits(info->format & SF_FORMAT_SUBMASK) && s->link.granule > info->frames) {
         smp_fail(err, SMP_E_DECODE, "the OGG's header says %lld frames, but it has %lld", (long long)info->frames,
-                 (long long)s->link.row_multiple);
+                 (long long)s->link.granule);
         return smp_hint(err, "make a FLAC of it: ffmpeg -i IN.ogg OUT.flac");
     }
     if (!smp_sound_type_name(info->format & SF_FORMAT_SUBMASK))
-        return smp_fail(err, SMP_E_DECODE, "the %s's samples are of a kind that is not read", reader->format->name);
+        return smp_fail(err, SMP_E_DECODE, "the %s's samples are of an unsupported kind", reader->format->name);
     s->left = s->links[index].frames = info->frames;
     s->verify = s->info.has_md5 && !reader->limits.no_verify;
     smp_md5_begin(&s->md5);
     return SMP_OK;
 }
 
-/* The links of an Ogg file lie one behind the other, each a stream of its own; other formats have one. */
+/* An Ogg file is a chain of links, each a stream of its own. Other formats count as one link. */
 static smp_code open_links(smp_reader *reader, smp_sndfile *s, SF_INFO *first, smp_error *err)
 {
     smp_source *source = &reader->source;
@@ -289,7 +290,7 @@ static smp_code open_links(smp_reader *reader, smp_sndfile *s, SF_INFO *first, s
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
-    smp_code code = smp_source_spool(source, err); /* the library wants to seek */
+    smp_code code = smp_source_spool(source, err); /* the library seeks */
     if (code == SMP_OK && reader->format == &smp_format_ogg)
         code = check_last_page(source, err);
     if (code != SMP_OK)
@@ -312,7 +313,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     return take_tags(reader, s->file, err);
 }
 
-/* One link was read to its end: the MD5 of its samples must be the one that it was written with. */
+/* A link was read to its end: checks the MD5 of its samples. */
 static smp_code end_link(smp_reader *reader, smp_sndfile *s, smp_error *err)
 {
     unsigned char found[16];
@@ -326,10 +327,10 @@ static smp_code end_link(smp_reader *reader, smp_sndfile *s, smp_error *err)
     return s->at_link + 1 < s->link_count ? open_link(reader, s, s->at_link + 1, &info, err) : SMP_OK;
 }
 
-/* A second FLAC behind the first, which no library reads. */
+/* Reports a second FLAC after the first, which no library reads. */
 static smp_code refuse_second(smp_reader *reader, smp_error *err)
 {
-    enum { BACK = 1 << 17 /* bytes that the library reads ahead, at most */, PIECE = 1 << 16, MARK = 8 };
+    enum { BACK = 1 << 17 /* the most bytes that the library reads ahead */, PIECE = 1 << 16, MARK = 8 };
     smp_source *source = &reader->source;
     if (reader->format != &smp_format_flac || source->position >= source->size + BACK)
         return SMP_OK;

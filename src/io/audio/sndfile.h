@@ -1,6 +1,6 @@
-/* What sndfile.c (reading) and sndfile_write.c share. */
-#ifndef SMP_IO_SNDFILE_H
-#define SMP_IO_SNDFILE_H
+/* Shared by sndfile.c (reading) and sndfile_write.c. */
+#ifndef SMP_IO_AUDIO_SNDFILE_H
+#define SMP_IO_AUDIO_SNDFILE_H
 
 #include "io/audio/sound.h"
 
@@ -17,35 +17,35 @@ void smp_sndfile_write_close(smp_writer *writer);
 #include "io/audio/ogg_pages.h"
 
 enum {
-    SMP_SNDFILE_SAMPLES = 8192 /* of a buffer */,
+    SMP_SNDFILE_SAMPLES = 8192 /* of the buffer */,
     SMP_SNDFILE_PATCH = 42 /* bytes: a FLAC up to the end of STREAMINFO */
 };
 
 typedef struct smp_sndfile {
     SNDFILE *file;
     float *buffer;        /* SMP_SNDFILE_SAMPLES floats, or as many 32-bit integers */
-    bool real;            /* the library gives and takes floats; else integers, whose top bits count */
+    bool real;            /* the library works with floats; false: integers, whose high bits are the sample */
     int bits;             /* of those integers */
-    const uint8_t *order; /* Vorbis and Opus: where channel c of WAV's order lies; null: the same order */
-    smp_source *source;   /* reader, and all down to verify: */
-    smp_ogg_link *links;  /* the streams that lie one behind the other; one but for Ogg */
+    const uint8_t *order; /* Vorbis and Opus: the position of WAV's channel c; null: the same order */
+    smp_source *source;   /* reader; so are the members up to verify */
+    smp_ogg_link *links;  /* the chain of streams; one entry for other formats than Ogg */
     size_t link_count, at_link;
     smp_ogg_link link;                /* the one that the library sees as its file */
-    int64_t left;                     /* frames of it that were not read */
+    int64_t left;                     /* frames of it that are not read yet */
     uint8_t patch[SMP_SNDFILE_PATCH]; /* its first patch_size bytes as the library sees them, with the right length */
     size_t patch_size;
     smp_flac_info info;       /* of FLAC */
     smp_md5 md5;              /* of the samples read */
-    bool verify;              /* it must be info's */
+    bool verify;              /* check it against info */
     smp_output *output;       /* writer */
-    smp_ogg_pages *pages;     /* writer of Ogg: what was written of a page */
-    smp_bytes held;           /* writer to a pipe: all of it, since the library goes back to the header */
-    int64_t position, length; /* writer: where the library is, and how far it came */
-    smp_code code;            /* writer: the first failure, and its message */
+    smp_ogg_pages *pages;     /* writer of Ogg: the incomplete page */
+    smp_bytes held;           /* writer to a pipe: the whole file, since the library seeks back to the header */
+    int64_t position, length; /* writer: the library's position, and the furthest it reached */
+    smp_code code;            /* writer: the first failure, with its message */
     smp_error *err;
 } smp_sndfile;
 
-/* Where channel c of WAV's order (L R C LFE BL BR ...) lies in a Vorbis frame; null when the orders are equal. */
+/* The position of each of WAV's channels (L R C LFE BL BR ...) in a Vorbis frame; null when the orders are equal. */
 const uint8_t *smp_vorbis_order(int channels);
 #endif
 

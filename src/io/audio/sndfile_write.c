@@ -1,5 +1,4 @@
-/* FLAC and Ogg Vorbis written through libsndfile; see sndfile.c. Rounding to integers is done here (smp_sound_round).
- */
+/* Writes FLAC and Ogg Vorbis through libsndfile: see sndfile.c. Rounds to integers itself (smp_sound_round). */
 #include "io/audio/sndfile.h"
 
 #ifdef SMP_HAVE_SNDFILE
@@ -73,7 +72,7 @@ static sf_count_t output_write(const void *from, sf_count_t count, void *user)
     smp_sndfile *s = user;
     if (s->code != SMP_OK || count <= 0)
         return 0;
-    if (s->pages && s->position != s->length) /* Ogg never goes back */
+    if (s->pages && s->position != s->length) /* Ogg never seeks back */
         return 0;
     s->code = put(s, from, (size_t)count);
     if (s->code != SMP_OK)
@@ -107,7 +106,7 @@ static void put_tags(SNDFILE *file, const smp_meta *meta)
     for (size_t i = 0; meta && i < meta->text_count; i++)
         for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
             if (tag->number && strcmp(tag->key, meta->texts[i].key) == 0)
-                sf_set_string(file, tag->number, meta->texts[i].value); /* one that does not fit is left out */
+                sf_set_string(file, tag->number, meta->texts[i].value); /* leaves out a text that does not fit */
 }
 
 smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
@@ -140,7 +139,7 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     return s->code;
 }
 
-/* Vorbis codes blocks of samples together: one that is not finite would silence all of its block. */
+/* Vorbis codes blocks of samples together: one value that is not finite would silence its whole block. */
 static float finite_sample(float v, uint64_t *clipped)
 {
     if (isfinite(v))
@@ -149,7 +148,7 @@ static float finite_sample(float v, uint64_t *clipped)
     return isnan(v) ? 0.f : copysignf(1.f, v);
 }
 
-/* Gathers frames in the library's order and as its integers. */
+/* Copies frames into the library's channel order, as its integers. */
 static void gather(smp_writer *writer, const smp_sndfile *s, const char *from, int64_t stride, int64_t rows)
 {
     const int channels = writer->shape.channels;
@@ -206,7 +205,7 @@ smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err)
 void smp_sndfile_write_close(smp_writer *writer)
 {
     smp_sndfile *s = writer->state;
-    s->code = s->code ? s->code : SMP_E_WRITE; /* what the library still wants to write is dropped */
+    s->code = s->code ? s->code : SMP_E_WRITE; /* drops what the library still writes */
     if (s->file)
         sf_close(s->file);
     smp_free(s->buffer);

@@ -1,4 +1,4 @@
-/* Sample types, channel maps and the samples of WAV and AIFF: see sound.h. */
+/* Sample types, channel maps, and the samples of WAV and AIFF: see sound.h. */
 #include "io/audio/sound.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ static uint64_t order(uint64_t value, int bytes, bool big)
     return value;
 }
 
-/* One sample of `bytes` bytes, without any of the machine's own alignment. */
+/* One sample of `bytes` bytes; needs no alignment. */
 static uint64_t take(const uint8_t *from, int bytes, bool big)
 {
     uint64_t value = 0;
@@ -300,7 +300,7 @@ void smp_bytes_be(smp_bytes *bytes, uint64_t value, int count)
 
 /* ------------------------------------------------------------------------------------------------ plain samples */
 
-enum { PCM_SAMPLES = 8192 /* of a buffer; whole frames of 1, 2, 4 and 8 channels, and nearly so of others */ };
+enum { PCM_SAMPLES = 8192 /* of a buffer; whole frames of 1, 2, 4 and 8 channels, and nearly whole of others */ };
 
 static int64_t frame_bytes(int type, int channels)
 {
@@ -337,7 +337,7 @@ smp_code smp_pcm_read(smp_reader *reader, void *to, int64_t stride, int64_t rows
     return SMP_OK;
 }
 
-/* What follows the samples is taken from a pipe too, so that the program before it can finish. */
+/* Reads a pipe to its end, so that the program before it can finish. */
 smp_code smp_pcm_read_end(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;

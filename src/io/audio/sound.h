@@ -1,58 +1,60 @@
-/* What the formats of sound share: sample types, their bytes, channel maps, checks of a header. Samples are f32, full
- * scale is 1: a code of b bits is code / 2^(b-1) exactly (32-bit codes and doubles round to f32). */
-#ifndef SMP_IO_SOUND_H
-#define SMP_IO_SOUND_H
+/* Shared by the sound formats: sample types and their bytes, channel maps, header checks. Samples are f32 with full
+ * scale 1: a code of b bits is exactly code / 2^(b-1) (32-bit codes and doubles are rounded to f32). */
+#ifndef SMP_IO_AUDIO_SOUND_H
+#define SMP_IO_AUDIO_SOUND_H
 
 #include "io/format.h"
 
 /* "24-bit PCM", "float"; null for an unknown type. */
 const char *smp_sound_type_name(int type);
 
-/* Bits a sample takes in a file; 0 for types that are not made of samples (Vorbis, Opus). */
+/* Bits of a sample in a file; 0 for types without fixed-size samples (Vorbis, Opus). */
 int smp_sound_bits(int type);
 
-/* n samples from file bytes to f32; big: high byte first. type: one with bits. */
+/* Converts n samples from file bytes to f32. big: big-endian. type: one with bits. */
 void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big);
 
-/* The other way: rounded to nearest, ties to even, clamped; NaN becomes 0. No dither: the same bytes every run. Returns
- * how many samples integers had to clamp. */
+/* Converts to file bytes: rounds to nearest, ties to even; clamps; NaN becomes 0. No dither, so every run gives the
+ * same bytes. Returns how many samples were clamped to the integers' range. */
 uint64_t smp_sound_encode(uint8_t *to, const float *from, int64_t n, int type, bool big);
 
-/* The integer that encode() makes of v in so many bits; adds 1 to *clipped when v was beyond full scale by more than
- * half a code and more than f32 rounds by. The largest code is one below 1: a v of exactly 1 is not clipped. */
+/* Rounds v to an integer of so many bits, as encode() does. Adds 1 to *clipped when v is beyond full scale by more than
+ * half a code and more than f32's rounding. The largest code is one below 1; a v of exactly 1 does not count as
+ * clipped. */
 int32_t smp_sound_round(float v, int bits, uint64_t *clipped);
 
-/* Fills reader->media's shape and bits and checks the limits: frames, channels, rate. */
+/* Fills reader->media's shape and bits. Checks the limits: frames, channels, rate. */
 smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, double rate, int type, smp_error *err);
 
 /* detail: "24-bit PCM, RF64, channels L R C LFE BL BR". container may be null. */
 void smp_sound_describe(smp_media *media, const char *container);
 
-/* Speaker positions, the bits of WAVE_FORMAT_EXTENSIBLE's dwChannelMask; the usual ones of a number of channels. */
+/* Speaker positions: the bits of WAVE_FORMAT_EXTENSIBLE's dwChannelMask; and the usual ones for a number of channels.
+ */
 uint32_t smp_sound_usual_mask(int channels);
 bool smp_sound_mask_fits(uint32_t mask, int channels);
 
-/* For write_shape: sound has a rate and 1 to `most` channels. */
+/* For write_shape: requires sound with a rate and 1 to `most` channels. */
 smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int most, smp_error *err);
 
-/* What a file's tags are called here: four letters of RIFF INFO and of AIFF, numbers of libsndfile, and the key. */
+/* The names of a tag: four letters in RIFF INFO and in AIFF, libsndfile's number, and our key. */
 typedef struct smp_sound_tag {
     const char *key, *info, *aiff;
     int number; /* SF_STR_... ; 0: none */
 } smp_sound_tag;
 extern const smp_sound_tag smp_sound_tags[]; /* ends with a null key */
 
-/* Adds a tag to reader->media.meta. SMP_MOST_TAGS of them and SMP_MOST_TAG_BYTES are kept; a note says when there are
- * more. False when memory is exhausted. */
+/* Adds a tag to reader->media.meta. Keeps at most SMP_MOST_TAGS and SMP_MOST_TAG_BYTES; a note tells when there are
+ * more. False: out of memory. */
 enum { SMP_MOST_TAGS = 1000, SMP_MOST_TAG_BYTES = 1 << 20 };
 bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, size_t length);
 
-/* Samples that lie in the file one after the other (WAV, AIFF): the state of a reader, and of a writer. */
+/* Contiguous samples in a file (WAV, AIFF): the state of a reader and of a writer. */
 typedef struct smp_pcm {
     int type;
     bool big;
     uint64_t pad;  /* writer: bytes after the samples, 0 or 1 */
-    uint64_t next; /* reader: where a file that is glued to this one would begin */
+    uint64_t next; /* reader: where a file appended to this one would begin */
     uint8_t *buffer;
 } smp_pcm;
 
@@ -66,7 +68,7 @@ smp_code smp_pcm_write(smp_writer *writer, const void *from, int64_t stride, int
 smp_code smp_pcm_write_end(smp_writer *writer, smp_error *err);
 void smp_pcm_close_write(smp_writer *writer);
 
-/* Bytes from anywhere in the input without moving, also near the beginning of a pipe. */
+/* Reads bytes anywhere in the input without moving; also near the beginning of a pipe. */
 bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size);
 
 SMP_HOST_DEVICE uint32_t smp_get_le(const uint8_t *at, int bytes)
@@ -84,8 +86,7 @@ SMP_HOST_DEVICE uint32_t smp_get_be(const uint8_t *at, int bytes)
     return v;
 }
 
-/* Headers under construction: bytes appended to a buffer that is large enough or grows; `failed` when memory ran out.
- */
+/* A header under construction: appends bytes to a buffer, which is large enough or grows. `failed`: out of memory. */
 typedef struct smp_bytes {
     uint8_t *data;
     size_t size, capacity;

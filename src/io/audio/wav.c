@@ -2,8 +2,8 @@
  * Sources: Microsoft, "Multimedia Programming Interface and Data Specifications 1.0"; "WAVEFORMATEXTENSIBLE"; EBU Tech
  * 3306 (RF64).
  *
- * Written here and not through libsndfile, so that sound streams from and to pipes, needs no library, and no chunk but
- * these four is ever looked into: fmt, ds64, data, LIST. */
+ * libsndfile is not used here: this code streams from and to pipes, needs no library, and parses no other chunks than
+ * fmt, ds64, data and LIST. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,17 +16,17 @@ enum {
     TAG_ALAW = 6,
     TAG_ULAW = 7,
     TAG_EXTENSIBLE = 0xFFFE,
-    MOST_CHUNKS = 1000, /* walked before a file is taken for an attack */
+    MOST_CHUNKS = 1000, /* chunks to walk before the file counts as an attack */
     MOST_INFO = 1 << 16 /* bytes of one list of tags */
 };
-#define UNKNOWN UINT32_MAX /* a size that was not known when the header was written, or stands in ds64 */
+#define UNKNOWN UINT32_MAX /* a size that was unknown when the header was written, or that is in ds64 */
 
 typedef struct header {
     bool rf64, big, has_format, has_data;
     unsigned tag, channels, bits, align;
     uint32_t rate, mask;
     uint64_t data_at, data_size, long_size; /* bytes; long_size from ds64 */
-    uint64_t end;                           /* where the file ends by its own account; 0: not known */
+    uint64_t end;                           /* the end of the file by its header; 0: unknown */
     bool size_known;
 } header;
 
@@ -48,15 +48,15 @@ static uint32_t get(const header *h, const uint8_t *at, int bytes)
     return h->big ? smp_get_be(at, bytes) : smp_get_le(at, bytes);
 }
 
-/* Sizes that programs write who do not know the length, since a pipe cannot be gone back in. ffmpeg writes all ones and
- * lame a few less; sox and espeak-ng 0x7FFFF000, sox rounded down to whole frames; arecord 2^31. */
+/* Sizes that programs write to a pipe when they do not know the length. ffmpeg writes all ones and lame slightly less;
+ * sox and espeak-ng 0x7FFFF000, which sox rounds down to whole frames; arecord 2^31. */
 static bool is_open_size(uint32_t size)
 {
     return size >= 0xFFFFF000u || (size > 0x7FFFF000u - 1024 && size <= 0x7FFFF000u) || size == 0x7FFFFFFFu ||
            size == 0x80000000u;
 }
 
-/* The last 14 bytes of the GUIDs whose first two are a tag; RIFX turns the first 6 of these too. */
+/* The last 14 bytes of the GUIDs whose first two are a format tag. RIFX reverses the numbers in the first 6. */
 static const uint8_t guid_tail[14] = {0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71};
 static const uint8_t guid_tail_big[14] = {0, 0, 0, 0, 0, 0x10, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71};
 
@@ -75,7 +75,7 @@ static smp_code take_format(header *h, smp_source *source, uint64_t at, uint32_t
         const uint8_t *guid = f + 24; /* its first number has 4 bytes */
         if (size < 40 || (memcmp(guid + 2, guid_tail, sizeof guid_tail) != 0 &&
                           !(h->big && memcmp(guid + 4, guid_tail_big + 2, sizeof guid_tail_big - 2) == 0)))
-            return smp_fail(err, SMP_E_DECODE, "the WAV's samples are of a kind that is not read");
+            return smp_fail(err, SMP_E_DECODE, "the WAV's samples are of an unsupported kind");
         h->mask = get(h, f + 20, 4);
         h->tag = h->big && !guid[0] && !guid[1] ? smp_get_be(guid, 4) & 0xFFFF : smp_get_le(guid, 2);
     }
@@ -90,7 +90,7 @@ static const smp_sound_tag *tag_of(const char *id)
     return NULL;
 }
 
-/* LIST INFO: texts under four letters. What is damaged here is no reason to refuse the sound. */
+/* LIST INFO: texts with four-letter keys. Damage in here does not make the sound unreadable. */
 static bool take_info(const header *h, smp_reader *reader, uint64_t at, uint32_t size)
 {
     uint8_t *data = size > 4 && size <= MOST_INFO ? smp_alloc_raw(size) : NULL;
@@ -113,7 +113,7 @@ static bool take_info(const header *h, smp_reader *reader, uint64_t at, uint32_t
     return memory;
 }
 
-/* Whether samples, rather than tags or nothing, follow a data chunk that says it has none: it was written to a pipe. */
+/* Whether samples follow a data chunk of size 0, and not tags or nothing: then it was written to a pipe. */
 static bool goes_on(smp_source *source, uint64_t at)
 {
     char id[4];
@@ -132,28 +132,27 @@ static smp_code take_data(header *h, smp_source *source, uint64_t at, uint32_t s
     return SMP_OK;
 }
 
-/* Whether bytes are four letters that name a chunk that is looked into. */
+/* Whether bytes are the name of a chunk that the reader uses. */
 static bool is_known_id(const uint8_t *id)
 {
     return memcmp(id, "fmt ", 4) == 0 || memcmp(id, "data", 4) == 0 || memcmp(id, "LIST", 4) == 0;
 }
 
-/* Where the chunk behind this one begins: a chunk of odd size is followed by a pad byte, which some programs leave out.
- */
+/* Where the next chunk begins. A chunk of odd size has a pad byte, which some programs leave out. */
 static uint64_t behind(smp_source *source, uint64_t end, uint64_t size)
 {
     uint8_t id[4];
     return size & 1 && !(smp_sound_look(source, end, id, 4) && is_known_id(id)) ? end + 1 : end;
 }
 
-/* A chunk that lies beyond what can be seen of a pipe: then all of it is read first. Samples can wait. */
+/* When a chunk other than the samples is beyond what was read of a pipe, reads the whole pipe first. */
 static smp_code reach(smp_source *source, uint64_t end, smp_error *err)
 {
     return source->seekable || end <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
 }
 
-/* Chunk after chunk, up to the samples, and behind them where the file says that it goes on there. What is wrong behind
- * the samples is no reason to refuse them. */
+/* Walks the chunks to the samples, and past them if the header says that the file continues. Damage after the samples
+ * does not make them unreadable. */
 static smp_code walk(header *h, smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
@@ -209,8 +208,7 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
     return smp_hint(err, "copy or download it again");
 }
 
-/* Codes of fewer bits than their bytes hold lie at the top of these (20 in 3 bytes, 24 in 4), so that the bytes are
- * read as they are. */
+/* Codes with fewer bits than their bytes are in the high bits (20 of 24, 24 of 32): the bytes are read as they are. */
 static int pcm_type(unsigned bytes, unsigned bits)
 {
     static const int types[] = {SMP_SOUND_NONE, SMP_SOUND_U8, SMP_SOUND_S16, SMP_SOUND_S24, SMP_SOUND_S32};
@@ -244,9 +242,9 @@ static smp_code choose_type(const header *h, int *type, smp_error *err)
         if (others[i].tag == h->tag)
             name = others[i].name;
     if (name)
-        smp_fail(err, SMP_E_DECODE, "the WAV's samples are %s, which is not read", name);
+        smp_fail(err, SMP_E_DECODE, "the WAV's samples are %s, which is not supported", name);
     else
-        smp_fail(err, SMP_E_DECODE, "the WAV's samples are of format %u with %u bits, which is not read", h->tag,
+        smp_fail(err, SMP_E_DECODE, "the WAV's samples are of format %u with %u bits, which is not supported", h->tag,
                  h->bits);
     return smp_hint(err, "make a plain WAV of it: ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav");
 }
@@ -257,7 +255,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     int type;
     smp_source *source = &reader->source;
     smp_code code = walk(&h, reader, err);
-    /* Written to a pipe, when the length was not known: the samples go on to the end. */
+    /* Written to a pipe without a known length: the samples go on to the end. */
     bool open_end = code == SMP_OK && !h.size_known;
     if (open_end && !source->seekable)
         code = smp_source_spool(source, err);
@@ -288,7 +286,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     return code;
 }
 
-/* Says so when a second WAV follows (cat a.wav b.wav). */
+/* Notes that a second WAV follows (cat a.wav b.wav). */
 static smp_code read_end(smp_reader *reader, smp_error *err)
 {
     enum { HEAD = 12 };
@@ -320,7 +318,7 @@ static int type_to_write(const smp_sound *sound)
     switch (sound->type) {
     case SMP_SOUND_S8:
         return SMP_SOUND_U8;
-    case SMP_SOUND_NONE: /* from an array or a picture */
+    case SMP_SOUND_NONE: /* the input was an array or a picture */
         return SMP_SOUND_F32;
     case SMP_SOUND_VORBIS:
     case SMP_SOUND_OPUS:

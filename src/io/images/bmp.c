@@ -1,5 +1,5 @@
-/* Windows bitmaps: the row of the format table, and the writer: top row first, 8 bits with a gray palette, 24 bits, or
- * 32 bits with alpha. */
+/* Windows bitmaps: the format's row of the table, and the writer. Writes the top row first, with 8 bits and a gray
+ * palette, 24 bits, or 32 bits with alpha. */
 #include <math.h>
 #include <string.h>
 

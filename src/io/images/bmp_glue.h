@@ -1,14 +1,14 @@
-/* What the BMP's reader, its run decoder and its writer share. Source: Microsoft's BITMAPINFOHEADER, BITMAPV4HEADER and
+/* Shared by the BMP's reader, run decoder and writer. Source: Microsoft's BITMAPINFOHEADER, BITMAPV4HEADER and
  * BITMAPV5HEADER; IBM's OS/2 2.0 Presentation Manager Reference, "Bitmap File Format". */
-#ifndef SMP_IO_BMP_GLUE_H
-#define SMP_IO_BMP_GLUE_H
+#ifndef SMP_IO_IMAGES_BMP_GLUE_H
+#define SMP_IO_IMAGES_BMP_GLUE_H
 
 #include "io/format.h"
 #include "io/images/stored_rows.h"
 
 enum {
     BMP_FILE_HEADER = 14,
-    BMP_OS2_HEADER = 12, /* OS/2 1.x: sizes of 16 bits, colours of 3 bytes */
+    BMP_OS2_HEADER = 12, /* OS/2 1.x: 16-bit sizes, 3-byte colours */
     BMP_INFO_HEADER = 40,
     BMP_V4_HEADER = 108,
     BMP_V5_HEADER = 124
@@ -19,13 +19,13 @@ typedef enum bmp_coding {
     BMP_RLE8 = 1,
     BMP_RLE4 = 2,
     BMP_BITFIELDS = 3, /* OS/2 2.x: Huffman codes */
-    BMP_JPEG = 4,      /* OS/2 2.x: runs of pixels of 24 bits */
+    BMP_JPEG = 4,      /* OS/2 2.x: RLE of 24-bit pixels */
     BMP_PNG = 5,
     BMP_ALPHA_BITFIELDS = 6,
-    BMP_RLE24 = 7 /* stands in the file as 4 */
+    BMP_RLE24 = 7 /* 4 in the file */
 } bmp_coding;
 
-/* A channel in a pixel of 16, 24 or 32 bits. */
+/* A channel in a 16, 24 or 32-bit pixel. */
 typedef struct bmp_channel {
     uint32_t mask, shift, max;
     uint8_t scaled[256]; /* value to 0..255, where max is at most 255 */
@@ -33,29 +33,29 @@ typedef struct bmp_channel {
 
 typedef struct bmp_reader {
     uint32_t header; /* bytes */
-    uint32_t bits;   /* a pixel */
+    uint32_t bits;   /* of a pixel */
     bmp_coding coding;
     bool top_first;
     uint64_t offset; /* of the pixels */
     bmp_channel channels[4];
-    uint8_t palette[256][3]; /* red first; colours that the file lacks are black, as in browsers */
+    uint8_t palette[256][3]; /* red first; colours missing in the file are black, as in browsers */
     smp_stored_rows stored;
-    /* of coded pictures: all pixels, top row first, as palette index or blue, green, red */
+    /* of RLE pictures: all pixels, top row first, as palette index or blue, green, red */
     uint8_t *frame;
-    uint8_t *painted; /* a bit a pixel: false where the file skips it */
+    uint8_t *painted; /* a bit for each pixel: 0 where the file skips it */
 } bmp_reader;
 
 /* Bytes of `frame` and `painted`. */
 uint64_t smp_bmp_frame_bytes(const smp_shape *shape, int unit);
 
-/* Decodes the runs that follow in the source into `frame` and `painted`, which it allocates. *holes: pixels were
+/* Decodes the RLE data that follows in the source into `frame` and `painted`, which it allocates. *holes: pixels were
  * skipped. */
 smp_code smp_bmp_read_runs(smp_reader *reader, bool *holes, smp_error *err);
 
 /* A row of the decoded frame as RGB, or as RGBA when pixels were skipped. */
 void smp_bmp_frame_row(const smp_reader *reader, int64_t y, uint8_t *to);
 
-/* The reader's row functions for the table. */
+/* The reader's functions for the format table. */
 bool smp_bmp_sniff(const uint8_t *head, size_t size);
 smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err);
 smp_code smp_bmp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);

@@ -1,6 +1,6 @@
-/* Reads BMPs of Windows and OS/2 by rows: 1, 2, 4 and 8 bits with a palette, 16, 24 and 32 bits with or without masks,
- * runs (bmp_runs.c). Alpha is only what a mask of the header calls so: the fourth byte of a pixel is padding otherwise.
- * Where files disagree with the documentation, they are read as browsers do. */
+/* Reads BMPs of Windows and OS/2 by rows: 1, 2, 4 and 8 bits with a palette; 16, 24 and 32 bits with or without masks;
+ * RLE (bmp_runs.c). A pixel has alpha only when a mask of the header says so: otherwise its fourth byte is padding.
+ * Where files contradict the documentation, they are read as browsers read them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 enum {
     MASKS = 4 * 4,                                         /* bytes: of red, green, blue, alpha */
-    MOST_HEADER = BMP_FILE_HEADER + BMP_V5_HEADER + MASKS, /* bytes that are looked at before anything is taken */
-    MASKS_AT = 54,                                         /* in the file, inside or behind the header */
+    MOST_HEADER = BMP_FILE_HEADER + BMP_V5_HEADER + MASKS, /* bytes that are read before anything is consumed */
+    MASKS_AT = 54,                                         /* in the file, inside or after the header */
     PROFILE_AT = BMP_FILE_HEADER + 112,                    /* offset and size of an ICC profile */
     MOST_PROFILE = 16 << 20,                               /* bytes */
     COLOUR_SPACE_AT = BMP_FILE_HEADER + 56
@@ -42,7 +42,7 @@ bool smp_bmp_sniff(const uint8_t *head, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ header */
 
-/* Windows has headers of 40, 52, 56, 108 and 124 bytes; OS/2 2.x one of 64, of which any end may be missing. */
+/* Windows has headers of 40, 52, 56, 108 and 124 bytes. OS/2 2.x has one of 64, which may be cut off anywhere. */
 static bool is_os2(uint32_t header)
 {
     return header == BMP_OS2_HEADER || (header <= 64 && header != BMP_INFO_HEADER && header != 52 && header != 56);
@@ -55,14 +55,14 @@ static smp_code take_coding(bmp_reader *bmp, uint32_t coding, smp_error *err)
     bmp->coding = os2 && coding == BMP_JPEG ? BMP_RLE24 : (bmp_coding)coding;
     if (coding > BMP_ALPHA_BITFIELDS || coding == BMP_PNG || (os2 ? coding == BMP_BITFIELDS : coding == BMP_JPEG)) {
         if (coding > BMP_ALPHA_BITFIELDS)
-            smp_fail(err, SMP_E_DECODE, "the BMP is compressed by method %u, which is not read", coding);
+            smp_fail(err, SMP_E_DECODE, "the BMP is compressed by method %u, which is not supported", coding);
         else
-            smp_fail(err, SMP_E_DECODE, "the BMP holds its pixels as %s, which is not read", names[coding]);
+            smp_fail(err, SMP_E_DECODE, "the BMP holds its pixels as %s, which is not supported", names[coding]);
         return smp_hint(err, "convert it first: magick IN.bmp OUT.png");
     }
     const uint32_t bits = bmp->bits;
     if (bits == 64)
-        return smp_fail(err, SMP_E_DECODE, "the BMP has 64 bits a pixel, which are not read"),
+        return smp_fail(err, SMP_E_DECODE, "the BMP has 64 bits a pixel, which are not supported"),
                smp_hint(err, "convert it first: magick IN.bmp OUT.png");
     const bool fits = bmp->coding == BMP_RLE8    ? bits == 8
                       : bmp->coding == BMP_RLE4  ? bits == 4
@@ -79,7 +79,7 @@ static smp_code set_channel(bmp_channel *channel, uint32_t mask, smp_error *err)
 {
     *channel = (bmp_channel){.mask = mask};
     if (!mask)
-        return SMP_OK; /* a colour that is not there is 0 */
+        return SMP_OK; /* a missing colour has mask 0 */
     channel->shift = (uint32_t)__builtin_ctz(mask);
     channel->max = mask >> channel->shift;
     if (channel->max & (channel->max + 1))
@@ -89,7 +89,7 @@ static smp_code set_channel(bmp_channel *channel, uint32_t mask, smp_error *err)
     return SMP_OK;
 }
 
-/* masks: null for those that a plain picture has. */
+/* masks: null for the default ones. */
 static smp_code set_channels(bmp_reader *bmp, const uint8_t *masks, bool alpha, smp_error *err)
 {
     static const uint32_t plain[2][4] = {{0x7C00, 0x03E0, 0x001F, 0}, {0xFF0000, 0xFF00, 0xFF, 0}};
@@ -108,7 +108,7 @@ static smp_code set_channels(bmp_reader *bmp, const uint8_t *masks, bool alpha, 
     return SMP_OK;
 }
 
-/* Everything in front of the palette. head: MOST_HEADER bytes, zero behind the header. */
+/* Parses everything before the palette. head: MOST_HEADER bytes, zero past the header. */
 static smp_code take_header(smp_reader *reader, bmp_reader *bmp, const uint8_t *head, smp_error *err)
 {
     smp_shape *shape = &reader->media.shape;
@@ -150,7 +150,7 @@ static smp_code take_header(smp_reader *reader, bmp_reader *bmp, const uint8_t *
     return code;
 }
 
-/* Bytes of masks between a header of 40 bytes and the palette. */
+/* Bytes of the masks between a 40-byte header and the palette. */
 static uint32_t masks_behind(uint32_t header, uint32_t coding)
 {
     return header != BMP_INFO_HEADER ? 0 : coding == BMP_BITFIELDS ? 12 : coding == BMP_ALPHA_BITFIELDS ? 16 : 0;
@@ -160,7 +160,7 @@ static smp_code read_palette(smp_reader *reader, bmp_reader *bmp, uint32_t at, u
 {
     const uint32_t entry = bmp->header == BMP_OS2_HEADER ? 3 : 4, most = UINT32_C(1) << bmp->bits;
     uint64_t count = used && used < most ? used : most, room = (bmp->offset - at) / entry;
-    if (count > room) /* a shorter palette, which OS/2's header cannot announce */
+    if (count > room) /* OS/2's header cannot announce a shorter palette */
         count = room;
     if (!count)
         return smp_fail(err, SMP_E_DECODE, "the BMP is damaged: it has no palette");
@@ -174,7 +174,7 @@ static smp_code read_palette(smp_reader *reader, bmp_reader *bmp, uint32_t at, u
     return SMP_OK;
 }
 
-/* The colour profile stands behind the pixels; what has been taken is not moved. */
+/* The colour profile is after the pixels: reads it without moving. */
 static smp_code read_profile(smp_reader *reader, const uint8_t *head, smp_error *err)
 {
     uint64_t at = BMP_FILE_HEADER + (uint64_t)le(head + PROFILE_AT, 4), size = le(head + PROFILE_AT + 4, 4);
@@ -227,8 +227,7 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
     memcpy(head, at, size);
     bmp->header = le(head + BMP_FILE_HEADER, 4);
     if (!header_known(bmp->header))
-        return smp_fail(err, SMP_E_DECODE, "the BMP's header has %u bytes, which is no version that is known",
-                        bmp->header);
+        return smp_fail(err, SMP_E_DECODE, "the BMP's header has %u bytes, which is an unknown version", bmp->header);
     const uint32_t coding = bmp->header >= 20 ? le(head + 30, 4) : 0;
     const uint32_t masks = masks_behind(bmp->header, coding), end = BMP_FILE_HEADER + bmp->header + masks;
     if (size < end) {

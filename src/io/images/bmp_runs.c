@@ -1,17 +1,17 @@
-/* Run-length coded BMPs: RLE8 and RLE4 of palette indices, OS/2's RLE24 of pixels. Codes may skip pixels, which then
- * are transparent, as in browsers. */
+/* Run-length coded BMPs: RLE8 and RLE4 of palette indices, OS/2's RLE24 of pixels. Codes may skip pixels; skipped
+ * pixels become transparent, as in browsers. */
 #include "base/alloc.h"
 #include "io/images/bmp_glue.h"
 
 enum { ESCAPE = 0, END_ROW = 0, END_PICTURE = 1, SKIP = 2 };
-enum { PIXELS_A_BYTE = 128 }; /* no run stands for more */
+enum { PIXELS_A_BYTE = 128 }; /* the most pixels that a byte of a run stands for */
 
 typedef struct runs {
     smp_source *source;
     bmp_reader *bmp;
     int64_t width, height, x, y; /* y: from the bottom */
     int64_t painted;
-    int unit; /* bytes a pixel in the frame */
+    int unit; /* bytes of a pixel in the frame */
 } runs;
 
 uint64_t smp_bmp_frame_bytes(const smp_shape *shape, int unit)
@@ -20,7 +20,7 @@ uint64_t smp_bmp_frame_bytes(const smp_shape *shape, int unit)
     return pixels * (uint64_t)unit + (pixels + 7) / 8;
 }
 
-/* Pixels past the row's end are dropped: writers that round widths up leave them. */
+/* Pixels past the end of the row are dropped: some writers round widths up. */
 static void paint(runs *r, const uint8_t *pixel)
 {
     if (r->x >= r->width)
@@ -46,7 +46,7 @@ static smp_code paint_run(runs *r, int count, uint8_t first, smp_error *err)
     return SMP_OK;
 }
 
-/* `count` pixels as they are, padded to two bytes. */
+/* `count` literal pixels, padded to two bytes. */
 static smp_code paint_plain(runs *r, int count, smp_error *err)
 {
     uint8_t bytes[256 * 3];

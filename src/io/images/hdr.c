@@ -1,5 +1,5 @@
-/* Radiance HDR, read by rows: linear RGB as floats, three mantissas with one exponent, plain or with runs of either
- * kind. Source: Greg Ward, "Real Pixels", Graphics Gems II, and Radiance's color.c. */
+/* Radiance HDR, read by rows: linear RGB as floats, with three mantissas and a shared exponent, uncompressed or with
+ * either kind of RLE. Source: Greg Ward, "Real Pixels", Graphics Gems II, and Radiance's color.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@ enum {
     PIXEL = 4,          /* bytes: red, green, blue, exponent */
     MOST_LINE = 1024,   /* bytes of a line of the header */
     MOST_LINES = 10000, /* of the header */
-    RUN_WIDTH = 8,      /* narrower rows have no runs by channel */
+    RUN_WIDTH = 8,      /* narrower rows have no RLE by channel */
     RUN_WIDTH_END = 1 << 15,
-    PIXELS_A_BYTE = 64, /* no sensible file stands for more */
-    BIAS = 128 + 8      /* of the exponent, with mantissas as whole numbers */
+    PIXELS_A_BYTE = 64, /* no sensible file has more pixels for a byte */
+    BIAS = 128 + 8      /* of the exponent, with integer mantissas */
 };
 
 static bool sniff(const uint8_t *head, size_t size)
@@ -23,7 +23,7 @@ static bool sniff(const uint8_t *head, size_t size)
     return (size >= 11 && memcmp(head, "#?RADIANCE\n", 11) == 0) || (size >= 7 && memcmp(head, "#?RGBE\n", 7) == 0);
 }
 
-/* A line without its end. */
+/* Reads a line without its end. */
 static smp_code read_line(smp_source *source, char *line, smp_error *err)
 {
     for (size_t n = 0; n < MOST_LINE; n++) {
@@ -37,7 +37,7 @@ static smp_code read_line(smp_source *source, char *line, smp_error *err)
     return smp_fail(err, SMP_E_DECODE, "the HDR's header has a line of more than %d bytes", MOST_LINE);
 }
 
-/* "-Y 480 +X 640": the top row first, each from the left. */
+/* "-Y 480 +X 640": top row first, each row from the left. */
 static bool parse_size(const char *line, int64_t *width, int64_t *height)
 {
     char *end;
@@ -59,14 +59,14 @@ static smp_code read_header(smp_reader *reader, smp_error *err)
         if (code != SMP_OK)
             return code;
         if (strncmp(line, "FORMAT=", 7) == 0 && strcmp(line + 7, "32-bit_rle_rgbe") != 0) {
-            smp_fail(err, SMP_E_DECODE, "the HDR holds %.40s, which is not read", line + 7);
+            smp_fail(err, SMP_E_DECODE, "the HDR holds %.40s, which is not supported", line + 7);
             return smp_hint(err, "convert it to RGB first: ra_xyze -r IN.hdr OUT.hdr");
         }
         if (line[0])
             continue;
         code = read_line(&reader->source, line, err);
         if (code == SMP_OK && !parse_size(line, &shape->width, &shape->height))
-            code = smp_fail(err, SMP_E_DECODE, "the HDR's size and order of rows is not read: %.60s", line);
+            code = smp_fail(err, SMP_E_DECODE, "the HDR has an unsupported order of rows: %.60s", line);
         return code;
     }
     return smp_fail(err, SMP_E_DECODE, "the HDR's header has more than %d lines", MOST_LINES);
@@ -81,7 +81,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     shape->channels = 3;
     shape->format = SMP_F32;
-    media->bits = 8; /* of each mantissa, with a shared exponent */
+    media->bits = 8; /* of each mantissa; the exponent is shared */
     snprintf(media->detail, sizeof media->detail, "shared exponent");
     uint64_t bytes = (uint64_t)shape->width * PIXEL;
     code = smp_check_picture(&reader->limits, shape->width, shape->height, bytes, err);
@@ -97,7 +97,7 @@ static smp_code fail_runs(smp_error *err)
     return smp_fail(err, SMP_E_DECODE, "the HDR is damaged: a run goes past its row");
 }
 
-/* The four channels of a row one after another, each in runs. */
+/* Decodes the four channels of a row one after another, each run-length coded. */
 static smp_code read_channels(smp_source *source, uint8_t *row, int64_t width, smp_error *err)
 {
     for (int c = 0; c < PIXEL; c++)
@@ -118,8 +118,8 @@ static smp_code read_channels(smp_source *source, uint8_t *row, int64_t width, s
     return SMP_OK;
 }
 
-/* Pixels, of which 1, 1, 1, n repeats the one before n times; several in a row are digits of n, the lowest first. The
- * first pixel was read. */
+/* Old RLE: the pixel 1, 1, 1, n repeats the pixel before it n times. Several of them in a row are the digits of n,
+ * lowest first. The first pixel was read. */
 static smp_code read_pixels(smp_source *source, uint8_t *row, int64_t width, smp_error *err)
 {
     int shift = 0;

@@ -1,7 +1,7 @@
 /* NumPy's .npy files: arrays of two (rows, columns) or three (rows, columns, channels) dimensions. uint8, uint16 and
- * float32 are read as they are and written; bool, other integers and floats are converted exactly (npy_types.c), or
- * refused where that is impossible. Source: numpy.lib.format, "NPY format", versions 1.0 to 3.0. Read strictly: what is
- * not understood is refused. */
+ * float32 are read as they are, and written. bool, other integers and other floats are converted exactly (npy_types.c),
+ * or refused where that is impossible. Reading is strict: unknown content is refused. Source: numpy.lib.format, "NPY
+ * format", versions 1.0 to 3.0. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 enum {
     MAGIC = 6,            /* bytes: \x93NUMPY */
     MAX_HEADER = 1 << 16, /* bytes of the dictionary; NumPy itself stops at 10000 */
-    ALIGN = 64,           /* bytes: where NumPy lets the data begin */
-    GROWTH_DIGITS = 21    /* NumPy leaves room for the first dimension to grow to so many digits */
+    ALIGN = 64,           /* bytes: NumPy aligns the data to this */
+    GROWTH_DIGITS = 21    /* NumPy leaves room for so many digits of the first dimension */
 };
 
 typedef struct npy {
@@ -24,8 +24,8 @@ typedef struct npy {
     bool fortran, swap;
     int64_t dims[3];
     int dim_count;
-    uint8_t *whole; /* Fortran order: all of it, as in the file */
-    uint8_t *line;  /* a row as in the file, where it must be converted */
+    uint8_t *whole; /* Fortran order: the whole array, as in the file */
+    uint8_t *line;  /* a row as in the file, when it must be converted */
 } npy;
 
 static bool sniff(const uint8_t *head, size_t size)
@@ -85,7 +85,7 @@ static bool parse_dimension(cursor *c, int64_t *value)
     return true;
 }
 
-/* "(3, 4)": dimensions past the third are counted, not kept. */
+/* "(3, 4)". Dimensions after the third are counted, not kept. */
 static bool parse_shape(cursor *c, npy *array)
 {
     array->dim_count = 0;
@@ -99,7 +99,7 @@ static bool parse_shape(cursor *c, npy *array)
             array->dims[array->dim_count] = value;
         array->dim_count++;
         if (!accept(c, ",")) {
-            if (array->dim_count == 1 || !accept(c, ")")) /* (3) is a number, not a tuple */
+            if (array->dim_count == 1 || !accept(c, ")")) /* (3) is a number and not a tuple */
                 return false;
             break;
         }
@@ -127,7 +127,7 @@ static bool parse_header(const char *text, size_t length, npy *array)
         seen |= which;
         if (which == DESCR && accept(&c, "[")) {
             snprintf(array->descr, sizeof array->descr, "[");
-            return true; /* fields: refused by the caller, whatever follows */
+            return true; /* structured types: the caller refuses them */
         }
         if (which == DESCR && !parse_string(&c, array->descr, sizeof array->descr))
             return false;
@@ -169,7 +169,7 @@ static smp_code take_shape(const npy *array, smp_media *media, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* The dictionary's text, from smp_alloc. */
+/* Reads the dictionary's text, from smp_alloc. */
 static smp_code read_dictionary(smp_source *source, char **text, size_t *length, smp_error *err)
 {
     uint8_t head[MAGIC + 2], size[4] = {0};
@@ -193,7 +193,7 @@ static smp_code read_dictionary(smp_source *source, char **text, size_t *length,
     return smp_source_read(source, *text, *length) == *length ? SMP_OK : smp_source_ended(source, err);
 }
 
-/* Bytes of a row in the file; checked by check_data(). */
+/* Bytes of a row in the file. check_data() has checked it. */
 static size_t file_row(const npy *array, const smp_shape *shape)
 {
     return (size_t)shape->width * (size_t)shape->channels * (size_t)array->type->bytes;
@@ -257,7 +257,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     return code;
 }
 
-/* Fortran order keeps the first index closest: sample (y, x, c) is number y + height * (x + width * c). */
+/* In Fortran order the first index is contiguous: sample (y, x, c) is number y + height * (x + width * c). */
 static void gather_row(const npy *array, const smp_shape *shape, int64_t y, uint8_t *to)
 {
     const size_t size = (size_t)array->type->bytes;
@@ -301,7 +301,7 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     return SMP_OK;
 }
 
-/* From a pipe, what follows is only seen now. */
+/* Only here is the end of a pipe known. */
 static smp_code read_end(smp_reader *reader, smp_error *err)
 {
     const uint8_t *at;
@@ -323,13 +323,13 @@ static void read_close(smp_reader *reader)
 
 static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension; /* anything fits; that a channel is alpha is not recorded */
+    (void)extension; /* any number of channels fits; alpha is not recorded */
     (void)shape;
     (void)err;
     return SMP_OK;
 }
 
-/* Byte for byte what numpy.save (1.23 and newer) writes. */
+/* The same bytes as numpy.save (1.23 and newer). */
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     (void)meta;
@@ -370,7 +370,7 @@ static const char *const extensions[] = {"npy", NULL};
 const smp_file_format smp_format_npy = {
     .name = "NPY",
     .extensions = extensions,
-    .kind = SMP_BOTH, /* sound is written, as frames x channels; what is read is a picture */
+    .kind = SMP_BOTH, /* writes sound too, as frames x channels; reads only pictures */
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,

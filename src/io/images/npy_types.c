@@ -1,5 +1,5 @@
-/* Sample types of NumPy arrays: see npy_types.h. Truth values become 0 and full scale, as a picture's mask; all other
- * numbers keep their value, so that types without a format of their own become float32. */
+/* Sample types of NumPy arrays: see npy_types.h. Booleans become 0 and full scale, like a mask. All other numbers keep
+ * their value: types without a format of their own become float32. */
 #include "io/images/npy_types.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static size_t convert_b1(const void *from, void *to, size_t count)
     return count;
 }
 
-/* Integers that a float holds whatever they are. */
+/* Integers that a float always holds exactly. */
 #define CONVERT_SMALL(name, type)                                                                                      \
     static size_t name(const void *from, void *to, size_t count)                                                       \
     {                                                                                                                  \
@@ -28,7 +28,7 @@ static size_t convert_b1(const void *from, void *to, size_t count)
         return count;                                                                                                  \
     }
 
-/* Integers up to 2^24 in size, all of which a float holds; of larger ones it holds some, so none are taken. */
+/* Integers up to 2^24 in size are exact in a float. Larger ones are exact only by chance, so they are refused. */
 #define CONVERT_LARGE(name, type, smallest)                                                                            \
     static size_t name(const void *from, void *to, size_t count)                                                       \
     {                                                                                                                  \
@@ -92,7 +92,7 @@ static const smp_npy_type types[] = {
     {"f2", "float16", 2, SMP_F32, convert_f2, NULL}, {"f8", "float64", 8, SMP_F32, convert_f8, ROUNDS},
 };
 
-/* What else NumPy writes, and how to make of it something that is read. */
+/* Other types that NumPy writes, with advice how to convert them. */
 static const struct {
     const char *code, *name, *advice;
 } others[] = {
@@ -111,7 +111,7 @@ static const smp_npy_type *fail_type(const char *text, const char *code, smp_err
             name = others[i].name;
             advice = others[i].advice;
         }
-    smp_fail(err, SMP_E_DECODE, "the array's type is %s (%s), which is not read", name, text);
+    smp_fail(err, SMP_E_DECODE, "the array's type is %s (%s), which is not supported", name, text);
     smp_hint(err, "%s", advice);
     return NULL;
 }

@@ -1,6 +1,6 @@
-/* Portable float maps: gray or RGB of 32-bit floats, the last row first. The file's scale tells the order of bytes by
- * its sign; its size is a unit of light, by which samples are not multiplied, so that they stay as they are. Source:
- * the netpbm manual's page pfm; Paul Debevec's PFM. */
+/* Portable float maps: gray or RGB in 32-bit floats, bottom row first. The sign of the file's scale gives the byte
+ * order. Its size is a unit of light; samples are not multiplied by it and stay as they are. Source: the netpbm
+ * manual's page pfm; Paul Debevec's PFM. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static bool sniff(const uint8_t *head, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* The next word of the header and the byte of white space that ends it. */
+/* Reads the next word of the header and the one white-space byte that ends it. */
 static bool next_word(const uint8_t **at, const uint8_t *end, char *word, size_t size)
 {
     while (*at < end && is_space(**at))
@@ -48,7 +48,7 @@ static bool parse_size(const char *word, int64_t *value)
     return !*end && *value > 0 && *value <= INT32_MAX;
 }
 
-/* "-1.000": digits with a point and an exponent, not 0. */
+/* Parses "-1.000": digits with a point and an exponent, not 0. */
 static bool parse_scale(const char *word, bool *negative)
 {
     *negative = *word == '-';
@@ -150,7 +150,7 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     return code;
 }
 
-/* The state is the header's size: rows have their places behind it. */
+/* The state is the size of the header: rows are at fixed places after it. */
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     (void)meta;

@@ -1,6 +1,6 @@
-/* The Netpbm family: PBM, PGM, PPM in text or bytes (P1 to P6) and PAM (P7) in, PGM, PPM and PAM out, 8 and 16 bits, by
- * rows. Values are scaled from the file's maximum to full scale. Source: the netpbm manual's pages pbm, pgm, ppm and
- * pam. */
+/* The Netpbm family, by rows. Reads PBM, PGM and PPM in text or binary (P1 to P6) and PAM (P7); writes PGM, PPM and
+ * PAM; 8 and 16 bits. Values are scaled from the file's maximum to full scale. Source: the netpbm manual's pages pbm,
+ * pgm, ppm and pam. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static int next_byte(smp_source *source)
     return smp_source_read(source, &c, 1) == 1 ? c : NO_BYTE;
 }
 
-/* The next byte, or that which ends the comment that begins there. */
+/* Reads the next byte; a comment counts as the byte that ends it. */
 static int next_uncommented(smp_source *source)
 {
     int c = next_byte(source);
@@ -44,7 +44,7 @@ static int next_uncommented(smp_source *source)
     return c;
 }
 
-/* The byte after white space and comments. */
+/* Reads the first byte after white space and comments. */
 static int next_solid(smp_source *source)
 {
     int c = next_uncommented(source);
@@ -58,7 +58,7 @@ static smp_code fail_header(const smp_source *source, int c, smp_error *err)
     return c == NO_BYTE ? smp_source_ended(source, err) : smp_fail(err, SMP_E_DECODE, "the PNM's header is damaged");
 }
 
-/* A number and what follows it: one byte of white space, or a comment. */
+/* Reads a number and what follows it: one white-space byte, or a comment. */
 static smp_code read_number(smp_source *source, int64_t most, int64_t *value, smp_error *err)
 {
     int c = next_solid(source);
@@ -72,7 +72,7 @@ static smp_code read_number(smp_source *source, int64_t most, int64_t *value, sm
     return is_space(c) || c == NO_BYTE ? SMP_OK : fail_header(source, c, err);
 }
 
-/* A line of PAM's header into text, without its end. */
+/* Reads a line of PAM's header into text, without its end. */
 static smp_code read_line(smp_source *source, char *text, size_t size, smp_error *err)
 {
     size_t n = 0;
@@ -137,7 +137,7 @@ static smp_code read_header(smp_source *source, pnm *state, smp_shape *shape, sm
     smp_code code;
     if (state->kind == 7) {
         char text[256];
-        code = read_line(source, text, sizeof text, err); /* what is left of the first */
+        code = read_line(source, text, sizeof text, err); /* the rest of the first line */
         if (code == SMP_OK)
             code = read_pam_header(source, shape, &max, err);
     } else {
@@ -171,7 +171,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     uint64_t row = state->kind == 4 ? (uint64_t)(shape->width + 7) / 8 : (uint64_t)smp_row_bytes(shape);
     code = smp_check_picture(&reader->limits, shape->width, shape->height, row, err);
-    if (state->kind < 4) /* in text a sample takes at least a digit, the last one without white space */
+    if (state->kind < 4) /* in text a sample takes at least a digit and, except the last, white space */
         row = (uint64_t)shape->width * (uint64_t)shape->channels;
     if (code == SMP_OK)
         code = smp_check_size(&reader->source, reader->source.position + row * (uint64_t)shape->height, err);
@@ -191,7 +191,7 @@ static smp_code read_text_row(smp_reader *reader, void *to, smp_error *err)
     const smp_shape *shape = &reader->media.shape;
     for (int64_t i = 0; i < shape->width * shape->channels; i++) {
         int64_t value;
-        if (state->kind == 1) { /* digits need no space between them */
+        if (state->kind == 1) { /* digits need no white space between them */
             int c = next_solid(&reader->source);
             if (c != '0' && c != '1')
                 return c == NO_BYTE ? smp_source_ended(&reader->source, err)
@@ -229,7 +229,7 @@ static smp_code read_byte_row(smp_reader *reader, void *to, smp_error *err)
     return SMP_OK;
 }
 
-/* From 0..max to full scale, to nearest; false when a sample is above max. */
+/* Scales 0..max to full scale, to nearest; false when a sample is above max. */
 static bool gain_offset_row(const pnm *state, const smp_shape *shape, void *to)
 {
     uint32_t max = state->max, full = shape->format == SMP_U16 ? UINT16_MAX : UINT8_MAX, most = 0;
@@ -300,7 +300,7 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     return SMP_OK;
 }
 
-/* A gray picture in a .ppm is written three times over. */
+/* A gray picture in a .ppm is written to all three channels. */
 static bool repeats(const smp_writer *writer)
 {
     return strcmp(writer->extension, "ppm") == 0 && writer->shape.channels == 1;

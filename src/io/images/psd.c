@@ -1,7 +1,6 @@
-/* Photoshop files, read by rows: the merged picture in gray, RGB, CMYK, with a palette or in black and white, of 8, 16
- * or 32 bits, plain or in runs. A channel behind the colours is alpha only where the file says that it holds the merged
- * picture's transparency; otherwise it is a selection that the user saved. Source: Adobe Photoshop File Formats
- * Specification. */
+/* Photoshop files, read by rows: the merged picture in gray, RGB, CMYK, indexed colour or black and white, with 8, 16
+ * or 32 bits, uncompressed or RLE. A channel after the colours is alpha only when the file says that it is the merged
+ * picture's transparency; otherwise it is a saved selection. Source: Adobe Photoshop File Formats Specification. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +12,8 @@
 enum {
     HEADER = 26,
     PALETTE = 3 * 256, /* bytes: all red, all green, all blue */
-    MOST_PLANES = 5,   /* that are read: four colours and alpha */
-    MOST_BLOCKS = 1000 /* of layer information that are looked through */
+    MOST_PLANES = 5,   /* planes that are read: four colours and alpha */
+    MOST_BLOCKS = 1000 /* of layer information that are searched */
 };
 enum { MODE_BITMAP = 0, MODE_GRAY = 1, MODE_INDEXED = 2, MODE_RGB = 3, MODE_CMYK = 4, MODE_DUOTONE = 8 };
 enum { PLAIN = 0, RUNS = 1 };
@@ -22,12 +21,12 @@ enum { PLAIN = 0, RUNS = 1 };
 typedef struct psd {
     int mode, bits, planes;
     bool runs;
-    size_t row; /* bytes of a plane's row */
+    size_t row; /* bytes of a row of a plane */
     uint8_t palette[PALETTE];
-    smp_stored_rows stored[MOST_PLANES]; /* plain */
-    /* runs */
-    uint64_t *starts; /* where each row begins, plane by plane, and where the last ends */
-    uint8_t *packed;  /* a row in runs */
+    smp_stored_rows stored[MOST_PLANES]; /* uncompressed */
+    /* RLE: */
+    uint64_t *starts; /* where each row begins, plane by plane, and the end of the last */
+    uint8_t *packed;  /* a compressed row */
     uint8_t *lines;   /* a row of each plane */
 } psd;
 
@@ -55,15 +54,14 @@ static bool look(const smp_source *source, uint64_t at, int bytes, uint32_t *val
     return true;
 }
 
-/* Layer information that begins with a negative count says that the merged picture's first channel behind the colours
- * is its transparency. */
+/* A negative layer count means that the first channel after the colours is the merged picture's transparency. */
 static bool count_is_negative(const smp_source *source, uint64_t at)
 {
     uint32_t count;
     return look(source, at, 2, &count) && count >= 0x8000;
 }
 
-/* Pictures of 16 and 32 bits have their layers in blocks behind the others. at, end: of these blocks. */
+/* 16-bit and 32-bit pictures have their layers in additional blocks. at, end: the range of these blocks. */
 static bool blocks_say_alpha(const smp_source *source, uint64_t at, uint64_t end)
 {
     for (int n = 0; n < MOST_BLOCKS && at + 12 <= end; n++) {
@@ -84,7 +82,7 @@ static bool blocks_say_alpha(const smp_source *source, uint64_t at, uint64_t end
     return false;
 }
 
-/* at, length: of the section of layers. */
+/* at, length: the section of layers. */
 static bool layers_say_alpha(const smp_source *source, uint64_t at, uint32_t length)
 {
     uint32_t layers, mask;
@@ -96,7 +94,7 @@ static bool layers_say_alpha(const smp_source *source, uint64_t at, uint32_t len
     return look(source, behind, 4, &mask) && blocks_say_alpha(source, behind + 4 + mask, end);
 }
 
-/* Goes through the sections in front of the picture. *at: where the picture's coding stands. */
+/* Skips the sections before the picture. *at: where the picture's compression is stored. */
 static smp_code find_picture(smp_reader *reader, uint64_t *at, bool *alpha, smp_error *err)
 {
     psd *state = reader->state;
@@ -119,7 +117,7 @@ static smp_code find_picture(smp_reader *reader, uint64_t *at, bool *alpha, smp_
     return SMP_OK;
 }
 
-/* Channels of the colours in the file; 0: a mode that is not read. */
+/* The colour channels of a mode; 0: the mode is not supported. */
 static int colours_of(uint32_t mode)
 {
     static const int colours[] = {
@@ -149,7 +147,7 @@ static smp_code read_header(smp_reader *reader, const uint8_t *head, uint32_t *c
     *channels = be(head + 12, 2);
     int colours = colours_of(mode);
     if (!colours || !bits_fit(mode, bits)) {
-        smp_fail(err, SMP_E_DECODE, "the PSD holds %u bits a channel in mode %s, which is not read", bits,
+        smp_fail(err, SMP_E_DECODE, "the PSD holds %u bits a channel in mode %s, which is not supported", bits,
                  mode_name(mode));
         return smp_hint(err, "save it as RGB of 8 or 16 bits a channel, or as PNG");
     }
@@ -178,7 +176,7 @@ static smp_code open_plain(smp_reader *reader, uint64_t at, uint32_t channels, s
     return code == SMP_OK ? smp_check_size(&reader->source, at + channels * plane, err) : code;
 }
 
-/* A table of the packed rows' sizes, of all channels, precedes the rows. */
+/* The table of compressed row sizes, for all channels, precedes the rows. */
 static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, smp_error *err)
 {
     psd *state = reader->state;
@@ -198,7 +196,7 @@ static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, sm
     if (!state->starts || !state->packed || !state->lines)
         return smp_fail_memory(err, "a PSD", memory);
     smp_source_seek(source, at);
-    for (uint64_t i = 0; i < rows * channels; i++) { /* of all channels, so that a file that was cut is seen */
+    for (uint64_t i = 0; i < rows * channels; i++) { /* of all channels, to detect a file that was cut off */
         uint8_t size[2];
         if (smp_source_read(source, size, 2) != 2)
             return smp_source_ended(source, err);
@@ -218,7 +216,7 @@ static smp_code unpack(const psd *state, const uint8_t *from, size_t size, uint8
     while (left && from < end) {
         const int code = (int8_t)*from++;
         const size_t count = code < 0 ? 1 - (size_t)code : (size_t)code + 1, stored = code < 0 ? 1 : count;
-        if (code == INT8_MIN) /* nothing */
+        if (code == INT8_MIN) /* a no-op */
             continue;
         if (count > left || stored > (size_t)(end - from))
             break;
@@ -234,7 +232,7 @@ static smp_code unpack(const psd *state, const uint8_t *from, size_t size, uint8
                 : SMP_OK;
 }
 
-/* A row of a plane as the file's samples. */
+/* Decodes a row of a plane to the file's samples. */
 static smp_code plane_row(smp_reader *reader, int plane, int64_t y, const uint8_t **at, smp_error *err)
 {
     psd *state = reader->state;
@@ -278,7 +276,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     }
     at += 2;
     if (coding != PLAIN && coding != RUNS) {
-        smp_fail(err, SMP_E_DECODE, "the PSD's picture is compressed in a way that is not read (%u)", coding);
+        smp_fail(err, SMP_E_DECODE, "the PSD's picture has an unsupported compression (%u)", coding);
         return smp_hint(err, "save it as PNG");
     }
     const int colours = colours_of((uint32_t)state->mode);
@@ -298,13 +296,13 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 
 static uint32_t sample_at(const psd *state, const uint8_t *row, int64_t x)
 {
-    if (state->bits == 1) /* a set bit is ink */
+    if (state->bits == 1) /* a set bit is black */
         return row[x / 8] >> (7 - x % 8) & 1 ? 0 : 255;
     const int bytes = state->bits / 8;
     return be(row + x * bytes, bytes);
 }
 
-/* Photoshop mixes the merged colours with white where they are transparent; this takes the white out again. */
+/* Photoshop blends the merged colours with white where they are transparent: undoes this. */
 static uint32_t without_white(uint32_t colour, uint32_t alpha, uint32_t full)
 {
     if (!alpha || alpha == full)
@@ -322,7 +320,7 @@ static void convert_pixel(const psd *state, const uint8_t *const *rows, int64_t 
         const uint32_t index = samples[0];
         for (int c = 0; c < 3; c++)
             samples[c] = state->palette[c * 256 + (int)index];
-    } else if (state->mode == MODE_CMYK) { /* stored as the light that the ink chunks */
+    } else if (state->mode == MODE_CMYK) { /* stored inverted: 255 is no ink */
         for (int c = 0; c < 3; c++)
             samples[c] = (uint32_t)(((uint64_t)samples[c] * samples[3] + full / 2) / full);
         samples[3] = samples[4]; /* alpha, if any */

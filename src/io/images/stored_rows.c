@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 
-/* Bytes. More than a source buffers: such reads go straight into the block. */
+/* Bytes, more than a source buffers: such reads go directly into the block. */
 enum { BLOCK = 2 * SMP_SOURCE_BUFFER };
 
 void smp_stored_rows_set(smp_stored_rows *stored, uint64_t offset, uint64_t stride, int64_t rows)
@@ -38,7 +38,7 @@ smp_code smp_stored_rows_get(smp_stored_rows *stored, smp_source *source, int64_
     if (!stored->block && !(stored->block = smp_alloc_raw((size_t)smp_stored_rows_memory(stored))))
         return smp_fail_memory(err, "rows of a picture", smp_stored_rows_memory(stored));
     if (row < stored->first || row >= stored->first + stored->count) {
-        /* Going backwards, the row is the last of its block. */
+        /* Going backwards: the row is the last of its block. */
         int64_t first =
             row < stored->first || (!stored->count && row + 1 == stored->rows) ? row - stored->most + 1 : row;
         first = smp_max_i64(first, 0);

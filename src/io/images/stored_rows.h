@@ -1,7 +1,7 @@
-/* Rows of one size that lie one after another in a file, read in either direction: many formats store the last row
- * first. Rows are read in blocks, so that this costs few reads and little memory. */
-#ifndef SMP_IO_STORED_ROWS_H
-#define SMP_IO_STORED_ROWS_H
+/* Rows of equal size in a file, read in either direction: many formats store the bottom row first. Rows are read in
+ * blocks, with few reads and little memory. */
+#ifndef SMP_IO_IMAGES_STORED_ROWS_H
+#define SMP_IO_IMAGES_STORED_ROWS_H
 
 #include "io/source.h"
 
@@ -13,18 +13,18 @@ typedef struct smp_stored_rows {
     int64_t first, count, most;
 } smp_stored_rows;
 
-/* Sets the rows' place and computes how many are held at once. Allocates nothing: the caller checks
- * smp_stored_rows_memory against its limits before the first row. */
+/* Sets where the rows are, and how many a block holds. Allocates nothing: before the first row the caller checks
+ * smp_stored_rows_memory against its limits. */
 void smp_stored_rows_set(smp_stored_rows *stored, uint64_t offset, uint64_t stride, int64_t rows);
 
-/* Bytes that the block takes. */
+/* Bytes of the block. */
 uint64_t smp_stored_rows_memory(const smp_stored_rows *stored);
 
-/* Bytes that the input has at least when all rows are there. */
+/* The least size of an input that holds all rows. */
 uint64_t smp_stored_rows_end(const smp_stored_rows *stored);
 
-/* The stored row `row`, as *at, valid until the next call. A source that cannot seek gives rows in their stored order
- * only. */
+/* The stored row `row`, in *at, valid until the next call. A source that cannot seek gives rows only in stored order.
+ */
 smp_code smp_stored_rows_get(smp_stored_rows *stored, smp_source *source, int64_t row, const uint8_t **at,
                              smp_error *err);
 void smp_stored_rows_free(smp_stored_rows *stored);

@@ -1,6 +1,6 @@
-/* Truevision TGA, read and written by rows: gray, gray and alpha, colour of 15 to 32 bits, palettes, runs; written
- * uncompressed, top row first. It has no signature, so it is recognised by a header that makes sense, after all others.
- * Source: Truevision TGA 2.0. */
+/* Truevision TGA, read and written by rows: gray, gray and alpha, colour of 15 to 32 bits, palettes, RLE. Written
+ * uncompressed, top row first. TGA has no signature: a file is TGA when no other format matches and its header is
+ * plausible. Source: Truevision TGA 2.0. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,19 +11,19 @@
 enum { HEADER = 18, TOP_FIRST = 0x20, RIGHT_FIRST = 0x10, ALPHA_BITS = 0x0F };
 enum { PALETTE = 1, COLOUR = 2, GRAY = 3, RUNS = 8 };
 enum { MOST_PIXEL = 4 };     /* bytes */
-enum { PIXELS_A_BYTE = 64 }; /* no run stands for more */
+enum { PIXELS_A_BYTE = 64 }; /* the most pixels that a byte of a packet stands for */
 
 typedef struct tga {
     int type, bits, unit; /* unit: bytes of a stored pixel */
     bool runs, top_first, right_first;
     uint32_t colour_count, first_colour;
-    uint8_t (*palette)[MOST_PIXEL]; /* as the picture's pixels */
-    smp_stored_rows stored;         /* without runs */
-    /* runs */
-    int left; /* pixels of the packet that begun */
+    uint8_t (*palette)[MOST_PIXEL]; /* in the picture's pixel format */
+    smp_stored_rows stored;         /* without RLE */
+    /* RLE: */
+    int left; /* pixels left in the current packet */
     bool repeats;
     uint8_t pixel[MOST_PIXEL];
-    uint8_t *frame; /* all pixels, top row first, where the last row comes first in runs */
+    uint8_t *frame; /* all pixels, top row first; for RLE with the bottom row first */
 } tga;
 
 static bool sniff(const uint8_t *head, size_t size)
@@ -49,7 +49,7 @@ static uint8_t widen(int value)
     return (uint8_t)((value * 255 + 15) / 31);
 }
 
-/* A gray or colour pixel of `bits`, as `channels` samples. */
+/* Converts a gray or colour pixel of `bits` to `channels` samples. */
 static void convert_pixel(const uint8_t *from, int bits, int channels, uint8_t *to)
 {
     if (channels <= 2) {
@@ -112,8 +112,8 @@ static smp_code read_palette(smp_reader *reader, int bits, smp_error *err)
     return SMP_OK;
 }
 
-/* Is the last row first, or are the rows of a kind that must be read at once? Reads what stands in front of the pixels
- * and checks that they fit. */
+/* Finds out whether the bottom row is first, and whether all rows must be read at once. Reads what precedes the pixels
+ * and checks that the pixels fit the file. */
 static smp_code open_pixels(smp_reader *reader, int palette_bits, smp_error *err)
 {
     tga *state = reader->state;
@@ -175,13 +175,13 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         code = smp_source_spool(source, err);
     if (code != SMP_OK)
         return code;
-    uint64_t before = HEADER + (uint64_t)head[0]; /* the second is a text of any kind */
+    uint64_t before = HEADER + (uint64_t)head[0]; /* the second part is free text */
     if (smp_source_skip(source, before) != before)
         return smp_source_ended(source, err);
     return open_pixels(reader, palette_bits, err);
 }
 
-/* Packets may go on in the next row. */
+/* A packet may continue in the next row. */
 static smp_code unpack_row(smp_reader *reader, uint8_t *to, smp_error *err)
 {
     tga *state = reader->state;

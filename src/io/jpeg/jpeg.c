@@ -1,4 +1,4 @@
-/* The JPEG row of the format table, and what its reader and writer share: libjpeg's errors and warnings as ours. */
+/* The JPEG format's row of the table, and what its reader and writer share: libjpeg's errors and warnings as ours. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -24,7 +24,7 @@ const smp_file_format smp_format_jpeg = {
     .write_close = smp_jpeg_write_close,
 };
 
-enum { STRAY_BYTES = 16 /* some cameras pad the coded picture, or the space between markers, by a few bytes */ };
+enum { STRAY_BYTES = 16 /* some cameras write a few extra bytes after the coded picture or between markers */ };
 
 _Noreturn void smp_jpeg_stop(smp_jpeg *state, smp_code code)
 {
@@ -53,7 +53,7 @@ static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
         smp_fail(err, state->fault, "the JPEG is coded arithmetically, which this libjpeg does not read");
         return smp_hint(err, "recode it without loss where there is another: jpegtran in.jpg > out.jpg");
     case JERR_SOF_UNSUPPORTED:
-        return smp_fail(err, state->fault, "the JPEG is of a kind that is not read (lossless or hierarchical: SOF%d)",
+        return smp_fail(err, state->fault, "the JPEG is of an unsupported kind (lossless or hierarchical: SOF%d)",
                         state->errors.msg_parm.i[0] & 15);
     default: {
         char message[JMSG_LENGTH_MAX];
@@ -80,8 +80,8 @@ static void note_warning(smp_jpeg *state, j_common_ptr cinfo)
         smp_note(state->notes, "the picture may be damaged (libjpeg: %.150s)", message);
 }
 
-/* After most warnings (level -1) libjpeg goes on with invented samples: they are errors. After these every sample was
- * in the file. */
+/* After most warnings (level -1) libjpeg continues with invented samples: those are errors. After the following ones
+ * every sample was in the file. */
 static void message(j_common_ptr cinfo, int level)
 {
     smp_jpeg *state = (smp_jpeg *)(void *)cinfo->err;
@@ -90,10 +90,10 @@ static void message(j_common_ptr cinfo, int level)
     switch (state->errors.msg_code) {
     case JWRN_JFIF_MAJOR:
     case JWRN_ADOBE_XFORM:
-    case JWRN_NOT_SEQUENTIAL: /* a field without meaning in such a file, wrongly filled */
+    case JWRN_NOT_SEQUENTIAL: /* a field without meaning in a baseline file has a wrong value */
         return;
     case JWRN_EXTRANEOUS_DATA: {
-        int marker = state->errors.msg_parm.i[1]; /* before a restart marker, coded samples were lost */
+        int marker = state->errors.msg_parm.i[1]; /* before a restart marker: coded samples were lost */
         if (marker >= 0xD0 && marker <= 0xD7)
             break;
         if (state->errors.msg_parm.i[0] > STRAY_BYTES)

@@ -1,6 +1,6 @@
-/* What the JPEG reader and writer share: libjpeg's errors as ours, its memory counted and capped. */
-#ifndef SMP_IO_JPEG_GLUE_H
-#define SMP_IO_JPEG_GLUE_H
+/* Shared by the JPEG reader and writer: libjpeg's errors as ours, its memory counted and limited. */
+#ifndef SMP_IO_JPEG_JPEG_GLUE_H
+#define SMP_IO_JPEG_JPEG_GLUE_H
 
 #include <setjmp.h>
 #include <stdio.h> /* jpeglib.h needs it */
@@ -9,21 +9,21 @@
 
 #include "io/format.h"
 
-/* Begins an APP1 marker that holds an XMP packet, with the zero behind it (XMP Specification, part 3, 1.1.3). */
+/* Begins an APP1 marker with an XMP packet, including its zero byte (XMP Specification, part 3, 1.1.3). */
 #define SMP_JPEG_XMP "http://ns.adobe.com/xap/1.0/"
 
 typedef struct smp_jpeg_block smp_jpeg_block;
 typedef struct smp_jpeg_markers smp_jpeg_markers;
 
-/* A memory manager in libjpeg's own sense: cinfo->mem points at its first member. */
+/* A memory manager for libjpeg: cinfo->mem points at its first member. */
 typedef struct smp_jpeg_memory {
     struct jpeg_memory_mgr manager;
-    struct jpeg_memory_mgr *original; /* keeps what was allocated before ours was in place */
+    struct jpeg_memory_mgr *original; /* owns what was allocated before ours was installed */
     smp_jpeg_block *blocks[JPOOL_NUMPOOLS];
     jvirt_sarray_ptr sample_arrays;
     jvirt_barray_ptr block_arrays;
     uint64_t live, cap; /* bytes that libjpeg holds, and may hold */
-    uint64_t refused;   /* bytes of the first allocation that failed or passed the cap; 0: none */
+    uint64_t refused;   /* bytes of the first allocation that failed or exceeded the cap; 0: none */
     bool over_cap;
 } smp_jpeg_memory;
 
@@ -31,26 +31,26 @@ typedef struct smp_jpeg {
     struct jpeg_error_mgr errors; /* cinfo->err points at it: must be first */
     jmp_buf jump;
     smp_jpeg_memory memory;
-    smp_jpeg_markers *markers; /* reading: jpeg_markers.h */
+    smp_jpeg_markers *markers; /* reading: see jpeg_markers.h */
     smp_notes *notes;          /* of the reader; null while writing */
     smp_error *err;            /* of the call in progress */
     smp_code code;
-    smp_code fault; /* of a message of libjpeg's: SMP_E_DECODE or SMP_E_WRITE */
+    smp_code fault; /* the code for libjpeg's messages: SMP_E_DECODE or SMP_E_WRITE */
 } smp_jpeg;
 
-/* Fills in the error manager; use as cinfo.err. */
+/* Fills in the error manager, for cinfo.err. */
 struct jpeg_error_mgr *smp_jpeg_errors(smp_jpeg *state, smp_code fault);
 
-/* Puts our memory manager in place of libjpeg's, just after jpeg_create_*. cap: bytes. */
+/* Replaces libjpeg's memory manager, right after jpeg_create_*. cap: bytes. */
 void smp_jpeg_adopt_memory(smp_jpeg *state, j_common_ptr cinfo, uint64_t cap);
 
-/* As smp_png_guard: runs body(context), in which libjpeg may fail at any point. */
+/* Like smp_png_guard: runs body(context), in which libjpeg may fail anywhere. */
 smp_code smp_jpeg_guard(smp_jpeg *state, void (*body)(void *context), void *context, smp_error *err);
 
-/* Inside a guard: stops with an error that was filled in already. */
+/* Inside a guard: stops with an error that is already filled in. */
 _Noreturn void smp_jpeg_stop(smp_jpeg *state, smp_code code);
 
-/* jpeg_read.c and jpeg_write.c, which jpeg.c puts together. */
+/* In jpeg_read.c and jpeg_write.c; jpeg.c puts them into the table. */
 bool smp_jpeg_sniff(const uint8_t *head, size_t size);
 smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err);
 smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);

@@ -8,7 +8,7 @@
 #include <jerror.h>
 
 enum {
-    MARKER_LENGTH = 0xFFFF, /* bytes, at most, with the length itself */
+    MARKER_LENGTH = 0xFFFF, /* bytes, at most, including the length itself */
     KEPT_BYTES = 32 << 20,  /* the largest ICC profile takes half of it */
     ICC_PREFIX = 14,        /* "ICC_PROFILE\0", number, count */
     MPF_PICTURES = 0xB001   /* tag "number of images": CIPA DC-007, 5.2.3.2 */
@@ -25,7 +25,7 @@ static void need(smp_jpeg *base, bool done, const char *what, uint64_t size)
         smp_jpeg_stop(base, smp_fail_memory(base->err, what, size));
 }
 
-/* The source never suspends: it fills its buffer or stops. */
+/* The source never suspends: it fills its buffer or fails. */
 static void read_bytes(j_decompress_ptr jpeg, uint8_t *to, size_t size)
 {
     struct jpeg_source_mgr *source = jpeg->src;
@@ -136,7 +136,7 @@ void smp_jpeg_watch_markers(struct jpeg_decompress_struct *jpeg)
 {
     jpeg_set_marker_processor(jpeg, JPEG_COM, read_marker);
     for (int i = 1; i < 16; i++)
-        if (i != 14) /* libjpeg itself reads 0, JFIF, and 14, Adobe */
+        if (i != 14) /* libjpeg reads 0 (JFIF) and 14 (Adobe) itself */
             jpeg_set_marker_processor(jpeg, JPEG_APP0 + i, read_marker);
 }
 

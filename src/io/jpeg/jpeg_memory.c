@@ -1,6 +1,5 @@
-/* A memory manager for libjpeg that allocates through the counted allocator: the library's own calls malloc, past every
- * limit. Virtual arrays are simply kept in memory. Source: libjpeg.txt, "Memory management"; structure.txt, "Memory
- * manager". */
+/* A memory manager for libjpeg on the counted allocator: the library's own calls malloc, which bypasses every limit.
+ * Virtual arrays stay in memory. Source: libjpeg.txt, "Memory management"; structure.txt, "Memory manager". */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,12 +8,12 @@
 
 #include <jerror.h>
 
-enum { ROW_ALIGN = 64 /* bytes: libjpeg-turbo's vector code works on whole groups of two registers */ };
+enum { ROW_ALIGN = 64 /* bytes: libjpeg-turbo's vector code works on whole pairs of registers */ };
 
 struct smp_jpeg_block {
     smp_jpeg_block *next;
     uint64_t size;
-    char pad[ROW_ALIGN - sizeof(smp_jpeg_block *) - sizeof(uint64_t)]; /* so that what follows is aligned */
+    char pad[ROW_ALIGN - sizeof(smp_jpeg_block *) - sizeof(uint64_t)]; /* aligns what follows */
 };
 
 struct jvirt_sarray_control {
@@ -66,7 +65,7 @@ static void *take(j_common_ptr cinfo, int pool, size_t size)
     return block + 1;
 }
 
-/* Room for `count` rows of `row` bytes, reached through pointers that lie before them. */
+/* Memory for `count` rows of `row` bytes, with the pointers to them in front. */
 static void *take_rows(j_common_ptr cinfo, int pool, size_t row, JDIMENSION count, bool zero)
 {
     size_t pointers, bytes, total;
@@ -145,7 +144,7 @@ static JBLOCKARRAY access_blocks(j_common_ptr cinfo, jvirt_barray_ptr array, JDI
 static void free_pool(j_common_ptr cinfo, int pool)
 {
     smp_jpeg_memory *memory = memory_of(cinfo);
-    if (pool == JPOOL_IMAGE) { /* their descriptions lie in that pool */
+    if (pool == JPOOL_IMAGE) { /* their descriptors are in that pool */
         memory->sample_arrays = NULL;
         memory->block_arrays = NULL;
     }

@@ -1,5 +1,5 @@
-/* Reads JPEG by rows through libjpeg-turbo, as gray or RGB of 8 bits. Where the library would go on with invented
- * samples it is stopped (jpeg.c). Keeps the ICC profile, EXIF, XMP, comments and resolution. */
+/* Reads JPEG by rows through libjpeg-turbo, as 8-bit gray or RGB. Stops where the library would continue with invented
+ * samples (jpeg.c). Keeps the ICC profile, EXIF, XMP, comments and resolution. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,9 +7,9 @@
 #include "io/jpeg/jpeg_markers.h"
 
 enum {
-    HEADER_CAP = 1 << 20,    /* bytes libjpeg may hold before the picture's size is known: tables */
-    MOST_SCANS = 500,        /* a progressive file has about ten; each costs a pass over the picture */
-    LEAST_SCANS = 25,        /* so many may a picture of any size have */
+    HEADER_CAP = 1 << 20,    /* bytes that libjpeg may hold before the picture's size is known: tables */
+    MOST_SCANS = 500,        /* a progressive file has about ten; each is a pass over the picture */
+    LEAST_SCANS = 25,        /* allowed for a picture of any size */
     SCANNED_BLOCKS = 1 << 26 /* scans times blocks of 64 coefficients: a few seconds */
 };
 
@@ -22,7 +22,7 @@ typedef struct jpeg_reader {
     int most_scans;
     smp_reader *reader;
     bool created;
-    uint8_t *cmyk; /* a row, when there is something to convert */
+    uint8_t *cmyk; /* a row, when it must be converted */
     /* of the call in progress */
     uint8_t *to;
     int64_t stride, rows;
@@ -98,10 +98,10 @@ static void keep_metadata(jpeg_reader *state)
     smp_media *media = &state->reader->media;
     smp_meta *meta = &media->meta;
     media->orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
-    if (!state->cmyk) /* what it would describe is not what we deliver */
+    if (!state->cmyk) /* the profile describes other samples than ours */
         smp_jpeg_keep_icc(&state->base, &meta->icc);
     if (state->markers.pictures > 1)
-        smp_note(state->base.notes, "the file holds %u pictures (MPO); the first alone is read",
+        smp_note(state->base.notes, "the file holds %u pictures (MPO); only the first is read",
                  state->markers.pictures);
     double unit = jpeg->density_unit == 1 ? 1 / 0.0254 : 100; /* dots an inch, a centimetre */
     bool aspect = jpeg->density_unit == 0;
@@ -113,7 +113,7 @@ static void keep_metadata(jpeg_reader *state)
     }
 }
 
-/* Blocks of 8 x 8 coefficients that the file holds, of all components. */
+/* The 8 x 8 blocks of coefficients in the file, of all components. */
 static uint64_t count_blocks(const struct jpeg_decompress_struct *jpeg)
 {
     uint64_t blocks = 0, widest = 1, highest = 1;
@@ -195,10 +195,10 @@ static void read_header(void *context)
     bool whole = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
     check(state, smp_check_picture(&state->reader->limits, jpeg->image_width, jpeg->image_height,
                                    whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
-    /* A Huffman code takes at least one bit a block. Arithmetic coding has no such floor. */
+    /* A Huffman code takes at least one bit for each block. Arithmetic coding has no such minimum. */
     if (!jpeg->arith_code)
         check(state, smp_check_size(&state->reader->source, blocks / 8, state->base.err));
-    state->base.memory.cap = UINT64_MAX; /* from here on --max-memory alone counts */
+    state->base.memory.cap = UINT64_MAX; /* from here on only --max-memory limits it */
 
     switch (jpeg->jpeg_color_space) {
     case JCS_GRAYSCALE:
@@ -244,8 +244,8 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
-/* Without a profile, ink is taken to subtract light: R = (1 - C) (1 - K). 255 is no ink, as Adobe stores it: decoders
- * take it so, whether the file has Adobe's marker or not. */
+/* Without a profile, ink subtracts light: R = (1 - C) (1 - K). 255 is no ink, as Adobe stores it; decoders assume that
+ * with and without Adobe's marker. */
 static void cmyk_to_rgb(const jpeg_reader *state, uint8_t *to)
 {
     for (int64_t x = 0; x < state->reader->media.shape.width; x++) {
@@ -279,7 +279,7 @@ smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_
     return smp_jpeg_guard(&state->base, read_rows, state, err);
 }
 
-/* Whether another JPEG begins right behind the one that was read. */
+/* Whether another JPEG follows directly. */
 static bool is_followed(jpeg_reader *state)
 {
     enum { HEAD = 3 };
@@ -295,13 +295,13 @@ static bool is_followed(jpeg_reader *state)
 static void read_end(void *context)
 {
     jpeg_reader *state = context;
-    for (int i = 0; i < state->jpeg.num_components; i++) /* set by the first scan that a component is in */
+    for (int i = 0; i < state->jpeg.num_components; i++) /* set by the first scan with this component */
         if (!state->jpeg.comp_info[i].quant_table)
             check(state,
                   smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is damaged: component %d is missing", i + 1));
     jpeg_finish_decompress(&state->jpeg);
     if (state->markers.pictures < 2 && is_followed(state))
-        smp_note(state->base.notes, "another JPEG follows the first, which alone is read");
+        smp_note(state->base.notes, "another JPEG follows; only the first is read");
 }
 
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err)

@@ -1,6 +1,6 @@
-/* Writes JPEG by rows through libjpeg-turbo: gray or RGB of 8 bits, with the ICC profile, EXIF, comments and resolution
- * that were kept. Rows are coded as they come: no second pass over the picture, so memory does not grow with its
- * height. */
+/* Writes JPEG by rows through libjpeg-turbo: 8-bit gray or RGB, with the ICC profile, EXIF, comments and resolution
+ * that were kept. Rows are coded as they come. There is no second pass over the picture, so memory does not grow with
+ * its height. */
 #include <math.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 
 enum {
     DEFAULT_QUALITY = 90,
-    FULL_COLOUR = 90,     /* the quality from which colour keeps its full resolution (4:4:4), as vips does */
-    OUT_SIZE = 1 << 16,   /* bytes between calls of the output */
+    FULL_COLOUR = 90,     /* from this quality on colour has full resolution (4:4:4), as in vips */
+    OUT_SIZE = 1 << 16,   /* bytes of a write to the output */
     MARKER_BYTES = 65533, /* the most that a marker holds */
     ICC_PREFIX = 14,      /* "ICC_PROFILE\0", number, count */
     ICC_PART = MARKER_BYTES - ICC_PREFIX,
@@ -26,7 +26,7 @@ typedef struct jpeg_writer {
     smp_writer *writer;
     const smp_meta *meta; /* during write_open only */
     bool created;
-    uint8_t *marker; /* a marker being put together */
+    uint8_t *marker; /* a marker under construction */
     /* of the call in progress */
     const uint8_t *from;
     int64_t stride, rows;
@@ -81,7 +81,7 @@ static void destination_end(j_compress_ptr jpeg)
 
 /* ------------------------------------------------------------------------------------------------ metadata */
 
-/* JFIF keeps whole dots an inch or a centimetre: whichever comes closer. */
+/* JFIF stores whole dots an inch or a centimetre: uses whichever is closer. */
 static void put_density(struct jpeg_compress_struct *jpeg, const smp_meta *meta)
 {
     double x = meta->x_density, y = meta->y_density;
@@ -137,7 +137,7 @@ static void put_xmp(jpeg_writer *state, const char *packet)
     jpeg_write_marker(&state->jpeg, JPEG_APP0 + 1, state->marker, (unsigned)(prefix + size));
 }
 
-/* EXIF, XMP and texts longer than a marker are left out, with a note. */
+/* EXIF, XMP and texts that do not fit a marker are left out, with a note. */
 static void put_metadata(jpeg_writer *state)
 {
     const smp_meta *meta = state->meta;

@@ -1,4 +1,4 @@
-/* The PNG row of the format table, and what its reader and writer share: libpng's errors as ours, its memory counted.
+/* The PNG format's row of the table, and what its reader and writer share: libpng's errors as ours, its memory counted.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ const smp_file_format smp_format_png = {
     .write_close = smp_png_write_close,
 };
 
-enum { HEADER = 16 }; /* bytes before a block that keep its size and its alignment */
+enum { HEADER = 16 }; /* bytes before a block that hold its size and keep its alignment */
 
 static png_voidp png_take(png_structp png, png_alloc_size_t size)
 {
@@ -95,7 +95,7 @@ static bool is_one_of(const char *type, const char (*types)[5], size_t count)
     return false;
 }
 
-/* A warning that begins with the type of a chunk that the picture can do without. */
+/* Whether a warning begins with the type of a chunk that the picture does not need. */
 static void note_chunk(smp_png *state, const char *message)
 {
     static const char types[][5] = {"cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "bKGD", "hIST", "pHYs",
@@ -104,21 +104,21 @@ static void note_chunk(smp_png *state, const char *message)
     const bool known = strlen(message) > 6 && memcmp(message + 4, ": ", 2) == 0 &&
                        is_one_of(message, types, sizeof types / sizeof types[0]);
     const bool damaged = strstr(message, "CRC error") != NULL;
-    if (damaged && !known) /* its type may be what is damaged: it might have been of the picture */
+    if (damaged && !known) /* its type may be damaged: the chunk may have belonged to the picture */
         png_failed(state->png, message);
     if (!known)
         return;
     if (damaged)
         smp_note(state->notes, "the chunk %.4s is damaged (its CRC is wrong) and is left out", message);
-    if (memcmp(message, "iCCP", 4) == 0) { /* many profiles that libpng finds fault with are kept: see keep_colour() */
+    if (memcmp(message, "iCCP", 4) == 0) { /* many profiles that libpng rejects are kept: see keep_colour() */
         state->icc_damaged |= damaged;
         snprintf(state->icc_fault, sizeof state->icc_fault, "%s", message + 6);
     } else if (!damaged)
         smp_note(state->notes, "the chunk %.4s is left out (libpng: %.100s)", message, message + 6);
 }
 
-/* Reading, libpng only warns where it leaves something out. Metadata may be left out, with a note: the picture is there
- * all the same. What the picture is made of may not, nor may a limit pass unsaid. */
+/* While reading, libpng only warns when it leaves something out. Metadata may be left out, with a note: the picture is
+ * complete without it. Picture data may not be left out, and a reached limit must be reported. */
 static void png_warned(png_structp png, png_const_charp message)
 {
     static const char picture[][5] = {"IHDR", "PLTE", "tRNS", "IDAT", "IEND"};

@@ -15,51 +15,51 @@
 #include "io/png/png_filter.h"
 
 enum {
-    BLOCK_BYTES = 512 << 10, /* of rows: loses less than 1 % to the window's new start, and a core stays in its cache */
-    SPARE_BLOCKS = 2,        /* beside those being packed: one is filled with rows, one waits to be written */
+    BLOCK_BYTES = 512 << 10, /* of rows: costs less than 1 % for the window's restart, and fits a core's cache */
+    SPARE_BLOCKS = 2,        /* besides those being compressed: one is filled with rows, one waits to be written */
     CHUNK_HEAD = 8,          /* length and type */
-    STREAM_HEAD = 2,         /* the zlib header in front of the first block */
-    STREAM_TAIL = 6,         /* an empty last block and the Adler-32 sum behind the last */
+    STREAM_HEAD = 2,         /* the zlib header before the first block */
+    STREAM_TAIL = 6,         /* an empty last block and the Adler-32 sum after the last */
     CHUNK_TAIL = 4,          /* CRC */
     DATA_AT = CHUNK_HEAD + STREAM_HEAD,
-    SAMPLE_ROWS = 4,   /* of a block, for trying filters */
-    SAMPLE_PIECES = 4, /* of a row, when it is long */
+    SAMPLE_ROWS = 4,   /* of a block, to compare filters */
+    SAMPLE_PIECES = 4, /* of a long row */
     SAMPLE_BYTES = 4 << 10
 };
 
 typedef struct block {
-    int64_t rows, kept;      /* of the picture; the first of them lie in smp_png_blocks.kept */
+    int64_t rows, kept;      /* rows of the picture; the first `kept` of them are in smp_png_blocks.kept */
     const uint8_t *above;    /* the row before the first */
-    const uint8_t *borrowed; /* the caller's rows, which follow those kept */
+    const uint8_t *borrowed; /* the caller's rows, which follow the kept ones */
     int64_t stride;          /* of borrowed */
-    uint8_t *packed;         /* room for a chunk's head, then what the rows pack to, then its tail */
+    uint8_t *packed;         /* room for a chunk's head, the compressed rows and the tail */
     size_t packed_size;
-    uint32_t adler, crc; /* crc: of the chunk as far as it goes without the stream's tail */
+    uint32_t adler, crc; /* crc: of the chunk without the stream's tail */
 } block;
 
 typedef struct packer { /* what a thread needs */
-    uint8_t *lines;     /* a block's rows, filtered, each behind a byte that names its filter */
-    uint8_t *sample;    /* filtered pieces of rows */
+    uint8_t *lines;     /* the filtered rows of a block, each after its filter byte */
+    uint8_t *sample;    /* filtered parts of rows */
     smp_png_deflate *deflate;
 } packer;
 
 struct smp_png_blocks {
     smp_png_blocks_setup setup;
     int64_t block_rows, taken;      /* rows of a block; rows of the picture so far */
-    int64_t total, filled, fetched; /* blocks: of the picture, given to the tasks, and given out packed */
-    size_t packed_room;             /* for data: behind the heads, before the tails */
-    int room;                       /* blocks that there are */
+    int64_t total, filled, fetched; /* blocks: of the picture, given to the tasks, returned compressed */
+    size_t packed_room;             /* for data: between the head and the tail */
+    int room;                       /* number of blocks */
     block *block;
     packer *packer;       /* setup.threads of them */
-    uint8_t *kept;        /* of a block that is not full between two calls: the row above it, its rows so far */
-    const uint8_t *above; /* the newest row, above the next */
+    uint8_t *kept;        /* of a partial block between two calls: the row above it, and its rows so far */
+    const uint8_t *above; /* the newest row, which is above the next */
     uint32_t adler;
     smp_tasks *tasks;
 };
 
 /* ---------------------------------------------------------------------------------------------- filters */
 
-/* Row y of a block, as it was put; -1: the row above. */
+/* Row y of a block, unfiltered; -1: the row above the block. */
 static const uint8_t *row_of(const smp_png_blocks *p, const block *b, int64_t y)
 {
     if (y < 0)
@@ -67,7 +67,7 @@ static const uint8_t *row_of(const smp_png_blocks *p, const block *b, int64_t y)
     return y < b->kept ? p->kept + (y + 1) * p->setup.row_bytes : b->borrowed + (y - b->kept) * b->stride;
 }
 
-/* n bytes at x of row y, filtered. Filters take samples' bytes apart, so that changing their order may follow. */
+/* Filters n bytes at x of row y. Filters work on bytes, so the byte order of samples may be swapped afterwards. */
 static void filter_piece(const smp_png_blocks *p, const block *b, int64_t y, int64_t x, int64_t n, int filter,
                          uint8_t *to)
 {
@@ -76,7 +76,7 @@ static void filter_piece(const smp_png_blocks *p, const block *b, int64_t y, int
         smp_png_swap(to, n);
 }
 
-/* Pieces of rows from the block's middle, filtered, as if they were rows; says how many bytes. */
+/* Filters parts of rows in the middle of the block, as if they were rows. Returns the bytes. */
 static size_t take_sample(const smp_png_blocks *p, const packer *k, const block *b, int filter)
 {
     const int64_t n = p->setup.row_bytes, rows = smp_min_i64(SAMPLE_ROWS, b->rows), first = (b->rows - rows) / 2;
@@ -94,15 +94,15 @@ static size_t take_sample(const smp_png_blocks *p, const packer *k, const block 
     return (size_t)(to - k->sample);
 }
 
-/* The filter for a block: the one whose sample packs smallest. What compresses best cannot be told from sums of
- * differences: on photographs they choose Paeth, and `up` packs smaller. (Entropy can tell, but for what repeats; it is
- * not quicker in the whole.) */
+/* Chooses the filter of a block: the one whose sample compresses best. Sums of differences do not predict that: on
+ * photographs they choose Paeth, and `up` compresses better. (Entropy predicts it, except for repeats, and is not
+ * faster.) */
 static int choose_filter(const smp_png_blocks *p, packer *k, const block *b, bool *repeats)
 {
     size_t best_size = SIZE_MAX;
     int best = 0;
     *repeats = false;
-    if (p->setup.level == 0) /* the fastest: no trial */
+    if (p->setup.level == 0) /* the fastest level: no trial */
         return SMP_PNG_UP;
     for (int filter = 0; filter < SMP_PNG_FILTERS; filter++) {
         const size_t size = smp_png_deflate_sample(k->deflate, k->sample, take_sample(p, k, b, filter));
@@ -115,7 +115,7 @@ static int choose_filter(const smp_png_blocks *p, packer *k, const block *b, boo
     return best;
 }
 
-/* All of a block, each row behind a byte for its filter; says how many bytes. */
+/* Filters all rows of a block, each after its filter byte. Returns the bytes. */
 static size_t filter_block(const smp_png_blocks *p, const block *b, int filter, uint8_t *lines)
 {
     uint8_t *to = lines;
@@ -151,7 +151,7 @@ static void put32(uint8_t *to, uint32_t v)
     to[0] = (uint8_t)(v >> 24), to[1] = (uint8_t)(v >> 16), to[2] = (uint8_t)(v >> 8), to[3] = (uint8_t)v;
 }
 
-/* Where a block's chunk begins: the first one's has room for the stream's head. */
+/* Where a block's chunk begins: the first block's has room for the stream's head. */
 static uint8_t *chunk_of(const block *b, int64_t number)
 {
     return b->packed + (number ? STREAM_HEAD : 0);
@@ -169,7 +169,7 @@ static void pack_block(void *context, int thread, int64_t number)
     uint8_t *data = b->packed + DATA_AT, *chunk = chunk_of(b, number);
     b->packed_size = smp_png_deflate_block(k->deflate, data, k->lines, size, repeats, filter != SMP_PNG_NONE);
     b->adler = adler_of(k->lines, size);
-    if (number == 0) { /* deflate with a window of 32 KB; the second byte makes a multiple of 31 */
+    if (number == 0) { /* deflate with a window of 32 KB; the second byte makes the header a multiple of 31 */
         data[-2] = 0x78;
         data[-1] = 0x01;
     }
@@ -204,7 +204,7 @@ static bool open_memory(smp_png_blocks *p)
     const size_t row = (size_t)p->setup.row_bytes, lines = (size_t)p->block_rows * (row + 1);
     p->block = smp_alloc_array((size_t)p->room, sizeof *p->block);
     p->packer = smp_alloc_array((size_t)p->setup.threads, sizeof *p->packer);
-    p->above = p->kept = smp_alloc((size_t)p->block_rows * row); /* zeros are above the first row */
+    p->above = p->kept = smp_alloc((size_t)p->block_rows * row); /* above the first row are zeros */
     bool done = p->block && p->packer && p->kept;
     for (int i = 0; done && i < p->room; i++) {
         block *b = &p->block[i];
@@ -298,10 +298,10 @@ int64_t smp_png_blocks_put(smp_png_blocks *p, const void *from, int64_t stride, 
 void smp_png_blocks_settle(smp_png_blocks *p)
 {
     const int64_t n = p->setup.row_bytes, rows = p->taken % p->block_rows;
-    smp_tasks_await_released(p->tasks); /* the block before may have rows among those kept */
+    smp_tasks_await_released(p->tasks); /* the block before may have rows among the kept ones */
     if (p->taken == p->setup.rows)
         return;
-    block *b = &p->block[p->filled % p->room]; /* not full, if it has rows at all */
+    block *b = &p->block[p->filled % p->room]; /* a partial block, if it has rows */
     const uint8_t *above = rows ? b->above : p->above;
     if (above != p->kept)
         memcpy(p->kept, above, (size_t)n);

@@ -1,8 +1,8 @@
-/* The picture data of a PNG, compressed in blocks of rows on several threads: each block is filtered and deflated on
- * its own and ends on a byte boundary, so that the blocks' outputs, one IDAT chunk each, make one valid stream. Blocks
- * depend on the picture's shape and the level alone: neither strips nor threads change the bytes. */
-#ifndef SMP_IO_PNG_BLOCKS_H
-#define SMP_IO_PNG_BLOCKS_H
+/* The picture data of a PNG, compressed in blocks of rows on several threads. Each block is filtered and deflated alone
+ * and ends on a byte boundary, so that the blocks' outputs, one IDAT chunk each, form one valid stream. The blocks
+ * depend only on the picture's shape and the level: strips and threads do not change the bytes. */
+#ifndef SMP_IO_PNG_PNG_BLOCKS_H
+#define SMP_IO_PNG_PNG_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,24 +18,24 @@ typedef struct smp_png_blocks_setup {
     int pixel_bytes; /* 1 to 8 */
     bool swap;       /* samples are 16-bit and little-endian */
     int level;       /* 0 fastest .. 9 smallest: png_deflate.h */
-    int threads;     /* that compress; 1 or more */
+    int threads;     /* for compression; 1 or more */
 } smp_png_blocks_setup;
 
 smp_code smp_png_blocks_open(const smp_png_blocks_setup *setup, smp_png_blocks **out, smp_error *err);
 void smp_png_blocks_close(smp_png_blocks *blocks);
 
-/* Takes in at most `rows` rows; says how many: fewer when chunks are due first. Rows are borrowed: they stay as they
- * are until smp_png_blocks_settle. */
+/* Takes at most `rows` rows. Returns how many: fewer when chunks must be fetched first. The rows are borrowed and must
+ * not change until smp_png_blocks_settle. */
 int64_t smp_png_blocks_put(smp_png_blocks *blocks, const void *from, int64_t stride, int64_t rows);
 
-/* From now on the rows that were put are the caller's again: waits until those of full blocks are read, which need not
- * be packed yet, and keeps a copy of the others. */
+/* Ends the borrowing of rows: waits until full blocks have been read (they need not be compressed yet), and copies the
+ * rows of a partial block. */
 void smp_png_blocks_settle(smp_png_blocks *blocks);
 
-/* True when smp_png_blocks_next must be called: all room is taken, or the picture is complete and chunks are left. */
+/* Whether smp_png_blocks_next must be called: all blocks are in use, or the picture is complete and chunks are left. */
 bool smp_png_blocks_due(const smp_png_blocks *blocks);
 
-/* The next IDAT chunk, from its length to its CRC; waits until it is packed. Valid until the next put. */
+/* The next IDAT chunk, from its length to its CRC. Waits until it is compressed. Valid until the next put. */
 const uint8_t *smp_png_blocks_next(smp_png_blocks *blocks, size_t *size);
 
 #endif

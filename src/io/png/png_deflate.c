@@ -1,4 +1,4 @@
-/* Blocks of a PNG's filtered rows, deflated: see png_deflate.h. */
+/* Deflates blocks of a PNG's filtered rows: see png_deflate.h. */
 #include "io/png/png_deflate.h"
 
 #include <string.h>
@@ -11,18 +11,18 @@
 
 enum {
     STORED_MOST = 65535, /* bytes of a stored deflate block */
-    SPARE_ROOM = 64,     /* bytes that streams take beside their data */
-    GUESSING = 1,        /* the level that does not try all ways */
-    FAST_MOST = 3,       /* levels above are zlib's */
-    DRAWING = 10         /* times smaller than they were: bytes of which repeats may be had, and soon searched */
+    SPARE_ROOM = 64,     /* bytes that a stream takes besides its data */
+    GUESSING = 1,        /* the level that does not try all methods */
+    FAST_MOST = 3,       /* the levels above use zlib */
+    DRAWING = 10         /* compression ratio of drawings: they have repeats, and are searched fast */
 };
 
-/* Ways to pack, each slower than the one before. */
+/* Methods of compression, each slower than the one before. */
 typedef enum packing { RUNS, REPEATS, THOROUGH, ZLIB } packing;
 
 struct smp_png_deflate {
     int level;
-    uint8_t *other; /* what another way packs to */
+    uint8_t *other; /* the output of another method */
     z_stream zlib;
     bool has_zlib;
 #ifdef SMP_HAVE_ISAL
@@ -50,8 +50,8 @@ static size_t zlib_to(smp_png_deflate *d, int level, int strategy, uint8_t *to, 
 }
 
 #ifdef SMP_HAVE_ISAL
-/* What igzip needs for a level: a buffer, of which the beginning is zeros for each stream (counts and the hash table;
- * tokens follow, written before they are read). */
+/* What igzip needs for a level: a buffer whose beginning (counts and the hash table) is zeroed for each stream. The
+ * tokens behind it are written before they are read. */
 typedef struct igzip_level {
     uint32_t level, buffer, clear;
 } igzip_level;
@@ -59,12 +59,12 @@ enum { BESIDE_TABLE = 8 << 10 };
 static const igzip_level fast = {1, ISAL_DEF_LVL1_DEFAULT, ISAL_DEF_LVL1_REQ + BESIDE_TABLE},
                          thorough = {3, ISAL_DEF_LVL3_DEFAULT, ISAL_DEF_LVL3_REQ + BESIDE_TABLE};
 
-/* igzip's assembly for the first byte of a stream takes the stream's own address for data (2.30, write_first_byte of
- * igzip_icf_body_h1_gr_bt.asm: the hash of position 1), so that matches, and with them the file's bytes, depend on
- * where memory lies: one block in fifty came out differently. So the first byte is written here, as a stored block of
- * one byte, and igzip goes on with what it believes to be a stream of which it has done a byte.
- * With masks of zero it looks for repeats one byte back alone, which are runs; IGZIP_DICT_HASH_SET makes it set
- * them. */
+/* igzip's assembly for the first byte of a stream uses the stream's own address as data (2.30, write_first_byte of
+ * igzip_icf_body_h1_gr_bt.asm: the hash of position 1). So its matches, and the file's bytes, depend on addresses: one
+ * block in fifty differs. This function therefore writes the first byte as a stored block of one byte, and igzip
+ * continues a stream that seems to have one byte already.
+ * With masks of zero igzip finds only repeats at distance 1, which are runs; IGZIP_DICT_HASH_SET makes it use the
+ * masks. */
 static size_t igzip_to(smp_png_deflate *d, const igzip_level *level, bool repeats, uint8_t *to, size_t room,
                        const uint8_t *from, size_t size)
 {
@@ -93,7 +93,7 @@ static size_t igzip_to(smp_png_deflate *d, const igzip_level *level, bool repeat
 }
 #endif
 
-/* Packs `from` in one way, ending on a byte boundary; 0 when it does not fit into room. */
+/* Compresses `from` with one method, to a byte boundary. 0: it does not fit into room. */
 static size_t pack(smp_png_deflate *d, packing way, uint8_t *to, size_t room, const uint8_t *from, size_t size,
                    bool filtered)
 {
@@ -106,7 +106,7 @@ static size_t pack(smp_png_deflate *d, packing way, uint8_t *to, size_t room, co
 #endif
 }
 
-/* The same as stored blocks: what does not compress. */
+/* The same as stored blocks, for data that does not compress. */
 static size_t store(uint8_t *to, const uint8_t *from, size_t size)
 {
     uint8_t *at = to;
@@ -139,7 +139,7 @@ smp_png_deflate *smp_png_deflate_open(int level, size_t most, size_t sample)
     if (!d)
         return NULL;
     d->level = level;
-    /* Where ways are not all tried, the second's must fit into what made it worth trying. */
+    /* Where not all methods are tried, the second one's output must fit the room that makes it worth trying. */
     const size_t room = level > GUESSING ? most : most / DRAWING + sample;
     d->other = smp_alloc_raw(smp_png_deflate_room(room));
     bool done = d->other;

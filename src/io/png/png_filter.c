@@ -1,5 +1,5 @@
-/* PNG's row filters: the filters look at unfiltered bytes only, so that no byte waits for another. From the row's end
- * to its beginning, so that a row can be filtered where it lies: what a byte is predicted from stands to its left and
+/* PNG's row filters. They read unfiltered bytes only, so no byte depends on another's result. They run from the end of
+ * the row to its beginning, so that a row can be filtered in place: a byte's prediction reads bytes to its left and
  * above. */
 #include "io/png/png_filter.h"
 
@@ -10,7 +10,7 @@
 typedef uint8_t bytes __attribute__((vector_size(32)));
 enum { WIDTH = sizeof(bytes) };
 
-/* From left, above, and above left. */
+/* Predicts from left, above, and above left. */
 static uint8_t predict(int a, int b, int c, int filter)
 {
     const int slope = b - c, diff = a - c, pa = slope < 0 ? -slope : slope, pb = diff < 0 ? -diff : diff;
@@ -29,10 +29,10 @@ static uint8_t predict(int a, int b, int c, int filter)
     }
 }
 
-/* Distance of bytes u and v; not_above is the mask of u <= v. */
+/* The distance of bytes u and v. not_above: the mask of u <= v. */
 #define DISTANCE(u, v, not_above) ((((u) - (v)) ^ (not_above)) - (not_above))
 
-/* WIDTH bytes. Vectors are no parameters, since how those are passed depends on the processor. */
+/* WIDTH bytes in memory. Vectors are not parameters, since the calling convention for them depends on the processor. */
 INLINE void filter_some(uint8_t *to, const uint8_t *row, const uint8_t *above, int64_t p, const int filter)
 {
     bytes x, a, b, c;
@@ -47,8 +47,8 @@ INLINE void filter_some(uint8_t *to, const uint8_t *row, const uint8_t *above, i
     else if (filter == SMP_PNG_AVERAGE)
         x -= (a & b) + ((a ^ b) >> 1);
     else {
-        /* The three distances in bytes: |a + b - 2c| is the sum of the others when both lie on one side of c, and so
-         * the largest, else what is between them. */
+        /* The three distances in bytes. |a + b - 2c| is the sum of the other two when both have the same sign, and so
+         * the largest; otherwise it is their difference. */
         const bytes b_below = (bytes)(b <= c), a_below = (bytes)(a <= c), pa = DISTANCE(b, c, b_below),
                     pb = DISTANCE(a, c, a_below);
         const bytes same = ~(a_below ^ b_below), nearer = (bytes)(pa <= pb), pc = DISTANCE(pa, pb, nearer);

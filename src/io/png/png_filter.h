@@ -1,16 +1,16 @@
-/* PNG's row filters (PNG specification, chapter 9): what a row becomes before it is compressed. */
-#ifndef SMP_IO_PNG_FILTER_H
-#define SMP_IO_PNG_FILTER_H
+/* PNG's row filters (PNG specification, chapter 9), applied before compression. */
+#ifndef SMP_IO_PNG_PNG_FILTER_H
+#define SMP_IO_PNG_PNG_FILTER_H
 
 #include <stdint.h>
 
 enum { SMP_PNG_NONE, SMP_PNG_SUB, SMP_PNG_UP, SMP_PNG_AVERAGE, SMP_PNG_PAETH, SMP_PNG_FILTERS };
 
-/* to[i] = row[i] - prediction, for n bytes of pixels of pixel_bytes; above: the row before (zeros before the first). to
- * may be row. */
+/* to[i] = row[i] - prediction, for n bytes with pixels of pixel_bytes. above: the row before; zeros before the first.
+ * to may be row. */
 void smp_png_filter(uint8_t *to, const uint8_t *row, const uint8_t *above, int64_t n, int pixel_bytes, int filter);
 
-/* The two bytes of each 16-bit sample change places, in n bytes. */
+/* Swaps the two bytes of each 16-bit sample in n bytes. */
 void smp_png_swap(uint8_t *row, int64_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* A PNG's texts and EXIF, before the picture or behind it. Those behind are given to a second libpng reader as the
- * metadata of a picture of one pixel, so that they are checked and unpacked by the same code under the same limits. */
+/* A PNG's texts and EXIF, before or after the picture. Those after it are given to a second libpng reader as the
+ * metadata of a one-pixel picture, so that the same code decodes them under the same limits. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,20 +7,20 @@
 
 enum {
     CHUNK_CAP = 16 << 20, /* bytes of one chunk, uncompressed: the largest ICC profiles are about 4 MB */
-    CHUNKS_CAP = 1000,    /* texts and other chunks that are kept */
-    LATE_CAP = 64,        /* chunks behind the picture that are kept */
-    WALK_CAP = 1 << 20,   /* chunks that are walked over */
+    CHUNKS_CAP = 1000,    /* texts and other chunks to keep */
+    LATE_CAP = 64,        /* chunks after the picture to keep */
+    WALK_CAP = 1 << 20,   /* chunks to walk over */
     SIGNATURE = 8,        /* bytes */
-    FRAME = 12            /* bytes of a chunk beside its data: length, type, CRC */
+    FRAME = 12            /* bytes of a chunk besides its data: length, type, CRC */
 };
 
 void smp_png_limit(smp_png *state)
 {
-    png_set_user_limits(state->png, INT32_MAX, INT32_MAX); /* sizes were judged before libpng sees them */
+    png_set_user_limits(state->png, INT32_MAX, INT32_MAX); /* sizes were checked before libpng sees them */
     png_set_chunk_cache_max(state->png, CHUNKS_CAP);
     png_set_chunk_malloc_max(state->png, CHUNK_CAP);
-    png_set_crc_action(state->png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD); /* png_warned() judges those left out */
-    png_set_benign_errors(state->png, 1); /* what is wrong with metadata does not lose the picture: png_warned() */
+    png_set_crc_action(state->png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD); /* png_warned() decides about those */
+    png_set_benign_errors(state->png, 1); /* damaged metadata does not lose the picture: png_warned() */
 #ifdef PNG_SKIP_sRGB_CHECK_PROFILE
     png_set_option(state->png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON); /* keep old sRGB profiles as they are */
 #endif
@@ -67,10 +67,10 @@ typedef struct late_reader {
     smp_reader *reader;
     span chunks[LATE_CAP];
     int count, next; /* next: -1 is the header, count the end */
-    uint64_t done;   /* bytes of the next that were given */
+    uint64_t done;   /* bytes of the next chunk that were given */
 } late_reader;
 
-/* The header of a gray picture of one pixel; the beginning of its data, at which libpng stops. */
+/* The header of a one-pixel gray picture, and the beginning of its data, where libpng stops. */
 static const uint8_t head[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n', 0, 0, 0, 13, 'I',  'H',  'D',  'R', 0,
                                0,    0,   1,   0,   0,    0,    1,    8,    0, 0, 0, 0,  0x3A, 0x7E, 0x9B, 0x55};
 static const uint8_t tail[] = {0, 0, 0, 0, 'I', 'D', 'A', 'T'};
@@ -122,9 +122,9 @@ static bool is_chunk(const smp_source *source, uint64_t position, const uint8_t 
     return smp_source_look(source, position, there, 8) && memcmp(there, frame, 8) == 0;
 }
 
-/* Of a run of chunks as long as the one at position, the last one's position: a large picture is thousands of chunks of
- * 8 KB, and looking at each takes longer than starting the whole program. Doubles the way ahead while a chunk of that
- * length and type begins there, then halves it; a file made to look so in between without being so loses its texts. */
+/* The position of the last chunk in a run of chunks as long as the one at position. A large picture has thousands of 8
+ * KB chunks, and reading every header takes longer than the program's start. Doubles the distance while a chunk of that
+ * length and type begins there, then halves it. A file crafted to fool this loses its texts. */
 static uint64_t last_alike(const smp_source *source, uint64_t position, const uint8_t *frame)
 {
     const uint64_t step = chunk_size(frame) + FRAME;
@@ -137,7 +137,7 @@ static uint64_t last_alike(const smp_source *source, uint64_t position, const ui
     return position;
 }
 
-/* Stops quietly where the chunks make no sense: reading the picture will say so. */
+/* Stops silently at invalid chunks: reading the picture will report them. */
 static int find_chunks(const smp_source *source, span *chunks)
 {
     static const char types[][5] = {"tEXt", "zTXt", "iTXt", "eXIf"};
@@ -187,10 +187,10 @@ smp_code smp_png_read_late(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------ to the end */
 
-/* The picture of one pixel that the header above announces, and a pretence that it was this file's. */
+/* The picture of one pixel that the header above announces, with a source that pretends to be this file. */
 typedef struct rest_reader {
     smp_png base;
-    size_t given; /* bytes of head and pixel */
+    size_t given; /* bytes of head and pixel given so far */
 } rest_reader;
 
 static const uint8_t pixel[] = {0,    0,    0,    10,   'I',  'D',  'A',  'T',  0x78, 0x01, 0x63,

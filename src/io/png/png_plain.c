@@ -1,4 +1,4 @@
-/* A plain PNG's picture: chunks, inflate, unfilter. See png_plain.h. */
+/* A plain PNG's picture data: chunks, inflate, unfilter. See png_plain.h. */
 #include "io/png/png_plain.h"
 
 #ifndef SMP_HAVE_ISAL
@@ -37,22 +37,22 @@ void smp_png_plain_close(smp_png_plain *plain)
 #include "io/png/png_unfilter.h"
 
 enum {
-    BATCH_BYTES = 1 << 18, /* rows are inflated together: ISA-L copies its window of 32 KB in and out with every call */
-    BATCH_ROWS = 4,        /* or a multiple: so many are unfiltered together */
-    PORTION = 1 << 20,     /* bytes: ISA-L counts in 32 bits, and a batch of wide rows may be more */
-    GATHERED = 1 << 16,    /* bytes of chunks, often of 8 KB each, for the same reason as BATCH_BYTES */
+    BATCH_BYTES = 1 << 18,  /* rows are inflated together: ISA-L copies its 32 KB window with every call */
+    BATCH_ROWS = 4,         /* or a multiple: rows that are unfiltered together */
+    PORTION = 1 << 20,      /* bytes: ISA-L counts in 32 bits, and a batch of wide rows may be longer */
+    GATHERED = 1 << 16,     /* bytes of chunks, often 8 KB each, gathered to save calls like BATCH_BYTES */
     MOST_CHUNK = 0x7fffffff /* bytes: PNG specification, 5.3 */
 };
 
 struct smp_png_plain {
     smp_source *source;
-    uint32_t left, crc; /* of the IDAT chunk */
-    bool begun, over;   /* the zlib header was seen; the chunk behind the last IDAT was met */
-    uint64_t next;      /* where that is */
+    uint32_t left, crc; /* of the current IDAT chunk */
+    bool begun, over;   /* the zlib header was read; the chunk after the last IDAT was reached */
+    uint64_t next;      /* the position of that chunk */
     int64_t row_bytes, batch;
     int pixel_bytes, sample_bytes;
-    uint8_t *packed; /* GATHERED bytes of chunks */
-    uint8_t *raw;    /* batch filtered rows, a byte for the filter before each */
+    uint8_t *packed; /* GATHERED bytes from chunks */
+    uint8_t *raw;    /* a batch of filtered rows, each after its filter byte */
     uint8_t *above;  /* the newest row, in the file's byte order */
     struct inflate_state inflate;
 };
@@ -74,13 +74,13 @@ smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes
     size_t raw = (size_t)(plain->batch * (row_bytes + 1));
     plain->raw = smp_alloc_raw(raw);
     plain->packed = smp_alloc_raw(GATHERED);
-    plain->above = smp_alloc((size_t)row_bytes); /* zeros are above the first row */
+    plain->above = smp_alloc((size_t)row_bytes); /* above the first row are zeros */
     if (!plain->raw || !plain->packed || !plain->above) {
         smp_png_plain_close(plain);
         return smp_fail_memory(err, "rows of a PNG", raw + (size_t)row_bytes);
     }
     isal_inflate_init(&plain->inflate);
-    plain->inflate.crc_flag = ISAL_ZLIB; /* checks header and Adler-32 */
+    plain->inflate.crc_flag = ISAL_ZLIB; /* checks the zlib header and Adler-32 */
     *out = plain;
     return SMP_OK;
 }
@@ -92,11 +92,11 @@ static uint32_t be32(const uint8_t *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* To the next chunk when this one is used up; false when its CRC is wrong or the file ends. */
+/* Goes to the next chunk when this one is used up. False: wrong CRC, or the file ends. */
 static bool next_chunk(smp_png_plain *plain)
 {
     while (plain->left == 0 && !plain->over) {
-        uint8_t frame[12]; /* CRC; length and type of the next */
+        uint8_t frame[12]; /* the CRC; then length and type of the next chunk */
         if (smp_source_read(plain->source, frame, sizeof frame) != sizeof frame || be32(frame) != plain->crc)
             return false;
         plain->next = plain->source->position - 8;
@@ -107,7 +107,7 @@ static bool next_chunk(smp_png_plain *plain)
     return plain->left <= MOST_CHUNK;
 }
 
-/* Gives inflate what the next chunks hold; false at the end of the chunks, and when they are damaged. */
+/* Gives inflate the data of the next chunks. False: no more chunks, or a damaged one. */
 static bool more_input(smp_png_plain *plain)
 {
     size_t have = 0;
@@ -124,7 +124,7 @@ static bool more_input(smp_png_plain *plain)
     plain->inflate.next_in = plain->packed;
     plain->inflate.avail_in = (uint32_t)have;
     if (!plain->begun && have > 0) {
-        /* The declared window: zlib refuses what reaches further back, so that ISA-L must not be kinder. */
+        /* Enforces the declared window: zlib refuses references further back, and ISA-L must not be more lenient. */
         plain->inflate.hist_bits = 8u + (uint32_t)(plain->packed[0] >> 4);
         plain->begun = true;
         return plain->packed[0] >> 4 <= 7;
@@ -177,7 +177,7 @@ bool smp_png_plain_end(smp_png_plain *plain, uint64_t *next)
     uint8_t beyond;
     z->next_out = &beyond;
     z->avail_out = 1;
-    while (z->block_state != ISAL_BLOCK_FINISH) { /* the checksum may still be to come */
+    while (z->block_state != ISAL_BLOCK_FINISH) { /* the checksum may still follow */
         const uint32_t in = z->avail_in;
         if (isal_inflate(z) != ISAL_DECOMP_OK || z->avail_out == 0)
             return false;

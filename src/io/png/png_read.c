@@ -1,5 +1,5 @@
 /* Reads PNG by rows through libpng: every colour type and depth, as gray, gray and alpha, RGB or RGBA of 8 or 16 bits.
- * Rejects what is damaged; keeps colour and resolution chunks, text and EXIF. */
+ * Refuses damaged files. Keeps colour and resolution chunks, texts and EXIF. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,19 +9,19 @@
 #include "io/png/png_plain.h"
 
 enum {
-    ROWS_HELD = 4,       /* rows that libpng keeps, at their widest */
-    AHEAD = 64 << 20,    /* bytes of a pipe that are kept, to look behind the picture for EXIF and texts */
-    DEFLATE_RATIO = 1032 /* no deflate stream expands more: zlib technical details, "maximum compression factor" */
+    ROWS_HELD = 4,       /* rows that libpng holds, at their widest */
+    AHEAD = 64 << 20,    /* bytes of a pipe that are read ahead to find EXIF and texts after the picture */
+    DEFLATE_RATIO = 1032 /* the most a deflate stream expands: zlib technical details, "maximum compression factor" */
 };
 
 typedef struct png_reader {
     smp_png base;
     smp_reader *reader;
-    uint8_t frame[8]; /* what libpng read last, when it was as long: the length and type of the chunk it stopped at */
+    uint8_t frame[8];     /* libpng's last read of this size: the length and type of the chunk where it stopped */
     smp_png_plain *plain; /* reads the rows instead of libpng */
-    bool plain_format;    /* as png_plain.h can read it */
-    png_infop behind;     /* what stands behind the picture of a long pipe */
-    bool again;           /* the header is read for the second time: nothing is kept of it */
+    bool plain_format;    /* png_plain.h can read it */
+    png_infop behind;     /* what follows the picture in a long pipe */
+    bool again;           /* the header is read for the second time: nothing of it is kept */
     uint8_t *whole;       /* interlaced: the finished picture */
     png_bytep *pointers;
     int64_t stride;
@@ -49,7 +49,7 @@ static uint32_t be32(const uint8_t *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* The limits, straight from the header's bytes, before libpng sees them. */
+/* Checks the limits from the bytes of the header, before libpng sees them. */
 static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error *err)
 {
     enum { SIZE = 33, INTERLACED = 28 }; /* signature and IHDR */
@@ -113,7 +113,7 @@ static bool keep_chunk(const png_unknown_chunk *chunk, const char *type, uint8_t
     return fits;
 }
 
-/* Chunks that this libpng need not know. */
+/* Chunks that this version of libpng may not know. */
 static void keep_chunks(png_reader *state, smp_meta *meta)
 {
     png_unknown_chunkp chunks = NULL;
@@ -125,7 +125,7 @@ static void keep_chunks(png_reader *state, smp_meta *meta)
         meta->has_mdcv |= keep_chunk(chunk, "mDCV", meta->mdcv, sizeof meta->mdcv);
         meta->has_clli |= keep_chunk(chunk, "cLLI", meta->clli, sizeof meta->clli);
         if (keep_chunk(chunk, "acTL", frames, sizeof frames) && be32(frames) > 1)
-            smp_note(state->base.notes, "the file is an animation of %u pictures; the first alone is read",
+            smp_note(state->base.notes, "the file is an animation of %u pictures; only the first is read",
                      be32(frames));
     }
 }
@@ -190,7 +190,7 @@ static void read_header(void *context)
         png_error(png, "unexpected row size");
     if (!state->again)
         keep_metadata(state);
-    /* libpng leaves some metadata out when memory is short; we would rather say so. */
+    /* libpng leaves metadata out when memory is short; report that instead. */
     if (state->base.refused)
         png_error(png, "memory");
     state->plain_format = !interlaced && !transparent && depth >= 8 && colour != PNG_COLOR_TYPE_PALETTE;
@@ -225,7 +225,7 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
         code = smp_png_guard(&state->base, read_header, state, err);
     if (code == SMP_OK)
         code = smp_png_read_late(reader, err);
-    /* Only where the file can be read again: see fall_back(). */
+    /* Only for a file that can be read again: see fall_back(). */
     if (code == SMP_OK && state->plain_format && reader->source.seekable && memcmp(state->frame + 4, "IDAT", 4) == 0) {
         int sample = (int)smp_sample_size((int)reader->media.shape.format);
         code = smp_png_plain_open(&reader->source, be32(state->frame), state->stride,
@@ -241,8 +241,8 @@ static void skip_rows(void *context)
         png_read_row(state->base.png, state->to, NULL);
 }
 
-/* Something in the picture is out of the ordinary: libpng reads the file from its beginning, so that it is libpng that
- * refuses what is refused, with its own words. `to` has room for a row. */
+/* Something in the picture is unusual: libpng reads the file from its beginning, so that a refusal is libpng's, in its
+ * words. `to` has room for a row. */
 static smp_code fall_back(png_reader *state, void *to, smp_error *err)
 {
     smp_png_plain_close(state->plain);
@@ -285,7 +285,7 @@ smp_code smp_png_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t
     return code ? code : smp_png_guard(&state->base, read_rows, state, err);
 }
 
-/* EXIF behind the picture, of a pipe too long to be looked through in advance: an orientation comes too late. */
+/* EXIF after the picture, in a pipe too long to look ahead: its orientation comes too late. */
 static void check_late_exif(png_reader *state, png_infop info)
 {
     png_uint_32 size;
@@ -294,7 +294,7 @@ static void check_late_exif(png_reader *state, png_infop info)
         smp_exif_orientation(exif, size) == 1)
         return;
     smp_fail(state->base.err, SMP_E_DECODE,
-             "the orientation of the picture stands behind it, found too late in a pipe of more than %d bytes", AHEAD);
+             "the orientation comes after the picture, too late in a pipe of more than %d bytes", AHEAD);
     smp_hint(state->base.err, "write the picture to a file first, and name that");
     smp_png_stop(&state->base, SMP_E_DECODE);
 }
@@ -303,7 +303,7 @@ static void read_end(void *context)
 {
     png_reader *state = context;
     if (state->reader->source.seekable) {
-        png_read_end(state->base.png, NULL); /* what is kept of it was read before: smp_png_read_late() */
+        png_read_end(state->base.png, NULL); /* what is kept was read before: smp_png_read_late() */
         return;
     }
     state->behind = png_create_info_struct(state->base.png);
@@ -337,7 +337,7 @@ smp_code smp_png_read_end(smp_reader *reader, smp_error *err)
     const uint8_t *next;
     size_t size = smp_source_peek(&reader->source, &next, SIGNATURE);
     if (smp_png_sniff(next, size))
-        smp_note(&reader->notes, "another PNG follows the first, which alone is read");
+        smp_note(&reader->notes, "another PNG follows; only the first is read");
     return code;
 }
 

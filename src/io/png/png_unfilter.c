@@ -1,6 +1,6 @@
-/* Undoes PNG's row filters. Sub, average and Paeth make each pixel wait for the one before it; a pixel's bytes are one
- * vector, and of four rows each runs one pixel behind the row above it, whose results it needs: four chains of
- * instructions side by side instead of one. */
+/* Undoes PNG's row filters. Sub, average and Paeth make each pixel depend on the one before. A pixel's bytes are one
+ * vector. Four rows are processed together, each one pixel behind the row above, whose results it needs: this gives
+ * four independent instruction chains instead of one. */
 #include "io/png/png_unfilter.h"
 
 #include <string.h>
@@ -12,11 +12,11 @@ typedef int16_t words8 __attribute__((vector_size(16)));
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Bytes that are loaded and stored for a pixel of B: what is too much is overwritten by the next pixel. The last pixels
- * of a row take exactly B. */
+/* Bytes that are loaded and stored for a pixel of B bytes: the next pixel overwrites the excess. The last pixels of a
+ * row take exactly B. */
 #define LOOSE(B) ((B) <= 4 ? 4 : 8)
 
-/* The first `size` bytes, a constant, as words. */
+/* Loads the first `size` bytes (a constant) as words. */
 ALWAYS_INLINE words8 load(const uint8_t *from, const int size)
 {
     bytes8 bytes = {0};
@@ -41,10 +41,10 @@ ALWAYS_INLINE words8 absolute(words8 v)
     return (v ^ sign) - sign;
 }
 
-/* What makes the choice among three predictions that is Paeth's into a row's own filter. */
+/* Masks that turn Paeth's choice among three predictions into a row's own filter. */
 typedef struct way {
     words8 average, none, above; /* all bits set where the filter is that; above: none, up */
-    words8 paeth, forced;        /* Paeth's distance to a, or in its place one less than any other, or more */
+    words8 paeth, forced;        /* replaces Paeth's distance to a: less than any distance, or more */
 } way;
 
 ALWAYS_INLINE words8 all_if(bool is)
@@ -62,8 +62,8 @@ ALWAYS_INLINE way way_of(int filter)
     return w;
 }
 
-/* x plus the prediction from left (a), above (b) and above left (c), modulo 256: Paeth's, or where w is given that of
- * its row's filter. The next pixel waits for this one through a alone. */
+/* x plus the prediction from left (a), above (b) and above left (c), modulo 256: Paeth's or, where w is given, that of
+ * its row's filter. The next pixel depends on this one only through a. */
 ALWAYS_INLINE words8 undo(const way *w, words8 x, words8 a, words8 b, words8 c)
 {
     const words8 slope = b - c, diff = a - c;
@@ -79,7 +79,7 @@ ALWAYS_INLINE words8 undo(const way *w, words8 x, words8 a, words8 b, words8 c)
     return (x + choose((pa <= pb) & (pa <= pc), a, near)) & 255;
 }
 
-/* In bytes: the sums wrap round as they should. */
+/* In bytes: the sums wrap around, as the specification wants. */
 ALWAYS_INLINE bytes8 sub_pixel(uint8_t *to, const uint8_t *from, bytes8 left, const int size)
 {
     bytes8 more = {0};
@@ -158,7 +158,7 @@ ALWAYS_INLINE void undo_four(uint8_t *const *line, const uint8_t *from, int64_t 
         ways[i] = way_of(from[i * step - 1]);
     }
     for (int64_t t = 0; t < n + (ROWS - 1) * B; t += B) {
-        if (t < (ROWS - 1) * B || t > n - LOOSE(B)) { /* not all rows have a pixel, or not all that LOOSE takes */
+        if (t < (ROWS - 1) * B || t > n - LOOSE(B)) { /* not all rows have a pixel, or not all that LOOSE loads */
             for (int i = ROWS - 1; i >= 0; i--) {
                 const int64_t x = t - i * B;
                 if (x < 0 || x >= n)
@@ -171,7 +171,7 @@ ALWAYS_INLINE void undo_four(uint8_t *const *line, const uint8_t *from, int64_t 
             continue;
         }
 #pragma GCC unroll 4
-        for (int i = ROWS - 1; i >= 0; i--) { /* from below, so that a[i-1] still is the pixel above */
+        for (int i = ROWS - 1; i >= 0; i--) { /* from the bottom, so that a[i-1] still is the pixel above */
             const int64_t x = t - i * B;
             const words8 b = i ? a[i ? i - 1 : 0] : load(line[0] + x, LOOSE(B));
             a[i] = undo(mixed ? &ways[i] : NULL, load(from + i * step + x, LOOSE(B)), a[i], b, c[i]);
@@ -181,8 +181,8 @@ ALWAYS_INLINE void undo_four(uint8_t *const *line, const uint8_t *from, int64_t 
     }
 }
 
-/* Whether four rows, one at `at` and each a step on, are undone sooner side by side: one that waits for each pixel is
- * enough. */
+/* Whether four rows, at `at` and a step apart each, are faster together. One filter that makes each pixel depend on the
+ * one before is enough. */
 ALWAYS_INLINE bool four_pay(const uint8_t *at, int64_t step)
 {
     bool known = true, waits = false;

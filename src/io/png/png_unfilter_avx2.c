@@ -1,6 +1,6 @@
-/* Four rows at once in registers of 256 bits, each with a filter of its own: see png_unfilter.h. Each row runs LAG
- * pixels behind the row above it, whose results it needs, so that the four chains of instructions become one
- * instruction stream. A lag of two keeps moving a row's result into its neighbour's lane out of the chain. */
+/* Four rows at once in 256-bit registers, each with its own filter: see png_unfilter.h. Each row is LAG pixels behind
+ * the row above, whose results it needs, so that the four instruction chains become one stream. A lag of two keeps the
+ * move of a row's result to its neighbour's lane off the critical path. */
 #include "io/png/png_unfilter.h"
 
 #if defined(__x86_64__)
@@ -22,7 +22,7 @@ typedef struct rows {
     int filter[ROWS];
 } rows;
 
-/* Row i's pixel x, byte by byte: at the ends, where not all rows have a pixel. */
+/* Row i's pixel x, byte by byte: for the ends, where not all rows have a pixel. */
 static void one_pixel(const rows *r, int i, int64_t x, int bytes)
 {
     for (int64_t k = x * bytes; k < (x + 1) * bytes; k++) {
@@ -42,11 +42,11 @@ static void edge(const rows *r, int64_t t, int64_t pixels, int bytes)
             one_pixel(r, i, t - LAG * i, bytes);
 }
 
-/* What makes the choice among three predictions that is Paeth's into another filter, in each row's lanes. */
+/* Masks that turn Paeth's choice among three predictions into another filter, in each row's lanes. */
 typedef struct ways {
     __m256i paeth, average, none; /* all bits set where the row's filter is that */
-    __m256i above;                /* all bits set where a is not to be chosen: none, up */
-    __m256i forced;               /* in place of pa: less than any distance, or more; 0 for Paeth */
+    __m256i above;                /* all bits set where a must not be chosen: none, up */
+    __m256i forced;               /* replaces pa: less than any distance, or more; 0 for Paeth */
 } ways;
 
 INLINE __m256i where(const int *filter, const int lane_of[4], int wanted)
@@ -55,7 +55,7 @@ INLINE __m256i where(const int *filter, const int lane_of[4], int wanted)
                               -(filter[lane_of[2]] == wanted), -(filter[lane_of[3]] == wanted));
 }
 
-/* lane_of: the row to which each 64 bits belong. */
+/* lane_of: the row that each 64 bits belong to. */
 INLINE ways ways_of(const int *filter, const int lane_of[4])
 {
     ways w = {.paeth = where(filter, lane_of, SMP_PNG_PAETH),
@@ -67,9 +67,9 @@ INLINE ways ways_of(const int *filter, const int lane_of[4])
     return w;
 }
 
-/* x plus the prediction from left (a), above (b) and above left (c), modulo 256. Only a is waited for: the sums with x
- * stand beside that chain of subtract, add, absolute, minimum, compare and blend, and so does what other filters need:
- * they choose among the three as Paeth does, by a distance that says which, and from other values. */
+/* x plus the prediction from left (a), above (b) and above left (c), modulo 256. Only a is on the critical path of
+ * subtract, add, absolute, minimum, compare and blend. The sums with x are outside it. The other filters use the same
+ * choice among three, with a forced distance and other values. */
 INLINE __m256i undo(mixture mix, const ways *w, __m256i x, __m256i a, __m256i b, __m256i c)
 {
     const __m256i byte = _mm256_set1_epi16(255);
@@ -110,13 +110,13 @@ INLINE __m256i four(const uint8_t *const *at, int64_t x, int64_t lag)
                                                load4(at[3] + x - 3 * lag)));
 }
 
-/* Pixels of up to 4 bytes: four rows share a register. What a store writes past a pixel is overwritten by the
- * next, or by the pixels at the end. */
+/* Pixels of up to 4 bytes: four rows share a register. A store's excess past a pixel is overwritten by the next pixel,
+ * or by the pixels at the end. */
 INLINE void narrow(const rows *r, int64_t n, const mixture mix, const int B)
 {
     static const int lanes[] = {0, 1, 2, 3};
     const ways w = ways_of(r->filter, lanes);
-    const int64_t pixels = n / B, whole = (n - 4) / B + 1; /* pixels that have 4 bytes from their first on */
+    const int64_t pixels = n / B, whole = (n - 4) / B + 1; /* pixels with 4 bytes from their first byte on */
     int64_t t = 0;
     for (; t < BEHIND + LAG && t < pixels + BEHIND; t++) /* until all rows have a pixel LAG steps back */
         edge(r, t, pixels, B);
@@ -150,7 +150,7 @@ INLINE __m128i load8(const uint8_t *from)
     return _mm_loadl_epi64((const __m128i *)(const void *)from);
 }
 
-/* A pixel of each of two rows, the second one's LAG pixels back. */
+/* A pixel of each of two rows; the second row's is LAG pixels back. */
 INLINE __m256i two(const uint8_t *const *at, int64_t x, int64_t lag)
 {
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi64(load8(at[0] + x), load8(at[1] + x - lag)));
@@ -163,12 +163,12 @@ INLINE void store_two(uint8_t *const *to, int64_t x, int64_t lag, __m256i v)
     _mm_storel_epi64((__m128i *)(void *)(to[1] + x - lag), _mm256_extracti128_si256(packed, 1));
 }
 
-/* Pixels of 6 and 8 bytes: two registers, for two rows each. */
+/* Pixels of 6 and 8 bytes: two registers for two rows each. */
 INLINE void wide(const rows *r, int64_t n, const mixture mix, const int B)
 {
     static const int lanes0[] = {0, 0, 1, 1}, lanes1[] = {2, 2, 3, 3};
     const ways w0 = ways_of(r->filter, lanes0), w1 = ways_of(r->filter, lanes1);
-    const int64_t pixels = n / B, whole = (n - 8) / B + 1; /* pixels that have 8 bytes from their first on */
+    const int64_t pixels = n / B, whole = (n - 8) / B + 1; /* pixels with 8 bytes from their first byte on */
     int64_t t = 0;
     for (; t < BEHIND + LAG && t < pixels + BEHIND; t++)
         edge(r, t, pixels, B);
@@ -228,8 +228,8 @@ __attribute__((target("avx2"))) void smp_png_undo_four_avx2(uint8_t *const line[
 #undef UNDO
 }
 
-/* sub1() .. sub8(): sums within a register, each pixel with all before it; the sum of all registers before is added,
- * and only that is waited for. Macros, since a shift by bytes takes a literal number. */
+/* sub1() .. sub8(): prefix sums within a register. The sum of all registers before is added, and only that is on the
+ * critical path. Macros, since a byte shift takes a literal number. */
 #define PLUS_BEFORE(v, bytes) ((bytes) < 16 ? _mm_add_epi8(v, _mm_slli_si128(v, (bytes) < 16 ? (bytes) : 0)) : (v))
 #define DEFINE_SUB(B)                                                                                                  \
     INLINE int64_t sub##B(uint8_t *to, const uint8_t *from, int64_t n)                                                 \
@@ -250,7 +250,7 @@ __attribute__((target("avx2"))) void smp_png_undo_four_avx2(uint8_t *const line[
             const __m128i sum = _mm_shuffle_epi8(v, last_pixel);                                                       \
             v = _mm_add_epi8(v, before);                                                                               \
             before = _mm_add_epi8(before, sum);                                                                        \
-            _mm_storeu_si128((__m128i *)(void *)(to + x), v); /* what is too much is overwritten by what follows */    \
+            _mm_storeu_si128((__m128i *)(void *)(to + x), v); /* the next store overwrites the excess */               \
         }                                                                                                              \
         return x;                                                                                                      \
     }
@@ -274,5 +274,5 @@ __attribute__((target("avx2"))) int64_t smp_png_undo_sub_avx2(uint8_t *to, const
 }
 
 #else
-typedef int nothing_here; /* ISO C wants a declaration */
+typedef int nothing_here; /* ISO C requires a declaration */
 #endif

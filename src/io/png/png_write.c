@@ -1,6 +1,6 @@
 /* Writes PNG by rows: gray, gray and alpha, RGB or RGBA of 8 or 16 bits, with the metadata that was kept. libpng writes
- * the header and the metadata, png_blocks.c makes the picture's data. The same rows, level and metadata give the same
- * bytes: no time is written. */
+ * the header and the metadata, png_blocks.c the picture data. The same rows, level and metadata give the same bytes: no
+ * time is written. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "io/png/png_glue.h"
 
 enum {
-    FIXED_MAX = 21474, /* libpng keeps gamma and chromaticities as hundred-thousandths in 32 bits */
+    FIXED_MAX = 21474, /* libpng stores gamma and chromaticities as hundred-thousandths in 32 bits */
     DEFAULT_LEVEL = 1,
     COMPRESS_TEXT = 1024,  /* bytes from which texts are compressed */
     MEMORY_CAP = 256 << 20 /* bytes libpng may hold besides rows */
@@ -65,7 +65,7 @@ static void put_colour(png_writer *state, int colours)
     png_structp png = state->base.png;
     png_infop info = state->base.info;
     const smp_meta *meta = state->meta;
-    /* A profile says all that the other chunks can, and libpng writes those that agree with sRGB by itself. */
+    /* A profile replaces the other colour chunks; libpng itself writes those that agree with sRGB. */
     if (meta->icc.size && smp_icc_fits(&meta->icc, colours)) {
         png_set_iCCP(png, info, meta->icc_name[0] ? meta->icc_name : "ICC profile", PNG_COMPRESSION_TYPE_BASE,
                      meta->icc.data, (png_uint_32)meta->icc.size);
@@ -87,7 +87,7 @@ static void put_colour(png_writer *state, int colours)
         png_set_cHRM(png, info, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]);
 }
 
-/* UTF-8 as Latin-1, or null when it has characters past U+00FF (*fits false) or memory is exhausted. */
+/* UTF-8 converted to Latin-1. Null when it has characters past U+00FF (*fits is false) or memory is exhausted. */
 static char *to_latin1(const char *text, bool *fits)
 {
     size_t length = strlen(text), n = 0;
@@ -108,7 +108,7 @@ static char *to_latin1(const char *text, bool *fits)
     return out;
 }
 
-/* PNG keys: 1 to 79 printable Latin-1 characters, of which libpng takes away blanks at the ends. */
+/* PNG keys: 1 to 79 printable Latin-1 characters. libpng removes blanks at the ends. */
 static bool is_key(const char *latin1)
 {
     size_t length = strlen(latin1), shown = 0;
@@ -145,7 +145,7 @@ static void put_texts(png_writer *state)
         png_text *text = &state->texts[used++];
         text->key = key;
         bool compress =
-            strlen(value) > COMPRESS_TEXT && !international; /* XMP is to be found by those who know no PNG */
+            strlen(value) > COMPRESS_TEXT && !international; /* programs that know no PNG search files for XMP */
         if (international || !fits) {
             text->compression = compress ? PNG_ITXT_COMPRESSION_zTXt : PNG_ITXT_COMPRESSION_NONE;
             text->text = meta->texts[i].value;
@@ -158,7 +158,7 @@ static void put_texts(png_writer *state)
         png_set_text(state->base.png, state->base.info, state->texts, (int)used);
 }
 
-/* Chunks that this libpng need not know. They stand before the palette and the picture. */
+/* Chunks that this version of libpng may not know. They precede the palette and the picture. */
 static void write_chunks(png_writer *state)
 {
     const smp_meta *meta = state->meta;
@@ -199,7 +199,7 @@ static void write_header(void *context)
     static const int colours[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                   PNG_COLOR_TYPE_RGB_ALPHA};
     png_set_user_limits(png, INT32_MAX, INT32_MAX);
-    png_set_benign_errors(png, 1); /* faulty metadata of the input is left out, and does not lose the picture */
+    png_set_benign_errors(png, 1); /* faulty metadata of the input is left out and does not lose the picture */
     png_set_write_fn(png, &state->base, drain, flush);
     png_set_IHDR(png, state->base.info, (png_uint_32)shape->width, (png_uint_32)shape->height,
                  shape->format == SMP_U16 ? 16 : 8, colours[shape->channels], PNG_INTERLACE_NONE,
@@ -269,7 +269,7 @@ smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride
 static void write_end(void *context)
 {
     png_writer *state = context;
-    png_write_chunk(state->base.png, (png_const_bytep) "IEND", NULL, 0); /* the metadata is in front already */
+    png_write_chunk(state->base.png, (png_const_bytep) "IEND", NULL, 0); /* the metadata is before the picture */
 }
 
 smp_code smp_png_write_end(smp_writer *writer, smp_error *err)

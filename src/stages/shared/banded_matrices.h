@@ -1,7 +1,7 @@
 /* The matrices of whole weights (kernels/gaussian/banded_mma.h) as tensor cores want them: registers of
  * smp_mma_u8's left operand, [matrix][register][lane]. steps > 0: as smp_banded_steps() says. */
-#ifndef SMP_STAGES_BANDED_MATRICES_H
-#define SMP_STAGES_BANDED_MATRICES_H
+#ifndef SMP_STAGES_SHARED_BANDED_MATRICES_H
+#define SMP_STAGES_SHARED_BANDED_MATRICES_H
 
 #include "gaussian/banded_mma.h"
 

@@ -30,7 +30,10 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
     return "channel_mix_gray";
 }
 
-const smp_variant smp_channel_mixing_variants[] = {
+SMP_CPU_DECLARE(channel_mix_naive);
+SMP_CPU_DECLARE(channel_mix_tiled);
+
+const smp_variant smp_channel_mix_variants[] = {
     {.name = "naive",
      .help = "pixel by pixel",
      .launches = {{.from = SMP_IN,

@@ -1,7 +1,7 @@
 /* What stages share that count how often values occur: the launches of kernels/histogram*.cu and their geometry. The
  * kernel parameters of such a stage begin with smp_histogram_params. */
-#ifndef SMP_STAGES_COUNTING_H
-#define SMP_STAGES_COUNTING_H
+#ifndef SMP_STAGES_SHARED_COUNTING_H
+#define SMP_STAGES_SHARED_COUNTING_H
 
 #include "reduce/histogram.h"
 #include "stages/stage.h"

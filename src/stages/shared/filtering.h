@@ -1,6 +1,6 @@
 /* What the stages share that filter sound along its frames, and the design of their taps. */
-#ifndef SMP_STAGES_FILTERING_H
-#define SMP_STAGES_FILTERING_H
+#ifndef SMP_STAGES_SHARED_FILTERING_H
+#define SMP_STAGES_SHARED_FILTERING_H
 
 #include "audio/fir.h"
 #include "stages/stage.h"

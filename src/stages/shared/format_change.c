@@ -1,7 +1,6 @@
 /* What the stages that change the format share: one pair of kernels, which the views tell what to do. */
 #include "stages/shared/format_change.h"
-#include "elementwise/convert.h"
-#include "stages/shared/launch_shapes.h"
+#include "stages/shared/elementwise.h"
 
 static void geometry_tiled(const smp_io *io, const void *params, smp_grid *grid)
 {
@@ -11,23 +10,8 @@ static void geometry_tiled(const smp_io *io, const void *params, smp_grid *grid)
         smp_geometry_pixel_tiles(io, params, grid);
 }
 
-const smp_variant smp_convert_variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(convert_naive),
-                   .cuda = "convert_naive",
-                   .geometry = smp_geometry_pixels}}},
-    {.name = "tiled",
-     .help = "vectorised rows, integer arithmetic between integer formats",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(convert_tiled),
-                   .cuda = "convert_tiled",
-                   .geometry = geometry_tiled}}},
-    {0},
-};
+SMP_TWO_VARIANTS(convert, "vectorised rows, integer arithmetic between integer formats", smp_geometry_pixels,
+                 geometry_tiled);
 
 void smp_convert_plan(smp_format format, const smp_shape *in, smp_node_plan *work)
 {
@@ -36,6 +20,6 @@ void smp_convert_plan(smp_format format, const smp_shape *in, smp_node_plan *wor
     bool exact = format == in->format || (in->format == SMP_U8 && format == SMP_U16);
     work->exactness = exact ? SMP_INTEGER : SMP_REAL;
     work->ops = 1;
-    work->op = (smp_sample_op){
-        .kind = SMP_SAMPLE_OP_CONVERT, .with_alpha = 1, .white = smp_white(in->format), .a = smp_white(format)};
+    work->op = SMP_SAMPLE_OP(convert, smp_white(in->format), smp_white(format));
+    work->op.with_alpha = 1;
 }

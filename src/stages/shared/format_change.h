@@ -1,6 +1,6 @@
 /* What the stages that change the format share. */
-#ifndef SMP_STAGES_FORMAT_CHANGE_H
-#define SMP_STAGES_FORMAT_CHANGE_H
+#ifndef SMP_STAGES_SHARED_FORMAT_CHANGE_H
+#define SMP_STAGES_SHARED_FORMAT_CHANGE_H
 
 #include "stages/stage.h"
 

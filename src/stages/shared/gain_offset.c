@@ -1,17 +1,9 @@
 /* What the stages share that scale a sound's channels. */
 #include "stages/shared/gain_offset.h"
 
-#include "stages/shared/launch_shapes.h"
+#include "stages/shared/elementwise.h"
 
-const smp_variant smp_scaling_variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(gain_offset_naive), "gain_offset_naive", NULL}}},
-    {.name = "tiled",
-     .help = "frames as one long row, vectorised; on GPUs 16 bytes an access",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(gain_offset_tiled), "gain_offset_tiled", smp_geometry_packs}}},
-    {0},
-};
+SMP_ELEMENTWISE_VARIANTS(gain_offset, packs);
 
 void smp_scaling_plan(double factor, smp_node_plan *work)
 {

@@ -1,12 +1,12 @@
 /* What the stages share that scale a sound's channels. */
-#ifndef SMP_STAGES_SCALING_H
-#define SMP_STAGES_SCALING_H
+#ifndef SMP_STAGES_SHARED_GAIN_OFFSET_H
+#define SMP_STAGES_SHARED_GAIN_OFFSET_H
 
 #include "audio/gain_offset.h"
 #include "stages/stage.h"
 
 /* naive and tiled. */
-extern const smp_variant smp_scaling_variants[];
+extern const smp_variant smp_gain_offset_variants[];
 
 /* The kernel parameters for one factor and no offset. */
 void smp_scaling_plan(double factor, smp_node_plan *work);

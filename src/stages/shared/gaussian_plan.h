@@ -1,6 +1,6 @@
 /* Weights of the gaussian-shaped blur, for the stages that plan one. */
-#ifndef SMP_STAGES_BELL_WEIGHTS_H
-#define SMP_STAGES_BELL_WEIGHTS_H
+#ifndef SMP_STAGES_SHARED_GAUSSIAN_PLAN_H
+#define SMP_STAGES_SHARED_GAUSSIAN_PLAN_H
 
 #include "gaussian/gaussian_weights.h"
 #include "stages/stage.h"

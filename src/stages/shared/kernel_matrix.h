@@ -1,7 +1,7 @@
 /* What the stages that apply a kernel matrix share: parameters, plan, variants. They differ in whether it is flipped.
  */
-#ifndef SMP_STAGES_KERNEL_MATRIX_H
-#define SMP_STAGES_KERNEL_MATRIX_H
+#ifndef SMP_STAGES_SHARED_KERNEL_MATRIX_H
+#define SMP_STAGES_SHARED_KERNEL_MATRIX_H
 
 #include "stages/stage.h"
 

@@ -1,6 +1,6 @@
 /* Stages that combine a picture with a second one, or with a number: whether the two fit, and kernel parameters. */
 #include "stages/shared/operand.h"
-#include "stages/shared/launch_shapes.h"
+#include "stages/shared/elementwise.h"
 
 static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *err)
 {
@@ -55,17 +55,9 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
         work->exactness = SMP_INTEGER;
     work->ops = operation < SMP_MULTIPLY ? 2 : 6;
     if (!by && operation < SMP_BLEND_NORMAL)
-        work->op = (smp_sample_op){
-            .kind = SMP_SAMPLE_OP_NUMBER, .what = (int32_t)operation, .white = (float)white, .a = k->number};
+        work->op = SMP_SAMPLE_OP(arithmetic_number, (int32_t)operation, k->number, (float)white);
     return SMP_OK;
 }
 
-const smp_variant smp_arithmetic_variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(arithmetic_naive), "arithmetic_naive", NULL}}},
-    {.name = "tiled",
-     .help = "vectorised blocks of both pictures in the first-level cache",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(arithmetic_tiled), "arithmetic_tiled", smp_geometry_packs}}},
-    {0},
-};
+SMP_TWO_VARIANTS(arithmetic, "vectorised blocks of both pictures in the first-level cache", smp_geometry_samples,
+                 smp_geometry_packs);

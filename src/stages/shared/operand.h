@@ -1,7 +1,7 @@
 /* What the stages that combine a picture with a second one, or with a number, share: checking that the two fit, kernel
  * parameters, variants. */
-#ifndef SMP_STAGES_OPERAND_H
-#define SMP_STAGES_OPERAND_H
+#ifndef SMP_STAGES_SHARED_OPERAND_H
+#define SMP_STAGES_SHARED_OPERAND_H
 
 #include "elementwise/arithmetic.h"
 #include "stages/stage.h"

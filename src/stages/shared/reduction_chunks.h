@@ -1,6 +1,6 @@
 /* What the stages share that reduce a picture or a sound to the chunks of kernels/reduce/stats.h. */
-#ifndef SMP_STAGES_CHUNKS_H
-#define SMP_STAGES_CHUNKS_H
+#ifndef SMP_STAGES_SHARED_REDUCTION_CHUNKS_H
+#define SMP_STAGES_SHARED_REDUCTION_CHUNKS_H
 
 #include "reduce/stats.h"
 #include "stages/stage.h"

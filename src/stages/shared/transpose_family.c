@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------------------------------------ GPU launches */
 
-enum { TRANSPOSE_GRID_X = INT32_MAX, WORD = 16 /* bytes of the widest access */ };
+enum { TRANSPOSE_GRID_X = INT32_MAX, VECTOR = 16 /* bytes of an access */ };
 
 /* columns x rows blocks: GPUs count far in x, and to SMP_GRID_MOST in y and z. */
 static void set_blocks(int64_t columns, int64_t rows, smp_grid *grid)
@@ -27,7 +27,7 @@ static int64_t pixel_bytes(const smp_io *io)
 /* A thread a sample of the input. */
 static void naive_geometry(const smp_io *io, const void *params, smp_grid *grid)
 {
-    const smp_transpose_part part = smp_transpose_part_of(io, ((const smp_orientation *)params)->how);
+    const smp_transpose_part part = smp_transpose_part_of(io, ((const smp_orientation *)params)->orientation);
     smp_io input_order = *io;
     input_order.out.width = part.columns;
     input_order.out.rows = part.rows;
@@ -55,14 +55,6 @@ static void padded_geometry(const smp_io *io, const void *params, smp_grid *grid
     square_tiles(io, 1, grid);
 }
 
-/* Whether rows on both sides begin at multiples of so many bytes. */
-static bool begin_at(const smp_io *io, int64_t bytes)
-{
-    uintptr_t bits =
-        (uintptr_t)io->in.data | (uintptr_t)io->in.stride | (uintptr_t)io->out.data | (uintptr_t)io->out.stride;
-    return bits % (uintptr_t)bytes == 0;
-}
-
 /* [channels]; which of them each format has depends on the pixel's size. */
 static const char *const swapping[] = {NULL,
                                        "transpose_swizzled_1",
@@ -83,38 +75,36 @@ static const char *const reversing[] = {NULL,
                                         NULL,
                                         "transpose_reversed_8"};
 
-/* Threads over the 16-byte words of a row, and over rows. */
+/* Threads over the 16-byte vectors of a row, and over rows. */
 static void row_geometry(const smp_io *io, int64_t size, smp_grid *grid)
 {
-    int64_t before = begin_at(io, WORD) ? 0 : WORD - 1; /* bytes of a row's first word that are not the row's */
-    int64_t words = (size + before + WORD - 1) / WORD, width = 1;
-    while (width < words && width < SMP_TRANSPOSE_THREADS)
+    int64_t vectors = (size + VECTOR - 1) / VECTOR, width = 1;
+    while (width < vectors && width < SMP_TRANSPOSE_THREADS)
         width *= 2;
     int64_t height = SMP_TRANSPOSE_THREADS / width;
     *grid = (smp_grid){.block = {(unsigned)width, (unsigned)height, 1}};
-    set_blocks((words + width - 1) / width, (io->out.rows + height - 1) / height, grid);
+    set_blocks((vectors + width - 1) / width, (io->out.rows + height - 1) / height, grid);
 }
 
 /* Null for GPUs, too, whose blocks cannot hold the largest tiles (64 KiB before compute capability 8.0). */
 static const char *swizzled(const smp_io *io, const void *params, smp_grid *grid)
 {
-    const int32_t how = ((const smp_orientation *)params)->how;
+    const int32_t how = ((const smp_orientation *)params)->orientation;
     const int64_t px = pixel_bytes(io);
     const smp_transpose_shape shape = smp_transpose_shape_of(px);
     const bool swap = how & SMP_ORIENT_SWAP, rows = !(how & (SMP_ORIENT_SWAP | SMP_ORIENT_MIRROR_X));
     const smp_grid known = *grid;
-    if (io->in.format != io->out.format || (!rows && (!shape.side || !begin_at(io, swap ? WORD : px & -px))))
+    if (io->in.format != io->out.format || !smp_rows_aligned(io) || (!rows && !shape.side))
         return NULL;
     if (!swap) {
         row_geometry(io, io->out.width * px, grid);
         return rows ? "transpose_rows" : reversing[io->in.channels];
     }
-    int64_t row_multiple = SMP_TRANSPOSE_ROW_MULTIPLE(px);
-    smp_transpose_stretch a = smp_transpose_columns(io, how, row_multiple, (int64_t)shape.side * shape.across);
-    smp_transpose_stretch x = smp_transpose_cut(0, io->out.width, row_multiple, (int64_t)shape.side * shape.down);
+    const int64_t across = (int64_t)shape.side * shape.across, down = (int64_t)shape.side * shape.down;
+    const smp_transpose_span columns = smp_transpose_columns(io, how, SMP_TRANSPOSE_ROW_MULTIPLE(px), across);
     *grid =
         (smp_grid){.block = {(unsigned)shape.threads, 1, 1}, .shared_bytes = (unsigned)smp_transpose_shared(px, shape)};
-    set_blocks(x.tiles, a.tiles, grid);
+    set_blocks((io->out.width + down - 1) / down, columns.tiles, grid);
     return smp_grid_fits(grid, &known) ? swapping[io->in.channels] : NULL;
 }
 
@@ -153,16 +143,16 @@ const smp_variant smp_transpose_variants[] = {
     {0},
 };
 
-void smp_transpose_plan(int32_t how, const smp_shape *in, smp_node_plan *work)
+void smp_transpose_plan(int32_t orientation, const smp_shape *in, smp_node_plan *work)
 {
-    const smp_orientation turn = {.how = how};
-    if (how & SMP_ORIENT_SWAP) {
+    const smp_orientation turn = {.orientation = orientation};
+    if (orientation & SMP_ORIENT_SWAP) {
         work->out.width = in->height;
         work->out.height = in->width;
         work->swaps_axes = true;
     }
-    work->nothing = how == SMP_ORIENT_NONE;
-    work->whole = smp_transpose_moves_rows(how);
+    work->nothing = orientation == SMP_ORIENT_NONE;
+    work->whole = smp_transpose_moves_rows(orientation);
     work->exactness = SMP_MOVE;
     memcpy(work->kernel, &turn, sizeof turn);
     work->kernel_size = sizeof turn;

@@ -1,6 +1,6 @@
 /* What the stages that turn and mirror share: their variants and the shape of their output. */
-#ifndef SMP_STAGES_TURN_H
-#define SMP_STAGES_TURN_H
+#ifndef SMP_STAGES_SHARED_TRANSPOSE_FAMILY_H
+#define SMP_STAGES_SHARED_TRANSPOSE_FAMILY_H
 
 #include "geometry/transpose.h"
 #include "stages/stage.h"
@@ -9,6 +9,6 @@
 extern const smp_variant smp_transpose_variants[];
 
 /* Fills the plan of a stage that moves samples as `how` says (SMP_TRANSPOSE_*). work: preset to the input's shape. */
-void smp_transpose_plan(int32_t how, const smp_shape *in, smp_node_plan *work);
+void smp_transpose_plan(int32_t orientation, const smp_shape *in, smp_node_plan *work);
 
 #endif

@@ -1,7 +1,7 @@
 /* Grids of one-warp blocks that walk down strips (the rungs warp and mma; kernels/stencil/warp_strip_grid.h): how tall
  * their bands are. */
-#ifndef SMP_STAGES_WARP_STRIP_LAUNCH_H
-#define SMP_STAGES_WARP_STRIP_LAUNCH_H
+#ifndef SMP_STAGES_SHARED_WARP_STRIP_LAUNCH_H
+#define SMP_STAGES_SHARED_WARP_STRIP_LAUNCH_H
 
 #include "lib/tuning.h"
 #include "stages/stage.h"

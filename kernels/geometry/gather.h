@@ -1,0 +1,87 @@
+/* Stages that move pixels: each output pixel is one pixel of the input, and the output may have another size: crop.
+ * From one inline function in the stage's header, which says where pixel (x, y) comes from, this file makes the naive
+ * and the tiled CPU kernel, and gather.cuh the naive and the tiled GPU kernel. docs/add-a-stage.md shows how. */
+#ifndef SMP_KERNELS_GATHER_H
+#define SMP_KERNELS_GATHER_H
+
+#include "lib/elementwise.h"
+
+/* Where an output pixel comes from. */
+typedef struct smp_source {
+    int64_t x, y; /* a pixel of the input; its row is present (smp_node_plan.reach_up) */
+    int64_t run;  /* this pixel and those to its right whose sources lie side by side in the input: at least 1 */
+} smp_source;
+
+/* Declares the CPU kernels of a stage. */
+#ifdef __cplusplus
+#define SMP_GATHER_DECLARE(name)                                                                                       \
+    extern "C" SMP_CPU_DECLARE(name##_naive);                                                                          \
+    extern "C" SMP_CPU_DECLARE(name##_tiled)
+#else
+#define SMP_GATHER_DECLARE(name)                                                                                       \
+    SMP_CPU_DECLARE(name##_naive);                                                                                     \
+    SMP_CPU_DECLARE(name##_tiled)
+#endif
+
+#ifdef SMP_ISA
+#include <string.h>
+
+typedef smp_source smp_gather_fn(const smp_io *io, const void *params, int64_t x, int64_t y);
+
+/* The definition: pixel by pixel. */
+SMP_INLINE void gather_naive(const smp_io *io, const void *params, smp_gather_fn *source, int64_t y0, int64_t y1)
+{
+    const int channels = io->in.channels;
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = 0; x < io->out.width; x++) {
+            const smp_source from = source(io, params, x, y);
+            for (int c = 0; c < channels; c++)
+                smp_put(io, smp_row(&io->out, y), x * channels + c,
+                        smp_load(smp_row(&io->in, from.y), from.x * channels + c, io->in.format));
+        }
+}
+
+/* n samples to another place, and to another format through a block of floats. */
+SMP_INLINE void gather_samples(const smp_io *io, char *to, const char *from, int64_t n)
+{
+    const int64_t in = smp_sample_size(io->in.format), out = smp_sample_size(io->out.format);
+    float block[SMP_BLOCK] __attribute__((aligned(64)));
+    if (io->in.format == io->out.format) {
+        memcpy(to, from, (size_t)(n * in));
+        return;
+    }
+    for (int64_t i = 0; i < n; i += SMP_BLOCK) {
+        const int64_t some = n - i < SMP_BLOCK ? n - i : SMP_BLOCK;
+        smp_load_row(block, from + i * in, io->in.format, some);
+        smp_store_row(to + i * out, io->out.format, block, some, io->clipped);
+    }
+}
+
+/* A run at a time. */
+SMP_INLINE void gather_tiled(const smp_io *io, const void *params, smp_gather_fn *source, int64_t y0, int64_t y1)
+{
+    const int64_t channels = io->in.channels;
+    const int64_t in = channels * smp_sample_size(io->in.format), out = channels * smp_sample_size(io->out.format);
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = 0, run; x < io->out.width; x += run) {
+            const smp_source from = source(io, params, x, y);
+            run = from.run;
+            gather_samples(io, (char *)smp_row(&io->out, y) + x * out,
+                           (const char *)smp_row(&io->in, from.y) + from.x * in, run * channels);
+        }
+}
+
+/* The kernels NAME_naive and NAME_tiled. */
+#define SMP_GATHER_CPU(name, source)                                                                                   \
+    SMP_CPU_KERNEL(name##_naive)                                                                                       \
+    {                                                                                                                  \
+        (void)scratch;                                                                                                 \
+        gather_naive(io, params, source, y0, y1);                                                                      \
+    }                                                                                                                  \
+    SMP_CPU_KERNEL(name##_tiled)                                                                                       \
+    {                                                                                                                  \
+        (void)scratch;                                                                                                 \
+        gather_tiled(io, params, source, y0, y1);                                                                      \
+    }
+#endif
+#endif

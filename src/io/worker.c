@@ -1,0 +1,699 @@
+/* The program's side of decoding elsewhere: see worker.h. */
+#include "io/worker.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/clock.h"
+#include "io/format.h"
+#include "io/worker_child.h"
+#include "io/worker_message.h"
+
+#ifdef __linux__
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum {
+    KEPT_ARENA = 8 << 20,      /* bytes of shared memory that an idle decoder keeps */
+    COPIED = 1 << 20,          /* bytes of rows a time, where they are copied */
+    MOST_ANSWER = 1 << 30,     /* bytes */
+    SPARE_SPACE = 512 << 20,   /* bytes of addresses beside what a header asks for: program, libraries, metadata */
+    SPARE_SECONDS = 60,        /* of the processor, beside what sizes ask for */
+    SLOWEST = 1000000,         /* bytes a second that any decoder takes in and gives out, on any machine */
+    UNKNOWN_SIZE_SECONDS = 600 /* of the processor, for an input whose size is not known */
+};
+
+typedef struct worker {
+    struct worker *next; /* while idle */
+    int channel, arena;  /* descriptors */
+    bool own;            /* a child of this process, and not of the nursery */
+    pid_t pid;
+    smp_hello hello;    /* pid 0: not heard yet */
+    unsigned char *map; /* of the arena, null: none */
+    size_t mapped;
+    uint64_t live, refused; /* as last answered */
+    double processor;       /* seconds, as last answered */
+} worker;
+
+static struct {
+    bool runs;
+    pid_t nursery; /* 0: none */
+    int asks;      /* its socket */
+    uint64_t max_memory;
+    worker *idle;
+    pthread_mutex_t lock; /* of idle, and of one ask to the nursery at a time */
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+typedef struct proxy { /* the state of a reader */
+    worker *worker;    /* null: it died */
+    double waited;     /* seconds, for answers */
+    uint64_t charged;  /* bytes counted against the limit: the decoder's */
+    uint64_t shared;   /* the same: the arena that was handed out */
+    uint64_t picture;  /* bytes that the header asked for */
+    uint64_t input;    /* bytes of the file; UINT64_MAX: not known */
+} proxy;
+
+/* ------------------------------------------------------------------------------------------------ processes */
+
+bool smp_worker_runs(void)
+{
+    return state.runs;
+}
+
+static void close_pair(const int *pair)
+{
+    close(pair[0]);
+    close(pair[1]);
+}
+
+/* A channel (pair[1] is the decoder's) and shared memory, which nobody can make smaller under the other's feet. */
+static bool make_ends(int *pair, int *arena)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return false;
+    *arena = memfd_create("rows", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (*arena < 0) {
+        close_pair(pair);
+        return false;
+    }
+    (void)fcntl(*arena, F_ADD_SEALS, F_SEAL_SHRINK);
+    return true;
+}
+
+static smp_code fail_start(int number, smp_error *err)
+{
+    char text[128];
+    smp_fail(err, SMP_E_PROCESS, "cannot start the process that decodes files: %s",
+             smp_os_error(number, text, sizeof text));
+    return smp_hint(err, "--no-sandbox decodes them without one");
+}
+
+static void free_worker(worker *w)
+{
+    if (w->map)
+        munmap(w->map, w->mapped);
+    close(w->channel);
+    close(w->arena);
+    smp_free(w);
+}
+
+/* Bytes of addresses for what a decoder holds beside the program and its libraries; 0: any. */
+static uint64_t most_addresses(uint64_t held)
+{
+    return state.max_memory ? held + SPARE_SPACE : 0;
+}
+
+/* The ends of a new decoder; *other is the decoder's channel. */
+static smp_code make_worker(worker **out, int *other, smp_error *err)
+{
+    int pair[2], arena;
+    worker *w = *out = smp_alloc(sizeof *w);
+    if (!w)
+        return smp_fail_memory(err, "a decoder", sizeof *w);
+    if (!make_ends(pair, &arena)) {
+        smp_free(w);
+        return fail_start(errno, err);
+    }
+    *w = (worker){.channel = pair[0], .arena = arena};
+    *other = pair[1];
+    return SMP_OK;
+}
+
+smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
+{
+    int other;
+    if (state.runs)
+        return SMP_OK;
+    worker *first;
+    smp_code code = make_worker(&first, &other, err);
+    if (code)
+        return code;
+    state.max_memory = max_memory;
+    const pid_t self = getpid(), pid = fork();
+    if (pid == 0)
+        smp_decoder(self, other, first->arena, most_addresses(max_memory));
+    const int number = errno;
+    close(other);
+    if (pid < 0) {
+        free_worker(first);
+        return fail_start(number, err);
+    }
+    first->own = true;
+    first->pid = pid;
+    state.idle = first;
+    state.runs = true;
+    return SMP_OK;
+}
+
+static smp_code start_nursery(smp_error *err)
+{
+    int pair[2];
+    if (state.nursery)
+        return SMP_OK;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return fail_start(errno, err);
+    const pid_t self = getpid(), pid = fork();
+    if (pid == 0)
+        smp_nursery(self, pair[1], most_addresses(state.max_memory));
+    const int number = errno;
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        return fail_start(number, err);
+    }
+    state.asks = pair[0];
+    state.nursery = pid;
+    return SMP_OK;
+}
+
+smp_code smp_worker_more(smp_error *err)
+{
+    pthread_mutex_lock(&state.lock);
+    smp_code code = state.runs ? start_nursery(err) : SMP_OK;
+    pthread_mutex_unlock(&state.lock);
+    return code;
+}
+
+/* Asks the nursery; -errno. */
+static int ask_nursery(const smp_nursery_ask *ask, const int *descriptors, int count)
+{
+    smp_nursery_answer answer = {.value = -EPIPE};
+    pthread_mutex_lock(&state.lock);
+    if (state.nursery && smp_message_send(state.asks, ask, sizeof *ask, NULL, 0, descriptors, count) &&
+        smp_message_receive(state.asks, &answer, sizeof answer, 0, NULL) != SMP_RECEIVED)
+        answer.value = -EPIPE;
+    pthread_mutex_unlock(&state.lock);
+    return answer.value;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return status;
+}
+
+/* Ends a decoder, alive or not, and says what waitpid(2) said of it. */
+static int bury(worker *w)
+{
+    smp_nursery_ask ask = {.end = w->pid};
+    const bool own = w->own;
+    if (own)
+        kill(w->pid, SIGKILL);
+    const int status = own ? wait_for(w->pid) : ask_nursery(&ask, NULL, 0);
+    free_worker(w);
+    return status;
+}
+
+void smp_worker_stop(void)
+{
+    if (!state.runs)
+        return;
+    for (worker *w; (w = state.idle);) {
+        state.idle = w->next;
+        if (w->own)
+            bury(w);
+        else
+            free_worker(w);
+    }
+    if (state.nursery) {
+        close(state.asks);
+        wait_for(state.nursery);
+        state.nursery = 0;
+    }
+    state.runs = false;
+}
+
+static bool died(const worker *w)
+{
+    struct pollfd channel = {.fd = w->channel};
+    return poll(&channel, 1, 0) > 0; /* hung up */
+}
+
+/* Hears the first words. False: it died before. */
+static bool greet(worker *w)
+{
+    return w->hello.pid ||
+           (smp_message_receive(w->channel, &w->hello, sizeof w->hello, 0, NULL) == SMP_RECEIVED && w->hello.pid > 0);
+}
+
+static worker *take_idle(void)
+{
+    pthread_mutex_lock(&state.lock);
+    worker *w = state.idle;
+    if (w)
+        state.idle = w->next;
+    pthread_mutex_unlock(&state.lock);
+    return w;
+}
+
+static smp_code take_worker(worker **out, smp_error *err)
+{
+    *out = NULL;
+    for (worker *idle; (idle = take_idle());) {
+        if (greet(idle) && !died(idle)) {
+            *out = idle;
+            return SMP_OK;
+        }
+        bury(idle);
+    }
+    int other;
+    smp_code code = smp_worker_more(err);
+    worker *w;
+    if (!code)
+        code = make_worker(&w, &other, err);
+    if (code)
+        return code;
+    const int ends[] = {other, w->arena};
+    const int pid = ask_nursery(&(smp_nursery_ask){.end = 0}, ends, 2);
+    close(other);
+    if (pid <= 0) {
+        free_worker(w);
+        return fail_start(-pid, err);
+    }
+    w->pid = pid;
+    if (!greet(w)) {
+        bury(w);
+        return fail_start(EPIPE, err);
+    }
+    *out = w;
+    return SMP_OK;
+}
+
+/* Large shared memory goes back to the system. */
+static void give_worker_back(worker *w)
+{
+    if (w->mapped > KEPT_ARENA) {
+        munmap(w->map, w->mapped);
+        (void)fallocate(w->arena, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)w->mapped);
+        w->map = NULL;
+        w->mapped = 0;
+    }
+    pthread_mutex_lock(&state.lock);
+    w->next = state.idle;
+    state.idle = w;
+    pthread_mutex_unlock(&state.lock);
+}
+
+smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
+{
+    worker *w;
+    smp_code code = take_worker(&w, err);
+    if (code)
+        return code;
+    smp_confinement_text(&w->hello.confinement, text, size);
+    if (weak)
+        *weak = !w->hello.confinement.seccomp && !w->hello.confinement.landlock;
+    give_worker_back(w);
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ limits */
+
+static void bound(const worker *w, unsigned resource, uint64_t most)
+{
+    struct rlimit limit;
+    if (prlimit(w->pid, resource, NULL, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most ? (rlim_t)most : limit.rlim_max;
+    (void)prlimit(w->pid, resource, &limit, NULL);
+}
+
+/* Seconds of the processor from now on, for so many bytes that go in and come out. */
+static void bound_time(const proxy *p, const smp_limits *limits, uint64_t out)
+{
+    double seconds = SPARE_SECONDS + (double)out / SLOWEST;
+    seconds += p->input == UINT64_MAX ? UNKNOWN_SIZE_SECONDS : (double)p->input / SLOWEST;
+    if (limits->time_limit > 0)
+        seconds = limits->time_limit + 1;
+    bound(p->worker, RLIMIT_CPU, (uint64_t)ceil(p->worker->processor + seconds));
+}
+
+/* Before the header is known a decoder may take what --max-memory allows; after it, what the header asked for. */
+static void bound_memory(const proxy *p, bool opened)
+{
+    const worker *w = p->worker;
+#ifndef SMP_SANITIZED
+    if (state.max_memory)
+        bound(w, RLIMIT_AS,
+              most_addresses(opened ? 2 * smp_max_u64(p->picture, w->live) + w->mapped : state.max_memory));
+#else
+    (void)w, (void)opened;
+#endif
+}
+
+/* What the decoder holds counts as the program's. */
+static void charge(proxy *p, const smp_answer *answer, uint64_t limit)
+{
+    const uint64_t most = limit ? limit : UINT64_C(1) << 46; /* whatever it says */
+    const uint64_t live = smp_min_u64(answer->live, most), peak = smp_min_u64(answer->peak, most);
+    smp_alloc_elsewhere(p->charged, live, peak, answer->refused > p->worker->refused);
+    p->charged = p->worker->live = live;
+    p->worker->refused = answer->refused;
+}
+
+/* ------------------------------------------------------------------------------------------------ asking */
+
+static smp_code fail_late(const smp_limits *limits, smp_error *err)
+{
+    smp_fail(err, SMP_E_LIMIT, "decoding takes more than the %g seconds of --time-limit", limits->time_limit);
+    return smp_hint(err, "raise it when the file is sound");
+}
+
+/* The decoder is gone, and why. late: it was ended. */
+static smp_code fail_dead(proxy *p, const smp_limits *limits, bool late, smp_error *err)
+{
+    const int status = bury(p->worker);
+    p->worker = NULL;
+    if (late)
+        return fail_late(limits, err);
+    if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+        if (limits->time_limit > 0)
+            return fail_late(limits, err);
+        smp_fail(err, SMP_E_LIMIT, "decoding takes far longer than a file of this size should");
+        return smp_hint(err, "raise --time-limit when the file is sound");
+    }
+    if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
+        smp_fail(err, SMP_E_DECODE, "the decoder crashed: %s", strsignal(WTERMSIG(status)));
+        return smp_hint(err, "the file is damaged, and the library that decodes it has a fault: nothing was written");
+    }
+    if (status > 0 && WIFSIGNALED(status)) {
+        smp_fail(err, SMP_E_DECODE, "the process that decodes the file was killed");
+        return smp_hint(err, "somebody ended it, or the system ran out of memory");
+    }
+    return smp_fail(err, SMP_E_DECODE, "the process that decodes the file ended early");
+}
+
+static smp_code fail_answer(proxy *p, smp_error *err)
+{
+    bury(p->worker);
+    p->worker = NULL;
+    return smp_fail(err, SMP_E_DECODE, "the process that decodes the file gave an answer that is none");
+}
+
+/* What the decoder said is wrong. */
+static smp_code take_error(const smp_answer *answer, smp_error *told, smp_error *err)
+{
+    const bool known = answer->code > 0 && answer->code <= (int)SMP_E_TERMINATED;
+    told->code = known ? (smp_code)answer->code : SMP_E_DECODE;
+    told->where[0] = '\0';
+    if (told->code == SMP_E_MEMORY) { /* its addresses ended */
+        smp_fail(told, SMP_E_LIMIT, "decoding takes more memory than the file's header and --max-memory allow");
+        smp_hint(told, "raise --max-memory");
+    }
+    if (err)
+        *err = *told;
+    return told->code;
+}
+
+static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, smp_wire *wire, smp_error *err)
+{
+    double left = 0;
+    const double start = smp_now();
+    if (limits->time_limit > 0 && (left = limits->time_limit - p->waited) <= 0)
+        return fail_dead(p, limits, true, err);
+    smp_received got = smp_message_receive(p->worker->channel, answer, sizeof *answer, left, NULL);
+    if (got == SMP_RECEIVED && answer->bytes) {
+        if (answer->bytes > MOST_ANSWER)
+            return fail_answer(p, err);
+        wire->reading = true;
+        wire->size = answer->bytes;
+        wire->data = smp_alloc_raw(wire->size);
+        if (!wire->data) {
+            bury(p->worker); /* what it says next would be the rest of this */
+            p->worker = NULL;
+            return smp_fail_memory(err, "metadata", wire->size);
+        }
+        got = smp_message_receive(p->worker->channel, wire->data, wire->size, left, NULL);
+    }
+    p->waited += smp_now() - start;
+    return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, limits, got == SMP_RECEIVED_LATE, err);
+}
+
+/* Sends an ask and takes in what comes back. media: of an opened file; rows: where they follow the answer; else null.
+ */
+static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int *descriptors, int count,
+                           smp_media *media, smp_blob *rows, smp_error *err)
+{
+    const smp_limits *limits = &reader->limits;
+    smp_answer answer;
+    smp_error told = {.code = SMP_OK};
+    smp_wire wire = {.reading = true};
+    const uint64_t live = smp_alloc_live(), own = live > p->charged ? live - p->charged : 0;
+    if (limits->max_memory)
+        ask->memory = limits->max_memory > own ? limits->max_memory - own : 1;
+    if (!smp_message_send(p->worker->channel, ask, sizeof *ask, NULL, 0, descriptors, count))
+        return fail_dead(p, limits, false, err);
+    smp_code code = receive(p, limits, &answer, &wire, err);
+    if (!code) {
+        charge(p, &answer, ask->memory);
+        if (answer.seconds >= 0 && answer.processor >= 0 && answer.processor < 1e9) {
+            reader->source.seconds = answer.seconds;
+            p->worker->processor = answer.processor;
+        }
+        p->picture = answer.picture;
+        smp_answer_wire(&wire, answer.code ? &told : NULL, &reader->notes, answer.code ? NULL : media,
+                        answer.code ? NULL : rows);
+        if (wire.failed)
+            code = fail_answer(p, err);
+        else if (answer.code)
+            code = take_error(&answer, &told, err);
+    }
+    smp_free(wire.data);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the reader */
+
+/* A limit of file sizes (ulimit -f) holds for shared memory too, and passing it would be a signal. */
+static bool may_be_as_large(size_t size)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size;
+}
+
+/* Maps an arena of at least `size` bytes, when nothing in it is in use. */
+static bool map_arena(worker *w, size_t size)
+{
+    enum { PAGE = 1 << 16 }; /* a multiple of every system's */
+    if (size <= w->mapped)
+        return true;
+    size = (size + PAGE - 1) / PAGE * PAGE;
+    if (w->map)
+        munmap(w->map, w->mapped);
+    w->map = NULL;
+    w->mapped = 0;
+    struct stat status; /* it may have been larger, and does not shrink */
+    if (fstat(w->arena, &status) != 0 ||
+        (status.st_size < (off_t)size && (!may_be_as_large(size) || ftruncate(w->arena, (off_t)size) != 0)))
+        return false;
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, w->arena, 0);
+    if (at == MAP_FAILED)
+        return false;
+    w->map = at;
+    w->mapped = size;
+    return true;
+}
+
+static smp_code read_into_arena(smp_reader *reader, uint64_t at, int64_t stride, int64_t rows, smp_error *err)
+{
+    proxy *p = reader->state;
+    smp_ask ask = {.kind = SMP_ASK_ROWS, .arena = p->worker->mapped, .at = at, .stride = stride, .rows = rows};
+    return ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
+}
+
+/* Rows without gaps: at the arena's beginning or, where there is none, behind the answer. */
+static smp_code read_packed(smp_reader *reader, smp_blob *rows, int64_t row, int64_t count, smp_error *err)
+{
+    proxy *p = reader->state;
+    smp_ask ask = {.kind = SMP_ASK_ROWS, .stride = row, .rows = count};
+    if (rows->data == p->worker->map)
+        return read_into_arena(reader, 0, row, count, err);
+    rows->size = (size_t)(row * count);
+    return ask_worker(p, reader, &ask, NULL, 0, NULL, rows, err);
+}
+
+static smp_code read_and_copy(smp_reader *reader, unsigned char *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    proxy *p = reader->state;
+    const int64_t row = smp_row_bytes(&reader->media.shape);
+    const int64_t most = smp_min_i64(rows, smp_max_i64(1, COPIED / row));
+    smp_code code = SMP_OK;
+    if (p->shared)
+        return smp_fail(err, SMP_E_PROCESS, "rows are wanted beside the memory that was taken for them");
+    const bool arena = map_arena(p->worker, (size_t)(most * row));
+    smp_blob part = {.data = arena ? p->worker->map : smp_alloc_raw((size_t)(most * row))};
+    if (!part.data)
+        return smp_fail_memory(err, "rows", (uint64_t)(most * row));
+    bound_memory(p, true);
+    for (int64_t y = 0, n; !code && y < rows; y += n) {
+        n = smp_min_i64(most, rows - y);
+        code = read_packed(reader, &part, row, n, err);
+        for (int64_t i = 0; !code && i < n; i++)
+            memcpy(to + (y + i) * stride, part.data + i * row, (size_t)row);
+    }
+    if (!arena)
+        smp_free(part.data);
+    return code;
+}
+
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    const proxy *p = reader->state;
+    const worker *w = p->worker;
+    const uintptr_t at = (uintptr_t)to, from = (uintptr_t)w->map;
+    if (!p->shared || at < from || at >= from + w->mapped)
+        return read_and_copy(reader, to, stride, rows, err);
+    const uint64_t last = (uint64_t)(rows - 1) * (uint64_t)stride + (uint64_t)smp_row_bytes(&reader->media.shape);
+    if (last > w->mapped - (at - from))
+        return smp_fail(err, SMP_E_PROCESS, "rows are wanted past the memory that was taken for them");
+    return read_into_arena(reader, at - from, stride, rows, err);
+}
+
+static void close_proxy(smp_reader *reader)
+{
+    proxy *p = reader->state;
+    const smp_ask ask = {.kind = SMP_ASK_CLOSE};
+    worker *w = p->worker;
+    smp_alloc_elsewhere(p->charged + p->shared, 0, 0, 0);
+    if (w && smp_message_send(w->channel, &ask, sizeof ask, NULL, 0, NULL, 0))
+        give_worker_back(w);
+    else if (w)
+        bury(w);
+    smp_free(p);
+}
+
+static const smp_file_format elsewhere = {.name = "", .read_rows = read_rows, .read_close = close_proxy};
+
+void *smp_reader_shared(smp_reader *reader, size_t size)
+{
+    proxy *p = reader->format == &elsewhere ? reader->state : NULL;
+    if (!p || !p->worker || p->shared || !size || !smp_alloc_borrow(size))
+        return NULL;
+    p->shared = size;
+    if (!map_arena(p->worker, size)) {
+        smp_alloc_elsewhere(size, 0, 0, 0);
+        p->shared = 0;
+        return NULL;
+    }
+    bound_memory(p, true);
+    return p->worker->map;
+}
+
+static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp_error *err)
+{
+    smp_ask ask = {.kind = SMP_ASK_OPEN, .limits = reader->limits, .seekable = source->seekable, .size = source->size};
+    int descriptors[] = {source->fd, -1}, count = 1;
+    proxy *p = reader->state = smp_alloc(sizeof *p);
+    if (!p)
+        return smp_fail_memory(err, "a reader", sizeof *p);
+    p->input = source->size;
+    smp_code code = take_worker(&p->worker, err);
+    if (code)
+        return code;
+    if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {
+        ask.spool = true;
+        count = 2;
+    }
+    bound_memory(p, false);
+    bound_time(p, &reader->limits, 0);
+    code = ask_worker(p, reader, &ask, descriptors, count, &reader->media, NULL, err);
+    if (descriptors[1] >= 0)
+        close(descriptors[1]);
+    if (code)
+        return code;
+    const smp_shape *shape = &reader->media.shape;
+    bound_memory(p, true);
+    bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
+    return SMP_OK;
+}
+
+smp_code smp_worker_reader_open(const char *path, const char *name, const smp_limits *limits, smp_reader **out,
+                                smp_error *err)
+{
+    *out = NULL;
+    smp_source source;
+    smp_reader *reader = smp_alloc(sizeof *reader);
+    if (!reader || !(reader->name = smp_strdup(name))) {
+        smp_free(reader);
+        return smp_fail_memory(err, "a reader", sizeof *reader);
+    }
+    reader->format = &elsewhere;
+    reader->limits = *limits;
+    reader->source.fd = -1;
+    reader->media.orientation = 1;
+    reader->media.meta.srgb_intent = -1;
+    smp_code code = smp_source_find(&source, path, limits, err);
+    if (!code) {
+        code = open_elsewhere(reader, &source, err);
+        smp_source_close(&source);
+    }
+    if (code) {
+        smp_at(err, "%s", name);
+        smp_reader_close(reader);
+        return code;
+    }
+    *out = reader;
+    return SMP_OK;
+}
+
+#else /* no such processes: files are decoded in this one */
+
+smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
+{
+    (void)max_memory, (void)err;
+    return SMP_OK;
+}
+
+smp_code smp_worker_more(smp_error *err)
+{
+    (void)err;
+    return SMP_OK;
+}
+
+void smp_worker_stop(void) {}
+
+bool smp_worker_runs(void)
+{
+    return false;
+}
+
+smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
+{
+    (void)err;
+    if (weak)
+        *weak = true;
+    snprintf(text, size, "none on this system");
+    return SMP_OK;
+}
+
+void *smp_reader_shared(smp_reader *reader, size_t size)
+{
+    (void)reader, (void)size;
+    return NULL;
+}
+
+smp_code smp_worker_reader_open(const char *path, const char *name, const smp_limits *limits, smp_reader **out,
+                                smp_error *err)
+{
+    (void)path, (void)name, (void)limits;
+    *out = NULL;
+    return smp_fail(err, SMP_E_PROCESS, "there is no process that decodes");
+}
+
+#endif

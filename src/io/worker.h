@@ -1,0 +1,34 @@
+/* Files are decoded in processes that can do nothing else, so that a fault in a decoder costs one file and reads
+ * nothing beside it. smp_reader_open then gives a reader that asks such a process; who reads does not notice, except
+ * that memory from smp_reader_shared spares a copy.
+ *
+ * The program forks the first decoder before it has a second thread. More of them, and those that take the place of one
+ * that died, are forked by a process that does nothing else (the nursery), since it has one thread for ever. A decoder
+ * serves one reader at a time, and is kept for the next. */
+#ifndef SMP_IO_WORKER_H
+#define SMP_IO_WORKER_H
+
+#include "io/media.h"
+
+/* From now on smp_reader_open reads elsewhere. Only while the program has one thread. max_memory: of smp_limits. Where
+ * the system has no such processes nothing happens. */
+smp_code smp_worker_start(uint64_t max_memory, smp_error *err);
+
+/* Readers will be open at once, or threads will open them: starts the nursery. Nothing where smp_worker_runs is false.
+ */
+smp_code smp_worker_more(smp_error *err);
+
+/* Ends the processes and waits for them; all readers must be closed. */
+void smp_worker_stop(void);
+
+bool smp_worker_runs(void);
+
+/* What confines decoders, "seccomp, Landlock ABI 7"; begins one to see. weak (may be null): neither of them is there.
+ */
+smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err);
+
+/* For smp_reader_open; smp_worker_runs. */
+smp_code smp_worker_reader_open(const char *path, const char *name, const smp_limits *limits, smp_reader **out,
+                                smp_error *err);
+
+#endif

@@ -1,0 +1,168 @@
+/* crop: a rectangle of a picture. */
+#include "geometry/crop.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/stage.h"
+
+enum { AUTO, TOP_LEFT }; /* of the anchors; the others follow in reading order */
+
+typedef struct crop_params {
+    int64_t width, height, x, y, left, right, top, bottom; /* INT64_MIN: auto */
+    double aspect;                                         /* NaN: auto */
+    int anchor;
+    bool clip;
+} crop_params;
+
+static const char *const anchors[] = {"auto",  "top-left",    "top",    "top-right",    "left", "centre",
+                                      "right", "bottom-left", "bottom", "bottom-right", NULL};
+
+#define PIXELS(name, least, most, fallback, help, flags)                                                               \
+    {                                                                                                                  \
+#name, offsetof(crop_params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags           \
+    }
+static const smp_param params[] = {
+    PIXELS(width, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO),
+    PIXELS(height, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO),
+    {"aspect", offsetof(crop_params, aspect), SMP_T_FLOAT, SMP_UNIT_NONE, 0.001, 1000, "auto",
+     "instead of width and height: the largest rectangle of this ratio, as in {16/9}", NULL, SMP_P_AUTO},
+    PIXELS(x, -1e6, 1e6, "auto", "to the right of where anchor puts it", SMP_P_AUTO),
+    PIXELS(y, -1e6, 1e6, "auto", "down from where anchor puts it", SMP_P_AUTO),
+    {"anchor", offsetof(crop_params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "auto",
+     "where the rectangle lies; auto: top-left with x or y, else centre", anchors, 0},
+    PIXELS(left, 0, 1e6, "0", "instead of a size: what to cut off on the left", 0),
+    PIXELS(right, 0, 1e6, "0", "what to cut off on the right", 0),
+    PIXELS(top, 0, 1e6, "0", "what to cut off at the top", 0),
+    PIXELS(bottom, 0, 1e6, "0", "what to cut off at the bottom", 0),
+    {"clip", offsetof(crop_params, clip), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
+     "yes: keep the part of the rectangle that lies in the picture; no: all of it must", NULL, 0},
+    {0},
+};
+
+static bool given(int64_t v)
+{
+    return v != INT64_MIN;
+}
+static bool has_margins(const crop_params *p)
+{
+    return p->left || p->right || p->top || p->bottom;
+}
+
+static smp_code check(const void *params_, smp_error *err)
+{
+    const crop_params *p = params_;
+    const bool size = given(p->width) || given(p->height), place = given(p->x) || given(p->y) || p->anchor != AUTO;
+    if (size + !isnan(p->aspect) + has_margins(p) > 1)
+        return smp_fail(err, SMP_E_PIPE,
+                        "the size is given twice: say width and height, or aspect, or left, right, top and bottom");
+    if (has_margins(p) && place)
+        return smp_fail(err, SMP_E_PIPE, "left, right, top and bottom say where the rectangle lies: leave out %s",
+                        p->anchor != AUTO ? "anchor"
+                        : given(p->x)     ? "x"
+                                          : "y");
+    return SMP_OK;
+}
+
+typedef struct rectangle {
+    int64_t x, y, width, height;
+} rectangle;
+
+static int64_t nearest(double v)
+{
+    return smp_max_i64(1, (int64_t)floor(v + 0.5));
+}
+
+/* What floor((whole - part) * anchor / 2) is: how far in a part begins. */
+static int64_t anchored(int64_t whole, int64_t part, int anchor)
+{
+    return (int64_t)floor((double)(whole - part) * anchor / 2);
+}
+
+static rectangle wanted(const crop_params *p, const smp_shape *in)
+{
+    const bool moved = given(p->x) || given(p->y);
+    const int anchor = (p->anchor == AUTO ? (moved ? TOP_LEFT : TOP_LEFT + 4) : p->anchor) - TOP_LEFT;
+    rectangle r = {.width = given(p->width) ? p->width : in->width,
+                   .height = given(p->height) ? p->height : in->height};
+    if (has_margins(p))
+        return (rectangle){p->left, p->top, in->width - p->left - p->right, in->height - p->top - p->bottom};
+    if (!isnan(p->aspect)) {
+        r.width = smp_min_i64(in->width, nearest((double)in->height * p->aspect));
+        r.height = smp_min_i64(in->height, nearest((double)in->width / p->aspect));
+    }
+    r.x = anchored(in->width, r.width, anchor % 3) + (given(p->x) ? p->x : 0);
+    r.y = anchored(in->height, r.height, anchor / 3) + (given(p->y) ? p->y : 0);
+    return r;
+}
+
+/* The part of `length` from `from` on that lies in 0 .. whole - 1. */
+static void clip_to(int64_t whole, int64_t *from, int64_t *length)
+{
+    const int64_t end = smp_min_i64(whole, *from + *length);
+    *from = smp_max_i64(0, *from);
+    *length = end - *from;
+}
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const crop_params *p = params_;
+    rectangle r = wanted(p, in);
+    (void)by;
+    if (r.width < 1 || r.height < 1)
+        return smp_fail(err, SMP_E_PIPE, "nothing is left: the picture has %lldx%lld pixels", (long long)in->width,
+                        (long long)in->height);
+    rectangle inside = r;
+    clip_to(in->width, &inside.x, &inside.width);
+    clip_to(in->height, &inside.y, &inside.height);
+    if (inside.width < 1 || inside.height < 1 || (!p->clip && memcmp(&inside, &r, sizeof r) != 0)) {
+        smp_fail(err, SMP_E_PIPE, "the box %lldx%lld at %lld, %lld leaves the picture of %lldx%lld", (long long)r.width,
+                 (long long)r.height, (long long)r.x, (long long)r.y, (long long)in->width, (long long)in->height);
+        return inside.width < 1 || inside.height < 1 ? SMP_E_PIPE : smp_hint(err, "clip=yes keeps what lies inside");
+    }
+    memcpy(work->kernel, &(smp_crop){inside.x, inside.y}, sizeof(smp_crop));
+    work->kernel_size = sizeof(smp_crop);
+    work->out.width = inside.width;
+    work->out.height = inside.height;
+    work->nothing = inside.width == in->width && inside.height == in->height;
+    work->reach_up = -inside.y; /* row y is the input's row y + inside.y, and needs no other */
+    work->reach_down = inside.y;
+    work->exactness = SMP_MOVE;
+    return SMP_OK;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(crop_naive), .cuda = "crop_naive"}}},
+    {.name = "tiled",
+     .help = "CPU: a row is one copy; GPU: 16 bytes a thread",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(crop_tiled),
+                   .cuda = "crop_tiled",
+                   .geometry = smp_geometry_packs}}},
+    {0},
+};
+
+const smp_stage smp_stage_crop = {
+    .name = "crop",
+    .help = "keep a rectangle of a picture",
+    .about =
+        "out(i, j) = in(i + x0, j + y0). The rectangle has width x height pixels, or is the largest of a ratio: W = "
+        "min(w, round(h * aspect)), H = min(h, round(w / aspect)), or what left, right, top and bottom leave. "
+        "anchor puts it at floor((w - W) * a), with a = 0, 1/2 or 1, and x and y move it on. Streams: rows above "
+        "it are read and dropped, rows below it are not read.",
+    .example = "crop aspect=1 anchor=centre",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .params = params,
+    .params_size = sizeof(crop_params),
+    .check = check,
+    .plan = plan,
+    .variants = variants,
+    .aliases =
+        (const smp_alias[]){{"extract", "crop"}, {"extract_area", "crop"}, {"cut", "crop"}, {"chop", "crop"}, {0}},
+};

@@ -1,0 +1,336 @@
+/* The house's rules, read off the sources: includes between folders point one way; only the files named for it know
+ * CUDA; a stage's name appears nowhere under src/ but in its own file and stage_list.def. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+#include "stages/stage.h"
+
+enum { PATH = 512, MAX_FILES = 1000 };
+
+typedef struct source {
+    char path[PATH];  /* from the root: "src/io/png/png_read.c" */
+    char room[64];    /* "io", "kernels/stencil"; src/main.c is "main" */
+    const char *name; /* "png_read.c" */
+    char *text;       /* comments replaced by spaces */
+} source;
+
+static source files[MAX_FILES];
+static size_t file_count;
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+static void blank_comments(char *text)
+{
+    enum { CODE, LINE, BLOCK, STRING, CHAR } state = CODE;
+    for (char *p = text; *p; p++) {
+        if (state == CODE && p[0] == '/' && (p[1] == '/' || p[1] == '*')) {
+            state = p[1] == '/' ? LINE : BLOCK;
+            p[0] = p[1] = ' ';
+            p++;
+        } else if (state == LINE || state == BLOCK) {
+            bool end = state == BLOCK && p[0] == '*' && p[1] == '/';
+            if (end)
+                p[1] = ' ';
+            if ((state == LINE && *p == '\n') || end)
+                state = CODE;
+            if (*p != '\n')
+                *p = ' ';
+            p += end;
+        } else if (state == CODE) {
+            state = *p == '"' ? STRING : *p == '\'' ? CHAR : CODE;
+        } else if (*p == '\\' && p[1]) {
+            p++;
+        } else if (*p == (state == STRING ? '"' : '\'')) {
+            state = CODE;
+        }
+    }
+}
+
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *text = NULL;
+    size_t size = 0, got;
+    do {
+        text = realloc(text, size + 65537);
+        assert_non_null(text);
+        got = fread(text + size, 1, 65536, file);
+        size += got;
+    } while (got);
+    text[size] = 0;
+    fclose(file);
+    return text;
+}
+
+static bool is_source(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && (!strcmp(dot, ".c") || !strcmp(dot, ".h") || !strcmp(dot, ".def") || !strcmp(dot, ".cu") ||
+                   !strcmp(dot, ".cuh") || !strcmp(dot, ".cpp"));
+}
+
+/* The first folder below src/, or two for kernels/ROOM. */
+static void name_room(source *f)
+{
+    const bool host = !strncmp(f->path, "src/", 4);
+    const char *start = host ? f->path + 4 : f->path, *slash = strchr(start, '/');
+    if (slash && !host && strchr(slash + 1, '/'))
+        slash = strchr(slash + 1, '/');
+    snprintf(f->room, sizeof f->room, "%.*s", slash ? (int)(slash - start) : 4, slash ? start : "main");
+}
+
+static void read_folder(const char *folder)
+{
+    char path[PATH * 2];
+    snprintf(path, sizeof path, "%s/%s", SMP_SOURCE_DIR, folder);
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char inner[PATH];
+        snprintf(inner, sizeof inner, "%.200s/%.255s", folder, entry->d_name);
+        if (entry->d_name[0] == '.')
+            continue;
+        if (!strchr(entry->d_name, '.')) {
+            read_folder(inner);
+        } else if (is_source(entry->d_name)) {
+            assert_true(file_count < MAX_FILES);
+            source *f = &files[file_count++];
+            snprintf(f->path, sizeof f->path, "%s", inner);
+            f->name = strrchr(f->path, '/') + 1;
+            name_room(f);
+            snprintf(path, sizeof path, "%s/%s", SMP_SOURCE_DIR, inner);
+            f->text = read_text(path);
+            blank_comments(f->text);
+        }
+    }
+    closedir(dir);
+}
+
+static int read_sources(void **state)
+{
+    (void)state;
+    read_folder("src");
+    read_folder("kernels");
+    return file_count > 20 ? 0 : -1;
+}
+
+static int free_sources(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < file_count; i++)
+        free(files[i].text);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ layers */
+
+/* A file includes files of its own room and of lower ranks. Rooms under kernels/ that build on others come after them.
+ */
+static const struct {
+    const char *room;
+    int rank;
+} ranks[] = {
+    {"base", 0},
+    {"kernels/lib", 1},
+    {"kernels/reduce", 2},
+    {"kernels/stencil", 2},
+    {"kernels/geometry", 2},
+    {"kernels/matmul", 2},
+    {"kernels/audio", 2},
+    {"kernels/bench", 2},
+    {"kernels/elementwise", 3},
+    {"kernels/gaussian", 3},
+    {"stages", 4},
+    {"pipe", 5},
+    {"device", 5},
+    {"io", 5},
+    {"counters", 6},
+    {"report", 7},
+    {"run", 8},
+    {"batch", 9},
+    {"compare", 9},
+    {"bench", 9},
+    {"cli", 10},
+    {"main", 11},
+};
+
+static int rank_of(const char *room)
+{
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
+        if (!strcmp(ranks[i].room, room))
+            return ranks[i].rank;
+    return -1;
+}
+
+/* The file that an include means: below src/ or below kernels/. Null: there is none. */
+static const source *included(const char *include, size_t length)
+{
+    static const char *const roots[] = {"src", "kernels"};
+    char path[PATH];
+    for (size_t k = 0; k < sizeof roots / sizeof roots[0]; k++) {
+        snprintf(path, sizeof path, "%s/%.*s", roots[k], (int)length, include);
+        for (size_t i = 0; i < file_count; i++)
+            if (!strcmp(files[i].path, path))
+                return &files[i];
+    }
+    return NULL;
+}
+
+/* Pure parts of counters/ that the emulator (device/simt) fills; they include base/ alone. */
+static bool pure_counters(const source *f)
+{
+    return !strcmp(f->path, "src/counters/bank.h") || !strcmp(f->path, "src/counters/trace.h");
+}
+
+/* The next quoted include at or after *at: its text and length; null at the end. */
+static const char *next_include(const char **at, size_t *length)
+{
+    const char *found = strstr(*at, "#include \"");
+    if (!found)
+        return NULL;
+    found += strlen("#include \"");
+    *length = strcspn(found, "\"");
+    *at = found + *length;
+    return found;
+}
+
+static void includes_point_down(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < file_count; i++) {
+        const int own = rank_of(files[i].room);
+        if (own < 0) {
+            print_error("%s: room '%s' has no place among the layers\n", files[i].path, files[i].room);
+            wrong++;
+        }
+        const char *at = files[i].text;
+        size_t length;
+        for (const char *include; (include = next_include(&at, &length));) {
+            const source *target = included(include, length);
+            if (!target) {
+                print_error("%s includes \"%.*s\", which is no file of src/ or kernels/\n", files[i].path, (int)length,
+                            include);
+                wrong++;
+                continue;
+            }
+            const int rank = pure_counters(target) ? rank_of("base") + 1 : rank_of(target->room);
+            if (strcmp(files[i].room, target->room) && rank >= own) {
+                print_error("%s includes \"%.*s\": that points up\n", files[i].path, (int)length, include);
+                wrong++;
+            }
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void only_their_files_know_cuda(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < file_count; i++) {
+        const source *f = &files[i];
+        bool may = (!strcmp(f->room, "device") && (!strncmp(f->name, "cuda", 4) || !strncmp(f->name, "simt", 4))) ||
+                   (!strcmp(f->room, "counters") && !strncmp(f->name, "cupti", 5));
+        if (!may && (strstr(f->text, "<cuda") || strstr(f->text, "<cupti") || strstr(f->text, "cuLaunchKernel"))) {
+            print_error("%s knows CUDA\n", f->path);
+            wrong++;
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------ stage names */
+
+static bool word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The stage's own file: stages/NAME.c. */
+static bool owns(const source *f, const char *name)
+{
+    size_t n = strlen(name);
+    return !strcmp(f->room, "stages") && !strncmp(f->name, name, n) && f->name[n] == '.';
+}
+
+/* Whether a statement asks for a stage by its name: it finds a stage, or compares a stage's name, with this literal. */
+static int asked_for_by_name(const source *f, const char *name)
+{
+    static const char *const askers[] = {"smp_stage_find(", "stage->name", "stage.name"};
+    char literal[96];
+    int found = 0;
+    snprintf(literal, sizeof literal, "\"%s\"", name);
+    for (size_t k = 0; k < sizeof askers / sizeof askers[0]; k++)
+        for (const char *at = f->text; (at = strstr(at, askers[k])); at++) {
+            const char *end = at + strcspn(at, ";{}"), *begin = at;
+            while (begin > f->text && !strchr(";{}", begin[-1]))
+                begin--;
+            const char *hit = strstr(begin, literal);
+            if (hit && hit < end) {
+                print_error("%s asks for the stage '%s' by name\n", f->path, name);
+                found++;
+            }
+        }
+    return found;
+}
+
+static int names_in_identifiers(const source *f, const char *name)
+{
+    char identifier[80];
+    snprintf(identifier, sizeof identifier, "smp_stage_%s", name);
+    const char *at = strstr(f->text, identifier);
+    if (!at || word_char(at[strlen(identifier)]))
+        return 0;
+    print_error("%s uses %s\n", f->path, identifier);
+    return 1;
+}
+
+static void a_stage_is_named_in_its_own_file_only(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t k = 0; k < smp_stage_count(); k++) {
+        const char *name = smp_stage_at(k)->name;
+        bool declared = false;
+        for (size_t i = 0; i < file_count; i++) {
+            const source *f = &files[i];
+            if (owns(f, name)) {
+                declared = true;
+                continue;
+            }
+            if (strncmp(f->path, "src/", 4) || !strcmp(f->name, "stage_list.def"))
+                continue;
+            wrong += names_in_identifiers(f, name);
+            wrong += asked_for_by_name(f, name);
+        }
+        if (!declared) {
+            print_error("stage '%s' has no file src/stages/%s.c\n", name, name);
+            wrong++;
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+SMP_SUITE(layering)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(includes_point_down),
+        cmocka_unit_test(only_their_files_know_cuda),
+        cmocka_unit_test(a_stage_is_named_in_its_own_file_only),
+    };
+    return cmocka_run_group_tests_name("layering", tests, read_sources, free_sources);
+}

@@ -1,0 +1,209 @@
+"""Files are decoded by processes that can do nothing else: the same pictures, and the end of one costs one file."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import PROGRAM, SAMPLES, CliCase, big_png
+
+RUN = ("--device", "cpu", "--threads", "2")
+
+
+def children(pid):
+    try:
+        return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def field(pid, index):
+    """A field of /proc/PID/stat behind the name; None: the process is gone."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[index]
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def decoders(pid):
+    """Decoders of a program: its children, and those of its nursery."""
+    found, below = [], children(pid)
+    while below:
+        one = below.pop()
+        below += children(one)
+        try:
+            if pathlib.Path(f"/proc/{one}/comm").read_text().strip() == "smp-decoder":
+                found.append(one)
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found
+
+
+def stage(sample):
+    return "gain -6dB" if str(sample).endswith(("flac", "wav")) else "invert"
+
+
+def busy_decoder(process, ticks=3):
+    """Waits for a decoder that has used so many ticks of a processor: it is in the middle of a file."""
+    end = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < end:
+        for pid in decoders(process.pid):
+            used = field(pid, 11), field(pid, 12)
+            if None not in used and sum(map(int, used)) >= ticks:
+                return pid
+        time.sleep(0.001)
+    raise AssertionError("no decoder is at work")
+
+
+class Sandbox(CliCase):
+    def begin(self, *arguments, **options):
+        process = subprocess.Popen([PROGRAM, *map(os.fspath, arguments)], cwd=self.folder,
+                                   stderr=subprocess.PIPE, text=True, **options)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_every_sample_gives_the_same_with_and_without(self):
+        seen = 0
+        for sample in sorted(SAMPLES.iterdir()):
+            if sample.is_dir():
+                continue
+            for out in ("npy", "wav"):
+                done = []
+                for how in ((), ("--no-sandbox",)):
+                    end = self.smp(
+    "run",
+    *how,
+    "-e",
+    stage(sample),
+    sample,
+    f"{len(how)}.{out}",
+    "--force",
+    *RUN,
+    status=(
+        0,
+        2,
+        3,
+         4))
+                    target = self.folder / f"{len(how)}.{out}"
+                    done.append((end.returncode, end.stderr.replace(target.name, ""),
+                                target.read_bytes() if target.exists() else b""))
+                    target.unlink(missing_ok=True)
+                self.assertEqual(*done, sample)
+                seen += done[0][0] == 0
+            self.assertEqual(*(self.smp("info", *how, "-v", sample, status=(0, 3)
+                             ).stdout for how in ((), ("--no-sandbox",))))
+        self.assertGreaterEqual(seen, 8)
+
+    def test_standard_input_is_read_by_a_decoder(self):
+        for sample in ("chelsea.png", "rocket.jpg", "speech.flac"):
+            whole = (SAMPLES / sample).read_bytes()
+            out = [
+    self.smp(
+        "run",
+        *how,
+        "-e",
+        stage(sample),
+        "-",
+        "-",
+        *RUN,
+        input=whole,
+        text=False).stdout for how in ((),
+        ("--no-sandbox",
+        ))]
+            self.assertEqual(*out, sample)
+
+    def test_a_long_pipe_is_kept_in_a_file(self):
+        """A PNG is read as it comes; a TGA of this kind is read to its end first, beyond what stays in memory."""
+        header = bytes([0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xD0, 0x07,
+                       0x88, 0x13, 24, 0])  # 2000x5000, bottom row first
+        self.write("in.tga", header + bytes(range(250)) * (2000 * 5000 * 3 // 250))
+        with open(self.folder / "in.tga", "rb") as file:
+            piped = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
+            self.smp("run", "-e", "invert", "-", "pipe.npy", *RUN, stdin=piped.stdout)
+            piped.stdout.close()
+            piped.wait()
+        self.smp("run", "-e", "invert", "in.tga", "file.npy", *RUN)
+        self.assertEqual((self.folder / "pipe.npy").read_bytes(), (self.folder / "file.npy").read_bytes())
+
+    def slow_png(self, name):
+        """A picture that takes a decoder a while, however fast the machine."""
+        big_png(self.folder / name, 3000, 60000)
+
+    def test_a_killed_decoder_costs_one_file_of_a_batch(self):
+        self.slow_png("b.png")
+        for name in ("a.png", "c.png", "d.png"):
+            self.small_png(name)
+        process = self.begin(
+    "batch",
+    "-e",
+    "box 9",
+    "-e",
+    "stats",
+    "a.png",
+    "b.png",
+    "c.png",
+    "d.png",
+    "-o",
+    "out",
+    "--jobs",
+    "1",
+     *RUN)
+        os.kill(busy_decoder(process), signal.SIGKILL)
+        _, errors = process.communicate()
+        self.assertEqual(process.returncode, 1, errors)
+        self.assertIn("b.png: the process that decodes the file was killed", errors)
+        self.assertEqual(sorted(p.name for p in (self.folder / "out").glob("*.png")), ["a.png", "c.png", "d.png"])
+
+    def test_a_run_whose_decoder_is_killed_leaves_nothing(self):
+        self.slow_png("in.png")
+        process = self.begin("run", "-e", "box 9", "in.png", "out.png", *RUN)
+        os.kill(busy_decoder(process), signal.SIGKILL)
+        _, errors = process.communicate()
+        self.assertEqual(process.returncode, 3, errors)
+        self.assertIn("in.png: error: the process that decodes the file was killed", errors)
+        self.assertEqual(self.files(), ["in.png"])
+
+    def test_a_decoder_that_hangs_ends_by_the_time_limit(self):
+        self.slow_png("in.png")
+        process = self.begin("run", "-e", "box 9", "in.png", "out.png", "--time-limit", "2", *RUN)
+        os.kill(busy_decoder(process), signal.SIGSTOP)
+        begun = time.monotonic()
+        _, errors = process.communicate()
+        self.assertEqual(process.returncode, 6, errors)
+        self.assertIn("--time-limit", errors)
+        self.assertLess(time.monotonic() - begun, 60)
+        self.assertEqual(self.files(), ["in.png"])
+
+    def test_a_pipe_that_never_ends_ends_by_the_time_limit(self):
+        process = self.begin("info", "-", "--time-limit", "0.5", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        process.stdin.write("P6\n")
+        process.stdin.flush()
+        self.assertEqual(process.wait(timeout=60), 6)
+        process.communicate()
+
+    def test_decoders_end_with_the_program(self):
+        self.slow_png("in.png")
+        os.link(self.folder / "in.png", self.folder / "again.png")
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+            process = self.begin("batch", "-e", "box 9", "in.png", "again.png", "-o", f"out{number}", *RUN)
+            decoder = busy_decoder(process)
+            others = decoders(process.pid)
+            process.send_signal(number)
+            if number != signal.SIGKILL:
+                process.send_signal(number)  # the second ends a batch at once
+            process.communicate()
+            end = time.monotonic() + 30
+            for pid in {decoder, *others}:
+                while field(pid, 0) not in (None, "Z") and time.monotonic() < end:
+                    time.sleep(0.01)
+                self.assertIn(field(pid, 0), (None, "Z"), number)
+
+    def test_the_version_says_what_confines_decoders(self):
+        told = self.smp("--version", "-v").stdout
+        self.assertRegex(told, r"decoders are confined by: (no )?seccomp, (no Landlock|Landlock ABI [0-9]+)\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,83 @@
+/* The CPU device shares rows out to its threads: every row once, in whole units, and those of large launches in many
+ * bands, so that nobody waits for a slow thread. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "suite.h"
+
+#include "device/cpu.h"
+#include "stages/stage.h"
+
+enum { THREADS = 3, UNIT = 16, FIRST = 100, ROWS = 1000 };
+enum { LARGE = 1 << 16, SMALL = 1 << 8 }; /* bytes a row */
+
+static _Atomic int given[ROWS], bands, misplaced, first;
+
+static void notes_its_rows(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+{
+    (void)params, (void)scratch;
+    bands++;
+    misplaced += y0 % UNIT != 0 && y0 != io->out.y0;
+    misplaced += y1 % UNIT != 0 && y1 != io->out.y0 + io->out.rows;
+    for (int64_t y = y0; y < y1; y++)
+        given[y - FIRST]++;
+    if (y0 == FIRST)
+        first = (int)(y1 - y0);
+}
+
+static void launch(smp_cpu_fn *fn, int64_t stride)
+{
+    static char sample; /* kernels here do not look at samples */
+    const smp_view view = {.data = &sample,
+                           .stride = stride,
+                           .width = stride,
+                           .height = FIRST + ROWS,
+                           .y0 = FIRST,
+                           .rows = ROWS,
+                           .channels = 1,
+                           .white = 255};
+    const smp_io io = {.out = view, .in = view};
+    const smp_variant variant = {.name = "a test's", .band = UNIT};
+    const smp_node_plan plan = {.result = SMP_RESULT_NONE};
+    const smp_launch launch = {.cpu = {{fn, fn, fn}}};
+    smp_device *device;
+    smp_error err;
+    smp_cost cost = {0};
+    for (int i = 0; i < ROWS; i++)
+        given[i] = 0;
+    bands = misplaced = first = 0;
+    assert_int_equal(smp_cpu_open(THREADS, NULL, &device, &err), SMP_OK);
+    assert_int_equal(device->ops->launch(device, &variant, &launch, &io, &plan, &cost, &err), SMP_OK);
+    smp_device_close(device);
+    for (int i = 0; i < ROWS; i++)
+        assert_int_equal(given[i], 1);
+    assert_int_equal(misplaced, 0);
+}
+
+static void small_launches_are_a_band_a_thread(void **state)
+{
+    (void)state;
+    launch(notes_its_rows, SMALL);
+    assert_int_equal(bands, THREADS);
+}
+
+static void large_launches_are_many_bands(void **state)
+{
+    (void)state;
+    launch(notes_its_rows, LARGE);
+    assert_in_range(bands, 4 * THREADS, ROWS / UNIT);
+    assert_in_range(first, 1, ROWS / (2 * THREADS) + UNIT);
+}
+
+SMP_SUITE(cpu_device)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_launches_are_a_band_a_thread),
+        cmocka_unit_test(large_launches_are_many_bands),
+    };
+    return cmocka_run_group_tests_name("cpu_device", tests, NULL, NULL);
+}

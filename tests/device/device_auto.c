@@ -1,0 +1,108 @@
+/* --device auto: the CPU unless a GPU's start is worth it, always with a line that says why; and --device cuda, which
+ * never becomes anything else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "suite.h"
+
+#include "device/cuda/cuda.h"
+#include "device/device.h"
+
+static void small_work_never_pays_for_the_start(void **state)
+{
+    (void)state;
+    double cpu, gpu;
+    /* a 24 megapixel photo through one stage, on one core */
+    smp_device_times(24e6 * 3 * 8, 24e6 * 3 * 2, 1, &cpu, &gpu);
+    assert_true(cpu < gpu);
+    smp_device_times(0, 0, 1, &cpu, &gpu);
+    assert_true(cpu == 0 && gpu > 0.3 && gpu < 0.4);
+}
+
+static void much_work_goes_to_the_gpu_and_more_cores_delay_that(void **state)
+{
+    (void)state;
+    double cpu, gpu, more, same;
+    /* a gigapixel scan through ten stages */
+    smp_device_times(1e9 * 8 * 10, 1e9 * 2, 8, &cpu, &gpu);
+    assert_true(gpu < cpu);
+    smp_device_times(1e9 * 8 * 10, 1e9 * 2, 4, &more, &same);
+    assert_true(more > cpu && same == gpu);
+    /* one stage over data that has to travel: many cores have done it before it is there and back */
+    smp_device_times(1e9 * 8, 1e9 * 8, 64, &cpu, &gpu);
+    assert_true(cpu < gpu);
+}
+
+static smp_device *open_device(const smp_device_request *request, char note[160])
+{
+    smp_device *device = NULL;
+    smp_error err = {.code = SMP_OK};
+    if (smp_device_open(request, &device, note, 160, &err))
+        fail_msg("%s", err.message);
+    return device;
+}
+
+static void the_choice_comes_with_its_reason(void **state)
+{
+    (void)state;
+    char note[160];
+    smp_device_request request = {.spec = "auto", .threads = 1};
+    smp_device *device = open_device(&request, note);
+    assert_string_equal(device->info.kind, "cpu");
+    assert_non_null(strstr(note, "auto: cpu"));
+    smp_device_close(device);
+
+    request.work_bytes = 1e13;
+    device = open_device(&request, note); /* whatever this machine has: the note tells which it is, and why */
+    assert_non_null(strstr(note, device->host_memory ? "auto: cpu, no GPU can be used: " : "auto: cuda"));
+    smp_device_close(device);
+
+    request.isa = "base";
+    device = open_device(&request, note);
+    assert_string_equal(device->info.kind, "cpu");
+    smp_device_close(device);
+
+    request.spec = "cpu";
+    device = open_device(&request, note);
+    assert_string_equal(note, "");
+    smp_device_close(device);
+    request.spec = NULL; /* auto, without a wish for notes */
+    smp_error err;
+    assert_int_equal(smp_device_open(&request, &device, NULL, 0, &err), SMP_OK);
+    smp_device_close(device);
+}
+
+static void cuda_never_falls_back(void **state)
+{
+    (void)state;
+    smp_device_request request = {.spec = "cuda", .threads = 1, .work_bytes = 1};
+    smp_device *device;
+    char note[160] = "x";
+    smp_error err = {.code = SMP_OK};
+    smp_code code = smp_device_open(&request, &device, note, sizeof note, &err);
+    assert_string_equal(note, "");
+    if (!code) {
+        assert_string_equal(device->info.kind, "cuda");
+        smp_device_close(device);
+        return;
+    }
+    assert_null(device);
+    assert_int_equal(smp_exit_status(code), 5);
+    assert_true(err.message[0] && err.hint[0]);
+}
+
+SMP_SUITE(device_auto)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_work_never_pays_for_the_start),
+        cmocka_unit_test(much_work_goes_to_the_gpu_and_more_cores_delay_that),
+        cmocka_unit_test(the_choice_comes_with_its_reason),
+        cmocka_unit_test(cuda_never_falls_back),
+    };
+    return cmocka_run_group_tests_name("device_auto", tests, NULL, NULL);
+}

@@ -1,0 +1,275 @@
+"""Seeds and dictionaries for the targets of tests/fuzz, each a few hundred bytes: valid files of
+every kind.
+
+Usage: seeds.py FOLDER PROGRAM. Writes FOLDER/seeds/NAME/* and FOLDER/NAME.dict. PROGRAM, the built smempipe, makes the
+files that need an encoder (JPEG, FLAC, OGG)."""
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import zlib
+
+FOLDER, PROGRAM = pathlib.Path(sys.argv[1]), sys.argv[2]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def seed(target, name, data):
+    folder = FOLDER / "seeds" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data)
+
+
+def words(target, texts):
+    lines = []
+    for text in texts:
+        data = text.encode() if isinstance(text, str) else text
+        lines.append('"%s"' % "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else "\\x%02x" % b for b in data))
+    (FOLDER / (target + ".dict")).write_text("\n".join(lines) + "\n")
+
+
+def samples(n, step=7):
+    return bytes(i * step & 255 for i in range(n))
+
+
+# ------------------------------------------------------------------------------------------------ pictures
+
+
+def chunk(kind, data=b""):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(width, height, depth, color, interlace=0, extra=b""):
+    bits = depth * {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[color]
+    passes = [(width, height)] if not interlace else [
+        ((width - x + dx - 1) // dx, (height - y + dy - 1) // dy) for x, y, dx, dy in
+        ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))]
+    rows = b"".join(bytes([y % 5]) + samples((w * bits + 7) // 8, y + 3) for w, h in passes if w > 0 for y in range(h))
+    return (
+    b"\x89PNG\r\n\x1a\n" +
+    chunk(
+        b"IHDR",
+        struct.pack(
+            ">IIBBBBB",
+            width,
+            height,
+            depth,
+            color,
+            0,
+            0,
+            interlace)) +
+            extra +
+            chunk(
+                b"IDAT",
+                zlib.compress(rows)) +
+                 chunk(b"IEND"))
+
+
+def pngs():
+    palette = chunk(b"PLTE", samples(48)) + chunk(b"tRNS", b"\0\x80")
+    for depth, color in ((1, 0), (8, 0), (16, 0), (8, 2), (16, 2), (4, 3), (8, 4), (8, 6), (16, 6)):
+        for interlace in (0, 1):
+            extra = palette if color == 3 else b""
+            seed("png", f"{depth}-{color}-{interlace}.png", png(9, 5, depth, color, interlace, extra))
+    meta = (chunk(b"gAMA", struct.pack(">I", 45455)) + chunk(b"pHYs", struct.pack(">IIB", 2835, 2835, 1)) +
+            chunk(b"tEXt", b"Title\0a") + chunk(b"sRGB", b"\0"))
+    seed("png", "meta.png", png(5, 5, 8, 2, 0, meta))
+    words("png", ["IHDR", "IDAT", "IEND", "PLTE", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP",
+          "eXIf", "iTXt", "tEXt", "zTXt", "pHYs", "acTL", "mDCV", "cLLI", b"\x89PNG\r\n\x1a\n"])
+    for level in (0, 1, 9):
+        pack = zlib.compressobj(level, zlib.DEFLATED, -15)
+        seed("png_data", f"level{level}", pack.compress(
+            b"".join(bytes([y % 5]) + samples(51, y + 1) for y in range(14))) + pack.flush())
+    words("png_data", [b"\x01\x00\x00\xff\xff", b"\x03\x00", b"\x04", b"\x05"])
+
+
+def npy(kind, shape, size, order="False"):
+    head = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (kind, order, shape)
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    count = 1
+    for n in shape:
+        count *= n
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + samples(count * size)
+
+
+def npys():
+    for i, (kind, size) in enumerate((("|u1", 1), ("<u2", 2), ("<f4", 4),
+            (">u2", 2), ("<f8", 8), ("<f2", 2), ("|b1", 1), ("<i4", 4))):
+        seed("npy", f"{i}.npy", npy(kind, ((4, 3), (4, 3, 3), (5,), (2, 3, 1))[i % 4], size))
+    seed("npy", "fortran.npy", npy("|u1", (4, 3), 1, "True"))
+    words("npy", ["'descr'", "'fortran_order'", "'shape'", "True", "False", "'|u1'", "'<u2'", "'<f4'",
+          "'>f8'", "(1,)", "(2, 3, 4)", b"\x93NUMPY\x01\x00", b"\x93NUMPY\x02\x00", b"\x93NUMPY\x03\x00"])
+
+
+def others():
+    for bits in (1, 4, 8, 16, 24, 32):
+        row = (5 * bits + 31) // 32 * 4
+        colors = b"".join(samples(4, i + 1) for i in range(1 << bits)) if bits <= 8 else b""
+        at = 54 + len(colors)
+        head = struct.pack("<2sIHHI", b"BM", at + row * 3, 0, 0, at)
+        info = struct.pack("<IiiHHIIiiII", 40, 5, 3 if bits % 8 else -3, 1, bits, 0, row * 3, 0, 0, 0, 0)
+        seed("pictures", f"{bits}.bmp", head + info + colors + samples(row * 3))
+    for kind, bits in ((2, 24), (2, 32), (3, 8), (10, 24)):
+        body = samples(
+    5 *
+    3 *
+    bits //
+    8) if kind < 9 else b"".join(
+        b"\x84" +
+        samples(
+            bits //
+            8,
+            y +
+             1) for y in range(3))
+        seed(
+    "pictures",
+    f"{kind}-{bits}.tga",
+    struct.pack(
+        "<BBBHHBHHHHBB",
+        0,
+        0,
+        kind,
+        0,
+        0,
+        0,
+        0,
+        0,
+        5,
+        3,
+        bits,
+        0x20) +
+        body +
+        b"\0" *
+        8 +
+         b"TRUEVISION-XFILE.\0")
+    for channels, depth, mode in ((1, 8, 1), (3, 8, 3), (4, 8, 3), (3, 16, 3)):
+        seed(
+    "pictures",
+    f"{channels}-{depth}.psd",
+    struct.pack(
+        ">4sH6xHIIHHIIIH",
+        b"8BPS",
+        1,
+        channels,
+        3,
+        5,
+        depth,
+        mode,
+        0,
+        0,
+        0,
+        0) +
+        samples(
+            channels *
+            15 *
+            depth //
+             8))
+    seed("pictures", "raw.ppm", b"P6\n# c\n5 3\n255\n" + samples(45))
+    seed("pictures", "gray.pgm", b"P5 5 3 65535\n" + samples(30))
+    seed("pictures", "text.ppm", b"P3 2 1 255 1 2 3 4 5 6\n")
+    seed("pictures", "bits.pbm", b"P4 9 2\n" + samples(4))
+    seed("pictures", "map.pam",
+         b"P7\nWIDTH 2\nHEIGHT 2\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n" + samples(16))
+    seed("pictures", "color.pfm", b"PF\n2 2\n-1.0\n" + samples(48))
+    seed("pictures", "gray.pfm", b"Pf\n2 2\n1.0\n" + samples(16))
+    seed("pictures", "light.hdr", b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 2 +X 3\n" + samples(24))
+    words("pictures",
+    ["BM",
+    "8BPS",
+    "8BIM",
+    "P1",
+    "P2",
+    "P3",
+    "P4",
+    "P5",
+    "P6",
+    "P7",
+    "PF",
+    "Pf",
+    "WIDTH",
+    "HEIGHT",
+    "DEPTH",
+    "MAXVAL",
+    "TUPLTYPE",
+    "ENDHDR",
+    "#?RADIANCE",
+    "FORMAT=32-bit_rle_rgbe",
+    "-Y ",
+    "+X ",
+    "EXPOSURE=",
+     "TRUEVISION-XFILE."])
+
+
+# ------------------------------------------------------------------------------------------------ sounds
+
+
+def wav(kind, bits, channels, frames=20, extra=b""):
+    block = channels * bits // 8
+    fmt = struct.pack("<HHIIHH", kind, channels, 8000, 8000 * block, block, bits)
+    body = b"WAVEfmt " + struct.pack("<I", len(fmt)) + fmt + extra + b"data" + \
+                                     struct.pack("<I", frames * block) + samples(frames * block)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def sounds():
+    for kind, bits, channels in ((1, 8, 1), (1, 16, 2), (1, 24, 1), (1, 32, 1), (3, 32, 2), (3, 64, 1)):
+        seed("sound", f"{kind}-{bits}.wav", wav(kind, bits, channels))
+    seed("sound", "list.wav",
+         wav(1, 16, 1, 20, b"LIST" + struct.pack("<I", 16) + b"INFOINAM" + struct.pack("<I", 4) + b"abc\0"))
+    rate = b"\x40\x0b\xfa\0\0\0\0\0\0\0"
+    comm = struct.pack(">HIH", 1, 20, 16) + rate
+    body = b"AIFFCOMM" + struct.pack(">I", 18) + comm + b"SSND" + struct.pack(">III", 48, 0, 0) + samples(40)
+    seed("sound", "16.aiff", b"FORM" + struct.pack(">I", len(body)) + body)
+    words("sound", ["RIFF", "RIFX", "RF64", "WAVE", "fmt ", "data", "fact", "LIST", "INFO", "ds64",
+          "FORM", "AIFF", "AIFC", "COMM", "SSND", "NONE", "sowt", "fl32", "fLaC", "OggS", b"\xfe\xff"])
+
+
+# ------------------------------------------------------------------------------------------------ by the program
+
+
+def made():
+    source = FOLDER / "seeds" / "png" / "8-2-0.png"
+    gray = FOLDER / "seeds" / "png" / "8-0-0.png"
+    sound = FOLDER / "seeds" / "sound" / "1-16.wav"
+    (FOLDER / "seeds" / "jpeg").mkdir(parents=True, exist_ok=True)
+    for name, origin in (("jpeg/color.jpg", source), ("jpeg/gray.jpg", gray),
+                         ("sound/16.flac", sound), ("sound/small.ogg", sound)):
+        done = subprocess.run([PROGRAM, "run", "-e", "invert" if name < "s" else "multiply 50%", str(origin),
+                               str(FOLDER / "seeds" / name), "--force"], capture_output=True, text=True, check=False)
+        if done.returncode and name < "s":  # a build without libsndfile has no FLAC and OGG
+            sys.exit(f"{name}: {done.stderr}")
+    words("jpeg", [bytes([0xFF, marker]) for marker in (0xD8, 0xD9, 0xDA, 0xDB, 0xC0, 0xC1, 0xC2, 0xC4,
+          0xC9, 0xDD, 0xE0, 0xE1, 0xE2, 0xEE, 0xFE, 0xD0)] + ["JFIF", "Exif", "Adobe", "ICC_PROFILE"])
+
+
+def pipes():
+    for path in sorted((ROOT / "pipelines").glob("*.pipe")):
+        for how in (0, 12):
+            seed("pipe", f"{path.stem}-{how}", bytes([how]) + path.read_bytes())
+    names = subprocess.run([PROGRAM, "completion", "bash"], capture_output=True, text=True, check=True).stdout
+    found = set(re.findall(r"\b[a-z][a-z-]{2,15}\b", names)) | set(
+        re.findall(r"[a-z_]+=", " ".join(p.read_text() for p in (ROOT / "pipelines").glob("*.pipe"))))
+    words("pipe",
+    sorted(found)[:400] + ["@input",
+    " -> @a",
+    "from @",
+    "by=@",
+    "{width/2}",
+    "{height}",
+    "%",
+    "px",
+    "dB",
+    "include ",
+    "param ",
+    "[1 2; 3 4]",
+    "\\\n",
+     "# "])
+
+
+pngs()
+npys()
+others()
+sounds()
+made()
+pipes()
+(FOLDER / "seeds" / "done").write_text("")

@@ -1,0 +1,602 @@
+/* What is kept beside the samples: through PNG and JPEG, from one to the other, and left out with strip. */
+#include "suite.h"
+
+#include "media_fixture.h"
+
+#include <math.h>
+#include <zlib.h>
+
+enum { PROFILE = 70000 }; /* bytes: more than one JPEG marker holds */
+
+static void put32(uint8_t *at, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+/* A profile that libpng's checks accept: header, one tag, the rest noise. */
+static void make_profile(uint8_t *icc, const char *space)
+{
+    memset(icc, 0, PROFILE);
+    for (int i = 144; i < PROFILE; i++)
+        icc[i] = (uint8_t)((uint32_t)i * 2654435761u >> 13);
+    put32(icc, PROFILE);
+    put32(icc + 8, 0x02400000);
+    memcpy(icc + 12, "mntr", 4);
+    memcpy(icc + 16, space, 4);
+    memcpy(icc + 20, "XYZ ", 4);
+    memcpy(icc + 36, "acsp", 4);
+    put32(icc + 68, 0x0000F6D6);
+    put32(icc + 72, 0x00010000);
+    put32(icc + 76, 0x0000D32D);
+    put32(icc + 128, 1);
+    memcpy(icc + 132, "desc", 4);
+    put32(icc + 136, 144);
+    put32(icc + 140, PROFILE - 144);
+}
+
+/* A TIFF structure with that orientation and a second tag. */
+static size_t make_exif(uint8_t *exif, bool big, int orientation)
+{
+    static const uint8_t little_endian[] = {'I', 'I', 42, 0,    8, 0, 0, 0, 2, 0, 0x0F, 1, 2, 0, 4, 0, 0, 0, 'a',
+                                            'b', 'c', 0,  0x12, 1, 3, 0, 1, 0, 0, 0,    9, 0, 0, 0, 0, 0, 0, 0};
+    static const uint8_t big_endian[] = {'M', 'M', 0, 42, 0,    0, 0, 8, 0, 2, 1, 0x0F, 0, 2, 0, 0, 0, 4, 'a',
+                                         'b', 'c', 0, 1,  0x12, 0, 3, 0, 0, 0, 1, 0,    9, 0, 0, 0, 0, 0, 0};
+    memcpy(exif, big ? big_endian : little_endian, sizeof big_endian);
+    exif[big ? 31 : 30] = (uint8_t)orientation;
+    return sizeof big_endian;
+}
+
+static smp_meta full_meta(const char *space, int orientation)
+{
+    smp_meta meta = {.srgb_intent = -1, .x_density = 11811, .y_density = 5906};
+    static uint8_t icc[PROFILE], exif[64];
+    make_profile(icc, space);
+    assert_true(smp_blob_set(&meta.icc, icc, PROFILE));
+    assert_true(smp_blob_set(&meta.exif, exif, make_exif(exif, true, orientation)));
+    snprintf(meta.icc_name, sizeof meta.icc_name, "house");
+    assert_true(smp_meta_add_text(&meta, "Comment", "plain", 5));
+    return meta;
+}
+
+/* Writes a picture with that metadata and opens it again. */
+static smp_reader *there_and_back(const char *name, int channels, const smp_meta *meta, bool strip)
+{
+    smp_error err = {0};
+    picture p = make_picture(8, 6, channels, false, SMP_U8);
+    smp_write_options options = smp_write_options_default();
+    options.force = true;
+    options.strip = strip;
+    assert_ok(write_with(in_folder(name), &p, meta, &options, &err));
+    free_picture(&p);
+    smp_reader *reader;
+    smp_limits limits = smp_limits_default();
+    assert_ok(smp_reader_open(in_folder(name), &limits, &reader, &err));
+    return reader;
+}
+
+static const char *find_text(const smp_meta *meta, const char *key)
+{
+    for (size_t i = 0; i < meta->text_count; i++)
+        if (strcmp(meta->texts[i].key, key) == 0)
+            return meta->texts[i].value;
+    return NULL;
+}
+
+static void profile_exif_density_and_comment_survive(void **context)
+{
+    (void)context;
+    static const char *const names[] = {"m.png", "m.jpg"};
+    for (int i = 0; i < 2; i++)
+        for (int channels = 1; channels <= 3; channels += 2) {
+            smp_meta meta = full_meta(channels == 1 ? "GRAY" : "RGB ", 6);
+            smp_reader *reader = there_and_back(names[i], channels, &meta, false);
+            const smp_media *media = smp_reader_media(reader);
+            assert_int_equal(media->meta.icc.size, PROFILE);
+            assert_memory_equal(media->meta.icc.data, meta.icc.data, PROFILE);
+            assert_int_equal(media->meta.exif.size, meta.exif.size);
+            assert_int_equal(media->orientation, 1);
+            uint8_t upright[64];
+            make_exif(upright, true, 1);
+            assert_memory_equal(media->meta.exif.data, upright, meta.exif.size);
+            assert_true(fabs(media->meta.x_density - 11811) < 1);
+            assert_true(fabs(media->meta.y_density - 5906) < 1);
+            assert_string_equal(find_text(&media->meta, "Comment"), "plain");
+            if (i == 0)
+                assert_string_equal(media->meta.icc_name, "house");
+            smp_reader_close(reader);
+            smp_meta_free(&meta);
+        }
+}
+
+static void strip_leaves_everything_out(void **context)
+{
+    (void)context;
+    static const char *const names[] = {"m.png", "m.jpg"};
+    for (int i = 0; i < 2; i++) {
+        smp_meta meta = full_meta("RGB ", 1);
+        smp_reader *reader = there_and_back(names[i], 3, &meta, true);
+        const smp_meta *kept = &smp_reader_media(reader)->meta;
+        assert_true(!kept->icc.data && !kept->exif.data && !kept->text_count && kept->x_density <= 0);
+        smp_reader_close(reader);
+        smp_meta_free(&meta);
+    }
+}
+
+static void a_profile_of_another_colour_space_is_left_out(void **context)
+{
+    (void)context;
+    static const char *const names[] = {"m.png", "m.jpg"};
+    for (int i = 0; i < 2; i++) {
+        smp_meta meta = full_meta("RGB ", 1);
+        smp_reader *reader = there_and_back(names[i], 1, &meta, false);
+        assert_null(smp_reader_media(reader)->meta.icc.data);
+        smp_reader_close(reader);
+        smp_meta_free(&meta);
+    }
+}
+
+static void png_keeps_gamma_chromaticities_and_srgb(void **context)
+{
+    (void)context;
+    smp_meta meta = {
+        .srgb_intent = -1, .gamma = 0.5, .has_chrm = true, .chrm = {.31, .33, .65, .32, .3, .61, .15, .05}};
+    smp_reader *reader = there_and_back("m.png", 3, &meta, false);
+    const smp_meta *kept = &smp_reader_media(reader)->meta;
+    assert_true(fabs(kept->gamma - 0.5) < 1e-5);
+    assert_true(kept->has_chrm);
+    for (int i = 0; i < 8; i++)
+        assert_true(fabs(kept->chrm[i] - meta.chrm[i]) < 1e-5);
+    assert_int_equal(kept->srgb_intent, -1);
+    smp_reader_close(reader);
+    meta = (smp_meta){.srgb_intent = 2};
+    reader = there_and_back("m.png", 3, &meta, false);
+    assert_int_equal(smp_reader_media(reader)->meta.srgb_intent, 2);
+    smp_reader_close(reader);
+    meta = (smp_meta){.srgb_intent = -1, .x_density = 4, .y_density = 3, .density_is_aspect = true};
+    reader = there_and_back("m.png", 3, &meta, false);
+    assert_true(smp_reader_media(reader)->meta.density_is_aspect);
+    smp_reader_close(reader);
+}
+
+static void texts_keep_their_characters(void **context)
+{
+    (void)context;
+    static const char *const texts[][2] = {
+        {"Title", "caf\xC3\xA9"}, {"Author", "\xE5\xB1\xB1\xE7\x94\xB0"}, {"Empty", ""}, {"XML:com.adobe.xmp", "<x/>"}};
+    smp_meta meta = {.srgb_intent = -1};
+    for (int i = 0; i < 4; i++)
+        assert_true(smp_meta_add_text(&meta, texts[i][0], texts[i][1], strlen(texts[i][1])));
+    char longer[5000];
+    memset(longer, 'z', sizeof longer);
+    assert_true(smp_meta_add_text(&meta, "Long", longer, sizeof longer));
+    smp_reader *reader = there_and_back("t.png", 3, &meta, false);
+    const smp_meta *kept = &smp_reader_media(reader)->meta;
+    assert_int_equal(kept->text_count, 5);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(find_text(kept, texts[i][0]), texts[i][1]);
+    assert_int_equal(strlen(find_text(kept, "Long")), sizeof longer);
+    smp_reader_close(reader);
+    smp_meta_free(&meta);
+
+    meta = (smp_meta){.srgb_intent = -1};
+    assert_true(smp_meta_add_text(&meta, "Comment", "caf\xE9\0\1", 6)); /* Latin-1, with bytes that no text has */
+    assert_string_equal(meta.texts[0].value, "caf\xC3\xA9");
+    smp_meta_free(&meta);
+}
+
+static void an_xmp_packet_survives_in_pngs_and_jpegs_as_it_is(void **context)
+{
+    (void)context;
+    enum { TOO_LONG = 70000 }; /* for a JPEG's marker */
+    static const char *const names[] = {"x.png", "x.jpg"};
+    static char packet[TOO_LONG];
+    for (int longer = 0; longer < 2; longer++)
+        for (int i = 0; i < 2; i++) {
+            smp_meta meta = {.srgb_intent = -1};
+            const size_t size = longer ? TOO_LONG : 5000;
+            memset(packet, ' ', size);
+            memcpy(packet, "<?xpacket begin='\xEF\xBB\xBF'?>", 23);
+            assert_true(smp_meta_add_text(&meta, SMP_XMP_KEY, packet, size));
+            smp_reader *reader = there_and_back(names[i], 3, &meta, false);
+            const smp_meta *kept = &smp_reader_media(reader)->meta;
+            if (i == 1 && longer) {
+                assert_int_equal(kept->text_count, 0);
+            } else {
+                assert_int_equal(kept->text_count, 1);
+                assert_string_equal(find_text(kept, SMP_XMP_KEY), meta.texts[0].value);
+                size_t bytes;
+                uint8_t *file = load(in_folder(names[i]), &bytes);
+                assert_non_null(memmem(file, bytes, packet, size)); /* not compressed */
+                free(file);
+            }
+            smp_reader_close(reader);
+            smp_meta_free(&meta);
+        }
+}
+
+static void faulty_metadata_does_not_lose_the_picture(void **context)
+{
+    (void)context;
+    smp_meta meta = full_meta("RGB ", 1);
+    memcpy(meta.icc.data + 36, "XXXX", 4);
+    put32(meta.icc.data, 12);
+    smp_reader *reader = there_and_back("m.png", 3, &meta, false);
+    assert_null(smp_reader_media(reader)->meta.icc.data);
+    smp_reader_close(reader);
+    smp_meta_free(&meta);
+    meta = (smp_meta){.srgb_intent = 77, .gamma = 1e300, .x_density = 1e300, .y_density = 1};
+    static char key[100];
+    memset(key, 'k', sizeof key - 1);
+    assert_true(smp_meta_add_text(&meta, key, "x", 1));
+    assert_true(smp_meta_add_text(&meta, "", "x", 1));
+    reader = there_and_back("m.png", 3, &meta, false);
+    assert_int_equal(smp_reader_media(reader)->meta.text_count, 0);
+    smp_reader_close(reader);
+    reader = there_and_back("m.jpg", 3, &meta, false);
+    smp_reader_close(reader);
+    smp_meta_free(&meta);
+}
+
+/* ------------------------------------------------------------------------------------------ EXIF */
+
+static void orientation_is_found_in_both_byte_orders_and_reset(void **context)
+{
+    (void)context;
+    for (int big = 0; big < 2; big++)
+        for (int orientation = 0; orientation <= 9; orientation++) {
+            uint8_t exif[64];
+            size_t size = make_exif(exif, big, orientation);
+            assert_int_equal(smp_exif_orientation(exif, size), orientation >= 1 && orientation <= 8 ? orientation : 1);
+            smp_exif_reset_orientation(exif, size);
+            uint8_t upright[64];
+            make_exif(upright, big, 1);
+            assert_memory_equal(exif, upright, size);
+        }
+}
+
+static void a_damaged_exif_has_no_orientation(void **context)
+{
+    (void)context;
+    uint8_t exif[64];
+    size_t size = make_exif(exif, false, 6);
+    for (size_t n = 0; n < size; n++) { /* of exactly n bytes, so that a sanitizer sees reading past them */
+        uint8_t *cut = malloc(n ? n : 1);
+        assert_non_null(cut);
+        memcpy(cut, exif, n);
+        int orientation = smp_exif_orientation(cut, n);
+        assert_true(orientation == 1 || n >= 34);
+        smp_exif_reset_orientation(cut, n);
+        free(cut);
+    }
+    for (int i = 0; i < 256; i++)
+        for (size_t at = 0; at < 10; at++) {
+            make_exif(exif, false, 6);
+            exif[at] = (uint8_t)i;
+            int orientation = smp_exif_orientation(exif, size);
+            assert_true(orientation == 1 || orientation == 6);
+        }
+    assert_int_equal(smp_exif_orientation(NULL, 0), 1);
+}
+
+static void reading_reports_the_orientation_of_a_jpeg(void **context)
+{
+    (void)context;
+    smp_meta meta = full_meta("RGB ", 6);
+    smp_reader_close(there_and_back("o.jpg", 3, &meta, false));
+    size_t size;
+    uint8_t *file = load(in_folder("o.jpg"), &size);
+    for (size_t i = 0; i + 38 < size; i++)
+        if (memcmp(file + i, "Exif\0", 6) == 0)
+            file[i + 6 + 31] = 6; /* the writer has set it to 1 */
+    smp_limits limits = smp_limits_default();
+    smp_error err = {0};
+    smp_reader *reader;
+    assert_ok(smp_reader_open_memory(file, size, &limits, &reader, &err));
+    const smp_media *media = smp_reader_media(reader);
+    assert_int_equal(media->orientation, 6);
+    assert_int_equal(media->shape.width, 8);             /* as decoded */
+    assert_true(fabs(media->meta.x_density - 5906) < 1); /* as it will be once turned */
+    smp_reader_close(reader);
+    free(file);
+    smp_meta_free(&meta);
+}
+
+static uint32_t get16(const uint8_t *at)
+{
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8;
+}
+
+static void put16(uint8_t *at, uint32_t v)
+{
+    at[0] = (uint8_t)v;
+    at[1] = (uint8_t)(v >> 8);
+}
+
+static size_t put_entry(uint8_t *at, uint32_t tag, uint32_t type, uint32_t value)
+{
+    memset(at, 0, 12);
+    put16(at, tag);
+    put16(at + 2, type);
+    at[4] = 1;
+    put16(at + 8, value);
+    return 12;
+}
+
+/* A little-endian EXIF: orientation, resolutions of 300 and 100, a folder with 40 x 30 pixels, and a thumbnail. */
+enum { CAMERA = 200, THUMBNAIL = 40, FIRST = 8, RATIONALS = 80, INNER = 96, SECOND = 130 };
+
+static void make_camera_exif(uint8_t *exif)
+{
+    memset(exif, 0, CAMERA);
+    memcpy(exif, "II*\0\10\0\0\0", 8);
+    put16(exif + FIRST, 4);
+    put_entry(exif + FIRST + 2, 0x0112, 3, 6);
+    put_entry(exif + FIRST + 14, 0x011A, 5, RATIONALS);
+    put_entry(exif + FIRST + 26, 0x011B, 5, RATIONALS + 8);
+    put_entry(exif + FIRST + 38, 0x8769, 4, INNER);
+    put16(exif + FIRST + 50, SECOND);
+    put16(exif + RATIONALS, 300);
+    put16(exif + RATIONALS + 4, 1);
+    put16(exif + RATIONALS + 8, 100);
+    put16(exif + RATIONALS + 12, 1);
+    put16(exif + INNER, 2);
+    put_entry(exif + INNER + 2, 0xA002, 4, 40);
+    put_entry(exif + INNER + 14, 0xA003, 3, 30);
+    put16(exif + SECOND, 2);
+    put_entry(exif + SECOND + 2, 0x0201, 4, CAMERA - THUMBNAIL);
+    put_entry(exif + SECOND + 14, 0x0202, 4, THUMBNAIL);
+    memset(exif + CAMERA - THUMBNAIL, 'T', THUMBNAIL);
+}
+
+/* The number of dots that an entry with a rational says. */
+static uint32_t resolution_at(const uint8_t *exif, int entry)
+{
+    return get16(exif + get16(exif + FIRST + 2 + 12 * entry + 8));
+}
+
+static const char packet[] = "<x:xmpmeta tiff:Orientation=\"6\" tiff:XResolution=\"300/1\" tiff:YResolution=\"100/1\">"
+                             "<tiff:Orientation>6</tiff:Orientation><exif:PixelXDimension>40</exif:PixelXDimension>"
+                             "<xmp:Thumbnails>secret</xmp:Thumbnails></x:xmpmeta>";
+
+static smp_meta camera_meta(void)
+{
+    uint8_t exif[CAMERA];
+    smp_meta meta = {.srgb_intent = -1, .x_density = 300, .y_density = 100};
+    make_camera_exif(exif);
+    assert_true(smp_blob_set(&meta.exif, exif, CAMERA));
+    assert_true(smp_meta_add_text(&meta, SMP_XMP_KEY, packet, sizeof packet - 1));
+    return meta;
+}
+
+static void turning_exchanges_every_resolution_and_sets_every_orientation(void **context)
+{
+    (void)context;
+    smp_meta meta = camera_meta();
+    smp_meta_apply_orientation(&meta, 6);
+    assert_true(meta.x_density < 101 && meta.y_density > 299);
+    assert_int_equal(smp_exif_orientation(meta.exif.data, meta.exif.size), 1);
+    assert_int_equal(get16(meta.exif.data + FIRST + 14), 0x011A); /* tags stay in order */
+    assert_int_equal(resolution_at(meta.exif.data, 1), 100);
+    assert_int_equal(resolution_at(meta.exif.data, 2), 300);
+    assert_int_equal(get16(meta.exif.data + INNER + 10), 30);
+    assert_int_equal(get16(meta.exif.data + INNER + 22), 40);
+    assert_string_equal(find_text(&meta, SMP_XMP_KEY),
+                        "<x:xmpmeta tiff:Orientation=\"1\" tiff:YResolution=\"300/1\" tiff:XResolution=\"100/1\">"
+                        "<tiff:Orientation>1</tiff:Orientation><exif:PixelYDimension>40</exif:PixelYDimension>"
+                        "<xmp:Thumbnails>secret</xmp:Thumbnails></x:xmpmeta>");
+    smp_meta_free(&meta);
+
+    meta = camera_meta(); /* upside down: the axes stay */
+    smp_meta_apply_orientation(&meta, 3);
+    assert_true(meta.x_density > 299);
+    assert_int_equal(resolution_at(meta.exif.data, 1), 300);
+    assert_int_equal(smp_exif_orientation(meta.exif.data, meta.exif.size), 1);
+    smp_meta_free(&meta);
+}
+
+static void a_changed_picture_loses_its_thumbnail_and_has_its_own_size(void **context)
+{
+    (void)context;
+    smp_notes notes = {0};
+    smp_meta meta = camera_meta();
+    const smp_change none = {.width = 40, .height = 30};
+    const smp_change blur = {.changed = true, .toned = true, .width = 50, .height = 60};
+    smp_meta_apply_change(&meta, &none, &notes);
+    uint8_t before[CAMERA];
+    make_camera_exif(before);
+    assert_int_equal(meta.exif.size, CAMERA);
+    assert_memory_equal(meta.exif.data, before, CAMERA);
+    assert_string_equal(find_text(&meta, SMP_XMP_KEY), packet);
+
+    meta.has_clli = true;
+    smp_meta_apply_change(&meta, &blur, &notes);
+    assert_true(!meta.has_clli && notes.count == 1);
+    assert_int_equal(meta.exif.size, SECOND); /* the folder and its picture were the last */
+    assert_null(memchr(meta.exif.data, 'T', meta.exif.size));
+    assert_int_equal(get16(meta.exif.data + FIRST + 50), 0);
+    assert_int_equal(get16(meta.exif.data + INNER + 10), 50);
+    assert_int_equal(get16(meta.exif.data + INNER + 22), 60);
+    assert_null(strstr(find_text(&meta, SMP_XMP_KEY), "secret"));
+    assert_int_equal(resolution_at(meta.exif.data, 1), 300);
+    smp_meta_free(&meta);
+}
+
+static void damaged_exif_is_changed_within_its_bytes(void **context)
+{
+    (void)context;
+    const smp_change change = {.changed = true, .toned = true, .swapped = true, .width = 70000, .height = 5};
+    uint32_t seed = 1;
+    for (int i = 0; i < 20000; i++) {
+        size_t size = (size_t)i % CAMERA + 1;
+        uint8_t exif[CAMERA];
+        make_camera_exif(exif);
+        for (int k = 0; k < i % 5; k++) {
+            seed = seed * 1664525u + 1013904223u;
+            exif[(seed >> 8) % size] = (uint8_t)(seed >> 24);
+        }
+        smp_meta meta = {.srgb_intent = -1};
+        assert_true(smp_blob_set(&meta.exif, exif, size)); /* of exactly this size: a sanitizer sees reading past it */
+        smp_meta_apply_orientation(&meta, 6);
+        smp_meta_apply_change(&meta, &change, NULL);
+        assert_true(meta.exif.size <= size);
+        smp_meta_free(&meta);
+    }
+}
+
+static void png_keeps_the_chunks_of_hdr(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    smp_meta meta = {.srgb_intent = -1, .has_cicp = true, .has_mdcv = true, .has_clli = true, .cicp = {9, 16, 0, 1}};
+    memset(meta.mdcv, 'm', sizeof meta.mdcv);
+    memset(meta.clli, 'c', sizeof meta.clli);
+    smp_reader *reader = there_and_back("hdr.png", 3, &meta, false);
+    const smp_meta *kept = &smp_reader_media(reader)->meta;
+    assert_true(kept->has_cicp && kept->has_mdcv && kept->has_clli);
+    assert_memory_equal(kept->cicp, meta.cicp, sizeof meta.cicp);
+    assert_memory_equal(kept->mdcv, meta.mdcv, sizeof meta.mdcv);
+    assert_memory_equal(kept->clli, meta.clli, sizeof meta.clli);
+    smp_reader_close(reader);
+    reader = there_and_back("hdr.png", 3, &meta, true);
+    assert_false(smp_reader_media(reader)->meta.has_cicp);
+    smp_reader_close(reader);
+
+    smp_writer *writer;
+    picture p = make_picture(8, 6, 3, false, SMP_U8);
+    assert_ok(smp_writer_open(in_folder("hdr.jpg"), &p.shape, &meta, NULL, &writer, &err));
+    assert_int_equal(smp_writer_notes(writer)->count, 1);
+    assert_non_null(strstr(smp_writer_notes(writer)->items[0], "cICP"));
+    smp_writer_abort(writer);
+    free_picture(&p);
+}
+
+static void texts_without_a_keyword_are_left_out_with_a_note(void **context)
+{
+    (void)context;
+    static const char *const keys[] = {"", " ", "   ", "\xC2\xA0", "\xE5\xB1\xB1"};
+    smp_error err = {0};
+    picture p = make_picture(8, 6, 3, false, SMP_U8);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        smp_meta meta = {.srgb_intent = -1};
+        smp_write_options options = smp_write_options_default();
+        options.force = true;
+        smp_writer *writer;
+        assert_true(smp_meta_add_text(&meta, keys[i], "x", 1));
+        assert_ok(smp_writer_open(in_folder("k.png"), &p.shape, &meta, &options, &writer, &err));
+        assert_int_equal(smp_writer_notes(writer)->count, 1);
+        assert_non_null(strstr(smp_writer_notes(writer)->items[0], "keyword"));
+        smp_writer_abort(writer);
+        smp_reader *reader = there_and_back("k.png", 3, &meta, false);
+        assert_int_equal(smp_reader_media(reader)->meta.text_count, 0);
+        smp_reader_close(reader);
+        smp_meta_free(&meta);
+    }
+    free_picture(&p);
+}
+
+static size_t put_chunk(uint8_t *at, const char *type, const void *data, size_t size)
+{
+    put32(at, (uint32_t)size);
+    memcpy(at + 4, type, 4);
+    memcpy(at + 8, data, size);
+    put32(at + 8 + size, (uint32_t)crc32(0, at + 4, (uInt)size + 4));
+    return size + 12;
+}
+
+static void png_texts_and_exif_behind_the_picture_are_kept(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p = make_picture(300, 200, 3, false, SMP_U16), q;
+    assert_ok(write_picture(in_folder("late.png"), &p, &err));
+    size_t size;
+    uint8_t *plain = load(in_folder("late.png"), &size), *file = malloc(size + 1000), exif[64];
+    assert_non_null(file);
+    memcpy(file, plain, size);
+    size_t n = size - 12; /* before IEND */
+    n += put_chunk(file + n, "tEXt", "Software\0camera", 15);
+    n += put_chunk(file + n, "eXIf", exif, make_exif(exif, true, 8));
+    n += put_chunk(file + n, "tIME", "\7\xE8\1\1\1\1\1", 7);
+    memcpy(file + n, plain + size - 12, 12);
+    n += 12;
+    store(in_folder("late.png"), file, n);
+    smp_limits limits = smp_limits_default();
+    for (int from_file = 0; from_file < 2; from_file++) {
+        smp_reader *reader;
+        assert_ok(from_file ? smp_reader_open(in_folder("late.png"), &limits, &reader, &err)
+                            : smp_reader_open_memory(file, n, &limits, &reader, &err));
+        const smp_media *media = smp_reader_media(reader);
+        assert_int_equal(media->orientation, 8);
+        assert_string_equal(find_text(&media->meta, "Software"), "camera");
+        assert_ok(read_rest(reader, &q, &err));
+        assert_same_picture(&p, &q);
+        free_picture(&q);
+        smp_reader_close(reader);
+    }
+    assert_allocation_failures_are_clean(in_folder("late.png"));
+    free(plain);
+    free(file);
+    free_picture(&p);
+}
+
+/* The picture of a PNG whose one IDAT chunk is cut into chunks of n bytes, and a text behind them; says its size. */
+static size_t cut_into_chunks(const uint8_t *plain, size_t size, size_t n, uint8_t *to)
+{
+    const size_t head = 8 + 25, data = size - head - 12 - 12;
+    assert_memory_equal(plain + head + 4, "IDAT", 4);
+    memcpy(to, plain, head);
+    size_t at = head;
+    for (size_t done = 0; done < data; done += n)
+        at += put_chunk(to + at, "IDAT", plain + head + 8 + done, data - done < n ? data - done : n);
+    at += put_chunk(to + at, "tEXt", "Software\0camera", 15);
+    memcpy(to + at, plain + size - 12, 12);
+    return at + 12;
+}
+
+static void png_texts_behind_any_number_of_chunks_are_found(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p = make_picture(40, 20, 3, false, SMP_U8);
+    assert_ok(write_picture(in_folder("cut.png"), &p, &err));
+    size_t size;
+    uint8_t *plain = load(in_folder("cut.png"), &size), *file = malloc(13 * size + 1000);
+    assert_non_null(file);
+    smp_limits limits = smp_limits_default();
+    for (size_t n = 1; n < size; n += 1 + n / 20) {
+        smp_reader *reader;
+        assert_ok(smp_reader_open_memory(file, cut_into_chunks(plain, size, n, file), &limits, &reader, &err));
+        const char *text = find_text(&smp_reader_media(reader)->meta, "Software");
+        if (!text || strcmp(text, "camera") != 0)
+            fail_msg("chunks of %zu bytes: no text", n);
+        smp_reader_close(reader);
+    }
+    free(plain);
+    free(file);
+    free_picture(&p);
+}
+
+SMP_SUITE(meta)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(profile_exif_density_and_comment_survive),
+        cmocka_unit_test(strip_leaves_everything_out),
+        cmocka_unit_test(a_profile_of_another_colour_space_is_left_out),
+        cmocka_unit_test(png_keeps_gamma_chromaticities_and_srgb),
+        cmocka_unit_test(texts_keep_their_characters),
+        cmocka_unit_test(an_xmp_packet_survives_in_pngs_and_jpegs_as_it_is),
+        cmocka_unit_test(faulty_metadata_does_not_lose_the_picture),
+        cmocka_unit_test(orientation_is_found_in_both_byte_orders_and_reset),
+        cmocka_unit_test(a_damaged_exif_has_no_orientation),
+        cmocka_unit_test(reading_reports_the_orientation_of_a_jpeg),
+        cmocka_unit_test(turning_exchanges_every_resolution_and_sets_every_orientation),
+        cmocka_unit_test(a_changed_picture_loses_its_thumbnail_and_has_its_own_size),
+        cmocka_unit_test(damaged_exif_is_changed_within_its_bytes),
+        cmocka_unit_test(png_keeps_the_chunks_of_hdr),
+        cmocka_unit_test(texts_without_a_keyword_are_left_out_with_a_note),
+        cmocka_unit_test(png_texts_and_exif_behind_the_picture_are_kept),
+        cmocka_unit_test(png_texts_behind_any_number_of_chunks_are_found),
+    };
+    return cmocka_run_group_tests_name("meta", tests, make_folder, remove_folder);
+}

@@ -1,0 +1,378 @@
+/* Decoding in processes of their own (io/worker.h): the same rows, metadata, notes and errors as in this process, and
+ * what happens when a decoder reaches for files, crashes, hangs or grows. A hook makes it do so. */
+#include "suite.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "io/confine.h"
+#include "io/format.h"
+#include "io/worker.h"
+#include "io/worker_child.h"
+
+#define SAMPLES SMP_SOURCE_DIR "/samples/"
+
+#ifdef SMP_SANITIZED
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+/* What the hook is to do, and what it found: in memory that the decoders share. */
+enum { DECODE, REACH, CRASH, LOOP, SLEEP, GROW };
+typedef struct orders {
+    int what;
+    int outcome[16]; /* errno of each attempt; 0: it worked */
+    int attempts;
+    int grew; /* 1: memory beyond all limits was given */
+} orders;
+
+static orders *shared;
+
+static void note(long result)
+{
+    shared->outcome[shared->attempts++] = result < 0 ? errno : 0;
+}
+
+static void reach(int input)
+{
+    char *const nothing[] = {NULL};
+    note(open("/etc/passwd", O_RDONLY));
+    note(open("/tmp/smempipe-was-here", O_WRONLY | O_CREAT, 0600));
+    note(open(".", O_RDONLY | O_DIRECTORY));
+    note(unlink("/tmp/smempipe-was-here"));
+    note(socket(AF_INET, SOCK_STREAM, 0));
+    note(socket(AF_UNIX, SOCK_STREAM, 0));
+    note(kill(getppid(), 0));
+    note(execve("/bin/true", nothing, nothing));
+    note(fork());
+    if (!SANITIZED) { /* whose build may write its reports */
+        note(write(STDOUT_FILENO, "", 1));
+        note(write(input, "", 1));
+    }
+    note(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
+    note(fcntl(input, F_SETFL, 0));
+}
+
+static void obey(int input)
+{
+    volatile int *nowhere = NULL;
+    const int what = shared->what;
+    shared->what = DECODE;
+    if (what == REACH)
+        reach(input);
+    if (what == CRASH)
+        *nowhere = 1;
+    for (volatile int i = 0; what == LOOP; i = !i)
+        ;
+    while (what == SLEEP && read(SMP_SOURCE_BUFFER, NULL, 0) < 0) /* no such descriptor */
+        ;
+    if (what == GROW) {
+        volatile char *block = malloc((size_t)3 << 30);
+        shared->grew = block != NULL;
+        free((void *)(uintptr_t)block);
+    }
+}
+
+static smp_limits limits(void)
+{
+    smp_limits l = smp_limits_default();
+    l.max_memory = (uint64_t)1 << 30;
+    return l;
+}
+
+static int start(void **context)
+{
+    (void)context;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    smp_decoder_hook = obey;
+    smp_error err = {0};
+    return shared == MAP_FAILED || smp_worker_start(limits().max_memory, &err) || smp_worker_more(&err) ||
+                   !smp_worker_runs()
+               ? -1
+               : 0;
+}
+
+static int stop(void **context)
+{
+    (void)context;
+    smp_worker_stop();
+    return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? 0 : -1; /* nobody is left */
+}
+
+static smp_code open_here(const char *path, smp_reader **out, smp_error *err)
+{
+    smp_source source;
+    const smp_limits l = limits();
+    *out = NULL;
+    smp_code code = smp_source_open(&source, path, &l, err);
+    if (code)
+        smp_at(err, "%s", path);
+    return code ? code : smp_reader_open_source(&source, path, &l, out, err);
+}
+
+static smp_code open_there(const char *path, smp_reader **out, smp_error *err)
+{
+    const smp_limits l = limits();
+    return smp_reader_open(path, &l, out, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ the same */
+
+static void same_blob(const smp_blob *a, const smp_blob *b)
+{
+    assert_int_equal(a->size, b->size);
+    if (a->size)
+        assert_memory_equal(a->data, b->data, a->size);
+}
+
+static void same_media(const smp_media *a, const smp_media *b)
+{
+    assert_int_equal(a->shape.kind, b->shape.kind);
+    assert_int_equal(a->shape.width, b->shape.width);
+    assert_int_equal(a->shape.height, b->shape.height);
+    assert_int_equal(a->shape.channels, b->shape.channels);
+    assert_int_equal(a->shape.alpha, b->shape.alpha);
+    assert_int_equal(a->shape.format, b->shape.format);
+    assert_memory_equal(&a->shape.rate, &b->shape.rate, sizeof a->shape.rate);
+    assert_int_equal(a->orientation, b->orientation);
+    assert_ptr_equal(a->file_format, b->file_format);
+    assert_int_equal(a->bits, b->bits);
+    assert_string_equal(a->detail, b->detail);
+    const smp_meta *m = &a->meta, *n = &b->meta;
+    same_blob(&m->icc, &n->icc);
+    same_blob(&m->exif, &n->exif);
+    assert_string_equal(m->icc_name, n->icc_name);
+    assert_memory_equal(&m->gamma, &n->gamma, sizeof m->gamma);
+    assert_memory_equal(m->chrm, n->chrm, sizeof m->chrm);
+    assert_memory_equal(&m->x_density, &n->x_density, 2 * sizeof m->x_density);
+    assert_int_equal(m->srgb_intent, n->srgb_intent);
+    assert_int_equal(m->has_chrm, n->has_chrm);
+    assert_int_equal(m->has_cicp, n->has_cicp);
+    assert_int_equal(m->sound.type, n->sound.type);
+    assert_int_equal(m->sound.mask, n->sound.mask);
+    assert_int_equal(m->text_count, n->text_count);
+    for (size_t i = 0; i < m->text_count; i++) {
+        assert_string_equal(m->texts[i].key, n->texts[i].key);
+        assert_string_equal(m->texts[i].value, n->texts[i].value);
+    }
+}
+
+static void same_notes(const smp_notes *a, const smp_notes *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->more, b->more);
+    for (int i = 0; i < a->count; i++)
+        assert_string_equal(a->items[i], b->items[i]);
+}
+
+/* Rows 1, 2, 3, ... at a time: into memory that the decoder shares, or copied. */
+static void same_rows(smp_reader *here, smp_reader *there, bool share)
+{
+    const smp_shape *shape = &smp_reader_media(here)->shape;
+    const int64_t row = smp_row_bytes(shape), most = 97;
+    unsigned char *a = malloc((size_t)(row * most)), *own = malloc((size_t)(row * most));
+    unsigned char *b = share ? smp_reader_shared(there, (size_t)(row * most)) : own;
+    assert_non_null(a);
+    assert_non_null(b);
+    for (int64_t y = 0, n = 1; y < shape->height; y += n, n = n % most + 1) {
+        smp_error err = {0};
+        n = n < shape->height - y ? n : shape->height - y;
+        assert_int_equal(smp_reader_rows(here, a, row, n, &err), SMP_OK);
+        assert_int_equal(smp_reader_rows(there, b, row, n, &err), SMP_OK);
+        assert_memory_equal(a, b, (size_t)(row * n));
+    }
+    free(own);
+    free(a);
+}
+
+static void every_sample_is_the_same(void **context)
+{
+    (void)context;
+    int read = 0;
+    DIR *folder = opendir(SAMPLES);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char path[512];
+        smp_reader *here, *there;
+        smp_error a = {0}, b = {0};
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, SAMPLES "%s", entry->d_name);
+        for (int share = 0; share < 2; share++) {
+            const smp_code code = open_here(path, &here, &a);
+            assert_int_equal(code, open_there(path, &there, &b));
+            assert_string_equal(a.message, b.message);
+            assert_string_equal(a.hint, b.hint);
+            assert_string_equal(a.where, b.where);
+            if (code)
+                break;
+            same_media(smp_reader_media(here), smp_reader_media(there));
+            same_rows(here, there, share);
+            same_notes(smp_reader_notes(here), smp_reader_notes(there));
+            smp_reader_close(here);
+            smp_reader_close(there);
+            read++;
+        }
+    }
+    closedir(folder);
+    assert_true(read >= 16);
+}
+
+static void errors_in_rows_are_the_same(void **context)
+{
+    (void)context;
+    char path[] = "/tmp/smempipe-test-XXXXXX";
+    unsigned char bytes[20000], rows[512 * 512];
+    const int from = open(SAMPLES "camera.png", O_RDONLY), to = mkstemp(path);
+    assert_int_equal(read(from, bytes, sizeof bytes), sizeof bytes);
+    assert_int_equal(write(to, bytes, sizeof bytes), sizeof bytes);
+    close(from);
+    close(to);
+    smp_reader *here, *there;
+    smp_error a = {0}, b = {0};
+    assert_int_equal(open_here(path, &here, &a), SMP_OK);
+    assert_int_equal(open_there(path, &there, &b), SMP_OK);
+    assert_int_equal(smp_reader_rows(here, rows, 512, 512, &a), SMP_E_DECODE);
+    assert_int_equal(smp_reader_rows(there, rows, 512, 512, &b), SMP_E_DECODE);
+    assert_string_equal(a.message, b.message);
+    assert_string_equal(a.where, b.where);
+    assert_int_equal(smp_reader_rows(there, rows, 512, 1, &b), SMP_E_DECODE);
+    smp_reader_close(here);
+    smp_reader_close(there);
+    unlink(path);
+}
+
+static void readers_are_open_side_by_side(void **context)
+{
+    (void)context;
+    enum { READERS = 6 };
+    smp_reader *readers[READERS];
+    unsigned char rows[READERS][451 * 3];
+    smp_error err = {0};
+    const uint64_t live = smp_alloc_live();
+    for (int i = 0; i < READERS; i++)
+        assert_int_equal(open_there(SAMPLES "chelsea.png", &readers[i], &err), SMP_OK);
+    assert_true(smp_alloc_live() > live + READERS * (uint64_t)SMP_SOURCE_BUFFER); /* what decoders hold counts */
+    for (int y = 0; y < 20; y++)
+        for (int i = 0; i < READERS; i++) {
+            assert_int_equal(smp_reader_rows(readers[i], rows[i], 451 * 3, 1, &err), SMP_OK);
+            assert_memory_equal(rows[i], rows[0], 451 * 3);
+        }
+    for (int i = 0; i < READERS; i++)
+        smp_reader_close(readers[i]);
+    assert_true(smp_alloc_live() < live + 4096);
+}
+
+static void shared_memory_is_bounded(void **context)
+{
+    (void)context;
+    smp_reader *reader;
+    smp_error err = {0};
+    assert_int_equal(open_there(SAMPLES "chelsea.png", &reader, &err), SMP_OK);
+    unsigned char *rows = smp_reader_shared(reader, 4096), other[4096];
+    assert_non_null(rows);
+    assert_null(smp_reader_shared(reader, 4096)); /* once */
+    assert_int_equal(smp_reader_rows(reader, rows + 65536 - 451, 451 * 3, 1, &err), SMP_E_PROCESS);
+    smp_reader_close(reader);
+    assert_int_equal(open_there(SAMPLES "chelsea.png", &reader, &err), SMP_OK);
+    assert_non_null(smp_reader_shared(reader, 4096));
+    assert_int_equal(smp_reader_rows(reader, other, 451 * 3, 1, &err), SMP_E_PROCESS);
+    smp_reader_close(reader);
+}
+
+/* ------------------------------------------------------------------------------------------------ the worst */
+
+static void decoders_reach_nothing(void **context)
+{
+    (void)context;
+    char text[80];
+    bool weak;
+    smp_error err = {0};
+    smp_reader *reader;
+    assert_int_equal(smp_worker_confinement(text, sizeof text, &weak, &err), SMP_OK);
+    if (!strstr(text, "seccomp") || strstr(text, "no seccomp"))
+        skip();
+    *shared = (orders){.what = REACH};
+    assert_int_equal(open_there(SAMPLES "chelsea.png", &reader, &err), SMP_OK);
+    smp_reader_close(reader);
+    assert_int_equal(shared->attempts, SANITIZED ? 11 : 13);
+    for (int i = 0; i < shared->attempts; i++)
+        assert_int_equal(shared->outcome[i], EPERM);
+    assert_int_equal(access("/tmp/smempipe-was-here", F_OK), -1);
+}
+
+static void a_crash_costs_one_file(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    smp_reader *reader;
+    *shared = (orders){.what = CRASH};
+    assert_int_equal(open_there(SAMPLES "chelsea.png", &reader, &err), SMP_E_DECODE);
+    assert_null(reader);
+    assert_non_null(strstr(err.message, SANITIZED ? "decode" : "crashed"));
+    assert_string_equal(err.where, SAMPLES "chelsea.png");
+    assert_int_equal(open_there(SAMPLES "chelsea.png", &reader, &err), SMP_OK);
+    smp_reader_close(reader);
+}
+
+static void a_hang_ends(void **context)
+{
+    (void)context;
+    for (int asleep = 0; asleep < 2; asleep++) {
+        smp_error err = {0};
+        smp_reader *reader;
+        smp_limits l = limits();
+        l.time_limit = 0.3;
+        *shared = (orders){.what = asleep ? SLEEP : LOOP};
+        const double begun = smp_now();
+        assert_int_equal(smp_reader_open(SAMPLES "chelsea.png", &l, &reader, &err), SMP_E_LIMIT);
+        assert_true(smp_now() - begun >= 0.3);
+        assert_non_null(strstr(err.message, "--time-limit"));
+        l.time_limit = 60;
+        assert_int_equal(smp_reader_open(SAMPLES "chelsea.png", &l, &reader, &err), SMP_OK);
+        smp_reader_close(reader);
+    }
+}
+
+static void memory_ends(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    smp_reader *reader;
+    if (SANITIZED)
+        skip();
+    *shared = (orders){.what = GROW, .grew = -1};
+    assert_int_equal(open_there(SAMPLES "chelsea.png", &reader, &err), SMP_OK);
+    smp_reader_close(reader);
+    assert_int_equal(shared->grew, 0);
+}
+
+SMP_SUITE(worker)
+{
+#ifndef __linux__
+    return 77;
+#endif
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_sample_is_the_same),
+        cmocka_unit_test(errors_in_rows_are_the_same),
+        cmocka_unit_test(readers_are_open_side_by_side),
+        cmocka_unit_test(shared_memory_is_bounded),
+        cmocka_unit_test(decoders_reach_nothing),
+        cmocka_unit_test(a_crash_costs_one_file),
+        cmocka_unit_test(a_hang_ends),
+        cmocka_unit_test(memory_ends),
+    };
+    return cmocka_run_group_tests_name("worker", tests, start, stop);
+}

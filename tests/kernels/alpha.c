@@ -1,0 +1,90 @@
+/* premultiply and straight: inverse to each other, and their variants agree. */
+#include "suite.h"
+
+#include "kernel_case.h"
+
+#include "elementwise/alpha.h"
+
+extern const smp_stage smp_stage_premultiply, smp_stage_straight;
+
+static void every_8_bit_colour_comes_back_where_alpha_is_above_0(void **state)
+{
+    (void)state;
+    for (int a = 1; a < 256; a++)
+        for (int v = 0; v < 256; v++) {
+            float there = smp_premultiply((float)v, (float)a, 255.f);
+            if (smp_to_u8(smp_straight(there, (float)a, 255.f)) != v)
+                fail_msg("colour %d with alpha %d", v, a);
+        }
+}
+
+static void colours_come_back_within_the_stated_error(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (int i = 0; i < 1000000; i++) {
+        float v = (float)(case_random(&seed) % 65536), a = (float)(1 + case_random(&seed) % 65535);
+        float back = smp_straight(smp_premultiply(v, a, 65535.f), a, 65535.f);
+        if (!(fabsf(back - v) <= v * 0x1p-22f) || smp_to_u16(back) != (int)v)
+            fail_msg("colour %g with alpha %g became %g", (double)v, (double)a, (double)back);
+    }
+}
+
+static void colour_without_alpha_is_black(void **state)
+{
+    (void)state;
+    assert_true(smp_premultiply(200.f, 0.f, 255.f) == 0.f);
+    assert_true(smp_straight(0.f, 0.f, 255.f) == 0.f);
+    assert_true(smp_straight(3.f, 0.f, 255.f) == 0.f);
+}
+
+static void a_known_pixel(void **state)
+{
+    (void)state;
+    const kernel_case c = {.stage = &smp_stage_premultiply, .in = case_shape(1, 1, 4, SMP_U8), .out_storage = SMP_F32};
+    picture in = picture_make(&c.in, SMP_U8), out;
+    const float pixel[] = {255, 100, 0, 51}; /* alpha one fifth */
+    for (int k = 0; k < 4; k++)
+        picture_set(&in, 0, 0, k, pixel[k]);
+    kernel_case_naive(&c, &in, NULL, &out);
+    assert_true(picture_get(&out, 0, 0, 0) == 51.f);
+    assert_true(picture_get(&out, 0, 0, 1) == 20.f);
+    assert_true(picture_get(&out, 0, 0, 2) == 0.f);
+    assert_true(picture_get(&out, 0, 0, 3) == 51.f);
+    picture_free(&in);
+    picture_free(&out);
+}
+
+static void every_variant_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    kernel_case_matrix(&smp_stage_premultiply, NULL, 32, 4);
+    kernel_case_matrix(&smp_stage_straight, NULL, 32, 4);
+}
+
+static void infinities_and_nan_too(void **state)
+{
+    (void)state;
+    const smp_stage *const stages[] = {&smp_stage_premultiply, &smp_stage_straight};
+    for (int s = 0; s < 2; s++)
+        for (int channels = 2; channels <= 8; channels += 2) {
+            kernel_case c = {.stage = stages[s], .in = case_shape(61, 45, channels, SMP_F32)};
+            c.in.alpha = true;
+            c.in_storage = c.out_storage = SMP_F32;
+            c.values = CASE_ANY;
+            kernel_case_check(&c);
+        }
+}
+
+SMP_SUITE(alpha)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_8_bit_colour_comes_back_where_alpha_is_above_0),
+        cmocka_unit_test(colours_come_back_within_the_stated_error),
+        cmocka_unit_test(colour_without_alpha_is_black),
+        cmocka_unit_test(a_known_pixel),
+        cmocka_unit_test(every_variant_gives_the_same_bytes),
+        cmocka_unit_test(infinities_and_nan_too),
+    };
+    return cmocka_run_group_tests_name("alpha", tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* fir and the stages made of it: the definition against a plain sum, every variant and device against the definition
+ * for numbers of taps round the blocks of 32 and 256, no conflicts where none are meant, and the design of the filters.
+ */
+#include "suite.h"
+
+#include "gpu_case.h"
+
+#include <math.h>
+
+#include "stages/shared/filtering.h"
+
+typedef struct fir_values { /* as the stage's parameters lie */
+    smp_matrix taps;
+    double gain;
+} fir_values;
+
+extern const smp_stage smp_stage_fir;
+
+static double taps[700];
+
+static smp_shape sound(int64_t frames, int channels)
+{
+    return (smp_shape){
+        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = 48000};
+}
+
+static fir_values values_of(int count)
+{
+    for (int i = 0; i < count; i++)
+        taps[i] = sin(i * 1.7 + 0.3) / (1 + i % 7);
+    return (fir_values){.taps = {1, count, taps}};
+}
+
+static const int counts[] = {1, 2, 3, 31, 32, 33, 64, 145, 210, 255, 256, 257, 289, 512, 613};
+enum { COUNTS = sizeof counts / sizeof counts[0] };
+
+static void the_definition_is_a_convolution(void **state)
+{
+    (void)state;
+    for (int n = 0; n < COUNTS; n++) {
+        const fir_values values = values_of(counts[n]);
+        const kernel_case c = {.stage = &smp_stage_fir,
+                               .params = &values,
+                               .in = sound(700, 2),
+                               .in_storage = SMP_F32,
+                               .out_storage = SMP_F32};
+        picture in = picture_make(&c.in, SMP_F32), out;
+        picture_fill(&in, 5, CASE_CODES);
+        kernel_case_naive(&c, &in, NULL, &out);
+        for (int64_t y = 0; y < 700; y += 13)
+            for (int ch = 0; ch < 2; ch++) {
+                double sum = 0, all = 0;
+                for (int i = 0; i < counts[n]; i++) { /* numpy.convolve(x, taps, "same") */
+                    int64_t from = y + (counts[n] - 1) / 2 - i;
+                    double x = from >= 0 && from < 700 ? (double)picture_get(&in, 0, from, ch) : 0;
+                    sum += taps[i] * x;
+                    all += fabs(taps[i] * x);
+                }
+                assert_true(fabs((double)picture_get(&out, 0, y, ch) - sum) <= 1e-6 * (all + 1e-9));
+            }
+        picture_free(&in);
+        picture_free(&out);
+    }
+}
+
+static void every_variant_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    for (int n = 0; n < COUNTS; n++) {
+        const fir_values values = values_of(counts[n]);
+        const bool blocks = n == 3 || n == 4; /* more than one, of whatever kernel, mono and stereo */
+        const kernel_case c = {.stage = &smp_stage_fir,
+                               .params = &values,
+                               .in = sound(blocks  ? 4500
+                                           : n % 2 ? 1301
+                                                   : 517,
+                                           n % 3 == 0   ? 1
+                                           : n % 3 == 1 ? 2
+                                                        : 5),
+                               .in_storage = SMP_F32,
+                               .out_storage = SMP_F32,
+                               .values = n % 2 ? CASE_REALS : CASE_CODES};
+        kernel_case_check(&c);
+    }
+}
+
+/* A list of taps as a pipeline writes it. */
+static const char *fir_text(int count)
+{
+    static char text[8192];
+    size_t used = (size_t)snprintf(text, sizeof text, "fir [");
+    for (int i = 0; i < count; i++)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%d%s", (i * 37 + 5) % 19 - 9, i + 1 < count ? " " : "]");
+    return text;
+}
+
+static void gpus_give_the_same_bytes(void **state)
+{
+    (void)state;
+    static const int lengths[] = {1, 33, 257, 300, 1100, 2100};
+    for (int n = 0; n < 6; n++) {
+        const gpu_case c = {.lines = {fir_text(counts[2 * n + 1])},
+                            .in = sound(lengths[(n + 2) % 6], 1 + n % 3),
+                            .values = n % 2 ? CASE_REALS : CASE_CODES,
+                            .seed = (uint64_t)n};
+        gpu_case_check(&c);
+    }
+}
+
+static void results_in_registers_cost_no_conflicts(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tiled", "register"};
+    for (int v = 0; v < 2; v++) {
+        const gpu_case c = {.lines = {fir_text(289)}, .in = sound(1100, 2), .values = CASE_REALS, .seed = 3};
+        smp_trace trace = {0};
+        gpu_case_trace(&c, names[v], 0, &trace);
+        assert_int_equal(gpu_conflicts(&trace, "fir_", SMP_SHARED_LOAD), 0);
+        assert_int_equal(gpu_conflicts(&trace, "fir_", SMP_SHARED_STORE), 0);
+        smp_trace_free(&trace);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ design */
+
+static double response(const double *h, int count, double frequency) /* a fraction of the rate; dB */
+{
+    double re = 0, im = 0;
+    for (int i = 0; i < count; i++) {
+        re += h[i] * cos(2 * acos(-1) * frequency * i);
+        im += h[i] * sin(2 * acos(-1) * frequency * i);
+    }
+    return 10 * log10(re * re + im * im + 1e-30);
+}
+
+static void bands_keep_their_promises(void **state)
+{
+    (void)state;
+    static const struct {
+        double low, high, transition, attenuation;
+    } bands[] = {
+        {0, 4000, 1333, 80},  {80, INFINITY, 48, 80}, {300, 3400, 100, 60},
+        {0, 20000, 1000, 80}, {0, 1000, 333, 40},     {5000, 6000, 500, 100},
+    };
+    const double rate = 48000;
+    for (size_t b = 0; b < sizeof bands / sizeof bands[0]; b++) {
+        const double low = bands[b].low, high = bands[b].high, half = bands[b].transition / 2;
+        const smp_filter_params filter = {
+            .taps = INT64_MIN, .transition = bands[b].transition, .attenuation = bands[b].attenuation};
+        smp_node_plan work = {0};
+        smp_error err = {0};
+        smp_shape in = sound(10000, 1);
+        assert_int_equal(smp_band_plan(&filter, low, high, &in, &work, &err), SMP_OK);
+        const int count = (int)(work.table_size / sizeof(float));
+        double *h = malloc((size_t)count * sizeof *h);
+        assert_non_null(h);
+        for (int i = 0; i < count; i++)
+            h[i] = (double)((const float *)work.table)[i];
+        if (low > 0)
+            assert_true(fabs(response(h, count, low / rate) + 6.0206) < 0.1);
+        if (high < rate / 2)
+            assert_true(fabs(response(h, count, high / rate) + 6.0206) < 0.1);
+        const double ripple = 20 * log10(1 + pow(10, -bands[b].attenuation / 20));
+        for (double f = 0; f <= rate / 2; f += 3.7) {
+            const double db = response(h, count, f / rate);
+            const bool passes = f >= (low > 0 ? low + half : 0) && f <= (high < rate / 2 ? high - half : rate);
+            const bool stops = f <= low - half || f >= high + half;
+            if (passes && !(fabs(db) <= ripple))
+                fail_msg("band %zu: %.6f dB at %g Hz, in the pass band", b, db, f);
+            if (stops && !(db <= -bands[b].attenuation))
+                fail_msg("band %zu: %.2f dB at %g Hz, in the stop band", b, db, f);
+        }
+        free(h);
+        smp_free(work.table);
+    }
+}
+
+SMP_SUITE(fir)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_definition_is_a_convolution), cmocka_unit_test(every_variant_gives_the_same_bytes),
+        cmocka_unit_test(gpus_give_the_same_bytes),        cmocka_unit_test(results_in_registers_cost_no_conflicts),
+        cmocka_unit_test(bands_keep_their_promises),
+    };
+    return cmocka_run_group_tests_name("fir", tests, NULL, NULL);
+}

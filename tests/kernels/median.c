@@ -1,0 +1,142 @@
+/* median: its values, the order of floats, the value outside, and the sizes that there are. test_stage_matrix and
+ * test_gpu_matrix hold its variants against each other, tests/oracle/test_stencil.py against scipy and OpenCV. */
+#include "suite.h"
+
+#include "stencil_case.h"
+
+extern const smp_stage smp_stage_median;
+
+/* U(w, h) and V(w, h): pictures of known samples. */
+static picture sampled(int width, int height, smp_format format)
+{
+    const smp_shape shape = case_shape(width, height, 1, format);
+    picture p = picture_make(&shape, format);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const int u = (7 * x * x + 13 * y * y + 5 * x * y + 11 * x + 3) % 256;
+            picture_set(&p, x, y, 0, (float)(format == SMP_U8 ? u : (257 * u + 37 * x + 101 * y) % 65536));
+        }
+    return p;
+}
+
+static void check_values(const picture *in, const setting *settings, const float *want)
+{
+    _Alignas(16) unsigned char p[PARAMS_SIZE];
+    params_fill(&smp_stage_median, p, settings);
+    const smp_format format = (smp_format)in->view.format;
+    const kernel_case c = {.stage = &smp_stage_median,
+                           .params = p,
+                           .in = case_shape(in->view.width, in->view.height, 1, format),
+                           .in_storage = format,
+                           .out_storage = format};
+    picture out;
+    kernel_case_naive(&c, in, NULL, &out);
+    for (int64_t y = 0; y < in->view.height; y++)
+        for (int64_t x = 0; x < in->view.width; x++)
+            assert_float_equal(picture_get(&out, x, y, 0), *want++, 0);
+    picture_free(&out);
+}
+
+static void values_are_those_of_opencv_and_scipy(void **state)
+{
+    static const float three[] = {16,  21,  53, 99,  159, 192, 21,  53,  83, 127, 159, 159, 55,  83,  125,
+                                  127, 127, 80, 120, 125, 125, 125, 111, 80, 211, 200, 111, 111, 111, 80};
+    static const float five[] = {10161, 13695, 19707, 25554, 32401, 41011, 13695, 14337, 21570, 25554, 32851, 41011,
+                                 21570, 21570, 25554, 32401, 32851, 41011, 21570, 31143, 31143, 32401, 32401, 32851};
+    (void)state;
+    picture u = sampled(6, 5, SMP_U8), v = sampled(6, 4, SMP_U16);
+    check_values(&u, (const setting[]){{"size", 3}, {NULL, 0}}, three);
+    check_values(&v, (const setting[]){{"size", 5}, {"edge", SMP_REFLECT}, {NULL, 0}}, five);
+    picture_free(&u);
+    picture_free(&v);
+}
+
+static void float_bits_are_moved_in_total_order(void **state)
+{
+    /* In order: -inf, -2, -1e-42, -0, 0, 1e-42, inf, NaN, NaN. */
+    static const float samples[9] = {NAN, -0.f, INFINITY, 0.f, -INFINITY, -1e-42f, 1e-42f, -NAN, -2.f};
+    (void)state;
+    PARAMS(p, &smp_stage_median, {"size", 3});
+    const kernel_case c = {.stage = &smp_stage_median,
+                           .params = p,
+                           .in = case_shape(3, 3, 1, SMP_F32),
+                           .in_storage = SMP_F32,
+                           .out_storage = SMP_F32};
+    picture in = picture_make(&c.in, SMP_F32), out;
+    for (int i = 0; i < 9; i++)
+        picture_set(&in, i % 3, i / 3, 0, samples[i]);
+    kernel_case_naive(&c, &in, NULL, &out);
+    assert_true(picture_get(&out, 1, 1, 0) == 0.f && !signbit(picture_get(&out, 1, 1, 0)));
+    picture_set(&in, 1, 1, 0, -0.f); /* -2, -1e-42, -0, -0, -0, 1e-42, inf, NaN, NaN */
+    picture_set(&in, 0, 1, 0, -0.f);
+    picture_free(&out);
+    kernel_case_naive(&c, &in, NULL, &out);
+    assert_true(picture_get(&out, 1, 1, 0) == 0.f && signbit(picture_get(&out, 1, 1, 0)));
+    for (int i = 0; i < 5; i++)
+        picture_set(&in, i % 3, i / 3, 0, NAN);
+    picture_free(&out);
+    kernel_case_naive(&c, &in, NULL, &out);
+    assert_true(isnan(picture_get(&out, 1, 1, 0)));
+    picture_free(&in);
+    picture_free(&out);
+}
+
+static void every_variant_orders_any_floats_alike(void **state)
+{
+    (void)state;
+    for (int size = 3; size <= 5; size += 2)
+        for (int edge = 0; edge < SMP_EDGES; edge++) {
+            PARAMS(p, &smp_stage_median, {"size", size}, {"edge", edge}, {"fill", 0.3});
+            kernel_case c = {.stage = &smp_stage_median,
+                             .params = p,
+                             .in = case_shape(203, 37, 1 + edge, SMP_F32),
+                             .in_storage = SMP_F32,
+                             .out_storage = SMP_F32,
+                             .values = CASE_ANY,
+                             .seed = 7};
+            kernel_case_check(&c);
+            stencil_check_sizes(&smp_stage_median, p, edge == SMP_WRAP);
+        }
+}
+
+static void the_value_outside_is_a_code_value(void **state)
+{
+    (void)state;
+    PARAMS(p, &smp_stage_median, {"size", 5}, {"edge", SMP_CONSTANT}, {"fill", 0.5});
+    const kernel_case c = {.stage = &smp_stage_median,
+                           .params = p,
+                           .in = case_shape(1, 1, 1, SMP_U8),
+                           .in_storage = SMP_U8,
+                           .out_storage = SMP_F32};
+    picture in = picture_make(&c.in, SMP_U8), out;
+    picture_set(&in, 0, 0, 0, 7);
+    kernel_case_naive(&c, &in, NULL, &out);
+    assert_float_equal(picture_get(&out, 0, 0, 0), 128, 0); /* and not 127.5 */
+    picture_free(&in);
+    picture_free(&out);
+    stencil_check_storage(&smp_stage_median, p, SMP_U8, 3);
+    stencil_check_storage(&smp_stage_median, p, SMP_U16, 4);
+}
+
+static void sizes_are_three_and_five(void **state)
+{
+    (void)state;
+    smp_error err = {0};
+    for (int size = 1; size <= 9; size += 2) {
+        PARAMS(p, &smp_stage_median, {"size", size});
+        assert_int_equal(smp_stage_median.check(p, &err), size <= 5 ? SMP_OK : SMP_E_PIPE);
+    }
+    assert_non_null(strstr(err.message, "sizes 3 and 5, not 9"));
+}
+
+SMP_SUITE(median)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_those_of_opencv_and_scipy),
+        cmocka_unit_test(float_bits_are_moved_in_total_order),
+        cmocka_unit_test(every_variant_orders_any_floats_alike),
+        cmocka_unit_test(the_value_outside_is_a_code_value),
+        cmocka_unit_test(sizes_are_three_and_five),
+    };
+    return cmocka_run_group_tests_name("median", tests, NULL, NULL);
+}

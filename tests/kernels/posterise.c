@@ -1,0 +1,63 @@
+/* posterise: the values that it leaves, ties, what is outside of the range, and that variants agree. */
+#include "suite.h"
+
+#include "kernel_case.h"
+
+extern const smp_stage smp_stage_posterise;
+
+static void every_variant_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    for (int64_t levels = 2; levels <= 256; levels += 127)
+        kernel_case_matrix(&smp_stage_posterise, &levels, 8, 4);
+}
+
+static void every_byte_becomes_the_nearest_of_the_values(void **state)
+{
+    (void)state;
+    for (int64_t levels = 2; levels <= 256; levels++) {
+        const kernel_case c = {.stage = &smp_stage_posterise, .params = &levels, .in = case_shape(256, 1, 1, SMP_U8)};
+        const double steps = (double)(levels - 1);
+        picture in = picture_make(&c.in, SMP_U8), out;
+        for (int v = 0; v < 256; v++)
+            picture_set(&in, v, 0, 0, (float)v);
+        kernel_case_naive(&c, &in, NULL, &out);
+        for (int v = 0; v < 256; v++)
+            assert_int_equal((int)picture_get(&out, v, 0, 0), (int)rint(rint(v * steps / 255) * 255 / steps));
+        picture_free(&in);
+        picture_free(&out);
+    }
+}
+
+static void ties_go_to_even_and_all_ends_in_the_range(void **state)
+{
+    (void)state;
+    static const float values[] = {0.5f, 0.25f, 0.75f, -3.f, 7.f, INFINITY, -INFINITY},
+                       two[] = {0.f, 0.f, 1.f, 0.f, 1.f, 1.f, 0.f}, three[] = {0.5f, 0.f, 1.f, 0.f, 1.f, 1.f, 0.f};
+    for (int64_t levels = 2; levels <= 3; levels++) {
+        const kernel_case c = {.stage = &smp_stage_posterise,
+                               .params = &levels,
+                               .in = case_shape(8, 1, 1, SMP_F32),
+                               .in_storage = SMP_F32,
+                               .out_storage = SMP_F32};
+        picture in = picture_make(&c.in, SMP_F32), out;
+        for (int i = 0; i < 8; i++)
+            picture_set(&in, i, 0, 0, i < 7 ? values[i] : NAN);
+        kernel_case_naive(&c, &in, NULL, &out);
+        for (int i = 0; i < 7; i++)
+            assert_true(picture_get(&out, i, 0, 0) == (levels == 2 ? two : three)[i]);
+        assert_true(isnan(picture_get(&out, 7, 0, 0)));
+        picture_free(&in);
+        picture_free(&out);
+    }
+}
+
+SMP_SUITE(posterise)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_variant_gives_the_same_bytes),
+        cmocka_unit_test(every_byte_becomes_the_nearest_of_the_values),
+        cmocka_unit_test(ties_go_to_even_and_all_ends_in_the_range),
+    };
+    return cmocka_run_group_tests_name("posterise", tests, NULL, NULL);
+}

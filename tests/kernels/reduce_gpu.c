@@ -1,0 +1,253 @@
+/* Reductions on the GPU, through the emulator: histogram and stats, and what other stages count, in every variant; and
+ * what each variant is meant to cost in shared memory. */
+#include "suite.h"
+
+#include "gpu_case.h"
+
+/* ---------------------------------------------------------------------------------------------- same results */
+
+static void histograms_are_the_definitions(void **state)
+{
+    (void)state;
+    gpu_matrix("histogram");
+    for (int f = 0; f < SMP_FORMATS; f++)
+        for (int channels = 1; channels <= 4; channels++) {
+            gpu_case c = {
+                .lines = {"histogram bins=7"}, .in = case_shape(61, 45, channels, (smp_format)f), .values = CASE_ANY};
+            gpu_case_check(&c);
+        }
+}
+
+static void histograms_that_exceed_shared_memory_are_counted_in_parts(void **state)
+{
+    (void)state;
+    for (int f = 0; f < SMP_FORMATS; f++)
+        for (int channels = 1; channels <= 3; channels += 2) {
+            gpu_case c = {.lines = {"histogram bins=65536"},
+                          .in = case_shape(83, 21, channels, (smp_format)f),
+                          .values = CASE_ANY};
+            gpu_case_check(&c);
+        }
+}
+
+static void statistics_are_the_definitions(void **state)
+{
+    (void)state;
+    const char *lines[] = {"stats", NULL};
+    gpu_matrix_lines(lines, CASE_ANY);
+}
+
+static void percentiles_and_statistics_share_a_result(void **state)
+{
+    (void)state;
+    for (int f = 0; f < SMP_FORMATS; f++) {
+        gpu_case c = {.lines = {"stats percentiles=[5 50 95]"}, .in = case_shape(61, 45, 3, (smp_format)f)};
+        gpu_case_check(&c);
+    }
+}
+
+/* Leaves of 4096 pixels of a row, the last shorter; five to eight channels; sound. */
+static void shapes_beyond_the_usual(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"stats", "histogram bins=100"};
+    for (int f = 0; f < SMP_FORMATS; f++)
+        for (int l = 0; l < 2; l++) {
+            gpu_case wide = {.lines = {lines[l]}, .in = case_shape(9001, 3, 1 + f, (smp_format)f)};
+            gpu_case_check(&wide);
+            for (int channels = 2; channels <= SMP_MAX_CHANNELS; channels += 3) {
+                gpu_case many = {
+                    .lines = {lines[l]}, .in = case_shape(37, 29, channels, (smp_format)f), .values = CASE_ANY};
+                gpu_case_check(&many);
+            }
+        }
+    for (int l = 0; l < 2; l++) {
+        gpu_case sound = {.lines = {lines[l]}, .in = case_shape(1, 10007, 2, SMP_F32), .values = CASE_REALS};
+        sound.in.kind = SMP_AUDIO;
+        sound.in.alpha = false;
+        sound.in.rate = 48000;
+        gpu_case_check(&sound);
+    }
+}
+
+static void pictures_are_adjusted_by_the_same_counts(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"equalize", "equalize each", "levels auto", "threshold method=otsu"};
+    for (int l = 0; l < 4; l++)
+        for (int f = 0; f < SMP_FORMATS; f++)
+            for (int channels = 1; channels <= 4; channels++) {
+                gpu_case c = {.lines = {lines[l]},
+                              .in = case_shape(61, 45, channels, (smp_format)f),
+                              .values = CASE_REALS,
+                              .plain = channels == 3};
+                gpu_case_check(&c);
+            }
+}
+
+/* ---------------------------------------------------------------------------------------------- views */
+
+/* One reducing launch over rows of any alignment and stride, whole or in two windows; the result's bytes. */
+static void *reduce(const kernel_case *c, const smp_node_plan *plan, const smp_variant *variant, const picture *in,
+                    int shift, int padding, bool windows)
+{
+    smp_device *device = gpu_simt();
+    smp_error err = {0};
+    smp_cost cost = {0};
+    void *got = case_result(plan), *result = gpu_bytes(got, plan->result_size);
+    int64_t row_multiple = smp_chunk_rows(c->in.width), height = c->in.height;
+    int64_t cut = windows && row_multiple < height ? row_multiple : height;
+    for (int64_t y = 0; y < height; y += cut) {
+        int64_t end = y + cut < height ? y + cut : height;
+        picture rows = case_rows(in, y, end);
+        void *memory = NULL;
+        smp_io io = {.in = gpu_view(device, &rows.view, shift, padding, &memory), .result = result};
+        io.out = io.in;
+        for (int i = 0; i < SMP_MAX_LAUNCHES && smp_launch_runs(&variant->launches[i], true); i++)
+            if (device->ops->launch(device, variant, &variant->launches[i], &io, plan, &cost, &err))
+                fail_msg("%s %s: %s", c->stage->name, variant->name, err.message);
+        assert_int_equal(device->ops->sync(device, &err), SMP_OK);
+        device->ops->free(device, memory);
+        picture_free(&rows);
+    }
+    int64_t n = (int64_t)plan->result_size;
+    assert_int_equal(device->ops->copy_out(device, got, n, result, n, n, 1, &err), SMP_OK);
+    assert_int_equal(device->ops->sync(device, &err), SMP_OK);
+    device->ops->free(device, result);
+    return got;
+}
+
+static void views_check(const kernel_case *c)
+{
+    static const int layouts[][2] = {{0, 0}, {0, 5}, {0, 16}, {1, 0}, {3, 16}};
+    picture in = picture_make(&c->in, c->in_storage);
+    picture_fill(&in, c->seed, c->values);
+    smp_node_plan plan = case_plan(c);
+    void *want = case_result(&plan);
+    case_run(c, &plan, &c->stage->variants[0], SMP_ISA_BASE, &in, NULL, NULL, want, 0, 1);
+    for (const smp_variant *variant = c->stage->variants; variant->name; variant++)
+        for (int i = 0; i < 5; i++) {
+            void *got = reduce(c, &plan, variant, &in, layouts[i][0], layouts[i][1], i % 2);
+            bool same = !memcmp(got, want, plan.result_size);
+            free(got);
+            if (same)
+                continue;
+            case_print(c, variant->name);
+            fail_msg("start %d samples, stride padded by %d: other results", layouts[i][0], layouts[i][1]);
+        }
+    free(want);
+    case_plan_free(&plan);
+    picture_free(&in);
+}
+
+extern const smp_stage smp_stage_histogram, smp_stage_stats;
+
+/* As the stages' parameters lie in memory: histogram's is {name, bins}, of stats nothing is asked. */
+static void rows_may_lie_anywhere(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        int64_t bins;
+    } histogram = {NULL, 100};
+    const char nothing[64] = {0};
+    assert_true(smp_stage_histogram.params_size == sizeof histogram);
+    assert_true(smp_stage_stats.params_size <= sizeof nothing);
+    for (int f = 0; f < SMP_FORMATS; f++)
+        for (int stored = 0; stored < 2; stored++)
+            for (int channels = 1; channels <= SMP_MAX_CHANNELS; channels += channels < 4 ? 1 : 2) {
+                kernel_case c = {
+                    .stage = &smp_stage_histogram,
+                    .params = &histogram,
+                    .in = case_shape(channels == 1 ? 4200 : 131, channels == 1 ? 3 : 67, channels, (smp_format)f),
+                    .in_storage = stored ? SMP_F32 : (smp_format)f,
+                    .values = stored ? CASE_ANY : CASE_CODES,
+                    .seed = (uint64_t)channels};
+                views_check(&c);
+                c.stage = &smp_stage_stats;
+                c.params = nothing;
+                views_check(&c);
+            }
+}
+
+/* ---------------------------------------------------------------------------------------------- traces */
+
+static void kernels_make_no_mistakes(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"histogram bins=40", "stats"};
+    static const char *const variants[][4] = {{"naive", "tiled", "private"},
+                                              {"naive", "interleaved", "tiled", "shuffle"}};
+    for (int l = 0; l < 2; l++)
+        for (int v = 0; v < 4 && variants[l][v]; v++)
+            for (int f = 0; f < 2; f++) {
+                const gpu_case c = {.lines = {lines[l]}, .in = case_shape(33, 21, f ? 3 : 4, f ? SMP_F32 : SMP_U8)};
+                smp_trace trace = {0};
+                gpu_case_trace(&c, variants[l][v], 0, &trace);
+                smp_trace_free(&trace);
+            }
+}
+
+static uint64_t conflicts_of(const char *line, const char *variant, const char *kernel, smp_format format, int channels,
+                             smp_shared_op op, uint64_t *instructions)
+{
+    const gpu_case c = {.lines = {line}, .in = case_shape(65, 19, channels, format), .seed = 5};
+    smp_trace trace = {0};
+    gpu_case_trace(&c, variant, 0, &trace);
+    uint64_t conflicts = gpu_conflicts(&trace, kernel, op);
+    *instructions = gpu_instructions(&trace, kernel, op);
+    smp_trace_free(&trace);
+    return conflicts;
+}
+
+static void one_counter_a_bank_never_conflicts(void **state)
+{
+    (void)state;
+    uint64_t n;
+    for (int channels = 1; channels <= 3; channels += 2) {
+        assert_int_equal(
+            conflicts_of("histogram", "private", "histogram_private", SMP_U8, channels, SMP_SHARED_ATOMIC, &n), 0);
+        assert_true(n > 0);
+        assert_int_equal(
+            conflicts_of("histogram", "private", "histogram_private", SMP_U8, channels, SMP_SHARED_STORE, &n), 0);
+        assert_int_equal(
+            conflicts_of("histogram", "private", "histogram_private", SMP_U8, channels, SMP_SHARED_LOAD, &n), 0);
+        assert_true(n > 0);
+    }
+    assert_true(conflicts_of("histogram", "tiled", "histogram_tiled", SMP_U8, 1, SMP_SHARED_ATOMIC, &n) > n);
+    assert_int_equal(conflicts_of("histogram", "naive", "histogram_naive", SMP_U8, 1, SMP_SHARED_ATOMIC, &n), 0);
+    assert_int_equal(n, 0);
+}
+
+static void trees_conflict_only_when_interleaved(void **state)
+{
+    (void)state;
+    uint64_t n;
+    for (int f = 0; f < 2; f++) {
+        smp_format format = f ? SMP_F32 : SMP_U8;
+        assert_true(conflicts_of("stats", "interleaved", "stats_interleaved", format, 1, SMP_SHARED_LOAD, &n) > 0);
+        assert_true(conflicts_of("stats", "interleaved", "stats_interleaved", format, 1, SMP_SHARED_STORE, &n) > 0);
+        assert_int_equal(conflicts_of("stats", "tiled", "stats_tiled", format, 1, SMP_SHARED_LOAD, &n), 0);
+        assert_true(n > 0);
+        assert_int_equal(conflicts_of("stats", "tiled", "stats_tiled", format, 1, SMP_SHARED_STORE, &n), 0);
+        assert_int_equal(conflicts_of("stats", "shuffle", "stats_shuffle", format, 1, SMP_SHARED_LOAD, &n), 0);
+        assert_int_equal(n, 0);
+    }
+}
+
+SMP_SUITE(reduce_gpu)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(histograms_are_the_definitions),
+        cmocka_unit_test(histograms_that_exceed_shared_memory_are_counted_in_parts),
+        cmocka_unit_test(statistics_are_the_definitions),
+        cmocka_unit_test(percentiles_and_statistics_share_a_result),
+        cmocka_unit_test(shapes_beyond_the_usual),
+        cmocka_unit_test(pictures_are_adjusted_by_the_same_counts),
+        cmocka_unit_test(rows_may_lie_anywhere),
+        cmocka_unit_test(kernels_make_no_mistakes),
+        cmocka_unit_test(one_counter_a_bank_never_conflicts),
+        cmocka_unit_test(trees_conflict_only_when_interleaved),
+    };
+    return cmocka_run_group_tests_name("reduce_gpu", tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* sobel and laplacian: their values, and that their variants agree. */
+#include "suite.h"
+
+#include "stencil_case.h"
+
+#include "stencil/sobel.h"
+
+extern const smp_stage smp_stage_sobel, smp_stage_laplacian;
+
+typedef struct exact_context {
+    int output, edge; /* smp_sobel_output */
+} exact_context;
+
+static double weighted(const picture *in, int64_t x, int64_t y, int c, int edge, const int k[9])
+{
+    double sum = 0;
+    for (int i = 0; i < 9; i++)
+        sum += k[i] * double_at(in, x + i % 3 - 1, y + i / 3 - 1, c, edge, 0.25);
+    return sum;
+}
+
+static double exact(const picture *in, int64_t x, int64_t y, int c, const void *context)
+{
+    static const int kx[9] = {-1, 0, 1, -2, 0, 2, -1, 0, 1}, ky[9] = {-1, -2, -1, 0, 0, 0, 1, 2, 1},
+                     l4[9] = {0, 1, 0, 1, -4, 1, 0, 1, 0}, l8[9] = {1, 1, 1, 1, -8, 1, 1, 1, 1};
+    const exact_context *e = context;
+    const int *k = e->output == SMP_LAPLACE_4   ? l4
+                   : e->output == SMP_LAPLACE_8 ? l8
+                   : e->output == SMP_SOBEL_Y   ? ky
+                                                : kx;
+    double v = weighted(in, x, y, c, e->edge, k);
+    return e->output == SMP_SOBEL_MAGNITUDE ? hypot(v, weighted(in, x, y, c, e->edge, ky)) : v;
+}
+
+/* The stage and parameters that give an output. */
+static const smp_stage *stage_for(int output, void *params, int edge)
+{
+    const bool laplace = output >= SMP_LAPLACE_4;
+    const smp_stage *stage = laplace ? &smp_stage_laplacian : &smp_stage_sobel;
+    params_fill(stage, params,
+                (const setting[]){{"edge", edge},
+                                  {"fill", 0.25},
+                                  {laplace ? "neighbours" : "output", !laplace                  ? output
+                                                                      : output == SMP_LAPLACE_4 ? 4
+                                                                                                : 8},
+                                  {NULL, 0}});
+    return stage;
+}
+
+static void values_equal_the_matrices(void **state)
+{
+    (void)state;
+    for (int output = 0; output <= SMP_LAPLACE_8; output++)
+        for (int edge = 0; edge < SMP_EDGES; edge++) {
+            _Alignas(16) unsigned char p[PARAMS_SIZE];
+            const exact_context e = {output, edge};
+            kernel_case c = {.stage = stage_for(output, p, edge),
+                             .params = p,
+                             .in = case_shape(21, 11, 3, SMP_U8),
+                             .in_storage = SMP_U8,
+                             .out_storage = SMP_F32,
+                             .seed = 5};
+            stencil_check_exact(&c, exact, &e, output == SMP_SOBEL_MAGNITUDE ? 1e-4 : edge == SMP_CONSTANT ? 1e-3 : 0);
+            c.in.format = c.in_storage = SMP_F32;
+            stencil_check_exact(&c, exact, &e, 2e-6);
+        }
+}
+
+static void alpha_passes_through(void **state)
+{
+    (void)state;
+    for (int output = 0; output <= SMP_LAPLACE_8; output++) {
+        _Alignas(16) unsigned char p[PARAMS_SIZE];
+        const kernel_case c = {
+            .stage = stage_for(output, p, SMP_CLAMP), .params = p, .in = case_shape(9, 5, 4, SMP_U8)};
+        picture in = picture_make(&c.in, SMP_U8), out;
+        picture_fill(&in, 4, CASE_CODES);
+        kernel_case_naive(&c, &in, NULL, &out);
+        for (int i = 0; i < 45; i++)
+            assert_true(picture_get(&in, i % 9, i / 9, 3) == picture_get(&out, i % 9, i / 9, 3));
+        picture_free(&in);
+        picture_free(&out);
+    }
+}
+
+static void negative_values_clamp_and_are_counted(void **state)
+{
+    (void)state;
+    _Alignas(16) unsigned char p[PARAMS_SIZE];
+    const kernel_case c = {
+        .stage = stage_for(SMP_SOBEL_X, p, SMP_CLAMP), .params = p, .in = case_shape(3, 1, 1, SMP_U8)};
+    picture in = picture_make(&c.in, SMP_U8), out;
+    static const float samples[] = {50, 20, 20};
+    for (int x = 0; x < 3; x++)
+        picture_set(&in, x, 0, 0, samples[x]);
+    assert_int_equal(kernel_case_naive(&c, &in, NULL, &out), 2);
+    for (int x = 0; x < 3; x++)
+        assert_true(picture_get(&out, x, 0, 0) == 0);
+    picture_free(&in);
+    picture_free(&out);
+}
+
+static void laplacian_takes_four_or_eight_neighbours(void **state)
+{
+    (void)state;
+    PARAMS(p, &smp_stage_laplacian, {"neighbours", 5});
+    smp_error err = {0};
+    assert_int_equal(smp_stage_laplacian.check(p, &err), SMP_E_PIPE);
+    assert_non_null(strstr(err.message, "4 or 8"));
+}
+
+static void every_variant_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    for (int output = 0; output <= SMP_LAPLACE_8; output++)
+        for (int edge = 0; edge < SMP_EDGES; edge++) {
+            _Alignas(16) unsigned char p[PARAMS_SIZE];
+            const smp_stage *stage = stage_for(output, p, edge);
+            stencil_check_sizes(stage, p, edge == SMP_MIRROR && output % 2 == 0);
+            if (edge == SMP_CLAMP)
+                kernel_case_matrix(stage, p, 16, 4);
+        }
+}
+
+static void bytes_in_wide_pictures_give_the_same_bytes(void **state)
+{
+    (void)state;
+    for (int output = 0; output <= SMP_LAPLACE_8; output++)
+        for (int edge = 0; edge < SMP_EDGES; edge++) {
+            _Alignas(16) unsigned char p[PARAMS_SIZE];
+            const smp_stage *stage = stage_for(output, p, edge);
+            for (const smp_param *q = stage->params; q->name; q++)
+                if (!strcmp(q->name, "fill"))
+                    params_put(q, p, output % 2 ? 0.2 : 0.7); /* code values 51 and 178.5 */
+            kernel_case c = {.stage = stage,
+                             .params = p,
+                             .in = case_shape(1543, 3, 1 + 2 * (output % 2), SMP_U8),
+                             .in_storage = SMP_U8,
+                             .out_storage = SMP_U8,
+                             .seed = 8};
+            kernel_case_check(&c);
+        }
+}
+
+static void integers_in_float_storage_give_the_same_bytes(void **state)
+{
+    (void)state;
+    for (int output = 0; output <= SMP_LAPLACE_8; output++) {
+        _Alignas(16) unsigned char p[PARAMS_SIZE];
+        const smp_stage *stage = stage_for(output, p, SMP_REFLECT);
+        stencil_check_storage(stage, p, SMP_U8, 3);
+        stencil_check_storage(stage, p, SMP_U16, 4);
+    }
+}
+
+static void nan_and_infinity_spread_alike(void **state)
+{
+    (void)state;
+    for (int output = 0; output <= SMP_LAPLACE_8; output++) {
+        _Alignas(16) unsigned char p[PARAMS_SIZE];
+        const smp_stage *stage = stage_for(output, p, SMP_CLAMP);
+        stencil_check_nonfinite(stage, p);
+    }
+}
+
+SMP_SUITE(sobel)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_equal_the_matrices),
+        cmocka_unit_test(alpha_passes_through),
+        cmocka_unit_test(negative_values_clamp_and_are_counted),
+        cmocka_unit_test(laplacian_takes_four_or_eight_neighbours),
+        cmocka_unit_test(every_variant_gives_the_same_bytes),
+        cmocka_unit_test(bytes_in_wide_pictures_give_the_same_bytes),
+        cmocka_unit_test(integers_in_float_storage_give_the_same_bytes),
+        cmocka_unit_test(nan_and_infinity_spread_alike),
+    };
+    return cmocka_run_group_tests_name("sobel", tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+/* spectrogram: a chirp's line, levels, silence and edges; and that variants, instruction sets, strips and GPU kernels
+ * give the same bits. */
+#include <math.h>
+
+#include "suite.h"
+
+#include "gpu_case.h"
+#include "matrix_case.h"
+
+#include "matmul/spectrogram.h"
+
+extern const smp_stage smp_stage_spectrogram;
+
+enum { RATE = 8000 };
+static const double pi = 3.14159265358979323846;
+
+static smp_shape sound(int64_t frames, int channels)
+{
+    return (smp_shape){
+        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = RATE};
+}
+
+/* The picture that a statement makes of a sound, on the CPU. */
+static picture shown(const char *statement, const picture *in, const smp_shape *shape)
+{
+    smp_device *device = gpu_reference();
+    smp_program *program = parse_lines(&statement, 1);
+    smp_plan *plan = NULL;
+    outcome o = {0};
+    assert_non_null(program);
+    assert_true(plan_lines(program, shape, false, &plan));
+    run_plan(plan, in, "register", 0, device, &o);
+    smp_run_report_free(&o.report);
+    smp_plan_free(plan);
+    smp_program_free(program);
+    return o.out;
+}
+
+static int64_t brightest_row(const picture *p, int64_t x, int64_t first, int64_t rows)
+{
+    int64_t best = first;
+    for (int64_t y = first; y < first + rows; y++)
+        if (picture_get(p, x, y, 0) > picture_get(p, x, best, 0))
+            best = y;
+    return best;
+}
+
+/* ------------------------------------------------------------------------------------------------ what it shows */
+
+static void a_chirp_is_a_line_from_its_first_frequency_to_its_last(void **state)
+{
+    (void)state;
+    const smp_shape shape = sound(RATE, 2); /* the second channel falls where the first one rises */
+    picture in = picture_make(&shape, SMP_F32);
+    for (int i = 0; i < RATE; i++) {
+        const double t = (double)i / RATE;
+        picture_set(&in, 0, i, 0, (float)(0.5 * sin(2 * pi * (500 * t + 1250 * t * t)))); /* 500 to 3000 Hz */
+        picture_set(&in, 0, i, 1, (float)(0.5 * sin(2 * pi * (3000 * t - 1250 * t * t))));
+    }
+    picture out = shown("spectrogram size=256 hop=100 colors=none", &in, &shape);
+    assert_int_equal(out.view.width, 80);
+    assert_int_equal(out.view.height, 256);
+    for (int x = 2; x < 78; x++) {
+        const double rising = 500 + 2500 * x * 100. / RATE, falling = 3500 - rising;
+        assert_true(fabs((double)(127 - brightest_row(&out, x, 0, 128)) - rising * 256 / RATE) <= 1);
+        assert_true(fabs((double)(255 - brightest_row(&out, x, 128, 128)) - falling * 256 / RATE) <= 1);
+    }
+    picture_free(&in);
+    picture_free(&out);
+}
+
+static void levels_are_those_of_sine_waves(void **state)
+{
+    (void)state;
+    static const char *const statements[] = {
+        "spectrogram size=64 hop=64 colors=none range=80dB", "spectrogram size=64 hop=64 colors=none scale=linear",
+        "spectrogram size=64 hop=64 colors=none range=80dB window=blackman",
+        "spectrogram size=62 hop=64 colors=none range=40dB top=-20dB window=rectangular"};
+    static const double levels[] = {60. / 80, 0.1, 60. / 80, 1};
+    const smp_shape shape = sound(640, 1);
+    for (int s = 0; s < 4; s++) {
+        const double size = s == 3 ? 62 : 64;
+        picture in = picture_make(&shape, SMP_F32);
+        for (int i = 0; i < 640; i++) /* bin 8, -20 dB */
+            picture_set(&in, 0, i, 0, (float)(0.1 * sin(2 * pi * 8 * i / size + 1)));
+        picture out = shown(statements[s], &in, &shape);
+        assert_int_equal(out.view.height, (int64_t)size / 2);
+        assert_float_equal(picture_get(&out, 5, out.view.height - 1 - 8, 0), levels[s], 1e-4);
+        assert_true(picture_get(&out, 5, 2, 0) < 0.05f);
+        picture_free(&in);
+        picture_free(&out);
+    }
+}
+
+static void a_constant_is_the_lowest_row_and_silence_is_black(void **state)
+{
+    (void)state;
+    const smp_shape shape = sound(300, 1);
+    picture in = picture_make(&shape, SMP_F32);
+    for (int i = 0; i < 300; i++)
+        picture_set(&in, 0, i, 0, i < 150 ? 1.f : 0.f);
+    picture out = shown("spectrogram size=32 hop=50 colors=none", &in, &shape);
+    assert_int_equal(out.view.width, 6);
+    assert_float_equal(picture_get(&out, 1, 15, 0), 1.f, 1e-4);
+    for (int y = 0; y < 16; y++)
+        assert_float_equal(picture_get(&out, 5, y, 0), 0.f, 0);
+    picture_free(&in);
+    picture_free(&out);
+}
+
+static void colors_grow_lighter_and_gray_is_the_level(void **state)
+{
+    (void)state;
+    const smp_shape shape = sound(256, 1);
+    picture in = picture_make(&shape, SMP_F32);
+    for (int i = 0; i < 256; i++)
+        picture_set(&in, 0, i, 0, (float)(sin(2 * pi * i / 8) * exp(-i / 20.)));
+    picture level = shown("spectrogram size=32 hop=8 colors=none", &in, &shape);
+    picture gray = shown("spectrogram size=32 hop=8 colors=gray", &in, &shape);
+    picture fire = shown("spectrogram size=32 hop=8", &in, &shape);
+    assert_int_equal(fire.view.channels, 3);
+    float lights[256]; /* of each level that occurs */
+    for (int i = 0; i < 256; i++)
+        lights[i] = -1;
+    for (int64_t y = 0; y < level.view.height; y++)
+        for (int64_t x = 0; x < level.view.width; x++) {
+            const float here = picture_get(&level, x, y, 0);
+            assert_float_equal(picture_get(&gray, x, y, 0), rintf(here * 255), 0);
+            float light = picture_get(&fire, x, y, 0) + picture_get(&fire, x, y, 1) + picture_get(&fire, x, y, 2);
+            lights[(int)rintf(here * 255)] = light;
+        }
+    float before = -1;
+    for (int i = 0; i < 256; i++)
+        if (lights[i] >= 0) {
+            assert_true(lights[i] >= before - 1); /* each of the three is rounded */
+            before = lights[i];
+        }
+    assert_float_equal(lights[0], 0, 0);
+    picture_free(&in);
+    picture_free(&level);
+    picture_free(&gray);
+    picture_free(&fire);
+}
+
+static void an_odd_size_is_refused(void **state)
+{
+    (void)state;
+    const char *odd = "spectrogram size=33", *even = "spectrogram size=34";
+    smp_program *program = parse_lines(&even, 1);
+    assert_non_null(program);
+    smp_program_free(program);
+    assert_null(parse_lines(&odd, 1));
+}
+
+/* ------------------------------------------------------------------------------------------------ the same bits */
+
+static void every_variant_gives_the_same_bits(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"spectrogram size=64 hop=16", "spectrogram size=18 hop=7 colors=none",
+                                        "spectrogram size=130 hop=40 colors=gray scale=linear",
+                                        "spectrogram size=258 hop=300 window=hamming", "spectrogram size=16 hop=1"};
+    static const int64_t frames[] = {1, 15, 700, 2400, 150};
+    for (int i = 0; i < 5; i++)
+        for (int channels = 1; channels <= 2; channels++) {
+            const gpu_case c = {.lines = {lines[i]},
+                                .in = sound(frames[i], channels),
+                                .values = i == 1 ? CASE_ANY : CASE_REALS,
+                                .seed = (uint64_t)(i + 5 * channels)};
+            gpu_case_check(&c);
+        }
+}
+
+static void every_instruction_set_gives_the_same_bits(void **state)
+{
+    (void)state;
+    struct { /* as the stage declares them */
+        int64_t size, hop;
+        int window, scale, colors;
+        double range, top;
+    } p = {.size = 64, .hop = 5, .range = 80};
+    for (int i = 0; i < 6; i++) {
+        p.colors = i % 3;
+        p.scale = i / 3;
+        kernel_case c = {.stage = &smp_stage_spectrogram,
+                         .params = &p,
+                         .in = sound(i < 3 ? 1100 : 33, 1 + i % 3),
+                         .in_storage = SMP_F32,
+                         .out_storage = i % 3 == 2 || i == 4 ? SMP_F32 : SMP_U8,
+                         .values = CASE_ANY,
+                         .seed = (uint64_t)i};
+        kernel_case_check(&c);
+    }
+}
+
+static void tiles_have_no_conflicts(void **state)
+{
+    (void)state;
+    const gpu_case c = {.lines = {"spectrogram size=64 hop=16"}, .in = sound(500, 1)};
+    smp_trace trace = {0};
+    gpu_case_trace(&c, "register", 0, &trace);
+    assert_int_equal(gpu_conflicts(&trace, "spectrogram_tiled", SMP_SHARED_LOAD), 0);
+    assert_int_equal(gpu_conflicts(&trace, "spectrogram_tiled", SMP_SHARED_STORE), 0);
+    smp_trace_free(&trace);
+}
+
+SMP_SUITE(spectrogram)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chirp_is_a_line_from_its_first_frequency_to_its_last),
+        cmocka_unit_test(levels_are_those_of_sine_waves),
+        cmocka_unit_test(a_constant_is_the_lowest_row_and_silence_is_black),
+        cmocka_unit_test(colors_grow_lighter_and_gray_is_the_level),
+        cmocka_unit_test(an_odd_size_is_refused),
+        cmocka_unit_test(every_variant_gives_the_same_bits),
+        cmocka_unit_test(every_instruction_set_gives_the_same_bits),
+        cmocka_unit_test(tiles_have_no_conflicts),
+    };
+    return cmocka_run_group_tests_name("spectrogram", tests, NULL, NULL);
+}

@@ -1,0 +1,365 @@
+/* stats: against sums made the plain way, and that variants, strips and storages give the same bytes. */
+#include <math.h>
+
+#include "suite.h"
+
+#include "kernel_case.h"
+
+#include "reduce/stats.h"
+
+extern const smp_stage smp_stage_stats;
+
+typedef struct params { /* as the stage declares them */
+    const char *name;
+    smp_matrix percentiles;
+} params;
+
+static const double some_percentiles[] = {0, 25, 50, 99.5, 100};
+static const params with_percentiles = {.percentiles = {1, 5, some_percentiles}}, without = {0};
+
+/* What the stage finds in a picture, with its last variant. */
+static smp_findings measure(const kernel_case *c, const picture *in)
+{
+    smp_node_plan plan = case_plan(c);
+    void *result = case_result(&plan);
+    smp_findings findings = {0};
+    smp_error err = {0};
+    case_run(c, &plan, &smp_stage_stats.variants[1], SMP_ISA_BASE, in, NULL, NULL, result, 0, 1);
+    assert_int_equal(c->stage->finish(c->params, &c->in, result, &plan, &findings, &err), SMP_OK);
+    free(result);
+    case_plan_free(&plan);
+    return findings;
+}
+
+static double found(const smp_findings *findings, const char *name, int channel)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->items[i].channel == channel && !strcmp(findings->items[i].name, name))
+            return findings->items[i].value;
+    fail_msg("no finding %s of channel %d", name, channel);
+    return 0;
+}
+
+/* Findings of one row of f32 samples of a float picture. */
+static smp_findings measure_row(const float *values, int n, smp_kind kind)
+{
+    kernel_case c = {.stage = &smp_stage_stats, .params = &with_percentiles};
+    c.in = kind == SMP_AUDIO ? case_shape(1, n, 1, SMP_F32) : case_shape(n, 1, 1, SMP_F32);
+    c.in.kind = kind;
+    picture in = picture_make(&c.in, SMP_F32);
+    for (int i = 0; i < n; i++)
+        picture_set(&in, kind == SMP_AUDIO ? 0 : i, kind == SMP_AUDIO ? i : 0, 0, values[i]);
+    smp_findings findings = measure(&c, &in);
+    picture_free(&in);
+    return findings;
+}
+
+static void every_variant_gives_the_same_leaves_and_counts(void **state)
+{
+    (void)state;
+    kernel_case_matrix(&smp_stage_stats, &without, 32, 8);
+    kernel_case_matrix(&smp_stage_stats, &with_percentiles, 5, 1);
+}
+
+static void leaves_that_span_rows_or_part_of_one_agree(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][2] = {{4095, 2}, {4096, 3}, {4097, 2}, {9000, 2},
+                                       {2048, 5}, {1, 9001}, {3, 2999}, {33, 260}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int k = 0; k < 8; k++) {
+            smp_format nominal, in, out;
+            if (!case_formats(k, &nominal, &in, &out))
+                continue;
+            for (int values = CASE_CODES; values <= (in == SMP_F32 ? CASE_ANY : CASE_CODES); values++) {
+                kernel_case c = {.stage = &smp_stage_stats,
+                                 .params = &without,
+                                 .in = case_shape(sizes[i][0], sizes[i][1], 1 + (int)i % 4, nominal),
+                                 .in_storage = in,
+                                 .values = (case_values)values,
+                                 .seed = i};
+                kernel_case_check(&c);
+            }
+        }
+}
+
+static void rows_without_gaps_give_the_same_leaves(void **state)
+{
+    (void)state;
+    for (smp_format format = SMP_U8; format < SMP_FORMATS; format++) {
+        kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(3, 3001, 2, format)};
+        smp_node_plan plan = case_plan(&c);
+        picture padded = picture_make(&c.in, format), tight = picture_window(&c.in, format, 0, c.in.height, 0);
+        picture_fill(&padded, 3, CASE_CODES);
+        picture_fill(&tight, 3, CASE_CODES);
+        void *a = case_result(&plan), *b = case_result(&plan);
+        for (int v = 0; v < 2; v++) {
+            smp_io io = {.in = v ? tight.view : padded.view, .out = v ? tight.view : padded.view, .result = v ? b : a};
+            case_launch(&smp_stage_stats.variants[v], &smp_stage_stats.variants[v].launches[0].cpu, SMP_ISA_BASE, &io,
+                        &plan, 1);
+        }
+        assert_memory_equal(a, b, plan.result_size);
+        free(a);
+        free(b);
+        picture_free(&padded);
+        picture_free(&tight);
+    }
+}
+
+static void storage_does_not_change_the_result(void **state)
+{
+    (void)state;
+    for (smp_format nominal = SMP_U8; nominal <= SMP_U16; nominal++) {
+        kernel_case c = {
+            .stage = &smp_stage_stats, .params = &with_percentiles, .in = case_shape(257, 127, 3, nominal)};
+        smp_node_plan plan = case_plan(&c);
+        void *results[2];
+        for (int i = 0; i < 2; i++) {
+            picture in = picture_make(&c.in, i ? SMP_F32 : nominal);
+            picture_fill(&in, 9, CASE_CODES);
+            results[i] = case_result(&plan);
+            case_run(&c, &plan, &smp_stage_stats.variants[i], SMP_ISA_BASE, &in, NULL, NULL, results[i], 16, 1);
+            picture_free(&in);
+        }
+        assert_memory_equal(results[0], results[1], plan.result_size);
+        free(results[0]);
+        free(results[1]);
+        case_plan_free(&plan);
+    }
+}
+
+static void findings_equal_plain_sums(void **state)
+{
+    (void)state;
+    kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(257, 127, 3, SMP_U16)};
+    picture in = picture_make(&c.in, SMP_U16);
+    picture_fill(&in, 4, CASE_CODES);
+    smp_findings findings = measure(&c, &in);
+    for (int k = 0; k < 3; k++) {
+        long double n = 257 * 127, sum = 0, squares = 0, about_mean = 0;
+        float min = 65535, max = 0;
+        for (int i = 0; i < 257 * 127; i++) {
+            float v = picture_get(&in, i % 257, i / 257, k);
+            sum += (long double)v;
+            squares += (long double)v * (long double)v;
+            min = fminf(min, v);
+            max = fmaxf(max, v);
+        }
+        for (int i = 0; i < 257 * 127; i++) {
+            long double d = (long double)picture_get(&in, i % 257, i / 257, k) - sum / n;
+            about_mean += d * d;
+        }
+        assert_true(found(&findings, "count", k) == 257 * 127);
+        assert_true(found(&findings, "min", k) == (double)min);
+        assert_true(found(&findings, "max", k) == (double)max);
+        assert_true(found(&findings, "peak", k) == (double)max);
+        assert_true(found(&findings, "sum", k) == (double)sum);
+        assert_true(found(&findings, "mean", k) == (double)sum / (double)n);
+        double deviation = (double)sqrtl(about_mean / n), rms = (double)sqrtl(squares / n);
+        assert_true(fabs(found(&findings, "deviation", k) / deviation - 1) < 1e-14);
+        assert_true(fabs(found(&findings, "rms", k) / rms - 1) < 1e-14);
+    }
+    smp_findings_free(&findings);
+    picture_free(&in);
+}
+
+static void large_offsets_do_not_cancel(void **state)
+{
+    (void)state;
+    kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(500, 300, 1, SMP_F32)};
+    picture in = picture_make(&c.in, SMP_F32);
+    long double mean = 0, squares = 0, n = 500 * 300;
+    uint64_t random = 5;
+    for (int i = 0; i < 500 * 300; i++)
+        picture_set(&in, i % 500, i / 500, 0, 4e6f + (float)(case_random(&random) % 8) * 0.25f);
+    for (int i = 0; i < 500 * 300; i++)
+        mean += (long double)picture_get(&in, i % 500, i / 500, 0) / n;
+    for (int i = 0; i < 500 * 300; i++) {
+        long double d = (long double)picture_get(&in, i % 500, i / 500, 0) - mean;
+        squares += d * d;
+    }
+    smp_findings findings = measure(&c, &in);
+    assert_true(fabs(found(&findings, "deviation", 0) / (double)sqrtl(squares / n) - 1) < 1e-9);
+    smp_findings_free(&findings);
+    picture_free(&in);
+}
+
+static void samples_that_are_not_finite_are_counted_and_left_out(void **state)
+{
+    (void)state;
+    smp_findings findings = measure_row((const float[]){NAN, 3, INFINITY, 5, -INFINITY}, 5, SMP_IMAGE);
+    assert_true(found(&findings, "count", 0) == 5);
+    assert_true(found(&findings, "nonfinite", 0) == 3);
+    assert_true(found(&findings, "min", 0) == 3);
+    assert_true(found(&findings, "max", 0) == 5);
+    assert_true(found(&findings, "mean", 0) == 4);
+    assert_true(found(&findings, "deviation", 0) == 1);
+    smp_findings_free(&findings);
+    findings = measure_row((const float[]){NAN, INFINITY}, 2, SMP_IMAGE);
+    assert_true(found(&findings, "nonfinite", 0) == 2);
+    assert_true(isnan(found(&findings, "mean", 0)));
+    assert_true(found(&findings, "sum", 0) == 0);
+    smp_findings_free(&findings);
+}
+
+static void percentiles_interpolate_between_ranks(void **state)
+{
+    (void)state;
+    kernel_case c = {.stage = &smp_stage_stats, .params = &with_percentiles, .in = case_shape(6, 1, 1, SMP_U8)};
+    picture in = picture_make(&c.in, SMP_U8);
+    static const float values[] = {50, 10, 20, 20, 40, 200}; /* sorted: 10 20 20 40 50 200 */
+    for (int i = 0; i < 6; i++)
+        picture_set(&in, i, 0, 0, values[i]);
+    smp_findings findings = measure(&c, &in);
+    assert_true(found(&findings, "p0", 0) == 10);
+    assert_true(found(&findings, "p25", 0) == 20);
+    assert_true(found(&findings, "p50", 0) == 30);
+    assert_true(fabs(found(&findings, "p99.5", 0) - 196.25) < 1e-9); /* numpy.percentile(values, 99.5) */
+    assert_true(found(&findings, "p100", 0) == 200);
+    smp_findings_free(&findings);
+    picture_free(&in);
+}
+
+static void float_percentiles_are_within_half_a_bin(void **state)
+{
+    (void)state;
+    static const float values[] = {0.125f, 0.5f, 0.75f};
+    smp_findings findings = measure_row(values, 3, SMP_IMAGE);
+    assert_true(found(&findings, "p0", 0) == 0.125 || fabs(found(&findings, "p0", 0) - 0.125) <= 0.5 / 65536);
+    assert_true(fabs(found(&findings, "p50", 0) - 0.5) <= 0.5 / 65536);
+    assert_true(found(&findings, "p100", 0) == 0.75);
+    smp_findings_free(&findings);
+    static const float wave[] = {-1.f, -0.5f, 0.f}; /* sound is binned from -1 to 1 */
+    findings = measure_row(wave, 3, SMP_AUDIO);
+    assert_true(fabs(found(&findings, "p50", 0) + 0.5) <= 1. / 65536);
+    assert_true(found(&findings, "peak", 0) == 1);
+    smp_findings_free(&findings);
+}
+
+static void *partial_of(const kernel_case *c, const picture *in)
+{
+    smp_node_plan plan = case_plan(c);
+    void *result = case_result(&plan), *partial;
+    smp_error err = {0};
+    case_run(c, &plan, &smp_stage_stats.variants[1], SMP_ISA_BASE, in, NULL, NULL, result, 0, 1);
+    assert_int_equal(c->stage->partial(c->params, &c->in, &plan, result, &partial, &err), SMP_OK);
+    free(result);
+    case_plan_free(&plan);
+    return partial;
+}
+
+/* Two pictures one below the other are what their partials say together; 8 bits: to the last bit but the deviation. */
+static void joined_tallies_are_those_of_both_pictures(void **state)
+{
+    (void)state;
+    kernel_case whole = {.stage = &smp_stage_stats, .params = &with_percentiles, .in = case_shape(67, 41, 3, SMP_U8)};
+    kernel_case above = whole, below = whole;
+    above.in.height = 10;
+    below.in.height = 31;
+    picture all = picture_make(&whole.in, SMP_U8), a = picture_make(&above.in, SMP_U8),
+            b = picture_make(&below.in, SMP_U8);
+    for (int y = 0; y < 41; y++)
+        for (int x = 0; x < 67; x++)
+            for (int c = 0; c < 3; c++) {
+                float v = (float)((x * 7 + y * y + c * 50) % 256);
+                picture_set(&all, x, y, c, v);
+                picture_set(y < 10 ? &a : &b, x, y < 10 ? y : y - 10, c, v);
+            }
+    smp_findings want = measure(&whole, &all), got = {0};
+    smp_error err = {0};
+    void *total = partial_of(&above, &a), *more = partial_of(&below, &b);
+    assert_true(smp_stage_stats.merge(total, more));
+    assert_int_equal(smp_stage_stats.report(total, &got, &err), SMP_OK);
+    assert_int_equal(got.count, want.count);
+    for (size_t i = 0; i < want.count; i++) {
+        bool rounded = !strcmp(want.items[i].name, "deviation") || !strcmp(want.items[i].name, "rms");
+        assert_string_equal(got.items[i].name, want.items[i].name);
+        assert_true(fabs(got.items[i].value - want.items[i].value) <= (rounded ? 1e-13 * want.items[i].value : 0));
+    }
+    smp_free(total);
+    smp_free(more);
+    smp_findings_free(&want);
+    smp_findings_free(&got);
+    picture_free(&all);
+    picture_free(&a);
+    picture_free(&b);
+}
+
+static void tallies_of_other_formats_do_not_join(void **state)
+{
+    (void)state;
+    kernel_case eight = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(5, 4, 1, SMP_U8)},
+                wide = eight;
+    wide.in.format = SMP_U16;
+    picture a = picture_make(&eight.in, SMP_U8), b = picture_make(&wide.in, SMP_U16);
+    void *total = partial_of(&eight, &a), *more = partial_of(&wide, &b);
+    assert_false(smp_stage_stats.merge(total, more));
+    smp_free(total);
+    smp_free(more);
+    picture_free(&a);
+    picture_free(&b);
+}
+
+/* 2^53 + 1 is no double: a plain sum over files would lose the ones. */
+static void sums_over_many_files_stay_exact(void **state)
+{
+    (void)state;
+    kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(1, 1, 1, SMP_F32)};
+    picture p = picture_make(&c.in, SMP_F32);
+    picture_set(&p, 0, 0, 0, 9007199254740992.f);
+    void *total = partial_of(&c, &p);
+    picture_set(&p, 0, 0, 0, 1.f);
+    void *one = partial_of(&c, &p);
+    for (int i = 0; i < 10; i++)
+        assert_true(smp_stage_stats.merge(total, one));
+    smp_findings findings = {0};
+    smp_error err = {0};
+    assert_int_equal(smp_stage_stats.report(total, &findings, &err), SMP_OK);
+    assert_true(found(&findings, "sum", 0) == 9007199254741002.);
+    smp_findings_free(&findings);
+    smp_free(total);
+    smp_free(one);
+    picture_free(&p);
+}
+
+static void every_failing_allocation_is_reported(void **state)
+{
+    (void)state;
+    const smp_shape shape = case_shape(2, 1, 1, SMP_U8);
+    smp_node_plan plan = {.out = shape};
+    smp_error err = {0};
+    assert_int_equal(smp_stage_stats.plan(&with_percentiles, &shape, NULL, &plan, &err), SMP_OK);
+    void *result = case_result(&plan);
+    smp_code code = SMP_E_MEMORY;
+    for (uint64_t nth = 1; code; nth++) {
+        smp_findings findings = {0};
+        smp_alloc_fail_at(nth);
+        code = smp_stage_stats.finish(&with_percentiles, &shape, result, &plan, &findings, &err);
+        smp_alloc_fail_at(0);
+        assert_true(code == SMP_OK || code == SMP_E_MEMORY);
+        assert_true(nth > 1 || code);
+        smp_findings_free(&findings);
+    }
+    assert_int_equal(smp_alloc_live(), 0);
+    free(result);
+}
+
+SMP_SUITE(stats)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_variant_gives_the_same_leaves_and_counts),
+        cmocka_unit_test(leaves_that_span_rows_or_part_of_one_agree),
+        cmocka_unit_test(rows_without_gaps_give_the_same_leaves),
+        cmocka_unit_test(storage_does_not_change_the_result),
+        cmocka_unit_test(findings_equal_plain_sums),
+        cmocka_unit_test(large_offsets_do_not_cancel),
+        cmocka_unit_test(samples_that_are_not_finite_are_counted_and_left_out),
+        cmocka_unit_test(percentiles_interpolate_between_ranks),
+        cmocka_unit_test(float_percentiles_are_within_half_a_bin),
+        cmocka_unit_test(joined_tallies_are_those_of_both_pictures),
+        cmocka_unit_test(tallies_of_other_formats_do_not_join),
+        cmocka_unit_test(sums_over_many_files_stay_exact),
+        cmocka_unit_test(every_failing_allocation_is_reported),
+    };
+    return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+}

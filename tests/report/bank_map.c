@@ -1,0 +1,197 @@
+/* Maps of the banks: what they show, that they fit, and that nothing of a stranger's text leaks into markup. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#include "suite.h"
+
+#include "report/bank_map.h"
+#include "report/text.h"
+
+static smp_bank_access strided(int width, uint32_t stride)
+{
+    smp_bank_access access = {.op = SMP_BANK_LOAD, .width = width, .active = 0xffffffffu};
+    for (uint32_t lane = 0; lane < SMP_WARP; lane++)
+        access.offset[lane] = lane * stride;
+    return access;
+}
+
+/* The text of a map; the caller frees it. */
+static char *map_text(smp_bank_access access, smp_bank_rules rules, bool color)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    smp_bank_map_text(to, &access, rules, color);
+    fclose(to);
+    return text;
+}
+
+static char *map_svg(smp_bank_access access, smp_bank_rules rules, smp_bank_map_svg_options options)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    smp_bank_map_svg(to, &access, rules, &options);
+    fclose(to);
+    return text;
+}
+
+static int occurrences(const char *text, const char *word)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+        count++;
+    return count;
+}
+
+static void a_two_way_conflict_takes_two_lines(void **state)
+{
+    (void)state;
+    char *text = map_text(strided(4, 8), SMP_BANKS_CC5, false);
+    const char *expected =
+        "bank 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31\n"
+        "  1: 0  .  1  .  2  .  3  .  4  .  5  .  6  .  7  .  8  .  9  . 10  . 11  . 12  . 13  . 14  . 15  .\n"
+        "  2:16  . 17  . 18  . 19  . 20  . 21  . 22  . 23  . 24  . 25  . 26  . 27  . 28  . 29  . 30  . 31  .\n";
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void lanes_of_one_word_share_a_cell(void **state)
+{
+    (void)state;
+    char *text = map_text(strided(4, 0), SMP_BANKS_CC5, false);
+    assert_non_null(strstr(text, "\n  1: 0+ ."));
+    assert_int_equal(occurrences(text, "\n"), 2);
+    free(text);
+}
+
+static void every_map_fits_the_terminal(void **state)
+{
+    (void)state;
+    for (int rules = SMP_BANKS_CC1; rules <= SMP_BANKS_CC5; rules++)
+        for (int width = 1; width <= 16; width *= 2)
+            for (uint32_t stride = 0; stride <= 256; stride += 16) {
+                char *text = map_text(strided(width, stride), (smp_bank_rules)rules, false);
+                for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+                    if (strlen(line) > SMP_TEXT_WIDTH)
+                        fail_msg("%zu columns: %s", strlen(line), line);
+                free(text);
+            }
+}
+
+static void colour_adds_codes_and_nothing_else(void **state)
+{
+    (void)state;
+    char *plain = map_text(strided(8, 16), SMP_BANKS_CC5, false);
+    char *painted = map_text(strided(8, 16), SMP_BANKS_CC5, true), *to = painted;
+    assert_non_null(strstr(painted, "\033["));
+    for (const char *from = painted; *from;) {
+        if (*from == '\033')
+            from = strchr(from, 'm') + 1;
+        else
+            *to++ = *from++;
+    }
+    *to = '\0';
+    assert_string_equal(painted, plain);
+    free(plain);
+    free(painted);
+}
+
+static void phases_of_wide_accesses_have_headings(void **state)
+{
+    (void)state;
+    char *text = map_text(strided(8, 8), SMP_BANKS_CC5, false);
+    assert_non_null(strstr(text, "phase 1 of 2: lanes 0-15\n"));
+    assert_non_null(strstr(text, "phase 2 of 2: lanes 16-31\n"));
+    free(text);
+    text = map_text(strided(8, 8), SMP_BANKS_CC1, false);
+    assert_non_null(strstr(text, "phase 4 of 4: lanes 16-31, bytes 4-7 of each access\n"));
+    free(text);
+}
+
+static void svg_has_a_cell_for_each_lane(void **state)
+{
+    (void)state;
+    char *svg = map_svg(strided(4, 8), SMP_BANKS_CC5, (smp_bank_map_svg_options){.title = "tid*2"});
+    assert_int_equal(occurrences(svg, "class=\"first\""), 16);
+    assert_int_equal(occurrences(svg, "class=\"later\""), 16);
+    assert_non_null(strstr(svg, "wavefront 2, bank 30: lane 31, byte 248"));
+    assert_null(strstr(svg, "xmlns"));
+    assert_null(strstr(svg, "<style>"));
+    free(svg);
+    svg = map_svg(strided(4, 8), SMP_BANKS_CC5, (smp_bank_map_svg_options){.file = true});
+    assert_non_null(strstr(svg, "xmlns=\"http://www.w3.org/2000/svg\""));
+    assert_non_null(strstr(svg, "<style>"));
+    free(svg);
+}
+
+static void svg_of_many_wavefronts_can_be_cut(void **state)
+{
+    (void)state;
+    char *svg = map_svg(strided(4, 128), SMP_BANKS_CC5, (smp_bank_map_svg_options){.most_wavefronts = 8});
+    assert_int_equal(occurrences(svg, "class=\"later\""), 7);
+    assert_non_null(strstr(svg, "and 24 more wavefronts"));
+    free(svg);
+}
+
+static void titles_are_escaped(void **state)
+{
+    (void)state;
+    smp_bank_map_svg_options options = {.title = "<script>\"tid\" & 5\001</script>"};
+    char *svg = map_svg(strided(4, 4), SMP_BANKS_CC5, options);
+    assert_null(strstr(svg, "<script>"));
+    assert_non_null(strstr(svg, "&lt;script&gt;&quot;tid&quot; &amp; 5?&lt;/script&gt;"));
+    free(svg);
+}
+
+static void long_titles_are_cut_and_kept_for_screen_readers(void **state)
+{
+    (void)state;
+    char title[301];
+    memset(title, 'x', 300);
+    title[300] = '\0';
+    char *svg = map_svg(strided(4, 4), SMP_BANKS_CC5, (smp_bank_map_svg_options){.title = title, .subtitle = "two"});
+    assert_int_equal(occurrences(svg, title), 1); /* the label */
+    assert_non_null(strstr(svg, "xxxxx: two\">"));
+    assert_non_null(strstr(svg, "x\xe2\x80\xa6</text>"));
+    assert_non_null(strstr(svg, ">two</text>"));
+    free(svg);
+}
+
+static void lanes_are_named_in_runs(void **state)
+{
+    (void)state;
+    char text[120];
+    assert_string_equal(smp_bank_lanes_text(text, sizeof text, 0xffffffffu, " "), "0-31");
+    assert_string_equal(smp_bank_lanes_text(text, sizeof text, 0x8000000bu, " "), "0 1 3 31");
+    assert_string_equal(smp_bank_lanes_text(text, sizeof text, 0x00000e01u, ", "), "0, 9-11");
+    assert_string_equal(smp_bank_lanes_text(text, sizeof text, 0, " "), "");
+    char small[6];
+    smp_bank_lanes_text(small, sizeof small, 0x55555555u, " ");
+    assert_true(strlen(small) < sizeof small);
+}
+
+SMP_SUITE(bank_map)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_two_way_conflict_takes_two_lines),
+        cmocka_unit_test(lanes_of_one_word_share_a_cell),
+        cmocka_unit_test(every_map_fits_the_terminal),
+        cmocka_unit_test(colour_adds_codes_and_nothing_else),
+        cmocka_unit_test(phases_of_wide_accesses_have_headings),
+        cmocka_unit_test(svg_has_a_cell_for_each_lane),
+        cmocka_unit_test(svg_of_many_wavefronts_can_be_cut),
+        cmocka_unit_test(titles_are_escaped),
+        cmocka_unit_test(long_titles_are_cut_and_kept_for_screen_readers),
+        cmocka_unit_test(lanes_are_named_in_runs),
+    };
+    return cmocka_run_group_tests_name("bank_map", tests, NULL, NULL);
+}

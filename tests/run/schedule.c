@@ -1,0 +1,181 @@
+/* The schedule of strips on random plans: every row is computed once and in order, everything a strip reads is still
+ * there, and the windows hold it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "suite.h"
+
+#include "base/checked.h"
+#include "run/schedule.h"
+
+enum { STEPS = 9 };
+
+static uint32_t state = 12345;
+static uint32_t random_below(uint32_t n)
+{
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % n;
+}
+
+/* A chain with branches: step i reads an earlier one, sometimes two, with some reach, sometimes whole. */
+static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
+{
+    *plan = (smp_plan){
+        .steps = steps, .step_count = STEPS, .sinks = sinks, .sink_count = 1, .row_multiple = 1u << random_below(3)};
+    int64_t height = 1 + random_below(60);
+    for (int i = 0; i < STEPS; i++) {
+        smp_step *s = &steps[i];
+        *s = (smp_step){.job = i ? SMP_JOB_STAGE : SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1};
+        s->out.height = height;
+        s->out.width = 5;
+        if (i == 0)
+            continue;
+        s->input = random_below(3) ? i - 1 : (int)random_below((uint32_t)i);
+        if (steps[s->input].job == SMP_JOB_REDUCE)
+            s->input = 0;
+        if (random_below(4) == 0) {
+            int second = (int)random_below((uint32_t)i);
+            s->second = steps[second].job == SMP_JOB_REDUCE ? -1 : second;
+        }
+        if (random_below(2))
+            s->reach_up = random_below(9), s->reach_down = random_below(9);
+        s->whole_input = random_below(6) == 0;
+        if (!s->whole_input && s->second < 0 && i < STEPS - 1 && random_below(6) == 0) {
+            s->job = SMP_JOB_REDUCE;
+            s->reach_up = s->reach_down = 0;
+        }
+        s->out.height = steps[s->input].out.height;
+        if (s->second >= 0 && steps[s->second].out.height != s->out.height)
+            s->second = -1;
+        if (s->job == SMP_JOB_STAGE && s->second < 0 && !s->whole_input && s->out.height > 1 && random_below(6) == 0) {
+            int64_t start = random_below((uint32_t)s->out.height); /* some of its input's rows */
+            s->out.height = 1 + random_below((uint32_t)(s->out.height - start));
+            s->reach_up = -start;
+            s->reach_down = start;
+        }
+        s->phase = steps[s->input].phase + s->whole_input;
+        if (s->second >= 0)
+            s->phase = (int)smp_max_i64(s->phase, steps[s->second].phase + s->whole_input);
+        plan->phases = (int)smp_max_i64(plan->phases, s->phase + 1);
+    }
+    for (int i = 1; i < STEPS; i++) {
+        steps[steps[i].input].frame |= steps[steps[i].input].phase < steps[i].phase;
+        if (steps[i].second >= 0)
+            steps[steps[i].second].frame |= steps[steps[i].second].phase < steps[i].phase;
+    }
+    sinks[0] = (smp_sink){.step = STEPS - 1};
+}
+
+static void check_reads(const smp_plan *plan, int index, int input, const smp_rows *rows, const int64_t *base,
+                        const smp_window *windows)
+{
+    const smp_step *step = &plan->steps[index], *source = &plan->steps[input];
+    if (source->phase < step->phase) {
+        assert_true(source->frame);
+        return;
+    }
+    int64_t low = smp_max_i64(0, rows[index].from - step->reach_up);
+    int64_t high = smp_min_i64(source->out.height, rows[index].to + step->reach_down);
+    assert_true(low >= base[input]);
+    assert_true(high <= rows[input].to);
+    assert_true(rows[input].to - base[input] <= windows[input].rows);
+}
+
+static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
+{
+    (void)unused;
+    for (int round = 0; round < 400; round++) {
+        smp_plan plan;
+        smp_step steps[STEPS];
+        smp_sink sinks[1];
+        random_plan(&plan, steps, sinks);
+        int64_t strip = (1 + random_below(20)) * plan.row_multiple;
+        smp_window windows[STEPS];
+        smp_rows rows[STEPS];
+        assert_int_equal(smp_plan_windows(&plan, strip, windows, NULL), SMP_OK);
+        int64_t done[STEPS] = {0}, base[STEPS] = {0};
+        for (int phase = 0; phase < plan.phases; phase++)
+            for (int64_t k = 0; k < smp_strip_count(&plan, phase, strip); k++) {
+                smp_strip_needs(&plan, phase, strip, k, rows);
+                for (int i = 0; i < STEPS; i++) {
+                    if (steps[i].phase != phase || rows[i].from == rows[i].to)
+                        continue;
+                    assert_int_equal(rows[i].from, done[i] ? done[i] : rows[i].first);
+                    assert_true(rows[i].to > rows[i].from && rows[i].to <= steps[i].out.height);
+                    done[i] = rows[i].to;
+                    /* as the runner does: the window moves only when it must, and then without overlap */
+                    if (steps[i].job != SMP_JOB_REDUCE && rows[i].to - base[i] > windows[i].rows) {
+                        assert_true(rows[i].from - rows[i].keep <= rows[i].keep - base[i]);
+                        base[i] = rows[i].keep;
+                    }
+                    if (steps[i].job == SMP_JOB_REDUCE && rows[i].to < steps[i].out.height)
+                        assert_int_equal(rows[i].to % plan.row_multiple, 0);
+                    if (i > 0)
+                        check_reads(&plan, i, steps[i].input, rows, base, windows);
+                    if (steps[i].second >= 0)
+                        check_reads(&plan, i, steps[i].second, rows, base, windows);
+                }
+            }
+        assert_int_equal(done[STEPS - 1], steps[STEPS - 1].out.height);
+        for (int i = 0; i < STEPS; i++)
+            if (steps[i].frame || steps[i].job == SMP_JOB_REDUCE)
+                assert_int_equal(done[i], steps[i].out.height);
+    }
+}
+
+static void windows_do_not_grow_with_the_height(void **unused)
+{
+    (void)unused;
+    smp_step steps[3] = {
+        {.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
+        {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reach_up = 8, .reach_down = 8},
+        {.job = SMP_JOB_STAGE, .input = 1, .second = -1, .reduced_by = -1, .reach_up = 3, .reach_down = 3}};
+    smp_sink sink = {.step = 2};
+    smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
+    smp_window low[3], high[3];
+    for (int i = 0; i < 3; i++)
+        steps[i].out.height = 1000;
+    assert_int_equal(smp_plan_windows(&plan, 64, low, NULL), SMP_OK);
+    for (int i = 0; i < 3; i++)
+        steps[i].out.height = 100000;
+    assert_int_equal(smp_plan_windows(&plan, 64, high, NULL), SMP_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(low[i].rows, high[i].rows);
+    assert_true(high[0].rows < 64 + 4 * 22);
+}
+
+static void rows_before_a_part_are_neither_computed_nor_kept(void **unused)
+{
+    (void)unused;
+    smp_step steps[3] = {
+        {.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
+        {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reach_up = 2, .reach_down = 2},
+        {.job = SMP_JOB_STAGE, .input = 1, .second = -1, .reduced_by = -1, .reach_up = -5000, .reach_down = 5000}};
+    smp_sink sink = {.step = 2};
+    smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
+    smp_window windows[3];
+    smp_rows rows[3];
+    steps[0].out.height = steps[1].out.height = 10000;
+    steps[2].out.height = 300;
+    smp_strip_needs(&plan, 0, 64, 0, rows);
+    assert_int_equal(rows[2].from, 0);
+    assert_int_equal(rows[1].from, 5000);
+    assert_int_equal(rows[0].from, 4998);
+    assert_int_equal(rows[0].to, 5000 + 64 + 2);
+    assert_int_equal(smp_plan_windows(&plan, 64, windows, NULL), SMP_OK);
+    assert_true(windows[0].rows < 64 + 20 && windows[1].rows < 64 + 20);
+}
+
+SMP_SUITE(schedule)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_computed_once_and_what_is_read_is_there),
+        cmocka_unit_test(windows_do_not_grow_with_the_height),
+        cmocka_unit_test(rows_before_a_part_are_neither_computed_nor_kept),
+    };
+    return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
+}
