@@ -24,9 +24,6 @@ SMP_HOST_DEVICE float smp_channel_mix_pixel(smp_pixel from, int r, const smp_io 
     return smp_one_nan(s);
 }
 
-/* GPU: in gray_u8.cu a warp takes this many pixels of a row at a time; a block has eight warps. */
-enum { SMP_GRAY_PIECE = 512, SMP_GRAY_WARPS = 8 };
-
 /* Whether gray_u8.cu takes this launch: three bytes into one, by weights that cannot clip (they are not negative and
  * add up to 1 at most, but for rounding) and are far from denormal, so that scaled sums round as plain ones do. */
 SMP_HOST_DEVICE int smp_channel_mix_gray(const smp_channel_mix *mix, const smp_io *io)

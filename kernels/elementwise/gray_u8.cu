@@ -32,7 +32,7 @@ SMP_DEVICE unsigned gray_word(const unsigned *words, const float *w, float first
     return __byte_perm(__byte_perm(bits[0], bits[1], 0x0040), __byte_perm(bits[2], bits[3], 0x0040), 0x5410);
 }
 
-SMP_KERNEL_BOUNDS(32 * SMP_GRAY_WARPS, 6, channel_mix_gray_u8_u8, smp_channel_mix, io, p)
+SMP_KERNEL_BOUNDS(32 * SMP_GRAY_WARPS, SMP_GRAY_BLOCKS, channel_mix_gray_u8_u8, smp_channel_mix, io, p)
 {
     SMP_SHARED(gray_pieces, s);
     const smp_span span = smp_span_of<uint8_t, uint8_t>(io);

@@ -57,9 +57,7 @@ SMP_DEVICE void gaussian_columns_each(const smp_io &io, const smp_gaussian &g, c
 
 /* ---------------------------------------------------------------------------------------------- tiled, rows */
 
-enum { GAUSSIAN_HALO = 512 }; /* samples of halo that fit, of both sides together or of one */
-
-typedef float gaussian_values[2][SMP_GAUSSIAN_ROWS][SMP_GAUSSIAN_ACROSS + GAUSSIAN_HALO + 8];
+typedef float gaussian_values[2][SMP_GAUSSIAN_ROWS][SMP_GAUSSIAN_ACROSS + SMP_GAUSSIAN_HALO + 8];
 
 /* Adds taps nearest..furthest of both sides to a thread's four sums, samples `lane`, `lane` + 128, ..; left and right
  * point at the nearest tap of sample `lane`. */
@@ -84,8 +82,8 @@ SMP_DEVICE void gaussian_rows_by_samples(const smp_io &io, const smp_gaussian &g
     const int64_t n = stencil_samples(io.in), x0 = (int64_t)blockIdx.x * SMP_GAUSSIAN_ACROSS;
     const int64_t end = io.out.y0 + io.out.rows;
     const int across = n - x0 < SMP_GAUSSIAN_ACROSS ? (int)(n - x0) : SMP_GAUSSIAN_ACROSS; /* samples to make */
-    const bool both = 2 * (int64_t)g.radius * channels <= GAUSSIAN_HALO;
-    const int group = both ? g.radius : GAUSSIAN_HALO / channels;
+    const bool both = 2 * (int64_t)g.radius * channels <= SMP_GAUSSIAN_HALO;
+    const int group = both ? g.radius : SMP_GAUSSIAN_HALO / channels;
     float *one = s[0][line], *other = s[1][line];
     for (int64_t top = io.out.y0 + blockIdx.y * SMP_GAUSSIAN_ROWS; top < end; top += gridDim.y * SMP_GAUSSIAN_ROWS) {
         const int64_t y = top + line;
@@ -152,10 +150,8 @@ template <typename IN> SMP_DEVICE void gaussian_rows_tile(const smp_io &io, cons
 
 /* ---------------------------------------------------------------------------------------------- tiled, columns */
 
-enum { GAUSSIAN_BATCH = 128 }; /* rows in shared memory at a time: all that a tile needs, up to radius 32 */
-
 struct gaussian_batch {
-    float v[GAUSSIAN_BATCH][SMP_GAUSSIAN_COLUMNS];
+    float v[SMP_GAUSSIAN_BATCH][SMP_GAUSSIAN_COLUMNS];
 };
 
 /* Row pass results of picture row y at x .. x+3 (a multiple of 4). Columns have no left or right border. */
@@ -248,8 +244,8 @@ SMP_DEVICE void gaussian_columns_tile(const smp_io &io, const smp_gaussian &g, c
 #pragma unroll
         for (int k = 0; k < 2 * EACH - 1; k++)
             weight[k] = 0.f;
-        for (int base = 0; base < all; base += GAUSSIAN_BATCH) {
-            const int have = all - base < GAUSSIAN_BATCH ? all - base : GAUSSIAN_BATCH;
+        for (int base = 0; base < all; base += SMP_GAUSSIAN_BATCH) {
+            const int have = all - base < SMP_GAUSSIAN_BATCH ? all - base : SMP_GAUSSIAN_BATCH;
             gaussian_bring(s, io.in, top - g.radius + base, x - lane, have, needed - base, g.edge, outside);
             __syncthreads();
             const int to = past < base + have ? past : base + have;

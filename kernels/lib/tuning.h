@@ -12,8 +12,11 @@
 /* ---------------------------------------------------------------------------------------------- elementwise, pixels */
 
 enum {
-    SMP_BLOCK_THREADS = 256,  /* threads a block: fewer give an SM too few loads under way, more end unevenly */
-    SMP_BLOCKS_TABLES = 32,   /* blocks an SM, of kernels that make a table first: more balance better, but make more */
+    SMP_BLOCK_THREADS = 256, /* threads a block: fewer give an SM too few loads under way, more end unevenly */
+    SMP_BLOCKS_TABLES = 32,  /* blocks an SM, of kernels that make a table first: more balance better, but make more */
+    SMP_GRAY_PIECE = 512, /* gray of bytes: pixels of a row that a warp takes at a time, three 16-byte loads a lane */
+    SMP_GRAY_WARPS = 8,   /* the same: warps a block */
+    SMP_GRAY_BLOCKS = 6,  /* the same: blocks an SM */
     SMP_PIXEL_TILE = 8 * 1024 /* bytes of shared memory for either side of a tile: eight blocks an SM with as much under
                                  way; larger ones leave fewer blocks */
 };
@@ -26,10 +29,12 @@ enum {
     SMP_GAUSSIAN_LINES = 8,    /* rows, as many as the block has warps: each warp loads one */
     SMP_GAUSSIAN_LANES = 128,  /* threads a row: four samples each, whose window stays in registers */
     SMP_GAUSSIAN_ROWS = 2,     /* rows of threads: a block of 256 */
+    SMP_GAUSSIAN_HALO = 512, /* samples of halo that fit, of both sides together or of one; wider filters take parts */
     /* tiled, column pass */
     SMP_GAUSSIAN_COLUMNS = 64, /* samples, four a thread: 256 bytes a row of loads, and shared memory for `down` rows */
     SMP_GAUSSIAN_DOWN = 64,    /* rows: taller tiles load less halo, lower ones leave room for more blocks */
     SMP_GAUSSIAN_EACH = 8,     /* rows a thread: one shared read serves as many sums, each in four registers */
+    SMP_GAUSSIAN_BATCH = 128,  /* rows in shared memory at a time: all that a tile needs, up to a radius of 32 px */
     SMP_GAUSSIAN_TILED_BLOCKS = 6, /* blocks an SM, column pass: more would spill the sums */
     /* mma: one warp a strip */
     SMP_BANDED_TILE = 16,                    /* bytes that a product makes of a row */
