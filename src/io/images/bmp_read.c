@@ -262,8 +262,9 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
 static uint8_t sample_of(const bmp_channel *channel, uint32_t pixel)
 {
     uint32_t value = (pixel & channel->mask) >> channel->shift;
-    return channel->max <= 255 ? channel->scaled[value]
-                               : (uint8_t)(((uint64_t)value * 255 + channel->max / 2) / channel->max);
+    if (channel->max <= 255)
+        return channel->scaled[value];
+    return (uint8_t)(((uint64_t)value * 255 + channel->max / 2) / channel->max);
 }
 
 static void convert_row(const bmp_reader *bmp, const smp_shape *shape, const uint8_t *from, uint8_t *to)
