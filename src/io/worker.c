@@ -64,6 +64,8 @@ typedef struct proxy { /* the state of a reader */
     uint64_t shared;   /* the same: the arena that was handed out */
     uint64_t picture;  /* bytes that the header asked for */
     uint64_t input;    /* bytes of the file; UINT64_MAX: not known */
+    void *left;        /* the arena of a worker that died, whose rows may still be read: until the reader closes */
+    size_t left_size;
 } proxy;
 
 /* ------------------------------------------------------------------------------------------------ processes */
@@ -378,6 +380,9 @@ static smp_code fail_late(const smp_limits *limits, smp_error *err)
 /* The decoder is gone, and why. late: it was ended. */
 static smp_code fail_dead(proxy *p, const smp_limits *limits, bool late, smp_error *err)
 {
+    p->left = p->worker->map;
+    p->left_size = p->worker->mapped;
+    p->worker->map = NULL;
     const int status = bury(p->worker);
     p->worker = NULL;
     if (late)
@@ -575,6 +580,8 @@ static void close_proxy(smp_reader *reader)
         give_worker_back(w);
     else if (w)
         bury(w);
+    if (p->left)
+        munmap(p->left, p->left_size);
     smp_free(p);
 }
 
