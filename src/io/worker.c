@@ -377,14 +377,21 @@ static smp_code fail_late(const smp_limits *limits, smp_error *err)
     return smp_hint(err, "raise it when the file is sound");
 }
 
+/* Ends the decoder of a reader; rows of it may still be read. As bury(). */
+static int lose_worker(proxy *p)
+{
+    worker *w = p->worker;
+    p->left = w->map;
+    p->left_size = w->mapped;
+    w->map = NULL;
+    p->worker = NULL;
+    return bury(w);
+}
+
 /* The decoder is gone, and why. late: it was ended. */
 static smp_code fail_dead(proxy *p, const smp_limits *limits, bool late, smp_error *err)
 {
-    p->left = p->worker->map;
-    p->left_size = p->worker->mapped;
-    p->worker->map = NULL;
-    const int status = bury(p->worker);
-    p->worker = NULL;
+    const int status = lose_worker(p);
     if (late)
         return fail_late(limits, err);
     if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
@@ -406,8 +413,7 @@ static smp_code fail_dead(proxy *p, const smp_limits *limits, bool late, smp_err
 
 static smp_code fail_answer(proxy *p, smp_error *err)
 {
-    bury(p->worker);
-    p->worker = NULL;
+    (void)lose_worker(p);
     return smp_fail(err, SMP_E_DECODE, "the process that decodes the file gave an answer that is none");
 }
 
@@ -440,8 +446,7 @@ static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, 
         wire->size = answer->bytes;
         wire->data = smp_alloc_raw(wire->size);
         if (!wire->data) {
-            bury(p->worker); /* what it says next would be the rest of this */
-            p->worker = NULL;
+            (void)lose_worker(p); /* what it says next would be the rest of this */
             return smp_fail_memory(err, "metadata", wire->size);
         }
         got = smp_message_receive(p->worker->channel, wire->data, wire->size, left, NULL);
