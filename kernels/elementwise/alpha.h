@@ -22,14 +22,14 @@ SMP_HOST_DEVICE float smp_straight(float v, float alpha, float white)
 SMP_HOST_DEVICE float smp_premultiply_pixel(smp_pixel from, int channel, const smp_io *io, const void *params)
 {
     (void)params;
-    const float v = from.v[channel * from.step], alpha = smp_pixel_channel(from, io->in.channels - 1);
-    return io->in.alpha && channel < io->in.channels - 1 ? smp_premultiply(v, alpha, io->in.white) : v;
+    const float v = from.v[channel * from.step];
+    return io->in.alpha && channel < io->in.channels - 1 ? smp_premultiply(v, from.last, io->in.white) : v;
 }
 SMP_HOST_DEVICE float smp_straight_pixel(smp_pixel from, int channel, const smp_io *io, const void *params)
 {
     (void)params;
-    const float v = from.v[channel * from.step], alpha = smp_pixel_channel(from, io->in.channels - 1);
-    return io->in.alpha && channel < io->in.channels - 1 ? smp_straight(v, alpha, io->in.white) : v;
+    const float v = from.v[channel * from.step];
+    return io->in.alpha && channel < io->in.channels - 1 ? smp_straight(v, from.last, io->in.white) : v;
 }
 
 #endif

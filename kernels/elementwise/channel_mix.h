@@ -15,13 +15,11 @@ typedef struct smp_channel_mix {
 /* Row r: s = constant * white; s = fmaf(weight[c], v[c], s) for c = 0, 1, ... */
 SMP_HOST_DEVICE float smp_channel_mix_pixel(smp_pixel from, int r, const smp_io *io, const smp_channel_mix *mix)
 {
-    if (r >= mix->rows)
-        return smp_pixel_channel(from, io->in.channels - 1);
     float s = mix->constant[r] * io->in.white;
     for (int c = 0; c < from.most; c++)
         if (c < from.channels)
             s = fmaf(mix->weight[r][c], from.v[c * from.step], s);
-    return smp_one_nan(s);
+    return r < mix->rows ? smp_one_nan(s) : from.last;
 }
 
 /* Whether gray_u8.cu takes this launch: three bytes into one, by weights that cannot clip (they are not negative and

@@ -71,7 +71,7 @@ SMP_KERNEL_BOUNDS(32 * SMP_GRAY_WARPS, SMP_GRAY_BLOCKS, channel_mix_gray_u8_u8, 
             for (int i = full * GRAY_LANE + lane; i < n; i += 32) {
                 const uint8_t *const from = in + 3 * (x + i);
                 const float v[3] = {smp_value(from[0]), smp_value(from[1]), smp_value(from[2])};
-                out[x + i] = smp_rounded<uint8_t>(smp_channel_mix_pixel(smp_pixel{v, 1, 3, 3}, 0, &io, &p));
+                out[x + i] = smp_rounded<uint8_t>(smp_channel_mix_pixel(smp_pixel{v, 1, 3, 3, 0.f}, 0, &io, &p));
             }
         }
     }

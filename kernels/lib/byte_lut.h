@@ -1,8 +1,10 @@
-/* Bytes through a table a channel, on the CPU: one load and one store for eight look-ups; through one table, where
- * there are vectors of 32 bytes or more, by shuffles of sixteen bytes; where the processor has AVX-512's VBMI, which
- * x86-64-v4 does not demand, by permutations of 128. */
-#ifndef SMP_KERNELS_BYTE_TABLE_H
-#define SMP_KERNELS_BYTE_TABLE_H
+/* Bytes through a table of bytes, one a channel, on the CPU. Four ways, the fastest that the processor has:
+ *   permutations  of 128 entries at a time, with AVX-512's VBMI, which x86-64-v4 does not include
+ *   shuffles      of 16 entries at a time, with vectors of 32 bytes or more, for one table
+ *   words         one load and one store for eight look-ups, for up to four channels
+ *   bytes         one by one, for more channels */
+#ifndef SMP_KERNELS_BYTE_LUT_H
+#define SMP_KERNELS_BYTE_LUT_H
 
 #include <string.h>
 
@@ -29,12 +31,13 @@
 #endif
 
 #ifdef LOOK_VECTOR
-/* As many of n bytes as whole vectors hold; their number is returned.
+/* Looks up as many of n bytes as whole vectors hold, and returns their number.
  *
- * A byte shuffle looks up 16 entries by the low half of an index, and gives 0 where the index is negative. Let a
- * sixteenth r of a table of 128 hold its difference (exclusive or) from the one before: looking i - 16 r up in it for
- * r = 0, 1, ... and joining what was found adds up to entry i, since from some r on the index is negative. So each half
- * of the table is looked into by the index's low seven bits, and its eighth chooses. */
+ * A byte shuffle looks up 16 entries by the low half of an index, and gives 0 where the index is negative. Each half of
+ * the table has 128 entries, eight steps of 16. Step r holds the difference (exclusive or) of its entries from those of
+ * step r - 1. Looking up i - 16 r in step r for r = 0, 1, ... and joining the results by exclusive or gives entry i,
+ * because the index is negative in every step behind that of i. The low seven bits of a byte are the index into both
+ * halves; its eighth bit chooses between the results. */
 SMP_INLINE int64_t smp_look_up_vectors(uint8_t *restrict to, const uint8_t *restrict from, int64_t n,
                                        const uint8_t *table)
 {
@@ -74,14 +77,14 @@ SMP_INLINE int64_t smp_look_up_vectors(uint8_t *restrict to, const uint8_t *rest
 #ifdef __AVX512BW__
 #define LOOK_VBMI __attribute__((target("avx512vbmi")))
 
-/* As many of n bytes as whole vectors of each channel hold; their number is returned. A table is two halves of two
- * vectors; a permutation looks up the low seven bits of 64 indices in one half. channels: a constant. */
+/* Looks up as many of n bytes as whole vectors of each channel hold, and returns their number. A table is four vectors;
+ * one permutation looks up the low seven bits of 64 indices in two of them. channels: a constant. */
 LOOK_VBMI SMP_INLINE int64_t smp_permute_as(uint8_t *restrict to, const uint8_t *restrict from, int64_t n,
                                             uint8_t (*table)[256], const int channels)
 {
     enum { WIDE = sizeof(__m512i), MOST = 4 };
     __m512i t[MOST][4];
-    uint64_t own[MOST] = {0}; /* the bytes of the block's first vector that are of this channel */
+    uint64_t own[MOST] = {0}; /* the bytes of the first vector that belong to this channel */
     for (int c = 0; c < channels; c++) {
         memcpy(t[c], table[c], sizeof t[c]);
         for (int k = c; k < WIDE; k += channels)
@@ -118,8 +121,8 @@ LOOK_VBMI static int64_t smp_permute(uint8_t *restrict to, const uint8_t *restri
 }
 #endif
 
-/* One byte of v from its channel's table, at its place in the word. The empty statement keeps the value in a general
- * register: gcc otherwise packs some of the bytes into vectors, through memory, at five times the cost. */
+/* Looks byte k of v up and puts the result in its place. The empty statement keeps the value in a general register: gcc
+ * otherwise packs some of the bytes into vectors, through memory, at five times the cost. */
 SMP_INLINE uint64_t smp_look_up_byte(uint64_t v, const uint8_t *table, int k)
 {
     uint64_t found = table[(uint8_t)(v >> (8 * k))];
@@ -127,7 +130,7 @@ SMP_INLINE uint64_t smp_look_up_byte(uint64_t v, const uint8_t *table, int k)
     return found << (8 * k);
 }
 
-/* Whole pixels at the start of n bytes, as far as vectors go; returns how many bytes. */
+/* Looks up whole pixels at the start of n bytes as far as vectors go, and returns the number of bytes. */
 SMP_INLINE int64_t smp_look_up_wide(uint8_t *restrict to, const uint8_t *restrict from, int64_t n,
                                     uint8_t (*table)[256], const int channels)
 {
@@ -164,7 +167,7 @@ SMP_INLINE void smp_look_up_as(uint8_t *restrict to, const uint8_t *restrict fro
         to[i] = table[k % channels][from[i]];
 }
 
-/* n bytes, beginning with channel 0, a multiple of channels. */
+/* Looks up n bytes, whole pixels. */
 SMP_INLINE void smp_look_up(uint8_t *restrict to, const uint8_t *restrict from, int64_t n, uint8_t (*table)[256],
                             int channels)
 {

@@ -191,7 +191,8 @@ SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
         template <int C, typename PUT> SMP_DEVICE_MEMBER void operator()(const float *v, PUT &put) const               \
         {                                                                                                              \
             constexpr int outs = (SAME) && C < PUT::most ? C : PUT::most;                                              \
-            const smp_pixel from = {v, 1, READS, C};                                                                   \
+            smp_pixel from = {v, 1, READS, C, v[0]};                                                                   \
+            _Pragma("unroll") for (int c = 1; c < C; c++) from.last = c == io.in.channels - 1 ? v[c] : from.last;      \
             _Pragma("unroll") for (int c = 0; c < outs; c++) if (outs == 1 || c < io.out.channels)                     \
                 put(c, smp_##NAME##_pixel(from, c, &io, &p));                                                          \
         }                                                                                                              \

@@ -15,20 +15,8 @@ typedef struct smp_pixel {
     int64_t step;
     int32_t channels; /* that the formula reads */
     int32_t most;
+    float last; /* the last channel of the input: alpha, where there is one */
 } smp_pixel;
-
-/* Any channel of a pixel: on GPUs by selections, since registers have no index. */
-SMP_HOST_DEVICE float smp_pixel_channel(smp_pixel from, int channel)
-{
-#ifdef __cplusplus
-    float v = from.v[0];
-    for (int c = 1; c < from.most; c++)
-        v = c == channel ? from.v[c * from.step] : v;
-    return v;
-#else
-    return from.v[channel * from.step];
-#endif
-}
 
 /* Pixels of a tile: as many as fit on the wider side, a multiple of 16, so that each tile of a row starts on 16 bytes
  * when the row does. At least 256. */
@@ -52,9 +40,9 @@ SMP_INLINE void smp_pixel_naive(const smp_io *io, const void *params, int64_t y0
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++) {
             float v[SMP_MAX_CHANNELS];
-            const smp_pixel from = {v, 1, reads, reads};
             for (int c = 0; c < channels; c++)
                 v[c] = smp_load(smp_row(&io->in, y), x * channels + c, io->in.format);
+            const smp_pixel from = {v, 1, reads, reads, v[channels - 1]};
             for (int c = 0; c < io->out.channels; c++)
                 smp_put(io, smp_row(&io->out, y), x * io->out.channels + c, fn(from, c, io, params));
         }
@@ -107,8 +95,9 @@ SMP_INLINE void smp_pixel_join(float *restrict to, const float *restrict plane, 
 SMP_INLINE void smp_pixel_plane(float *restrict plane, const float *restrict planes, int64_t pixels, int channel,
                                 const int reads, const smp_io *io, const void *params, smp_pixel_fn *fn)
 {
+    const float *last = planes + (io->in.channels - 1) * pixels;
     for (int64_t i = 0; i < pixels; i++)
-        plane[i] = fn((smp_pixel){planes + i, pixels, reads, reads}, channel, io, params);
+        plane[i] = fn((smp_pixel){planes + i, pixels, reads, reads, last[i]}, channel, io, params);
 }
 
 /* tiled: the channels of a block lie in planes of their own, so that loops vectorise whatever their number. */

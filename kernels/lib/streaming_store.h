@@ -1,8 +1,8 @@
-/* Large results written past the caches, on the CPU: a plain store first reads the line that it writes to, a third of
- * the traffic of a stage that only moves. Pays where the result is too large to be found in a cache by whoever reads
- * it. Included by kernel files only. */
-#ifndef SMP_KERNELS_STREAM_H
-#define SMP_KERNELS_STREAM_H
+/* Stores past the caches, on the CPU, for large results. A plain store first reads the line that it writes to: a third
+ * of the traffic of a stage that only moves. Streaming pays where the result is too large to be found in a cache by
+ * whoever reads it next. Kernel files alone include this. */
+#ifndef SMP_KERNELS_STREAMING_STORE_H
+#define SMP_KERNELS_STREAMING_STORE_H
 
 #include <string.h>
 
@@ -21,12 +21,12 @@
 #endif
 
 enum {
-    STREAM_BYTES = 64,     /* of a cache line */
-    STREAM_FROM = 1 << 25, /* of a result from which streaming pays */
-    STREAM_PART = 1024     /* made in the first-level cache, of which it is a small part, to be streamed next */
+    STREAM_BYTES = 64,     /* bytes of a cache line */
+    STREAM_FROM = 1 << 25, /* bytes of a result from which on streaming pays */
+    STREAM_PART = 1024     /* bytes to make before they are streamed: a small part of the first-level cache */
 };
 
-/* True when the rows of a launch, `bytes` in all, are to be streamed. */
+/* Whether to stream the rows of a launch, `bytes` in all. */
 SMP_INLINE int smp_streams(int64_t bytes)
 {
 #ifdef STREAM_LINE
@@ -37,7 +37,7 @@ SMP_INLINE int smp_streams(int64_t bytes)
 #endif
 }
 
-/* n bytes; lines that it does not fill are stored as usual. */
+/* Streams n bytes. Lines that it fills in part are stored as usual. */
 SMP_INLINE void smp_stream(char *restrict to, const char *restrict from, int64_t n)
 {
 #ifdef STREAM_LINE
@@ -52,7 +52,7 @@ SMP_INLINE void smp_stream(char *restrict to, const char *restrict from, int64_t
 #endif
 }
 
-/* After the last of them: other threads see what was written. */
+/* To be called after the last smp_stream(): makes what was written visible to other threads. */
 SMP_INLINE void smp_stream_end(void)
 {
 #ifdef STREAM_LINE
