@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +12,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "io/format.h"
-#include "io/worker_child.h"
-#include "io/worker_message.h"
+#include "io/worker_process.h"
 
 #ifdef __linux__
 
@@ -27,307 +25,27 @@
 #include <sys/wait.h>
 
 enum {
-    KEPT_ARENA = 8 << 20,      /* bytes of shared memory that an idle decoder keeps */
     COPIED = 1 << 20,          /* bytes of rows a time, where they are copied */
     MOST_ANSWER = 1 << 30,     /* bytes */
-    SPARE_SPACE = 512 << 20,   /* bytes of addresses beside what a header asks for: program, libraries, metadata */
     SPARE_SECONDS = 60,        /* of the processor, beside what sizes ask for */
     SLOWEST = 1000000,         /* bytes a second that any decoder takes in and gives out, on any machine */
     UNKNOWN_SIZE_SECONDS = 600 /* of the processor, for an input whose size is not known */
 };
 
-typedef struct worker {
-    struct worker *next; /* while idle */
-    int channel, arena;  /* descriptors */
-    bool own;            /* a child of this process, and not of the nursery */
-    pid_t pid;
-    smp_hello hello;    /* pid 0: not heard yet */
-    unsigned char *map; /* of the arena, null: none */
-    size_t mapped;
-    uint64_t live, refused; /* as last answered */
-    double processor;       /* seconds, as last answered */
-} worker;
-
-static struct {
-    bool runs;
-    pid_t nursery; /* 0: none */
-    int asks;      /* its socket */
-    uint64_t max_memory;
-    worker *idle;
-    pthread_mutex_t lock; /* of idle, and of one ask to the nursery at a time */
-} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-typedef struct proxy { /* the state of a reader */
-    worker *worker;    /* null: it died */
-    double waited;     /* seconds, for answers */
-    uint64_t charged;  /* bytes counted against the limit: the decoder's */
-    uint64_t shared;   /* the same: the arena that was handed out */
-    uint64_t picture;  /* bytes that the header asked for */
-    uint64_t input;    /* bytes of the file; UINT64_MAX: not known */
-    void *left;        /* the arena of a worker that died, whose rows may still be read: until the reader closes */
+typedef struct proxy {  /* the state of a reader */
+    smp_worker *worker; /* null: it died */
+    double waited;      /* seconds, for answers */
+    uint64_t charged;   /* bytes counted against the limit: the decoder's */
+    uint64_t shared;    /* the same: the arena that was handed out */
+    uint64_t picture;   /* bytes that the header asked for */
+    uint64_t input;     /* bytes of the file; UINT64_MAX: not known */
+    void *left;         /* the arena of a worker that died, whose rows may still be read: until the reader closes */
     size_t left_size;
 } proxy;
 
-/* ------------------------------------------------------------------------------------------------ processes */
-
-bool smp_worker_runs(void)
-{
-    return state.runs;
-}
-
-static void close_pair(const int *pair)
-{
-    close(pair[0]);
-    close(pair[1]);
-}
-
-/* A channel (pair[1] is the decoder's) and shared memory, which nobody can make smaller under the other's feet. */
-static bool make_ends(int *pair, int *arena)
-{
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return false;
-    *arena = memfd_create("rows", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (*arena < 0) {
-        close_pair(pair);
-        return false;
-    }
-    (void)fcntl(*arena, F_ADD_SEALS, F_SEAL_SHRINK);
-    return true;
-}
-
-static smp_code fail_start(int number, smp_error *err)
-{
-    char text[128];
-    smp_fail(err, SMP_E_PROCESS, "cannot start the process that decodes files: %s",
-             smp_os_error(number, text, sizeof text));
-    return smp_hint(err, "--no-sandbox decodes them without one");
-}
-
-static void free_worker(worker *w)
-{
-    if (w->map)
-        munmap(w->map, w->mapped);
-    close(w->channel);
-    close(w->arena);
-    smp_free(w);
-}
-
-/* Bytes of addresses for what a decoder holds beside the program and its libraries; 0: any. */
-static uint64_t most_addresses(uint64_t held)
-{
-    return state.max_memory ? held + SPARE_SPACE : 0;
-}
-
-/* The ends of a new decoder; *other is the decoder's channel. */
-static smp_code make_worker(worker **out, int *other, smp_error *err)
-{
-    int pair[2], arena;
-    worker *w = *out = smp_alloc(sizeof *w);
-    if (!w)
-        return smp_fail_memory(err, "a decoder", sizeof *w);
-    if (!make_ends(pair, &arena)) {
-        smp_free(w);
-        return fail_start(errno, err);
-    }
-    *w = (worker){.channel = pair[0], .arena = arena};
-    *other = pair[1];
-    return SMP_OK;
-}
-
-smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
-{
-    int other;
-    if (state.runs)
-        return SMP_OK;
-    worker *first;
-    smp_code code = make_worker(&first, &other, err);
-    if (code)
-        return code;
-    state.max_memory = max_memory;
-    const pid_t self = getpid(), pid = fork();
-    if (pid == 0)
-        smp_decoder(self, other, first->arena, most_addresses(max_memory));
-    const int number = errno;
-    close(other);
-    if (pid < 0) {
-        free_worker(first);
-        return fail_start(number, err);
-    }
-    first->own = true;
-    first->pid = pid;
-    state.idle = first;
-    state.runs = true;
-    return SMP_OK;
-}
-
-static smp_code start_nursery(smp_error *err)
-{
-    int pair[2];
-    if (state.nursery)
-        return SMP_OK;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return fail_start(errno, err);
-    const pid_t self = getpid(), pid = fork();
-    if (pid == 0)
-        smp_nursery(self, pair[1], most_addresses(state.max_memory));
-    const int number = errno;
-    close(pair[1]);
-    if (pid < 0) {
-        close(pair[0]);
-        return fail_start(number, err);
-    }
-    state.asks = pair[0];
-    state.nursery = pid;
-    return SMP_OK;
-}
-
-smp_code smp_worker_more(smp_error *err)
-{
-    pthread_mutex_lock(&state.lock);
-    smp_code code = state.runs ? start_nursery(err) : SMP_OK;
-    pthread_mutex_unlock(&state.lock);
-    return code;
-}
-
-/* Asks the nursery; -errno. */
-static int ask_nursery(const smp_nursery_ask *ask, const int *descriptors, int count)
-{
-    smp_nursery_answer answer = {.value = -EPIPE};
-    pthread_mutex_lock(&state.lock);
-    if (state.nursery && smp_message_send(state.asks, ask, sizeof *ask, NULL, 0, descriptors, count) &&
-        smp_message_receive(state.asks, &answer, sizeof answer, 0, NULL) != SMP_RECEIVED)
-        answer.value = -EPIPE;
-    pthread_mutex_unlock(&state.lock);
-    return answer.value;
-}
-
-static int wait_for(pid_t pid)
-{
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -errno;
-    return status;
-}
-
-/* Ends a decoder, alive or not, and says what waitpid(2) said of it. */
-static int bury(worker *w)
-{
-    smp_nursery_ask ask = {.end = w->pid};
-    const bool own = w->own;
-    if (own)
-        kill(w->pid, SIGKILL);
-    const int status = own ? wait_for(w->pid) : ask_nursery(&ask, NULL, 0);
-    free_worker(w);
-    return status;
-}
-
-void smp_worker_stop(void)
-{
-    if (!state.runs)
-        return;
-    for (worker *w; (w = state.idle);) {
-        state.idle = w->next;
-        if (w->own)
-            bury(w);
-        else
-            free_worker(w);
-    }
-    if (state.nursery) {
-        close(state.asks);
-        wait_for(state.nursery);
-        state.nursery = 0;
-    }
-    state.runs = false;
-}
-
-static bool died(const worker *w)
-{
-    struct pollfd channel = {.fd = w->channel};
-    return poll(&channel, 1, 0) > 0; /* hung up */
-}
-
-/* Hears the first words. False: it died before. */
-static bool greet(worker *w)
-{
-    return w->hello.pid ||
-           (smp_message_receive(w->channel, &w->hello, sizeof w->hello, 0, NULL) == SMP_RECEIVED && w->hello.pid > 0);
-}
-
-static worker *take_idle(void)
-{
-    pthread_mutex_lock(&state.lock);
-    worker *w = state.idle;
-    if (w)
-        state.idle = w->next;
-    pthread_mutex_unlock(&state.lock);
-    return w;
-}
-
-static smp_code take_worker(worker **out, smp_error *err)
-{
-    *out = NULL;
-    for (worker *idle; (idle = take_idle());) {
-        if (greet(idle) && !died(idle)) {
-            *out = idle;
-            return SMP_OK;
-        }
-        bury(idle);
-    }
-    int other;
-    smp_code code = smp_worker_more(err);
-    worker *w;
-    if (!code)
-        code = make_worker(&w, &other, err);
-    if (code)
-        return code;
-    const int ends[] = {other, w->arena};
-    const int pid = ask_nursery(&(smp_nursery_ask){.end = 0}, ends, 2);
-    close(other);
-    if (pid <= 0) {
-        free_worker(w);
-        return fail_start(-pid, err);
-    }
-    w->pid = pid;
-    if (!greet(w)) {
-        bury(w);
-        return fail_start(EPIPE, err);
-    }
-    *out = w;
-    return SMP_OK;
-}
-
-/* Large shared memory goes back to the system. */
-static void give_worker_back(worker *w)
-{
-    if (w->mapped > KEPT_ARENA) {
-        munmap(w->map, w->mapped);
-        (void)fallocate(w->arena, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)w->mapped);
-        w->map = NULL;
-        w->mapped = 0;
-    }
-    pthread_mutex_lock(&state.lock);
-    w->next = state.idle;
-    state.idle = w;
-    pthread_mutex_unlock(&state.lock);
-}
-
-smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
-{
-    worker *w;
-    smp_code code = take_worker(&w, err);
-    if (code)
-        return code;
-    smp_confinement_text(&w->hello.confinement, text, size);
-    if (weak)
-        *weak = !w->hello.confinement.seccomp && !w->hello.confinement.landlock;
-    give_worker_back(w);
-    return SMP_OK;
-}
-
 /* ------------------------------------------------------------------------------------------------ limits */
 
-static void bound(const worker *w, unsigned resource, uint64_t most)
+static void bound(const smp_worker *w, unsigned resource, uint64_t most)
 {
     struct rlimit limit;
     if (prlimit(w->pid, resource, NULL, &limit) != 0)
@@ -349,11 +67,11 @@ static void bound_time(const proxy *p, const smp_limits *limits, uint64_t out)
 /* Before the header is known a decoder may take what --max-memory allows; after it, what the header asked for. */
 static void bound_memory(const proxy *p, bool opened)
 {
-    const worker *w = p->worker;
+    const smp_worker *w = p->worker;
 #ifndef SMP_SANITIZED
-    if (state.max_memory)
-        bound(w, RLIMIT_AS,
-              most_addresses(opened ? 2 * smp_max_u64(p->picture, w->live) + w->mapped : state.max_memory));
+    const uint64_t most = opened ? 2 * smp_max_u64(p->picture, w->live) + w->mapped : UINT64_MAX;
+    if (smp_worker_addresses(most))
+        bound(w, RLIMIT_AS, smp_worker_addresses(most));
 #else
     (void)w, (void)opened;
 #endif
@@ -377,15 +95,15 @@ static smp_code fail_late(const smp_limits *limits, smp_error *err)
     return smp_hint(err, "raise it when the file is sound");
 }
 
-/* Ends the decoder of a reader; rows of it may still be read. As bury(). */
+/* Ends the decoder of a reader; rows of it may still be read. As smp_worker_end(). */
 static int lose_worker(proxy *p)
 {
-    worker *w = p->worker;
+    smp_worker *w = p->worker;
     p->left = w->map;
     p->left_size = w->mapped;
     w->map = NULL;
     p->worker = NULL;
-    return bury(w);
+    return smp_worker_end(w);
 }
 
 /* The decoder is gone, and why. late: it was ended. */
@@ -498,7 +216,7 @@ static bool may_be_as_large(size_t size)
 }
 
 /* Maps an arena of at least `size` bytes, when nothing in it is in use. */
-static bool map_arena(worker *w, size_t size)
+static bool map_arena(smp_worker *w, size_t size)
 {
     enum { PAGE = 1 << 16 }; /* a multiple of every system's */
     if (size <= w->mapped)
@@ -565,7 +283,7 @@ static smp_code read_and_copy(smp_reader *reader, unsigned char *to, int64_t str
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     const proxy *p = reader->state;
-    const worker *w = p->worker;
+    const smp_worker *w = p->worker;
     const uintptr_t at = (uintptr_t)to, from = (uintptr_t)w->map;
     if (!p->shared || at < from || at >= from + w->mapped)
         return read_and_copy(reader, to, stride, rows, err);
@@ -579,12 +297,12 @@ static void close_proxy(smp_reader *reader)
 {
     proxy *p = reader->state;
     const smp_ask ask = {.kind = SMP_ASK_CLOSE};
-    worker *w = p->worker;
+    smp_worker *w = p->worker;
     smp_alloc_elsewhere(p->charged + p->shared, 0, 0, 0);
     if (w && smp_message_send(w->channel, &ask, sizeof ask, NULL, 0, NULL, 0))
-        give_worker_back(w);
+        smp_worker_give_back(w);
     else if (w)
-        bury(w);
+        smp_worker_end(w);
     if (p->left)
         munmap(p->left, p->left_size);
     smp_free(p);
@@ -615,7 +333,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     if (!p)
         return smp_fail_memory(err, "a reader", sizeof *p);
     p->input = source->size;
-    smp_code code = take_worker(&p->worker, err);
+    smp_code code = smp_worker_take(&p->worker, err);
     if (code)
         return code;
     if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {
@@ -665,34 +383,6 @@ smp_code smp_worker_reader_open(const char *path, const char *name, const smp_li
 }
 
 #else /* no such processes: files are decoded in this one */
-
-smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
-{
-    (void)max_memory, (void)err;
-    return SMP_OK;
-}
-
-smp_code smp_worker_more(smp_error *err)
-{
-    (void)err;
-    return SMP_OK;
-}
-
-void smp_worker_stop(void) {}
-
-bool smp_worker_runs(void)
-{
-    return false;
-}
-
-smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
-{
-    (void)err;
-    if (weak)
-        *weak = true;
-    snprintf(text, size, "none on this system");
-    return SMP_OK;
-}
 
 void *smp_reader_shared(smp_reader *reader, size_t size)
 {

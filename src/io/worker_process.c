@@ -1,0 +1,317 @@
+/* The processes that decode: see worker_process.h. */
+#include "io/worker_process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "io/source.h"
+#include "io/worker.h"
+#include "io/worker_child.h"
+
+#ifdef __linux__
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+enum { KEPT_ARENA = 8 << 20 /* bytes of shared memory that an idle decoder keeps */ };
+enum { SPARE_SPACE = 512 << 20 /* bytes of addresses beside what a header asks for: program, libraries, metadata */ };
+
+static struct {
+    bool runs;
+    pid_t nursery; /* 0: none */
+    int asks;      /* its socket */
+    uint64_t max_memory;
+    smp_worker *idle;
+    pthread_mutex_t lock; /* of idle, and of one ask to the nursery at a time */
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+bool smp_worker_runs(void)
+{
+    return state.runs;
+}
+
+static void close_pair(const int *pair)
+{
+    close(pair[0]);
+    close(pair[1]);
+}
+
+/* A channel (pair[1] is the decoder's) and shared memory, which nobody can make smaller under the other's feet. */
+static bool make_ends(int *pair, int *arena)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return false;
+    *arena = memfd_create("rows", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (*arena < 0) {
+        close_pair(pair);
+        return false;
+    }
+    (void)fcntl(*arena, F_ADD_SEALS, F_SEAL_SHRINK);
+    return true;
+}
+
+static smp_code fail_start(int number, smp_error *err)
+{
+    char text[128];
+    smp_fail(err, SMP_E_PROCESS, "cannot start the process that decodes files: %s",
+             smp_os_error(number, text, sizeof text));
+    return smp_hint(err, "--no-sandbox decodes them without one");
+}
+
+static void free_worker(smp_worker *w)
+{
+    if (w->map)
+        munmap(w->map, w->mapped);
+    close(w->channel);
+    close(w->arena);
+    smp_free(w);
+}
+
+uint64_t smp_worker_addresses(uint64_t held)
+{
+    return state.max_memory ? (held == UINT64_MAX ? state.max_memory : held) + SPARE_SPACE : 0;
+}
+
+/* The ends of a new decoder; *other is the decoder's channel. */
+static smp_code make_worker(smp_worker **out, int *other, smp_error *err)
+{
+    int pair[2], arena;
+    smp_worker *w = *out = smp_alloc(sizeof *w);
+    if (!w)
+        return smp_fail_memory(err, "a decoder", sizeof *w);
+    if (!make_ends(pair, &arena)) {
+        smp_free(w);
+        return fail_start(errno, err);
+    }
+    *w = (smp_worker){.channel = pair[0], .arena = arena};
+    *other = pair[1];
+    return SMP_OK;
+}
+
+smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
+{
+    int other;
+    if (state.runs)
+        return SMP_OK;
+    smp_worker *first;
+    smp_code code = make_worker(&first, &other, err);
+    if (code)
+        return code;
+    state.max_memory = max_memory;
+    const pid_t self = getpid(), pid = fork();
+    if (pid == 0)
+        smp_decoder(self, other, first->arena, smp_worker_addresses(max_memory));
+    const int number = errno;
+    close(other);
+    if (pid < 0) {
+        free_worker(first);
+        return fail_start(number, err);
+    }
+    first->own = true;
+    first->pid = pid;
+    state.idle = first;
+    state.runs = true;
+    return SMP_OK;
+}
+
+static smp_code start_nursery(smp_error *err)
+{
+    int pair[2];
+    if (state.nursery)
+        return SMP_OK;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return fail_start(errno, err);
+    const pid_t self = getpid(), pid = fork();
+    if (pid == 0)
+        smp_nursery(self, pair[1], smp_worker_addresses(state.max_memory));
+    const int number = errno;
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        return fail_start(number, err);
+    }
+    state.asks = pair[0];
+    state.nursery = pid;
+    return SMP_OK;
+}
+
+smp_code smp_worker_more(smp_error *err)
+{
+    pthread_mutex_lock(&state.lock);
+    smp_code code = state.runs ? start_nursery(err) : SMP_OK;
+    pthread_mutex_unlock(&state.lock);
+    return code;
+}
+
+/* Asks the nursery; -errno. */
+static int ask_nursery(const smp_nursery_ask *ask, const int *descriptors, int count)
+{
+    smp_nursery_answer answer = {.value = -EPIPE};
+    pthread_mutex_lock(&state.lock);
+    if (state.nursery && smp_message_send(state.asks, ask, sizeof *ask, NULL, 0, descriptors, count) &&
+        smp_message_receive(state.asks, &answer, sizeof answer, 0, NULL) != SMP_RECEIVED)
+        answer.value = -EPIPE;
+    pthread_mutex_unlock(&state.lock);
+    return answer.value;
+}
+
+static int wait_for(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return status;
+}
+
+int smp_worker_end(smp_worker *w)
+{
+    smp_nursery_ask ask = {.end = w->pid};
+    const bool own = w->own;
+    if (own)
+        kill(w->pid, SIGKILL);
+    const int status = own ? wait_for(w->pid) : ask_nursery(&ask, NULL, 0);
+    free_worker(w);
+    return status;
+}
+
+void smp_worker_stop(void)
+{
+    if (!state.runs)
+        return;
+    for (smp_worker *w; (w = state.idle);) {
+        state.idle = w->next;
+        if (w->own)
+            smp_worker_end(w);
+        else
+            free_worker(w);
+    }
+    if (state.nursery) {
+        close(state.asks);
+        wait_for(state.nursery);
+        state.nursery = 0;
+    }
+    state.runs = false;
+}
+
+static bool died(const smp_worker *w)
+{
+    struct pollfd channel = {.fd = w->channel};
+    return poll(&channel, 1, 0) > 0; /* hung up */
+}
+
+/* Hears the first words. False: it died before. */
+static bool greet(smp_worker *w)
+{
+    return w->hello.pid ||
+           (smp_message_receive(w->channel, &w->hello, sizeof w->hello, 0, NULL) == SMP_RECEIVED && w->hello.pid > 0);
+}
+
+static smp_worker *take_idle(void)
+{
+    pthread_mutex_lock(&state.lock);
+    smp_worker *w = state.idle;
+    if (w)
+        state.idle = w->next;
+    pthread_mutex_unlock(&state.lock);
+    return w;
+}
+
+smp_code smp_worker_take(smp_worker **out, smp_error *err)
+{
+    *out = NULL;
+    for (smp_worker *idle; (idle = take_idle());) {
+        if (greet(idle) && !died(idle)) {
+            *out = idle;
+            return SMP_OK;
+        }
+        smp_worker_end(idle);
+    }
+    int other;
+    smp_code code = smp_worker_more(err);
+    smp_worker *w;
+    if (!code)
+        code = make_worker(&w, &other, err);
+    if (code)
+        return code;
+    const int ends[] = {other, w->arena};
+    const int pid = ask_nursery(&(smp_nursery_ask){.end = 0}, ends, 2);
+    close(other);
+    if (pid <= 0) {
+        free_worker(w);
+        return fail_start(-pid, err);
+    }
+    w->pid = pid;
+    if (!greet(w)) {
+        smp_worker_end(w);
+        return fail_start(EPIPE, err);
+    }
+    *out = w;
+    return SMP_OK;
+}
+
+void smp_worker_give_back(smp_worker *w)
+{
+    if (w->mapped > KEPT_ARENA) {
+        munmap(w->map, w->mapped);
+        (void)fallocate(w->arena, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)w->mapped);
+        w->map = NULL;
+        w->mapped = 0;
+    }
+    pthread_mutex_lock(&state.lock);
+    w->next = state.idle;
+    state.idle = w;
+    pthread_mutex_unlock(&state.lock);
+}
+
+smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
+{
+    smp_worker *w;
+    smp_code code = smp_worker_take(&w, err);
+    if (code)
+        return code;
+    smp_confinement_text(&w->hello.confinement, text, size);
+    if (weak)
+        *weak = !w->hello.confinement.seccomp && !w->hello.confinement.landlock;
+    smp_worker_give_back(w);
+    return SMP_OK;
+}
+
+#else /* no such processes: files are decoded in this one */
+
+smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
+{
+    (void)max_memory, (void)err;
+    return SMP_OK;
+}
+
+smp_code smp_worker_more(smp_error *err)
+{
+    (void)err;
+    return SMP_OK;
+}
+
+void smp_worker_stop(void) {}
+
+bool smp_worker_runs(void)
+{
+    return false;
+}
+
+smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
+{
+    (void)err;
+    if (weak)
+        *weak = true;
+    snprintf(text, size, "none on this system");
+    return SMP_OK;
+}
+
+#endif

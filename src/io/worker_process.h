@@ -1,0 +1,35 @@
+/* The processes that decode, from the program's side: started, taken by a reader, given back, ended. For worker.c. */
+#ifndef SMP_IO_WORKER_PROCESS_H
+#define SMP_IO_WORKER_PROCESS_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "io/worker_message.h"
+
+typedef struct smp_worker {
+    struct smp_worker *next; /* while idle */
+    int channel, arena;      /* descriptors */
+    bool own;                /* a child of this process, and not of the nursery */
+    pid_t pid;
+    smp_hello hello;    /* pid 0: not heard yet */
+    unsigned char *map; /* of the arena, null: none */
+    size_t mapped;
+    uint64_t live, refused; /* as last answered */
+    double processor;       /* seconds, as last answered */
+} smp_worker;
+
+/* An idle decoder, or a new one. Any thread; the caller has it alone until it gives it back or ends it. */
+smp_code smp_worker_take(smp_worker **out, smp_error *err);
+
+/* Keeps it for the next reader. Large shared memory goes back to the system. */
+void smp_worker_give_back(smp_worker *w);
+
+/* Ends a decoder, alive or not, frees *w, and says what waitpid(2) said of it; -errno. */
+int smp_worker_end(smp_worker *w);
+
+/* Bytes of addresses for a decoder that holds so many beside the program and its libraries, UINT64_MAX: all that
+ * --max-memory allows; 0: any. */
+uint64_t smp_worker_addresses(uint64_t held);
+
+#endif
