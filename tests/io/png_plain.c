@@ -197,11 +197,6 @@ static uint32_t be32(const uint8_t *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-static void put32(uint8_t *at, uint32_t v)
-{
-    at[0] = (uint8_t)(v >> 24), at[1] = (uint8_t)(v >> 16), at[2] = (uint8_t)(v >> 8), at[3] = (uint8_t)v;
-}
-
 /* The chunk of that type, which is there. */
 static uint8_t *chunk_of(bytes *file, const char *type)
 {
