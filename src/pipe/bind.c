@@ -8,14 +8,12 @@
 static const char *absent(const char *name)
 {
     static const char *const names[][2] = {
-        {"resize", "no stage changes the size of a picture"},
-        {"scale", "no stage changes the size of a picture"},
-        {"zoom", "no stage changes the size of a picture"},
-        {"resample", "no stage changes the size of a picture or the rate of a sound"},
-        {"thumbnail", "no stage changes the size of a picture"},
-        {"crop", "no stage cuts a part out of a picture"},
+        {"resize", "no stage scales a picture"},
+        {"scale", "no stage scales a picture"},
+        {"zoom", "no stage scales a picture"},
+        {"resample", "no stage scales a picture or changes the rate of a sound"},
+        {"thumbnail", "no stage scales a picture"},
         {"pad", "no stage adds a border to a picture"},
-        {"median", "there is no median; the pipeline despeckle replaces single bright or dark pixels"},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(names[i][0], name))
@@ -174,8 +172,8 @@ static bool may_be_for(const smp_ast_value *value, const smp_param *param)
                                          : false;
 }
 
-/* The parameter that a value without a name is probably for: the first in the table that fits and has no value yet.
- * named: bits of the parameters that were suggested for earlier values. */
+/* The parameter that a value without a name is probably for: the first in the table that fits and has no value yet;
+ * null: none. named: bits of the parameters that were suggested for earlier values. */
 static const char *name_for(const smp_stage *stage, const smp_node *node, const smp_ast_value *value, uint64_t *named)
 {
     enum { BITS = 64 };
@@ -189,7 +187,7 @@ static const char *name_for(const smp_stage *stage, const smp_node *node, const 
         *named |= UINT64_C(1) << i;
         return param->name;
     }
-    return "NAME";
+    return NULL;
 }
 
 /* Reports `2 px`: the value before is a number without a unit, and this value is a unit. */
@@ -239,8 +237,9 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
     diag = row ? smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "only one value can stand without a name")
                : smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "stage '%s' takes no value without a name",
                                stage->name);
-    if (param_count(stage))
-        smp_diag_fix(b->diags, diag, "write %s=%s", name_for(stage, node, &arg->value, &so_far->named), shown);
+    const char *name = name_for(stage, node, &arg->value, &so_far->named);
+    if (name)
+        smp_diag_fix(b->diags, diag, "write %s=%s", name, shown);
     note_params(b, diag, stage);
     return NULL;
 }
