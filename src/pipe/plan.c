@@ -329,7 +329,8 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
     }
     if (!smp_grow(&p->plan->sinks, &p->plan->sink_capacity, p->plan->sink_count + 1, sizeof *p->plan->sinks))
         return smp_fail_memory(p->err, "the plan", sizeof *p->plan->sinks);
-    p->plan->sinks[p->plan->sink_count++] = (smp_sink){.step = step, .save = save, .path = path, .shape = shape};
+    p->plan->sinks[p->plan->sink_count++] =
+        (smp_sink){.step = step, .save = save, .path = path, .shape = shape, .drops_alpha = drops_alpha};
     return SMP_OK;
 }
 

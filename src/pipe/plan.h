@@ -52,6 +52,7 @@ typedef struct smp_sink {
     int save;         /* index into program->saves, or -1: the pipeline's output */
     const char *path; /* owned by the caller or program */
     smp_shape shape;  /* as smp_writer_shape gave it */
+    bool drops_alpha; /* the file cannot hold the alpha of the step: colour is laid on black */
 } smp_sink;
 
 typedef struct smp_plan {

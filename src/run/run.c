@@ -202,6 +202,8 @@ static smp_code open_output(const smp_plan *plan, const smp_sink *sink, const ch
 {
     if (sink->shape.kind != SMP_IMAGE)
         return smp_writer_open(path, &sink->shape, meta, options, writer, err);
+    if (sink->drops_alpha)
+        smp_note(&report->output_notes, "the file's format has no transparency: colour is laid on black");
     smp_meta changed;
     smp_change change = find_change(plan, sink);
     if (!smp_meta_copy(&changed, meta))
