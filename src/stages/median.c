@@ -11,21 +11,12 @@ typedef struct median_params {
 } median_params;
 
 static const smp_param params[] = {
-    {"size", offsetof(median_params, size), SMP_T_INT, SMP_UNIT_PX, 1, 255, NULL,
-     "side of the square: 3 or 5; 1 changes nothing", NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_ODD},
+    {"size", offsetof(median_params, size), SMP_T_INT, SMP_UNIT_PX, 1, 5, NULL, "side of the square; 1 changes nothing",
+     NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_ODD},
     SMP_WINDOW_EDGE(median_params),
     SMP_WINDOW_FILL(median_params),
     {0},
 };
-
-static smp_code check(const void *given, smp_error *err)
-{
-    const median_params *p = given;
-    if (p->size <= 5)
-        return SMP_OK;
-    smp_fail(err, SMP_E_PIPE, "'median' has sizes 3 and 5, not %lld", (long long)p->size);
-    return smp_hint(err, "'median 5' twice takes larger specks");
-}
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
@@ -61,7 +52,6 @@ const smp_stage smp_stage_median = {
     .neighbourhood = true,
     .params = params,
     .params_size = sizeof(median_params),
-    .check = check,
     .plan = plan,
     .variants = variants,
     .aliases = (const smp_alias[]){{"medianblur", "median 3"},

@@ -118,17 +118,6 @@ static void the_value_outside_is_a_code_value(void **state)
     stencil_check_storage(&smp_stage_median, p, SMP_U16, 4);
 }
 
-static void sizes_are_three_and_five(void **state)
-{
-    (void)state;
-    smp_error err = {0};
-    for (int size = 1; size <= 9; size += 2) {
-        PARAMS(p, &smp_stage_median, {"size", size});
-        assert_int_equal(smp_stage_median.check(p, &err), size <= 5 ? SMP_OK : SMP_E_PIPE);
-    }
-    assert_non_null(strstr(err.message, "sizes 3 and 5, not 9"));
-}
-
 SMP_SUITE(median)
 {
     const struct CMUnitTest tests[] = {
@@ -136,7 +125,6 @@ SMP_SUITE(median)
         cmocka_unit_test(float_bits_are_moved_in_total_order),
         cmocka_unit_test(every_variant_orders_any_floats_alike),
         cmocka_unit_test(the_value_outside_is_a_code_value),
-        cmocka_unit_test(sizes_are_three_and_five),
     };
     return cmocka_run_group_tests_name("median", tests, NULL, NULL);
 }
