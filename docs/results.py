@@ -8,6 +8,7 @@ Plain Python."""
 import json
 import pathlib
 import sys
+import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "peers", "limits"]
@@ -341,6 +342,13 @@ def peers_of(report):
 MAKERS = {"bench": bench, "peers": peers_of, "limits": limits}
 
 
+def wrapped(text):
+    """Prose in lines of 120 columns; tables and headings as they are."""
+    return "\n".join(
+        line if line.startswith(("|", "#")) else textwrap.fill(line, 120, break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n"))
+
+
 def main():
     check = "--check" in sys.argv[1:]
     here = next((pathlib.Path(word) for word in sys.argv[1:] if word != "--check"), HERE)
@@ -356,6 +364,7 @@ def main():
             if name in found[machine]:
                 report = found[machine][name]
                 text += MAKERS[name](report) if name in MAKERS else ladder(name, report)
+    text = wrapped(text)
     target = here / "results.md"
     if check:
         if target.read_text() != text:
