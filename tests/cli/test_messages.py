@@ -121,8 +121,9 @@ class Messages(CliCase):
             (("run", "-e", "rotate -90", "a.png", "b.png"), "write 270"),
             (("run", "-e", "trim start=0:01", "s.wav", "t.wav"), "times are in seconds: 1s"),
             (("run", "-e", "trim end=1:02:03.5", "s.wav", "t.wav"), "times are in seconds: 3723.5s"),
-            (("run", "-e", "resize 50%", "a.png", "b.png"), "no stage changes the size of a picture"),
-            (("run", "-e", "scale 50%", "a.png", "b.png"), "no stage changes the size of a picture"),
+            (("run", "-e", "resize 50%", "a.png", "b.png"), "no stage scales a picture"),
+            (("run", "-e", "scale 50%", "a.png", "b.png"), "no stage scales a picture"),
+            (("run", "-e", "median 7", "a.png", "b.png"), "'size' must be odd, 1 to 5 px, not '7'"),
             (("run", "-e", "despeckle", "a.png", "b.png"), "smempipe run despeckle IN OUT"),
             (("run", "blurr", "a.png", "b.png"), "did you mean the pipeline 'blur'?"),
         ):  # fmt: skip
@@ -201,6 +202,19 @@ class Messages(CliCase):
         self.smp("run", "-e", "multiply 3", SAMPLES / "chelsea.png", "factor.npy")  # a factor is no level
         # floats may have any level
         self.smp("run", "-e", "depth float", "-e", "add 20", SAMPLES / "chelsea.png", "float.npy")
+
+    def test_a_value_that_fits_no_parameter_gets_no_name_suggested(self):
+        for statement in ("crop 50%", "posterise 4 levels"):
+            done = self.smp("run", "-e", statement, SAMPLES / "chelsea.png", "out.png", status=2)
+            self.assertNotIn("NAME", done.stderr)
+
+    def test_transparency_that_a_format_cannot_hold_is_told(self):
+        rgba = numpy.full((4, 5, 4), 90, numpy.uint8)
+        numpy.save(self.folder / "rgba.npy", rgba)
+        self.smp("run", "-e", "invert", "rgba.npy", "rgba.png")
+        done = self.smp("run", "-e", "invert", "rgba.png", "out.jpg")
+        self.assertIn("warning: out.jpg: the file's format has no transparency: colour is laid on black", done.stderr)
+        self.assertEqual(self.smp("run", "-q", "-f", "-e", "invert", "rgba.png", "out.jpg").stderr, "")
 
     def test_pictures_that_clip_are_told(self):
         done = self.smp("run", "-e", "add 90%", SAMPLES / "chelsea.png", "out.png")
