@@ -345,7 +345,8 @@ MAKERS = {"bench": bench, "peers": peers_of, "limits": limits}
 def wrapped(text):
     """Prose in lines of 120 columns; tables and headings as they are."""
     return "\n".join(
-        line if line.startswith(("|", "#")) else textwrap.fill(line, 120, break_long_words=False, break_on_hyphens=False)
+        line if line.startswith(("|", "#")) else
+        textwrap.fill(line, 120, break_long_words=False, break_on_hyphens=False)
         for line in text.split("\n"))
 
 
