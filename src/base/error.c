@@ -5,12 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-static const struct {
-    const char *name;
-    int status;
-    const char *text;
-} rows[] = {
-#define X(name, status, text) {#name, status, text},
+static const int statuses[] = {
+#define X(name, status, text) status,
 #include "base/error_list.def"
 #undef X
 };
@@ -54,15 +50,5 @@ smp_code smp_at(smp_error *err, const char *format, ...)
 
 int smp_exit_status(smp_code code)
 {
-    return (size_t)code < sizeof rows / sizeof rows[0] ? rows[code].status : 1;
-}
-
-const char *smp_code_name(smp_code code)
-{
-    return (size_t)code < sizeof rows / sizeof rows[0] ? rows[code].name : "?";
-}
-
-const char *smp_code_text(smp_code code)
-{
-    return (size_t)code < sizeof rows / sizeof rows[0] ? rows[code].text : "?";
+    return (size_t)code < sizeof statuses / sizeof statuses[0] ? statuses[code] : 1;
 }

@@ -34,8 +34,4 @@ smp_code smp_at(smp_error *err, const char *format, ...) SMP_PRINTF(2, 3);
 /* The process exit status of a code (0..143). */
 int smp_exit_status(smp_code code);
 
-/* The name of a code, "SMP_E_READ", and the kind of failure, "cannot read an input". Static strings. */
-const char *smp_code_name(smp_code code);
-const char *smp_code_text(smp_code code);
-
 #endif
