@@ -1,6 +1,6 @@
 /* gain_offset: every channel of a sound times its factor plus its offset: gain, normalize, dc_remove. */
-#ifndef SMP_KERNELS_GAIN_OFFSET_H
-#define SMP_KERNELS_GAIN_OFFSET_H
+#ifndef SMP_KERNELS_AUDIO_GAIN_OFFSET_H
+#define SMP_KERNELS_AUDIO_GAIN_OFFSET_H
 
 #include "lib/exact_math.h"
 

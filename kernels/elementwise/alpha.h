@@ -1,6 +1,6 @@
 /* premultiply and straight: colour times alpha and back, around stages that mix neighbouring pixels. */
-#ifndef SMP_KERNELS_ALPHA_H
-#define SMP_KERNELS_ALPHA_H
+#ifndef SMP_KERNELS_ELEMENTWISE_ALPHA_H
+#define SMP_KERNELS_ELEMENTWISE_ALPHA_H
 
 #include "lib/exact_math.h"
 #include "lib/per_pixel.h"

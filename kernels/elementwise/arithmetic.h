@@ -5,8 +5,8 @@
  * The second picture (io->second) has the size of the first. Its samples are scaled to the first's full scale. With one
  * colour channel it serves every channel of the first. Its alpha weights a blend and does not matter otherwise; the
  * first's alpha stays. NaN in either picture gives NaN. */
-#ifndef SMP_KERNELS_ARITHMETIC_H
-#define SMP_KERNELS_ARITHMETIC_H
+#ifndef SMP_KERNELS_ELEMENTWISE_ARITHMETIC_H
+#define SMP_KERNELS_ELEMENTWISE_ARITHMETIC_H
 
 #include "lib/exact_math.h"
 

@@ -1,6 +1,6 @@
 /* channel_mix: every output channel a weighted sum of a pixel's input channels: gray, matrix, remix. */
-#ifndef SMP_KERNELS_CHANNEL_MIX_H
-#define SMP_KERNELS_CHANNEL_MIX_H
+#ifndef SMP_KERNELS_ELEMENTWISE_CHANNEL_MIX_H
+#define SMP_KERNELS_ELEMENTWISE_CHANNEL_MIX_H
 
 #include "lib/exact_math.h"
 #include "lib/per_pixel.h"

@@ -1,6 +1,6 @@
 /* convert: from one storage format and full scale to another: depth, and the last step before a file. */
-#ifndef SMP_KERNELS_CONVERT_H
-#define SMP_KERNELS_CONVERT_H
+#ifndef SMP_KERNELS_ELEMENTWISE_CONVERT_H
+#define SMP_KERNELS_ELEMENTWISE_CONVERT_H
 
 #include "lib/exact_math.h"
 #include "lib/per_pixel.h"

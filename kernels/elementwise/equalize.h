@@ -5,8 +5,8 @@
  *   each channel by itself  the sample's new code value; a plane a channel, NaN for NaN
  *   luma (count.colours)    one plane: what is added to every colour channel of a pixel whose luma falls in that bin,
  *                           so that the differences between channels, the chroma, stay; 0 for NaN */
-#ifndef SMP_KERNELS_EQUALIZE_H
-#define SMP_KERNELS_EQUALIZE_H
+#ifndef SMP_KERNELS_ELEMENTWISE_EQUALIZE_H
+#define SMP_KERNELS_ELEMENTWISE_EQUALIZE_H
 
 #include "lib/exact_math.h"
 #include "reduce/histogram.h"

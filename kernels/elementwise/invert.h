@@ -1,6 +1,6 @@
 /* invert: full scale minus the sample. */
-#ifndef SMP_KERNELS_INVERT_H
-#define SMP_KERNELS_INVERT_H
+#ifndef SMP_KERNELS_ELEMENTWISE_INVERT_H
+#define SMP_KERNELS_ELEMENTWISE_INVERT_H
 
 #include "lib/exact_math.h"
 

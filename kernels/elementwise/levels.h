@@ -1,7 +1,7 @@
 /* levels: black and white points and gamma. Automatic levels count with the histogram kernels, whose parameters come
  * first in smp_levels. */
-#ifndef SMP_KERNELS_LEVELS_H
-#define SMP_KERNELS_LEVELS_H
+#ifndef SMP_KERNELS_ELEMENTWISE_LEVELS_H
+#define SMP_KERNELS_ELEMENTWISE_LEVELS_H
 
 #include "lib/exact_math.h"
 #include "reduce/histogram.h"

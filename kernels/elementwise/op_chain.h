@@ -1,7 +1,7 @@
 /* op_chain: several operations on single samples in one step. op_list.def lists the operations; each is the formula of
  * its stage, so that a chain gives the bytes of the stages one by one (tests/kernels/op_chain.c). */
-#ifndef SMP_KERNELS_OP_CHAIN_H
-#define SMP_KERNELS_OP_CHAIN_H
+#ifndef SMP_KERNELS_ELEMENTWISE_OP_CHAIN_H
+#define SMP_KERNELS_ELEMENTWISE_OP_CHAIN_H
 
 #include <string.h>
 

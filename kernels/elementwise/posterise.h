@@ -1,6 +1,6 @@
 /* posterise: the nearest of a few evenly spaced values. */
-#ifndef SMP_KERNELS_POSTERISE_H
-#define SMP_KERNELS_POSTERISE_H
+#ifndef SMP_KERNELS_ELEMENTWISE_POSTERISE_H
+#define SMP_KERNELS_ELEMENTWISE_POSTERISE_H
 
 #include "lib/exact_math.h"
 

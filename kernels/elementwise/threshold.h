@@ -1,6 +1,6 @@
 /* threshold: two values only. Otsu's method counts with the histogram kernels, whose parameters come first. */
-#ifndef SMP_KERNELS_THRESHOLD_H
-#define SMP_KERNELS_THRESHOLD_H
+#ifndef SMP_KERNELS_ELEMENTWISE_THRESHOLD_H
+#define SMP_KERNELS_ELEMENTWISE_THRESHOLD_H
 
 #include "reduce/histogram.h"
 

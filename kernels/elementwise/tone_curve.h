@@ -1,6 +1,6 @@
 /* Tone curves: gamma, and the sRGB transfer function in both directions. One pair of kernels serves all three. */
-#ifndef SMP_KERNELS_TONE_CURVE_H
-#define SMP_KERNELS_TONE_CURVE_H
+#ifndef SMP_KERNELS_ELEMENTWISE_TONE_CURVE_H
+#define SMP_KERNELS_ELEMENTWISE_TONE_CURVE_H
 
 #include "lib/exact_math.h"
 

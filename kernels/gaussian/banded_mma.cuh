@@ -8,8 +8,8 @@
  *
  * Reads are free of conflicts: rows lie an odd number of 32 bytes apart. Copies of rows pay for it, since they then go
  * to other places in 128 bytes than they come from (docs/banks.md, 8). */
-#ifndef SMP_KERNELS_GAUSSIAN_BELL_BANDED_CUH
-#define SMP_KERNELS_GAUSSIAN_BELL_BANDED_CUH
+#ifndef SMP_KERNELS_GAUSSIAN_BANDED_MMA_CUH
+#define SMP_KERNELS_GAUSSIAN_BANDED_MMA_CUH
 
 #include "gaussian/banded_mma.h"
 #include "lib/mma.cuh"

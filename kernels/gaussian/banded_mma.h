@@ -2,8 +2,8 @@
  * smp_gaussian.whole): what the kernels that make it on tensor cores and those who launch them share. A product makes
  * SMP_BANDED_TILE columns of a row from a window of 32 bytes a step; smp_io.table holds the matrices
  * (src/stages/shared/banded_matrices.h). */
-#ifndef SMP_KERNELS_GAUSSIAN_BELL_BANDED_H
-#define SMP_KERNELS_GAUSSIAN_BELL_BANDED_H
+#ifndef SMP_KERNELS_GAUSSIAN_BANDED_MMA_H
+#define SMP_KERNELS_GAUSSIAN_BANDED_MMA_H
 
 #include "gaussian/gaussian_weights.h"
 

@@ -1,6 +1,5 @@
 /* The blur of gaussian_weights.h on GPUs, for gaussian and the stages that build on it. A function object finishes each
- * blurred sample: struct plain { SMP_DEVICE_MEMBER float operator()(int64_t y, int64_t i, float blurred) const { return
- * blurred; } }; i is the sample's index in row y.
+ * blurred sample: plain()(y, i, blurred) returns blurred; i is the sample's index in row y.
  *
  * The ladder:
  *   naive  rows: 2r+1 global reads a sample, through the border rule; columns: the same from an f32 picture. Bytes
@@ -12,7 +11,7 @@
  *   warp   one launch for small radii, for equal formats or, up to radius 3, between u8 and f32: gaussian_warp.cuh
  *          (sharpen has it up to radius 8, for u8 and f32). A warp walks down a strip with the sums of the column pass
  *          in registers, so that only input and output touch device memory: 15 instructions in the inner loop for each
- *          u8 sample of 5 taps (docs/why.md has the counters). Halo rows between bands are read and filtered twice.
+ *          u8 sample of 5 taps (docs/why.md). Halo rows between bands are read and filtered twice.
  *   mma    u8 from 9 to 25 taps (gaussian only): as warp, but the row pass is a product on tensor cores
  *          (gaussian_mma_u8.cu): 26 to 30 instructions a sample instead of 43 at 15 taps.
  * Shared accesses of naive and tiled have no conflicts: neighbouring lanes access neighbouring float4s or samples, and

@@ -1,7 +1,7 @@
 /* The kernels of gaussian that gaussian_warp.cuh makes: gaussian_warpRADIUS_CHANNELS_IN_OUT, for 1, 3 and 4 channels.
  * WARPS(R, C): the least warps an SM, for their registers. */
-#ifndef SMP_KERNELS_GAUSSIAN_WARP_CUH
-#define SMP_KERNELS_GAUSSIAN_WARP_CUH
+#ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_WARP_RADII_CUH
+#define SMP_KERNELS_GAUSSIAN_GAUSSIAN_WARP_RADII_CUH
 
 #include "gaussian/gaussian.h"
 

@@ -107,7 +107,7 @@ SMP_HOST_DEVICE int smp_gaussian_halo(int radius, int channels, int sample_size)
  * SMP_GAUSSIAN_MIXED_RADIUS, between u8 and f32. For integer samples zero weights have no effect, so one kernel serves
  * several radii. */
 enum { SMP_GAUSSIAN_WARP_RADIUS = 16, SMP_GAUSSIAN_MIXED_RADIUS = 3 };
-/* From u8 to u8, kernels of radii up to this need integer row weights. */
+/* From u8 to u8, kernels of radii up to this need integer row weights, which every plan for bytes makes. */
 enum { SMP_GAUSSIAN_DOTS_RADIUS = 3 };
 
 /* The radius of the kernel for this launch, or 0: none. The border value must be zero, rows are aligned, and offsets in

@@ -2,8 +2,8 @@
  * passed R rows ago and that is still in shared memory: one access of a lane's whole pack. bytes  a difference and the
  * mask are four or five instructions; a sum with 1.5 * 2^23 rounds and leaves an integer in the low 16 bits (amounts up
  * to SMP_SHARPEN_WARP_AMOUNT fit), which two samples an instruction clamp to 0..255. f32    the definition's mask. */
-#ifndef SMP_KERNELS_SHARPEN_WARP_CUH
-#define SMP_KERNELS_SHARPEN_WARP_CUH
+#ifndef SMP_KERNELS_GAUSSIAN_SHARPEN_WARP_CUH
+#define SMP_KERNELS_GAUSSIAN_SHARPEN_WARP_CUH
 
 #include "gaussian/gaussian_warp.cuh"
 #include "gaussian/sharpen.h"

@@ -1,6 +1,6 @@
 /* crop: a rectangle of a picture. */
-#ifndef SMP_KERNELS_CROP_H
-#define SMP_KERNELS_CROP_H
+#ifndef SMP_KERNELS_GEOMETRY_CROP_H
+#define SMP_KERNELS_GEOMETRY_CROP_H
 
 #include "geometry/gather.h"
 

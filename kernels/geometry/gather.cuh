@@ -4,8 +4,8 @@
  *          thread loads the two 16-byte words that hold them and shifts them into place, so that it does not matter
  *          where the run begins. Neighbouring threads load one word in common, which the first-level cache has: shared
  *          memory would save nothing. */
-#ifndef SMP_KERNELS_GATHER_CUH
-#define SMP_KERNELS_GATHER_CUH
+#ifndef SMP_KERNELS_GEOMETRY_GATHER_CUH
+#define SMP_KERNELS_GEOMETRY_GATHER_CUH
 
 #include "geometry/gather.h"
 #include "geometry/vec128.cuh"

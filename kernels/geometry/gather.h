@@ -1,8 +1,8 @@
 /* Stages that move pixels: each output pixel is one pixel of the input, and the output may have another size: crop.
  * From one inline function in the stage's header, which says where pixel (x, y) comes from, this file makes the naive
  * and the tiled CPU kernel, and gather.cuh the naive and the tiled GPU kernel. docs/add-a-stage.md shows how. */
-#ifndef SMP_KERNELS_GATHER_H
-#define SMP_KERNELS_GATHER_H
+#ifndef SMP_KERNELS_GEOMETRY_GATHER_H
+#define SMP_KERNELS_GEOMETRY_GATHER_H
 
 #include "lib/elementwise.h"
 

@@ -102,7 +102,7 @@ SMP_HOST_DEVICE smp_transpose_shape smp_transpose_shape_of(int64_t px)
 }
 
 /* The fewest pixels of px bytes that make whole 16-byte vectors: tiles start at multiples of it. */
-#define SMP_TRANSPOSE_ROW_MULTIPLE(px) (16 / ((px) & -(px)))
+#define SMP_TRANSPOSE_VECTOR_PIXELS(px) (16 / ((px) & -(px)))
 
 /* Cells of three words a row lie in rows of 3 * cells words. With this many words after each row of cells, all 4-byte
  * accesses of a warp to 8 x 4 cells use different banks: want 8 where neighbouring lanes are 3 words apart along a row
@@ -142,11 +142,11 @@ typedef struct smp_transpose_span {
 } smp_transpose_span;
 
 /* The input's columns of which the output's rows are made, where rows and columns swap. */
-SMP_HOST_DEVICE smp_transpose_span smp_transpose_columns(const smp_io *io, int32_t orientation, int64_t row_multiple,
+SMP_HOST_DEVICE smp_transpose_span smp_transpose_columns(const smp_io *io, int32_t orientation, int64_t vector_pixels,
                                                          int64_t tile)
 {
     const smp_transpose_part part = smp_transpose_part_of(io, orientation);
-    smp_transpose_span s = {part.column, part.column + part.columns, part.column / row_multiple * row_multiple, 1};
+    smp_transpose_span s = {part.column, part.column + part.columns, part.column / vector_pixels * vector_pixels, 1};
     if (s.to > s.from)
         s.tiles = (s.to - s.start + tile - 1) / tile;
     return s;

@@ -14,7 +14,7 @@ template <int PX> struct transpose_shape;
 #define TRANSPOSE_SHAPE(px, cell, cells_across, cells_down, block, resident)                                           \
     template <> struct transpose_shape<px> {                                                                           \
         static constexpr int side = cell, across = cells_across, down = cells_down;                                    \
-        static constexpr int threads = block, row_multiple = SMP_TRANSPOSE_ROW_MULTIPLE(px);                           \
+        static constexpr int threads = block, vector_pixels = SMP_TRANSPOSE_VECTOR_PIXELS(px);                         \
         static constexpr int blocks = resident;                                                                        \
         static constexpr int columns = side * across, rows = side * down;                                              \
     };
@@ -37,7 +37,7 @@ struct transpose_place {
 template <int PX> SMP_DEVICE bool transpose_place_of(const smp_io &io, int32_t orientation, transpose_place *t)
 {
     typedef transpose_shape<PX> shape;
-    const smp_transpose_span a = smp_transpose_columns(&io, orientation, shape::row_multiple, shape::columns);
+    const smp_transpose_span a = smp_transpose_columns(&io, orientation, shape::vector_pixels, shape::columns);
     const int64_t k = (int64_t)blockIdx.z * gridDim.y + blockIdx.y;
     if (k >= a.tiles || a.from >= a.to)
         return false;

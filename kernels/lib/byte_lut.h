@@ -3,8 +3,8 @@
  *   shuffles      of 16 entries at a time, with vectors of 32 bytes or more, for one table
  *   words         one load and one store for eight look-ups, for up to four channels
  *   bytes         one by one, for more channels */
-#ifndef SMP_KERNELS_BYTE_LUT_H
-#define SMP_KERNELS_BYTE_LUT_H
+#ifndef SMP_KERNELS_LIB_BYTE_LUT_H
+#define SMP_KERNELS_LIB_BYTE_LUT_H
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
  *   };
  * Launch geometry: smp_geometry_samples() for smp_point_each, smp_geometry_packs() for smp_point_packs,
  * smp_geometry_tables() for smp_point_tables. */
-#ifndef SMP_KERNELS_ELEMENTWISE_CUH
-#define SMP_KERNELS_ELEMENTWISE_CUH
+#ifndef SMP_KERNELS_LIB_ELEMENTWISE_CUH
+#define SMP_KERNELS_LIB_ELEMENTWISE_CUH
 
 #include "lib/gpu_kernel.h"
 

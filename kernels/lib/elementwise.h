@@ -7,8 +7,8 @@
  *     tiled  blocks of f32 code values in the first-level cache: one vectorised loop whatever the storage on either
  *            side. Bytes are looked up in a table that each call makes, where the picture is large enough to pay for
  * it. Memory bandwidth is the bound. */
-#ifndef SMP_KERNELS_ELEMENTWISE_H
-#define SMP_KERNELS_ELEMENTWISE_H
+#ifndef SMP_KERNELS_LIB_ELEMENTWISE_H
+#define SMP_KERNELS_LIB_ELEMENTWISE_H
 
 #include "lib/cpu_kernel.h"
 

@@ -1,18 +1,15 @@
 /* GPU kernels of stages in which the channels of a pixel meet. NAME.cu makes both kernels of a formula (per_pixel.h)
- * with one line, SMP_PIXEL_GPU(NAME, ...). naive  one pixel a thread, channel by channel: neighbouring threads are a
- * pixel apart, so that each access wastes part of what it moves. tiled  pieces of rows go through shared memory, in and
- * out in accesses of 16 bytes. Kernels with work of their own give a function object that makes a pixel's output
- * channels of its input channels: struct swap_op { template <int C, typename PUT> SMP_DEVICE_MEMBER void
- * operator()(const float *v, PUT &put) const
- *       {
- *           put(0, v[1]), put(1, v[0]);
- *       }
- *   };
- * C is the number of input channels where there are 3 or 4, so that loops unroll and v stays in registers; else it is
- * SMP_MAX_CHANNELS: loop to C and leave out what is not there. Launch geometry: smp_geometry_pixels() for
- * smp_pixel_each, smp_geometry_pixel_tiles() for smp_pixel_tiles. */
-#ifndef SMP_KERNELS_PER_PIXEL_CUH
-#define SMP_KERNELS_PER_PIXEL_CUH
+ * with one line, SMP_PIXEL_GPU(NAME, ...).
+ *   naive  one pixel a thread, channel by channel: neighbouring threads are a pixel apart, so that each access wastes
+ *          part of what it moves.
+ *   tiled  pieces of rows go through shared memory, in and out in accesses of 16 bytes.
+ * Kernels with work of their own give a function object: template <int C, typename PUT> operator()(const float *v, PUT
+ * &put) makes a pixel's output channels, put(c, value), of its input channels v. C is the number of input channels
+ * where there are 3 or 4, so that loops unroll and v stays in registers; else it is SMP_MAX_CHANNELS: loop to C and
+ * leave out what is not there. Launch geometry: smp_geometry_pixels() for smp_pixel_each, smp_geometry_pixel_tiles()
+ * for smp_pixel_tiles. */
+#ifndef SMP_KERNELS_LIB_PER_PIXEL_CUH
+#define SMP_KERNELS_LIB_PER_PIXEL_CUH
 
 #include "lib/elementwise.cuh"
 #include "lib/per_pixel.h"

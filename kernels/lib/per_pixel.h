@@ -2,8 +2,8 @@
  *     SMP_HOST_DEVICE float smp_NAME_pixel(smp_pixel from, int channel, const smp_io *io, const smp_NAME *p)
  * It makes one channel of the result. NAME.c makes both CPU kernels of it with SMP_PIXEL_CPU(NAME, ...), NAME.cu the
  * GPU kernels with SMP_PIXEL_GPU (per_pixel.cuh). Of alpha the formula takes care. */
-#ifndef SMP_KERNELS_PER_PIXEL_H
-#define SMP_KERNELS_PER_PIXEL_H
+#ifndef SMP_KERNELS_LIB_PER_PIXEL_H
+#define SMP_KERNELS_LIB_PER_PIXEL_H
 
 #include "lib/tuning.h"
 #include "lib/view.h"

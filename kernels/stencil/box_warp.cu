@@ -3,7 +3,7 @@
  * instruction. A lane keeps the column sums of its 16 samples and of those that its windows reach; a row that comes
  * adds to them and the row that came `size` rows ago, still in shared memory, is taken away, whatever the size. Row
  * windows of these are made by doubling: two, four, and what they are put together of. A mean is one multiplication by
- * 2^24 / size^2, which chunks the byte at the top (smp_box_top()). Against the two launches of box.cu: no f32 picture
+ * 2^24 / size^2, which leaves the byte at the top (smp_box_top()). Against the two launches of box.cu: no f32 picture
  * between, which alone was eight bytes a sample, and no barriers. */
 #include "stencil/box.h"
 

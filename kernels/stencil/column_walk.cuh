@@ -1,7 +1,7 @@
 /* One warp's walk down its strip, row by row: what stencils have in common that keep what they need of earlier rows in
  * registers. */
-#ifndef SMP_KERNELS_STRIP_MARCH_CUH
-#define SMP_KERNELS_STRIP_MARCH_CUH
+#ifndef SMP_KERNELS_STENCIL_COLUMN_WALK_CUH
+#define SMP_KERNELS_STENCIL_COLUMN_WALK_CUH
 
 #include "stencil/warp_strip.cuh"
 

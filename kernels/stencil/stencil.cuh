@@ -4,8 +4,8 @@
  * A quad is four samples of a row that begin at a multiple of four. As f32 it has 16 bytes, and is one access in shared
  * memory, and in device memory where the row is aligned. The lanes of a warp take neighbouring quads: no bank
  * conflicts. */
-#ifndef SMP_KERNELS_STENCIL_CUH
-#define SMP_KERNELS_STENCIL_CUH
+#ifndef SMP_KERNELS_STENCIL_STENCIL_CUH
+#define SMP_KERNELS_STENCIL_STENCIL_CUH
 
 #include "lib/gpu_kernel.h"
 

@@ -6,8 +6,8 @@
  * rows lie a constant pitch apart, so that the loop in `emit` needs one pointer and constant offsets. All arithmetic is
  * on f32 code values, whatever the storage, so that results do not depend on the storage. Stencil stages store one NaN
  * only, that of smp_one_nan(), in alpha that passes through as well. */
-#ifndef SMP_KERNELS_STENCIL_H
-#define SMP_KERNELS_STENCIL_H
+#ifndef SMP_KERNELS_STENCIL_STENCIL_H
+#define SMP_KERNELS_STENCIL_STENCIL_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* Neighbourhood kernels from 8-bit to 8-bit pictures in 16-bit integers, where the definition's sums are exact: the
  * same bytes at twice the lanes. Column sums are made for the columns of a tile that exist, straight from picture rows,
  * and then copied to where the border puts them. Included by kernel files only. */
-#ifndef SMP_KERNELS_STENCIL_BYTES_H
-#define SMP_KERNELS_STENCIL_BYTES_H
+#ifndef SMP_KERNELS_STENCIL_STENCIL_U8_H
+#define SMP_KERNELS_STENCIL_STENCIL_U8_H
 
 #include "stencil/stencil.h"
 

@@ -5,8 +5,8 @@
  *          access. A thread makes results in four rows of a column: it reads SIZE + 3 rows of SIZE samples for four
  *          windows, 4.5 reads a result for a side of 3 and 10 for a side of 5. The lanes of a warp have neighbouring
  *          columns, so that each read is of 32 neighbouring words, whatever the channels: no conflicts. */
-#ifndef SMP_KERNELS_WINDOW_CUH
-#define SMP_KERNELS_WINDOW_CUH
+#ifndef SMP_KERNELS_STENCIL_WINDOW_CUH
+#define SMP_KERNELS_STENCIL_WINDOW_CUH
 
 #include "stencil/stencil.cuh"
 

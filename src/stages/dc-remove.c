@@ -5,7 +5,7 @@
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params, (void)by, (void)err;
-    smp_scaling_plan(1, work);
+    smp_gain_offset_plan(1, work);
     work->clips = true;
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = smp_chunk_bytes(in);
@@ -20,7 +20,7 @@ static smp_code finish(const void *params, const smp_shape *in, const void *resu
     for (int c = 0; c < in->channels && code == SMP_OK; c++) {
         const smp_stats_chunk all = smp_chunks_fold(result, in, c);
         const double mean = all.count > 0 ? all.sum / (double)all.count : 0;
-        smp_scaling_set(work, c, 1, -mean);
+        smp_gain_offset_set(work, c, 1, -mean);
         code = smp_findings_add(findings, "dc", c, mean, err);
     }
     return code;

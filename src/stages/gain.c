@@ -19,7 +19,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     const params *p = params_;
     work->nothing = p->gain == 0;
     work->clips = p->gain > 0;
-    smp_scaling_plan(pow(10, p->gain / 20), work);
+    smp_gain_offset_plan(pow(10, p->gain / 20), work);
     return SMP_OK;
 }
 

@@ -35,7 +35,7 @@ static smp_code check(const void *given, smp_error *err)
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params_, (void)by, (void)err;
-    smp_scaling_plan(1, work);
+    smp_gain_offset_plan(1, work);
     work->clips = true;
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = smp_chunk_bytes(in);
@@ -61,9 +61,9 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     const double level = rms ? (samples > 0 ? sqrt(squares / samples) : 0) : most;
     bool same = p->channels == TOGETHER || in->channels == 1;
     double factor = level > 0 ? wanted / level : 1; /* silence stays silence */
-    smp_scaling_plan(factor, work);
+    smp_gain_offset_plan(factor, work);
     for (int c = 0; c < in->channels && !same; c++)
-        smp_scaling_set(work, c, levels[c] > 0 ? wanted / levels[c] : 1, 0);
+        smp_gain_offset_set(work, c, levels[c] > 0 ? wanted / levels[c] : 1, 0);
     smp_code code = SMP_OK;
     for (int c = 0; c < in->channels && code == SMP_OK && (c == 0 || !same); c++) {
         double used = same ? factor : levels[c] > 0 ? wanted / levels[c] : 1;

@@ -222,16 +222,7 @@ static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *
     return !(launch->counts && plan->result == SMP_RESULT_CHUNKS);
 }
 
-/* A rung of a stage's ladder. One name means the same in every stage:
- *   naive     the definition, sample by sample
- *   tiled     blocks that fit a CPU's caches, or a GPU's shared memory
- *   padded    GPU: tiled, rows of a tile a pixel longer, so that its columns meet all banks
- *   swizzled  GPU: no padding, words of a tile exchanged by XOR
- *   warp      GPU: one-warp blocks that walk down a strip, with their sums in registers
- *   mma       GPU: as warp, products on tensor cores
- *   register  GPU: tiled, each thread with a block of results in registers
- *   interleaved, shuffle  GPU reductions: a tree with growing strides; lanes that add through registers
- *   private   GPU histograms: a copy for each bank
+/* A rung of a stage's ladder. One name means the same in every stage: kernels/README.md has the list.
  * On a CPU, rungs for GPUs are the same as tiled. A GPU runs the rung below where one does not serve the work: see
  * smp_decide_fn. */
 typedef struct smp_variant {

@@ -29,7 +29,7 @@ static int64_t percentile_count(const params *p)
     return (int64_t)p->percentiles.rows * p->percentiles.cols;
 }
 
-/* The leaves come first; when percentiles are asked for, a histogram of every value (8 and 16 bits) or of 65536 bins
+/* The chunks come first; when percentiles are asked for, a histogram of every value (8 and 16 bits) or of 65536 bins
  * (float) lies behind them, and the second launch of the variants counts into it. */
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {

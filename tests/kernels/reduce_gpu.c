@@ -46,7 +46,7 @@ static void percentiles_and_statistics_share_a_result(void **state)
     }
 }
 
-/* Leaves of 4096 pixels of a row, the last shorter; five to eight channels; sound. */
+/* Chunks of 4096 pixels of a row, the last shorter; five to eight channels; sound. */
 static void shapes_beyond_the_usual(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* What the descriptors of elementwise stages share. */
-#ifndef SMP_STAGES_ELEMENTWISE_H
-#define SMP_STAGES_ELEMENTWISE_H
+#ifndef SMP_STAGES_SHARED_ELEMENTWISE_H
+#define SMP_STAGES_SHARED_ELEMENTWISE_H
 
 #include "elementwise/op_chain.h"
 #include "stages/shared/launch_shapes.h"

@@ -9,9 +9,9 @@
 extern const smp_variant smp_gain_offset_variants[];
 
 /* The kernel parameters for one factor and no offset. */
-void smp_scaling_plan(double factor, smp_node_plan *work);
+void smp_gain_offset_plan(double factor, smp_node_plan *work);
 
-/* Sets channel c's factor and offset in a plan made by smp_scaling_plan. */
-void smp_scaling_set(smp_node_plan *work, int channel, double factor, double offset);
+/* Sets channel c's factor and offset in a plan made by smp_gain_offset_plan. */
+void smp_gain_offset_set(smp_node_plan *work, int channel, double factor, double offset);
 
 #endif

@@ -1,6 +1,6 @@
 /* GPU launches that the gaussian-shaped blurs share (gaussian, sharpen). */
-#ifndef SMP_STAGES_GAUSSIAN_LAUNCH_H
-#define SMP_STAGES_GAUSSIAN_LAUNCH_H
+#ifndef SMP_STAGES_SHARED_GAUSSIAN_LAUNCH_H
+#define SMP_STAGES_SHARED_GAUSSIAN_LAUNCH_H
 
 #include "lib/tuning.h"
 #include "stages/stage.h"

@@ -1,7 +1,7 @@
 /* Grids that launches of any stage share: grid, block and dynamic shared memory of a GPU kernel for given views. A
  * stage names one in its smp_launch, or has its own; null means smp_geometry_samples. README.md tells which to take. */
-#ifndef SMP_STAGES_GEOMETRY_H
-#define SMP_STAGES_GEOMETRY_H
+#ifndef SMP_STAGES_SHARED_LAUNCH_SHAPES_H
+#define SMP_STAGES_SHARED_LAUNCH_SHAPES_H
 
 #include "lib/tuning.h"
 #include "stages/stage.h"

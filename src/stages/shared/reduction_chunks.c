@@ -1,10 +1,10 @@
-/* What the stages share that reduce to leaves: see reduction_chunks.h. */
+/* What the stages share that reduce to chunks: see reduction_chunks.h. */
 #include "stages/shared/reduction_chunks.h"
 
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 
-/* Leaves of the launch, of every channel by itself when apart, `threads` threads each. */
+/* Chunks of the launch, of every channel by itself when apart, `threads` threads each. */
 static void chunk_grid(const smp_io *io, bool apart, int threads, int block, smp_grid *grid)
 {
     const int64_t rows = smp_chunk_rows(io->in.width);

@@ -1,6 +1,6 @@
 /* What the stages of kernels/stencil/sobel.h share (sobel, laplacian). Their kernel parameters are smp_sobel. */
-#ifndef SMP_STAGES_SOBEL_FAMILY_H
-#define SMP_STAGES_SOBEL_FAMILY_H
+#ifndef SMP_STAGES_SHARED_SOBEL_FAMILY_H
+#define SMP_STAGES_SHARED_SOBEL_FAMILY_H
 
 #include "stages/stage.h"
 #include "stencil/sobel.h"

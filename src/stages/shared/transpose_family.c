@@ -101,7 +101,7 @@ static const char *swizzled(const smp_io *io, const void *params, smp_grid *grid
         return rows ? "transpose_rows" : reversing[io->in.channels];
     }
     const int64_t across = (int64_t)shape.side * shape.across, down = (int64_t)shape.side * shape.down;
-    const smp_transpose_span columns = smp_transpose_columns(io, how, SMP_TRANSPOSE_ROW_MULTIPLE(px), across);
+    const smp_transpose_span columns = smp_transpose_columns(io, how, SMP_TRANSPOSE_VECTOR_PIXELS(px), across);
     *grid =
         (smp_grid){.block = {(unsigned)shape.threads, 1, 1}, .shared_bytes = (unsigned)smp_transpose_shared(px, shape)};
     set_blocks((io->out.width + down - 1) / down, columns.tiles, grid);
