@@ -63,7 +63,6 @@ static smp_code run_once(worker *w, size_t index, smp_device *device, smp_run_ca
 {
     const smp_batch_request *r = w->b->request;
     const smp_batch_file *file = &r->files[index];
-    char prefix[512] = "";
     smp_run_request request = {
         .program = r->program,
         .diags = r->diags,
@@ -77,17 +76,18 @@ static smp_code run_once(worker *w, size_t index, smp_device *device, smp_run_ca
         .plain_storage = r->plain_storage,
         .no_fuse = r->no_fuse,
         .cache = cache,
-        .save_prefix = prefix,
         .partials = r->partials,
     };
     request.write.force = r->write.force || file->replace;
     request.write.threads = 1; /* a device of the CPU says how many it has */
-    if (file->output && r->program->save_count) {
-        const char *slash = strrchr(file->output, '/'), *last = slash ? slash + 1 : file->output;
-        const char *dot = strrchr(last, '.');
-        snprintf(prefix, sizeof prefix, "%.*s-", dot && dot > last ? (int)(dot - last) : (int)strlen(last), last);
-    }
-    return smp_run_file(&request, report, err);
+    if (!file->output || !r->program->save_count)
+        return smp_run_file(&request, report, err);
+    char *prefix = smp_target_prefix(file->output);
+    request.save_prefix = prefix;
+    const smp_code code =
+        prefix ? smp_run_file(&request, report, err) : smp_fail_memory(err, "a path", strlen(file->output));
+    smp_free(prefix);
+    return code;
 }
 
 /* Memory that is nearly used up: files that end will give some back. */

@@ -14,6 +14,7 @@
 #include "io/media.h"
 #include "io/source.h"
 #include "pipe/diag.h"
+#include "run/run.h"
 
 /* ------------------------------------------------------------------------------------------------ patterns */
 
@@ -150,6 +151,16 @@ char *smp_target_prefix(const char *output)
     return smp_asprintf("%.*s-", dot && dot > last ? (int)(dot - last) : (int)strlen(last), last);
 }
 
+smp_code smp_saved_path(const char *output, const char *save, char **out, smp_error *err)
+{
+    char *prefix = smp_target_prefix(output);
+    *out = NULL;
+    smp_code code =
+        prefix ? smp_save_path(output, prefix, save, out, err) : smp_fail_memory(err, "a path", strlen(output));
+    smp_free(prefix);
+    return code;
+}
+
 /* ------------------------------------------------------------------------------------------------ checks */
 
 typedef struct claim { /* a file that an input wants to write */
@@ -163,17 +174,6 @@ static int by_path(const void *a_, const void *b_)
     const claim *a = a_, *b = b_;
     int order = strcmp(a->path, b->path);
     return order ? order : (a->file > b->file) - (a->file < b->file);
-}
-
-/* A file that the pipeline saves goes beside the output, named after it. */
-static char *saved_path(const char *output, const char *save)
-{
-    const char *slash = strrchr(output, '/'), *last = strrchr(save, '/');
-    int beside = slash ? (int)(slash + 1 - output) : 0, folders = last ? (int)(last + 1 - save) : 0;
-    char *prefix = smp_target_prefix(output);
-    char *path = prefix ? smp_asprintf("%.*s%.*s%s%s", beside, output, folders, save, prefix, save + folders) : NULL;
-    smp_free(prefix);
-    return path;
 }
 
 static smp_code fail_collision(const smp_found_list *files, const claim *a, const claim *b, smp_error *err)
@@ -196,11 +196,10 @@ static smp_code check_collisions(const smp_found_list *files, char *const *outpu
     for (size_t i = 0; !code && i < files->count; i++) {
         claims[made++] = (claim){.path = outputs[i], .file = i};
         for (size_t k = 0; !code && k < program->save_count; k++) {
-            char *path = saved_path(outputs[i], program->saves[k].path);
-            if (path)
+            char *path;
+            code = smp_saved_path(outputs[i], program->saves[k].path, &path, err);
+            if (!code)
                 claims[made++] = (claim){.path = path, .owned = path, .file = i};
-            else
-                code = smp_fail_memory(err, "a name", PATH_MAX);
         }
     }
     if (!code && made)

@@ -20,6 +20,9 @@ void smp_outputs_free(char **outputs, size_t count);
  * smp_alloc, null without memory. */
 char *smp_target_prefix(const char *output);
 
+/* The path of a file that the pipeline saves: beside the output and named after it. From smp_alloc. */
+smp_code smp_saved_path(const char *output, const char *save, char **out, smp_error *err);
+
 /* No two files may have one output, with the files that the pipeline saves; no output may be an input, whatever it is
  * called (device and inode); the folder may not lie in one of the folders given. */
 smp_code smp_outputs_check(const smp_found_list *files, char *const *outputs, const smp_program *program,

@@ -94,17 +94,15 @@ typedef struct conflicts {
 static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
 {
     const smp_program *program = todo->request->program;
-    char *prefix = program->save_count ? smp_target_prefix(item->output) : NULL;
-    bool there = !program->save_count || prefix;
+    bool there = true;
     for (size_t i = 0; there && i < program->save_count; i++) {
         struct stat status;
         smp_error unread = {.code = SMP_OK};
         char *path = NULL;
-        there = smp_save_path(item->output, prefix, program->saves[i].path, &path, &unread) == SMP_OK &&
-                lstat(path, &status) == 0;
+        there =
+            smp_saved_path(item->output, program->saves[i].path, &path, &unread) == SMP_OK && lstat(path, &status) == 0;
         smp_free(path);
     }
-    smp_free(prefix);
     return there;
 }
 

@@ -194,15 +194,13 @@ static smp_code check_report_beside(const batch_run *b, const smp_program *progr
             code = smp_cli_refuse_report(path, file->path, err);
         if (!code)
             code = smp_cli_refuse_report(path, b->todo.items[i].output, err);
-        char *prefix = !code && program->save_count ? smp_target_prefix(b->todo.items[i].output) : NULL;
-        for (size_t k = 0; prefix && !code && k < program->save_count; k++) {
+        for (size_t k = 0; !code && k < program->save_count; k++) {
             char *saved = NULL;
-            code = smp_save_path(b->todo.items[i].output, prefix, program->saves[k].path, &saved, err);
+            code = smp_saved_path(b->todo.items[i].output, program->saves[k].path, &saved, err);
             if (!code)
                 code = smp_cli_refuse_report(path, saved, err);
             smp_free(saved);
         }
-        smp_free(prefix);
     }
     return code;
 }
@@ -283,15 +281,13 @@ static smp_code try_file(const smp_todo_item *item, smp_run_request *request, sm
     smp_plan_free(plan);
     if (!code)
         code = smp_target_check(item->output, err);
-    char *prefix = !code && program->save_count ? smp_target_prefix(item->output) : NULL;
-    for (size_t k = 0; prefix && !code && k < program->save_count; k++) {
+    for (size_t k = 0; !code && k < program->save_count; k++) {
         char *saved = NULL;
-        code = smp_save_path(item->output, prefix, program->saves[k].path, &saved, err);
+        code = smp_saved_path(item->output, program->saves[k].path, &saved, err);
         if (!code)
             code = smp_target_check(saved, err);
         smp_free(saved);
     }
-    smp_free(prefix);
     return code;
 }
 
