@@ -67,8 +67,9 @@ static smp_code fail_write(const char *target, int number, smp_error *err)
     return SMP_E_WRITE;
 }
 
-/* write(2) that reports a closed pipe and a file over its size limit as EPIPE and EFBIG, without raising a signal. */
-static ssize_t write_quietly(int fd, const void *data, size_t size)
+/* write(2), or from `at` >= 0 on pwrite(2), that reports a closed pipe and a file over its size limit as EPIPE and
+ * EFBIG, without raising a signal. */
+static ssize_t write_quietly(int fd, const void *data, size_t size, off_t at)
 {
     sigset_t quiet, before, pending;
     sigemptyset(&quiet);
@@ -76,7 +77,7 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
     sigaddset(&quiet, SIGXFSZ);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &quiet, &before);
-    ssize_t wrote = write(fd, data, size);
+    ssize_t wrote = at < 0 ? write(fd, data, size) : pwrite(fd, data, size, at);
     int saved = errno;
     int raised = wrote >= 0 ? 0 : saved == EPIPE ? SIGPIPE : saved == EFBIG ? SIGXFSZ : 0;
     if (raised && !sigismember(&pending, raised)) {
@@ -119,7 +120,7 @@ static smp_code write_all(smp_output *output, const uint8_t *data, size_t size, 
 {
     double start = smp_now();
     while (size && !output->failed) {
-        ssize_t wrote = write_quietly(output->fd, data, size);
+        ssize_t wrote = write_quietly(output->fd, data, size, -1);
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0) {
@@ -161,9 +162,10 @@ smp_code smp_output_patch(smp_output *output, uint64_t position, const void *dat
 {
     smp_code code = output->failed ? fail_write(output->target, output->failed, err)
                                    : write_all(output, output->buffer, output->used, err);
+    const double start = smp_now();
     output->used = 0;
     for (const uint8_t *from = data; code == SMP_OK && size;) {
-        ssize_t wrote = pwrite(output->fd, from, size, (off_t)position);
+        ssize_t wrote = write_quietly(output->fd, from, size, (off_t)position);
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0) {
@@ -174,6 +176,7 @@ smp_code smp_output_patch(smp_output *output, uint64_t position, const void *dat
         position += (uint64_t)wrote;
         size -= (size_t)wrote;
     }
+    add_time(output, start);
     return code;
 }
 
