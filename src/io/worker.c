@@ -160,13 +160,14 @@ static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, 
     if (got == SMP_RECEIVED && answer->bytes) {
         if (answer->bytes > MOST_ANSWER)
             return fail_answer(p, err);
-        wire->reading = true;
         wire->size = answer->bytes;
         wire->data = smp_alloc_raw(wire->size);
         if (!wire->data) {
             (void)lose_worker(p); /* what it says next would be the rest of this */
             return smp_fail_memory(err, "metadata", wire->size);
         }
+        if (left > 0 && (left -= smp_now() - start) <= 0)
+            return fail_dead(p, limits, true, err);
         got = smp_message_receive(p->worker->channel, wire->data, wire->size, left, NULL);
     }
     p->waited += smp_now() - start;

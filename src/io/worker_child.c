@@ -60,7 +60,7 @@ static void keep_only(const int *descriptors, int count)
 static void leave_signals_to_the_program(void)
 {
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGXCPU};
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         signal(numbers[i], SIG_IGN);
 #ifndef SMP_SANITIZED /* which reports them */
@@ -152,6 +152,7 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, smp_bl
     smp_notes *notes = d->reader ? (smp_notes *)(uintptr_t)smp_reader_notes(d->reader) : &none;
     smp_media *media = !code && opened ? (smp_media *)(uintptr_t)smp_reader_media(d->reader) : NULL;
     const uint64_t live = smp_alloc_live(); /* without the message */
+    smp_alloc_limit(0); /* the message is no part of what the file may take; the next ask sets the limit again */
     smp_answer_wire(&wire, code ? err : NULL, notes, media, !code && rows->data ? rows : NULL);
     smp_free(rows->data);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);

@@ -50,7 +50,9 @@ static bool make_ends(int *pair, int *arena)
         return false;
     *arena = memfd_create("rows", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*arena < 0) {
+        const int number = errno;
         close_pair(pair);
+        errno = number;
         return false;
     }
     (void)fcntl(*arena, F_ADD_SEALS, F_SEAL_SHRINK);
@@ -87,8 +89,9 @@ static smp_code make_worker(smp_worker **out, int *other, smp_error *err)
     if (!w)
         return smp_fail_memory(err, "a decoder", sizeof *w);
     if (!make_ends(pair, &arena)) {
+        const int number = errno;
         smp_free(w);
-        return fail_start(errno, err);
+        return fail_start(number, err);
     }
     *w = (smp_worker){.channel = pair[0], .arena = arena};
     *other = pair[1];
@@ -203,8 +206,8 @@ void smp_worker_stop(void)
 
 static bool died(const smp_worker *w)
 {
-    struct pollfd channel = {.fd = w->channel};
-    return poll(&channel, 1, 0) > 0; /* hung up */
+    struct pollfd channel = {.fd = w->channel, .events = POLLIN};
+    return poll(&channel, 1, 0) > 0; /* hung up, or says what nobody asked */
 }
 
 /* Hears the first words. False: it died before. */
