@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/pool.h"
 #include "batch/batch_devices.h"
+#include "batch/outputs.h"
 
 enum {
     MOST_JOBS = 1024,

@@ -83,9 +83,6 @@ const smp_file_format *smp_format_at(size_t index);
 /* The format whose signature a file's first bytes have, or null. */
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size);
 
-/* "PNG": the format of a file by its content, without decoding. *name is static; null on failure. */
-smp_code smp_sniff_file(const char *path, const smp_limits *limits, const char **name, smp_error *err);
-
 /* For read_open: checks a picture's size against the limits. bytes: the memory that the reader needs for it. Sizes
  * below 1 are SMP_E_DECODE, too large ones SMP_E_LIMIT. */
 smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t height, uint64_t bytes, smp_error *err);

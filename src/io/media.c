@@ -241,27 +241,6 @@ smp_code smp_reader_open_memory(const void *data, size_t size, const smp_limits 
     return smp_reader_open_source(&source, "memory", limits, out, err);
 }
 
-smp_code smp_sniff_file(const char *path, const smp_limits *limits, const char **name, smp_error *err)
-{
-    *name = NULL;
-    smp_source source;
-    smp_code code = smp_source_open(&source, path, limits, err);
-    if (code == SMP_OK) {
-        const uint8_t *head;
-        size_t size;
-        bool id3;
-        const smp_file_format *format = find_format(&source, &head, &size, &id3);
-        if (format)
-            *name = format->name;
-        else
-            code = size ? fail_unknown(head, size, id3, err) : smp_source_ended(&source, err);
-        smp_source_close(&source);
-    }
-    if (code != SMP_OK)
-        smp_at(err, "%s", display_name(path, true));
-    return code;
-}
-
 const smp_media *smp_reader_media(const smp_reader *reader)
 {
     return &reader->media;

@@ -365,6 +365,9 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
             smp_code code = end_link(reader, s, err);
             if (code != SMP_OK)
                 return code;
+            if (!s->left && s->at_link + 1 == s->link_count) /* it held more when the header was read */
+                return smp_fail(err, SMP_E_DECODE, "the %s ends early: it has changed since it was opened",
+                                reader->format->name);
         }
         n = smp_min_i64(smp_min_i64(rows - y, most), s->left);
         int *codes = (int *)(void *)s->buffer;

@@ -295,10 +295,10 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
     const uint8_t *at;
     uint8_t head[HEAD];
     bool second = false;
+    const uint64_t gap = pcm->next - source->position;
     if (source->seekable)
         second = smp_sound_look(source, pcm->next, head, HEAD) && is_wav(head);
-    else if (smp_source_skip(source, pcm->next - source->position) + source->position >= pcm->next &&
-             smp_source_peek(source, &at, HEAD) == HEAD)
+    else if (smp_source_skip(source, gap) == gap && smp_source_peek(source, &at, HEAD) == HEAD)
         second = is_wav(at);
     if (second)
         smp_note(&reader->notes, "a second WAV follows and is not read: join them first, sox A.wav B.wav BOTH.wav");

@@ -102,8 +102,7 @@ static smp_code find_picture(smp_reader *reader, uint64_t *at, bool *alpha, smp_
     *at = HEADER;
     for (int section = 0; section < 3; section++) {
         uint32_t length;
-        if (!look(source, *at, 4, &length) || !smp_source_seek(source, *at + 4) ||
-            smp_source_skip(source, length) != length) {
+        if (!look(source, *at, 4, &length) || length > source->size - *at - 4) {
             smp_source_seek(source, source->size);
             return smp_source_ended(source, err);
         }
