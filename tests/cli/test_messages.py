@@ -9,7 +9,7 @@ import unittest
 
 import numpy
 
-from harness import PIPELINES, PROGRAM, SAMPLES, CliCase
+from harness import PIPELINES, PROGRAM, SAMPLES, CliCase, png_bytes
 
 COMMANDS = ("run", "check", "explain", "bank", "completion", "stages", "pipelines", "info", "diff", "devices", "help")
 BLUR = PIPELINES / "blur.pipe"
@@ -209,9 +209,7 @@ class Messages(CliCase):
             self.assertNotIn("NAME", done.stderr)
 
     def test_transparency_that_a_format_cannot_hold_is_told(self):
-        rgba = numpy.full((4, 5, 4), 90, numpy.uint8)
-        numpy.save(self.folder / "rgba.npy", rgba)
-        self.smp("run", "-e", "invert", "rgba.npy", "rgba.png")
+        (self.folder / "rgba.png").write_bytes(png_bytes([bytes([90, 90, 90, 90] * 5)] * 4, 5, color=6))
         done = self.smp("run", "-e", "invert", "rgba.png", "out.jpg")
         self.assertIn("warning: out.jpg: the file's format has no transparency: colour is laid on black", done.stderr)
         self.assertEqual(self.smp("run", "-q", "-f", "-e", "invert", "rgba.png", "out.jpg").stderr, "")

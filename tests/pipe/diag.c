@@ -208,7 +208,7 @@ static void values_are_checked_where_they_stand(void **state)
     pipe_one_error("soften 1e999", 1, 8, "'1e999' is too large a number", NULL);
     pipe_one_error("soften 2px*2", 1, 8, "'2px*2' is not a number", "arithmetic goes into braces: {2px*2}");
     pipe_one_error("soften 2hz", 1, 8, "unknown unit 'hz' in '2hz'", "did you mean '2Hz'?");
-    pipe_one_error("soften 2px 3px", 1, 12, "only one value can stand without a name", "write NAME=3px");
+    pipe_one_error("soften 2px 3px", 1, 12, "only one value can stand without a name", NULL);
     pipe_one_error("soften 2px sigma=3px", 1, 12, "'sigma' is given twice", NULL);
     pipe_one_error("soften edge=clamp edge=mirror 2", 1, 19, "'edge' is given twice", NULL);
     pipe_one_error("soften 2 edge=\"clamp\"", 1, 15, "'edge' must be clamp, reflect or mirror, not \"clamp\"",
