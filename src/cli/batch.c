@@ -135,6 +135,9 @@ static smp_hash work_hash(const batch_settings *settings, const smp_program *pro
     smp_hash_add(&hash, &settings->strip, sizeof settings->strip);
     smp_hash_add(&hash, &settings->png_level, sizeof settings->png_level);
     smp_hash_add(&hash, &settings->jpeg_quality, sizeof settings->jpeg_quality);
+    const int64_t page = settings->many.plan.base.common.limits.page;
+    if (page) /* journals of batches without it stay valid */
+        smp_hash_add(&hash, &page, sizeof page);
     smp_hash_add(&hash, &settings->samples, sizeof settings->samples);
     return hash;
 }
