@@ -56,6 +56,22 @@ class Formats(CliCase):
         self.assertEqual(piped.returncode, 0)
         self.assertTrue(np.array_equal(np.load(self.folder / "p.npy"), second))
 
+    def test_tiffs_are_written(self):
+        self.needs("TIFF")
+        self.small_png()
+        want, sizes = self.digest("in.png"), []
+        for kind in ("none", "lzw", "deflate"):
+            for threads in ("1", "3"):
+                name = f"{kind}{threads}.tif"
+                self.smp("run", "-e", "stats", "in.png", name, "--tiff-compression", kind, "--threads", threads)
+            self.assertEqual((self.folder / f"{kind}1.tif").read_bytes(), (self.folder / f"{kind}3.tif").read_bytes())
+            self.assertEqual(self.digest(f"{kind}1.tif"), want)
+            sizes.append((self.folder / f"{kind}1.tif").stat().st_size)
+        self.assertGreater(sizes[0], max(sizes[1:]))
+        self.smp("batch", "-e", "stats", "in.png", "-o", "out", "--name", "{stem}.tif", "--tiff-compression", "lzw")
+        self.assertEqual((self.folder / "out/in.tif").read_bytes(), (self.folder / "lzw1.tif").read_bytes())
+        self.smp("run", "-e", "stats", "in.png", "o.tif", "--tiff-compression", "zip", status=2)
+
     def test_hostile_tiffs(self):
         self.needs("TIFF")
         for name, status in (("hostile-spp.tif", 3), ("hostile-size.tif", 3), ("hostile-strip.tif", 6)):

@@ -1,4 +1,4 @@
-/* The TIFF format's row of the table. Reading needs libtiff. */
+/* The TIFF format's row of the table. Reading needs libtiff, writing nothing. */
 #include "io/tiff/tiff_glue.h"
 
 #include <string.h>
@@ -29,4 +29,9 @@ const smp_file_format smp_format_tiff = {
     .read_close = smp_tiff_read_close,
     .pages = true,
 #endif
+    .write_shape = smp_tiff_write_shape,
+    .write_open = smp_tiff_write_open,
+    .write_rows = smp_tiff_write_rows,
+    .write_end = smp_tiff_write_end,
+    .write_close = smp_tiff_write_close,
 };
