@@ -27,7 +27,10 @@ typedef enum smp_sound_type {
     SMP_SOUND_ULAW = 0x10,
     SMP_SOUND_ALAW = 0x11,
     SMP_SOUND_VORBIS = 0x60,
-    SMP_SOUND_OPUS = 0x64
+    SMP_SOUND_OPUS = 0x64,
+    SMP_SOUND_MPEG_1 = 0x80, /* layers 1 to 3 */
+    SMP_SOUND_MPEG_2 = 0x81,
+    SMP_SOUND_MPEG_3 = 0x82
 } smp_sound_type;
 
 /* About a sound file's samples. Writers keep it even with --strip. */
