@@ -56,6 +56,7 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     step->in = steps[input].out;
     step->work.out = step->in;
     step->work.access = stage->access;
+    step->work.reducers = stage->reducers;
     if (stage->plan) {
         smp_code code = stage->plan(params, &step->in, second >= 0 ? &steps[second].out : NULL, &step->work, p->err);
         if (code)
@@ -65,6 +66,7 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     step->premultiplied = steps[input].premultiplied && step->out.alpha;
     step->linear = steps[input].linear;
     step->reads = smp_row_map_of(&step->work);
+    p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, step->work.row_unit);
     step->whole_input = step->work.whole || step->work.access == SMP_WHOLE;
     return SMP_OK;
 }
@@ -275,6 +277,8 @@ static smp_code add_node(planner *p, int number)
     }
     step->job = SMP_JOB_REDUCE;
     step->out = step->in;
+    step->reach_up = step->work.reach_up;
+    step->reach_down = step->work.reach_down;
     step->premultiplied = p->plan->steps[input].premultiplied;
     if (step->work.result == SMP_RESULT_CHUNKS || step->work.result == SMP_RESULT_CHUNKS_COUNTS)
         p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, smp_chunk_rows(step->in.width));

@@ -79,7 +79,7 @@ void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t 
 
 const smp_variant *smp_step_variants(const smp_step *step)
 {
-    return step->job == SMP_JOB_REDUCE && step->stage->reducers ? step->stage->reducers : step->stage->variants;
+    return step->job == SMP_JOB_REDUCE && step->work.reducers ? step->work.reducers : step->stage->variants;
 }
 
 const smp_variant *smp_step_default(const smp_step *step)

@@ -125,9 +125,10 @@ typedef struct smp_node_plan {
     int64_t reach_up, reach_down;         /* stencil: rows needed above and below the input row of an output row */
     int64_t rows_num, rows_den, rows_add; /* stencil: that row is floor((2r + 1) * num / (2 * den)) + add for output row
                                              r, where the height changes; den 0: 1/1. See row_map.h */
-    bool whole;                           /* needs its whole input all the same (a wrapping border, say) */
-    bool nothing; /* with these parameters the stage changes nothing: the planner leaves it out and warns */
-    bool already; /* with `nothing`: because this input already is what the stage makes; no warning then */
+    int64_t row_unit; /* rows that are cheapest together: strips begin at multiples of it. A power of two; 0: any */
+    bool whole;       /* needs its whole input all the same (a wrapping border, say) */
+    bool nothing;     /* with these parameters the stage changes nothing: the planner leaves it out and warns */
+    bool already;     /* with `nothing`: because this input already is what the stage makes; no warning then */
     smp_access
         access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
@@ -136,8 +137,9 @@ typedef struct smp_node_plan {
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
-    void *table;       /* constants for the device, from smp_alloc; the plan owns and frees it */
-    size_t table_size; /* bytes */
+    void *table;                        /* constants for the device, from smp_alloc; the plan owns and frees it */
+    size_t table_size;                  /* bytes */
+    const struct smp_variant *reducers; /* preset to the stage's; ADJUST may measure in another way by its parameters */
     smp_result_kind result;
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
@@ -291,7 +293,8 @@ typedef struct smp_stage {
     smp_code (*finish)(const void *params, const smp_shape *in, const void *result, smp_node_plan *plan,
                        smp_findings *findings, smp_error *err);
     const smp_variant *variants; /* ends with a null name; [0] is naive, the definition; the last is the default */
-    const smp_variant *reducers; /* ADJUST: the variants of its reduction; null otherwise. REDUCE uses variants */
+    const smp_variant *reducers; /* ADJUST: the variants of its reduction, which plan() may replace; null otherwise.
+                                    REDUCE uses variants */
     const smp_alias *aliases;    /* ends with a null name; may be null */
     smp_kind gives;              /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is
