@@ -39,8 +39,9 @@ typedef struct smp_step {
     smp_shape in, out;
     smp_format storage; /* of the output samples in memory: out.format or SMP_F32 */
     int phase;
-    bool frame;       /* the whole output is kept */
-    bool whole_input; /* needs all of its input before it starts */
+    bool frame;        /* the whole output is kept */
+    bool whole_input;  /* needs all of its input before it starts */
+    bool whole_second; /* the same of its second input */
     int64_t reach_up, reach_down;
     bool premultiplied, linear; /* the state of the output's values */
     smp_part *parts;            /* of a joined step: the steps it replaces, in order; owned */

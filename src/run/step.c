@@ -66,12 +66,24 @@ uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
     return bytes;
 }
 
-void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count)
+static void rows_read(const smp_step *step, bool whole, int64_t height, int64_t from, int64_t to, int64_t *first,
+                      int64_t *count)
 {
-    int64_t low = step->whole_input ? 0 : smp_max_i64(0, from - step->reach_up);
-    int64_t high = step->whole_input ? height : smp_min_i64(height, to + step->reach_down);
+    int64_t low = whole ? 0 : smp_max_i64(0, from - step->reach_up);
+    int64_t high = whole ? height : smp_min_i64(height, to + step->reach_down);
     *first = smp_min_i64(low, height);
     *count = smp_max_i64(0, high - *first);
+}
+
+void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count)
+{
+    rows_read(step, step->whole_input, height, from, to, first, count);
+}
+
+void smp_step_reads_second(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first,
+                           int64_t *count)
+{
+    rows_read(step, step->whole_second, height, from, to, first, count);
 }
 
 /* ------------------------------------------------------------------------------------------------ variants */
