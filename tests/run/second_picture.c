@@ -28,9 +28,10 @@ static smp_plan *plan_of(const char *const *lines, size_t count, smp_program **p
     return plan;
 }
 
+/* The last of them: a stage that measures first is two steps. */
 static const smp_step *step_named(const smp_plan *plan, const char *label)
 {
-    for (size_t i = 0; i < plan->step_count; i++)
+    for (size_t i = plan->step_count; i-- > 0;)
         if (!strcmp(plan->steps[i].stage ? plan->steps[i].stage->name : plan->steps[i].label, label))
             return &plan->steps[i];
     fail_msg("there is no step %s", label);
