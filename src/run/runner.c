@@ -295,7 +295,7 @@ static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_erro
     in = view_of(r, step->input, first, count);
     out = view_of(r, step->job == SMP_JOB_REDUCE ? step->input : index, need->from, need->to - need->from);
     if (step->second >= 0) {
-        smp_step_reads(step, r->plan->steps[step->second].out.height, need->from, need->to, &first, &count);
+        smp_step_reads_second(step, r->plan->steps[step->second].out.height, need->from, need->to, &first, &count);
         second = view_of(r, step->second, first, count);
     }
     return smp_step_launch(&r->states[index].run, &in, &out, &second, err);

@@ -56,7 +56,9 @@ enum {
     SMP_P_ODD = 8,       /* INT: must be odd */
     SMP_P_POSITIVE = 16, /* the minimum itself is excluded */
     SMP_P_LEVEL = 64,    /* a level of full scale: a bare number beyond 2 is a code value by mistake */
-    SMP_P_PICTURE = 32   /* OPERAND: no number; a matrix of weights, which `light linear` leaves as it is */
+    SMP_P_PICTURE = 32,  /* OPERAND: no number */
+    SMP_P_WEIGHTS = 128, /* OPERAND: weights or alpha, which `light linear` leaves as they are */
+    SMP_P_ANYSIZE = 256  /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
 
 typedef struct smp_param {
@@ -133,6 +135,7 @@ typedef struct smp_node_plan {
         access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
     bool swaps_axes;         /* rows become columns */
+    bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
