@@ -43,6 +43,10 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
         smp_fail(err, SMP_E_USAGE, "'%s' is a stage, not a command", name);
         return smp_hint(err, "write smempipe run -e '%s'%s", stage->example ? stage->example : name, rest);
     }
+    if (!shipped && smp_writer_kind(name) != SMP_KIND_NONE) {
+        smp_fail(err, SMP_E_USAGE, "the command is missing: '%s' is a file's name", name);
+        return smp_hint(err, "write smempipe convert %s%s", name, word_count ? rest : " OUT");
+    }
     smp_fail(err, SMP_E_USAGE, shipped ? "'%s' is a pipeline, not a command" : "unknown command '%s'", name);
     if (shipped)
         return smp_hint(err, "write smempipe run %s%s", name, rest);

@@ -81,6 +81,8 @@ void smp_help_short(FILE *to)
 static void put_first_steps(FILE *to)
 {
     static const smp_example steps[] = {
+        {"smempipe convert in.png out.jpg", "a file to another format"},
+        {"smempipe convert photos/ -o web/ --to png --strip", "a folder, without its metadata"},
         {"smempipe run -e '{stencil}' in.png out.png", "one stage, without a pipe file"},
         {"smempipe explain FILE.pipe in.png", "what a pipe file would do with a picture, before it does it"},
         {"smempipe run -v FILE.pipe in.png out.png", "the picture, and what each stage cost"},
@@ -156,6 +158,8 @@ static void put_usage(FILE *to, const smp_command *command, const smp_option *wi
     for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
         if (with && row->unless && !strcmp(row->unless, with->name))
             put_replacement(to, with);
+        else if (row->usage)
+            fprintf(to, " %s", row->usage);
         else
             fprintf(to, " %s%s%s%s", row->optional ? "[" : "", row->name, row->many ? "..." : "",
                     row->optional ? "]" : "");

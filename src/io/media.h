@@ -111,12 +111,13 @@ const smp_notes *smp_reader_notes(const smp_reader *reader);
 double smp_reader_input_seconds(const smp_reader *reader);
 
 typedef struct smp_write_options {
-    bool force;       /* replace an existing file */
-    bool strip;       /* no metadata */
-    int png_level;    /* 0 fastest .. 9 smallest; -1: default */
-    int threads;      /* for compression; 0: one for each core */
-    int jpeg_quality; /* 1..100; 0: default */
-    int sound_type;   /* an smp_sound_type; 0: as the input's */
+    bool force;         /* replace an existing file */
+    bool strip;         /* no metadata */
+    int png_level;      /* 0 fastest .. 9 smallest; -1: default */
+    int threads;        /* for compression; 0: one for each core */
+    int jpeg_quality;   /* 1..100; 0: default */
+    int sound_type;     /* an smp_sound_type; 0: as the input's */
+    const char *format; /* of standard output, an extension; null: the usual */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
     bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
@@ -130,6 +131,13 @@ smp_write_options smp_write_options_default(void);
  * unknown extension or an impossible shape (9 channels in a PNG). path "-" writes PNG for pictures and WAV for sound.
  * Opens nothing. */
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
+
+/* The same, where standard output gets the format of this extension; null: the usual one. */
+smp_code smp_writer_shape_as(const char *path, const char *format, const smp_shape *shape, smp_shape *out,
+                             smp_error *err);
+
+/* Whether files with this extension can be written, and what they hold (kind may be null). */
+smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err);
 
 /* The kind of files with that name's extension; none when they cannot be written. */
 smp_kind smp_writer_kind(const char *path);

@@ -23,8 +23,8 @@ typedef struct output { /* the file of one sink */
 
 static smp_code accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
-    (void)context;
-    return smp_writer_shape(path, shape, out, err);
+    const smp_run_request *request = context;
+    return smp_writer_shape_as(path, request->write.format, shape, out, err);
 }
 
 /* Adds to a failure the place in the pipe text of the stage that failed. */
@@ -69,6 +69,7 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .orientation = media->orientation,
         .output = request->output,
         .accepts = accepts,
+        .accepts_context = (void *)(uintptr_t)request,
         .probe = smp_file_probe,
         .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
