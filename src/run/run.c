@@ -476,6 +476,7 @@ smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *va
                               .device = device,
                               .variant = variant,
                               .strip_rows = strip_rows,
+                              .any_range = true,
                               .source = &source,
                               .sinks = &sink};
     smp_code code = smp_runner_run(&setup, report, &failed, err);
