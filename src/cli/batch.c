@@ -36,7 +36,8 @@ const smp_option smp_batch_options[] = {
     {"on-error", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, on_error), .fallback = "continue", .argument = "HOW",
      .choices = on_error_words, .help = "after a file failed: continue with the others, or stop"},
     {"dry-run", 'n', SMP_O_FLAG, offsetof(smp_batch_settings, dry_run),
-     .help = "open every file, check every output, list what would be done, write nothing"},
+     .help = "read every header, check every output, list what would be done, write nothing; damage behind the "
+             "headers shows in a run alone"},
     {"report", 0, SMP_O_STRING, offsetof(smp_batch_settings, report), .argument = "FILE.jsonl",
      .help = "write one JSON object a file: status, error, size, milliseconds of every part, what was measured; - is "
              "standard output"},

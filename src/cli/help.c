@@ -208,22 +208,19 @@ void smp_help_usage(FILE *to, const smp_command *command)
     fprintf(to, "\nsmempipe %s --help tells the options.\n", command->name);
 }
 
-/* A line an option: its help up to the first stop. */
+/* An option's help up to the first stop: one thought, whole. */
 static void put_brief_option(FILE *to, const smp_option *row)
 {
-    char name[80], help[SMP_TEXT_WIDTH];
+    char name[80], help[400];
     option_text(name, sizeof name, row);
     const char *stop = row->help;
-    while (*stop && strncmp(stop, "; ", 2) && strncmp(stop, ": ", 2) && strncmp(stop, ". ", 2) &&
-           strncmp(stop, " (", 2))
+    while (*stop && strncmp(stop, "; ", 2) && strncmp(stop, ". ", 2) && strncmp(stop, " (", 2))
         stop++;
     snprintf(help, sizeof help, "%.*s", (int)(stop - row->help), row->help);
     fprintf(to, "  %-*s", OPTION_COLUMNS, name);
     if ((int)strlen(name) >= OPTION_COLUMNS)
         fprintf(to, "\n%*s", INDENT + OPTION_COLUMNS, "");
-    size_t columns = smp_text_columns(help), room = SMP_TEXT_WIDTH - INDENT - OPTION_COLUMNS;
-    smp_text_column(to, help, (int)(columns < room ? columns : room));
-    fputc('\n', to);
+    smp_text_wrap(to, help, INDENT + OPTION_COLUMNS, INDENT + OPTION_COLUMNS);
 }
 
 static void put_brief(FILE *to, const smp_command *command)

@@ -78,7 +78,10 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
     static pthread_mutex_t planning =
         PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);
+    const size_t known = request->diags ? request->diags->count : 0;
     smp_code code = smp_plan_make(&ask, request->diags, plan, err);
+    if (request->cache && request->diags) /* one of many */
+        smp_diags_found_with(request->diags, known, request->input);
     pthread_mutex_unlock(&planning);
     return code;
 }
@@ -340,8 +343,11 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     for (size_t i = 0; !code && i < plan->sink_count; i++)
         code = buffer_view(request->cache, i + 1, NULL, &plan->sinks[i].shape, &sinks[i].view, err);
     double start = smp_now();
+    int64_t rows = 0;
     if (!code)
-        code = smp_reader_rows(reader, source.view.data, source.view.stride, source.view.height, err);
+        code = smp_rows_needed(plan, 0, &rows, err);
+    if (!code && rows > 0)
+        code = smp_reader_rows(reader, source.view.data, source.view.stride, rows, err);
     report->read_seconds += smp_now() - start;
     smp_runner_setup setup = {
         .plan = plan,
