@@ -10,6 +10,7 @@
 #include "batch/todo.h"
 #include "cli/outputs.h"
 #include "cli/shipped.h"
+#include "cli/write_options.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -20,29 +21,29 @@ const smp_option smp_batch_options[] = {
     {"output", 'o', SMP_O_STRING, offsetof(smp_batch_settings, folder), .argument = "OUT_DIR",
      .help = "the folder to write to; made when it is not there. Folders in the input become folders in it"},
     {"name", 0, SMP_O_STRING, offsetof(smp_batch_settings, pattern), .fallback = SMP_BATCH_NAMES, .argument = "PATTERN",
-     .help = "names of the outputs: {stem} is the input's name without extension, {ext} its extension (png where that "
+     .help = "names of the outputs: {stem} is the input's name without extension; {ext} its extension (png where that "
              "cannot be written), {name} both, {from} the input's own whatever is written; '{stem}.jpg' writes JPEGs"},
     {"to", 0, SMP_O_STRING, offsetof(smp_batch_settings, to), .argument = "EXT",
      .help = "the format of the outputs, by its extension: png, jpg, npy, flac; the inputs' own unless said"},
     {"resume", 0, SMP_O_FLAG, offsetof(smp_batch_settings, resume),
-     .help = "go on where a run was interrupted or killed, and do what is new or changed: a journal in the output "
-             "folder knows what is done"},
+     .help = "go on where a run was interrupted or killed, with what is new or changed; a journal in the output folder "
+             "knows what is done"},
     {"redo-changed", 0, SMP_O_FLAG, offsetof(smp_batch_settings, redo_changed),
-     .help =
-         "with --resume: make outputs again that were changed since a batch wrote them; without it they are named and "
-         "left as they are"},
+     .help = "with --resume: redo outputs that were changed since a batch wrote them; without it they are named and "
+             "left as they are"},
     {"skip-existing", 0, SMP_O_FLAG, offsetof(smp_batch_settings, skip_existing),
      .help = "keep outputs that are there, whatever made them"},
     {"on-error", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, on_error), .fallback = "continue", .argument = "HOW",
      .choices = on_error_words, .help = "after a file failed: continue with the others, or stop"},
     {"dry-run", 'n', SMP_O_FLAG, offsetof(smp_batch_settings, dry_run),
-     .help = "read every header, check every output, list what would be done, write nothing; damage behind the "
-             "headers shows in a run alone"},
+     .help = "read headers, check outputs, list what would be done, write nothing; damage behind the headers shows in "
+             "a run alone"},
     {"report", 0, SMP_O_STRING, offsetof(smp_batch_settings, report), .argument = "FILE.jsonl",
-     .help = "write one JSON object a file: status, error, size, milliseconds of every part, what was measured; - is "
-             "standard output"},
+     .help = "write one JSON object a file; its status, error, size, milliseconds of every part, what was measured; - "
+             "is standard output"},
     {"shard", 0, SMP_O_STRING, offsetof(smp_batch_settings, shard), .argument = "K/N",
-     .help = "do the K-th of N parts of the files, chosen by their names: for several machines that share a folder"},
+     .help = "do the K-th of N parts of the files, chosen by their names; for several machines that share a folder"},
+    SMP_WRITE_ROWS(smp_batch_settings),
     {0},
 };
 
@@ -120,11 +121,12 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
             smp_hash_add(&hash, &status.st_mtim.tv_nsec, sizeof status.st_mtim.tv_nsec);
         }
     }
-    const smp_write_settings *write = &settings->many.plan.write;
-    smp_hash_add(&hash, &write->strip, sizeof write->strip);
-    smp_hash_add(&hash, &write->png_level, sizeof write->png_level);
-    smp_hash_add(&hash, &write->jpeg_quality, sizeof write->jpeg_quality);
-    smp_hash_add(&hash, &write->samples, sizeof write->samples);
+    const smp_write_settings *write = &settings->write;
+    const int64_t page = settings->many.plan.base.common.limits.page;
+    const int64_t numbers[] = {
+        write->strip, write->png_level, write->quality, write->jpeg_quality, write->tiff_compression, write->samples,
+        page};
+    smp_hash_add(&hash, numbers, sizeof numbers);
     return hash;
 }
 
@@ -367,7 +369,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     request.finished = finished;
     request.tick = tick;
     request.context = b;
-    smp_cli_write_options(&s->many.plan, &request.write);
+    smp_cli_write_options(&s->write, &request.write);
     request.write.lazy_folder = true;
     smp_cli_stop_gently(); /* before the folder is made: whoever sees it may stop the run */
     smp_code code = smp_todo_start(&b->todo, &swept, err);
@@ -473,12 +475,7 @@ const smp_command smp_command_batch = {
         "the processors that compute in all, --max-memory the memory of all files at once: one that finds too little "
         "waits until it is alone.",
     .settings_size = sizeof(smp_batch_settings),
-    .groups = {{"options", smp_batch_options},
-               SMP_WRITE_GROUP,
-               SMP_MANY_GROUP,
-               SMP_PIPELINE_GROUP,
-               SMP_COMMON_GROUP,
-               SMP_PLAN_GROUP},
+    .groups = {{"options", smp_batch_options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe batch scan-clean.pipe photos/ -o pages/ --name '{stem}.png'", "every photo as a page"},
                  {"smempipe batch blur.pipe photos/ -r -o out/ --resume --report run.jsonl",

@@ -46,24 +46,9 @@ extern const smp_option smp_pipeline_options[];
         "pipeline options", smp_pipeline_options                                                                       \
     }
 
-/* How files are written, by commands that write any. */
-typedef struct smp_write_settings {
-    bool strip;
-    int64_t png_level, jpeg_quality; /* -1, 0: the format's own */
-    int samples;                     /* index into the words of --samples */
-    const char *format;              /* of standard output: an extension; null: the usual */
-} smp_write_settings;
-
-extern const smp_option smp_write_option_rows[];
-#define SMP_WRITE_GROUP                                                                                                \
-    {                                                                                                                  \
-        "options for the files written", smp_write_option_rows                                                         \
-    }
-
 /* Settings of commands that plan or run a pipeline begin with these. */
 typedef struct smp_plan_settings {
     smp_pipeline_settings base;
-    smp_write_settings write;
     const char *variant;
     int isa; /* index into auto, base, v3, v4; see smp_cli_isa */
     int64_t strip_rows;
@@ -106,9 +91,6 @@ bool smp_cli_color(const smp_common *common, int fd);
 /* "smempipe: WHERE: error: MESSAGE" and "  = hint: HINT" on stderr; nothing when the message is empty, so that an error
  * is said once: whoever prints it clears it. */
 void smp_cli_error(const smp_common *common, smp_error *err);
-
-/* Fills in what the options say; the rest of `options` stays. */
-void smp_cli_write_options(const smp_plan_settings *settings, smp_write_options *options);
 
 /* "smempipe: warning: ..." on stderr unless --quiet. */
 void smp_cli_warning(const smp_common *common, const char *format, ...) SMP_PRINTF(2, 3);

@@ -34,6 +34,9 @@ const smp_option smp_common_options[] = {
 #include "base/limit_list.def"
 #undef SMP_MEMORY_DEFAULT
 #undef L
+    {"page", 0, SMP_O_INT, offsetof(smp_common, limits.page), .fallback = "0", .argument = "N", .min = 1, .max = 1e9,
+     .help = "the page to read of a file that holds several (TIFF), 1 first; the first unless said",
+     .flags = SMP_O_INPUTS | SMP_O_SILENT},
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
      .help = "do not check the MD5 that a FLAC keeps of its samples", .flags = SMP_O_INPUTS},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",

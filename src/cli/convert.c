@@ -9,13 +9,13 @@
 
 typedef struct convert_settings {
     smp_batch_settings batch; /* its inputs: all arguments, then those without OUT */
-    const char *resize;
+    const char *resize, *format;
 } convert_settings;
 
 static const smp_option options[] = {
     {"resize", 0, SMP_O_STRING, offsetof(convert_settings, resize), .argument = "N",
      .help = "make pictures smaller: the longer side has at most N pixels; smaller ones stay as they are"},
-    {"format", 0, SMP_O_STRING, offsetof(convert_settings, batch.many.plan.write.format), .argument = "EXT",
+    {"format", 0, SMP_O_STRING, offsetof(convert_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said (--to does so "
              "too)"},
     {0},
@@ -81,14 +81,15 @@ static const char *many_option(const smp_batch_settings *s)
 static smp_code convert_one(const convert_settings *settings, const char *in, const char *out, smp_error *err)
 {
     const smp_batch_settings *batch = &settings->batch;
-    smp_run_settings run = {.plan = batch->many.plan, .in = in, .out = out};
+    smp_run_settings run = {
+        .plan = batch->many.plan, .in = in, .out = out, .format = settings->format, .write = batch->write};
     const char *option = many_option(batch);
     if (option) {
         smp_fail(err, SMP_E_USAGE, "--%s is for many files, %.200s is one", option, out);
         return smp_hint(err, "leave --%s out, or write -o DIR", option);
     }
-    if (!strcmp(out, "-") && !run.plan.write.format)
-        run.plan.write.format = batch->to;
+    if (!strcmp(out, "-") && !run.format)
+        run.format = batch->to;
     else if (batch->to) {
         smp_fail(err, SMP_E_USAGE, "--to is for folders: the name '%.200s' says its format", out);
         return smp_hint(err, "leave --to out, or write -o DIR");
@@ -148,9 +149,9 @@ static smp_code choose(convert_settings *settings, smp_error *err)
     }
     if (out && !batch->folder)
         return convert_one(settings, inputs->items[0], out, err);
-    if (batch->many.plan.write.format) {
+    if (settings->format) {
         smp_fail(err, SMP_E_USAGE, "--format is for standard output");
-        return smp_hint(err, "write --to %.40s for the files of a folder", batch->many.plan.write.format);
+        return smp_hint(err, "write --to %.40s for the files of a folder", settings->format);
     }
     smp_code code = smp_worker_more(err);
     return code ? code : smp_cli_batch(batch, err);
@@ -184,7 +185,6 @@ const smp_command smp_command_convert = {
     .one_input = true,
     .groups = {{"options", options},
                {"options for folders", smp_batch_options},
-               SMP_WRITE_GROUP,
                SMP_MANY_GROUP,
                SMP_COMMON_GROUP,
                SMP_PLAN_GROUP},

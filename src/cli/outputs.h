@@ -3,12 +3,15 @@
 #define SMP_CLI_OUTPUTS_H
 
 #include "cli/many.h"
+#include "cli/write_options.h"
 
 typedef struct smp_run_settings {
     smp_plan_settings plan;
     const char *pipe, *in, *out; /* pipe null: the stages of plan.base */
     const char *report;          /* null: none, "": table on stderr, else a file */
+    const char *format;          /* of standard output: an extension; null: the usual */
     bool counters;
+    smp_write_settings write;
 } smp_run_settings;
 
 /* smempipe run, with the command line checked and parsed. */
@@ -19,6 +22,7 @@ typedef struct smp_batch_settings {
     const char *folder, *pattern, *to, *report, *shard;
     bool skip_existing, resume, redo_changed, dry_run;
     int on_error; /* index into continue, stop */
+    smp_write_settings write;
 } smp_batch_settings;
 
 /* Settings that hold these options begin with smp_batch_settings. */
@@ -27,8 +31,5 @@ extern const smp_option smp_batch_options[];
 
 /* smempipe batch, the same. */
 smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err);
-
-/* --format and --to: an extension of files that can be written, with or without its dot. */
-smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "cli/outputs.h"
 #include "cli/shipped.h"
+#include "cli/write_options.h"
 #include "compare/input.h"
 #include "report/report.h"
 #include "run/run.h"
@@ -16,8 +17,9 @@ static const smp_option options[] = {
     {"counters", 0, SMP_O_FLAG, offsetof(smp_run_settings, counters),
      .help = "add to the report what the GPU kernels do to shared memory: wavefronts and bank conflicts, counted in "
              "launches of their own"},
-    {"format", 0, SMP_O_STRING, offsetof(smp_run_settings, plan.write.format), .argument = "EXT",
+    {"format", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said"},
+    SMP_WRITE_ROWS(smp_run_settings),
     {0},
 };
 
@@ -97,7 +99,7 @@ static smp_code write_report(const smp_run_settings *settings, const smp_run_rep
 
 static smp_code check_format(const smp_run_settings *settings, smp_error *err)
 {
-    smp_code code = smp_cli_check_extension("format", settings->plan.write.format, err);
+    smp_code code = smp_cli_check_extension("format", settings->format, err);
     if (code || !strcmp(settings->out, "-"))
         return code;
     smp_fail(err, SMP_E_USAGE, "--format is for standard output: the name '%.200s' says its format", settings->out);
@@ -109,7 +111,7 @@ static smp_code check_arguments(const smp_run_settings *settings, smp_error *err
     smp_code code = smp_cli_check_input(settings->pipe, settings->in, err);
     if (!code)
         code = smp_cli_check_stdout(settings->out, err);
-    if (!code && settings->plan.write.format)
+    if (!code && settings->format)
         code = check_format(settings, err);
     if (!code)
         code = smp_cli_check_variant(&settings->plan, err);
@@ -142,7 +144,10 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     request.output = settings->out;
     request.progress = smp_progress_step;
     request.progress_context = &progress;
-    smp_cli_write_options(&settings->plan, &request.write);
+    request.write.force = common->force;
+    smp_cli_write_options(&settings->write, &request.write);
+    if (settings->format)
+        request.write.format = settings->format + (settings->format[0] == '.');
     smp_progress_begin(&progress, common, settings->in);
     smp_progress_watch(&progress);
     code = smp_run_file(&request, &report, err);
@@ -192,7 +197,7 @@ const smp_command smp_command_run = {
     .help = "run a pipeline over one file",
     .settings_size = sizeof(smp_run_settings),
     .one_input = true,
-    .groups = {{"options", options}, SMP_WRITE_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe run -v scan-clean.pipe page.jpg page.png --set paper=50px",
                   "the picture page.png, and on stderr what every stage cost"},

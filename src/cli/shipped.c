@@ -180,12 +180,14 @@ const char *smp_cli_pipe_argument(const smp_command *command, const void *settin
     return NULL;
 }
 
+/* Pictures and sounds, that is. */
 static bool writes_files(const smp_command *command)
 {
-    bool found = false;
-    for (size_t i = 0; i < SMP_COMMAND_GROUPS && command->groups[i].title; i++)
-        found |= command->groups[i].rows == smp_write_option_rows;
-    return found;
+    const smp_option *row;
+    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
+        if (!strcmp(row->name, "strip"))
+            return true;
+    return false;
 }
 
 /* Who names no pipeline may want none. */

@@ -2,6 +2,7 @@
  * the conversions it needs; sinks; dropping what is not needed; storage; joining (fuse.h); phases. */
 #include "pipe/plan.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,10 +64,7 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     step->out = step->work.out;
     step->premultiplied = steps[input].premultiplied && step->out.alpha;
     step->linear = steps[input].linear;
-    if (step->work.access == SMP_STENCIL) {
-        step->reach_up = step->work.reach_up;
-        step->reach_down = step->work.reach_down;
-    }
+    step->reads = smp_row_map_of(&step->work);
     step->whole_input = step->work.whole || step->work.access == SMP_WHOLE;
     return SMP_OK;
 }
@@ -256,7 +254,7 @@ static smp_code add_node(planner *p, int number)
             return p->err ? p->err->code : SMP_E_PROCESS;
         }
     }
-    if (probe.access == SMP_STENCIL && (probe.reach_up > in.height || probe.reach_down > in.height))
+    if (probe.access == SMP_STENCIL && !probe.rows_den && (probe.reach_up > in.height || probe.reach_down > in.height))
         warn(p, node, "stage '%s' reaches further than the picture is high", stage->name);
 
     bool reduces = probe.access == SMP_REDUCE || probe.access == SMP_ADJUST;
@@ -459,6 +457,23 @@ static void set_phases(smp_plan *plan)
     }
 }
 
+/* Where a stage makes fewer rows than it reads, what comes before it has more rows in a strip than what follows. */
+static void set_strip_shares(smp_plan *plan)
+{
+    for (size_t i = 0; i < plan->step_count; i++)
+        plan->steps[i].strip_share = 0;
+    for (size_t i = plan->step_count; i-- > 0;) {
+        smp_step *step = &plan->steps[i];
+        step->strip_share = step->strip_share > 0 ? step->strip_share : 1; /* of what nothing streams from */
+        const int inputs[] = {step->input, step->second};
+        for (int k = 0; k < 2; k++)
+            if (inputs[k] >= 0 && plan->steps[inputs[k]].phase == step->phase) {
+                smp_step *from = &plan->steps[inputs[k]];
+                from->strip_share = fmax(from->strip_share, step->strip_share * smp_row_map_ratio(&step->reads));
+            }
+    }
+}
+
 static smp_code finish_plan(planner *p)
 {
     size_t n = p->plan->step_count + p->plan->sink_count;
@@ -482,6 +497,7 @@ static smp_code finish_plan(planner *p)
     if (code)
         return code;
     set_phases(p->plan);
+    set_strip_shares(p->plan);
     return SMP_OK;
 }
 

@@ -117,12 +117,15 @@ typedef enum smp_result_kind {
 
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
 enum { SMP_MAX_LAUNCHES = 3 };     /* of a variant */
+enum { SMP_ROW_MAP_MOST = 1 << 30 };
 
 /* What plan() works out for one node; zeroed before the call. */
 typedef struct smp_node_plan {
-    smp_shape out;                /* preset to the input's shape */
-    int64_t reach_up, reach_down; /* stencil: rows needed above and below an output row */
-    bool whole;                   /* needs its whole input all the same (a wrapping border, say) */
+    smp_shape out;                        /* preset to the input's shape */
+    int64_t reach_up, reach_down;         /* stencil: rows needed above and below the input row of an output row */
+    int64_t rows_num, rows_den, rows_add; /* stencil: that row is floor((2r + 1) * num / (2 * den)) + add for output row
+                                             r, where the height changes; den 0: 1/1. See row_map.h */
+    bool whole;                           /* needs its whole input all the same (a wrapping border, say) */
     bool nothing; /* with these parameters the stage changes nothing: the planner leaves it out and warns */
     bool already; /* with `nothing`: because this input already is what the stage makes; no warning then */
     smp_access
@@ -163,7 +166,7 @@ void smp_findings_free(smp_findings *findings);
 
 /* ------------------------------------------------------------------------------------------------ variants */
 
-/* Where a launch reads and writes. The scratch picture has the input's rows and width, the output's channels, and f32
+/* Where a launch reads and writes. The scratch picture has the input's rows, the output's width and channels, and f32
  * samples. */
 typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH } smp_place;
 
