@@ -1,5 +1,5 @@
-/* Options about the files that are written: run and batch have the same. Settings of a command with these rows have a
- * field `write` of this type. */
+/* Options about the files that are written: run, batch and convert have the same. Settings of a command with these rows
+ * have a field `write` of this type. */
 #ifndef SMP_CLI_WRITE_OPTIONS_H
 #define SMP_CLI_WRITE_OPTIONS_H
 
@@ -26,7 +26,7 @@ extern const char *const smp_cli_sample_words[];
          .argument = "N",                                                                                              \
          .min = 0,                                                                                                     \
          .max = 9,                                                                                                     \
-         .help = "PNG compression, 0 (fast) to 9 (small, slow); 1 unless said",                                        \
+         .help = "PNG compression: 0 is fast, 9 small and slow; 1 unless said",                                        \
          .flags = SMP_O_SILENT},                                                                                       \
         {"quality",                                                                                                    \
          0,                                                                                                            \
@@ -53,6 +53,9 @@ extern const char *const smp_cli_sample_words[];
             .fallback = "keep", .argument = "KIND", .choices = smp_cli_sample_words,                                   \
             .help = "kind of sample in sounds that are written: bits of PCM, float or double; keep: as in the input"   \
     }
+
+/* --format and --to: an extension of files that can be written, with or without its dot. */
+smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err);
 
 /* Takes them over into what writers are asked for. */
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options);

@@ -125,6 +125,7 @@ typedef struct smp_write_options {
     int jpeg_quality;     /* of JPEG alone; 0: quality */
     int tiff_compression; /* an smp_tiff_compression */
     int sound_type;       /* an smp_sound_type; 0: as the input's */
+    const char *format;   /* of standard output, an extension; null: the usual */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
     bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
@@ -138,6 +139,13 @@ smp_write_options smp_write_options_default(void);
  * unknown extension or an impossible shape (9 channels in a PNG). path "-" writes PNG for pictures and WAV for sound.
  * Opens nothing. */
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
+
+/* The same, where standard output gets the format of this extension; null: the usual one. */
+smp_code smp_writer_shape_as(const char *path, const char *format, const smp_shape *shape, smp_shape *out,
+                             smp_error *err);
+
+/* Whether files with this extension can be written, and what they hold (kind may be null). */
+smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err);
 
 /* The kind of files with that name's extension; none when they cannot be written. */
 smp_kind smp_writer_kind(const char *path);

@@ -147,6 +147,7 @@ typedef struct smp_node_plan {
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
+    char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
 } smp_node_plan;
 
 /* One measured value of a reduction, for the report. */
@@ -205,7 +206,7 @@ typedef struct smp_launch {
     smp_cpu_kernel cpu;
     const char *cuda; /* name of the GPU kernel; formats are appended: NAME_u8_f32 (in, out) */
     smp_geometry_fn *geometry;
-    bool counts; /* of a stage that can have both kinds of result: this launch adds to the counts */
+    bool counts; /* of a variant with launches for both kinds of result: this one adds to the counts */
     smp_tiles tiles;
     smp_decide_fn *decide;
 } smp_launch;
@@ -226,8 +227,8 @@ static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *
     bool both = plan->result == SMP_RESULT_CHUNKS_COUNTS;
     *at = both && launch->counts ? plan->counts_at : 0;
     *size = both && !launch->counts ? plan->counts_at : plan->result_size - *at;
-    *counts = plan->result == SMP_RESULT_COUNTS || (both && launch->counts);
-    return !(launch->counts && plan->result == SMP_RESULT_CHUNKS);
+    *counts = launch->counts;
+    return !(plan->result == (launch->counts ? SMP_RESULT_CHUNKS : SMP_RESULT_COUNTS));
 }
 
 /* A rung of a stage's ladder. One name means the same in every stage: kernels/README.md has the list.
