@@ -131,6 +131,7 @@ typedef struct smp_node_plan {
     smp_access
         access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
+    bool linear;             /* preset: the samples are in linear light */
     bool swaps_axes;         /* rows become columns */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
