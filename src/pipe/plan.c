@@ -67,6 +67,7 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     step->work.out = step->in;
     step->work.access = stage->access;
     step->work.reducers = stage->reducers;
+    step->work.linear = steps[input].linear;
     if (stage->plan) {
         smp_code code = stage->plan(params, &step->in, second >= 0 ? &steps[second].out : NULL, &step->work, p->err);
         if (code)
@@ -216,7 +217,8 @@ static smp_code add_node(planner *p, int number)
     const smp_node *node = &p->request->program->nodes[number];
     const smp_stage *stage = node->stage;
     int input = picture_of(p, node->input), second = SMP_STEP_NONE;
-    smp_node_plan probe = {.out = p->plan->steps[input].out, .access = stage->access};
+    smp_node_plan probe = {
+        .out = p->plan->steps[input].out, .access = stage->access, .linear = node->light == SMP_LIGHT_LINEAR};
     smp_code code = blame(p, node, check_kind(p, node, &probe.out));
     if (!code && node->second <= SMP_NODE_FILE)
         code = file_picture(p, SMP_NODE_FILE - node->second, &second);

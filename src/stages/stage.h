@@ -134,6 +134,7 @@ typedef struct smp_node_plan {
     smp_access
         access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
+    bool linear;             /* preset: the samples are in linear light */
     bool swaps_axes;         /* rows become columns */
     bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
