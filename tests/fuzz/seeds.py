@@ -248,11 +248,13 @@ def made():
 def files():
     """What other programs wrote, from tests/data/formats."""
     for path in sorted((ROOT / "tests" / "data" / "formats").iterdir()):
-        for name, endings in (("tiff", (".tif",)),):
+        for name, endings in (("tiff", (".tif",)), ("webp", (".webp",))):
             if path.suffix in endings:
                 seed(name, path.name, path.read_bytes())
     words("tiff", ["II*\0", "MM\0*", "II+\0"] + [struct.pack("<H", tag) for tag in
           (256, 257, 258, 259, 262, 273, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 338, 339, 347, 530, 34675)])
+    words("webp", ["RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF", "ICCP", "EXIF", "XMP ",
+          b"\x9d\x01\x2a", b"\x2f"])
 
 
 def pipes():
