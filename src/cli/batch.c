@@ -10,16 +10,16 @@
 #include "batch/todo.h"
 #include "cli/many.h"
 #include "cli/shipped.h"
+#include "cli/write_options.h"
 #include "report/report.h"
 #include "report/text.h"
 
 typedef struct batch_settings {
     smp_many_settings many;
     const char *folder, *pattern, *report, *shard;
-    bool skip_existing, resume, redo_changed, dry_run, strip;
+    bool skip_existing, resume, redo_changed, dry_run;
     int on_error; /* index into continue, stop */
-    int64_t png_level, jpeg_quality;
-    int samples;
+    smp_write_settings write;
 } batch_settings;
 
 static const char *const on_error_words[] = {"continue", "stop", NULL};
@@ -49,14 +49,7 @@ static const smp_option options[] = {
              "standard output"},
     {"shard", 0, SMP_O_STRING, offsetof(batch_settings, shard), .argument = "K/N",
      .help = "do the K-th of N parts of the files, chosen by their names: for several machines that share a folder"},
-    {"strip", 0, SMP_O_FLAG, offsetof(batch_settings, strip), .help = "write no metadata"},
-    {"png-level", 0, SMP_O_INT, offsetof(batch_settings, png_level), .fallback = "-1", .argument = "N", .min = 0,
-     .max = 9, .help = "PNG compression, 0 (fast) to 9 (small, slow); 1 unless said", .flags = SMP_O_SILENT},
-    {"jpeg-quality", 0, SMP_O_INT, offsetof(batch_settings, jpeg_quality), .fallback = "0", .argument = "N", .min = 1,
-     .max = 100, .help = "JPEG quality, 1 to 100", .flags = SMP_O_SILENT},
-    {"samples", 0, SMP_O_CHOICE, offsetof(batch_settings, samples), .fallback = "keep", .argument = "KIND",
-     .choices = smp_cli_sample_words,
-     .help = "kind of sample in sounds that are written: bits of PCM, float or double; keep: as in the input"},
+    SMP_WRITE_ROWS(batch_settings),
     {0},
 };
 
@@ -132,10 +125,12 @@ static smp_hash work_hash(const batch_settings *settings, const smp_program *pro
             smp_hash_add(&hash, &status.st_mtim.tv_nsec, sizeof status.st_mtim.tv_nsec);
         }
     }
-    smp_hash_add(&hash, &settings->strip, sizeof settings->strip);
-    smp_hash_add(&hash, &settings->png_level, sizeof settings->png_level);
-    smp_hash_add(&hash, &settings->jpeg_quality, sizeof settings->jpeg_quality);
-    smp_hash_add(&hash, &settings->samples, sizeof settings->samples);
+    const smp_write_settings *write = &settings->write;
+    const int64_t page = settings->many.plan.base.common.limits.page;
+    const int64_t numbers[] = {
+        write->strip, write->png_level, write->quality, write->jpeg_quality, write->tiff_compression, write->samples,
+        page};
+    smp_hash_add(&hash, numbers, sizeof numbers);
     return hash;
 }
 
@@ -378,13 +373,8 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     request.finished = finished;
     request.tick = tick;
     request.context = b;
-    request.write.strip = s->strip;
+    smp_cli_write_options(&s->write, &request.write);
     request.write.lazy_folder = true;
-    request.write.sound_type = smp_cli_sample_type(s->samples);
-    if (s->png_level >= 0)
-        request.write.png_level = (int)s->png_level;
-    if (s->jpeg_quality > 0)
-        request.write.jpeg_quality = (int)s->jpeg_quality;
     smp_cli_stop_gently(); /* before the folder is made: whoever sees it may stop the run */
     smp_code code = smp_todo_start(&b->todo, &swept, err);
     if (!code)

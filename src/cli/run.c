@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
+#include "cli/write_options.h"
 #include "compare/input.h"
 #include "report/report.h"
 #include "run/run.h"
@@ -14,9 +15,8 @@ typedef struct run_settings {
     smp_plan_settings plan;
     const char *pipe, *in, *out;
     const char *report; /* null: none, "": table on stderr, else a file */
-    bool strip, counters;
-    int64_t png_level, jpeg_quality;
-    int samples;
+    bool counters;
+    smp_write_settings write;
 } run_settings;
 
 static const smp_option options[] = {
@@ -25,14 +25,7 @@ static const smp_option options[] = {
     {"counters", 0, SMP_O_FLAG, offsetof(run_settings, counters),
      .help = "add to the report what the GPU kernels do to shared memory: wavefronts and bank conflicts, counted in "
              "launches of their own"},
-    {"strip", 0, SMP_O_FLAG, offsetof(run_settings, strip), .help = "write no metadata"},
-    {"png-level", 0, SMP_O_INT, offsetof(run_settings, png_level), .fallback = "-1", .argument = "N", .min = 0,
-     .max = 9, .help = "PNG compression, 0 (fast) to 9 (small, slow); 1 unless said", .flags = SMP_O_SILENT},
-    {"jpeg-quality", 0, SMP_O_INT, offsetof(run_settings, jpeg_quality), .fallback = "0", .argument = "N", .min = 1,
-     .max = 100, .help = "JPEG quality, 1 to 100", .flags = SMP_O_SILENT},
-    {"samples", 0, SMP_O_CHOICE, offsetof(run_settings, samples), .fallback = "keep", .argument = "KIND",
-     .choices = smp_cli_sample_words,
-     .help = "kind of sample in sounds that are written: bits of PCM, float or double; keep: as in the input"},
+    SMP_WRITE_ROWS(run_settings),
     {0},
 };
 
@@ -147,12 +140,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     request.progress = smp_progress_step;
     request.progress_context = &progress;
     request.write.force = common->force;
-    request.write.strip = settings->strip;
-    request.write.sound_type = smp_cli_sample_type(settings->samples);
-    if (settings->png_level >= 0)
-        request.write.png_level = (int)settings->png_level;
-    if (settings->jpeg_quality > 0)
-        request.write.jpeg_quality = (int)settings->jpeg_quality;
+    smp_cli_write_options(&settings->write, &request.write);
     smp_progress_begin(&progress, common, settings->in);
     smp_progress_watch(&progress);
     code = smp_run_file(&request, &report, err);

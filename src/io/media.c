@@ -15,7 +15,10 @@ static const smp_file_format *const formats[] = {
 #include "io/format_list.def"
 #undef F
 };
-enum { FORMATS = sizeof formats / sizeof formats[0] };
+enum {
+    FORMATS = sizeof formats / sizeof formats[0],
+    KNOWN = 300 /* characters of a list of formats; a hint has 320 */
+};
 
 /* Formats that users often try and that are not read, so that the message can name them. */
 static const struct {
@@ -131,7 +134,7 @@ static smp_code find_format(smp_source *source, const smp_file_format **format, 
 
 static smp_code fail_unknown(smp_source *source, smp_error *err)
 {
-    char known[256];
+    char known[KNOWN];
     const uint8_t *head;
     const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
     list_formats(true, known, sizeof known);
@@ -221,6 +224,11 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     reader->format = format;
     reader->media.file_format = format->name;
     reader->media.shape.kind = format->kind;
+    if (limits->page > 1 && !format->pages) {
+        code =
+            smp_fail(err, SMP_E_DECODE, "there is no page %lld: a %s holds one", (long long)limits->page, format->name);
+        goto fail;
+    }
     code = format->read_open(reader, err);
     if (code != SMP_OK)
         goto fail;
@@ -330,7 +338,7 @@ smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error 
 static smp_code find_writer(const char *path, smp_kind kind, const smp_file_format **format, const char **extension,
                             smp_error *err)
 {
-    char known[256];
+    char known[KNOWN];
     *format = NULL;
     *extension = NULL;
     if (strcmp(path, "-") == 0) {

@@ -85,6 +85,7 @@ typedef struct smp_media {
     smp_shape shape;         /* as decoded, before orientation */
     int orientation;         /* EXIF 1..8; 1 when absent */
     const char *file_format; /* "PNG", "JPEG", ... */
+    int64_t pages;           /* how many the file holds; 0: the format has one */
     int bits;                /* of a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
     char detail[96];         /* "palette, interlaced", "4:2:0, quality unknown" */
     smp_meta meta;
@@ -113,13 +114,17 @@ const smp_notes *smp_reader_notes(const smp_reader *reader);
 /* Seconds that the operating system took to read bytes so far. The rest of a call's time is decoding. */
 double smp_reader_input_seconds(const smp_reader *reader);
 
+typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NONE } smp_tiff_compression;
+
 typedef struct smp_write_options {
-    bool force;       /* replace an existing file */
-    bool strip;       /* no metadata */
-    int png_level;    /* 0 fastest .. 9 smallest; -1: default */
-    int threads;      /* for compression; 0: one for each core */
-    int jpeg_quality; /* 1..100; 0: default */
-    int sound_type;   /* an smp_sound_type; 0: as the input's */
+    bool force;           /* replace an existing file */
+    bool strip;           /* no metadata */
+    int png_level;        /* 0 fastest .. 9 smallest; -1: default */
+    int threads;          /* for compression; 0: one for each core */
+    int quality;          /* of formats that lose: 1..100; 0: each one's default */
+    int jpeg_quality;     /* of JPEG alone; 0: quality */
+    int tiff_compression; /* an smp_tiff_compression */
+    int sound_type;       /* an smp_sound_type; 0: as the input's */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
     bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */

@@ -170,6 +170,7 @@ static void pass_media(smp_wire *w, smp_media *media)
     pass_int(w, &file);
     pass_int(w, &media->orientation);
     pass_int(w, &media->bits);
+    pass(w, &media->pages, sizeof media->pages);
     pass_chars(w, media->detail, sizeof media->detail);
     pass_meta(w, &media->meta);
     if (!w->reading)

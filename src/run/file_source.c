@@ -9,7 +9,7 @@
 
 static smp_code open_regular(const char *path, const smp_limits *limits, smp_reader **reader, smp_error *err)
 {
-    const smp_limits defaults = smp_limits_default();
+    smp_limits used = limits ? *limits : smp_limits_default();
     struct stat status;
     *reader = NULL;
     smp_code code = SMP_OK;
@@ -21,7 +21,8 @@ static smp_code open_regular(const char *path, const smp_limits *limits, smp_rea
         smp_at(err, "%s", path);
         return code;
     }
-    return smp_reader_open(path, limits ? limits : &defaults, reader, err);
+    used.page = 0; /* --page is about the input */
+    return smp_reader_open(path, &used, reader, err);
 }
 
 smp_code smp_file_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err)

@@ -56,7 +56,9 @@ enum {
     SMP_P_ODD = 8,       /* INT: must be odd */
     SMP_P_POSITIVE = 16, /* the minimum itself is excluded */
     SMP_P_LEVEL = 64,    /* a level of full scale: a bare number beyond 2 is a code value by mistake */
-    SMP_P_PICTURE = 32   /* OPERAND: no number; a matrix of weights, which `light linear` leaves as it is */
+    SMP_P_PICTURE = 32,  /* OPERAND: no number */
+    SMP_P_WEIGHTS = 128, /* OPERAND: weights or alpha, which `light linear` leaves as they are */
+    SMP_P_ANYSIZE = 256  /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
 
 typedef struct smp_param {
@@ -118,11 +120,14 @@ typedef enum smp_result_kind {
 
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
 enum { SMP_MAX_LAUNCHES = 3 };     /* of a variant */
+enum { SMP_ROW_MAP_MOST = 1 << 30 };
 
 /* What plan() works out for one node; zeroed before the call. */
 typedef struct smp_node_plan {
-    smp_shape out;                /* preset to the input's shape */
-    int64_t reach_up, reach_down; /* stencil and reductions: rows needed above and below an output row */
+    smp_shape out;                        /* preset to the input's shape */
+    int64_t reach_up, reach_down;         /* stencil: rows needed above and below the input row of an output row */
+    int64_t rows_num, rows_den, rows_add; /* stencil: that row is floor((2r + 1) * num / (2 * den)) + add for output row
+                                             r, where the height changes; den 0: 1/1. See row_map.h */
     int64_t row_unit; /* rows that are cheapest together: strips begin at multiples of it. A power of two; 0: any */
     bool whole;       /* needs its whole input all the same (a wrapping border, say) */
     bool nothing;     /* with these parameters the stage changes nothing: the planner leaves it out and warns */
@@ -131,6 +136,7 @@ typedef struct smp_node_plan {
         access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
     bool swaps_axes;         /* rows become columns */
+    bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
@@ -165,7 +171,7 @@ void smp_findings_free(smp_findings *findings);
 
 /* ------------------------------------------------------------------------------------------------ variants */
 
-/* Where a launch reads and writes. The scratch picture has the input's rows and width, the output's channels, and f32
+/* Where a launch reads and writes. The scratch picture has the input's rows, the output's width and channels, and f32
  * samples. */
 typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH } smp_place;
 

@@ -245,6 +245,16 @@ def made():
           0xC9, 0xDD, 0xE0, 0xE1, 0xE2, 0xEE, 0xFE, 0xD0)] + ["JFIF", "Exif", "Adobe", "ICC_PROFILE"])
 
 
+def files():
+    """What other programs wrote, from tests/data/formats."""
+    for path in sorted((ROOT / "tests" / "data" / "formats").iterdir()):
+        for name, endings in (("tiff", (".tif",)),):
+            if path.suffix in endings:
+                seed(name, path.name, path.read_bytes())
+    words("tiff", ["II*\0", "MM\0*", "II+\0"] + [struct.pack("<H", tag) for tag in
+          (256, 257, 258, 259, 262, 273, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 338, 339, 347, 530, 34675)])
+
+
 def pipes():
     for path in sorted((ROOT / "pipelines").glob("*.pipe")):
         for how in (0, 12):
@@ -274,5 +284,6 @@ npys()
 others()
 sounds()
 made()
+files()
 pipes()
 (FOLDER / "seeds" / "done").write_text("")

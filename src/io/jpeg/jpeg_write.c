@@ -192,7 +192,8 @@ static void write_header(void *context)
     jpeg->input_components = shape->channels;
     jpeg->in_color_space = shape->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(jpeg);
-    int quality = state->writer->options.jpeg_quality;
+    const smp_write_options *options = &state->writer->options;
+    int quality = options->jpeg_quality ? options->jpeg_quality : options->quality;
     quality = quality >= 1 && quality <= 100 ? quality : DEFAULT_QUALITY;
     jpeg_set_quality(jpeg, quality, TRUE);
     if (quality >= FULL_COLOUR)
