@@ -73,6 +73,8 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
         if (code)
             return code;
     }
+    if (step->work.out.channels != step->in.channels)
+        step->work.out.speakers = 0;
     step->out = step->work.out;
     step->premultiplied = steps[input].premultiplied && step->out.alpha;
     step->linear = steps[input].linear && !step->work.no_light;

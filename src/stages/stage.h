@@ -32,7 +32,7 @@ typedef enum smp_unit {
     SMP_UNIT_PX,       /* px */
     SMP_UNIT_HZ,       /* Hz, kHz */
     SMP_UNIT_S,        /* s, ms */
-    SMP_UNIT_DB,       /* dB, dBFS */
+    SMP_UNIT_DB,       /* dB, dBFS, dBTP, LUFS, LU */
     SMP_UNIT_DEG,      /* deg */
     SMP_UNIT_BIT,      /* bit */
     SMP_UNIT_CODE      /* cv: code values, 0..255 of 8 bits; only where a fraction of full scale is wanted */
@@ -85,6 +85,7 @@ typedef struct smp_shape {
     bool alpha;        /* the last channel is alpha (never with sound) */
     smp_format format; /* the nominal format: what a file of this data would hold */
     double rate;       /* Hz; 0 for pictures */
+    uint32_t speakers; /* sound: the channels' places, as bits of WAV's dwChannelMask; 0: the usual ones */
 } smp_shape;
 
 /* Full scale in code values: 255, 65535 or 1. */
