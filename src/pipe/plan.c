@@ -207,6 +207,10 @@ static void warn(planner *p, const smp_node *node, const char *format, const cha
 
 static smp_code check_kind(planner *p, const smp_node *node, const smp_shape *in)
 {
+    if (node->stage->encoded && node->light == SMP_LIGHT_LINEAR) {
+        smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on encoded values, and here is linear light", node->stage->name);
+        return smp_hint(p->err, "write 'light encoded' before it");
+    }
     if (node->stage->domain & in->kind)
         return SMP_OK;
     return smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on %s, but its input is %s", node->stage->name,

@@ -284,6 +284,7 @@ typedef struct smp_stage {
     smp_role role;
     smp_access access;
     bool neighbourhood; /* colour must be premultiplied where there is alpha */
+    bool encoded;       /* works on encoded values alone: an error under `light linear` */
     bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
     const smp_param *params; /* ends with a null name; may be null */
     size_t params_size;      /* bytes of the parameter struct */

@@ -181,5 +181,61 @@ class Overlay(OracleCase):
                       options=("--strip-rows", 7)), want, "strips")
 
 
+def to_space(v, space):
+    """Fractions of full scale to fractions."""
+    if space == "hsv":
+        most, least = v.max(-1), v.min(-1)
+        (r, g, b), span = np.moveaxis(v, -1, 0), np.where(most == least, 1, most - least)
+        hue = np.where(most == r, (g - b) / span, np.where(most == g, 2 + (b - r) / span, 4 + (r - g) / span)) / 6 % 1
+        return np.stack([np.where(most == least, 0, hue), (most - least) / np.where(most == 0, 1, most), most], -1)
+    if space == "ycbcr":
+        y = v @ [.299, .587, .114]
+        return np.stack([y, (v[..., 2] - y) / 1.772 + 128 / 255, (v[..., 0] - y) / 1.402 + 128 / 255], -1)
+    linear = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055)**2.4)
+    t = linear @ XYZ.T / [0.95047, 1.0, 1.08883]
+    x, y, z = np.moveaxis(np.where(t > 0.008856, np.cbrt(t), 7.787 * t + 16 / 116), -1, 0)
+    return np.stack([(116 * y - 16) / 100, (500 * (x - y) + 128) / 255, (200 * (y - z) + 128) / 255], -1)
+
+
+XYZ = np.array([[0.412453, 0.357580, 0.180423], [0.212671, 0.715160, 0.072169], [0.019334, 0.119193, 0.950227]])
+
+
+class Color(OracleCase):
+    def test_vectors(self):
+        for space, rows in (
+            ("lab", "119.966 180.478 175.627 180.992 63.368 171.097 136.642 127.999 128.003 95.559 183.961 37.232"),
+            ("hsv", "8.095 214.200 200 102.092 234.600 200 0 0 128 163.929 223.125 240"),
+            ("ycbcr", "101.016 89.052 198.602 132.444 104.047 44.944 128 128 128 71.550 223.062 98.364"),
+        ):
+            self.near(run(PIXELS, f"color {space}"), np.array(rows.split(), float).reshape(1, 4, 3), space, tie=1e-3)
+
+    def test_equals_double_arithmetic_and_comes_back(self):
+        for dtype in FORMATS:
+            array = picture(31, (61, 45, 3), dtype)
+            array[:9, :9, 1] = array[:9, :9, 0]  # ties of two, and grays
+            array[:5, :9, 2] = array[:5, :9, 0]
+            top, terms = white(array), np.full(array.shape, 4.0)
+            for space in ("lab", "hsv", "ycbcr"):
+                self.near(run(array, f"color {space}"), to_space(array / top, space) * top, space, terms=terms,
+                          tie=top * 4e-6)
+                back = run(array.astype(np.float32) / np.float32(top), f"color {space}", f"color from={space}")
+                self.assertLess(np.abs(back - array / top).max(), 2e-5 if space == "lab" else 2e-6, space)
+
+    def test_near_opencv(self):
+        array = picture(32, (61, 45, 3), np.uint8)
+        ours = run(array, "color ycbcr").astype(int)
+        theirs = cv2.cvtColor(array, cv2.COLOR_RGB2YCrCb)[..., [0, 2, 1]]
+        self.assertLessEqual(np.abs(ours - theirs).max(), 1, "OpenCV rounds in fixed point")
+
+    def test_what_it_refuses(self):
+        for stage, message in (("color", "color needs a colour space"), ("color lab from=hsv", "one way")):
+            with self.assertRaisesRegex(ProgramFailed, message):
+                run(PIXELS, stage)
+        with self.assertRaisesRegex(ProgramFailed, "works on encoded values, and here is linear light"):
+            run(PIXELS, "color lab", prologue=["light linear"])
+        with self.assertRaisesRegex(ProgramFailed, "three colours, and the picture has 1"):
+            run(PIXELS[..., 0], "color lab")
+
+
 if __name__ == "__main__":
     unittest.main()
