@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "geometry/resize.h"
+#include "stencil/resize.h"
 
 #ifdef __AVX2__
 typedef __m256i resize_lanes;
