@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "stages/shared/anchor.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
@@ -16,9 +17,6 @@ typedef struct crop_params {
     int anchor;
     bool clip;
 } crop_params;
-
-static const char *const anchors[] = {"auto",  "top-left",    "top",    "top-right",    "left", "centre",
-                                      "right", "bottom-left", "bottom", "bottom-right", NULL};
 
 #define PIXELS(name, least, most, fallback, help, flags)                                                               \
     {                                                                                                                  \
@@ -32,7 +30,7 @@ static const smp_param params[] = {
     PIXELS(x, -1e6, 1e6, "auto", "to the right of where anchor puts it", SMP_P_AUTO),
     PIXELS(y, -1e6, 1e6, "auto", "down from where anchor puts it", SMP_P_AUTO),
     {"anchor", offsetof(crop_params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "auto",
-     "where the rectangle lies; auto: top-left with x or y, else centre", anchors, 0},
+     "where the rectangle lies; auto: top-left with x or y, else centre", smp_anchor_auto_names, 0},
     PIXELS(left, 0, 1e6, "0", "instead of a size: what to cut off on the left", 0),
     PIXELS(right, 0, 1e6, "0", "what to cut off on the right", 0),
     PIXELS(top, 0, 1e6, "0", "what to cut off at the top", 0),
@@ -70,17 +68,6 @@ typedef struct rectangle {
     int64_t x, y, width, height;
 } rectangle;
 
-static int64_t nearest(double v)
-{
-    return smp_max_i64(1, (int64_t)floor(v + 0.5));
-}
-
-/* What floor((whole - part) * anchor / 2) is: how far in a part begins. */
-static int64_t anchored(int64_t whole, int64_t part, int anchor)
-{
-    return (int64_t)floor((double)(whole - part) * anchor / 2);
-}
-
 static rectangle wanted(const crop_params *p, const smp_shape *in)
 {
     const bool moved = given(p->x) || given(p->y);
@@ -90,11 +77,11 @@ static rectangle wanted(const crop_params *p, const smp_shape *in)
     if (has_margins(p))
         return (rectangle){p->left, p->top, in->width - p->left - p->right, in->height - p->top - p->bottom};
     if (!isnan(p->aspect)) {
-        r.width = smp_min_i64(in->width, nearest((double)in->height * p->aspect));
-        r.height = smp_min_i64(in->height, nearest((double)in->width / p->aspect));
+        r.width = smp_min_i64(in->width, smp_pixels((double)in->height * p->aspect));
+        r.height = smp_min_i64(in->height, smp_pixels((double)in->width / p->aspect));
     }
-    r.x = anchored(in->width, r.width, anchor % 3) + (given(p->x) ? p->x : 0);
-    r.y = anchored(in->height, r.height, anchor / 3) + (given(p->y) ? p->y : 0);
+    r.x = smp_anchored(in->width, r.width, anchor % 3) + (given(p->x) ? p->x : 0);
+    r.y = smp_anchored(in->height, r.height, anchor / 3) + (given(p->y) ? p->y : 0);
     return r;
 }
 
