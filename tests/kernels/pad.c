@@ -69,7 +69,7 @@ static void surrounds_a_sound_with_silence(void **state)
 static void refuses_what_does_not_fit(void **state)
 {
     (void)state;
-    const smp_shape picture = {.kind = SMP_IMAGE, .width = 8, .height = 6, .channels = 3, .format = SMP_U8};
+    const smp_shape drawing = {.kind = SMP_IMAGE, .width = 8, .height = 6, .channels = 3, .format = SMP_U8};
     static const struct {
         const char *statement, *says;
         bool sound;
@@ -88,7 +88,7 @@ static void refuses_what_does_not_fit(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char message[512];
-        if (plan_of(rows[i].statement, rows[i].sound ? &sound : &picture, message, sizeof message))
+        if (plan_of(rows[i].statement, rows[i].sound ? &sound : &drawing, message, sizeof message))
             fail_msg("%s is not refused", rows[i].statement);
         if (!strstr(message, rows[i].says))
             fail_msg("%s: %s", rows[i].statement, message);

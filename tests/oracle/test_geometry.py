@@ -77,6 +77,14 @@ class Geometry(OracleCase):
 
     def test_pad_is_numpys_pad(self):
         modes = {"clamp": "edge", "reflect": "symmetric", "mirror": "reflect", "wrap": "wrap", "zero": "constant"}
+
+        def by_index(array, edge, top, bottom, left, right): # numpy.pad (1.24) is wrong beyond the picture's size
+            for axis, before, after in ((0, top, bottom), (1, left, right)):
+                n = array.shape[axis]
+                at = np.arange(-before, n + after) % (n if edge == "wrap" else 2 * n - 2)
+                array = np.take(array, np.where(at < n, at, 2 * n - 2 - at), axis)
+            return array
+
         sides = ((0, 0, 3, 2), (2, 5, 0, 0), (4, 3, 70, 1), (1, 0, 0, 130), (20, 90, 9, 8))
         for dtype in FORMATS:
             for channels in (1, 2, 3, 4):
@@ -88,7 +96,10 @@ class Geometry(OracleCase):
                     for top, bottom, left, right in sides:
                         text = f"pad left={left} right={right} top={top} bottom={bottom} edge={edge}"
                         branches[text] = [text]
-                        want[text] = np.pad(array, ((top, bottom), (left, right)) + ((0, 0),) * (array.ndim - 2), mode)
+                        borders = ((top, bottom), (left, right)) + ((0, 0),) * (array.ndim - 2)
+                        far = edge in ("mirror", "wrap") and max(left, right, top, bottom) > 16
+                        want[text] = (by_index(array, edge, top, bottom, left, right) if far else
+                                      np.pad(array, borders, mode))
                 for options in ((), ("--strip-rows", "8"), ("--variant", "naive")):
                     for text, got in run_many(array, branches, *options).items():
                         self.same(got, want[text], f"{text} {array.dtype} x{channels} {options}")
