@@ -291,15 +291,11 @@ static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_erro
     const smp_step *step = &r->plan->steps[index];
     smp_view in, out, second = {0};
     int64_t first, count;
-    if (step->job == SMP_JOB_REDUCE) {
-        in = out = view_of(r, step->input, need->from, need->to - need->from);
-    } else {
-        smp_step_reads(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
-        in = view_of(r, step->input, first, count);
-        out = view_of(r, index, need->from, need->to - need->from);
-    }
+    smp_step_reads(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
+    in = view_of(r, step->input, first, count);
+    out = view_of(r, step->job == SMP_JOB_REDUCE ? step->input : index, need->from, need->to - need->from);
     if (step->second >= 0) {
-        smp_step_reads(step, r->plan->steps[step->second].out.height, need->from, need->to, &first, &count);
+        smp_step_reads_second(step, r->plan->steps[step->second].out.height, need->from, need->to, &first, &count);
         second = view_of(r, step->second, first, count);
     }
     return smp_step_launch(&r->states[index].run, &in, &out, &second, err);
@@ -349,7 +345,12 @@ static smp_code finish_reduction(smp_runner *r, int index, smp_error *err)
     for (size_t i = 0; i < r->plan->step_count; i++)
         if (r->plan->steps[i].reduced_by == index)
             target = &r->states[i].run;
-    return smp_step_finish(run, target, err);
+    smp_code code = smp_step_finish(run, target, err);
+    if (code || !target->work.outside[0] || r->setup->any_range)
+        return code;
+    smp_fail(err, SMP_E_PROCESS, "%s", target->work.outside);
+    return smp_hint(err,
+                    "in front of it 'levels' clamps samples to full scale, 'subtract' and 'divide' bring them there");
 }
 
 static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *err)

@@ -9,6 +9,8 @@
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
+enum { CENTRE = 4 }; /* of the words of smp_anchors without auto */
+
 enum { MOST_REFLECTED = 4096 }; /* rows: a border that mirrors more rows keeps the whole picture */
 
 typedef struct pad_params {
@@ -37,10 +39,10 @@ static const smp_param params[] = {
     {"aspect", offsetof(pad_params, aspect), SMP_T_FLOAT, SMP_UNIT_NONE, 0.001, 1000, "auto",
      "instead of width and height: the smallest size of this ratio, as in {16/9}", NULL, SMP_P_AUTO},
     {"anchor", offsetof(pad_params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "centre",
-     "with width, height or aspect: where the picture lies", smp_anchor_names, 0},
+     "with width, height or aspect: where the picture lies", smp_anchors + 1, 0},
     {"edge", offsetof(pad_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "constant", "what the border is",
      smp_edge_names, 0},
-    {"fill", offsetof(pad_params, fill), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 1, "[0]",
+    {"fill", offsetof(pad_params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[0]",
      "with edge=constant: one value for all colours, or one a channel; alpha is 1 unless it is given", NULL, 0},
     {"start", offsetof(pad_params, start), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "sound: silence before it", NULL, 0},
     {"end", offsetof(pad_params, end), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "sound: silence after it", NULL, 0},
@@ -75,7 +77,7 @@ static smp_code check(const void *params_, smp_error *err)
                         "the border is given twice: say one number, or sides, or width and height, or aspect");
     if (ways && has_times(p))
         return smp_fail(err, SMP_E_PIPE, "start, end and length are for sounds, borders for pictures");
-    if (p->anchor != SMP_ANCHOR_CENTRE && (p->all || has_sides(p)))
+    if (p->anchor != CENTRE && (p->all || has_sides(p)))
         return smp_fail(err, SMP_E_PIPE, "the borders say where the picture lies: leave out anchor");
     if (p->end > 0 && !isnan(p->length))
         return smp_fail(err, SMP_E_PIPE, "the silence after the sound is given twice: say end, or length");
@@ -85,6 +87,11 @@ static smp_code check(const void *params_, smp_error *err)
 }
 
 /* ---------------------------------------------------------------------------------------------- pictures */
+
+static int64_t nearest(double v)
+{
+    return smp_max_i64(1, (int64_t)floor(v + 0.5));
+}
 
 /* The fill's code values. *plain: they are the same premultiplied, and in linear light. */
 static smp_code plan_fill(const pad_params *p, const smp_shape *in, bool linear, smp_pad *pad, bool *plain,
@@ -132,13 +139,13 @@ static smp_code plan_picture(const pad_params *p, const smp_shape *in, smp_node_
     pad.top = p->all + p->top;
     if (has_size(p) || !isnan(p->aspect)) {
         if (!isnan(p->aspect)) {
-            work->out.width = smp_max_i64(w, smp_pixels((double)h * p->aspect));
-            work->out.height = smp_max_i64(h, smp_pixels((double)w / p->aspect));
+            work->out.width = smp_max_i64(w, nearest((double)h * p->aspect));
+            work->out.height = smp_max_i64(h, nearest((double)w / p->aspect));
         }
         work->out.width = smp_max_i64(work->out.width, given(p->width) ? p->width : 0);
         work->out.height = smp_max_i64(work->out.height, given(p->height) ? p->height : 0);
-        pad.left = smp_anchored(work->out.width, w, p->anchor % 3);
-        pad.top = smp_anchored(work->out.height, h, p->anchor / 3);
+        pad.left = smp_anchored_x(p->anchor + 1, false, work->out.width, w);
+        pad.top = smp_anchored_y(p->anchor + 1, false, work->out.height, h);
     }
     const int64_t bottom = work->out.height - h - pad.top, reflected = smp_max_i64(pad.top, bottom);
     if (p->edge == SMP_WRAP)

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/row_map.h"
-#include "stages/shared/anchor.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/resize_weights.h"
 #include "stages/stage.h"
@@ -101,24 +100,29 @@ static smp_code check(const void *params_, smp_error *err)
 
 /* ---------------------------------------------------------------------------------------------- the size */
 
+static int64_t nearest(double v)
+{
+    return smp_max_i64(1, (int64_t)floor(v + 0.5));
+}
+
 typedef struct picture_size {
     int64_t width, height;
 } picture_size;
 
 static picture_size by_width(const smp_shape *in, int64_t width)
 {
-    return (picture_size){width, smp_pixels((double)in->height * (double)width / (double)in->width)};
+    return (picture_size){width, nearest((double)in->height * (double)width / (double)in->width)};
 }
 static picture_size by_height(const smp_shape *in, int64_t height)
 {
-    return (picture_size){smp_pixels((double)in->width * (double)height / (double)in->height), height};
+    return (picture_size){nearest((double)in->width * (double)height / (double)in->height), height};
 }
 
 static picture_size wanted(const resize_params *p, const smp_shape *in)
 {
     const bool wide = in->width >= in->height;
     if (!isnan(p->scale))
-        return (picture_size){smp_pixels((double)in->width * p->scale), smp_pixels((double)in->height * p->scale)};
+        return (picture_size){nearest((double)in->width * p->scale), nearest((double)in->height * p->scale)};
     if (given(p->longest))
         return wide ? by_width(in, p->longest) : by_height(in, p->longest);
     if (given(p->shortest))

@@ -1,19 +1,30 @@
-/* Places of a rectangle in another: see anchor.h. */
+/* What anchor.h declares. */
 #include "stages/shared/anchor.h"
 
 #include <math.h>
+#include <stddef.h>
 
-#include "base/checked.h"
+const char *const smp_anchors[] = {"auto",  "top-left",    "top",    "top-right",    "left", "centre",
+                                   "right", "bottom-left", "bottom", "bottom-right", NULL};
 
-const char *const smp_anchor_auto_names[] = {"auto",  "top-left",    "top",    "top-right",    "left", "centre",
-                                             "right", "bottom-left", "bottom", "bottom-right", NULL};
+enum { TOP_LEFT = 1, CENTRE = 5 };
 
-int64_t smp_anchored(int64_t whole, int64_t part, int place)
+static int place(int anchor, bool moved)
 {
-    return (int64_t)floor((double)(whole - part) * place / 2);
+    return (anchor != SMP_ANCHOR_AUTO ? anchor : moved ? TOP_LEFT : CENTRE) - TOP_LEFT;
 }
 
-int64_t smp_pixels(double v)
+static int64_t anchored(int64_t whole, int64_t part, int step)
 {
-    return smp_max_i64(1, (int64_t)floor(v + 0.5));
+    return (int64_t)floor((double)(whole - part) * step / 2);
+}
+
+int64_t smp_anchored_x(int anchor, bool moved, int64_t whole, int64_t part)
+{
+    return anchored(whole, part, place(anchor, moved) % 3);
+}
+
+int64_t smp_anchored_y(int anchor, bool moved, int64_t whole, int64_t part)
+{
+    return anchored(whole, part, place(anchor, moved) / 3);
 }

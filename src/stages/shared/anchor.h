@@ -1,19 +1,18 @@
-/* Where a smaller rectangle lies in a larger one: at a corner, the middle of a side, or the centre. */
+/* Where a rectangle lies in another one: nine places by name. */
 #ifndef SMP_STAGES_SHARED_ANCHOR_H
 #define SMP_STAGES_SHARED_ANCHOR_H
 
-#include "stages/stage.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-enum { SMP_ANCHOR_CENTRE = 4 }; /* of smp_anchor_names */
+enum { SMP_ANCHOR_AUTO };
 
-/* Words for an enumeration: "auto", then the nine places in reading order, which begin at smp_anchor_names. */
-extern const char *const smp_anchor_auto_names[];
-#define smp_anchor_names (smp_anchor_auto_names + 1)
+/* The words: auto, then the places in reading order. For SMP_T_ENUM. */
+extern const char *const smp_anchors[];
 
-/* How far in a part of that length begins: floor((whole - part) * a), a = 0, 1/2, 1 for place 0, 1, 2. */
-int64_t smp_anchored(int64_t whole, int64_t part, int place);
-
-/* The nearest whole number of pixels, at least 1. */
-int64_t smp_pixels(double v);
+/* How far in a part begins: floor((whole - part) a), a = 0, 1/2 or 1 by the place. auto: the centre, or the top left
+ * corner where the part is `moved` from there. A part larger than the whole begins outside. */
+int64_t smp_anchored_x(int anchor, bool moved, int64_t whole, int64_t part);
+int64_t smp_anchored_y(int anchor, bool moved, int64_t whole, int64_t part);
 
 #endif
