@@ -76,7 +76,8 @@ class Pipelines(CliCase):
         self.assertTrue(np.array_equal(self.result("thumbnail", "chelsea.png", "--set", "size=451px"), picture))
 
     def test_letterbox_has_the_size_and_bars(self):
-        got = self.result("letterbox", "chelsea.png", "--set", "width=400px", "--set", "height=300px", "--set", "bars=50%")
+        size = ("--set", "width=400px", "--set", "height=300px", "--set", "bars=50%")
+        got = self.result("letterbox", "chelsea.png", *size)
         self.assertEqual(got.shape, (300, 400, 3))
         self.assertTrue((got[:17] == 128).all() and (got[283:] == 128).all())
         self.assertFalse((got[17] == 128).all() or (got[282] == 128).all())

@@ -110,7 +110,8 @@ class Geometry(OracleCase):
             "pad 7": (7, 7, 7, 7, (0, 0, 0)), "pad width=41 height=26 fill=[0.2]": (3, 3, 5, 6, (51, 51, 51)),
             "pad width=10 height=40 anchor=top": (0, 20, 0, 0, (0, 0, 0)),
             "pad aspect=1 anchor=bottom-right fill=[1 0.5 0]": (10, 0, 0, 0, (255, 128, 0)),
-            "pad aspect={16/9} fill=[0.1]": (0, 0, 3, 3, (26, 26, 26)), "pad width=40 anchor=left": (0, 0, 0, 10, (0, 0, 0)),
+            "pad aspect={16/9} fill=[0.1]": (0, 0, 3, 3, (26, 26, 26)),
+            "pad width=40 anchor=left": (0, 0, 0, 10, (0, 0, 0)),
         }
         got = run_many(array, {text: [text] for text in cases})
         for text, (top, bottom, left, right, fill) in cases.items():
