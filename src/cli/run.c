@@ -25,7 +25,9 @@ static const smp_option options[] = {
     {"counters", 0, SMP_O_FLAG, offsetof(run_settings, counters),
      .help = "add to the report what the GPU kernels do to shared memory: wavefronts and bank conflicts, counted in "
              "launches of their own"},
-    SMP_WRITE_ROWS(run_settings),
+#define WRITE(field) offsetof(run_settings, write.field)
+#include "cli/write_option_list.def"
+#undef WRITE
     {0},
 };
 
