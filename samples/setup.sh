@@ -40,6 +40,7 @@ need_for_build() {
     need libheif-dev "reads HEIC, reads and writes AVIF" has_library libheif libheif-dev
     need libgif-dev "reads GIF" has_library libgif libgif-dev
     need libsndfile1-dev "reads and writes FLAC and OGG" has_library sndfile libsndfile1-dev
+    need libmpg123-dev "reads MP3" has_library libmpg123 libmpg123-dev
 }
 
 need_for_tests() {

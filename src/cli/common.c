@@ -95,8 +95,8 @@ void smp_cli_clipping(const smp_common *common, const char *path, const smp_run_
 {
     char text[400];
     for (size_t i = 0; i < report->step_count; i++)
-        if (smp_report_clips_much(&report->steps[i])) {
-            smp_report_clipping_text(&report->steps[i], text, sizeof text);
+        if (smp_report_clips_much(report, &report->steps[i])) {
+            smp_report_clipping_text(report, &report->steps[i], text, sizeof text);
             smp_cli_warning(common, "%s: %s", path, text);
         }
 }

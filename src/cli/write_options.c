@@ -20,3 +20,13 @@ void smp_cli_write_options(const smp_write_settings *settings, smp_write_options
     options->jpeg_progressive = settings->jpeg_progressive;
     options->tiff_compression = settings->tiff_compression;
 }
+
+smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err)
+{
+    smp_error why = {.code = SMP_OK};
+    const char *bare = extension + (extension[0] == '.');
+    if (smp_writer_extension(bare, NULL, &why) == SMP_OK)
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--%s takes an extension of files that can be written, not '%.40s'", option, extension);
+    return smp_hint(err, "%s", why.hint);
+}

@@ -1,4 +1,5 @@
-/* Options about the files that are written: run and batch have the same, from the rows in write_option_list.def. */
+/* Options about the files that are written: run, batch and convert have the same, from the rows in
+ * write_option_list.def. */
 #ifndef SMP_CLI_WRITE_OPTIONS_H
 #define SMP_CLI_WRITE_OPTIONS_H
 
@@ -17,6 +18,9 @@ typedef struct smp_write_settings {
 extern const char *const smp_cli_tiff_words[];
 extern const char *const smp_cli_sampling_words[];
 extern const char *const smp_cli_sample_words[];
+
+/* --format and --to: an extension of files that can be written, with or without its dot. */
+smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err);
 
 /* Takes them over into what writers are asked for. */
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options);

@@ -27,7 +27,10 @@ typedef enum smp_sound_type {
     SMP_SOUND_ULAW = 0x10,
     SMP_SOUND_ALAW = 0x11,
     SMP_SOUND_VORBIS = 0x60,
-    SMP_SOUND_OPUS = 0x64
+    SMP_SOUND_OPUS = 0x64,
+    SMP_SOUND_MPEG_1 = 0x80, /* layers 1 to 3 */
+    SMP_SOUND_MPEG_2 = 0x81,
+    SMP_SOUND_MPEG_3 = 0x82
 } smp_sound_type;
 
 /* About a sound file's samples. Writers keep it even with --strip. */
@@ -136,6 +139,7 @@ typedef struct smp_write_options {
     bool jpeg_progressive;
     int tiff_compression; /* an smp_tiff_compression */
     int sound_type;       /* an smp_sound_type; 0: as the input's */
+    const char *format;   /* of standard output, an extension; null: the usual */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
     bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
@@ -149,6 +153,13 @@ smp_write_options smp_write_options_default(void);
  * unknown extension or an impossible shape (9 channels in a PNG). path "-" writes PNG for pictures and WAV for sound.
  * Opens nothing. */
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
+
+/* The same, where standard output gets the format of this extension; null: the usual one. */
+smp_code smp_writer_shape_as(const char *path, const char *format, const smp_shape *shape, smp_shape *out,
+                             smp_error *err);
+
+/* Whether files with this extension can be written, and what they hold (kind may be null). */
+smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err);
 
 /* The kind of files with that name's extension; none when they cannot be written. */
 smp_kind smp_writer_kind(const char *path);

@@ -220,7 +220,10 @@ def sounds():
     comm = struct.pack(">HIH", 1, 20, 16) + rate
     body = b"AIFFCOMM" + struct.pack(">I", 18) + comm + b"SSND" + struct.pack(">III", 48, 0, 0) + samples(40)
     seed("sound", "16.aiff", b"FORM" + struct.pack(">I", len(body)) + body)
-    words("sound", ["RIFF", "RIFX", "RF64", "WAVE", "fmt ", "data", "fact", "LIST", "INFO", "ds64",
+    for name in ("xing", "bare"):
+        seed("sound", name + ".mp3", (ROOT / "tests/data" / (name + ".mp3")).read_bytes()[:4000])
+    words("sound", ["ID3", "TAG", "Xing", "Info", "APETAGEX", b"\xff\xfb\x90\x64",
+          "RIFF", "RIFX", "RF64", "WAVE", "fmt ", "data", "fact", "LIST", "INFO", "ds64",
           "FORM", "AIFF", "AIFC", "COMM", "SSND", "NONE", "sowt", "fl32", "fLaC", "OggS", b"\xfe\xff"])
 
 

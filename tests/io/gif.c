@@ -137,6 +137,18 @@ static void limits_and_lack_of_memory_are_errors(void **context)
     assert_allocation_failures_are_clean(DATA "interlaced.gif");
 }
 
+#else
+
+static void a_build_without_the_library_names_the_format(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p;
+    assert_int_equal(read_memory(FILE_OF("GIF89a.........."), &p, &err), SMP_E_DECODE);
+    assert_non_null(strstr(err.message, "is a GIF"));
+    assert_non_null(strstr(err.message, "not supported"));
+}
+
 #endif
 
 SMP_SUITE(gif)
@@ -148,6 +160,8 @@ SMP_SUITE(gif)
         cmocka_unit_test(damage_is_an_error),
         cmocka_unit_test(changed_bytes_never_crash),
         cmocka_unit_test(limits_and_lack_of_memory_are_errors),
+#else
+        cmocka_unit_test(a_build_without_the_library_names_the_format),
 #endif
     };
     return cmocka_run_group_tests_name("gif", tests, make_folder, remove_folder);

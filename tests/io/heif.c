@@ -177,6 +177,18 @@ static void metadata_come_back_upright(void **context)
     free_picture(&p);
 }
 
+#else
+
+static void a_build_without_the_library_names_the_format(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p;
+    assert_int_equal(read_memory(FILE_OF("....ftypavif...."), &p, &err), SMP_E_DECODE);
+    assert_non_null(strstr(err.message, "is an AVIF"));
+    assert_non_null(strstr(err.message, "not supported"));
+}
+
 #endif
 
 SMP_SUITE(heif)
@@ -189,6 +201,8 @@ SMP_SUITE(heif)
         cmocka_unit_test(lack_of_memory_is_an_error),
         cmocka_unit_test(avif_is_written_nearly_as_it_was),
         cmocka_unit_test(metadata_come_back_upright),
+#else
+        cmocka_unit_test(a_build_without_the_library_names_the_format),
 #endif
     };
     return cmocka_run_group_tests_name("heif", tests, make_folder, remove_folder);
