@@ -1,4 +1,4 @@
-"""Grey morphology against OpenCV and NumPy: exact in every format."""
+"""Grey morphology and order statistics against OpenCV and NumPy: exact in every format."""
 import unittest
 
 import cv2
@@ -94,6 +94,42 @@ class Morphology(OracleCase):
                                ("dilate width=3 shape=disk", "a disk has a size"), ("dilate 4", "odd")):
             with self.assertRaisesRegex(ProgramFailed, message):
                 run(U(7, 5), stage)
+
+
+class Ranks(OracleCase):
+    def test_vectors(self):
+        for array, stage, rows in (
+            (U(6, 5), "median 3", "16 21 53 99 159 192 21 53 83 127 159 159 55 83 125 127 127 80 120 125 125 125 111 80 "
+             "211 200 111 111 111 80"),
+            (U(6, 5), "rank 90 size=5 shape=disk edge=mirror", "55 83 127 192 251 192 83 127 192 192 233 251 "
+             "153 200 200 200 251 251 249 211 200 200 200 251 249 249 211 200 251 191"),
+        ):
+            self.same(run(array, stage), np.array(rows.split(), np.uint8).reshape(array.shape), stage)
+
+    def test_every_shape_size_and_border_equals_numpy(self):
+        for dtype in FORMATS:
+            for seed, shape in enumerate(shapes(sizes=((1, 1), (1, 67), (67, 1), (33, 129)))):
+                array = picture(seed + 60, shape, dtype)
+                cases = [(kind, (3, 5, 7, 9)[(seed + n) % 4], list(EDGES)[(seed + n) % 5], (10, 50, 90)[(seed + n) % 3])
+                         for n, kind in enumerate(("square", "disk", "diamond", "cross", "square"))]
+                got = run_many(array, {str(case): [f"rank {case[3]} size={case[1]} shape={case[0]} edge={case[2]}"]
+                                       for case in cases})
+                for case in cases:
+                    ordered = np.sort(windows(array, mask(case[1], case[0]), case[2]), axis=0)
+                    at = min(len(ordered) - 1, len(ordered) * case[3] // 100)
+                    self.same(got[str(case)], ordered[at], f"{case} {dtype} {shape}")
+
+    def test_wide_medians_equal_opencv(self):
+        for channels in (1, 3):
+            array = picture(61, (61, 145) + (channels,) * (channels > 1), np.uint8)
+            for size in (7, 9, 15, 31):
+                self.same(run(array, f"median {size}"), cv2.medianBlur(array, size), f"median {size} x{channels}")
+                self.same(run(array, f"median {size}", options=("--strip-rows", 7)), run(array, f"median {size}"))
+
+    def test_nan_is_last(self):
+        array = np.array([[np.nan, 1, np.nan, 2, -0.0, 0.0, np.inf, -5]], np.float32)
+        self.same(run(array, "rank 0 size=7 shape=cross")[0, 3:4], np.array([-0.0], np.float32))
+        self.same(run(array, "rank 100 size=7 shape=cross")[0, :2], np.array([np.nan, np.nan], np.float32))
 
 
 if __name__ == "__main__":
