@@ -39,18 +39,9 @@ def read(path):
 
 def files(end):
     """ROOM/FILE of every such file in kernels/."""
-    return [
-    os.path.join(
-        room,
-        name) for room in sorted(
-            os.listdir(KERNELS)) if os.path.isdir(
-                os.path.join(
-                    KERNELS,
-                    room)) for name in sorted(
-                        os.listdir(
-                            os.path.join(
-                                KERNELS,
-                                 room))) if name.endswith(end)]
+    rooms = [room for room in sorted(os.listdir(KERNELS)) if os.path.isdir(os.path.join(KERNELS, room))]
+    return [os.path.join(room, name) for room in rooms for name in sorted(os.listdir(os.path.join(KERNELS, room)))
+            if name.endswith(end)]
 
 
 def includes(name, seen=None):
@@ -140,7 +131,7 @@ class Build:
         self.traced = {os.path.basename(e["file"]).split(".")[0]: e for e in entries
                        if "/smp_kernel_files/" in e["file"] and e["file"].endswith(".traced.cpp")}
         self.path = {os.path.basename(path)[:-3]: path for path in files(".cu")}
-        self.as_is, self.lock = {}, threading.Lock()
+        self.as_is, self.locks = {}, {name: threading.Lock() for name in self.traced}
 
     def compile(self, kernel, mutated, text, folder):
         """A library with the traced kernels of KERNEL.cu, `mutated` replaced by text; its copy is found first."""
@@ -190,7 +181,7 @@ class Build:
         return None, {name: int(wavefronts) - int(ideal) for name, _, wavefronts, ideal in rows}
 
     def conflicts_as_is(self, kernel, folder):
-        with self.lock:
+        with self.locks[kernel]:
             if kernel not in self.as_is:
                 how, self.as_is[kernel] = self.run(kernel, None, folder)
                 if how:

@@ -10,6 +10,7 @@ typedef struct smp_limits {
 #include "base/limit_list.def"
 #undef L
     double time_limit; /* seconds that decoding a file may take, where decoders are processes; 0: by its size */
+    int64_t page;      /* which one of a file that holds several is read, 1 first; 0: the first, with a note */
     bool no_verify;    /* do not check the checksums of decoded data */
 } smp_limits;
 

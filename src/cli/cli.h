@@ -92,10 +92,6 @@ bool smp_cli_color(const smp_common *common, int fd);
  * is said once: whoever prints it clears it. */
 void smp_cli_error(const smp_common *common, smp_error *err);
 
-/* The words of --samples, and the smp_sound_type that one means; none: as the input's. */
-extern const char *const smp_cli_sample_words[];
-int smp_cli_sample_type(int word);
-
 /* "smempipe: warning: ..." on stderr unless --quiet. */
 void smp_cli_warning(const smp_common *common, const char *format, ...) SMP_PRINTF(2, 3);
 

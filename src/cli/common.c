@@ -34,11 +34,13 @@ const smp_option smp_common_options[] = {
 #include "base/limit_list.def"
 #undef SMP_MEMORY_DEFAULT
 #undef L
+    {"page", 0, SMP_O_INT, offsetof(smp_common, limits.page), .fallback = "0", .argument = "N", .min = 1, .max = 1e9,
+     .help = "the page to read of a file that holds several (TIFF), 1 first; the first unless said",
+     .flags = SMP_O_INPUTS | SMP_O_SILENT},
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
      .help = "do not check the MD5 that a FLAC keeps of its samples", .flags = SMP_O_INPUTS},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",
-     .min = 0, .max = 1e6, .help = "longest time that decoding a file may take; 0: by its size",
-     .flags = SMP_O_INPUTS},
+     .min = 0, .max = 1e6, .help = "longest time that decoding a file may take; 0: by its size", .flags = SMP_O_INPUTS},
     {"no-sandbox", 0, SMP_O_FLAG, offsetof(smp_common, no_sandbox),
      .help = "decode in this process, and not in one that can do nothing else: for debuggers",
      .flags = SMP_O_INPUTS | SMP_O_ADVANCED},
@@ -93,8 +95,8 @@ void smp_cli_clipping(const smp_common *common, const char *path, const smp_run_
 {
     char text[400];
     for (size_t i = 0; i < report->step_count; i++)
-        if (smp_report_clips_much(&report->steps[i])) {
-            smp_report_clipping_text(&report->steps[i], text, sizeof text);
+        if (smp_report_clips_much(report, &report->steps[i])) {
+            smp_report_clipping_text(report, &report->steps[i], text, sizeof text);
             smp_cli_warning(common, "%s: %s", path, text);
         }
 }

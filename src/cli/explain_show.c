@@ -34,10 +34,17 @@ static void put_remarks(FILE *to, const smp_explanation *e, int index, const smp
         REMARK("; uses what step %d found", step->reduced_by);
     if (step->whole_input && step->job != SMP_JOB_SOURCE)
         REMARK("; waits for its whole input");
-    else if (step->reach_up == step->reach_down && step->reach_up > 0)
-        REMARK("; reads %lld row%s above and below", (long long)step->reach_up, step->reach_up == 1 ? "" : "s");
-    else if (step->reach_up || step->reach_down)
-        REMARK("; reads %lld rows above and %lld below", (long long)step->reach_up, (long long)step->reach_down);
+    else {
+        const smp_row_map *reads = &step->reads;
+        if (reads->add)
+            REMARK("; begins at row %lld of its input", (long long)reads->add);
+        if (reads->den && reads->num != reads->den)
+            REMARK("; makes %lld rows of %lld", (long long)reads->den, (long long)reads->num);
+        if (reads->up == reads->down && reads->up > 0)
+            REMARK("; reads %lld row%s above and below", (long long)reads->up, reads->up == 1 ? "" : "s");
+        else if (reads->up || reads->down)
+            REMARK("; reads %lld rows above and %lld below", (long long)reads->up, (long long)reads->down);
+    }
     if (step->linear)
         REMARK("; linear light");
     if (step->premultiplied)
@@ -252,8 +259,11 @@ static void step_json(smp_json *json, const smp_explanation *e, int index)
     smp_json_string(json, "stored_as", smp_format_name(step->storage));
     smp_json_bool(json, "frame", step->frame);
     smp_json_bool(json, "waits_for_whole_input", step->whole_input);
-    smp_json_integer(json, "reach_up", step->reach_up);
-    smp_json_integer(json, "reach_down", step->reach_down);
+    smp_json_integer(json, "reach_up", step->reads.up);
+    smp_json_integer(json, "reach_down", step->reads.down);
+    smp_json_integer(json, "rows_num", step->reads.den ? step->reads.num : 1);
+    smp_json_integer(json, "rows_den", step->reads.den ? step->reads.den : 1);
+    smp_json_integer(json, "rows_add", step->reads.add);
     smp_json_integer(json, "rows_kept", shown->rows);
     smp_json_integer(json, "memory_bytes", shown->bytes);
     smp_json_string(json, "variant", shown->variant);

@@ -97,6 +97,8 @@ static void put_json(const char *path, const smp_media *media)
     smp_json_integer(json, "channels", shape->channels);
     smp_json_bool(json, "alpha", shape->alpha);
     smp_json_integer(json, "bits", media->bits);
+    if (media->pages > 1)
+        smp_json_integer(json, "pages", media->pages);
     smp_json_string(json, "samples", smp_format_name(shape->format));
     smp_json_integer(json, "orientation", media->orientation);
     put_metadata_json(json, &media->meta);
@@ -160,6 +162,8 @@ static void put_text(const char *path, const smp_media *media, bool verbose)
                (double)shape->width * (double)shape->height / 1e6);
     printf("  channels     %d%s, samples %s\n", shape->channels, shape->alpha ? ", the last is alpha" : "",
            smp_format_name(shape->format));
+    if (media->pages > 1)
+        printf("  pages        %lld\n", (long long)media->pages);
     if (media->orientation != 1)
         printf("  orientation  %d (%s)\n", media->orientation, orientation_text(media->orientation));
     put_metadata(&media->meta, verbose);

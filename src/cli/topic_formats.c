@@ -15,7 +15,10 @@ void smp_topic_formats(FILE *to)
     fprintf(to, "  %-12s  %-12s  %-7s  %s\n", "format", "", "holds", "extensions");
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         const smp_file_format *format = formats[i];
-        const char *use = !format->write_shape ? "read" : !format->sniff ? "written" : "read, written";
+        const char *use = !format->write_shape && !format->sniff ? "not here"
+                          : !format->write_shape                 ? "read"
+                          : !format->sniff                       ? "written"
+                                                                 : "read, written";
         const char *kind = format->kind == SMP_IMAGE ? "image" : format->kind == SMP_AUDIO ? "audio" : "both";
         fprintf(to, "  %-12s  %-13s  %-6s ", format->name, use, kind);
         for (const char *const *extension = format->extensions; *extension; extension++)
@@ -25,6 +28,8 @@ void smp_topic_formats(FILE *to)
     fputc('\n', to);
     smp_text_wrap(
         to,
+        "What is 'not here', or is written only, needs a library that this build is without; README.md lists them.\n"
+        "\n"
         "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black). NPY holds NumPy "
         "arrays of uint8, uint16 and float32 exactly; a sound becomes frames x channels. Arrays of other integers and "
         "floats are read as float32 where that is exact and refused otherwise; bool becomes 0 and 255. EXIF "
@@ -32,13 +37,18 @@ void smp_topic_formats(FILE *to)
         "reading. ICC profile, cICP, resolution, text, EXIF and XMP are kept unless --strip; a thumbnail only where no "
         "stage changes the picture. No times are written: the same input and pipeline give the same bytes.\n"
         "\n"
+        "A TIFF is read with 1, 2, 4, 8 or 16 bits a sample or floats, gray, RGB, palette, CMYK or YCbCr, in strips, "
+        "tiles or planes; --page N reads another than its first page. "
         "Of an animation, an MPO, or pictures one behind the other, the first is read. What is left out, and what may "
         "be "
         "damaged, is said in warnings (--quiet: not) and in --report.\n"
         "\n"
         "Sound is computed in 32-bit float; files keep their kind of sample (PCM of 8 to 32 bits, float), rate, "
         "speakers "
-        "and tags. Integers are rounded to nearest without dither; samples beyond full scale are clamped and counted.\n"
+        "and tags. Integers are rounded to nearest without dither; samples beyond full scale are clamped and counted. "
+        "Of an MP3 the delay and padding that its coder noted are cut off; 16 bits are written of it, unless --samples "
+        "says "
+        "otherwise.\n"
         "\n"
         "'-' is standard input or output; pictures go there as PNG, sound as WAV.\n"
         "\n"

@@ -53,7 +53,7 @@ static smp_code plan_corner(const smp_trial *trial, int64_t side, smp_counted *c
         cut(&step->out, side);
         counted->work = &trial->run->work;
     } else {
-        step->work = (smp_node_plan){.out = step->in, .access = step->stage->access};
+        step->work = (smp_node_plan){.out = step->in, .access = step->stage->access, .reducers = step->stage->reducers};
         counted->planned = true;
         counted->work = &step->work;
         smp_code code =
@@ -73,6 +73,14 @@ static smp_code plan_corner(const smp_trial *trial, int64_t side, smp_counted *c
     else
         counted->out = counted->in;
     return SMP_OK;
+}
+
+/* Whether a corner of the input makes a corner of the output: not where a stage gives the picture another size, which
+ * may depend on the size of its input. */
+static bool has_corners(const smp_step *step)
+{
+    return step->in.kind != step->out.kind || step->work.swaps_axes ||
+           (step->in.width == step->out.width && step->in.height == step->out.height);
 }
 
 static smp_code choose_corner(const smp_trial *trial, size_t variants, double seconds, smp_counted *counted,
@@ -104,7 +112,8 @@ smp_code smp_counted_open(smp_trial *trial, const smp_variant *const *variants, 
     double granted = seconds > worth_it ? seconds : worth_it;
     int64_t unit = smp_model_unit(&counted->step, c->plan->row_multiple);
     smp_code code = SMP_OK;
-    if (effort(&counted->step, counted->work, smp_min_i64(unit, height), count) > granted / 2 &&
+    if (has_corners(trial->step) &&
+        effort(&counted->step, counted->work, smp_min_i64(unit, height), count) > granted / 2 &&
         effort(&counted->step, counted->work, height, count) > granted)
         code = choose_corner(trial, count, granted, counted, err);
     if (!code)

@@ -1,6 +1,7 @@
 /* Finds a kernel by name in the kernel files of the program. */
 #include "device/kernel_table.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +24,48 @@ static const smp_kernel_file *search(const smp_kernel_file *files, const char *n
     return NULL;
 }
 
+/* Every kernel of smp_kernel_files by its name; kept for the program's life. */
+static struct by_name {
+    pthread_once_t once;
+    struct entry {
+        const char *name;
+        const smp_kernel_file *file;
+    } *entries;
+    size_t count; /* 0: there was no memory for it */
+} by_name = {.once = PTHREAD_ONCE_INIT};
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static void sort_names(void)
+{
+    size_t all = 0;
+    for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
+        for (const smp_simt_kernel *kernel = **file->plain; kernel; kernel = kernel->next)
+            all++;
+    by_name.entries = calloc(all, sizeof *by_name.entries);
+    if (!by_name.entries)
+        return;
+    for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
+        for (const smp_simt_kernel *kernel = **file->plain; kernel; kernel = kernel->next)
+            by_name.entries[by_name.count++] = (struct entry){kernel->name, file};
+    qsort(by_name.entries, by_name.count, sizeof *by_name.entries, compare_names);
+}
+
 const smp_kernel_file *smp_kernel_file_of(const char *name)
 {
     const smp_kernel_file *file = search(extra, name);
-    return file ? file : search(smp_kernel_files, name);
+    if (file)
+        return file;
+    pthread_once(&by_name.once, sort_names);
+    if (!by_name.count)
+        return search(smp_kernel_files, name);
+    const struct entry wanted = {name, NULL};
+    const struct entry *found =
+        bsearch(&wanted, by_name.entries, by_name.count, sizeof *by_name.entries, compare_names);
+    return found ? found->file : NULL;
 }
 
 bool smp_kernel_usage_find(const char *text, const char *name, int arch, smp_kernel_usage *out)

@@ -13,9 +13,14 @@ typedef struct smp_file_format {
     const char *name;              /* "PNG" */
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
     smp_kind kind;                 /* what it holds */
+    bool pages;                    /* a file may hold several pictures, of which smp_limits.page chooses */
 
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */
     bool (*sniff)(const uint8_t *head, size_t size);
+
+    /* It takes the ID3 tags in front of a sound itself: read_open begins in front of them, at reader->id3 bytes before
+     * the sound. A sound with such tags that no other format knows is taken for this one. */
+    bool id3;
 
     /* Reads the header: fills reader->media (except file_format), checks limits before allocating, sets reader->state.
      * After a failure read_close is called too, if state is set. */
@@ -44,6 +49,7 @@ struct smp_reader {
     smp_media media;
     int64_t next_row;
     smp_notes notes;
+    uint64_t id3;     /* bytes of ID3 tags in front, for a format that takes them itself */
     size_t tag_bytes; /* of a sound's tags kept so far; SIZE_MAX: no more are kept */
     smp_code broken;  /* the first failure; every later call fails too */
     void *state;      /* the format's */

@@ -15,7 +15,10 @@ static const smp_file_format *const formats[] = {
 #include "io/format_list.def"
 #undef F
 };
-enum { FORMATS = sizeof formats / sizeof formats[0] };
+enum {
+    FORMATS = sizeof formats / sizeof formats[0],
+    KNOWN = 300 /* characters of a list of formats; a hint has 320 */
+};
 
 /* Formats that users often try and that are not read, so that the message can name them. */
 static const struct {
@@ -40,8 +43,8 @@ static const struct {
     {0, 4, "caff", "a CAF sound"},
     {0, 4, ".snd", "an AU sound"},
     {0, 4, "wvpk", "a WavPack sound"},
-    {0, 2, "\xFF\xFB", "an MP3 sound"},
-    {0, 3, "ID3", "an MP3 sound"},
+    {0, 2, "\xFF\xF1", "an AAC sound"},
+    {0, 2, "\xFF\xF9", "an AAC sound"},
     {0, 5, "<svg ", "an SVG"},
     {0, 5, "<?xml", "an XML file"},
     {0, 2, "\x1F\x8B", "a gzip file"},
@@ -89,31 +92,53 @@ static uint64_t id3_size(const uint8_t *head, size_t size)
     return HEADER + body + (head[5] & HAS_FOOTER ? FOOTER : 0);
 }
 
-/* Sound may follow ID3 tags, which are skipped. *id3: whether there are any. */
-static const smp_file_format *find_format(smp_source *source, const uint8_t **head, size_t *size, bool *id3)
+static const smp_file_format *format_with_id3(void)
 {
-    enum { MOST_TAGS = 16 };
-    *id3 = false;
-    for (int i = 0;; i++) {
-        uint64_t tag;
-        *size = smp_source_peek(source, head, SMP_SNIFF);
-        const smp_file_format *format = smp_format_sniff(*head, *size);
-        if (format)
-            return !*id3 || format->kind == SMP_AUDIO ? format : NULL;
-        if (i == MOST_TAGS || !(tag = id3_size(*head, *size)))
-            return NULL;
-        *id3 = true;
-        if (!smp_source_begin(source, tag))
-            return NULL;
-    }
+    for (int i = 0; i < FORMATS; i++)
+        if (formats[i]->id3)
+            return formats[i];
+    return NULL;
 }
 
-/* id3: an ID3 tag came before, as in MP3. */
-static smp_code fail_unknown(const uint8_t *head, size_t size, bool id3, smp_error *err)
+/* ID3 tags may stand in front of a sound. They are skipped, and *id3 is their size, unless the format takes them
+ * itself. Null without a failure of the source: the format is not known. */
+static smp_code find_format(smp_source *source, const smp_file_format **format, uint64_t *id3, smp_error *err)
 {
-    char known[256];
+    enum { MOST_TAGS = 16 };
+    const uint8_t *head;
+    *id3 = 0;
+    *format = NULL;
+    for (int i = 0; i <= MOST_TAGS; i++) {
+        size_t size = smp_source_peek(source, &head, SMP_SNIFF);
+        if (!size || source->failed || source->over_limit)
+            return *id3 && !source->failed && !source->over_limit ? SMP_OK : smp_source_ended(source, err);
+        *format = smp_format_sniff(head, size);
+        if (*format && *id3 && (*format)->kind != SMP_AUDIO)
+            *format = NULL;
+        const uint64_t tag = *format ? 0 : id3_size(head, size);
+        if (!tag)
+            break;
+        smp_code code = smp_source_spool(source, err); /* so that a format can go back to the tags */
+        if (code != SMP_OK)
+            return code;
+        if (!smp_source_begin(source, tag))
+            break;
+        *id3 += tag;
+    }
+    if (*id3 && !*format)
+        *format = format_with_id3();
+    if (*id3 && *format && (*format)->id3 && !smp_source_begin_earlier(source, *id3))
+        return smp_fail(err, SMP_E_READ, "cannot go back to the beginning");
+    return SMP_OK;
+}
+
+static smp_code fail_unknown(smp_source *source, smp_error *err)
+{
+    char known[KNOWN];
+    const uint8_t *head;
+    const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
     list_formats(true, known, sizeof known);
-    const char *what = id3 ? "an MP3 sound" : NULL;
+    const char *what = NULL;
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0] && !what; i++)
         if (size >= foreign[i].offset + foreign[i].length &&
             memcmp(head + foreign[i].offset, foreign[i].magic, foreign[i].length) == 0)
@@ -188,26 +213,26 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     reader->media.meta.srgb_intent = -1;
     checked = 0;
 
-    const uint8_t *head;
-    size_t size;
-    bool id3;
-    const smp_file_format *format = find_format(&reader->source, &head, &size, &id3);
-    if (!size || reader->source.failed || reader->source.over_limit) {
-        code = smp_source_ended(&reader->source, err);
+    const smp_file_format *format;
+    code = find_format(&reader->source, &format, &reader->id3, err);
+    if (code == SMP_OK && !format)
+        code = fail_unknown(&reader->source, err);
+    if (code != SMP_OK)
         goto fail;
-    }
-    if (!format) {
-        code = fail_unknown(head, size, id3, err);
-        goto fail;
-    }
-    if (id3)
+    if (reader->id3 && !format->id3)
         smp_note(&reader->notes, "the ID3 tag in front of the %s is left out", format->name);
     reader->format = format;
     reader->media.file_format = format->name;
     reader->media.shape.kind = format->kind;
+    if (limits->page > 1 && !format->pages) {
+        code =
+            smp_fail(err, SMP_E_DECODE, "there is no page %lld: a %s holds one", (long long)limits->page, format->name);
+        goto fail;
+    }
     code = format->read_open(reader, err);
     if (code != SMP_OK)
         goto fail;
+    reader->media.shape.speakers = reader->media.meta.sound.mask;
     smp_meta_apply_orientation(&reader->media.meta, reader->media.orientation);
     *out = reader;
     return SMP_OK;
@@ -309,14 +334,15 @@ smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error 
                     SMP_MAX_CHANNELS);
 }
 
-/* The format and extension of a file name. */
-static smp_code find_writer(const char *path, smp_kind kind, const smp_file_format **format, const char **extension,
-                            smp_error *err)
+/* The format and extension of a file name; as: the extension that standard output is written by, null: none. */
+static smp_code find_writer(const char *path, const char *as, smp_kind kind, const smp_file_format **format,
+                            const char **extension, smp_error *err)
 {
-    char known[256];
+    char known[KNOWN];
+    const bool standard = strcmp(path, "-") == 0;
     *format = NULL;
     *extension = NULL;
-    if (strcmp(path, "-") == 0) {
+    if (standard && !as) {
         for (int i = 0; i < FORMATS && !*format; i++)
             if (formats[i]->write_shape && (formats[i]->kind & kind))
                 *format = formats[i];
@@ -325,17 +351,18 @@ static smp_code find_writer(const char *path, smp_kind kind, const smp_file_form
                                   kind == SMP_AUDIO ? "sound" : "this");
     }
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    if (dot && dot != name)
+    const char *wanted = standard ? as : dot && dot != name ? dot + 1 : NULL;
+    if (wanted)
         for (int i = 0; i < FORMATS; i++)
             for (const char *const *e = formats[i]->extensions; formats[i]->write_shape && *e; e++)
-                if (strcasecmp(*e, dot + 1) == 0) {
+                if (strcasecmp(*e, wanted) == 0) {
                     *format = formats[i];
                     *extension = *e;
                     return SMP_OK;
                 }
     list_formats(false, known, sizeof known);
-    if (dot && dot != name && dot[1])
-        smp_fail(err, SMP_E_WRITE, "the extension .%.40s is not one that can be written", dot + 1);
+    if (wanted && wanted[0])
+        smp_fail(err, SMP_E_WRITE, "the extension .%.40s is not one that can be written", wanted);
     else
         smp_fail(err, SMP_E_WRITE, "the output needs an extension, which says its format");
     return smp_hint(err, "extensions that can be written: %s", known);
@@ -345,15 +372,30 @@ smp_kind smp_writer_kind(const char *path)
 {
     const smp_file_format *format;
     const char *extension;
-    return find_writer(path, SMP_BOTH, &format, &extension, NULL) == SMP_OK ? format->kind : SMP_KIND_NONE;
+    return find_writer(path, NULL, SMP_BOTH, &format, &extension, NULL) == SMP_OK ? format->kind : SMP_KIND_NONE;
+}
+
+smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err)
+{
+    const smp_file_format *format;
+    const char *known;
+    smp_code code = find_writer("-", extension, SMP_BOTH, &format, &known, err);
+    if (!code && kind)
+        *kind = format->kind;
+    return code;
 }
 
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
+    return smp_writer_shape_as(path, NULL, shape, out, err);
+}
+
+smp_code smp_writer_shape_as(const char *path, const char *as, const smp_shape *shape, smp_shape *out, smp_error *err)
+{
     *out = *shape;
     const smp_file_format *format;
     const char *extension;
-    smp_code code = find_writer(path, shape->kind, &format, &extension, err);
+    smp_code code = find_writer(path, as, shape->kind, &format, &extension, err);
     if (code == SMP_OK && !(format->kind & shape->kind))
         code = smp_fail(err, SMP_E_WRITE, "a %s holds no %s", format->name,
                         shape->kind == SMP_AUDIO ? "sound" : "pictures");
@@ -384,7 +426,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
 {
     *out = NULL;
     smp_shape possible;
-    smp_code code = smp_writer_shape(path, shape, &possible, err);
+    smp_code code = smp_writer_shape_as(path, options ? options->format : NULL, shape, &possible, err);
     if (code != SMP_OK)
         return code;
     const char *name = display_name(path, false);
@@ -403,7 +445,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
         writer->sound = meta->sound;
     if (writer->options.sound_type)
         writer->sound.type = writer->options.sound_type;
-    code = find_writer(path, shape->kind, &writer->format, &writer->extension, err);
+    code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);
     if (code == SMP_OK)
         code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
     writer->options.inputs = NULL;

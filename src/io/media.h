@@ -27,7 +27,10 @@ typedef enum smp_sound_type {
     SMP_SOUND_ULAW = 0x10,
     SMP_SOUND_ALAW = 0x11,
     SMP_SOUND_VORBIS = 0x60,
-    SMP_SOUND_OPUS = 0x64
+    SMP_SOUND_OPUS = 0x64,
+    SMP_SOUND_MPEG_1 = 0x80, /* layers 1 to 3 */
+    SMP_SOUND_MPEG_2 = 0x81,
+    SMP_SOUND_MPEG_3 = 0x82
 } smp_sound_type;
 
 /* About a sound file's samples. Writers keep it even with --strip. */
@@ -82,6 +85,7 @@ typedef struct smp_media {
     smp_shape shape;         /* as decoded, before orientation */
     int orientation;         /* EXIF 1..8; 1 when absent */
     const char *file_format; /* "PNG", "JPEG", ... */
+    int64_t pages;           /* how many the file holds; 0: the format has one */
     int bits;                /* of a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
     char detail[96];         /* "palette, interlaced", "4:2:0, quality unknown" */
     smp_meta meta;
@@ -110,13 +114,19 @@ const smp_notes *smp_reader_notes(const smp_reader *reader);
 /* Seconds that the operating system took to read bytes so far. The rest of a call's time is decoding. */
 double smp_reader_input_seconds(const smp_reader *reader);
 
+typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NONE } smp_tiff_compression;
+
 typedef struct smp_write_options {
-    bool force;       /* replace an existing file */
-    bool strip;       /* no metadata */
-    int png_level;    /* 0 fastest .. 9 smallest; -1: default */
-    int threads;      /* for compression; 0: one for each core */
-    int jpeg_quality; /* 1..100; 0: default */
-    int sound_type;   /* an smp_sound_type; 0: as the input's */
+    bool force;           /* replace an existing file */
+    bool strip;           /* no metadata */
+    int png_level;        /* 0 fastest .. 9 smallest; -1: default */
+    int threads;          /* for compression; 0: one for each core */
+    int quality;          /* of formats that lose: 1..100; 0: each one's default */
+    int jpeg_quality;     /* of JPEG alone; 0: quality */
+    bool lossless;        /* of formats that can: WebP */
+    int tiff_compression; /* an smp_tiff_compression */
+    int sound_type;       /* an smp_sound_type; 0: as the input's */
+    const char *format;   /* of standard output, an extension; null: the usual */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
     bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
@@ -130,6 +140,13 @@ smp_write_options smp_write_options_default(void);
  * unknown extension or an impossible shape (9 channels in a PNG). path "-" writes PNG for pictures and WAV for sound.
  * Opens nothing. */
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
+
+/* The same, where standard output gets the format of this extension; null: the usual one. */
+smp_code smp_writer_shape_as(const char *path, const char *format, const smp_shape *shape, smp_shape *out,
+                             smp_error *err);
+
+/* Whether files with this extension can be written, and what they hold (kind may be null). */
+smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err);
 
 /* The kind of files with that name's extension; none when they cannot be written. */
 smp_kind smp_writer_kind(const char *path);

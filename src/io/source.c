@@ -241,6 +241,21 @@ bool smp_source_begin(smp_source *source, uint64_t bytes)
     return !source->seekable || smp_source_seek(source, 0);
 }
 
+bool smp_source_begin_earlier(smp_source *source, uint64_t bytes)
+{
+    if (!source->seekable)
+        return false;
+    if (source->memory) {
+        source->memory -= bytes;
+        source->end += (size_t)bytes;
+    } else {
+        source->base -= bytes;
+    }
+    source->size += source->size != UINT64_MAX ? bytes : 0;
+    source->limit += source->limit != UINT64_MAX ? bytes : 0;
+    return smp_source_seek(source, 0);
+}
+
 bool smp_source_seek(smp_source *source, uint64_t position)
 {
     if (!source->seekable)

@@ -63,6 +63,9 @@ int smp_spool_file(void);
  * input is shorter. */
 bool smp_source_begin(smp_source *source, uint64_t bytes);
 
+/* Takes smp_source_begin back. The source must be able to seek. */
+bool smp_source_begin_earlier(smp_source *source, uint64_t bytes);
+
 /* Reads up to `most` bytes of a pipe ahead into memory. If the input ends within them, seeking becomes possible. Only
  * before anything was consumed. */
 smp_code smp_source_read_ahead(smp_source *source, size_t most, smp_error *err);

@@ -162,6 +162,7 @@ static void pass_media(smp_wire *w, smp_media *media)
     pass_int(w, &kind);
     pass(w, &shape->width, sizeof shape->width);
     pass(w, &shape->height, sizeof shape->height);
+    pass(w, &shape->speakers, sizeof shape->speakers);
     pass_int(w, &shape->channels);
     pass_int(w, &format);
     pass_int(w, &alpha);
@@ -169,6 +170,7 @@ static void pass_media(smp_wire *w, smp_media *media)
     pass_int(w, &file);
     pass_int(w, &media->orientation);
     pass_int(w, &media->bits);
+    pass(w, &media->pages, sizeof media->pages);
     pass_chars(w, media->detail, sizeof media->detail);
     pass_meta(w, &media->meta);
     if (!w->reading)

@@ -121,8 +121,7 @@ static smp_code join(smp_step *first, smp_step *second, const smp_stage *stage, 
     joined.input = first->input;
     joined.in = first->in;
     joined.work = *work;
-    joined.reach_up = work->reach_up;
-    joined.reach_down = work->reach_down;
+    joined.reads = smp_row_map_of(work);
     join_labels(&joined);
     *second = joined;
     return SMP_OK;

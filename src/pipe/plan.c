@@ -3,6 +3,7 @@
 #include "pipe/plan.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,18 +66,20 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     step->in = steps[input].out;
     step->work.out = step->in;
     step->work.access = stage->access;
+    step->work.reducers = stage->reducers;
+    step->work.linear = steps[input].linear;
     if (stage->plan) {
         smp_code code = stage->plan(params, &step->in, second >= 0 ? &steps[second].out : NULL, &step->work, p->err);
         if (code)
             return code;
     }
+    if (step->work.out.channels != step->in.channels)
+        step->work.out.speakers = 0;
     step->out = step->work.out;
     step->premultiplied = steps[input].premultiplied && step->out.alpha;
     step->linear = steps[input].linear && !step->work.no_light;
-    if (step->work.access == SMP_STENCIL) {
-        step->reach_up = step->work.reach_up;
-        step->reach_down = step->work.reach_down;
-    }
+    step->reads = smp_row_map_of(&step->work);
+    p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, step->work.row_unit);
     step->whole_input = step->work.whole || step->work.access == SMP_WHOLE;
     step->whole_second = step->whole_input || (second >= 0 && second_is(stage, SMP_P_ANYSIZE));
     return SMP_OK;
@@ -220,7 +223,8 @@ static smp_code add_node(planner *p, int number)
     const smp_node *node = &p->request->program->nodes[number];
     const smp_stage *stage = node->stage;
     int input = picture_of(p, node->input), second = SMP_STEP_NONE;
-    smp_node_plan probe = {.out = p->plan->steps[input].out, .access = stage->access};
+    smp_node_plan probe = {
+        .out = p->plan->steps[input].out, .access = stage->access, .linear = node->light == SMP_LIGHT_LINEAR};
     smp_code code = blame(p, node, check_kind(p, node, &probe.out));
     if (!code && node->second <= SMP_NODE_FILE)
         code = file_picture(p, SMP_NODE_FILE - node->second, &second);
@@ -263,7 +267,7 @@ static smp_code add_node(planner *p, int number)
             return p->err ? p->err->code : SMP_E_PROCESS;
         }
     }
-    if (probe.access == SMP_STENCIL && (probe.reach_up > in.height || probe.reach_down > in.height))
+    if (probe.access == SMP_STENCIL && !probe.rows_den && (probe.reach_up > in.height || probe.reach_down > in.height))
         warn(p, node, "stage '%s' reaches further than the picture is high", stage->name);
 
     bool reduces = probe.access == SMP_REDUCE || probe.access == SMP_ADJUST;
@@ -284,6 +288,7 @@ static smp_code add_node(planner *p, int number)
     }
     step->job = SMP_JOB_REDUCE;
     step->out = step->in;
+    step->reads = (smp_row_map){.up = step->work.reach_up, .down = step->work.reach_down};
     step->premultiplied = p->plan->steps[input].premultiplied;
     if (step->work.result == SMP_RESULT_CHUNKS || step->work.result == SMP_RESULT_CHUNKS_COUNTS)
         p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, smp_chunk_rows(step->in.width));
@@ -498,6 +503,23 @@ static void set_phases(smp_plan *plan)
     }
 }
 
+/* Where a stage makes fewer rows than it reads, what comes before it has more rows in a strip than what follows. */
+static void set_strip_shares(smp_plan *plan)
+{
+    for (size_t i = 0; i < plan->step_count; i++)
+        plan->steps[i].strip_share = 0;
+    for (size_t i = plan->step_count; i-- > 0;) {
+        smp_step *step = &plan->steps[i];
+        step->strip_share = step->strip_share > 0 ? step->strip_share : 1; /* of what nothing streams from */
+        const int inputs[] = {step->input, step->second};
+        for (int k = 0; k < 2; k++)
+            if (inputs[k] >= 0 && plan->steps[inputs[k]].phase == step->phase) {
+                smp_step *from = &plan->steps[inputs[k]];
+                from->strip_share = fmax(from->strip_share, step->strip_share * smp_row_map_ratio(&step->reads));
+            }
+    }
+}
+
 static smp_code finish_plan(planner *p)
 {
     size_t n = p->plan->step_count + p->plan->sink_count;
@@ -521,6 +543,7 @@ static smp_code finish_plan(planner *p)
     if (code)
         return code;
     set_phases(p->plan);
+    set_strip_shares(p->plan);
     return SMP_OK;
 }
 

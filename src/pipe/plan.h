@@ -9,6 +9,7 @@
 #define SMP_PIPE_PLAN_H
 
 #include "pipe/program.h"
+#include "stages/row_map.h"
 
 enum { SMP_STEP_NONE = -1 };
 
@@ -39,10 +40,11 @@ typedef struct smp_step {
     smp_shape in, out;
     smp_format storage; /* of the output samples in memory: out.format or SMP_F32 */
     int phase;
-    bool frame;        /* the whole output is kept */
-    bool whole_input;  /* needs all of its input before it starts */
-    bool whole_second; /* the same of its second input */
-    int64_t reach_up, reach_down;
+    bool frame;         /* the whole output is kept */
+    bool whole_input;   /* needs all of its input before it starts */
+    bool whole_second;  /* the same of its second input */
+    double strip_share; /* rows of its output for each row of a strip, which counts rows of what the phase ends in */
+    smp_row_map reads;  /* the rows of its inputs that an output row wants; unless whole_input */
     bool premultiplied, linear; /* the state of the output's values */
     smp_part *parts;            /* of a joined step: the steps it replaces, in order; owned */
     size_t part_count;

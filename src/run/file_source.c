@@ -9,7 +9,7 @@
 
 static smp_code open_regular(const char *path, const smp_limits *limits, smp_reader **reader, smp_error *err)
 {
-    const smp_limits defaults = smp_limits_default();
+    smp_limits used = limits ? *limits : smp_limits_default();
     struct stat status;
     *reader = NULL;
     smp_code code = SMP_OK;
@@ -21,7 +21,8 @@ static smp_code open_regular(const char *path, const smp_limits *limits, smp_rea
         smp_at(err, "%s", path);
         return code;
     }
-    return smp_reader_open(path, limits ? limits : &defaults, reader, err);
+    used.page = 0; /* --page is about the input */
+    return smp_reader_open(path, &used, reader, err);
 }
 
 smp_code smp_file_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err)
@@ -72,7 +73,9 @@ smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, c
 {
     if (smp_source_by_strips(plan, step, device))
         return smp_stream_read_strips(reader, plan, step, strip_rows, out, err);
-    return smp_stream_read(reader, smp_source_slot(&plan->steps[step].out, strip_rows), out, err);
+    int64_t rows;
+    smp_code code = smp_rows_needed(plan, step, &rows, err);
+    return code ? code : smp_stream_read(reader, rows, smp_source_slot(&plan->steps[step].out, strip_rows), out, err);
 }
 
 int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows)

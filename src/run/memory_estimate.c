@@ -13,8 +13,7 @@ static smp_view view_of(const smp_step *step, int64_t rows)
 /* The rows of its input that a step reads for one strip. */
 static int64_t rows_read(const smp_step *step, int64_t strip_rows)
 {
-    int64_t rows = strip_rows + step->reach_up + step->reach_down;
-    return step->whole_input ? step->in.height : smp_min_i64(step->in.height, rows);
+    return step->whole_input ? step->in.height : smp_row_map_most(&step->reads, step->in.height, strip_rows);
 }
 
 void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64_t strip_rows, smp_view *in,

@@ -1,6 +1,7 @@
 /* The run of a plan: see runner.h. All memory is allocated before the first strip; strips allocate nothing. */
 #include "run/runner.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,7 +91,7 @@ static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp
         return SMP_OK;
     const smp_step *input = &r->plan->steps[step->input];
     int64_t height = input->out.height;
-    int64_t rows = step->whole_input ? height : smp_min_i64(height, most_rows + step->reach_up + step->reach_down);
+    int64_t rows = step->whole_input ? height : smp_row_map_most(&step->reads, height, most_rows);
     return smp_step_scratch(&r->states[index].run, input->storage, rows, err);
 }
 
@@ -290,13 +291,9 @@ static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_erro
     const smp_step *step = &r->plan->steps[index];
     smp_view in, out, second = {0};
     int64_t first, count;
-    if (step->job == SMP_JOB_REDUCE) {
-        in = out = view_of(r, step->input, need->from, need->to - need->from);
-    } else {
-        smp_step_reads(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
-        in = view_of(r, step->input, first, count);
-        out = view_of(r, index, need->from, need->to - need->from);
-    }
+    smp_step_reads(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
+    in = view_of(r, step->input, first, count);
+    out = view_of(r, step->job == SMP_JOB_REDUCE ? step->input : index, need->from, need->to - need->from);
     if (step->second >= 0) {
         smp_step_reads_second(step, r->plan->steps[step->second].out.height, need->from, need->to, &first, &count);
         second = view_of(r, step->second, first, count);
@@ -348,7 +345,12 @@ static smp_code finish_reduction(smp_runner *r, int index, smp_error *err)
     for (size_t i = 0; i < r->plan->step_count; i++)
         if (r->plan->steps[i].reduced_by == index)
             target = &r->states[i].run;
-    return smp_step_finish(run, target, err);
+    smp_code code = smp_step_finish(run, target, err);
+    if (code || !target->work.outside[0] || r->setup->any_range)
+        return code;
+    smp_fail(err, SMP_E_PROCESS, "%s", target->work.outside);
+    return smp_hint(err,
+                    "in front of it 'levels' clamps samples to full scale, 'subtract' and 'divide' bring them there");
 }
 
 static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *err)
@@ -399,20 +401,25 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
 
 int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted)
 {
-    enum { STRIP_BYTES = 1 << 20, CUDA_STRIP_BYTES = 64 << 20, MOST_BYTES = 256 << 20 };
-    int64_t widest = 1, reach = 0, bytes = device && !device->host_memory ? CUDA_STRIP_BYTES : STRIP_BYTES;
+    enum { STRIP_BYTES = 1 << 20, CUDA_STRIP_BYTES = 64 << 20, SHRINKING_BYTES = 8 << 20, MOST_BYTES = 256 << 20 };
+    if (wanted > 0)
+        return (wanted + plan->row_multiple - 1) / plan->row_multiple * plan->row_multiple;
+    const bool cpu = device && device->host_memory;
+    double widest = 1, reach = 0, input_reach = 0; /* bytes of a row of a strip; reach in rows of a strip, of inputs */
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
-        widest = smp_max_i64(widest, smp_row_bytes(&step->out, step->out.format));
-        reach += step->reach_up + step->reach_down;
+        const double rows = (double)(step->reads.up + step->reads.down);
+        widest = fmax(widest, (double)smp_row_bytes(&step->out, step->out.format) * step->strip_share);
+        reach += rows / (step->strip_share * smp_row_map_ratio(&step->reads));
+        input_reach += rows;
     }
-    int64_t rows = wanted > 0 ? wanted : smp_max_i64(1, bytes / widest);
-    if (wanted <= 0) { /* every thread computes halo rows again: keep them a small part of a strip */
-        int64_t units = device && device->host_memory ? smp_max_i64(1, device->info.units) : 1;
-        rows = smp_max_i64(rows, smp_min_i64(3 * reach * units, smp_max_i64(1, MOST_BYTES / widest)));
-        rows = (rows + 7) / 8 * 8;
-    }
-    return (rows + plan->row_multiple - 1) / plan->row_multiple * plan->row_multiple;
+    double rows = (device && !cpu ? CUDA_STRIP_BYTES : STRIP_BYTES) / widest;
+    /* every thread computes halo rows again: keep them a small part of a strip */
+    const double units = cpu ? (double)smp_max_i64(1, device->info.units) : 1;
+    rows = fmax(rows, fmin(3 * reach * units, MOST_BYTES / widest));
+    rows = fmax(rows, fmin(3 * input_reach * units, SHRINKING_BYTES / widest));
+    const double multiple = (double)smp_max_i64(8, plan->row_multiple);
+    return (int64_t)(ceil(fmax(1, floor(rows)) / multiple) * multiple);
 }
 
 smp_code smp_runner_open(const smp_runner_setup *setup, smp_runner **out, smp_error *err)

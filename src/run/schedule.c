@@ -43,6 +43,23 @@ static int64_t share(const smp_plan *plan, int64_t height, int64_t highest, int6
     return smp_min_i64(height, rows / plan->row_multiple * plan->row_multiple);
 }
 
+/* The first row of an input of `height` that output rows `from` and later read, and the end of what rows before `to`
+ * read. */
+static int64_t start_of_need(const smp_step *step, int64_t height, int64_t from)
+{
+    int64_t first, end;
+    if (from >= step->out.height)
+        return height;
+    smp_row_map_reads(&step->reads, height, from, from + 1, &first, &end);
+    return first;
+}
+static int64_t end_of_need(const smp_step *step, int64_t height, int64_t to)
+{
+    int64_t first, end;
+    smp_row_map_reads(&step->reads, height, to - 1, to, &first, &end);
+    return to > 0 ? end : 0;
+}
+
 void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_t k, smp_rows *rows)
 {
     int64_t strips = smp_strip_count(plan, phase, strip_rows), highest = driver_height(plan, phase);
@@ -71,13 +88,11 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
                 continue; /* a frame is complete */
             int64_t height = source->out.height;
             smp_rows *need = &rows[input];
-            if (rows[i].from > 0)
-                need->from = smp_max_i64(need->from, smp_min_i64(height, rows[i].from + step->reach_down));
-            if (rows[i].to > 0)
-                need->to = smp_max_i64(need->to, smp_min_i64(height, rows[i].to + step->reach_down));
-            need->keep = smp_min_i64(need->keep, smp_max_i64(0, from - step->reach_up));
+            need->from = smp_max_i64(need->from, end_of_need(step, height, rows[i].from));
+            need->to = smp_max_i64(need->to, end_of_need(step, height, rows[i].to));
+            need->keep = smp_min_i64(need->keep, start_of_need(step, height, from));
             if (rows[i].first != INT64_MAX)
-                need->first = smp_min_i64(need->first, smp_max_i64(0, rows[i].first - step->reach_up));
+                need->first = smp_min_i64(need->first, start_of_need(step, height, rows[i].first));
         }
     }
     for (int i = 0; i < count; i++) {
@@ -140,4 +155,15 @@ int smp_zero_copy_sink(const smp_plan *plan, int index)
             found = (int)i;
         }
     return found;
+}
+
+smp_code smp_rows_needed(const smp_plan *plan, int source, int64_t *rows, smp_error *err)
+{
+    smp_rows *needs = smp_alloc_array(plan->step_count, sizeof *needs);
+    if (!needs)
+        return smp_fail_memory(err, "a schedule", plan->step_count * sizeof *needs);
+    smp_strip_needs(plan, plan->steps[source].phase, INT64_MAX, 0, needs); /* one strip of everything */
+    *rows = needs[source].to;
+    smp_free(needs);
+    return SMP_OK;
 }

@@ -59,6 +59,14 @@ static uint64_t picture_bytes(const smp_step *step)
 uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
 {
     uint64_t bytes = picture_bytes(&plan->steps[step->input]);
+    const bool gathers =
+        step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && step->stage && !step->stage->neighbourhood;
+    if (gathers) { /* reads a pixel for each that it writes */
+        const smp_step *from = &plan->steps[step->input];
+        const uint64_t read = (uint64_t)(step->out.width * step->out.height) * (uint64_t)from->out.channels *
+                              (uint64_t)smp_sample_size((int)from->storage);
+        bytes = smp_min_u64(bytes, read);
+    }
     if (step->job == SMP_JOB_STAGE)
         bytes += picture_bytes(step);
     if (step->second >= 0)
@@ -69,10 +77,11 @@ uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
 static void rows_read(const smp_step *step, bool whole, int64_t height, int64_t from, int64_t to, int64_t *first,
                       int64_t *count)
 {
-    int64_t low = whole ? 0 : smp_max_i64(0, from - step->reach_up);
-    int64_t high = whole ? height : smp_min_i64(height, to + step->reach_down);
-    *first = smp_min_i64(low, height);
-    *count = smp_max_i64(0, high - *first);
+    int64_t end = height;
+    *first = 0;
+    if (!whole)
+        smp_row_map_reads(&step->reads, height, from, to, first, &end);
+    *count = end - *first;
 }
 
 void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count)
@@ -90,7 +99,7 @@ void smp_step_reads_second(const smp_step *step, int64_t height, int64_t from, i
 
 const smp_variant *smp_step_variants(const smp_step *step)
 {
-    return step->job == SMP_JOB_REDUCE && step->stage->reducers ? step->stage->reducers : step->stage->variants;
+    return step->job == SMP_JOB_REDUCE && step->work.reducers ? step->work.reducers : step->stage->variants;
 }
 
 const smp_variant *smp_step_default(const smp_step *step)
@@ -250,7 +259,7 @@ void smp_step_close(smp_step_run *run)
 
 int64_t smp_step_scratch_stride(const smp_step *step)
 {
-    return aligned(step->in.width * step->out.channels * (int64_t)sizeof(float));
+    return aligned(step->out.width * step->out.channels * (int64_t)sizeof(float));
 }
 
 smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_view *in, const smp_view *out,
@@ -260,6 +269,7 @@ smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_
     smp_view between = *in;
     between.data = scratch;
     between.stride = smp_step_scratch_stride(step);
+    between.width = step->out.width;
     between.channels = step->out.channels;
     between.format = SMP_F32;
     if (step->second < 0 && launch->from == SMP_SCRATCH)

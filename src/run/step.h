@@ -55,7 +55,7 @@ const smp_variant *smp_step_serving(const smp_step *step, const smp_variant *var
                                     const smp_view *in, const smp_view *out, const smp_view *by, const void *params);
 
 /* Whether a variant puts a picture of floats between its launches, where the input's samples in memory are `from`, and
- * the bytes from a row of it to the next: as wide as the input, with the output's channels. */
+ * the bytes from a row of it to the next: as wide as the output, with its channels. */
 bool smp_step_uses_scratch(const smp_step *step, smp_format from, const smp_node_plan *work, const smp_variant *variant,
                            bool gpu);
 int64_t smp_step_scratch_stride(const smp_step *step);

@@ -117,8 +117,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     work->out.width = inside.width;
     work->out.height = inside.height;
     work->nothing = inside.width == in->width && inside.height == in->height;
-    work->reach_up = -inside.y; /* row y is the input's row y + inside.y, and needs no other */
-    work->reach_down = inside.y;
+    work->rows_add = inside.y;
     work->exactness = SMP_MOVE;
     return SMP_OK;
 }

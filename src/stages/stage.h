@@ -32,7 +32,7 @@ typedef enum smp_unit {
     SMP_UNIT_PX,       /* px */
     SMP_UNIT_HZ,       /* Hz, kHz */
     SMP_UNIT_S,        /* s, ms */
-    SMP_UNIT_DB,       /* dB, dBFS */
+    SMP_UNIT_DB,       /* dB, dBFS, dBTP, LUFS, LU */
     SMP_UNIT_DEG,      /* deg */
     SMP_UNIT_BIT,      /* bit */
     SMP_UNIT_CODE      /* cv: code values, 0..255 of 8 bits; only where a fraction of full scale is wanted */
@@ -85,6 +85,7 @@ typedef struct smp_shape {
     bool alpha;        /* the last channel is alpha (never with sound) */
     smp_format format; /* the nominal format: what a file of this data would hold */
     double rate;       /* Hz; 0 for pictures */
+    uint32_t speakers; /* sound: the channels' places, as bits of WAV's dwChannelMask; 0: the usual ones */
 } smp_shape;
 
 /* Full scale in code values: 255, 65535 or 1. */
@@ -119,29 +120,36 @@ typedef enum smp_result_kind {
 
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
 enum { SMP_MAX_LAUNCHES = 3 };     /* of a variant */
+enum { SMP_ROW_MAP_MOST = 1 << 30 };
 
 /* What plan() works out for one node; zeroed before the call. */
 typedef struct smp_node_plan {
-    smp_shape out;                /* preset to the input's shape */
-    int64_t reach_up, reach_down; /* stencil: rows needed above and below an output row */
-    bool whole;                   /* needs its whole input all the same (a wrapping border, say) */
-    bool nothing; /* with these parameters the stage changes nothing: the planner leaves it out and warns */
-    bool already; /* with `nothing`: because this input already is what the stage makes; no warning then */
+    smp_shape out;                        /* preset to the input's shape */
+    int64_t reach_up, reach_down;         /* stencil: rows needed above and below the input row of an output row */
+    int64_t rows_num, rows_den, rows_add; /* stencil: that row is floor((2r + 1) * num / (2 * den)) + add for output row
+                                             r, where the height changes; den 0: 1/1. See row_map.h */
+    int64_t row_unit; /* rows that are cheapest together: strips begin at multiples of it. A power of two; 0: any */
+    bool whole;       /* needs its whole input all the same (a wrapping border, say) */
+    bool nothing;     /* with these parameters the stage changes nothing: the planner leaves it out and warns */
+    bool already;     /* with `nothing`: because this input already is what the stage makes; no warning then */
     smp_access
         access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
+    bool linear;             /* preset: the samples are in linear light */
     bool swaps_axes;         /* rows become columns */
     bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
-    void *table;       /* constants for the device, from smp_alloc; the plan owns and frees it */
-    size_t table_size; /* bytes */
+    void *table;                        /* constants for the device, from smp_alloc; the plan owns and frees it */
+    size_t table_size;                  /* bytes */
+    const struct smp_variant *reducers; /* preset to the stage's; ADJUST may measure in another way by its parameters */
     smp_result_kind result;
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
+    char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
 } smp_node_plan;
 
 /* One measured value of a reduction, for the report. */
@@ -165,7 +173,7 @@ void smp_findings_free(smp_findings *findings);
 
 /* ------------------------------------------------------------------------------------------------ variants */
 
-/* Where a launch reads and writes. The scratch picture has the input's rows and width, the output's channels, and f32
+/* Where a launch reads and writes. The scratch picture has the input's rows, the output's width and channels, and f32
  * samples. */
 typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH } smp_place;
 
@@ -200,7 +208,7 @@ typedef struct smp_launch {
     smp_cpu_kernel cpu;
     const char *cuda; /* name of the GPU kernel; formats are appended: NAME_u8_f32 (in, out) */
     smp_geometry_fn *geometry;
-    bool counts; /* of a stage that can have both kinds of result: this launch adds to the counts */
+    bool counts; /* of a variant with launches for both kinds of result: this one adds to the counts */
     smp_tiles tiles;
     smp_decide_fn *decide;
 } smp_launch;
@@ -221,8 +229,8 @@ static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *
     bool both = plan->result == SMP_RESULT_CHUNKS_COUNTS;
     *at = both && launch->counts ? plan->counts_at : 0;
     *size = both && !launch->counts ? plan->counts_at : plan->result_size - *at;
-    *counts = plan->result == SMP_RESULT_COUNTS || (both && launch->counts);
-    return !(launch->counts && plan->result == SMP_RESULT_CHUNKS);
+    *counts = launch->counts;
+    return !(plan->result == (launch->counts ? SMP_RESULT_CHUNKS : SMP_RESULT_COUNTS));
 }
 
 /* A rung of a stage's ladder. One name means the same in every stage: kernels/README.md has the list.
@@ -292,7 +300,8 @@ typedef struct smp_stage {
     smp_code (*finish)(const void *params, const smp_shape *in, const void *result, smp_node_plan *plan,
                        smp_findings *findings, smp_error *err);
     const smp_variant *variants; /* ends with a null name; [0] is naive, the definition; the last is the default */
-    const smp_variant *reducers; /* ADJUST: the variants of its reduction; null otherwise. REDUCE uses variants */
+    const smp_variant *reducers; /* ADJUST: the variants of its reduction, which plan() may replace; null otherwise.
+                                    REDUCE uses variants */
     const smp_alias *aliases;    /* ends with a null name; may be null */
     smp_kind gives;              /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is

@@ -58,8 +58,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     work->kernel_size = sizeof *slice;
     work->out.height = (last < (double)in->height ? (int64_t)last : in->height) - slice->start;
     work->nothing = slice->start == 0 && work->out.height == in->height;
-    work->reach_up = -slice->start; /* row y is the input's row y + start, and needs no other */
-    work->reach_down = slice->start;
+    work->rows_add = slice->start;
     work->exactness = SMP_MOVE;
     return SMP_OK;
 }

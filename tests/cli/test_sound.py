@@ -8,6 +8,8 @@ import numpy as np
 
 from harness import SAMPLES, CliCase
 
+DATA = SAMPLES.parent / "tests/data"
+
 
 class Sound(CliCase):
     def make(self, name, frames, rate=48000, channels=2, seed=1):
@@ -43,6 +45,21 @@ class Sound(CliCase):
         text = self.smp("info", SAMPLES / "field.flac").stdout
         for part in ("FLAC, 24 bits", "44100 frames, 2.000 s at 22050 Hz", "channels     2"):
             self.assertIn(part, text)
+
+    def test_an_mp3_is_read_by_the_process_that_decodes(self):
+        if "libmpg123" in self.smp("info", DATA / "xing.mp3", status=(0, 1, 2, 3)).stderr:
+            self.skipTest("this build reads no MP3")
+        self.smp("run", "-e", "gain -6dB", DATA / "xing.mp3", "a.wav")
+        self.smp("run", "--no-sandbox", "-e", "gain -6dB", DATA / "xing.mp3", "b.wav")
+        self.assertEqual((self.folder / "a.wav").read_bytes(), (self.folder / "b.wav").read_bytes())
+        with wave.open(str(self.folder / "a.wav")) as sound:
+            self.assertEqual(sound.getparams()[:4], (1, 2, 22050, 22050))
+        (self.folder / "cut.mp3").write_bytes((DATA / "xing.mp3").read_bytes()[:5000])
+        done = self.smp("run", "-e", "gain -6dB", "cut.mp3", "c.wav", status=3)
+        self.assertIn("it is truncated", done.stderr)
+        self.assertFalse((self.folder / "c.wav").exists())
+        self.smp("batch", "-e", "gain -6dB", DATA, "-o", "out", "--include", "*.mp3")
+        self.assertEqual(sorted(p.name for p in (self.folder / "out").glob("*.wav")), ["bare.wav", "xing.wav"])
 
     def test_pipes(self):
         self.make("in.wav", 100000)

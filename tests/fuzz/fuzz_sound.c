@@ -1,4 +1,4 @@
-/* libFuzzer entry: WAV and AIFF; where libsndfile is, FLAC and OGG too. */
+/* libFuzzer entry: WAV and AIFF; where libsndfile is, FLAC and OGG; where libmpg123 is, MP3. */
 #include "fuzz_media.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

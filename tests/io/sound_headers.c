@@ -228,7 +228,7 @@ static void sound_behind_an_id3_tag_is_read(void **context)
     smp_error err = {0};
     picture q;
     assert_int_equal(read_memory((const uint8_t *)"ID3\3\0\0\0\0\0\0\xFF\xFB\x90\x64", 14, &q, &err), SMP_E_DECODE);
-    assert_string_equal(err.message, "is an MP3 sound, which is not supported");
+    assert_non_null(strstr(err.message, "MP3"));
 }
 
 static void other_kinds_of_wav_are_read(void **context)

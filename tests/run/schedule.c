@@ -21,6 +21,25 @@ static uint32_t random_below(uint32_t n)
     return (state >> 8) % n;
 }
 
+/* Ratios of input rows to output rows, as stages have them: a picture to 1/8, or to 7/3; 44100 Hz to 16000; twice. */
+static const smp_row_map ratios[] = {{.num = 1, .den = 1},     {.num = 8, .den = 1}, {.num = 3, .den = 7},
+                                     {.num = 441, .den = 160}, {.num = 1, .den = 8}, {.num = 1, .den = 2}};
+enum { RATIOS = sizeof ratios / sizeof ratios[0] };
+
+/* Gives a step another height than its input, by a ratio, or by rows before and after it. */
+static void other_height(smp_step *s, int64_t height)
+{
+    const int64_t up = s->reads.up, down = s->reads.down;
+    s->reads = ratios[random_below(RATIOS)];
+    s->out.height = smp_max_i64(1, height * s->reads.den / s->reads.num);
+    s->reads.up = up;
+    s->reads.down = down;
+    if (random_below(3) == 0) {
+        s->reads.add = -(int64_t)random_below(20);
+        s->out.height += random_below(40);
+    }
+}
+
 /* A chain with branches: step i reads an earlier one, sometimes two, with some reach, sometimes whole. */
 static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
 {
@@ -42,11 +61,11 @@ static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
             s->second = steps[second].job == SMP_JOB_REDUCE ? -1 : second;
         }
         if (random_below(2))
-            s->reach_up = random_below(9), s->reach_down = random_below(9);
+            s->reads.up = random_below(9), s->reads.down = random_below(9);
         s->whole_input = random_below(6) == 0;
         if (!s->whole_input && s->second < 0 && i < STEPS - 1 && random_below(6) == 0) {
             s->job = SMP_JOB_REDUCE;
-            s->reach_up = s->reach_down = 0;
+            s->reads = (smp_row_map){0};
         }
         s->out.height = steps[s->input].out.height;
         if (s->second >= 0 && steps[s->second].out.height != s->out.height)
@@ -54,8 +73,9 @@ static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
         if (s->job == SMP_JOB_STAGE && s->second < 0 && !s->whole_input && s->out.height > 1 && random_below(6) == 0) {
             int64_t start = random_below((uint32_t)s->out.height); /* some of its input's rows */
             s->out.height = 1 + random_below((uint32_t)(s->out.height - start));
-            s->reach_up = -start;
-            s->reach_down = start;
+            s->reads = (smp_row_map){.add = start};
+        } else if (s->job == SMP_JOB_STAGE && s->second < 0 && !s->whole_input && random_below(3) == 0) {
+            other_height(s, s->out.height);
         }
         s->phase = steps[s->input].phase + s->whole_input;
         if (s->second >= 0)
@@ -78,8 +98,9 @@ static void check_reads(const smp_plan *plan, int index, int input, const smp_ro
         assert_true(source->frame);
         return;
     }
-    int64_t low = smp_max_i64(0, rows[index].from - step->reach_up);
-    int64_t high = smp_min_i64(source->out.height, rows[index].to + step->reach_down);
+    int64_t low, high, height = source->out.height;
+    smp_row_map_reads(&step->reads, height, rows[index].from, rows[index].to, &low, &high);
+    assert_true(high - low <= smp_row_map_most(&step->reads, height, rows[index].to - rows[index].from));
     assert_true(low >= base[input]);
     assert_true(high <= rows[input].to);
     assert_true(rows[input].to - base[input] <= windows[input].rows);
@@ -132,8 +153,8 @@ static void windows_do_not_grow_with_the_height(void **unused)
     (void)unused;
     smp_step steps[3] = {
         {.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
-        {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reach_up = 8, .reach_down = 8},
-        {.job = SMP_JOB_STAGE, .input = 1, .second = -1, .reduced_by = -1, .reach_up = 3, .reach_down = 3}};
+        {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reads = {.up = 8, .down = 8}},
+        {.job = SMP_JOB_STAGE, .input = 1, .second = -1, .reduced_by = -1, .reads = {.up = 3, .down = 3}}};
     smp_sink sink = {.step = 2};
     smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
     smp_window low[3], high[3];
@@ -153,8 +174,8 @@ static void rows_before_a_part_are_neither_computed_nor_kept(void **unused)
     (void)unused;
     smp_step steps[3] = {
         {.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
-        {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reach_up = 2, .reach_down = 2},
-        {.job = SMP_JOB_STAGE, .input = 1, .second = -1, .reduced_by = -1, .reach_up = -5000, .reach_down = 5000}};
+        {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reads = {.up = 2, .down = 2}},
+        {.job = SMP_JOB_STAGE, .input = 1, .second = -1, .reduced_by = -1, .reads = {.add = 5000}}};
     smp_sink sink = {.step = 2};
     smp_plan plan = {.steps = steps, .step_count = 3, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
     smp_window windows[3];
@@ -170,12 +191,78 @@ static void rows_before_a_part_are_neither_computed_nor_kept(void **unused)
     assert_true(windows[0].rows < 64 + 20 && windows[1].rows < 64 + 20);
 }
 
+/* Output row r is centred on input row floor((2r + 1) * num / (2 * den)) + add. */
+static void rows_are_mapped_by_their_centres(void **unused)
+{
+    static const struct {
+        smp_row_map map;
+        int64_t row[6];
+    } cases[] = {
+        {{.num = 0, .den = 0}, {0, 1, 2, 3, 4, 5}},           {{.num = 1, .den = 1, .add = -2}, {-2, -1, 0, 1, 2, 3}},
+        {{.num = 3, .den = 7}, {0, 0, 1, 1, 1, 2}},           {{.num = 441, .den = 160}, {1, 4, 6, 9, 12, 15}},
+        {{.num = 1, .den = 8, .add = 1}, {1, 1, 1, 1, 1, 1}}, {{.num = 8, .den = 1}, {4, 12, 20, 28, 36, 44}},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int r = 0; r < 6; r++)
+            assert_int_equal(smp_row_map_row(&cases[i].map, r), cases[i].row[r]);
+    const smp_row_map sound = {.num = 441, .den = 160},
+                      picture = {.num = SMP_ROW_MAP_MOST, .den = SMP_ROW_MAP_MOST - 1};
+    assert_int_equal(smp_row_map_row(&sound, INT64_C(160) << 40), (INT64_C(441) << 40) + 1);
+    assert_int_equal(smp_row_map_row(&picture, SMP_ROW_MAP_MOST - 2), SMP_ROW_MAP_MOST - 1);
+}
+
+static void rows_outside_stand_for_the_first_and_the_last(void **unused)
+{
+    const smp_row_map pad = {.add = -10}, half = {.num = 2, .den = 1, .up = 3, .down = 2};
+    int64_t first, end;
+    (void)unused;
+    smp_row_map_reads(&pad, 6, 0, 4, &first, &end);
+    assert_true(first == 0 && end == 1);
+    smp_row_map_reads(&pad, 6, 8, 12, &first, &end);
+    assert_true(first == 0 && end == 2);
+    smp_row_map_reads(&pad, 6, 20, 26, &first, &end);
+    assert_true(first == 5 && end == 6);
+    smp_row_map_reads(&pad, 6, 3, 3, &first, &end);
+    assert_int_equal(end - first, 0);
+    smp_row_map_reads(&half, 100, 10, 12, &first, &end);
+    assert_true(first == 18 && end == 26);
+    assert_true(smp_row_map_most(&half, 100, 2) >= 8 && smp_row_map_most(&half, 100, 2) <= 9);
+    assert_int_equal(smp_row_map_most(&half, 5, 2), 5);
+}
+
+/* A picture that is made an eighth as high has eight rows in memory for each row of a strip, and no more as it grows.
+ */
+static void windows_hold_what_a_smaller_picture_reads(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < RATIOS; i++) {
+        smp_step steps[2] = {{.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
+                             {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reads = ratios[i]}};
+        smp_sink sink = {.step = 1};
+        smp_plan plan = {
+            .steps = steps, .step_count = 2, .sinks = &sink, .sink_count = 1, .row_multiple = 1, .phases = 1};
+        smp_window windows[2];
+        steps[1].reads.up = steps[1].reads.down = 5;
+        steps[1].out.height = 4000;
+        steps[0].out.height = 4000 * ratios[i].num / ratios[i].den;
+        assert_int_equal(smp_plan_windows(&plan, 16, windows, NULL), SMP_OK);
+        const int64_t most = smp_row_map_most(&steps[1].reads, steps[0].out.height, 16);
+        assert_true(most <= 16 * ratios[i].num / ratios[i].den + 13);
+        assert_true(windows[0].shown >= 10 && windows[0].shown <= most + 13);
+        assert_true(windows[1].shown == 16);
+    }
+}
+
 SMP_SUITE(schedule)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_computed_once_and_what_is_read_is_there),
         cmocka_unit_test(windows_do_not_grow_with_the_height),
         cmocka_unit_test(rows_before_a_part_are_neither_computed_nor_kept),
+        cmocka_unit_test(rows_are_mapped_by_their_centres),
+        cmocka_unit_test(rows_outside_stand_for_the_first_and_the_last),
+        cmocka_unit_test(windows_hold_what_a_smaller_picture_reads),
     };
     return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

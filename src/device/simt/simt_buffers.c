@@ -100,13 +100,13 @@ bool simt_guard_hit(uintptr_t at, size_t size, simt_range *clean)
 bool simt_guards_hold(void)
 {
 #ifndef SIMT_ASAN
-    for (size_t i = 0; i < list.count; i++)
-        for (size_t k = 0; k < GUARD; k++) {
-            const char *data = data_of(&list.items[i]);
-            if ((unsigned char)data[-1 - (ptrdiff_t)k] != GUARD_BYTE ||
-                (unsigned char)data[list.items[i].size + k] != GUARD_BYTE)
-                return false;
-        }
+    char intact[GUARD];
+    memset(intact, GUARD_BYTE, GUARD);
+    for (size_t i = 0; i < list.count; i++) {
+        const char *data = data_of(&list.items[i]);
+        if (memcmp(data - GUARD, intact, GUARD) != 0 || memcmp(data + list.items[i].size, intact, GUARD) != 0)
+            return false;
+    }
 #endif
     return true;
 }

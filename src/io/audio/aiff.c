@@ -245,13 +245,8 @@ static int type_to_write(const smp_sound *sound)
         return SMP_SOUND_S8;
     case SMP_SOUND_NONE:
         return SMP_SOUND_F32;
-    case SMP_SOUND_VORBIS:
-    case SMP_SOUND_OPUS:
-    case SMP_SOUND_ULAW:
-    case SMP_SOUND_ALAW:
-        return SMP_SOUND_S16;
     default:
-        return sound->type;
+        return smp_sound_coded(sound->type) ? SMP_SOUND_S16 : sound->type;
     }
 }
 

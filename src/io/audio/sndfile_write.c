@@ -91,13 +91,9 @@ static int flac_bits(const smp_sound *sound)
     case SMP_SOUND_U8:
         return 8;
     case SMP_SOUND_S16:
-    case SMP_SOUND_ULAW:
-    case SMP_SOUND_ALAW:
-    case SMP_SOUND_VORBIS:
-    case SMP_SOUND_OPUS:
         return 16;
     default:
-        return 24;
+        return smp_sound_coded(sound->type) ? 16 : 24;
     }
 }
 

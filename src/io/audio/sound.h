@@ -11,6 +11,9 @@ const char *smp_sound_type_name(int type);
 /* Bits of a sample in a file; 0 for types without fixed-size samples (Vorbis, Opus). */
 int smp_sound_bits(int type);
 
+/* Whether the samples are of a code that loses some (Vorbis, MPEG, mu-law); 16 bits hold what is left of them. */
+bool smp_sound_coded(int type);
+
 /* Converts n samples from file bytes to f32. big: big-endian. type: one with bits. */
 void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big);
 

@@ -192,7 +192,8 @@ static void write_header(void *context)
     jpeg->input_components = shape->channels;
     jpeg->in_color_space = shape->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(jpeg);
-    int quality = state->writer->options.jpeg_quality;
+    const smp_write_options *options = &state->writer->options;
+    int quality = options->jpeg_quality ? options->jpeg_quality : options->quality;
     quality = quality >= 1 && quality <= 100 ? quality : DEFAULT_QUALITY;
     jpeg_set_quality(jpeg, quality, TRUE);
     if (quality >= FULL_COLOUR)
@@ -211,6 +212,10 @@ smp_code smp_jpeg_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     if (!state)
         return smp_fail_memory(err, "JPEG", sizeof *state);
     writer->state = state;
+    if (writer->options.lossless) {
+        smp_fail(err, SMP_E_WRITE, "a JPEG always loses some: --lossless cannot be had");
+        return smp_hint(err, "write a .png, .tif or .webp, or leave --lossless out");
+    }
     state->writer = writer;
     state->meta = meta;
     smp_code code = smp_jpeg_guard(&state->base, write_header, state, err);

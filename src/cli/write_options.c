@@ -1,0 +1,29 @@
+/* Options about the files that are written: see write_options.h. */
+#include "cli/write_options.h"
+
+const char *const smp_cli_tiff_words[] = {"deflate", "lzw", "none", NULL}; /* as smp_tiff_compression */
+const char *const smp_cli_sample_words[] = {"keep", "8", "16", "24", "32", "float", "double", NULL};
+
+void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options)
+{
+    static const int types[] = {SMP_SOUND_NONE, SMP_SOUND_U8,  SMP_SOUND_S16, SMP_SOUND_S24,
+                                SMP_SOUND_S32,  SMP_SOUND_F32, SMP_SOUND_F64};
+    options->strip = settings->strip;
+    options->sound_type = types[settings->samples];
+    if (settings->png_level >= 0)
+        options->png_level = (int)settings->png_level;
+    options->quality = (int)settings->quality;
+    options->lossless = settings->lossless;
+    options->jpeg_quality = (int)settings->jpeg_quality;
+    options->tiff_compression = settings->tiff_compression;
+}
+
+smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err)
+{
+    smp_error why = {.code = SMP_OK};
+    const char *bare = extension + (extension[0] == '.');
+    if (smp_writer_extension(bare, NULL, &why) == SMP_OK)
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--%s takes an extension of files that can be written, not '%.40s'", option, extension);
+    return smp_hint(err, "%s", why.hint);
+}

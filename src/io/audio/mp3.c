@@ -1,0 +1,253 @@
+/* MPEG sound, layers 1 to 3 (MP3), through libmpg123, which sees the file only through callbacks. What it would leave
+ * out without a word is found by mp3_frames.c before. The library's portable decoder is taken, and not the one for the
+ * processor at hand: they differ in the last bits. */
+#include "io/audio/mp3_frames.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/audio/sound.h"
+
+static const char *const extensions[] = {"mp3", "mp2", "mpga", NULL};
+
+#ifdef SMP_HAVE_MPG123
+#include <mpg123.h>
+
+enum {
+    SAMPLES = 8192 /* of the buffer */,
+    RESYNC = 1 << 16 /* bytes */,
+    LATE = 1 << 14 /* frames of a gap at an end */
+};
+
+typedef struct mp3 {
+    mpg123_handle *handle;
+    smp_source *source;
+    float *buffer; /* SAMPLES floats */
+    int64_t have;  /* frames in it, */
+    int64_t at;    /* and how many of them are taken */
+    bool ended;    /* the library has no more */
+} mp3;
+
+static ssize_t source_read(void *user, void *to, size_t size)
+{
+    smp_source *source = user;
+    const size_t got = smp_source_read(source, to, size);
+    return source->failed || source->over_limit ? -1 : (ssize_t)got;
+}
+
+static off_t source_seek(void *user, off_t offset, int whence)
+{
+    smp_source *source = user;
+    const int64_t from = whence == SEEK_CUR   ? (int64_t)source->position
+                         : whence == SEEK_END ? (int64_t)source->size
+                                              : 0;
+    int64_t to;
+    return smp_add_i64(from, offset, &to) && to >= 0 && smp_source_seek(source, (uint64_t)to) ? (off_t)to : -1;
+}
+
+static smp_code fail_library(smp_reader *reader, const mp3 *m, smp_error *err)
+{
+    if (reader->source.failed || reader->source.over_limit)
+        return smp_source_ended(&reader->source, err);
+    smp_fail(err, SMP_E_DECODE, "the MP3 is damaged, or this libmpg123 cannot read it: %s", mpg123_strerror(m->handle));
+    return smp_hint(err, "try another decoder: ffmpeg -i IN.mp3 OUT.flac");
+}
+
+static bool add_tag(smp_reader *reader, const char *key, const char *text, size_t most)
+{
+    size_t length = text ? strnlen(text, most) : 0;
+    while (length && (text[length - 1] == ' ' || text[length - 1] == '\0'))
+        length--;
+    return !length || smp_sound_add_tag(reader, key, text, length);
+}
+
+static const char *id3_text(const mpg123_id3v2 *tag, const char *id)
+{
+    for (size_t i = 0; i < tag->texts; i++)
+        if (memcmp(tag->text[i].id, id, 4) == 0)
+            return tag->text[i].text.p;
+    return NULL;
+}
+
+static bool take_id3v2(smp_reader *reader, const mpg123_id3v2 *tag)
+{
+    const struct {
+        const char *key;
+        const mpg123_string *text;
+    } known[] = {{"Title", tag->title}, {"Artist", tag->artist}, {"Album", tag->album},
+                 {"Date", tag->year},   {"Genre", tag->genre},   {"Comment", tag->comment}};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        ok = ok && add_tag(reader, known[i].key, known[i].text ? known[i].text->p : NULL, SMP_MOST_TAG_BYTES);
+    if (tag->pictures)
+        smp_note(&reader->notes, "%zu picture%s in the MP3's tag are left out", tag->pictures,
+                 tag->pictures == 1 ? "" : "s");
+    return ok && add_tag(reader, "TrackNumber", id3_text(tag, "TRCK"), SMP_MOST_TAG_BYTES) &&
+           add_tag(reader, "Copyright", id3_text(tag, "TCOP"), SMP_MOST_TAG_BYTES);
+}
+
+static bool take_id3v1(smp_reader *reader, const mpg123_id3v1 *tag)
+{
+    const bool numbered = tag->comment[28] == 0 && tag->comment[29] > 0; /* ID3v1.1 */
+    char track[4] = {0};
+    if (numbered)
+        snprintf(track, sizeof track, "%d", (unsigned char)tag->comment[29]);
+    return add_tag(reader, "Title", tag->title, sizeof tag->title) &&
+           add_tag(reader, "Artist", tag->artist, sizeof tag->artist) &&
+           add_tag(reader, "Album", tag->album, sizeof tag->album) &&
+           add_tag(reader, "Date", tag->year, sizeof tag->year) &&
+           add_tag(reader, "Comment", tag->comment, numbered ? 28 : sizeof tag->comment) &&
+           add_tag(reader, "TrackNumber", track, sizeof track);
+}
+
+static smp_code take_tags(smp_reader *reader, const mp3 *m, smp_error *err)
+{
+    mpg123_id3v1 *old = NULL;
+    mpg123_id3v2 *tag = NULL;
+    if (mpg123_id3(m->handle, &old, &tag) != MPG123_OK)
+        return SMP_OK;
+    const bool ok = tag && tag->version ? take_id3v2(reader, tag) : old ? take_id3v1(reader, old) : true;
+    return ok ? SMP_OK : smp_fail_memory(err, "a tag", SMP_MOST_TAG_BYTES);
+}
+
+static smp_code open_library(smp_reader *reader, mp3 *m, smp_error *err)
+{
+    int number;
+    const long flags = MPG123_QUIET | MPG123_FORCE_FLOAT | MPG123_GAPLESS | MPG123_PICTURE;
+    m->handle = mpg123_new("generic", &number);
+    if (!m->handle)
+        return smp_fail(err, SMP_E_READ, "libmpg123 does not work: %s", mpg123_plain_strerror(number));
+    if (!smp_source_seek(&reader->source, 0) || mpg123_param(m->handle, MPG123_ADD_FLAGS, flags, 0) != MPG123_OK ||
+        mpg123_param(m->handle, MPG123_RESYNC_LIMIT, RESYNC, 0) != MPG123_OK ||
+        mpg123_replace_reader_handle(m->handle, source_read, source_seek, NULL) != MPG123_OK ||
+        mpg123_open_handle(m->handle, &reader->source) != MPG123_OK || mpg123_scan(m->handle) != MPG123_OK)
+        return fail_library(reader, m, err);
+    return SMP_OK;
+}
+
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    static const int types[] = {SMP_SOUND_MPEG_1, SMP_SOUND_MPEG_2, SMP_SOUND_MPEG_3};
+    smp_mp3_chain chain;
+    smp_code code = smp_source_spool(&reader->source, err); /* the length is known only at the end */
+    if (code == SMP_OK)
+        code = smp_mp3_walk(&reader->source, reader->id3, &chain, &reader->notes, err);
+    if (code != SMP_OK)
+        return code;
+    mp3 *m = reader->state = smp_alloc(sizeof *m);
+    if (!m || !(m->buffer = smp_alloc_raw(SAMPLES * sizeof *m->buffer)))
+        return smp_fail_memory(err, "a sound", SAMPLES * sizeof *m->buffer);
+    code = open_library(reader, m, err);
+    if (code != SMP_OK)
+        return code;
+    long rate;
+    int channels, encoding;
+    if (mpg123_getformat(m->handle, &rate, &channels, &encoding) != MPG123_OK)
+        return fail_library(reader, m, err);
+    const int64_t all = chain.frames * chain.first.samples, frames = mpg123_length(m->handle);
+    if (rate != chain.first.rate || channels != chain.first.channels || encoding != MPG123_ENC_FLOAT_32 ||
+        frames > all || frames < all - LATE)
+        return smp_fail(err, SMP_E_DECODE,
+                        "the MP3 has %lld frames of sound, of which libmpg123 finds %lld: it is damaged",
+                        (long long)all, (long long)frames);
+    code = smp_sound_header(reader, frames, channels, (double)rate, types[chain.first.layer - 1], err);
+    if (code != SMP_OK)
+        return code;
+    smp_sound_describe(&reader->media, NULL);
+    return take_tags(reader, m, err);
+}
+
+/* The next frames into the buffer. */
+static smp_code fill(smp_reader *reader, mp3 *m, smp_error *err)
+{
+    size_t bytes = 0;
+    int answer = MPG123_OK;
+    while (!bytes && (answer == MPG123_OK || answer == MPG123_NEW_FORMAT)) {
+        long rate = 0;
+        int channels = 0, encoding = 0;
+        answer = mpg123_read(m->handle, (unsigned char *)m->buffer, SAMPLES * sizeof *m->buffer, &bytes);
+        if (answer == MPG123_NEW_FORMAT &&
+            (mpg123_getformat(m->handle, &rate, &channels, &encoding) != MPG123_OK ||
+             (double)rate != reader->media.shape.rate || channels != reader->media.shape.channels))
+            return smp_fail(err, SMP_E_DECODE, "the MP3's rate or channels change after frame %lld",
+                            (long long)reader->next_row);
+    }
+    m->ended = answer == MPG123_DONE;
+    if (answer != MPG123_OK && answer != MPG123_NEW_FORMAT && !m->ended)
+        return fail_library(reader, m, err);
+    m->have = (int64_t)(bytes / sizeof *m->buffer) / reader->media.shape.channels;
+    m->at = 0;
+    return SMP_OK;
+}
+
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    mp3 *m = reader->state;
+    const size_t frame = (size_t)reader->media.shape.channels * sizeof(float);
+    for (int64_t y = 0; y < rows;) {
+        if (m->at == m->have) {
+            smp_code code = m->ended ? SMP_OK : fill(reader, m, err);
+            if (code != SMP_OK)
+                return code;
+            if (m->at == m->have && m->ended) {
+                smp_fail(err, SMP_E_DECODE, "the MP3 is truncated or damaged after frame %lld of %lld",
+                         (long long)(reader->next_row + y), (long long)reader->media.shape.height);
+                return smp_hint(err, "copy or download it again; nothing was written");
+            }
+        }
+        const int64_t n = smp_min_i64(rows - y, m->have - m->at);
+        const float *from = m->buffer + m->at * reader->media.shape.channels;
+        for (int64_t i = 0; i < n; i++, y++)
+            memcpy((char *)to + y * stride, from + i * reader->media.shape.channels, frame);
+        m->at += n;
+    }
+    return SMP_OK;
+}
+
+static void read_close(smp_reader *reader)
+{
+    mp3 *m = reader->state;
+    if (m->handle)
+        mpg123_delete(m->handle);
+    smp_free(m->buffer);
+    smp_free(m);
+    reader->state = NULL;
+}
+
+#else
+
+static smp_code missing(smp_error *err)
+{
+    smp_fail(err, SMP_E_READ, "this build reads no MP3: it was made without libmpg123");
+    return smp_hint(err,
+                    "install libmpg123-dev and build again, or pipe it: ffmpeg -i IN.mp3 -f wav - | smempipe ... -");
+}
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    (void)reader;
+    return missing(err);
+}
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    (void)reader, (void)to, (void)stride, (void)rows;
+    return missing(err);
+}
+static void read_close(smp_reader *reader)
+{
+    (void)reader;
+}
+
+#endif
+
+const smp_file_format smp_format_mp3 = {
+    .name = "MP3",
+    .extensions = extensions,
+    .kind = SMP_AUDIO,
+    .id3 = true,
+    .sniff = smp_mp3_sniff,
+    .read_open = read_open,
+    .read_rows = read_rows,
+    .read_close = read_close,
+};

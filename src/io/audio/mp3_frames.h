@@ -1,0 +1,37 @@
+/* The frames of an MPEG sound (MP3): their headers, and whether one follows the other from beginning to end. libmpg123
+ * leaves out what it does not understand without a word, and ends where the file ends, so the chain is walked here.
+ * Sources: ISO/IEC 11172-3, 2.4.1.3 and 2.4.2.3; ISO/IEC 13818-3 (lower rates); gabriel.mp3-tech.org/mp3infotag.html
+ * (the frame that describes the others). */
+#ifndef SMP_IO_AUDIO_MP3_FRAMES_H
+#define SMP_IO_AUDIO_MP3_FRAMES_H
+
+#include "base/notes.h"
+#include "io/source.h"
+
+enum { SMP_MP3_HEADER = 4 /* bytes */ };
+
+typedef struct smp_mp3_frame {
+    int version; /* 1: MPEG-1; 2: MPEG-2, half its rates; 3: MPEG-2.5, a quarter */
+    int layer;   /* 1 to 3 */
+    int rate;    /* Hz */
+    int channels;
+    int samples; /* of a channel */
+    int bytes;   /* with the header */
+} smp_mp3_frame;
+
+/* False: these four bytes begin no frame of a known length. */
+bool smp_mp3_frame_take(smp_mp3_frame *frame, const uint8_t *bytes);
+
+/* Whether a file begins with a frame. */
+bool smp_mp3_sniff(const uint8_t *head, size_t size);
+
+typedef struct smp_mp3_chain {
+    smp_mp3_frame first;
+    int64_t frames; /* that hold sound */
+} smp_mp3_chain;
+
+/* Walks over all frames from the position `from` on. Tags between them and behind them are no damage; a gap, a frame
+ * that is cut, and fewer frames than the first one promises are. Leaves the source anywhere. */
+smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, smp_notes *notes, smp_error *err);
+
+#endif

@@ -1,0 +1,149 @@
+/* Packs strips of a TIFF: see tiff_pack.h. Sources: TIFF 6.0, sections 13 and 14; Adobe Photoshop TIFF Technical Notes
+ * 3 (floating-point predictor); RFC 1950. */
+#include "io/tiff/tiff_pack.h"
+
+#include <string.h>
+
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "io/format.h"
+#include "io/png/png_deflate.h"
+#include "io/tiff/tiff_lzw.h"
+
+enum { LEVEL = 1, SAMPLE = 1 << 15 /* bytes that decide how a strip is deflated */ };
+enum { ZLIB_HEADER = 2, ZLIB_END = 2 + 4 /* an empty last block, Adler-32 */ };
+
+struct smp_tiff_packer {
+    smp_tiff_compression compression;
+    smp_shape shape;
+    smp_png_deflate *deflate;
+    smp_lzw *lzw;
+    uint8_t *line; /* a row of floats, by bytes */
+    uint8_t *out;
+};
+
+smp_tiff_packer *smp_tiff_packer_open(const smp_shape *shape, smp_tiff_compression compression, size_t most)
+{
+    smp_tiff_packer *packer = smp_alloc(sizeof *packer);
+    if (!packer)
+        return NULL;
+    packer->compression = compression;
+    packer->shape = *shape;
+    bool done = true;
+    if (compression == SMP_TIFF_DEFLATE) {
+        packer->deflate = smp_png_deflate_open(LEVEL, most, SAMPLE);
+        packer->out = smp_alloc_raw(ZLIB_HEADER + smp_png_deflate_room(most) + ZLIB_END);
+        done = packer->deflate && packer->out;
+    } else if (compression == SMP_TIFF_LZW) {
+        packer->lzw = smp_alloc(sizeof *packer->lzw);
+        packer->out = smp_alloc_raw(smp_lzw_room(most));
+        done = packer->lzw && packer->out;
+    }
+    if (compression != SMP_TIFF_NONE && shape->format == SMP_F32)
+        done = (packer->line = smp_alloc_raw((size_t)smp_row_bytes(shape))) != NULL && done;
+    if (done)
+        return packer;
+    smp_tiff_packer_close(packer);
+    return NULL;
+}
+
+void smp_tiff_packer_close(smp_tiff_packer *packer)
+{
+    if (!packer)
+        return;
+    if (packer->deflate)
+        smp_png_deflate_close(packer->deflate);
+    smp_free(packer->lzw);
+    smp_free(packer->line);
+    smp_free(packer->out);
+    smp_free(packer);
+}
+
+/* ------------------------------------------------------------------------------------------------ differences */
+
+static void subtract_bytes(uint8_t *row, size_t size, size_t step)
+{
+    for (size_t i = size; i-- > step;)
+        row[i] = (uint8_t)(row[i] - row[i - step]);
+}
+
+static void subtract_words(uint16_t *row, size_t count, size_t step)
+{
+    for (size_t i = count; i-- > step;)
+        row[i] = (uint16_t)(row[i] - row[i - step]);
+}
+
+/* The highest bytes of all floats, then the next: their neighbours are alike. */
+static void split_floats(const smp_tiff_packer *packer, uint8_t *row, size_t size)
+{
+    const size_t count = size / sizeof(float);
+    memcpy(packer->line, row, size);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, packer->line + i * sizeof bits, sizeof bits);
+        for (size_t b = 0; b < sizeof bits; b++)
+            row[b * count + i] = (uint8_t)(bits >> (24 - 8 * b));
+    }
+}
+
+static void take_differences(const smp_tiff_packer *packer, uint8_t *row, size_t size)
+{
+    const size_t step = (size_t)packer->shape.channels;
+    switch (packer->shape.format) {
+    case SMP_U16:
+        subtract_words((uint16_t *)(void *)row, size / 2, step);
+        break;
+    case SMP_F32:
+        split_floats(packer, row, size);
+        subtract_bytes(row, size, step);
+        break;
+    default:
+        subtract_bytes(row, size, step);
+        break;
+    }
+}
+
+/* The file is little-endian; bytes of floats with differences have an order of their own. */
+static void order_bytes(const smp_tiff_packer *packer, uint8_t *rows, size_t size)
+{
+    const size_t word = (size_t)smp_sample_size((int)packer->shape.format);
+    if (smp_little_endian() || word == 1 || (word == 4 && packer->compression != SMP_TIFF_NONE))
+        return;
+    for (size_t i = 0; i + word <= size; i += word)
+        for (size_t a = i, b = i + word - 1; a < b; a++, b--) {
+            const uint8_t byte = rows[a];
+            rows[a] = rows[b];
+            rows[b] = byte;
+        }
+}
+
+static size_t deflate_strip(const smp_tiff_packer *packer, const uint8_t *rows, size_t size)
+{
+    const size_t sample = size < SAMPLE ? size : SAMPLE;
+    const bool repeats =
+        smp_png_deflate_repeats(packer->deflate, rows, sample, smp_png_deflate_sample(packer->deflate, rows, sample));
+    uint8_t *out = packer->out;
+    out[0] = 0x78; /* a window of 32 KB; the second byte makes the header a multiple of 31 */
+    out[1] = 0x01;
+    size_t used = ZLIB_HEADER + smp_png_deflate_block(packer->deflate, out + ZLIB_HEADER, rows, size, repeats, true);
+    out[used++] = 0x03; /* a last block of fixed codes that only ends */
+    out[used++] = 0x00;
+    const uLong adler = adler32_z(1, rows, size);
+    for (int i = 0; i < 4; i++)
+        out[used++] = (uint8_t)(adler >> (24 - 8 * i));
+    return used;
+}
+
+const uint8_t *smp_tiff_packer_strip(smp_tiff_packer *packer, uint8_t *rows, size_t size, size_t *packed)
+{
+    const size_t row = (size_t)smp_row_bytes(&packer->shape);
+    for (size_t at = 0; packer->compression != SMP_TIFF_NONE && at < size; at += row)
+        take_differences(packer, rows + at, row);
+    order_bytes(packer, rows, size);
+    *packed = size;
+    if (packer->compression == SMP_TIFF_NONE)
+        return rows;
+    *packed = packer->deflate ? deflate_strip(packer, rows, size) : smp_lzw_pack(packer->lzw, rows, size, packer->out);
+    return packer->out;
+}

@@ -1,0 +1,17 @@
+/* Strips of a TIFF, made smaller: differences of neighbours, then Deflate or LZW. The bytes depend on the strip alone.
+ */
+#ifndef SMP_IO_TIFF_TIFF_PACK_H
+#define SMP_IO_TIFF_TIFF_PACK_H
+
+#include "io/media.h"
+
+typedef struct smp_tiff_packer smp_tiff_packer;
+
+/* For strips of at most `most` bytes. Null: out of memory. */
+smp_tiff_packer *smp_tiff_packer_open(const smp_shape *shape, smp_tiff_compression compression, size_t most);
+void smp_tiff_packer_close(smp_tiff_packer *packer);
+
+/* Packs whole rows, which are changed. The result is valid until the next call. */
+const uint8_t *smp_tiff_packer_strip(smp_tiff_packer *packer, uint8_t *rows, size_t size, size_t *packed);
+
+#endif

@@ -1,0 +1,279 @@
+/* What a page of a TIFF holds, and whether that may be read: see smp_tiff_check_page. */
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "io/tiff/tiff_walk.h"
+
+enum { LARGEST_TILE = 4096 /* sides of a tile that a smaller picture may have */ };
+
+static const struct {
+    int number;
+    bool whole; /* the library decodes a strip or tile at once, even for one row */
+    const char *name;
+} compressions[] = {
+    {1, false, "uncompressed"}, {2, false, "CCITT RLE"},    {3, false, "CCITT G3"}, {4, false, "CCITT G4"},
+    {5, false, "LZW"},          {7, false, "JPEG"},         {8, false, "Deflate"},  {32771, false, "CCITT RLE"},
+    {32773, false, "PackBits"}, {32946, false, "Deflate"},  {34661, true, "JBIG"},  {34887, true, "LERC"},
+    {34925, true, "LZMA"},      {50000, true, "Zstandard"}, {50001, true, "WebP"},
+};
+enum { COMPRESSIONS = sizeof compressions / sizeof compressions[0], UNCOMPRESSED = 1, JPEG = 7 };
+
+const char *smp_tiff_compression_name(int compression)
+{
+    for (int i = 0; i < COMPRESSIONS; i++)
+        if (compressions[i].number == compression)
+            return compressions[i].name;
+    return NULL;
+}
+
+static bool decodes_whole(int compression)
+{
+    for (int i = 0; i < COMPRESSIONS; i++)
+        if (compressions[i].number == compression)
+            return compressions[i].whole;
+    return true;
+}
+
+static const char *photometric_name(uint64_t photometric)
+{
+    switch (photometric) {
+    case 4:
+        return "a transparency mask";
+    case 8:
+    case 9:
+    case 10:
+        return "L*a*b* colours";
+    case 32803:
+    case 34892:
+        return "a camera's raw samples";
+    case 32844:
+    case 32845:
+        return "LogL or LogLuv colours";
+    case 51177:
+        return "a depth map";
+    default:
+        return "colours of an unknown kind";
+    }
+}
+
+/* A number that the picture's layout depends on; *good becomes false where it is not one. */
+static uint64_t number(const smp_tiff *tiff, uint32_t tag, uint64_t fallback, bool *good)
+{
+    const smp_tiff_entry *entry = smp_tiff_find(tiff, tag);
+    uint64_t value = fallback;
+    if (entry && !smp_tiff_value(tiff, entry, 0, &value))
+        *good = false;
+    return value;
+}
+
+/* The value that all samples have; fails where they differ. */
+static bool same_for_all(const smp_tiff *tiff, uint32_t tag, uint64_t samples, uint64_t *value)
+{
+    const smp_tiff_entry *entry = smp_tiff_find(tiff, tag);
+    if (!entry)
+        return true;
+    for (uint64_t i = 0, next; i < entry->count && i < samples; i++)
+        if (!smp_tiff_value(tiff, entry, i, i ? &next : value) || (i && next != *value))
+            return false;
+    return entry->count > 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ samples */
+
+static int colours_of(int photometric)
+{
+    static const int colours[] = {1, 1, 3, 1, 0, 4, 3};
+    return photometric <= TIFF_YCBCR ? colours[photometric] : 0;
+}
+
+static smp_code fail_kind(smp_error *err, const char *what)
+{
+    smp_fail(err, SMP_E_DECODE, "the TIFF holds %s, which is not supported", what);
+    return smp_hint(err, "save it as RGB or gray of 8 or 16 bits, or of 32-bit floats");
+}
+
+static bool bits_are_read(const smp_tiff_page *page, uint64_t bits)
+{
+    const bool plain = page->photometric <= TIFF_RGB;
+    if (page->is_float)
+        return plain && (bits == 16 || bits == 32 || bits == 64);
+    switch (bits) {
+    case 1:
+    case 2:
+    case 4:
+        return plain || page->photometric == TIFF_PALETTE_COLOUR;
+    case 8:
+        return true;
+    case 16:
+        return plain || page->photometric == TIFF_INK;
+    default:
+        return false;
+    }
+}
+
+static smp_code check_bits(smp_tiff_page *page, uint64_t bits, uint64_t kind, smp_error *err)
+{
+    static const char *const kinds[] = {[2] = "signed integers", [5] = "complex integers", [6] = "complex numbers"};
+    if (kind < sizeof kinds / sizeof kinds[0] && kinds[kind])
+        return fail_kind(err, kinds[kind]);
+    page->is_float = kind == 3;
+    page->bits = bits <= 64 ? (int)bits : 0;
+    if (bits_are_read(page, bits))
+        return SMP_OK;
+    smp_fail(err, SMP_E_DECODE, "the TIFF has %s of %" PRIu64 " bits, which are not supported%s",
+             page->is_float ? "floats" : "samples", bits,
+             page->photometric > TIFF_RGB ? " in its kind of colours" : "");
+    return smp_hint(err, "save it with 8 or 16 bits a sample, or 32-bit floats");
+}
+
+/* Colours are stored at a lower resolution, which only JPEG's decoder undoes. */
+static bool is_subsampled(const smp_tiff *tiff)
+{
+    const smp_tiff_entry *entry = smp_tiff_find(tiff, TIFF_SUBSAMPLING);
+    uint64_t across, down;
+    return !smp_tiff_value(tiff, entry, 0, &across) || !smp_tiff_value(tiff, entry, 1, &down) || across != 1 ||
+           down != 1;
+}
+
+static smp_code check_samples(const smp_tiff *tiff, smp_tiff_page *page, smp_error *err)
+{
+    bool good = true;
+    const uint64_t samples = number(tiff, TIFF_SAMPLES, 1, &good), planar = number(tiff, TIFF_PLANAR, 1, &good);
+    const uint64_t photometric = number(tiff, TIFF_PHOTOMETRIC, samples >= 3 ? TIFF_RGB : TIFF_BLACK_IS_ZERO, &good);
+    const uint64_t compression = number(tiff, TIFF_COMPRESSION, UNCOMPRESSED, &good);
+    const uint64_t inks = number(tiff, TIFF_INKS, 1, &good);
+    uint64_t bits = 1, kind = 1, extra = 0;
+    if (!good || planar < 1 || planar > 2 || !same_for_all(tiff, TIFF_SAMPLE_FORMAT, samples, &kind))
+        return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: an entry that describes its samples is not possible");
+    if (!same_for_all(tiff, TIFF_BITS, samples, &bits))
+        return fail_kind(err, "samples of different numbers of bits");
+    if (photometric > TIFF_YCBCR || !colours_of((int)photometric))
+        return fail_kind(err, photometric_name(photometric));
+    page->photometric = (int)photometric;
+    page->colours = colours_of(page->photometric);
+    page->planar = planar == 2 && samples > 1;
+    if (samples < (uint64_t)page->colours || samples > TIFF_MOST_PLANES) {
+        smp_fail(err, SMP_E_DECODE, "the TIFF has %" PRIu64 " samples a pixel, which is not supported", samples);
+        return smp_hint(err, "save it with 1 to 4 samples a pixel");
+    }
+    page->samples = (int)samples;
+    if (page->photometric == TIFF_INK && inks != 1)
+        return fail_kind(err, "inks other than CMYK");
+    if (compression > 65535 || !smp_tiff_compression_name((int)compression)) {
+        smp_fail(err, SMP_E_DECODE, "the TIFF has compression %" PRIu64 "%s, which is not supported", compression,
+                 compression == 6 ? " (JPEG of the old kind)" : "");
+        return smp_hint(err, "save it with LZW, Deflate or without compression");
+    }
+    page->compression = (int)compression;
+    if (page->photometric == TIFF_YCBCR && (compression != JPEG || page->planar) && is_subsampled(tiff))
+        return fail_kind(err, "YCbCr of reduced resolution without JPEG");
+    const smp_tiff_entry *entry = smp_tiff_find(tiff, TIFF_EXTRA);
+    if (page->samples > page->colours && smp_tiff_value(tiff, entry, 0, &extra)) {
+        page->alpha = extra == 1 || extra == 2;
+        page->premultiplied = extra == 1;
+    }
+    return check_bits(page, bits, kind, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ places */
+
+/* Every strip or tile lies within the file. *largest: the most bytes of one. */
+static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, uint64_t *largest, smp_error *err)
+{
+    const smp_tiff_entry *places = smp_tiff_find(tiff, page->tiled ? TIFF_TILE_OFFSETS : TIFF_STRIP_OFFSETS);
+    const smp_tiff_entry *sizes = smp_tiff_find(tiff, page->tiled ? TIFF_TILE_BYTES : TIFF_STRIP_BYTES);
+    const char *what = page->tiled ? "tiles" : "strips";
+    *largest = 0;
+    if (!sizes && page->tiled) /* some files have strips' entries for tiles */
+        sizes = smp_tiff_find(tiff, TIFF_STRIP_BYTES);
+    if (!places && page->tiled)
+        places = smp_tiff_find(tiff, TIFF_STRIP_OFFSETS);
+    if (!places || places->count < page->segments || !sizes || sizes->count < page->segments)
+        return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: it says where %" PRIu64 " %s are, and has %" PRIu64,
+                        places ? places->count : 0, what, page->segments);
+    for (uint64_t i = 0; i < page->segments; i++) {
+        uint64_t at, size;
+        if (!smp_tiff_value(tiff, places, i, &at) || !smp_tiff_value(tiff, sizes, i, &size))
+            return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: the places of its %s are no numbers", what);
+        if (at > tiff->source->size || size > tiff->source->size - at) {
+            smp_fail(err, SMP_E_DECODE, "the TIFF's %s reach past the end of the file: it is truncated", what);
+            return smp_hint(err, "copy or download it again; nothing was written");
+        }
+        *largest = smp_max_u64(*largest, size);
+    }
+    return SMP_OK;
+}
+
+static bool multiply(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+/* The bytes that reading takes: of each plane what the library holds, of tiles a row of them. */
+static bool count_memory(smp_tiff_page *page)
+{
+    const uint64_t planes = page->planar ? (uint64_t)page->samples : 1;
+    uint64_t unit, band = 0, lists, memory;
+    if (!multiply(page->row_bytes, (uint64_t)page->unit_rows, &unit) || !multiply(page->segments, 16, &lists))
+        return false;
+    memory = page->tiled || decodes_whole(page->compression) ? 2 * smp_min_u64(unit, UINT64_MAX / 4) : 0;
+    if (page->tiled && !multiply(unit, (uint64_t)page->across, &band))
+        return false;
+    return smp_add_u64(memory, band, &memory) && smp_add_u64(memory, page->largest + lists, &memory) &&
+           smp_add_u64(memory, 4 * page->row_bytes, &memory) && multiply(memory, planes, &memory) &&
+           smp_add_u64(memory, (uint64_t)page->width * (uint64_t)page->samples * 8, &page->memory);
+}
+
+static smp_code check_places(const smp_tiff *tiff, const smp_limits *limits, smp_tiff_page *page, smp_error *err)
+{
+    bool good = true;
+    const uint64_t planes = page->planar ? (uint64_t)page->samples : 1;
+    page->tiled = smp_tiff_find(tiff, TIFF_TILE_WIDTH) != NULL;
+    uint64_t unit = (uint64_t)page->width, rows;
+    if (page->tiled) {
+        unit = number(tiff, TIFF_TILE_WIDTH, 0, &good);
+        rows = number(tiff, TIFF_TILE_HEIGHT, 0, &good);
+        good = good && (page->bits >= 8 || unit % 8 == 0) &&
+               unit <= smp_max_u64((uint64_t)page->width + 15, LARGEST_TILE) &&
+               rows <= smp_max_u64((uint64_t)page->height + 15, LARGEST_TILE);
+    } else {
+        rows = number(tiff, TIFF_ROWS_PER_STRIP, UINT32_MAX, &good);
+        rows = smp_min_u64(rows, (uint64_t)page->height);
+    }
+    if (!good || unit < 1 || rows < 1)
+        return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: the size of its %s is not possible",
+                        page->tiled ? "tiles" : "strips");
+    page->unit = (int64_t)unit;
+    page->unit_rows = (int64_t)rows;
+    page->across = (page->width + page->unit - 1) / page->unit;
+    page->down = (page->height + page->unit_rows - 1) / page->unit_rows;
+    const uint64_t samples = page->planar ? 1 : (uint64_t)page->samples;
+    page->row_bytes = (unit * samples * (uint64_t)page->bits + 7) / 8;
+    page->segments = (uint64_t)page->across * (uint64_t)page->down * planes;
+    smp_code code = smp_check_picture(limits, page->width, page->height, 0, err);
+    if (!code)
+        code = check_segments(tiff, page, &page->largest, err);
+    if (code)
+        return code;
+    if (!count_memory(page))
+        page->memory = UINT64_MAX;
+    return smp_check_picture(limits, page->width, page->height, page->memory, err);
+}
+
+smp_code smp_tiff_check_page(const smp_tiff *tiff, const smp_limits *limits, smp_tiff_page *page, smp_error *err)
+{
+    bool good = true;
+    *page = (smp_tiff_page){.width = 0};
+    const uint64_t width = number(tiff, TIFF_WIDTH, 0, &good), height = number(tiff, TIFF_HEIGHT, 0, &good);
+    const uint64_t subfile = number(tiff, TIFF_SUBFILE, 0, &good);
+    if (!good || width > INT32_MAX || height > INT32_MAX)
+        return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: its size is not possible");
+    if (smp_tiff_find(tiff, TIFF_DNG) || ((subfile & 1) && smp_tiff_find(tiff, TIFF_FOLDERS_BELOW)))
+        return fail_kind(err, "a camera's raw picture");
+    page->width = (int64_t)width;
+    page->height = (int64_t)height;
+    smp_code code = smp_check_picture(limits, page->width, page->height, 0, err);
+    if (!code)
+        code = check_samples(tiff, page, err);
+    return code ? code : check_places(tiff, limits, page, err);
+}

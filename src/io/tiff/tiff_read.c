@@ -1,0 +1,153 @@
+/* Reads TIFF by rows through libtiff, as gray, RGB or with alpha, of 8 or 16 bits or of floats. The directories were
+ * walked and checked before (tiff_walk.c, tiff_page.c); strips are decoded a row at a time, tiles a row of tiles.
+ * Planes have a handle of the library each, so that none of them is decoded twice. */
+#include "io/tiff/tiff_glue.h"
+
+#ifdef SMP_HAVE_TIFF
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/tiff/tiff_library.h"
+#include "io/tiff/tiff_meta.h"
+#include "io/tiff/tiff_samples.h"
+
+typedef struct tiff_reader {
+    smp_tiff tiff;
+    smp_tiff_page page;
+    smp_tiff_samples samples;
+    int planes;
+    smp_tiff_handle *handles[TIFF_MOST_PLANES];
+    uint8_t *rows[TIFF_MOST_PLANES]; /* of strips one row, of tiles a row of them */
+    uint8_t *tile;
+    int64_t band; /* the row of tiles that rows hold; -1: none */
+} tiff_reader;
+
+static void describe(smp_reader *reader, const tiff_reader *state)
+{
+    static const char *const kinds[] = {"white is zero", "gray", "RGB", "palette", "", "CMYK", "YCbCr"};
+    const smp_tiff_page *page = &state->page;
+    smp_media *media = &reader->media;
+    char pages[40] = "";
+    media->bits = page->bits;
+    media->pages = state->tiff.pages;
+    if (state->tiff.pages > 1)
+        snprintf(pages, sizeof pages, ", page %lld of %lld", (long long)(reader->limits.page ? reader->limits.page : 1),
+                 (long long)state->tiff.pages);
+    snprintf(media->detail, sizeof media->detail, "%s, %s%s%s%s%s", kinds[page->photometric],
+             smp_tiff_compression_name(page->compression), page->tiled ? ", tiles" : "", page->planar ? ", planes" : "",
+             state->tiff.big ? ", BigTIFF" : "", pages);
+    if (page->is_float && page->bits != 32)
+        smp_note(&reader->notes, "floats of %d bits are read as floats of 32", page->bits);
+    const int others = page->samples - page->colours - (page->alpha ? 1 : 0);
+    if (others > 0)
+        smp_note(&reader->notes, "%d sample%s of each pixel %s left out: the TIFF does not say what %s", others,
+                 others == 1 ? "" : "s", others == 1 ? "is" : "are", others == 1 ? "it means" : "they mean");
+    if (state->tiff.pages > 1 && !reader->limits.page)
+        smp_note(&reader->notes, "the file holds %lld pages; the first is read (--page N reads another)",
+                 (long long)state->tiff.pages);
+}
+
+static smp_code take_memory(tiff_reader *state, smp_error *err)
+{
+    const smp_tiff_page *page = &state->page;
+    const size_t unit = (size_t)(page->row_bytes * (uint64_t)(page->tiled ? page->unit_rows : 1));
+    state->band = -1;
+    for (int i = 0; i < state->planes; i++)
+        if (!(state->rows[i] = smp_alloc_array(unit, (size_t)page->across)))
+            return smp_fail_memory(err, "rows of a TIFF", unit);
+    if (page->tiled && !(state->tile = smp_alloc_raw(unit)))
+        return smp_fail_memory(err, "a tile", unit);
+    return SMP_OK;
+}
+
+smp_code smp_tiff_read_open(smp_reader *reader, smp_error *err)
+{
+    tiff_reader *state = reader->state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "a TIFF", sizeof *state);
+    smp_code code = smp_source_spool(&reader->source, err);
+    if (!code)
+        code = smp_tiff_open(&state->tiff, &reader->source, reader->limits.page ? reader->limits.page : 1, err);
+    if (!code)
+        code = smp_tiff_check_page(&state->tiff, &reader->limits, &state->page, err);
+    if (!code)
+        code = smp_tiff_samples_open(&state->samples, &state->tiff, &state->page, err);
+    state->planes = state->page.planar ? state->page.samples : 1;
+    for (int i = 0; i < state->planes && !code; i++)
+        code = smp_tiff_handle_open(&reader->source, &state->tiff, &state->page, &state->handles[i], err);
+    if (!code)
+        code = take_memory(state, err);
+    if (!code)
+        code = smp_tiff_keep_meta(&state->tiff, &state->page, reader, err);
+    if (code)
+        return code;
+    const smp_kind kind = reader->media.shape.kind;
+    reader->media.shape = state->samples.shape;
+    reader->media.shape.kind = kind;
+    describe(reader, state);
+    return SMP_OK;
+}
+
+/* Decodes the row of tiles that row y is in. */
+static smp_code read_band(tiff_reader *state, int64_t y, smp_error *err)
+{
+    const smp_tiff_page *page = &state->page;
+    const size_t row = (size_t)page->row_bytes, line = row * (size_t)page->across;
+    const int64_t band = y / page->unit_rows;
+    smp_code code = SMP_OK;
+    if (band == state->band)
+        return SMP_OK;
+    for (int i = 0; i < state->planes; i++)
+        for (int64_t t = 0; t < page->across && !code; t++) {
+            code = smp_tiff_handle_tile(state->handles[i], i, t * page->unit, band * page->unit_rows, state->tile, err);
+            for (int64_t r = 0; r < page->unit_rows && !code; r++)
+                memcpy(state->rows[i] + (size_t)r * line + (size_t)t * row, state->tile + (size_t)r * row, row);
+        }
+    state->band = code ? -1 : band;
+    return code;
+}
+
+static smp_code read_row(tiff_reader *state, int64_t y, const uint8_t **rows, smp_error *err)
+{
+    const smp_tiff_page *page = &state->page;
+    const size_t line = (size_t)page->row_bytes * (size_t)page->across;
+    smp_code code = page->tiled ? read_band(state, y, err) : SMP_OK;
+    for (int i = 0; i < state->planes && !code; i++) {
+        rows[i] = state->rows[i] + (page->tiled ? (size_t)(y % page->unit_rows) * line : 0);
+        if (!page->tiled)
+            code = smp_tiff_handle_row(state->handles[i], i, y, state->rows[i], err);
+    }
+    return code;
+}
+
+smp_code smp_tiff_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    tiff_reader *state = reader->state;
+    smp_code code = SMP_OK;
+    for (int64_t i = 0; i < rows && !code; i++) {
+        const uint8_t *planes[TIFF_MOST_PLANES];
+        code = read_row(state, reader->next_row + i, planes, err);
+        if (!code)
+            smp_tiff_samples_row(&state->samples, planes, (uint8_t *)to + i * stride);
+    }
+    return code;
+}
+
+void smp_tiff_read_close(smp_reader *reader)
+{
+    tiff_reader *state = reader->state;
+    for (int i = 0; i < TIFF_MOST_PLANES; i++) {
+        smp_tiff_handle_close(state->handles[i]);
+        smp_free(state->rows[i]);
+    }
+    smp_free(state->tile);
+    smp_tiff_samples_close(&state->samples);
+    smp_tiff_close(&state->tiff);
+    smp_free(state);
+    reader->state = NULL;
+}
+
+#endif

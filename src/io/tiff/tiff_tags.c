@@ -1,0 +1,128 @@
+/* Entries with their values: see tiff_tags.h. */
+#include "io/tiff/tiff_tags.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { MOST_BYTES = 1 << 20 };
+
+/* Bytes of what is swapped with the byte order: a rational number is two. */
+static size_t word_of(uint32_t type)
+{
+    return type == TYPE_RATIONAL || type == 10 ? 4 : smp_tiff_type_size(type);
+}
+
+bool smp_tiff_tags_add(smp_tiff_tags *tags, uint32_t tag, uint32_t type, uint64_t count, const void *value)
+{
+    const uint64_t size = count * smp_tiff_type_size(type);
+    if (!smp_grow(&tags->items, &tags->capacity, tags->count + 1, sizeof *tags->items))
+        return false;
+    smp_tiff_tag *item = &tags->items[tags->count];
+    *item = (smp_tiff_tag){.tag = (uint16_t)tag, .type = (uint16_t)type, .count = count};
+    if (!smp_blob_set(&item->value, value, (size_t)size))
+        return false;
+    tags->count++;
+    tags->bytes += size;
+    return true;
+}
+
+bool smp_tiff_tags_numbers(smp_tiff_tags *tags, uint32_t tag, uint32_t type, uint64_t count, const uint64_t *values)
+{
+    const size_t size = smp_tiff_type_size(type);
+    uint8_t *raw = smp_alloc_array((size_t)count + 1, size);
+    for (uint64_t i = 0; raw && i < count; i++)
+        for (size_t b = 0; b < size; b++)
+            raw[i * size + b] = (uint8_t)(values[i] >> 8 * b);
+    const bool done = raw && smp_tiff_tags_add(tags, tag, type, count, raw);
+    smp_free(raw);
+    return done;
+}
+
+bool smp_tiff_tags_take(smp_tiff_tags *tags, const smp_tiff *tiff, const smp_tiff_entry *entry)
+{
+    const size_t word = word_of(entry->type);
+    if (!entry->size || entry->size > MOST_BYTES - tags->bytes || entry->tag > UINT16_MAX ||
+        smp_tiff_tags_has(tags, entry->tag))
+        return true;
+    uint8_t *raw = smp_alloc_raw((size_t)entry->size);
+    bool done = raw != NULL;
+    if (done && smp_source_look(tiff->source, entry->at, raw, (size_t)entry->size)) {
+        for (size_t i = 0; tiff->big_endian && i + word <= entry->size; i += word)
+            for (size_t a = i, b = i + word - 1; a < b; a++, b--) {
+                const uint8_t byte = raw[a];
+                raw[a] = raw[b];
+                raw[b] = byte;
+            }
+        done = smp_tiff_tags_add(tags, entry->tag, entry->type, entry->count, raw);
+    }
+    smp_free(raw);
+    return done;
+}
+
+bool smp_tiff_tags_has(const smp_tiff_tags *tags, uint32_t tag)
+{
+    for (size_t i = 0; i < tags->count; i++)
+        if (tags->items[i].tag == tag)
+            return true;
+    return false;
+}
+
+void smp_tiff_tags_free(smp_tiff_tags *tags)
+{
+    for (size_t i = 0; i < tags->count; i++)
+        smp_free(tags->items[i].value.data);
+    smp_free(tags->items);
+    *tags = (smp_tiff_tags){.count = 0};
+}
+
+static uint64_t even(uint64_t size)
+{
+    return size + (size & 1);
+}
+
+uint64_t smp_tiff_tags_size(const smp_tiff_tags *tags, bool big)
+{
+    const size_t word = big ? 8 : 4;
+    uint64_t size = (big ? 8 : 2) + tags->count * (4 + 2 * word) + word;
+    for (size_t i = 0; i < tags->count; i++)
+        size += tags->items[i].value.size > word ? even(tags->items[i].value.size) : 0;
+    return even(size);
+}
+
+static int by_tag(const void *a_, const void *b_)
+{
+    const smp_tiff_tag *a = a_, *b = b_;
+    return (a->tag > b->tag) - (a->tag < b->tag);
+}
+
+static void put(uint8_t **to, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        *(*to)++ = (uint8_t)(value >> 8 * i);
+}
+
+void smp_tiff_tags_put(smp_tiff_tags *tags, bool big, uint64_t place, uint8_t *to)
+{
+    const size_t word = big ? 8 : 4;
+    uint8_t *const start = to, *values = to + (big ? 8 : 2) + tags->count * (4 + 2 * word) + word;
+    memset(to, 0, (size_t)smp_tiff_tags_size(tags, big));
+    qsort(tags->items, tags->count, sizeof *tags->items, by_tag);
+    put(&to, tags->count, big ? 8 : 2);
+    for (size_t i = 0; i < tags->count; i++) {
+        const smp_tiff_tag *item = &tags->items[i];
+        put(&to, item->tag, 2);
+        put(&to, item->type, 2);
+        put(&to, item->count, word);
+        if (item->value.size <= word) {
+            memcpy(to, item->value.data, item->value.size);
+            to += word;
+            continue;
+        }
+        put(&to, place + (uint64_t)(values - start), word);
+        memcpy(values, item->value.data, item->value.size);
+        values += even(item->value.size);
+    }
+    put(&to, 0, word);
+}

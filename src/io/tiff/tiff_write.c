@@ -1,0 +1,246 @@
+/* Writes TIFF without a library: little-endian, one pixel after another, in strips of about 512 KB, which several
+ * threads pack. BigTIFF where the samples alone pass 4 GB. The directory comes last, when the strips' sizes are known;
+ * no time is written, so that the same picture gives the same bytes. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/pool.h"
+#include "base/tasks.h"
+#include "io/tiff/tiff_glue.h"
+#include "io/tiff/tiff_meta.h"
+#include "io/tiff/tiff_pack.h"
+
+enum { STRIP = 512 << 10 /* bytes */, SPARE_STRIPS = 2, LARGEST_SIDE = INT32_MAX };
+
+typedef struct strip {
+    uint8_t *rows;
+    size_t size;
+    smp_tiff_packer *packer;
+    const uint8_t *packed;
+    size_t packed_size;
+} strip;
+
+typedef struct tiff_writer {
+    smp_shape shape;
+    bool big;
+    int64_t strip_rows, total; /* rows of a strip; strips */
+    int64_t filled, written;   /* strips */
+    int64_t rows;              /* in the strip that is being filled */
+    int room;
+    strip *strips; /* room of them */
+    smp_tasks *tasks;
+    uint64_t *places, *sizes; /* of each strip in the file */
+    uint64_t position;
+    smp_tiff_tags tags, exif, gps;
+} tiff_writer;
+
+smp_code smp_tiff_write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    if (shape->width <= LARGEST_SIDE / 64 && shape->height <= LARGEST_SIDE)
+        return smp_check_colour("TIFF", shape, err);
+    return smp_fail(err, SMP_E_WRITE, "%lld x %lld pixels are too many for a TIFF", (long long)shape->width,
+                    (long long)shape->height);
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static void pack(void *context, int thread, int64_t task)
+{
+    tiff_writer *state = context;
+    strip *s = &state->strips[task % state->room];
+    (void)thread;
+    s->packed = smp_tiff_packer_strip(s->packer, s->rows, s->size, &s->packed_size);
+    smp_tasks_release(state->tasks);
+}
+
+static smp_code open_strips(tiff_writer *state, const smp_write_options *options, smp_error *err)
+{
+    const uint64_t row = (uint64_t)smp_row_bytes(&state->shape), most = row * (uint64_t)state->strip_rows;
+    const int asked = options->threads > 0 ? options->threads : smp_pool_cores();
+    const int threads = (int)smp_clamp_i64(asked, 1, state->total);
+    state->room = (int)smp_min_i64(threads > 1 ? threads + SPARE_STRIPS : 1, state->total);
+    state->strips = smp_alloc_array((size_t)state->room, sizeof *state->strips);
+    state->places = smp_alloc_array((size_t)state->total, sizeof *state->places);
+    state->sizes = smp_alloc_array((size_t)state->total, sizeof *state->sizes);
+    bool done = state->strips && state->places && state->sizes;
+    for (int i = 0; i < state->room && done; i++) {
+        strip *s = &state->strips[i];
+        s->rows = smp_alloc_raw((size_t)most);
+        s->packer = smp_tiff_packer_open(&state->shape, (smp_tiff_compression)options->tiff_compression, (size_t)most);
+        done = s->rows && s->packer;
+    }
+    return done ? smp_tasks_open(threads, state->room, pack, state, &state->tasks, err)
+                : smp_fail_memory(err, "a TIFF", most * 2 * (uint64_t)state->room);
+}
+
+static bool put_number(tiff_writer *state, uint32_t tag, uint32_t type, uint64_t value)
+{
+    return smp_tiff_tags_numbers(&state->tags, tag, type, 1, &value);
+}
+
+/* What the directory says of the picture, but where its strips are. */
+static bool put_picture(tiff_writer *state, const smp_write_options *options)
+{
+    static const uint64_t codes[] = {[SMP_TIFF_DEFLATE] = 8, [SMP_TIFF_LZW] = 5, [SMP_TIFF_NONE] = 1};
+    const smp_shape *shape = &state->shape;
+    const uint64_t bits = 8 * (uint64_t)smp_sample_size((int)shape->format), each[] = {bits, bits, bits, bits};
+    static const uint64_t floats[] = {3, 3, 3, 3};
+    const uint64_t samples = (uint64_t)shape->channels;
+    return put_number(state, TIFF_WIDTH, TYPE_LONG, (uint64_t)shape->width) &&
+           put_number(state, TIFF_HEIGHT, TYPE_LONG, (uint64_t)shape->height) &&
+           smp_tiff_tags_numbers(&state->tags, TIFF_BITS, TYPE_SHORT, samples, each) &&
+           put_number(state, TIFF_COMPRESSION, TYPE_SHORT, codes[options->tiff_compression]) &&
+           put_number(state, TIFF_PHOTOMETRIC, TYPE_SHORT, samples >= 3 ? TIFF_RGB : TIFF_BLACK_IS_ZERO) &&
+           put_number(state, TIFF_SAMPLES, TYPE_SHORT, samples) &&
+           put_number(state, TIFF_ROWS_PER_STRIP, TYPE_LONG, (uint64_t)state->strip_rows) &&
+           put_number(state, TIFF_PLANAR, TYPE_SHORT, 1) &&
+           (options->tiff_compression == SMP_TIFF_NONE ||
+            put_number(state, TIFF_PREDICTOR, TYPE_SHORT, shape->format == SMP_F32 ? 3 : 2)) &&
+           (!shape->alpha || put_number(state, TIFF_EXTRA, TYPE_SHORT, 2)) &&
+           (shape->format != SMP_F32 ||
+            smp_tiff_tags_numbers(&state->tags, TIFF_SAMPLE_FORMAT, TYPE_SHORT, samples, floats));
+}
+
+static smp_code put_header(tiff_writer *state, smp_writer *writer, smp_error *err)
+{
+    uint8_t head[16] = {'I', 'I', 42};
+    state->position = 8;
+    if (state->big) { /* the size of a place; where the directory is comes later */
+        head[2] = 43;
+        head[4] = 8;
+        state->position = 16;
+    }
+    return smp_output_write(writer->output, head, (size_t)state->position, err);
+}
+
+smp_code smp_tiff_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    const uint64_t most = UINT32_MAX - (64u << 20); /* bytes of samples: directories come to them */
+    tiff_writer *state = writer->state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "a TIFF", sizeof *state);
+    if (!smp_output_seekable(writer->output)) {
+        smp_fail(err, SMP_E_WRITE, "a TIFF cannot be written to a pipe: its header says where its end is");
+        return smp_hint(err, "write it to a file, or another format to the pipe");
+    }
+    state->shape = writer->shape;
+    const uint64_t row = (uint64_t)smp_row_bytes(&state->shape);
+    uint64_t bytes;
+    state->big = __builtin_mul_overflow(row, (uint64_t)state->shape.height, &bytes) || bytes > most;
+    state->strip_rows = smp_clamp_i64((int64_t)(STRIP / row), 1, state->shape.height);
+    state->total = (state->shape.height + state->strip_rows - 1) / state->strip_rows;
+    if (!put_picture(state, &writer->options) ||
+        (meta && !smp_tiff_put_meta(meta, state->shape.channels - (state->shape.alpha ? 1 : 0), &state->tags,
+                                    &state->exif, &state->gps, &writer->notes)))
+        return smp_fail_memory(err, "a TIFF", 0);
+    smp_code code = open_strips(state, &writer->options, err);
+    return code ? code : put_header(state, writer, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ strips */
+
+/* Waits for the oldest strip and writes it. */
+static smp_code write_strip(tiff_writer *state, smp_writer *writer, smp_error *err)
+{
+    smp_tasks_await(state->tasks);
+    const strip *s = &state->strips[state->written % state->room];
+    if (!state->big && s->packed_size > UINT32_MAX - state->position)
+        return smp_fail(err, SMP_E_WRITE, "the TIFF becomes larger than 4 GB");
+    state->places[state->written] = state->position;
+    state->sizes[state->written++] = s->packed_size;
+    state->position += s->packed_size;
+    return smp_output_write(writer->output, s->packed, s->packed_size, err);
+}
+
+smp_code smp_tiff_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+{
+    tiff_writer *state = writer->state;
+    const size_t row = (size_t)smp_row_bytes(&state->shape);
+    smp_code code = SMP_OK;
+    for (int64_t i = 0; i < rows && !code; i++) {
+        if (!state->rows && state->filled - state->written == state->room)
+            code = write_strip(state, writer, err);
+        strip *s = &state->strips[state->filled % state->room];
+        memcpy(s->rows + (size_t)state->rows++ * row, (const uint8_t *)from + i * stride, row);
+        if (state->rows < state->strip_rows && writer->next_row + i + 1 < state->shape.height)
+            continue;
+        s->size = (size_t)state->rows * row;
+        state->rows = 0;
+        state->filled++;
+        smp_tasks_begin(state->tasks);
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the end */
+
+static smp_code put_directories(tiff_writer *state, smp_writer *writer, smp_error *err)
+{
+    const uint64_t pad = state->position & 1, at = state->position + pad;
+    const uint64_t exif_at = at + smp_tiff_tags_size(&state->tags, state->big);
+    const uint64_t gps_at = exif_at + (state->exif.count ? smp_tiff_tags_size(&state->exif, state->big) : 0);
+    const uint64_t end = gps_at + (state->gps.count ? smp_tiff_tags_size(&state->gps, state->big) : 0);
+    uint8_t place[8], *bytes = smp_alloc((size_t)(end - state->position));
+    if (!bytes)
+        return smp_fail_memory(err, "the directory of a TIFF", end - state->position);
+    for (size_t i = 0; i < state->tags.count; i++) {
+        const smp_tiff_tag *tag = &state->tags.items[i];
+        const uint64_t where = tag->tag == TIFF_EXIF_FOLDER ? exif_at : gps_at;
+        for (size_t b = 0; (tag->tag == TIFF_EXIF_FOLDER || tag->tag == TIFF_GPS_FOLDER) && b < tag->value.size; b++)
+            tag->value.data[b] = (uint8_t)(where >> 8 * b);
+    }
+    smp_tiff_tags_put(&state->tags, state->big, at, bytes + pad);
+    if (state->exif.count)
+        smp_tiff_tags_put(&state->exif, state->big, exif_at, bytes + (exif_at - state->position));
+    if (state->gps.count)
+        smp_tiff_tags_put(&state->gps, state->big, gps_at, bytes + (gps_at - state->position));
+    for (size_t b = 0; b < sizeof place; b++)
+        place[b] = (uint8_t)(at >> 8 * b);
+    smp_code code = SMP_OK;
+    if (!state->big && end > UINT32_MAX)
+        code = smp_fail(err, SMP_E_WRITE, "the TIFF becomes larger than 4 GB");
+    if (!code)
+        code = smp_output_write(writer->output, bytes, (size_t)(end - state->position), err);
+    if (!code)
+        code = smp_output_patch(writer->output, state->big ? 8 : 4, place, state->big ? 8 : 4, err);
+    smp_free(bytes);
+    return code;
+}
+
+smp_code smp_tiff_write_end(smp_writer *writer, smp_error *err)
+{
+    tiff_writer *state = writer->state;
+    const uint32_t type = state->big ? TYPE_LONG8 : TYPE_LONG;
+    const uint64_t total = (uint64_t)state->total;
+    smp_code code = SMP_OK;
+    while (state->written < state->total && !code)
+        code = write_strip(state, writer, err);
+    if (code)
+        return code;
+    if (!smp_tiff_tags_numbers(&state->tags, TIFF_STRIP_OFFSETS, type, total, state->places) ||
+        !smp_tiff_tags_numbers(&state->tags, TIFF_STRIP_BYTES, type, total, state->sizes) ||
+        (state->exif.count && !put_number(state, TIFF_EXIF_FOLDER, type, 0)) ||
+        (state->gps.count && !put_number(state, TIFF_GPS_FOLDER, type, 0)))
+        return smp_fail_memory(err, "the directory of a TIFF", 16 * total);
+    return put_directories(state, writer, err);
+}
+
+void smp_tiff_write_close(smp_writer *writer)
+{
+    tiff_writer *state = writer->state;
+    smp_tasks_close(state->tasks);
+    for (int i = 0; state->strips && i < state->room; i++) {
+        smp_free(state->strips[i].rows);
+        smp_tiff_packer_close(state->strips[i].packer);
+    }
+    smp_free(state->strips);
+    smp_free(state->places);
+    smp_free(state->sizes);
+    smp_tiff_tags_free(&state->tags);
+    smp_tiff_tags_free(&state->exif);
+    smp_tiff_tags_free(&state->gps);
+    smp_free(state);
+    writer->state = NULL;
+}

@@ -1,0 +1,47 @@
+/* From output rows to input rows: see row_map.h. */
+#include "stages/row_map.h"
+
+#include "base/checked.h"
+
+smp_row_map smp_row_map_of(const smp_node_plan *work)
+{
+    if (work->access != SMP_STENCIL)
+        return (smp_row_map){0};
+    return (smp_row_map){.num = work->rows_num,
+                         .den = work->rows_den,
+                         .add = work->rows_add,
+                         .up = work->reach_up,
+                         .down = work->reach_down};
+}
+
+int64_t smp_row_map_row(const smp_row_map *map, int64_t r)
+{
+    if (map->den == 0 || map->num == map->den)
+        return r + map->add;
+    /* (2r + 1) * num would overflow for long sounds: whole multiples of 2 * den apart */
+    const int64_t twice = 2 * map->den, whole = (2 * r + 1) / twice, rest = (2 * r + 1) % twice;
+    return whole * map->num + rest * map->num / twice + map->add;
+}
+
+void smp_row_map_reads(const smp_row_map *map, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *end)
+{
+    *first = *end = 0;
+    if (from >= to || height < 1)
+        return;
+    *first = smp_clamp_i64(smp_row_map_row(map, from) - map->up, 0, height - 1);
+    *end = smp_clamp_i64(smp_row_map_row(map, to - 1) + map->down, *first, height - 1) + 1;
+}
+
+int64_t smp_row_map_most(const smp_row_map *map, int64_t height, int64_t rows)
+{
+    int64_t span = smp_max_i64(0, rows - 1), most;
+    if (map->den && map->num != map->den) /* from one row's centre to another's, rounded up */
+        span = smp_mul_i64(span, map->num, &most) ? most / map->den + 1 : height;
+    most = smp_min_i64(height, span) + 1;
+    return smp_clamp_i64(most + map->up + map->down, smp_min_i64(1, height), height);
+}
+
+double smp_row_map_ratio(const smp_row_map *map)
+{
+    return map->den ? (double)map->num / (double)map->den : 1;
+}
