@@ -48,6 +48,7 @@ need_for_tests() {
     need python3 "runs the oracle and command-line tests" test -x /usr/bin/python3
     need python3-numpy "the oracle for arithmetic" /usr/bin/python3 -c 'import numpy'
     need python3-scipy "the oracle for stencils and borders (scipy.ndimage)" /usr/bin/python3 -c 'import scipy.ndimage'
+    need python3-pil "the oracle for resize" /usr/bin/python3 -c 'import PIL'
     need python3-opencv "the oracle for equalize, thresholds and filters" /usr/bin/python3 -c 'import cv2'
 }
 

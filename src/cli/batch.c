@@ -379,6 +379,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
         code = open_report(b, err);
     if (code)
         return code;
+    smp_cli_confine_batch(s, program, &b->todo);
     report_skipped(b);
     smp_progress_begin(&b->progress, common, "batch");
     code = smp_batch_run(&request, &count, note, sizeof note, err);

@@ -137,6 +137,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_code code = is_file_report(settings) ? check_report_beside(settings, program, diags, err) : SMP_OK;
     if (code)
         return code;
+    smp_cli_confine_run(settings, program);
     code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     if (code) {
         smp_cli_job_close(&job);

@@ -162,6 +162,7 @@ static bool is_shape(const smp_shape *shape)
     return (shape->kind == SMP_IMAGE || shape->kind == SMP_AUDIO) && shape->width >= 1 && shape->height >= 1 &&
            shape->channels >= 1 && shape->channels <= SMP_MAX_CHANNELS && shape->channels > (shape->alpha ? 1 : 0) &&
            smp_sample_size((int)shape->format) > 0 && shape->rate >= 0 &&
+           ((shape->curve >= 0 && shape->curve <= 100) || shape->curve == SMP_CURVE_OTHER) &&
            smp_mul_i64(shape->width, (int64_t)shape->channels * smp_sample_size((int)shape->format), &row) &&
            smp_mul_i64(row, shape->height, &whole);
 }
@@ -181,6 +182,7 @@ static void pass_media(smp_wire *w, smp_media *media)
     pass_int(w, &format);
     pass_int(w, &alpha);
     pass_double(w, &shape->rate);
+    pass_double(w, &shape->curve);
     pass_int(w, &file);
     pass_int(w, &media->orientation);
     pass_int(w, &media->bits);
