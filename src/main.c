@@ -11,7 +11,7 @@
 #include "io/worker.h"
 #include "pipe/diag.h"
 
-enum { MAX_COMMANDS = 64 };
+enum { MAX_COMMANDS = 64, LEAST_MEMORY = 64 << 10 /* bytes */ };
 
 /* Files opened later must not land on descriptors 0 to 2 that the caller closed. What takes their place is open the
  * wrong way round, so that using it fails as the closed one would. */
@@ -42,6 +42,10 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
     if (stage && !stage->internal) {
         smp_fail(err, SMP_E_USAGE, "'%s' is a stage, not a command", name);
         return smp_hint(err, "write smempipe run -e '%s'%s", stage->example ? stage->example : name, rest);
+    }
+    if (!shipped && smp_writer_kind(name) != SMP_KIND_NONE) {
+        smp_fail(err, SMP_E_USAGE, "the command is missing: '%s' is a file's name", name);
+        return smp_hint(err, "write smempipe convert %s%s", name, word_count ? rest : " OUT");
     }
     smp_fail(err, SMP_E_USAGE, shipped ? "'%s' is a pipeline, not a command" : "unknown command '%s'", name);
     if (shipped)
@@ -114,10 +118,14 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
         puts("smempipe " SMP_VERSION);
     else if (!code) {
         uint64_t *most = &((smp_common *)settings)->limits.max_memory;
-        if (!*most)
+        if (*most && *most < LEAST_MEMORY) {
+            smp_fail(err, SMP_E_USAGE, "--max-memory leaves no room for the program itself");
+            code = smp_hint(err, "give at least %dK; pictures take more", LEAST_MEMORY >> 10);
+        } else if (!*most)
             *most = (*common)->limits.max_memory = smp_default_memory();
-        smp_alloc_limit(*most);
-        if (!(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
+        if (!code)
+            smp_alloc_limit(*most);
+        if (!code && !(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
             code = smp_worker_start(*most, err);
         if (!code && !command->one_input)
             code = smp_worker_more(err);

@@ -89,13 +89,15 @@ static void put(text *to, const char *from, size_t length)
     to->data[to->used] = '\0';
 }
 
-static char *fill_in(const char *folder, const char *name, const char *pattern, smp_kind kind)
+static char *fill_in(const char *folder, const char *name, const char *pattern, const char *ext, smp_kind kind)
 {
     const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
     size_t stem = dot && dot > last ? (size_t)(dot - last) : strlen(last);
     const char *from = last[stem] ? last + stem + 1 : "", *extension = from;
     smp_kind writable = smp_writer_kind(name);
-    if (writable == SMP_KIND_NONE || (kind != SMP_KIND_NONE && !(writable & kind)))
+    if (ext)
+        extension = ext;
+    else if (writable == SMP_KIND_NONE || (kind != SMP_KIND_NONE && !(writable & kind)))
         extension = kind == SMP_AUDIO ? "wav" : "png";
     text to = {.data = NULL};
     put(&to, folder, strlen(folder));
@@ -122,7 +124,7 @@ static char *fill_in(const char *folder, const char *name, const char *pattern, 
     return to.data;
 }
 
-smp_code smp_outputs_make(const smp_found_list *files, const char *folder, const char *pattern,
+smp_code smp_outputs_make(const smp_found_list *files, const char *folder, const char *pattern, const char *ext,
                           const smp_program *program, char ***outputs, smp_error *err)
 {
     smp_kind kind = made_kind(program);
@@ -130,7 +132,7 @@ smp_code smp_outputs_make(const smp_found_list *files, const char *folder, const
     if (!*outputs)
         return smp_fail_memory(err, "names", files->count * sizeof **outputs);
     for (size_t i = 0; i < files->count; i++)
-        if (!((*outputs)[i] = fill_in(folder, files->items[i].name, pattern, kind))) {
+        if (!((*outputs)[i] = fill_in(folder, files->items[i].name, pattern, ext, kind))) {
             smp_outputs_free(*outputs, files->count);
             *outputs = NULL;
             return smp_fail_memory(err, "names", files->count * sizeof **outputs);

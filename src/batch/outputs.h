@@ -11,8 +11,9 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err);
 
 /* outputs[i]: the file in `folder` that files->items[i] becomes: the folders under the one given are kept, the name is
  * the pattern filled in. {ext} is the input's where files of that extension can be written and the pipeline makes what
- * such files hold, else png (sound: wav). count entries from smp_alloc; freed by smp_outputs_free. */
-smp_code smp_outputs_make(const smp_found_list *files, const char *folder, const char *pattern,
+ * such files hold, else png (sound: wav); or `ext`, unless that is null. count entries from smp_alloc; freed by
+ * smp_outputs_free. */
+smp_code smp_outputs_make(const smp_found_list *files, const char *folder, const char *pattern, const char *ext,
                           const smp_program *program, char ***outputs, smp_error *err);
 void smp_outputs_free(char **outputs, size_t count);
 

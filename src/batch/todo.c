@@ -204,7 +204,8 @@ smp_code smp_todo_make(const smp_todo_request *request, smp_todo *todo, smp_erro
         code = smp_walk(request->given, request->given_count, &request->walk, &todo->found, err);
     size_t count = todo->found.count;
     if (!code)
-        code = smp_outputs_make(&todo->found, request->folder, request->pattern, request->program, &todo->outputs, err);
+        code = smp_outputs_make(&todo->found, request->folder, request->pattern, request->extension, request->program,
+                                &todo->outputs, err);
     if (!code)
         code = smp_outputs_check(&todo->found, todo->outputs, request->program, request->folder, request->given,
                                  request->given_count, err);

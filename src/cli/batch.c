@@ -8,55 +8,51 @@
 #include "base/clock.h"
 #include "batch/outputs.h"
 #include "batch/todo.h"
-#include "cli/many.h"
+#include "cli/outputs.h"
 #include "cli/shipped.h"
 #include "cli/write_options.h"
 #include "report/report.h"
 #include "report/text.h"
 
-typedef struct batch_settings {
-    smp_many_settings many;
-    const char *folder, *pattern, *report, *shard;
-    bool skip_existing, resume, redo_changed, dry_run;
-    int on_error; /* index into continue, stop */
-    smp_write_settings write;
-} batch_settings;
-
 static const char *const on_error_words[] = {"continue", "stop", NULL};
 enum { ON_ERROR_STOP = 1 };
 
-static const smp_option options[] = {
-    {"output", 'o', SMP_O_STRING, offsetof(batch_settings, folder), .argument = "OUT_DIR",
+const smp_option smp_batch_options[] = {
+    {"output", 'o', SMP_O_STRING, offsetof(smp_batch_settings, folder), .argument = "OUT_DIR",
      .help = "the folder to write to; made when it is not there. Folders in the input become folders in it"},
-    {"name", 0, SMP_O_STRING, offsetof(batch_settings, pattern), .fallback = "{stem}.{ext}", .argument = "PATTERN",
-     .help = "names of the outputs: {stem} is the input's name without extension, {ext} its extension (png where that "
+    {"name", 0, SMP_O_STRING, offsetof(smp_batch_settings, pattern), .fallback = SMP_BATCH_NAMES, .argument = "PATTERN",
+     .help = "names of the outputs: {stem} is the input's name without extension; {ext} its extension (png where that "
              "cannot be written), {name} both, {from} the input's own whatever is written; '{stem}.jpg' writes JPEGs"},
-    {"resume", 0, SMP_O_FLAG, offsetof(batch_settings, resume),
-     .help = "go on where a run was interrupted or killed, and do what is new or changed: a journal in the output "
-             "folder knows what is done"},
-    {"redo-changed", 0, SMP_O_FLAG, offsetof(batch_settings, redo_changed),
-     .help =
-         "with --resume: make outputs again that were changed since a batch wrote them; without it they are named and "
-         "left as they are"},
-    {"skip-existing", 0, SMP_O_FLAG, offsetof(batch_settings, skip_existing),
+    {"to", 0, SMP_O_STRING, offsetof(smp_batch_settings, to), .argument = "EXT",
+     .help = "the format of the outputs, by its extension: png, jpg, npy, flac; the inputs' own unless said"},
+    {"resume", 0, SMP_O_FLAG, offsetof(smp_batch_settings, resume),
+     .help = "go on where a run was interrupted or killed, with what is new or changed; a journal in the output folder "
+             "knows what is done"},
+    {"redo-changed", 0, SMP_O_FLAG, offsetof(smp_batch_settings, redo_changed),
+     .help = "with --resume: redo outputs that were changed since a batch wrote them; without it they are named and "
+             "left as they are"},
+    {"skip-existing", 0, SMP_O_FLAG, offsetof(smp_batch_settings, skip_existing),
      .help = "keep outputs that are there, whatever made them"},
-    {"on-error", 0, SMP_O_CHOICE, offsetof(batch_settings, on_error), .fallback = "continue", .argument = "HOW",
+    {"on-error", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, on_error), .fallback = "continue", .argument = "HOW",
      .choices = on_error_words, .help = "after a file failed: continue with the others, or stop"},
-    {"dry-run", 'n', SMP_O_FLAG, offsetof(batch_settings, dry_run),
-     .help = "open every file, check every output, list what would be done, write nothing"},
-    {"report", 0, SMP_O_STRING, offsetof(batch_settings, report), .argument = "FILE.jsonl",
-     .help = "write one JSON object a file: status, error, size, milliseconds of every part, what was measured; - is "
-             "standard output"},
-    {"shard", 0, SMP_O_STRING, offsetof(batch_settings, shard), .argument = "K/N",
-     .help = "do the K-th of N parts of the files, chosen by their names: for several machines that share a folder"},
-    SMP_WRITE_ROWS(batch_settings),
+    {"dry-run", 'n', SMP_O_FLAG, offsetof(smp_batch_settings, dry_run),
+     .help = "read headers, check outputs, list what would be done, write nothing; damage behind the headers shows in "
+             "a run alone"},
+    {"report", 0, SMP_O_STRING, offsetof(smp_batch_settings, report), .argument = "FILE.jsonl",
+     .help = "write one JSON object a file; its status, error, size, milliseconds of every part, what was measured; - "
+             "is standard output"},
+    {"shard", 0, SMP_O_STRING, offsetof(smp_batch_settings, shard), .argument = "K/N",
+     .help = "do the K-th of N parts of the files, chosen by their names; for several machines that share a folder"},
+#define WRITE(field) offsetof(smp_batch_settings, write.field)
+#include "cli/write_option_list.def"
+#undef WRITE
     {0},
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(batch_settings, many.pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+    {"P.pipe", offsetof(smp_batch_settings, many.pipe), .unless = "stage", .refuse = smp_shipped_refuse,
      .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
-    {"DIR|FILE", offsetof(batch_settings, many.inputs), .many = true, .unless = "files-from",
+    {"DIR|FILE", offsetof(smp_batch_settings, many.inputs), .many = true, .unless = "files-from",
      .help = "folders and files to read"},
     {0},
 };
@@ -78,7 +74,7 @@ static smp_code parse_shard(const char *text, smp_todo_request *request, smp_err
     return SMP_OK;
 }
 
-static smp_code check_report(const batch_settings *settings, smp_error *err)
+static smp_code check_report(const smp_batch_settings *settings, smp_error *err)
 {
     struct stat status;
     if (!settings->report || !strcmp(settings->report, "-") || settings->resume ||
@@ -89,7 +85,7 @@ static smp_code check_report(const batch_settings *settings, smp_error *err)
     return smp_at(err, "%s", settings->report);
 }
 
-static smp_code check_settings(const batch_settings *settings, smp_error *err)
+static smp_code check_settings(const smp_batch_settings *settings, smp_error *err)
 {
     if (!settings->folder || !settings->folder[0]) {
         smp_fail(err, SMP_E_USAGE, "the folder to write to is missing");
@@ -101,13 +97,15 @@ static smp_code check_settings(const batch_settings *settings, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--redo-changed needs the journal of an earlier run");
         return smp_hint(err, "write --resume --redo-changed; --force makes all outputs again");
     }
-    smp_code code = smp_cli_check_variant(&settings->many.plan, err);
+    smp_code code = settings->to ? smp_cli_check_extension("to", settings->to, err) : SMP_OK;
+    if (!code)
+        code = smp_cli_check_variant(&settings->many.plan, err);
     return code ? code : check_report(settings, err);
 }
 
 /* All that decides what outputs look like: the texts of the pipeline, pictures in it, settings, options, the version.
  */
-static smp_hash work_hash(const batch_settings *settings, const smp_program *program, const smp_diags *diags)
+static smp_hash work_hash(const smp_batch_settings *settings, const smp_program *program, const smp_diags *diags)
 {
     smp_hash hash = smp_hash_start();
     const smp_strings *set = &settings->many.plan.base.settings;
@@ -128,8 +126,8 @@ static smp_hash work_hash(const batch_settings *settings, const smp_program *pro
     const smp_write_settings *write = &settings->write;
     const int64_t page = settings->many.plan.base.common.limits.page;
     const int64_t numbers[] = {
-        write->strip, write->png_level, write->quality, write->jpeg_quality, write->tiff_compression, write->samples,
-        page};
+        write->strip,         write->png_level,        write->quality,          write->jpeg_quality, write->lossless,
+        write->jpeg_sampling, write->jpeg_progressive, write->tiff_compression, write->samples,      page};
     smp_hash_add(&hash, numbers, sizeof numbers);
     return hash;
 }
@@ -137,7 +135,7 @@ static smp_hash work_hash(const batch_settings *settings, const smp_program *pro
 /* ------------------------------------------------------------------------------------------------ the run */
 
 typedef struct batch_run {
-    const batch_settings *settings;
+    const smp_batch_settings *settings;
     smp_todo todo;
     smp_progress progress;
     smp_failures failures;
@@ -219,7 +217,7 @@ static void tick(void *context, const smp_batch_count *count)
 
 static smp_code open_report(batch_run *b, smp_error *err)
 {
-    const batch_settings *s = b->settings;
+    const smp_batch_settings *s = b->settings;
     if (!s->report)
         return SMP_OK;
     if (!strcmp(s->report, "-"))
@@ -359,7 +357,7 @@ static void show_summary(batch_run *b, const smp_batch_count *count)
 
 static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diags, smp_error *err)
 {
-    const batch_settings *s = b->settings;
+    const smp_batch_settings *s = b->settings;
     const smp_common *common = &s->many.plan.base.common;
     smp_batch_request request = smp_many_request(&s->many, program, diags);
     smp_batch_count count = {0};
@@ -381,6 +379,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
         code = open_report(b, err);
     if (code)
         return code;
+    smp_cli_confine_batch(s, program, &b->todo);
     report_skipped(b);
     smp_progress_begin(&b->progress, common, "batch");
     code = smp_batch_run(&request, &count, note, sizeof note, err);
@@ -407,7 +406,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
 
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
-    const batch_settings *settings = given;
+    const smp_batch_settings *settings = given;
     batch_run b = {.settings = settings, .began = smp_now()};
     smp_todo_request ask = {
         .given = settings->many.inputs.items,
@@ -415,6 +414,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         .walk = smp_many_walk(&settings->many, program),
         .folder = settings->folder,
         .pattern = settings->pattern,
+        .extension = settings->to ? settings->to + (settings->to[0] == '.') : NULL,
         .program = program,
         .work = work_hash(settings, program, diags),
         .force = settings->many.plan.base.common.force,
@@ -422,6 +422,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         .redo_changed = settings->redo_changed,
         .skip_existing = settings->skip_existing,
     };
+    if (ask.extension && ask.walk.kind == SMP_KIND_NONE) /* the pipeline gives what it gets */
+        (void)smp_writer_extension(ask.extension, &ask.walk.kind, NULL);
     smp_code code = parse_shard(settings->shard, &ask, err);
     if (!code)
         code = smp_todo_make(&ask, &b.todo, err);
@@ -439,9 +441,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     return code;
 }
 
-static smp_code batch(void *given, smp_error *err)
+smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err)
 {
-    batch_settings *settings = given;
     smp_code code = check_settings(settings, err);
     if (!code)
         code = smp_many_open(&settings->many, err);
@@ -449,6 +450,11 @@ static smp_code batch(void *given, smp_error *err)
         code = smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
     smp_many_close(&settings->many);
     return code;
+}
+
+static smp_code batch(void *settings, smp_error *err)
+{
+    return smp_cli_batch(settings, err);
 }
 
 const smp_command smp_command_batch = {
@@ -471,8 +477,8 @@ const smp_command smp_command_batch = {
         "bounds "
         "the processors that compute in all, --max-memory the memory of all files at once: one that finds too little "
         "waits until it is alone.",
-    .settings_size = sizeof(batch_settings),
-    .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .settings_size = sizeof(smp_batch_settings),
+    .groups = {{"options", smp_batch_options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe batch scan-clean.pipe photos/ -o pages/ --name '{stem}.png'", "every photo as a page"},
                  {"smempipe batch blur.pipe photos/ -r -o out/ --resume --report run.jsonl",

@@ -42,7 +42,7 @@ const smp_option smp_common_options[] = {
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",
      .min = 0, .max = 1e6, .help = "longest time that decoding a file may take; 0: by its size", .flags = SMP_O_INPUTS},
     {"no-sandbox", 0, SMP_O_FLAG, offsetof(smp_common, no_sandbox),
-     .help = "decode in this process, and not in one that can do nothing else: for debuggers",
+     .help = "decode in this process, and not in one that can do nothing else, and give up no rights: for debuggers",
      .flags = SMP_O_INPUTS | SMP_O_ADVANCED},
     {0},
 };
@@ -95,8 +95,8 @@ void smp_cli_clipping(const smp_common *common, const char *path, const smp_run_
 {
     char text[400];
     for (size_t i = 0; i < report->step_count; i++)
-        if (smp_report_clips_much(&report->steps[i])) {
-            smp_report_clipping_text(&report->steps[i], text, sizeof text);
+        if (smp_report_clips_much(report, &report->steps[i])) {
+            smp_report_clipping_text(report, &report->steps[i], text, sizeof text);
             smp_cli_warning(common, "%s: %s", path, text);
         }
 }

@@ -63,7 +63,8 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
         smp_cuda_launch_info *to = &out->launches[out->launch_count];
         size_t at, size;
         bool counts;
-        if (!smp_launch_runs(launch, true) || !smp_result_part(&step->work, launch, &at, &size, &counts))
+        if (!smp_launch_runs(launch, true) ||
+            (step->job == SMP_JOB_REDUCE && !smp_result_part(&step->work, launch, &at, &size, &counts)))
             continue;
         smp_io io = smp_step_views(step, launch, &in, &result, &second, SMP_PROBE_ADDRESS);
         code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, to, err);

@@ -81,6 +81,8 @@ void smp_help_short(FILE *to)
 static void put_first_steps(FILE *to)
 {
     static const smp_example steps[] = {
+        {"smempipe convert in.png out.jpg", "a file to another format"},
+        {"smempipe convert photos/ -o web/ --to png --strip", "a folder, without its metadata"},
         {"smempipe run -e '{stencil}' in.png out.png", "one stage, without a pipe file"},
         {"smempipe explain FILE.pipe in.png", "what a pipe file would do with a picture, before it does it"},
         {"smempipe run -v FILE.pipe in.png out.png", "the picture, and what each stage cost"},
@@ -156,6 +158,8 @@ static void put_usage(FILE *to, const smp_command *command, const smp_option *wi
     for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
         if (with && row->unless && !strcmp(row->unless, with->name))
             put_replacement(to, with);
+        else if (row->usage)
+            fprintf(to, " %s", row->usage);
         else
             fprintf(to, " %s%s%s%s", row->optional ? "[" : "", row->name, row->many ? "..." : "",
                     row->optional ? "]" : "");
@@ -204,22 +208,19 @@ void smp_help_usage(FILE *to, const smp_command *command)
     fprintf(to, "\nsmempipe %s --help tells the options.\n", command->name);
 }
 
-/* A line an option: its help up to the first stop. */
+/* An option's help up to the first stop: one thought, whole. */
 static void put_brief_option(FILE *to, const smp_option *row)
 {
-    char name[80], help[SMP_TEXT_WIDTH];
+    char name[80], help[400];
     option_text(name, sizeof name, row);
     const char *stop = row->help;
-    while (*stop && strncmp(stop, "; ", 2) && strncmp(stop, ": ", 2) && strncmp(stop, ". ", 2) &&
-           strncmp(stop, " (", 2))
+    while (*stop && strncmp(stop, "; ", 2) && strncmp(stop, ". ", 2) && strncmp(stop, " (", 2))
         stop++;
     snprintf(help, sizeof help, "%.*s", (int)(stop - row->help), row->help);
     fprintf(to, "  %-*s", OPTION_COLUMNS, name);
     if ((int)strlen(name) >= OPTION_COLUMNS)
         fprintf(to, "\n%*s", INDENT + OPTION_COLUMNS, "");
-    size_t columns = smp_text_columns(help), room = SMP_TEXT_WIDTH - INDENT - OPTION_COLUMNS;
-    smp_text_column(to, help, (int)(columns < room ? columns : room));
-    fputc('\n', to);
+    smp_text_wrap(to, help, INDENT + OPTION_COLUMNS, INDENT + OPTION_COLUMNS);
 }
 
 static void put_brief(FILE *to, const smp_command *command)

@@ -121,6 +121,9 @@ static smp_code measure_files(const measure_settings *settings, smp_found_list *
         smp_cli_warning(common, "histograms have no columns; --csv --long writes them");
     if (!code)
         code = smp_measure_end(&m.output, &m.totals, count.done, count.failed, err);
+    if (!code && m.output.unsorted && !common->quiet)
+        smp_cli_warning(common, "%zu of %zu rows have no '%s' and come last: other channels, or another kind of file",
+                        m.output.unsorted, m.output.rows, settings->sort + (settings->sort[0] == '-'));
     smp_wide_free(&m.output.wide);
     if (!code) {
         smp_remarks_show(&m.remarks, common);

@@ -62,6 +62,7 @@ typedef struct smp_argument_row {
     bool optional, many; /* many: one or more; the last row only */
     const char *unless;  /* the option that, when given, takes this argument's place; may be null */
     const char *help;
+    const char *usage; /* how usage lines write it; null: its name, with dots when many */
     /* Refuses a word that cannot be meant, by its text; said before a later argument is missed. May be null. */
     smp_code (*refuse)(const struct smp_command *command, const smp_strings *words, size_t at, smp_error *err);
 } smp_argument_row;
@@ -77,7 +78,7 @@ typedef struct smp_example {
     const char *line, *what;
 } smp_example;
 
-enum { SMP_COMMAND_GROUPS = 5, SMP_COMMAND_EXAMPLES = 6 };
+enum { SMP_COMMAND_GROUPS = 7, SMP_COMMAND_EXAMPLES = 6 };
 
 typedef struct smp_command {
     const char *name, *help, *about; /* about: paragraphs; may be null */

@@ -231,6 +231,20 @@ static smp_code read_pipe(const char *path, const smp_shipped *shipped, char **n
     return fail_pipe(path, shipped, err);
 }
 
+/* Texts without a statement are a script's mistake: a variable that is not set. */
+static smp_code check_stages(const smp_strings *stages, smp_error *err)
+{
+    bool any = !stages->count; /* a command may do without any */
+    for (size_t i = 0; !any && i < stages->count; i++) {
+        const char *text = stages->items[i] + strspn(stages->items[i], " \t\r\n");
+        any = text[0] && text[0] != '#';
+    }
+    if (any)
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "-e '%.40s' has no stage", stages->items[0]);
+    return smp_hint(err, "smempipe stages lists them; to change nothing but the format write smempipe convert IN OUT");
+}
+
 static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *path, const smp_shipped *shipped,
                            readable *may, const smp_setting *pairs, smp_diags *diags, smp_program **out, smp_error *err)
 {
@@ -240,6 +254,8 @@ static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *pa
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < settings->readable.count; i++)
         code = add_readable(may, settings->readable.items[i], err);
+    if (!code && !path)
+        code = check_stages(&settings->stages, err);
     if (!code && !path)
         return smp_program_parse_lines(settings->stages.items, settings->stages.count, pairs, count, load_include, may,
                                        diags, out, err);

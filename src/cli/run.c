@@ -4,47 +4,43 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "cli/cli.h"
+#include "cli/outputs.h"
 #include "cli/shipped.h"
 #include "cli/write_options.h"
 #include "compare/input.h"
 #include "report/report.h"
 #include "run/run.h"
 
-typedef struct run_settings {
-    smp_plan_settings plan;
-    const char *pipe, *in, *out;
-    const char *report; /* null: none, "": table on stderr, else a file */
-    bool counters;
-    smp_write_settings write;
-} run_settings;
-
 static const smp_option options[] = {
-    {"report", 0, SMP_O_STRING, offsetof(run_settings, report), .argument = "FILE.json", .flags = SMP_O_OPTIONAL,
+    {"report", 0, SMP_O_STRING, offsetof(smp_run_settings, report), .argument = "FILE.json", .flags = SMP_O_OPTIONAL,
      .help = "show on stderr what each stage cost and found (-v does too), or write it to a file as JSON"},
-    {"counters", 0, SMP_O_FLAG, offsetof(run_settings, counters),
+    {"counters", 0, SMP_O_FLAG, offsetof(smp_run_settings, counters),
      .help = "add to the report what the GPU kernels do to shared memory: wavefronts and bank conflicts, counted in "
              "launches of their own"},
-    SMP_WRITE_ROWS(run_settings),
+    {"format", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT",
+     .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said"},
+#define WRITE(field) offsetof(smp_run_settings, write.field)
+#include "cli/write_option_list.def"
+#undef WRITE
     {0},
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(run_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+    {"P.pipe", offsetof(smp_run_settings, pipe), .unless = "stage", .refuse = smp_shipped_refuse,
      .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
-    {"IN", offsetof(run_settings, in), .help = "the file to read; - is standard input"},
-    {"OUT", offsetof(run_settings, out),
+    {"IN", offsetof(smp_run_settings, in), .help = "the file to read; - is standard input"},
+    {"OUT", offsetof(smp_run_settings, out),
      .help = "the file to write, its format by its extension; - is standard output"},
     {0},
 };
 
-static bool is_file_report(const run_settings *settings)
+static bool is_file_report(const smp_run_settings *settings)
 {
     return settings->report && settings->report[0];
 }
 
 /* Everything about the report file that can be known before the pipeline is. */
-static smp_code check_report(const run_settings *settings, smp_error *err)
+static smp_code check_report(const smp_run_settings *settings, smp_error *err)
 {
     const char *path = settings->report;
     struct stat status;
@@ -70,8 +66,8 @@ static smp_code check_report(const run_settings *settings, smp_error *err)
 }
 
 /* And what the pipeline names: files that it includes, reads and saves. */
-static smp_code check_report_beside(const run_settings *settings, const smp_program *program, const smp_diags *diags,
-                                    smp_error *err)
+static smp_code check_report_beside(const smp_run_settings *settings, const smp_program *program,
+                                    const smp_diags *diags, smp_error *err)
 {
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < diags->source_count; i++)
@@ -94,7 +90,7 @@ static void render_report(FILE *to, const void *report)
     smp_report_json(to, report, false);
 }
 
-static smp_code write_report(const run_settings *settings, const smp_run_report *report, smp_error *err)
+static smp_code write_report(const smp_run_settings *settings, const smp_run_report *report, smp_error *err)
 {
     if (!strcmp(settings->report, "-")) {
         smp_report_json(stdout, report, false);
@@ -103,11 +99,22 @@ static smp_code write_report(const run_settings *settings, const smp_run_report 
     return smp_cli_write_file(settings->report, settings->plan.base.common.force, render_report, report, err);
 }
 
-static smp_code check_arguments(const run_settings *settings, smp_error *err)
+static smp_code check_format(const smp_run_settings *settings, smp_error *err)
+{
+    smp_code code = smp_cli_check_extension("format", settings->format, err);
+    if (code || !strcmp(settings->out, "-"))
+        return code;
+    smp_fail(err, SMP_E_USAGE, "--format is for standard output: the name '%.200s' says its format", settings->out);
+    return smp_hint(err, "leave --format out, or give - as OUT");
+}
+
+static smp_code check_arguments(const smp_run_settings *settings, smp_error *err)
 {
     smp_code code = smp_cli_check_input(settings->pipe, settings->in, err);
     if (!code)
         code = smp_cli_check_stdout(settings->out, err);
+    if (!code && settings->format)
+        code = check_format(settings, err);
     if (!code)
         code = smp_cli_check_variant(&settings->plan, err);
     if (!code && is_file_report(settings))
@@ -121,7 +128,7 @@ static smp_code check_arguments(const run_settings *settings, smp_error *err)
 
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
-    const run_settings *settings = given;
+    const smp_run_settings *settings = given;
     const smp_common *common = &settings->plan.base.common;
     smp_run_report report = {0};
     smp_error report_err = {0};
@@ -130,6 +137,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_code code = is_file_report(settings) ? check_report_beside(settings, program, diags, err) : SMP_OK;
     if (code)
         return code;
+    smp_cli_confine_run(settings, program);
     code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     if (code) {
         smp_cli_job_close(&job);
@@ -141,6 +149,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     request.progress_context = &progress;
     request.write.force = common->force;
     smp_cli_write_options(&settings->write, &request.write);
+    if (settings->format)
+        request.write.format = settings->format + (settings->format[0] == '.');
     smp_progress_begin(&progress, common, settings->in);
     smp_progress_watch(&progress);
     code = smp_run_file(&request, &report, err);
@@ -174,17 +184,21 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     return code;
 }
 
-static smp_code run(void *given, smp_error *err)
+smp_code smp_cli_run(smp_run_settings *settings, smp_error *err)
 {
-    run_settings *settings = given;
     smp_code code = check_arguments(settings, err);
     return code ? code : smp_cli_with_program(&settings->plan.base, settings->pipe, run_program, settings, err);
+}
+
+static smp_code run(void *settings, smp_error *err)
+{
+    return smp_cli_run(settings, err);
 }
 
 const smp_command smp_command_run = {
     .name = "run",
     .help = "run a pipeline over one file",
-    .settings_size = sizeof(run_settings),
+    .settings_size = sizeof(smp_run_settings),
     .one_input = true,
     .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,

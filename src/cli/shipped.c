@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cli/cli.h"
 #include "io/media.h"
 #include "stages/stage.h"
 
@@ -178,22 +180,53 @@ const char *smp_cli_pipe_argument(const smp_command *command, const void *settin
     return NULL;
 }
 
+/* Pictures and sounds, that is. */
+static bool writes_files(const smp_command *command)
+{
+    const smp_option *row;
+    for (size_t i = 0; (row = smp_command_option(command, i, NULL)); i++)
+        if (!strcmp(row->name, "strip"))
+            return true;
+    return false;
+}
+
+/* Who names no pipeline may want none. */
+static smp_code fail_no_pipeline(const smp_command *command, const char *rest, smp_kind kind, smp_error *err)
+{
+    const char *output = command->one_input ? "" : " -o DIR"; /* of commands that write */
+    if (writes_files(command))
+        return smp_hint(err, "write smempipe convert%s%s, or with a stage smempipe %s -e '%s'%s%s", rest, output,
+                        command->name, example_for(kind), rest, output);
+    return smp_hint(err, "write smempipe %s P.pipe%s, or smempipe %s -e '%s'%s", command->name, rest, command->name,
+                    example_for(kind), rest);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err)
 {
     const char *word = words->items[at];
-    smp_kind kind = strcmp(word, "-") ? smp_writer_kind(word) : SMP_KIND_NONE;
-    const smp_stage *stage = smp_stage_find(word, strlen(word));
+    const bool folder = is_folder(word);
+    smp_kind kind = folder ? SMP_IMAGE : strcmp(word, "-") ? smp_writer_kind(word) : SMP_KIND_NONE;
+    const smp_stage *stage = smp_stage_find(word, strcspn(word, " \t"));
     char rest[200];
     if (kind != SMP_KIND_NONE) {
         smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at), (int)(words->count - at));
-        smp_fail(err, SMP_E_USAGE, "the pipeline is missing: '%s' is a %s by its name", word,
-                 kind == SMP_AUDIO ? "sound" : "picture");
-        return smp_hint(err, "write smempipe %s P.pipe%s, or smempipe %s -e '%s'%s", command->name, rest, command->name,
-                        example_for(kind), rest);
+        smp_fail(err, SMP_E_USAGE, "the pipeline is missing: '%s' is a %s", word,
+                 folder              ? "folder"
+                 : kind == SMP_AUDIO ? "sound by its name"
+                                     : "picture by its name");
+        return fail_no_pipeline(command, rest, kind, err);
     }
     if (!stage || stage->internal || access(word, F_OK) == 0 || smp_is_shipped(word))
         return SMP_OK;
+    const bool whole = word[strcspn(word, " \t")] != '\0'; /* with its parameters */
     smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at + 1), (int)(words->count - at - 1));
     smp_fail(err, SMP_E_USAGE, "'%s' is a stage, not a pipeline", word);
-    return smp_hint(err, "write smempipe %s -e '%s'%s", command->name, stage->example ? stage->example : word, rest);
+    return smp_hint(err, "write smempipe %s -e '%s'%s", command->name, whole || !stage->example ? word : stage->example,
+                    rest);
 }

@@ -196,7 +196,11 @@ static bool same_launches(const smp_trial *trial, const smp_variant *a, const sm
             const smp_variant *variant = which ? b : a;
             int *at = which ? &k : &i;
             for (; *at < SMP_MAX_LAUNCHES; ++*at) {
-                if (!smp_launch_runs(&variant->launches[*at], gpu))
+                size_t from, size;
+                bool counts;
+                if (!smp_launch_runs(&variant->launches[*at], gpu) ||
+                    (trial->step->job == SMP_JOB_REDUCE &&
+                     !smp_result_part(&trial->run->work, &variant->launches[*at], &from, &size, &counts)))
                     continue;
                 *(which ? &y : &x) = &variant->launches[*at];
                 break;

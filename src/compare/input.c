@@ -15,8 +15,8 @@
 
 static smp_code accepts_file(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
-    (void)context;
-    return smp_writer_shape(path, shape, out, err);
+    const smp_run_request *run = context;
+    return smp_writer_shape_as(path, run->write.format, shape, out, err);
 }
 
 /* Memory holds any shape: the last stage's own. */
@@ -111,6 +111,7 @@ static smp_code whole_input_open(const smp_run_request *run, whole_input *out, s
                             .orientation = media->orientation,
                             .output = run->output ? run->output : "memory",
                             .accepts = run->output ? accepts_file : accepts_all,
+                            .accepts_context = (void *)(uintptr_t)run,
                             .probe = smp_file_probe,
                             .probe_context = (void *)(uintptr_t)&run->limits,
                             .plain_storage = run->plain_storage,

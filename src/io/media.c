@@ -234,6 +234,8 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
         goto fail;
     reader->media.shape.speakers = reader->media.meta.sound.mask;
     smp_meta_apply_orientation(&reader->media.meta, reader->media.orientation);
+    if (format->kind != SMP_AUDIO && reader->media.shape.kind == SMP_IMAGE)
+        reader->media.shape.curve = smp_meta_curve(&reader->media.meta);
     *out = reader;
     return SMP_OK;
 fail:
@@ -334,14 +336,15 @@ smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error 
                     SMP_MAX_CHANNELS);
 }
 
-/* The format and extension of a file name. */
-static smp_code find_writer(const char *path, smp_kind kind, const smp_file_format **format, const char **extension,
-                            smp_error *err)
+/* The format and extension of a file name; as: the extension that standard output is written by, null: none. */
+static smp_code find_writer(const char *path, const char *as, smp_kind kind, const smp_file_format **format,
+                            const char **extension, smp_error *err)
 {
     char known[KNOWN];
+    const bool standard = strcmp(path, "-") == 0;
     *format = NULL;
     *extension = NULL;
-    if (strcmp(path, "-") == 0) {
+    if (standard && !as) {
         for (int i = 0; i < FORMATS && !*format; i++)
             if (formats[i]->write_shape && (formats[i]->kind & kind))
                 *format = formats[i];
@@ -350,17 +353,18 @@ static smp_code find_writer(const char *path, smp_kind kind, const smp_file_form
                                   kind == SMP_AUDIO ? "sound" : "this");
     }
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    if (dot && dot != name)
+    const char *wanted = standard ? as : dot && dot != name ? dot + 1 : NULL;
+    if (wanted)
         for (int i = 0; i < FORMATS; i++)
             for (const char *const *e = formats[i]->extensions; formats[i]->write_shape && *e; e++)
-                if (strcasecmp(*e, dot + 1) == 0) {
+                if (strcasecmp(*e, wanted) == 0) {
                     *format = formats[i];
                     *extension = *e;
                     return SMP_OK;
                 }
     list_formats(false, known, sizeof known);
-    if (dot && dot != name && dot[1])
-        smp_fail(err, SMP_E_WRITE, "the extension .%.40s is not one that can be written", dot + 1);
+    if (wanted && wanted[0])
+        smp_fail(err, SMP_E_WRITE, "the extension .%.40s is not one that can be written", wanted);
     else
         smp_fail(err, SMP_E_WRITE, "the output needs an extension, which says its format");
     return smp_hint(err, "extensions that can be written: %s", known);
@@ -370,15 +374,30 @@ smp_kind smp_writer_kind(const char *path)
 {
     const smp_file_format *format;
     const char *extension;
-    return find_writer(path, SMP_BOTH, &format, &extension, NULL) == SMP_OK ? format->kind : SMP_KIND_NONE;
+    return find_writer(path, NULL, SMP_BOTH, &format, &extension, NULL) == SMP_OK ? format->kind : SMP_KIND_NONE;
+}
+
+smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err)
+{
+    const smp_file_format *format;
+    const char *known;
+    smp_code code = find_writer("-", extension, SMP_BOTH, &format, &known, err);
+    if (!code && kind)
+        *kind = format->kind;
+    return code;
 }
 
 smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
+    return smp_writer_shape_as(path, NULL, shape, out, err);
+}
+
+smp_code smp_writer_shape_as(const char *path, const char *as, const smp_shape *shape, smp_shape *out, smp_error *err)
+{
     *out = *shape;
     const smp_file_format *format;
     const char *extension;
-    smp_code code = find_writer(path, shape->kind, &format, &extension, err);
+    smp_code code = find_writer(path, as, shape->kind, &format, &extension, err);
     if (code == SMP_OK && !(format->kind & shape->kind))
         code = smp_fail(err, SMP_E_WRITE, "a %s holds no %s", format->name,
                         shape->kind == SMP_AUDIO ? "sound" : "pictures");
@@ -409,7 +428,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
 {
     *out = NULL;
     smp_shape possible;
-    smp_code code = smp_writer_shape(path, shape, &possible, err);
+    smp_code code = smp_writer_shape_as(path, options ? options->format : NULL, shape, &possible, err);
     if (code != SMP_OK)
         return code;
     const char *name = display_name(path, false);
@@ -425,10 +444,10 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     writer->shape = *shape;
     writer->options = options ? *options : smp_write_options_default();
     if (meta)
-        writer->sound = meta->sound;
+        writer->sound = meta->sound, writer->jpeg = meta->jpeg;
     if (writer->options.sound_type)
         writer->sound.type = writer->options.sound_type;
-    code = find_writer(path, shape->kind, &writer->format, &writer->extension, err);
+    code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);
     if (code == SMP_OK)
         code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
     writer->options.inputs = NULL;

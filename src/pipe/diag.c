@@ -27,6 +27,7 @@ static void free_item(smp_diag *item)
     smp_free(item->message);
     smp_free(item->fix);
     smp_free(item->note);
+    smp_free(item->input);
 }
 
 void smp_diags_free(smp_diags *diags)
@@ -93,6 +94,15 @@ smp_diag *smp_diags_add(smp_diags *diags, smp_severity severity, smp_span span, 
     ++*stored;
     diags->items[diags->count] = item;
     return &diags->items[diags->count++];
+}
+
+void smp_diags_found_with(smp_diags *diags, size_t first, const char *input)
+{
+    for (size_t i = first; i < diags->count; i++) {
+        smp_free(diags->items[i].input);
+        diags->items[i].input = smp_strdup(input);
+        diags->out_of_memory |= !diags->items[i].input;
+    }
 }
 
 void smp_diag_fix(smp_diags *diags, smp_diag *diag, const char *format, ...)

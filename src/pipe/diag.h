@@ -22,6 +22,7 @@ typedef struct smp_diag {
     char *message; /* "unknown parameter 'sigam' for stage 'gaussian'" */
     char *fix;     /* after the caret: "did you mean 'sigma'?"; may be null */
     char *note;    /* "gaussian takes: sigma, edge, truncate"; may be null */
+    char *input;   /* the file that it was found with, of many; may be null */
 } smp_diag;
 
 typedef struct smp_diag_source {
@@ -58,6 +59,9 @@ smp_diag *smp_diags_add(smp_diags *diags, smp_severity severity, smp_span span, 
     SMP_PRINTF(4, 5);
 void smp_diag_fix(smp_diags *diags, smp_diag *diag, const char *format, ...) SMP_PRINTF(3, 4);
 void smp_diag_note(smp_diags *diags, smp_diag *diag, const char *format, ...) SMP_PRINTF(3, 4);
+
+/* Names the file that the diagnostics from index `first` on were found with. */
+void smp_diags_found_with(smp_diags *diags, size_t first, const char *input);
 
 /* Sorts the diagnostics from index `first` on by their places; included files come after the including one. */
 void smp_diags_sort(smp_diags *diags, size_t first);

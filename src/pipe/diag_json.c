@@ -53,6 +53,8 @@ static void put_item(smp_text *text, const smp_diags *diags, const smp_diag *ite
     put_member(text, "message", item->message);
     put_member(text, "fix", item->fix);
     put_member(text, "note", item->note);
+    if (item->input)
+        put_member(text, "input", item->input);
     smp_text_put(text, "}\n", 2);
 }
 

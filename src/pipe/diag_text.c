@@ -132,6 +132,11 @@ static void put_snippet(smp_text *text, const smp_diag_source *source, const smp
         put_string(text, item->note);
         smp_text_put(text, "\n", 1);
     }
+    if (item->input) {
+        smp_text_print(text, "%*s = note: first with ", margin, "");
+        put_string(text, item->input);
+        smp_text_put(text, "\n", 1);
+    }
 }
 
 static void put_item(smp_text *text, const smp_diags *diags, const smp_diag *item, const colors *c)

@@ -82,6 +82,13 @@ static void not_a_number(smp_check *check, const smp_param *param, const smp_val
             smp_diag_fix(check->diags, diag, "times are in seconds: %ss", smp_number_text(number, seconds));
         return;
     }
+    if (rest[0] == ':' && param->unit == SMP_UNIT_NONE && length > 1 && strspn(rest + 1, "0123456789.") == length - 1) {
+        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
+        if (!value->param)
+            smp_diag_fix(check->diags, diag, "ratios are written {%.*s/%.*s}", (int)(unit_at < SMP_SHOWN ? unit_at : 0),
+                         shown, (int)(length < SMP_SHOWN ? length - 1 : 0), rest + 1);
+        return;
+    }
     if (strpbrk(rest, "+*/()-")) {
         smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
         if (!value->param)
@@ -113,8 +120,14 @@ static bool unit_fits(smp_check *check, const smp_param *param, const smp_value 
         return true;
     char what[2 * SMP_SHOWN];
     smp_value_describe(value, what, sizeof what);
-    smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is %s, but %s is %s", param->name,
-                  smp_dimension(param->unit), what, smp_dimension(unit));
+    smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is %s, but %s is %s", param->name,
+                                   smp_dimension(param->unit), what, smp_dimension(unit));
+    double number;
+    size_t used;
+    if (unit == SMP_UNIT_FRACTION && value->kind == SMP_VALUE_NUMBER && !value->param &&
+        smp_number_read(value->text, value->length, &number, &used) == SMP_NUMBER_OK && used < SMP_SHOWN)
+        smp_diag_note(check->diags, diag, "'%s' is written like this: %.*s%s", param->name, (int)used, value->text,
+                      smp_unit_name(param->unit));
     return false;
 }
 

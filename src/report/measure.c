@@ -172,6 +172,8 @@ smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t
     }
     if (!code && o->format == SMP_MEASURE_CSV)
         code = smp_wide_write(&o->wide, o->to, o->sort, err);
+    o->rows = o->wide.row_count;
+    o->unsorted = o->wide.unsorted;
     smp_wide_free(&o->wide);
     return code;
 }

@@ -18,6 +18,7 @@ typedef struct smp_measure_output {
     const char *sort; /* CSV: a column, see smp_wide_write; may be null */
     smp_json json;
     smp_wide wide;
+    size_t rows, unsorted; /* of the CSV; those without a value to be sorted by */
 } smp_measure_output;
 
 /* The files in their order, then all together. JSON: {"files": [...], "failed": number, "together": [...]}. CSV,

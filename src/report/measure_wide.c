@@ -176,10 +176,16 @@ static smp_code fail_column(const smp_wide *wide, const char *name, smp_error *e
         used += n > 0 ? (size_t)n : 0;
     }
     smp_fail(err, SMP_E_USAGE, "there is no column '%s' to sort by", name);
+    for (size_t i = 0; i < wide->column_count; i++) {
+        const size_t length = strlen(name);
+        const char *rest = strncmp(wide->columns[i], name, length) ? "" : wide->columns[i] + length;
+        if (rest[0] == '_' && rest[1] && !rest[2])
+            return smp_hint(err, "the files have more than one channel: did you mean '%s'?", wide->columns[i]);
+    }
     return smp_hint(err, "columns: path, width, height, channels%s", all);
 }
 
-static smp_code sorted(const smp_wide *wide, const char *sort, key *keys, smp_error *err)
+static smp_code sorted(smp_wide *wide, const char *sort, key *keys, smp_error *err)
 {
     size_t column = wide->column_count, which = FIELDS;
     const bool down = sort && sort[0] == '-';
@@ -200,6 +206,9 @@ static smp_code sorted(const smp_wide *wide, const char *sort, key *keys, smp_er
         else if (column < row->value_count)
             keys[i].value = row->values[column];
     }
+    wide->unsorted = 0;
+    for (size_t i = 0; name && i < wide->row_count; i++)
+        wide->unsorted += !keys[i].text && isnan(keys[i].value);
     if (name && wide->row_count)
         qsort(keys, wide->row_count, sizeof *keys, by_key);
     return SMP_OK;
@@ -244,9 +253,63 @@ static void drop_common_name(smp_wide *wide)
         memmove(wide->columns[i], wide->columns[i] + length, strlen(wide->columns[i] + length) + 1);
 }
 
+static void remove_column(smp_wide *wide, size_t at)
+{
+    smp_free(wide->columns[at]);
+    memmove(wide->columns + at, wide->columns + at + 1, (wide->column_count - at - 1) * sizeof *wide->columns);
+    wide->column_count--;
+    for (size_t i = 0; i < wide->row_count; i++) {
+        smp_wide_row *row = &wide->rows[i];
+        if (at >= row->value_count)
+            continue;
+        memmove(row->values + at, row->values + at + 1, (row->value_count - at - 1) * sizeof *row->values);
+        row->value_count--;
+    }
+}
+
+/* Whether column `at` is of a single channel, "peak", beside which others have "peak_0": *other. */
+static bool single_channel(const smp_wide *wide, size_t at, size_t *other)
+{
+    const size_t length = strlen(wide->columns[at]);
+    for (*other = 0; *other < wide->column_count; ++*other)
+        if (!strncmp(wide->columns[*other], wide->columns[at], length) && !strcmp(wide->columns[*other] + length, "_0"))
+            return true;
+    return false;
+}
+
+/* Sounds of one channel beside others of several: their only channel is channel 0, and has its columns. */
+static void join_channels(smp_wide *wide)
+{
+    for (size_t at = 0; at < wide->column_count;) {
+        size_t other;
+        if (!single_channel(wide, at, &other)) {
+            at++;
+            continue;
+        }
+        bool joined = true;
+        for (size_t i = 0; i < wide->row_count; i++) {
+            smp_wide_row *row = &wide->rows[i];
+            if (at >= row->value_count || isnan(row->values[at]))
+                continue;
+            if (!smp_grow(&row->values, &row->value_capacity, other + 1, sizeof *row->values)) {
+                joined = false; /* the columns stay apart */
+                break;
+            }
+            while (row->value_count <= other)
+                row->values[row->value_count++] = (double)NAN;
+            row->values[other] = row->values[at];
+            row->values[at] = (double)NAN;
+        }
+        if (!joined)
+            return;
+        remove_column(wide, at);
+    }
+}
+
 smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *err)
 {
     drop_common_name(wide);
+    join_channels(wide);
     key *keys = smp_alloc_array(wide->row_count, sizeof *keys);
     smp_code code = keys ? sorted(wide, sort, keys, err) : no_memory(err, wide->row_count);
     bool has[FIELDS];

@@ -18,15 +18,17 @@ typedef struct smp_wide {
     size_t column_count, column_capacity;
     smp_wide_row *rows;
     size_t row_count, row_capacity;
-    bool lists; /* some findings were lists (histograms), which have no column */
+    size_t unsorted; /* rows without a value in the column that they were sorted by */
+    bool lists;      /* some findings were lists (histograms), which have no column */
 } smp_wide;
 
 /* Adds a row with all findings of a file, or with the findings of a group of files. */
 smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *err);
 smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_findings *findings, smp_error *err);
 
-/* Writes the table as CSV. sort: a column's name, with '-' in front for the largest first; null: rows in their order.
- * Rows without a value in that column come last. SMP_E_USAGE, with the existing columns, when there is no such column.
+/* Writes the table as CSV. Sounds of one channel beside others of several have their values in the columns of channel
+ * 0. sort: a column's name, with '-' in front for the largest first; null: rows in their order. Rows without a value in
+ * that column come last. SMP_E_USAGE, with the existing columns, when there is no such column.
  */
 smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *err);
 void smp_wide_free(smp_wide *wide);

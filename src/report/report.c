@@ -2,19 +2,47 @@
 #include "report/report.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "report/json.h"
 
-bool smp_report_clips_much(const smp_step_report *step)
+bool smp_report_clips_much(const smp_run_report *report, const smp_step_report *step)
 {
-    return step->clipped > step->samples / 20;
+    const bool floats = report->shape.kind == SMP_IMAGE && report->shape.format == SMP_F32;
+    return step->clipped > (floats ? 0 : step->samples / 20);
 }
 
-void smp_report_clipping_text(const smp_step_report *step, char *text, size_t size)
+/* The user's statements in a step's label: those in parentheses are the planner's. */
+static void own_label(const char *label, char *text, size_t size)
 {
-    snprintf(text, size, "'%s' clipped %.3g %% of the samples to the range of its format", step->label,
-             step->samples ? 100.0 * (double)step->clipped / (double)step->samples : 0.0);
+    size_t used = 0;
+    text[0] = '\0';
+    for (const char *at = label; *at && used < size;) {
+        const char *end = strstr(at, " + ");
+        const size_t length = end ? (size_t)(end - at) : strlen(at);
+        if (at[0] != '(')
+            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? " + " : "", (int)length, at);
+        at += length + (end ? 3 : 0);
+    }
+}
+
+void smp_report_clipping_text(const smp_run_report *report, const smp_step_report *step, char *text, size_t size)
+{
+    char label[sizeof step->label];
+    const double percent = step->samples ? 100.0 * (double)step->clipped / (double)step->samples : 0.0;
+    own_label(step->label, label, sizeof label);
+    if (step->clipped <= step->samples / 20 && label[0])
+        snprintf(text, size, "'%s' clipped %llu samples: they were NaN (stored as 0) or beyond full scale", label,
+                 (unsigned long long)step->clipped);
+    else if (step->clipped <= step->samples / 20)
+        snprintf(text, size, "%llu samples of %s were NaN (stored as 0) or beyond full scale and clipped",
+                 (unsigned long long)step->clipped, report->input);
+    else if (label[0])
+        snprintf(text, size, "'%s' clipped %.3g %% of the samples to the range of its format", label, percent);
+    else
+        snprintf(text, size, "writing clipped %.3g %% of the samples to what the file holds: NaN, or beyond full scale",
+                 percent);
 }
 
 void smp_run_report_free(smp_run_report *report)

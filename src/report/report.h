@@ -63,11 +63,11 @@ typedef struct smp_run_report {
 void smp_run_report_free(smp_run_report *report);
 
 /* Whether a step of a picture clipped more than one sample in twenty: the result is then probably not what the user
- * wants. Sharpening clips one in a hundred. */
-bool smp_report_clips_much(const smp_step_report *step);
+ * wants. Sharpening clips one in a hundred. Of a float picture a single one is too many: it may have been NaN. */
+bool smp_report_clips_much(const smp_run_report *report, const smp_step_report *step);
 
 /* Writes "'add 20' clipped 99.8 % of the samples to the range of its format" to text. */
-void smp_report_clipping_text(const smp_step_report *step, char *text, size_t size);
+void smp_report_clipping_text(const smp_run_report *report, const smp_step_report *step, char *text, size_t size);
 
 /* The table of `run -v`: a line for each step with time, share, GB/s and Mpixel/s; totals; findings. */
 void smp_report_table(FILE *to, const smp_run_report *report, bool color);

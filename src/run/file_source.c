@@ -73,7 +73,9 @@ smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, c
 {
     if (smp_source_by_strips(plan, step, device))
         return smp_stream_read_strips(reader, plan, step, strip_rows, out, err);
-    return smp_stream_read(reader, smp_source_slot(&plan->steps[step].out, strip_rows), out, err);
+    int64_t rows;
+    smp_code code = smp_rows_needed(plan, step, &rows, err);
+    return code ? code : smp_stream_read(reader, rows, smp_source_slot(&plan->steps[step].out, strip_rows), out, err);
 }
 
 int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows)

@@ -23,8 +23,8 @@ typedef struct output { /* the file of one sink */
 
 static smp_code accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
-    (void)context;
-    return smp_writer_shape(path, shape, out, err);
+    const smp_run_request *request = context;
+    return smp_writer_shape_as(path, request->write.format, shape, out, err);
 }
 
 /* Adds to a failure the place in the pipe text of the stage that failed. */
@@ -69,6 +69,7 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .orientation = media->orientation,
         .output = request->output,
         .accepts = accepts,
+        .accepts_context = (void *)(uintptr_t)request,
         .probe = smp_file_probe,
         .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
@@ -77,7 +78,10 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
     static pthread_mutex_t planning =
         PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);
+    const size_t known = request->diags ? request->diags->count : 0;
     smp_code code = smp_plan_make(&ask, request->diags, plan, err);
+    if (request->cache && request->diags) /* one of many */
+        smp_diags_found_with(request->diags, known, request->input);
     pthread_mutex_unlock(&planning);
     return code;
 }
@@ -339,8 +343,11 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     for (size_t i = 0; !code && i < plan->sink_count; i++)
         code = buffer_view(request->cache, i + 1, NULL, &plan->sinks[i].shape, &sinks[i].view, err);
     double start = smp_now();
+    int64_t rows = 0;
     if (!code)
-        code = smp_reader_rows(reader, source.view.data, source.view.stride, source.view.height, err);
+        code = smp_rows_needed(plan, 0, &rows, err);
+    if (!code && rows > 0)
+        code = smp_reader_rows(reader, source.view.data, source.view.stride, rows, err);
     report->read_seconds += smp_now() - start;
     smp_runner_setup setup = {
         .plan = plan,
@@ -475,6 +482,7 @@ smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *va
                               .device = device,
                               .variant = variant,
                               .strip_rows = strip_rows,
+                              .any_range = true,
                               .source = &source,
                               .sinks = &sink};
     smp_code code = smp_runner_run(&setup, report, &failed, err);

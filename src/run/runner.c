@@ -345,7 +345,12 @@ static smp_code finish_reduction(smp_runner *r, int index, smp_error *err)
     for (size_t i = 0; i < r->plan->step_count; i++)
         if (r->plan->steps[i].reduced_by == index)
             target = &r->states[i].run;
-    return smp_step_finish(run, target, err);
+    smp_code code = smp_step_finish(run, target, err);
+    if (code || !target->work.outside[0] || r->setup->any_range)
+        return code;
+    smp_fail(err, SMP_E_PROCESS, "%s", target->work.outside);
+    return smp_hint(err,
+                    "in front of it 'levels' clamps samples to full scale, 'subtract' and 'divide' bring them there");
 }
 
 static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *err)

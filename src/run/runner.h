@@ -23,6 +23,7 @@ typedef struct smp_runner_setup {
     const smp_limits *limits; /* for files that the program names; null: the defaults */
     smp_endpoint *source;
     smp_endpoint *sinks; /* plan->sink_count of them */
+    bool any_range;      /* samples outside the bins of stages that count them are no error */
     bool partials;       /* the report gets the partial results of reductions, which can be merged over files */
     smp_code (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;

@@ -156,3 +156,14 @@ int smp_zero_copy_sink(const smp_plan *plan, int index)
         }
     return found;
 }
+
+smp_code smp_rows_needed(const smp_plan *plan, int source, int64_t *rows, smp_error *err)
+{
+    smp_rows *needs = smp_alloc_array(plan->step_count, sizeof *needs);
+    if (!needs)
+        return smp_fail_memory(err, "a schedule", plan->step_count * sizeof *needs);
+    smp_strip_needs(plan, plan->steps[source].phase, INT64_MAX, 0, needs); /* one strip of everything */
+    *rows = needs[source].to;
+    smp_free(needs);
+    return SMP_OK;
+}

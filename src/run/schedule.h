@@ -25,6 +25,10 @@ int64_t smp_strip_count(const smp_plan *plan, int phase, int64_t strip_rows);
 /* The rows of each step (step_count entries) for strip k. Steps of other phases get empty rows. */
 void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_t k, smp_rows *rows);
 
+/* The rows of a source that a run reads: 0 .. n-1. Those below are never read, whatever the strips: damage among them
+ * is not found. */
+smp_code smp_rows_needed(const smp_plan *plan, int source, int64_t *rows, smp_error *err);
+
 /* The sink whose memory step `index` can write directly (zero copy), or -1. The step's rows must go to one sink and
  * nowhere else. Only for devices that share the host's memory. */
 int smp_zero_copy_sink(const smp_plan *plan, int index);

@@ -59,6 +59,14 @@ static uint64_t picture_bytes(const smp_step *step)
 uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
 {
     uint64_t bytes = picture_bytes(&plan->steps[step->input]);
+    const bool gathers =
+        step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && step->stage && !step->stage->neighbourhood;
+    if (gathers) { /* reads a pixel for each that it writes */
+        const smp_step *from = &plan->steps[step->input];
+        const uint64_t read = (uint64_t)(step->out.width * step->out.height) * (uint64_t)from->out.channels *
+                              (uint64_t)smp_sample_size((int)from->storage);
+        bytes = smp_min_u64(bytes, read);
+    }
     if (step->job == SMP_JOB_STAGE)
         bytes += picture_bytes(step);
     if (step->second >= 0)

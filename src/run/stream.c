@@ -235,12 +235,13 @@ static smp_stream *make(const smp_shape *shape, int64_t slot_rows, int slots, sm
     return s;
 }
 
-smp_code smp_stream_read(smp_reader *reader, int64_t slot_rows, smp_stream **out, smp_error *err)
+smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, smp_stream **out, smp_error *err)
 {
     smp_stream *s = make(&smp_reader_media(reader)->shape, slot_rows, SMALL_SLOTS, out, err);
     if (!s)
         return SMP_E_MEMORY;
     s->reader = reader;
+    s->height = rows;
     return start(s, read_all, out, err);
 }
 

@@ -9,9 +9,9 @@
 
 typedef struct smp_stream smp_stream;
 
-/* Starts a thread that reads all of reader's rows in slots of slot_rows. The reader stays the caller's and must outlive
- * the stream. */
-smp_code smp_stream_read(smp_reader *reader, int64_t slot_rows, smp_stream **out, smp_error *err);
+/* Starts a thread that reads the first `rows` of reader's rows in slots of slot_rows. The reader stays the caller's and
+ * must outlive the stream. */
+smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, smp_stream **out, smp_error *err);
 
 /* The same for the source `step` of a plan. Each slot holds all rows that one strip sees; rows that the strip before
  * saw too are copied. For smp_stream_strip only. The plan stays the caller's. */

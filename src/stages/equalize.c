@@ -32,8 +32,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     }
     work->kernel_size = sizeof *k;
     const size_t slots = (size_t)smp_histogram_planes(&k->count, in->channels) * (size_t)(k->count.bins + 1);
-    work->result = SMP_RESULT_COUNTS;
-    work->result_size = slots * sizeof(uint64_t);
+    smp_count_ask(in, work);
     work->table_size = slots * sizeof(float);
     work->table = smp_alloc(work->table_size);
     if (!work->table)
@@ -74,8 +73,10 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
 {
     (void)params_, (void)findings, (void)err;
     const smp_histogram_params *k = &((const smp_equalize *)(const void *)work->kernel)->count;
-    const uint64_t *counts = result;
+    const uint64_t *counts = smp_count_result(work, result);
+    const smp_extent extent = smp_count_extent(in, work, result, 0, in->channels - in->alpha);
     float *to = work->table;
+    smp_count_outside(extent.below || extent.above ? &extent : NULL, k, work);
     for (int plane = 0; plane < smp_histogram_planes(k, in->channels); plane++) {
         const int64_t at = smp_histogram_slot(k->bins, plane, 0);
         equalised(to + at, counts + at, k->bins, in->format);
@@ -104,7 +105,7 @@ const smp_stage smp_stage_equalize = {
     .about =
         "A value v becomes (count(<= v) - count(lowest)) * white / (count(all) - count(lowest)): OpenCV's "
         "equalizeHist, on each channel with channel=each. Bins: every value of 8 and 16 bits; 65536 over 0..1 for "
-        "float pictures, whose outcome is not rounded and in 0..1.\n"
+        "float pictures, of which none may lie outside, and whose outcome is not rounded.\n"
         "channel=luma equalises Y = 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601; the mean of the colours where there are "
         "not three) and adds the change of Y to every colour, which is what equalising Y of YCbCr does: chroma stays, "
         "and a strongly coloured pixel can leave the range.\n"

@@ -141,13 +141,13 @@ static const smp_variant variants[] = {
 
 const smp_stage smp_stage_gaussian = {
     .name = "gaussian",
-    .help = "blur by a gaussian of weights with standard deviation sigma",
+    .help = "blur by a gaussian of standard deviation sigma",
     .about =
         "Separable: m[x] = w0*p[x] + sum of w[k]*(p[x-k] + p[x+k]) along rows, then s[y] = sum of w[|i|]*m[y+i] along "
-        "columns, in f32, rounded once at the end. w[k] = exp(-k^2 / (2 s^2)), normalised in double to sum 1, for k up "
-        "to ceil(truncate * sigma); s = sigma as in scipy.ndimage.gaussian_filter. Where sampling (sigma below about "
-        "0.7 px) or cutting the tails (truncate below about 3.9) would move the standard deviation of these weights "
-        "from sigma by more than 0.1 %, s is chosen so that it is sigma exactly. Of 8-bit pictures, up to 12 px of "
+        "columns, in f32, rounded once at the end. w[k] = exp(-k^2 / (2 sigma^2)), normalised in double to sum 1, for "
+        "k "
+        "up to ceil(truncate * sigma): the samples of scipy.ndimage.gaussian_filter and OpenCV's GaussianBlur at every "
+        "sigma, also below 0.7 px, where they blur less than sigma says. Of 8-bit pictures, up to 12 px of "
         "radius, the row weights are whole 65536ths that move no result by more than 0.01, so that the row pass is "
         "exact.\n"
         "Alpha is blurred like a colour; colour is premultiplied. edge=constant: both passes see `fill` outside.",

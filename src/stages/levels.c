@@ -73,8 +73,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
                            : SMP_SAMPLE_OP(levels_line, k->black[0], k->scale[0], k->top);
         return SMP_OK;
     }
-    work->result = SMP_RESULT_COUNTS;
-    work->result_size = (size_t)in->channels * (size_t)(k->count.bins + 1) * sizeof(uint64_t);
+    smp_count_ask(in, work);
     return SMP_OK;
 }
 
@@ -112,11 +111,18 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     smp_levels *k = (smp_levels *)(void *)work->kernel;
     const int32_t bins = k->count.bins;
     const int colours = in->channels - in->alpha;
+    const uint64_t *counts = smp_count_result(work, result);
+    smp_count_outside(NULL, &k->count, work);
     for (int c = 0; c < colours; c++) {
         int32_t low, high;
         bool together = p->per == PICTURE;
+        const int first = together ? 0 : c, last = together ? colours : c + 1;
         double black = 0, white = (double)smp_white(in->format);
-        if (find_points(result, bins, together ? 0 : c, together ? colours : c + 1, p->clip, &low, &high)) {
+        const bool found = find_points(counts, bins, first, last, p->clip, &low, &high);
+        const smp_extent extent = smp_count_extent(in, work, result, first, last);
+        if ((extent.below && low == 0) || (extent.above && high == bins - 1))
+            smp_count_outside(&extent, &k->count, work);
+        if (found) {
             bool fraction = in->format == SMP_F32; /* a bin is an interval: black is its lower end, white its upper */
             black = fraction ? (double)low / bins : low;
             white = fraction ? (double)(high + 1) / bins : high;
@@ -136,7 +142,7 @@ const smp_stage smp_stage_levels = {
         "auto: black is the lowest value such that more than `clip` of the samples are at or below it, white the "
         "highest such that more than `clip` are at or above it; all colour channels together, or each by itself. A "
         "picture without such a pair, of one value, say, is left as it is. Counted in every value of 8 and 16 bits, "
-        "and in 65536 bins over 0..1 for float pictures.",
+        "and in 65536 bins over 0..1 for float pictures, where what lies outside must be clipped.",
     .example = "levels gamma=1.2",
     .domain = SMP_IMAGE,
     .access = SMP_ADJUST,

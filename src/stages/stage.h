@@ -86,7 +86,11 @@ typedef struct smp_shape {
     smp_format format; /* the nominal format: what a file of this data would hold */
     double rate;       /* Hz; 0 for pictures */
     uint32_t speakers; /* sound: the channels' places, as bits of WAV's dwChannelMask; 0: the usual ones */
+    double curve;      /* of a picture's values: linear light is value^curve; or SMP_CURVE_SRGB, SMP_CURVE_OTHER */
 } smp_shape;
+
+#define SMP_CURVE_SRGB 0.0   /* IEC 61966-2-1, also where nothing is known */
+#define SMP_CURVE_OTHER -1.0 /* one that is neither; taken for sRGB, with a warning */
 
 /* Full scale in code values: 255, 65535 or 1. */
 static inline float smp_white(smp_format format)
@@ -135,6 +139,7 @@ typedef struct smp_node_plan {
     smp_access
         access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
+    bool linear;             /* preset: the samples are in linear light */
     bool swaps_axes;         /* rows become columns */
     bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
@@ -148,6 +153,7 @@ typedef struct smp_node_plan {
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
+    char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
 } smp_node_plan;
 
 /* One measured value of a reduction, for the report. */
@@ -206,7 +212,7 @@ typedef struct smp_launch {
     smp_cpu_kernel cpu;
     const char *cuda; /* name of the GPU kernel; formats are appended: NAME_u8_f32 (in, out) */
     smp_geometry_fn *geometry;
-    bool counts; /* of a stage that can have both kinds of result: this launch adds to the counts */
+    bool counts; /* of a variant with launches for both kinds of result: this one adds to the counts */
     smp_tiles tiles;
     smp_decide_fn *decide;
 } smp_launch;
@@ -227,8 +233,8 @@ static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *
     bool both = plan->result == SMP_RESULT_CHUNKS_COUNTS;
     *at = both && launch->counts ? plan->counts_at : 0;
     *size = both && !launch->counts ? plan->counts_at : plan->result_size - *at;
-    *counts = plan->result == SMP_RESULT_COUNTS || (both && launch->counts);
-    return !(launch->counts && plan->result == SMP_RESULT_CHUNKS);
+    *counts = launch->counts;
+    return !(plan->result == (launch->counts ? SMP_RESULT_CHUNKS : SMP_RESULT_COUNTS));
 }
 
 /* A rung of a stage's ladder. One name means the same in every stage: kernels/README.md has the list.
@@ -251,7 +257,7 @@ typedef enum smp_role {
     SMP_ROLE_CONVERT,     /* changes storage and full scale: smp_convert_params */
     SMP_ROLE_PREMULTIPLY, /* colour times alpha */
     SMP_ROLE_STRAIGHT,    /* colour divided by alpha */
-    SMP_ROLE_LINEAR,      /* sRGB-encoded to linear light */
+    SMP_ROLE_LINEAR,      /* encoded values to linear light: smp_light_params */
     SMP_ROLE_ENCODED,     /* back */
     SMP_ROLE_ORIENT,      /* EXIF orientation 1..8: smp_orient_params */
     SMP_ROLE_OP_CHAIN,    /* several operations on single samples: the planner gives it an smp_op_chain as kernel
@@ -266,6 +272,9 @@ typedef struct smp_convert_params {
 typedef struct smp_orient_params {
     int64_t orientation; /* as EXIF: 1..8 */
 } smp_orient_params;
+typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
+    double curve; /* as in smp_shape; 0: sRGB */
+} smp_light_params;
 
 /* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */
 typedef struct smp_alias {
@@ -282,6 +291,7 @@ typedef struct smp_stage {
     smp_role role;
     smp_access access;
     bool neighbourhood; /* colour must be premultiplied where there is alpha */
+    bool encoded;       /* works on encoded values alone: an error under `light linear` */
     bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
     const smp_param *params; /* ends with a null name; may be null */
     size_t params_size;      /* bytes of the parameter struct */

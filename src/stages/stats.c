@@ -22,8 +22,6 @@ static const smp_param table[] = {
     {0},
 };
 
-enum { COUNTS_ALIGN = 64 /* bytes */ };
-
 static int64_t percentile_count(const params *p)
 {
     return (int64_t)p->percentiles.rows * p->percentiles.cols;
@@ -38,6 +36,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     smp_histogram_params *k = (smp_histogram_params *)(void *)work->kernel;
     *k = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, in->kind == SMP_AUDIO);
     work->kernel_size = sizeof *k;
+    enum { COUNTS_ALIGN = 64 /* bytes */ };
     size_t chunks = smp_chunk_bytes(in);
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = chunks;
@@ -237,14 +236,39 @@ static smp_code report(const void *partial_, smp_findings *findings, smp_error *
     return SMP_OK;
 }
 
+/* Whether a percentile lies in the first or the last bin, beside samples that lie outside the bins. */
+static bool reaches_outside(const partial *t, int channel, smp_extent *extent)
+{
+    const uint64_t *counts = counts_of(t) + smp_histogram_slot(t->k.bins, channel, 0);
+    const record *r = &records(t)[channel];
+    uint64_t n = 0;
+    bool low = false, high = false;
+    for (int32_t i = 0; i < t->k.bins; i++)
+        n += counts[i];
+    for (int64_t i = 0; n && i < t->percentiles; i++) {
+        const double at = (double)(n - 1) * percents(t)[i] / 100.;
+        low |= floor(at) < (double)counts[0];
+        high |= ceil(at) >= (double)(n - counts[t->k.bins - 1]);
+    }
+    smp_extent_add(extent, &t->k, &r->all, (uint64_t)(r->samples - r->all.count), counts[t->k.bins]);
+    return (low && extent->below) || (high && extent->above);
+}
+
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
                        smp_findings *findings, smp_error *err)
 {
-    void *t;
-    smp_code code = make_partial(params_, in, work, result, &t, err);
+    void *made;
+    smp_code code = make_partial(params_, in, work, result, &made, err);
+    const partial *t = made;
     if (!code)
         code = report(t, findings, err);
-    smp_free(t);
+    work->outside[0] = '\0';
+    for (int c = 0; !code && t->format == SMP_F32 && t->percentiles && c < t->channels; c++) {
+        smp_extent extent = {.least = 1, .most = 0};
+        if (reaches_outside(t, c, &extent))
+            smp_count_outside(&extent, &t->k, work);
+    }
+    smp_free(made);
     return code;
 }
 
@@ -283,7 +307,7 @@ const smp_stage smp_stage_stats = {
         "neither on threads nor on the device (joining of chunks: Chan, Golub, LeVeque 1983).\n"
         "Percentiles interpolate between the nearest ranks, as NumPy does by default; they are exact for 8 and 16 "
         "bits, "
-        "float samples come from 65536 bins over full scale.\n"
+        "float samples come from 65536 bins over full scale, which the percentiles must not lie outside.\n"
         "Of sound also: peak_dbfs and rms_dbfs, relative to full scale 1 (a sine of full scale has an rms of -3.01 "
         "dBFS); "
         "crest_db, the peak over the rms; dc, the mean; clipped, the samples at full scale or beyond: the highest and "

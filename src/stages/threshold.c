@@ -49,8 +49,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         work->op = SMP_SAMPLE_OP(threshold_step, k->level[0], k->white);
         return SMP_OK;
     }
-    work->result = SMP_RESULT_COUNTS;
-    work->result_size = (size_t)in->channels * (size_t)(k->count.bins + 1) * sizeof(uint64_t);
+    smp_count_ask(in, work);
     return SMP_OK;
 }
 
@@ -90,8 +89,11 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     (void)params_, (void)findings, (void)err;
     smp_threshold *k = (smp_threshold *)(void *)work->kernel;
     const int32_t bins = k->count.bins;
+    const uint64_t *counts = smp_count_result(work, result);
+    const smp_extent extent = smp_count_extent(in, work, result, 0, in->channels - in->alpha);
+    smp_count_outside(extent.below || extent.above ? &extent : NULL, &k->count, work);
     for (int c = 0; c < in->channels; c++) {
-        const int32_t dark = otsu((const uint64_t *)result + smp_histogram_slot(bins, c, 0), bins);
+        const int32_t dark = otsu(counts + smp_histogram_slot(bins, c, 0), bins);
         /* Half a code value above the last dark one; float bins end where the next begins. */
         k->level[c] = in->format == SMP_F32 ? (float)(dark + 1) / (float)bins : (float)dark + 0.5f;
     }
@@ -106,8 +108,8 @@ const smp_stage smp_stage_threshold = {
     .about =
         "out = full scale where v >= level, else 0 (NaN: 0), on every channel by itself; alpha stays.\n"
         "method=otsu takes the level that makes the variance between dark and bright largest (Otsu 1979), from every "
-        "value of 8 and 16 bits or 65536 bins over 0..1 of float pictures: for 8 bits exactly OpenCV's THRESH_OTSU. A "
-        "picture of one value comes out white, unless it is black.",
+        "value of 8 and 16 bits or 65536 bins over 0..1 of float pictures, of which none may lie outside: for 8 bits "
+        "exactly OpenCV's THRESH_OTSU. A picture of one value comes out white, unless it is black.",
     .example = "threshold method=otsu",
     .domain = SMP_IMAGE,
     .access = SMP_ADJUST,

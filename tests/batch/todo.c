@@ -85,7 +85,7 @@ static void name_of(const char *name, const char *pattern, const char *want)
     smp_error err = {0};
     char **outputs;
     assert_ok(smp_name_pattern_check(pattern, &err));
-    assert_ok(smp_outputs_make(&list, "out", pattern, &no_stages, &outputs, &err));
+    assert_ok(smp_outputs_make(&list, "out", pattern, NULL, &no_stages, &outputs, &err));
     assert_string_equal(outputs[0], want);
     smp_outputs_free(outputs, 1);
 }

@@ -11,7 +11,8 @@ import numpy
 
 from harness import PIPELINES, PROGRAM, SAMPLES, CliCase, png_bytes
 
-COMMANDS = ("run", "check", "explain", "bank", "completion", "stages", "pipelines", "info", "diff", "devices", "help")
+COMMANDS = ("convert", "run", "check", "explain", "bank", "completion", "stages", "pipelines", "info", "diff",
+            "devices", "help")
 BLUR = PIPELINES / "blur.pipe"
 
 FIVE_MISTAKES = """\
@@ -174,7 +175,7 @@ class Messages(CliCase):
             self.assertRegex(self.smp(*arguments).stdout, r"\n  sigma=2px +how far details are smeared")
 
     def test_short_help_is_one_screen(self):
-        for command in ("run", "batch", "measure", "explain", "compare", "info", "diff"):
+        for command in ("convert", "run", "batch", "measure", "explain", "compare", "info", "diff"):
             text = self.smp(command, "-h").stdout
             self.assertLessEqual(len(text.splitlines()), 42, text)
             self.assertLess(len(text.splitlines()), len(self.smp(command, "--help").stdout.splitlines()))

@@ -181,5 +181,96 @@ class Overlay(OracleCase):
                       options=("--strip-rows", 7)), want, "strips")
 
 
+def to_space(v, space):
+    """Fractions of full scale to fractions."""
+    if space == "hsv":
+        most, least = v.max(-1), v.min(-1)
+        (r, g, b), span = np.moveaxis(v, -1, 0), np.where(most == least, 1, most - least)
+        hue = np.where(most == r, (g - b) / span, np.where(most == g, 2 + (b - r) / span, 4 + (r - g) / span)) / 6 % 1
+        return np.stack([np.where(most == least, 0, hue), (most - least) / np.where(most == 0, 1, most), most], -1)
+    if space == "ycbcr":
+        y = v @ [.299, .587, .114]
+        return np.stack([y, (v[..., 2] - y) / 1.772 + 128 / 255, (v[..., 0] - y) / 1.402 + 128 / 255], -1)
+    linear = np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055)**2.4)
+    t = linear @ XYZ.T / [0.95047, 1.0, 1.08883]
+    x, y, z = np.moveaxis(np.where(t > 0.008856, np.cbrt(t), 7.787 * t + 16 / 116), -1, 0)
+    return np.stack([(116 * y - 16) / 100, (500 * (x - y) + 128) / 255, (200 * (y - z) + 128) / 255], -1)
+
+
+XYZ = np.array([[0.412453, 0.357580, 0.180423], [0.212671, 0.715160, 0.072169], [0.019334, 0.119193, 0.950227]])
+
+
+class Color(OracleCase):
+    def test_vectors(self):
+        for space, rows in (
+            ("lab", "119.966 180.478 175.627 180.992 63.368 171.097 136.642 127.999 128.003 95.559 183.961 37.232"),
+            ("hsv", "8.095 214.200 200 102.092 234.600 200 0 0 128 163.929 223.125 240"),
+            ("ycbcr", "101.016 89.052 198.602 132.444 104.047 44.944 128 128 128 71.550 223.062 98.364"),
+        ):
+            self.near(run(PIXELS, f"color {space}"), np.array(rows.split(), float).reshape(1, 4, 3), space, tie=1e-3)
+
+    def test_equals_double_arithmetic_and_comes_back(self):
+        for dtype in FORMATS:
+            array = picture(31, (61, 45, 3), dtype)
+            array[:9, :9, 1] = array[:9, :9, 0]  # ties of two, and grays
+            array[:5, :9, 2] = array[:5, :9, 0]
+            top, terms = white(array), np.full(array.shape, 4.0)
+            for space in ("lab", "hsv", "ycbcr"):
+                self.near(run(array, f"color {space}"), to_space(array / top, space) * top, space, terms=terms,
+                          tie=top * 4e-6)
+                back = run(array.astype(np.float32) / np.float32(top), f"color {space}", f"color from={space}")
+                self.assertLess(np.abs(back - array / top).max(), 2e-5 if space == "lab" else 2e-6, space)
+
+    def test_near_opencv(self):
+        array = picture(32, (61, 45, 3), np.uint8)
+        ours = run(array, "color ycbcr").astype(int)
+        theirs = cv2.cvtColor(array, cv2.COLOR_RGB2YCrCb)[..., [0, 2, 1]]
+        self.assertLessEqual(np.abs(ours - theirs).max(), 1, "OpenCV rounds in fixed point")
+
+    def test_what_it_refuses(self):
+        for stage, message in (("color", "color needs a colour space"), ("color lab from=hsv", "one way")):
+            with self.assertRaisesRegex(ProgramFailed, message):
+                run(PIXELS, stage)
+        with self.assertRaisesRegex(ProgramFailed, "works on encoded values, and here is linear light"):
+            run(PIXELS, "color lab", prologue=["light linear"])
+        with self.assertRaisesRegex(ProgramFailed, "three colours, and the picture has 1"):
+            run(PIXELS[..., 0], "color lab")
+
+
+class Standardize(OracleCase):
+    def test_vectors(self):
+        for array, stage, values in (
+            (U(2, 2, 3), "standardize imagenet", "-2.06653 -0.74020 0.72279 -1.75828 -0.42507 1.03651 "
+             "-1.84391 -0.51261 0.94937 -1.45004 -0.10994 1.35024"),
+            (U(4, 3), "standardize auto", "-0.95319 -0.70867 -0.27396 0.35094 -0.77659 -0.46414 0.03849 0.73131 "
+             "-0.24679 0.13358 0.70414 1.46488"),
+        ):
+            want = np.array(values.split(), float).reshape(array.shape)
+            self.assertLess(np.abs(run(array, stage) - want).max(), 1e-5, stage)
+
+    def test_equals_double_arithmetic(self):
+        for dtype in FORMATS:
+            array = picture(41, (61, 45, 3), dtype)
+            v = array.astype(np.float64) / white(array)
+            flat = v.reshape(-1, 3)
+            for stage, want in (("auto", (v - v.mean()) / v.std()), ("channels", (v - flat.mean(0)) / flat.std(0)),
+                                ("mean=[0.5 0.25 0] std=[0.25]", (v - [0.5, 0.25, 0]) / 0.25)):
+                got = run(array, f"standardize {stage}")
+                self.assertEqual(got.dtype, np.float32)
+                self.near(got, want, stage, terms=np.full(want.shape, 8.0))
+
+    def test_flat_pictures_and_alpha(self):
+        self.assertLess(np.abs(run(np.full((9, 7), 100, np.uint8), "standardize auto")).max(), 1e-6)
+        rgba = picture(42, (9, 7, 4), np.uint8)
+        self.same(through_png(["standardize imagenet"], rgba),
+                  run(np.ascontiguousarray(rgba[..., :3]), "standardize imagenet"), "alpha is dropped")
+
+    def test_what_it_refuses(self):
+        for stage, message in (("standardize std=[0]", "above 0"), ("standardize auto mean=[0.5]", "of its own"),
+                               ("standardize mean=[1 2]", "2 values, and the picture 3 colours")):
+            with self.assertRaisesRegex(ProgramFailed, message):
+                run(PIXELS, stage)
+
+
 if __name__ == "__main__":
     unittest.main()

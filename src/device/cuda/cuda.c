@@ -162,9 +162,9 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     const char *kernel;
     cuda_function *function;
     cuda_timing *timing = NULL;
-    size_t at, size;
+    size_t at = 0, size;
     bool counts;
-    if (!smp_result_part(plan, launch, &at, &size, &counts) || io->out.rows <= 0)
+    if ((io->result && !smp_result_part(plan, launch, &at, &size, &counts)) || io->out.rows <= 0)
         return SMP_OK;
     if (arguments.result)
         arguments.result = (char *)arguments.result + at;

@@ -1,6 +1,9 @@
 /* What stages share that count: see counting.h. */
 #include "stages/shared/counting.h"
 
+#include <math.h>
+#include <stdio.h>
+
 #include "base/checked.h"
 #include "stages/launch.h"
 #include "stages/shared/launch_shapes.h"
@@ -98,17 +101,86 @@ const char *smp_count_private(const smp_io *io, const void *params, smp_grid *gr
     return channels <= most && !p->colours ? each[channels - 1] : "histogram_private_any";
 }
 
+/* Chunks are asked for of float samples alone. */
+static size_t count_scratch(const smp_io *io, const void *params)
+{
+    return io->in.format == SMP_F32 ? smp_stats_scratch(io, params) : smp_histogram_scratch(io, params);
+}
+
 const smp_variant smp_count_variants[] = {
     {.name = "naive",
      .help = "one increment in memory a sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", smp_geometry_count_each, false}}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_naive), "stats_naive", smp_geometry_chunk_naive, false},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", smp_geometry_count_each, true}}},
     {.name = "tiled",
      .help = "several small tables, added up at the end; on GPUs one a block in shared memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, false}},
-     .scratch = smp_histogram_scratch},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_tiled", smp_geometry_chunk_tree, false},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, true}},
+     .scratch = count_scratch},
     {.name = "private",
      .help = "on GPUs a table for each bank of shared memory, so that lanes never wait for each other",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), .decide = smp_count_private}},
-     .scratch = smp_histogram_scratch},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_chunk_shuffle, false},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), .counts = true, .decide = smp_count_private}},
+     .scratch = count_scratch},
     {0},
 };
+
+/* ------------------------------------------------------------------------------------------------ what lies outside */
+
+enum { COUNTS_ALIGN = 64 /* bytes */ };
+
+void smp_count_ask(const smp_shape *in, smp_node_plan *work)
+{
+    const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel;
+    const size_t counts = (size_t)smp_histogram_planes(k, in->channels) * (size_t)(k->bins + 1) * sizeof(uint64_t);
+    work->result = SMP_RESULT_COUNTS;
+    work->counts_at = 0;
+    if (in->format == SMP_F32) {
+        work->result = SMP_RESULT_CHUNKS_COUNTS;
+        work->counts_at = (smp_chunk_bytes(in) + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
+    }
+    work->result_size = work->counts_at + counts;
+}
+
+const uint64_t *smp_count_result(const smp_node_plan *work, const void *result)
+{
+    return (const uint64_t *)(const void *)((const char *)result + work->counts_at);
+}
+
+void smp_extent_add(smp_extent *extent, const smp_histogram_params *k, const smp_stats_chunk *all, uint64_t nonfinite,
+                    uint64_t nan)
+{
+    const double bin = 1 / (double)k->scale, low = (double)k->low, high = low + k->bins * bin;
+    if (all->count) {
+        const bool first = !(extent->least <= extent->most);
+        extent->least = first ? (double)all->min : fmin(extent->least, (double)all->min);
+        extent->most = first ? (double)all->max : fmax(extent->most, (double)all->max);
+    }
+    extent->infinite |= nonfinite > nan;
+    extent->below |= extent->infinite || (all->count && (double)all->min < low - bin);
+    extent->above |= extent->infinite || (all->count && (double)all->max > high + bin);
+}
+
+smp_extent smp_count_extent(const smp_shape *in, const smp_node_plan *work, const void *result, int first, int last)
+{
+    const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel;
+    const uint64_t *counts = smp_count_result(work, result), samples = (uint64_t)(in->width * in->height);
+    smp_extent extent = {.least = 1, .most = 0};
+    for (int c = first; c < last && work->result == SMP_RESULT_CHUNKS_COUNTS; c++) {
+        const smp_stats_chunk all = smp_chunks_fold(result, in, c);
+        const uint64_t other = samples - (uint64_t)all.count;
+        smp_extent_add(&extent, k, &all, other, k->colours ? other : counts[smp_histogram_slot(k->bins, c, k->bins)]);
+    }
+    return extent;
+}
+
+void smp_count_outside(const smp_extent *extent, const smp_histogram_params *k, smp_node_plan *work)
+{
+    work->outside[0] = '\0';
+    if (!extent)
+        return;
+    const double low = (double)k->low, high = low + k->bins / (double)k->scale;
+    snprintf(work->outside, sizeof work->outside,
+             "this stage tells samples from %g to %g apart, but its input goes from %.6g to %.6g%s", low, high,
+             extent->least, extent->most, extent->infinite ? ", and some are infinite" : "");
+}

@@ -6,50 +6,15 @@
 
 #include "base/alloc.h"
 
-static void sample(double *w, int radius, double s)
+void smp_gaussian_fill(double *w, int radius, double sigma)
 {
     double sum = 0;
     for (int k = radius; k >= 0; k--) { /* smallest first */
-        w[k] = exp(-0.5 * (double)k * (double)k / (s * s));
+        w[k] = k ? exp(-0.5 * (double)k * (double)k / (sigma * sigma)) : 1;
         sum += k ? 2 * w[k] : w[k];
     }
     for (int k = 0; k <= radius; k++)
         w[k] /= sum;
-}
-
-double smp_gaussian_deviation(const double *w, int radius)
-{
-    double variance = 0;
-    for (int k = radius; k >= 1; k--)
-        variance += 2 * w[k] * (double)k * (double)k;
-    return sqrt(variance);
-}
-
-void smp_gaussian_fill(double *w, int radius, double sigma)
-{
-    const double tolerance = 1e-3;
-    sample(w, radius, sigma);
-    if (fabs(smp_gaussian_deviation(w, radius) / sigma - 1) <= tolerance)
-        return;
-    double low = 0, high = sigma + 1; /* the deviation grows with s */
-    for (int i = 0; i < 60; i++) {
-        sample(w, radius, high);
-        if (smp_gaussian_deviation(w, radius) >= sigma)
-            break;
-        low = high;
-        high *= 2;
-    }
-    for (int i = 0; i < 100; i++) {
-        double s = (low + high) / 2;
-        sample(w, radius, s);
-        double deviation = smp_gaussian_deviation(w, radius);
-        if (fabs(deviation / sigma - 1) < 1e-12)
-            return;
-        if (deviation < sigma)
-            low = s;
-        else
-            high = s;
-    }
 }
 
 int smp_gaussian_integer_rows(const double *b, int radius, int32_t *whole, double *moved)

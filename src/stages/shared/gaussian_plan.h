@@ -7,14 +7,9 @@
 
 enum { SMP_GAUSSIAN_MAX_SIGMA = 1000 }; /* px: 8001 taps a pass with the default truncation */
 
-/* Fills w[0..radius] (w[k] for distance k, from the centre) in double: exp(-k^2 / (2 s^2)), normalised so that
- * w[0] + 2 * sum w[k] = 1. s is sigma where the standard deviation of those weights lies within 0.1 % of sigma, else
- * the value that makes it sigma: sampling narrows gaussians below about 0.7 px, cutting tails narrows those with few
- * taps. radius >= 1 and radius >= 2 * sigma, else no s exists. */
+/* Fills w[0..radius] (w[k] for distance k, from the centre) in double: samples exp(-k^2 / (2 sigma^2)) of the gaussian,
+ * normalised so that w[0] + 2 * sum w[k] = 1, as scipy.ndimage and OpenCV have them at every sigma. */
 void smp_gaussian_fill(double *w, int radius, double sigma);
-
-/* The standard deviation of weights in that layout. */
-double smp_gaussian_deviation(const double *w, int radius);
 
 /* Fills whole[0..radius], radius <= SMP_GAUSSIAN_INTEGER_ROWS, with whole numbers below 65536 that are nearly
  * proportional to the weights b (as above), and returns their sum over all taps, N <= 65536. Of 4096 scales that one is

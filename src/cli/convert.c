@@ -1,0 +1,196 @@
+/* smempipe convert: files to another format, without a pipeline's text. A front of run (one file) and batch (many). */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "cli/outputs.h"
+#include "io/worker.h"
+
+typedef struct convert_settings {
+    smp_batch_settings batch; /* its inputs: all arguments, then those without OUT */
+    const char *resize, *format;
+} convert_settings;
+
+static const smp_option options[] = {
+    {"resize", 0, SMP_O_STRING, offsetof(convert_settings, resize), .argument = "N",
+     .help = "make pictures smaller: the longer side has at most N pixels; smaller ones stay as they are"},
+    {"format", 0, SMP_O_STRING, offsetof(convert_settings, format), .argument = "EXT",
+     .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said (--to does so "
+             "too)"},
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"IN", offsetof(convert_settings, batch.many.inputs), .many = true, .usage = "IN... OUT|-o DIR",
+     .unless = "files-from",
+     .help = "files and folders to read, and behind them, without -o, the file or folder to write; - is standard input "
+             "and output"},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------ stages */
+
+/* The options that are stages, each as the statement it stands for. */
+static smp_code add_stages(const convert_settings *settings, smp_strings *stages, char **text, smp_error *err)
+{
+    enum { LONGEST = 1000000 };
+    if (!settings->resize)
+        return SMP_OK;
+    char *end;
+    const long pixels = strtol(settings->resize, &end, 10);
+    if (strspn(settings->resize, "0123456789") != strlen(settings->resize) || pixels < 1 || pixels > LONGEST) {
+        smp_fail(err, SMP_E_USAGE, "'%.40s' is no value for --resize", settings->resize);
+        return smp_hint(err, "it takes the pixels of the longer side, from 1 to %d, as in --resize 1600", LONGEST);
+    }
+    *text = smp_asprintf("resize longest=%ld enlarge=no", pixels);
+    if (!*text || !smp_grow(&stages->items, &stages->capacity, stages->count + 1, sizeof *stages->items))
+        return smp_fail_memory(err, "stages", 64);
+    stages->items[stages->count++] = *text;
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ one file */
+
+/* An option that is about many files, null when none is given. */
+static const char *many_option(const smp_batch_settings *s)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } all[] = {
+        {s->many.recursive, "recursive"},
+        {s->many.include.count > 0, "include"},
+        {s->many.exclude.count > 0, "exclude"},
+        {s->many.jobs > 0, "jobs"},
+        {strcmp(s->pattern, SMP_BATCH_NAMES) != 0, "name"},
+        {s->report != NULL, "report"},
+        {s->shard != NULL, "shard"},
+        {s->resume, "resume"},
+        {s->redo_changed, "redo-changed"},
+        {s->skip_existing, "skip-existing"},
+        {s->dry_run, "dry-run"},
+        {s->on_error != 0, "on-error"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].given)
+            return all[i].name;
+    return NULL;
+}
+
+static smp_code convert_one(const convert_settings *settings, const char *in, const char *out, smp_error *err)
+{
+    const smp_batch_settings *batch = &settings->batch;
+    smp_run_settings run = {
+        .plan = batch->many.plan, .in = in, .out = out, .format = settings->format, .write = batch->write};
+    const char *option = many_option(batch);
+    if (option) {
+        smp_fail(err, SMP_E_USAGE, "--%s is for many files, %.200s is one", option, out);
+        return smp_hint(err, "leave --%s out, or write -o DIR", option);
+    }
+    if (!strcmp(out, "-") && !run.format)
+        run.format = batch->to;
+    else if (batch->to) {
+        smp_fail(err, SMP_E_USAGE, "--to is for folders: the name '%.200s' says its format", out);
+        return smp_hint(err, "leave --to out, or write -o DIR");
+    }
+    return smp_cli_run(&run, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ which of the two */
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    const size_t length = strlen(path);
+    if (stat(path, &status) == 0)
+        return S_ISDIR(status.st_mode);
+    return length && path[length - 1] == '/';
+}
+
+static bool is_file_name(const char *path)
+{
+    return !strcmp(path, "-") || (!is_folder(path) && smp_writer_kind(path) != SMP_KIND_NONE);
+}
+
+static smp_code fail_no_output(const smp_strings *inputs, smp_error *err)
+{
+    const char *in = inputs->items[0];
+    smp_fail(err, SMP_E_USAGE, "the output is missing");
+    if (is_folder(in))
+        return smp_hint(err, "write smempipe convert %.200s -o DIR", in);
+    return smp_hint(err, "write smempipe convert %.200s OUT, as in out.jpg, or -o DIR", in);
+}
+
+static smp_code fail_no_folder(const char *out, smp_error *err)
+{
+    smp_fail(err, SMP_E_USAGE, "'%.200s' is no folder, which more than one file needs", out);
+    return smp_hint(err, "write -o DIR");
+}
+
+/* OUT is the last argument without -o. A folder gets files named after the inputs; one input alone can become a file.
+ */
+static smp_code choose(convert_settings *settings, smp_error *err)
+{
+    smp_batch_settings *batch = &settings->batch;
+    smp_strings *inputs = &batch->many.inputs;
+    const char *out = batch->folder;
+    if (!out && !batch->many.list) {
+        if (inputs->count < 2)
+            return fail_no_output(inputs, err);
+        out = inputs->items[--inputs->count];
+        if ((inputs->count > 1 || is_folder(inputs->items[0])) && !is_folder(out))
+            return fail_no_folder(out, err);
+        batch->folder = is_folder(out) ? out : NULL;
+    } else if (out && is_file_name(out)) {
+        if (batch->many.list || inputs->count > 1 || is_folder(inputs->items[0]))
+            return fail_no_folder(out, err);
+        batch->folder = NULL;
+    }
+    if (out && !batch->folder)
+        return convert_one(settings, inputs->items[0], out, err);
+    if (settings->format) {
+        smp_fail(err, SMP_E_USAGE, "--format is for standard output");
+        return smp_hint(err, "write --to %.40s for the files of a folder", settings->format);
+    }
+    smp_code code = smp_worker_more(err);
+    return code ? code : smp_cli_batch(batch, err);
+}
+
+static smp_code convert(void *given, smp_error *err)
+{
+    convert_settings *settings = given;
+    smp_strings *stages = &settings->batch.many.plan.base.stages;
+    char *text = NULL;
+    smp_code code = add_stages(settings, stages, &text, err);
+    if (!code)
+        code = choose(settings, err);
+    smp_free(stages->items);
+    *stages = (smp_strings){0};
+    smp_free(text);
+    return code;
+}
+
+const smp_command smp_command_convert = {
+    .name = "convert",
+    .help = "files to another format or size, without a pipeline",
+    .about = "One file becomes another: smempipe convert IN OUT. The name of OUT says its format. With -o DIR, or a "
+             "folder as the last argument, every input becomes a file in it, named after the input, in the format that "
+             "--to says; then all that 'smempipe batch --help' says of folders holds: companions of photographs and "
+             "formats that are not read are passed over and counted, bad files are listed at the end, --resume goes "
+             "on.\n"
+             "Pictures are turned upright as their EXIF says. Metadata is kept, unless --strip. For anything else "
+             "than format and size: smempipe run.",
+    .settings_size = sizeof(convert_settings),
+    .one_input = true,
+    .groups = {{"options", options},
+               {"options for folders", smp_batch_options},
+               SMP_MANY_GROUP,
+               SMP_COMMON_GROUP,
+               SMP_PLAN_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe convert in.png out.jpg", "one file to another format"},
+                 {"smempipe convert photos/ -r -o web/ --to png --strip",
+                  "every photo of a folder, without its place"}},
+    .run = convert,
+};
