@@ -220,6 +220,8 @@ SMP_INLINE void smp_elementwise_rows(const smp_io *io, const void *params, int64
 #define SMP_KINDS_2(own, loop) SMP_KIND(own, 0, loop) else SMP_KIND(own, 1, loop)
 #define SMP_KINDS_3(own, loop) SMP_KINDS_2(own, loop) else SMP_KIND(own, 2, loop)
 #define SMP_KINDS_4(own, loop) SMP_KINDS_3(own, loop) else SMP_KIND(own, 3, loop)
+#define SMP_KINDS_5(own, loop) SMP_KINDS_4(own, loop) else SMP_KIND(own, 4, loop)
+#define SMP_KINDS_6(own, loop) SMP_KINDS_5(own, loop) else SMP_KIND(own, 5, loop)
 
 /* Both kernels of a formula. KINDS: 1, or how many kinds it has. DIFFER, an expression of the parameters `p`: whether
  * the channel matters. COSTLY, the same: whether the formula takes longer than a look-up, some ten operations. */

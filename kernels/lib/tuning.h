@@ -132,6 +132,15 @@ enum {
     SMP_BAND_GROUP = 8   /* rows, or a divisor of them, that arrive together: a band and its halo are whole groups */
 };
 
+/* ---------------------------------------------------------------------------------------------- resize */
+
+/* tiled and padded */
+enum {
+    SMP_RESIZE_ACROSS = 128, /* row pass, samples, one a thread: more load less halo, fewer waste less at row ends */
+    SMP_RESIZE_LINES = 4,    /* row pass, rows: as many sums a thread for each weight that it loads */
+    SMP_RESIZE_MOST_WORDS = 12 * 1024 / SMP_RESIZE_LINES /* of a row in shared memory: 48 KB, that all GPUs have */
+};
+
 /* ---------------------------------------------------------------------------------------------- transpose, flip */
 
 /* tiled and padded */

@@ -13,6 +13,7 @@ void smp_cli_write_options(const smp_write_settings *settings, smp_write_options
     if (settings->png_level >= 0)
         options->png_level = (int)settings->png_level;
     options->quality = (int)settings->quality;
+    options->lossless = settings->lossless;
     options->jpeg_quality = (int)settings->jpeg_quality;
     options->tiff_compression = settings->tiff_compression;
 }

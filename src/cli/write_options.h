@@ -9,6 +9,7 @@
 typedef struct smp_write_settings {
     bool strip;
     int64_t png_level, quality, jpeg_quality;
+    bool lossless;
     int tiff_compression; /* an index into the words */
     int samples;
 } smp_write_settings;
@@ -38,6 +39,7 @@ extern const char *const smp_cli_sample_words[];
          .max = 100,                                                                                                   \
          .help = "quality of formats that lose some, 1 to 100",                                                        \
          .flags = SMP_O_SILENT},                                                                                       \
+        {"lossless", 0, SMP_O_FLAG, offsetof(settings, write.lossless), .help = "write a WebP without loss"},          \
         {"jpeg-quality",  0,        SMP_O_INT,  offsetof(settings, write.jpeg_quality), .fallback = "0",               \
          .argument = "N", .min = 1, .max = 100, .help = "the same for JPEG alone",      .flags = SMP_O_SILENT},        \
         {"tiff-compression",                                                                                           \

@@ -148,7 +148,7 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
         work.in = rows_of(&counted->in, first, count);
         work.out = rows_of(&counted->out, from, rows);
         if (counted->second.data) {
-            smp_step_reads(step, counted->second.height, from, from + rows, &first, &count);
+            smp_step_reads_second(step, counted->second.height, from, from + rows, &first, &count);
             work.second = rows_of(&counted->second, first, count);
         }
     }

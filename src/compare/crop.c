@@ -53,7 +53,7 @@ static smp_code plan_corner(const smp_trial *trial, int64_t side, smp_counted *c
         cut(&step->out, side);
         counted->work = &trial->run->work;
     } else {
-        step->work = (smp_node_plan){.out = step->in, .access = step->stage->access};
+        step->work = (smp_node_plan){.out = step->in, .access = step->stage->access, .reducers = step->stage->reducers};
         counted->planned = true;
         counted->work = &step->work;
         smp_code code =

@@ -156,7 +156,7 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
         in = rows_of(&model->in.view, first, count);
         out = smp_view_of(&step->out, step->storage, memory, stride, from, from, rows);
         if (model->second.view.data) {
-            smp_step_reads(step, model->second.view.height, from, from + rows, &first, &count);
+            smp_step_reads_second(step, model->second.view.height, from, from + rows, &first, &count);
             second = rows_of(&model->second.view, first, count);
         }
         if (!code)

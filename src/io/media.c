@@ -232,6 +232,7 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     code = format->read_open(reader, err);
     if (code != SMP_OK)
         goto fail;
+    reader->media.shape.speakers = reader->media.meta.sound.mask;
     smp_meta_apply_orientation(&reader->media.meta, reader->media.orientation);
     if (format->kind != SMP_AUDIO && reader->media.shape.kind == SMP_IMAGE)
         reader->media.shape.curve = smp_meta_curve(&reader->media.meta);

@@ -123,6 +123,7 @@ typedef struct smp_write_options {
     int threads;          /* for compression; 0: one for each core */
     int quality;          /* of formats that lose: 1..100; 0: each one's default */
     int jpeg_quality;     /* of JPEG alone; 0: quality */
+    bool lossless;        /* of formats that can: WebP */
     int tiff_compression; /* an smp_tiff_compression */
     int sound_type;       /* an smp_sound_type; 0: as the input's */
     const char *format;   /* of standard output, an extension; null: the usual */

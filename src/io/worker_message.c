@@ -163,6 +163,7 @@ static void pass_media(smp_wire *w, smp_media *media)
     pass_int(w, &kind);
     pass(w, &shape->width, sizeof shape->width);
     pass(w, &shape->height, sizeof shape->height);
+    pass(w, &shape->speakers, sizeof shape->speakers);
     pass_int(w, &shape->channels);
     pass_int(w, &format);
     pass_int(w, &alpha);

@@ -8,11 +8,7 @@
 static const char *absent(const char *name)
 {
     static const char *const names[][2] = {
-        {"resize", "no stage scales a picture"},
-        {"scale", "no stage scales a picture"},
-        {"zoom", "no stage scales a picture"},
-        {"resample", "no stage scales a picture or changes the rate of a sound"},
-        {"thumbnail", "no stage scales a picture"},
+        {"resample", "no stage changes the rate of a sound"},
         {"pad", "no stage adds a border to a picture"},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

@@ -2,6 +2,7 @@
  * the conversions it needs; sinks; dropping what is not needed; storage; joining (fuse.h); phases. */
 #include "pipe/plan.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +45,15 @@ static smp_step *add_step(planner *p, int *index)
     return step;
 }
 
+/* Whether the stage's second picture is of this kind (SMP_P_*). */
+static bool second_is(const smp_stage *stage, unsigned flag)
+{
+    for (const smp_param *param = stage->params; param && param->name; param++)
+        if (param->type == SMP_T_OPERAND && (param->flags & flag))
+            return true;
+    return false;
+}
+
 /* Fills in what stage->plan() says for the inputs `input` and `second`. The step takes over params. */
 static smp_code work_out(planner *p, int index, const smp_stage *stage, void *params, int input, int second)
 {
@@ -56,16 +66,22 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     step->in = steps[input].out;
     step->work.out = step->in;
     step->work.access = stage->access;
+    step->work.reducers = stage->reducers;
+    step->work.linear = steps[input].linear;
     if (stage->plan) {
         smp_code code = stage->plan(params, &step->in, second >= 0 ? &steps[second].out : NULL, &step->work, p->err);
         if (code)
             return code;
     }
+    if (step->work.out.channels != step->in.channels)
+        step->work.out.speakers = 0;
     step->out = step->work.out;
     step->premultiplied = steps[input].premultiplied && step->out.alpha;
-    step->linear = steps[input].linear;
+    step->linear = steps[input].linear && !step->work.no_light;
     step->reads = smp_row_map_of(&step->work);
+    p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, step->work.row_unit);
     step->whole_input = step->work.whole || step->work.access == SMP_WHOLE;
+    step->whole_second = step->whole_input || (second >= 0 && second_is(stage, SMP_P_ANYSIZE));
     return SMP_OK;
 }
 
@@ -185,14 +201,6 @@ static smp_code file_picture(planner *p, int number, int *index)
     return SMP_OK;
 }
 
-static bool takes_weights(const smp_stage *stage)
-{
-    for (const smp_param *param = stage->params; param && param->name; param++)
-        if (param->type == SMP_T_OPERAND && (param->flags & SMP_P_PICTURE))
-            return true;
-    return false;
-}
-
 static void warn(planner *p, const smp_node *node, const char *format, const char *label)
 {
     if (p->diags)
@@ -201,6 +209,10 @@ static void warn(planner *p, const smp_node *node, const char *format, const cha
 
 static smp_code check_kind(planner *p, const smp_node *node, const smp_shape *in)
 {
+    if (node->stage->encoded && node->light == SMP_LIGHT_LINEAR) {
+        smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on encoded values, and here is linear light", node->stage->name);
+        return smp_hint(p->err, "write 'light encoded' before it");
+    }
     if (node->stage->domain & in->kind)
         return SMP_OK;
     return smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on %s, but its input is %s", node->stage->name,
@@ -213,7 +225,8 @@ static smp_code add_node(planner *p, int number)
     const smp_node *node = &p->request->program->nodes[number];
     const smp_stage *stage = node->stage;
     int input = picture_of(p, node->input), second = SMP_STEP_NONE;
-    smp_node_plan probe = {.out = p->plan->steps[input].out, .access = stage->access};
+    smp_node_plan probe = {
+        .out = p->plan->steps[input].out, .access = stage->access, .linear = node->light == SMP_LIGHT_LINEAR};
     smp_code code = blame(p, node, check_kind(p, node, &probe.out));
     if (!code && node->second <= SMP_NODE_FILE)
         code = file_picture(p, SMP_NODE_FILE - node->second, &second);
@@ -253,7 +266,7 @@ static smp_code add_node(planner *p, int number)
         input = in_state(p, input, stage->neighbourhood, linear);
         if (input >= 0 && second >= 0)
             second = in_state(p, second, stage->neighbourhood,
-                              takes_weights(stage) ? p->plan->steps[second].linear : linear);
+                              second_is(stage, SMP_P_WEIGHTS) ? p->plan->steps[second].linear : linear);
         if (input < 0 || (node->second != SMP_NODE_NONE && second < 0)) {
             smp_free(params);
             return p->err ? p->err->code : SMP_E_PROCESS;
@@ -280,6 +293,7 @@ static smp_code add_node(planner *p, int number)
     }
     step->job = SMP_JOB_REDUCE;
     step->out = step->in;
+    step->reads = (smp_row_map){.up = step->work.reach_up, .down = step->work.reach_down};
     step->premultiplied = p->plan->steps[input].premultiplied;
     if (step->work.result == SMP_RESULT_CHUNKS || step->work.result == SMP_RESULT_CHUNKS_COUNTS)
         p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, smp_chunk_rows(step->in.width));
@@ -435,6 +449,37 @@ static smp_code store_sinks(planner *p)
 
 /* ---------------------------------------------------------------------------------------------- phases */
 
+/* The last phase in which step `index` may run: that of the earliest step that reads it. Its own, where its rows are
+ * wanted for their own sake. */
+static int latest_phase(const smp_plan *plan, int index)
+{
+    int latest = INT_MAX;
+    for (size_t i = 0; i < plan->sink_count; i++)
+        if (plan->sinks[i].step == index)
+            return plan->steps[index].phase;
+    for (size_t i = (size_t)index + 1; i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        if (step->reduced_by == index)
+            return plan->steps[index].phase;
+        if (step->input == index)
+            latest = step->phase - step->whole_input < latest ? step->phase - step->whole_input : latest;
+        if (step->second == index)
+            latest = step->phase - step->whole_second < latest ? step->phase - step->whole_second : latest;
+    }
+    return latest == INT_MAX || plan->steps[index].job == SMP_JOB_REDUCE ? plan->steps[index].phase : latest;
+}
+
+/* Where a step waits for the whole of its second picture, what makes the first waits as well: it then streams, and is
+ * no frame. */
+static void wait_for_second(smp_plan *plan)
+{
+    bool waits = false;
+    for (size_t i = 0; i < plan->step_count; i++)
+        waits = waits || (plan->steps[i].whole_second && !plan->steps[i].whole_input);
+    for (size_t i = plan->step_count; waits && i-- > 0;)
+        plan->steps[i].phase = latest_phase(plan, (int)i);
+}
+
 static void set_phases(smp_plan *plan)
 {
     plan->phases = 1;
@@ -445,11 +490,12 @@ static void set_phases(smp_plan *plan)
         if (step->input >= 0)
             step->phase = plan->steps[step->input].phase + (step->whole_input ? 1 : 0);
         if (step->second >= 0) /* the second input streams beside the first, or is a complete frame */
-            step->phase = (int)smp_max_i64(step->phase, plan->steps[step->second].phase + (step->whole_input ? 1 : 0));
+            step->phase = (int)smp_max_i64(step->phase, plan->steps[step->second].phase + (step->whole_second ? 1 : 0));
         if (step->reduced_by >= 0)
             step->phase = (int)smp_max_i64(step->phase, plan->steps[step->reduced_by].phase + 1);
         plan->phases = (int)smp_max_i64(plan->phases, step->phase + 1);
     }
+    wait_for_second(plan);
     for (size_t i = 1; i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
         if (step->input < 0)

@@ -42,6 +42,7 @@ typedef struct smp_step {
     int phase;
     bool frame;         /* the whole output is kept */
     bool whole_input;   /* needs all of its input before it starts */
+    bool whole_second;  /* the same of its second input */
     double strip_share; /* rows of its output for each row of a strip, which counts rows of what the phase ends in */
     smp_row_map reads;  /* the rows of its inputs that an output row wants; unless whole_input */
     bool premultiplied, linear; /* the state of the output's values */

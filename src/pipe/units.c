@@ -19,10 +19,12 @@ static const unit_row units[] = {
     {"px", SMP_UNIT_PX, 1, 1},     {"%", SMP_UNIT_FRACTION, 1, 100}, {"Hz", SMP_UNIT_HZ, 1, 1},
     {"kHz", SMP_UNIT_HZ, 1000, 1}, {"s", SMP_UNIT_S, 1, 1},          {"ms", SMP_UNIT_S, 1, 1000},
     {"dB", SMP_UNIT_DB, 1, 1},     {"dBFS", SMP_UNIT_DB, 1, 1},      {"deg", SMP_UNIT_DEG, 1, 1},
-    {"bit", SMP_UNIT_BIT, 1, 1},   {"cv", SMP_UNIT_CODE, 1, 1},
+    {"bit", SMP_UNIT_BIT, 1, 1},   {"cv", SMP_UNIT_CODE, 1, 1},      {"LUFS", SMP_UNIT_DB, 1, 1},
+    {"LU", SMP_UNIT_DB, 1, 1},     {"dBTP", SMP_UNIT_DB, 1, 1},
 };
 
-const char *const smp_unit_words[] = {"px", "%", "Hz", "kHz", "s", "ms", "dB", "dBFS", "deg", "bit", "cv"};
+const char *const smp_unit_words[] = {"px",   "%",   "Hz",  "kHz", "s",    "ms", "dB",
+                                      "dBFS", "deg", "bit", "cv",  "LUFS", "LU", "dBTP"};
 const size_t smp_unit_word_count = sizeof smp_unit_words / sizeof smp_unit_words[0];
 
 static bool is_digit(char c)

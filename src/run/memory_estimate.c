@@ -26,7 +26,8 @@ void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64
     if (step->job == SMP_JOB_REDUCE)
         *out = *in = view_of(input, strip_rows);
     if (step->second >= 0)
-        *second = view_of(&plan->steps[step->second], rows_read(step, strip_rows));
+        *second = view_of(&plan->steps[step->second],
+                          step->whole_second ? plan->steps[step->second].out.height : rows_read(step, strip_rows));
 }
 
 int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *device, int64_t strip_rows,

@@ -291,15 +291,11 @@ static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_erro
     const smp_step *step = &r->plan->steps[index];
     smp_view in, out, second = {0};
     int64_t first, count;
-    if (step->job == SMP_JOB_REDUCE) {
-        in = out = view_of(r, step->input, need->from, need->to - need->from);
-    } else {
-        smp_step_reads(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
-        in = view_of(r, step->input, first, count);
-        out = view_of(r, index, need->from, need->to - need->from);
-    }
+    smp_step_reads(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
+    in = view_of(r, step->input, first, count);
+    out = view_of(r, step->job == SMP_JOB_REDUCE ? step->input : index, need->from, need->to - need->from);
     if (step->second >= 0) {
-        smp_step_reads(step, r->plan->steps[step->second].out.height, need->from, need->to, &first, &count);
+        smp_step_reads_second(step, r->plan->steps[step->second].out.height, need->from, need->to, &first, &count);
         second = view_of(r, step->second, first, count);
     }
     return smp_step_launch(&r->states[index].run, &in, &out, &second, err);

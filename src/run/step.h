@@ -67,6 +67,9 @@ smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_
 
 /* The rows that a step reads for output rows from .. to-1. height: of its input. */
 void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count);
+/* The same of its second input, whose height is `height`. */
+void smp_step_reads_second(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first,
+                           int64_t *count);
 
 /* Allocates device memory for tables, results and counters, and uploads tables. work: the parameters to compute with;
  * null: as planned. *run is filled also on failure: close it. */

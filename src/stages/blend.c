@@ -49,8 +49,6 @@ const smp_stage smp_stage_blend = {
     .plan = plan,
     .variants = smp_arithmetic_variants,
     .aliases = (const smp_alias[]){{"mix", "blend by=@name opacity=50%"},
-                                   {"composite", "blend by=@name"},
-                                   {"overlay", "blend by=@name mode=overlay"},
                                    {"screen", "blend by=@name mode=screen"},
                                    {"lerp", "blend by=@name opacity=50%"},
                                    {"average", "blend by=@name mode=average"},

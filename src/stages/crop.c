@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "stages/shared/anchor.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
-
-enum { AUTO, TOP_LEFT }; /* of the anchors; the others follow in reading order */
 
 typedef struct crop_params {
     int64_t width, height, x, y, left, right, top, bottom; /* INT64_MIN: auto */
@@ -16,9 +15,6 @@ typedef struct crop_params {
     int anchor;
     bool clip;
 } crop_params;
-
-static const char *const anchors[] = {"auto",  "top-left",    "top",    "top-right",    "left", "centre",
-                                      "right", "bottom-left", "bottom", "bottom-right", NULL};
 
 #define PIXELS(name, least, most, fallback, help, flags)                                                               \
     {                                                                                                                  \
@@ -32,7 +28,7 @@ static const smp_param params[] = {
     PIXELS(x, -1e6, 1e6, "auto", "to the right of where anchor puts it", SMP_P_AUTO),
     PIXELS(y, -1e6, 1e6, "auto", "down from where anchor puts it", SMP_P_AUTO),
     {"anchor", offsetof(crop_params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "auto",
-     "where the rectangle lies; auto: top-left with x or y, else centre", anchors, 0},
+     "where the rectangle lies; auto: top-left with x or y, else centre", smp_anchors, 0},
     PIXELS(left, 0, 1e6, "0", "instead of a size: what to cut off on the left", 0),
     PIXELS(right, 0, 1e6, "0", "what to cut off on the right", 0),
     PIXELS(top, 0, 1e6, "0", "what to cut off at the top", 0),
@@ -54,15 +50,16 @@ static bool has_margins(const crop_params *p)
 static smp_code check(const void *params_, smp_error *err)
 {
     const crop_params *p = params_;
-    const bool size = given(p->width) || given(p->height), place = given(p->x) || given(p->y) || p->anchor != AUTO;
+    const bool size = given(p->width) || given(p->height),
+               place = given(p->x) || given(p->y) || p->anchor != SMP_ANCHOR_AUTO;
     if (size + !isnan(p->aspect) + has_margins(p) > 1)
         return smp_fail(err, SMP_E_PIPE,
                         "the size is given twice: say width and height, or aspect, or left, right, top and bottom");
     if (has_margins(p) && place)
         return smp_fail(err, SMP_E_PIPE, "left, right, top and bottom say where the rectangle lies: leave out %s",
-                        p->anchor != AUTO ? "anchor"
-                        : given(p->x)     ? "x"
-                                          : "y");
+                        p->anchor != SMP_ANCHOR_AUTO ? "anchor"
+                        : given(p->x)                ? "x"
+                                                     : "y");
     return SMP_OK;
 }
 
@@ -75,16 +72,9 @@ static int64_t nearest(double v)
     return smp_max_i64(1, (int64_t)floor(v + 0.5));
 }
 
-/* What floor((whole - part) * anchor / 2) is: how far in a part begins. */
-static int64_t anchored(int64_t whole, int64_t part, int anchor)
-{
-    return (int64_t)floor((double)(whole - part) * anchor / 2);
-}
-
 static rectangle wanted(const crop_params *p, const smp_shape *in)
 {
     const bool moved = given(p->x) || given(p->y);
-    const int anchor = (p->anchor == AUTO ? (moved ? TOP_LEFT : TOP_LEFT + 4) : p->anchor) - TOP_LEFT;
     rectangle r = {.width = given(p->width) ? p->width : in->width,
                    .height = given(p->height) ? p->height : in->height};
     if (has_margins(p))
@@ -93,8 +83,8 @@ static rectangle wanted(const crop_params *p, const smp_shape *in)
         r.width = smp_min_i64(in->width, nearest((double)in->height * p->aspect));
         r.height = smp_min_i64(in->height, nearest((double)in->width / p->aspect));
     }
-    r.x = anchored(in->width, r.width, anchor % 3) + (given(p->x) ? p->x : 0);
-    r.y = anchored(in->height, r.height, anchor / 3) + (given(p->y) ? p->y : 0);
+    r.x = smp_anchored_x(p->anchor, moved, in->width, r.width) + (given(p->x) ? p->x : 0);
+    r.y = smp_anchored_y(p->anchor, moved, in->height, r.height) + (given(p->y) ? p->y : 0);
     return r;
 }
 

@@ -31,7 +31,9 @@ const smp_stage smp_stage_lowpass = {
         "slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's window of 80 "
         "dB "
         "what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay is made up for, the "
-        "length kept; outside the sound is silence.",
+        "length kept; outside the sound is silence. `eq lowpass freq=4kHz` is the short filter that equalizers of "
+        "other programs "
+        "have.",
     .example = "lowpass 4kHz taps=63",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,

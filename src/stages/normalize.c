@@ -2,13 +2,15 @@
 #include <math.h>
 
 #include "stages/shared/gain_offset.h"
+#include "stages/shared/loudness.h"
 #include "stages/shared/reduction_chunks.h"
 
 enum { TOGETHER, EACH };
-#define DEFAULT_PEAK -1. /* dBFS: written as 16 bits nothing clips */
+#define DEFAULT_TRUE_PEAK -1. /* dBTP */
+#define DEFAULT_PEAK      -1. /* dBFS: written as 16 bits nothing clips */
 
 typedef struct params {
-    double peak, rms;
+    double peak, rms, lufs, true_peak;
     int channels;
 } params;
 
@@ -17,6 +19,10 @@ static const smp_param table[] = {
      "level of the largest sample, dBFS; auto: -1dBFS, where no rms is given", NULL, SMP_P_AUTO},
     {"rms", offsetof(params, rms), SMP_T_FLOAT, SMP_UNIT_DB, -120, 120, "auto",
      "level of the root of the mean square, dBFS; may drive peaks beyond full scale", NULL, SMP_P_AUTO},
+    {"lufs", offsetof(params, lufs), SMP_T_FLOAT, SMP_UNIT_DB, -70, 0, "auto",
+     "loudness by EBU R 128 instead of a level", NULL, SMP_P_AUTO},
+    {"true-peak", offsetof(params, true_peak), SMP_T_FLOAT, SMP_UNIT_DB, -60, 20, "auto",
+     "with lufs, what no value at or between samples may pass, dBTP; auto: -1dBTP", NULL, SMP_P_AUTO},
     {"channels", offsetof(params, channels), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "together",
      "together: one factor for all, which keeps the balance; each: a factor a channel",
      (const char *const[]){"together", "each", NULL}, 0},
@@ -26,26 +32,60 @@ static const smp_param table[] = {
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
-    if (isnan(p->peak) || isnan(p->rms))
+    if (isnan(p->lufs) && !isnan(p->true_peak)) {
+        smp_fail(err, SMP_E_PIPE, "true-peak bounds what lufs wants, which is not given");
+        return smp_hint(err, "normalize lufs=-16LUFS true-peak=%.6gdBTP", p->true_peak);
+    }
+    if (!isnan(p->lufs) && p->channels == EACH)
+        return smp_fail(err, SMP_E_PIPE, "loudness is that of all channels together: channels=each has none");
+    if (!isnan(p->peak) + !isnan(p->rms) + !isnan(p->lufs) <= 1)
         return SMP_OK;
-    smp_fail(err, SMP_E_PIPE, "peak and rms cannot both be given");
-    return smp_hint(err, "a sound has one level: normalize peak=-1dBFS, or rms=-20dBFS");
+    smp_fail(err, SMP_E_PIPE, "%s and %s cannot both be given", !isnan(p->peak) ? "peak" : "rms",
+             !isnan(p->lufs) ? "lufs" : "rms");
+    return smp_hint(err, "a sound has one level: normalize peak=-1dBFS, rms=-20dBFS or lufs=-16LUFS");
 }
 
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)params_, (void)by, (void)err;
+    (void)by;
+    const params *p = params_;
     smp_gain_offset_plan(1, work);
     work->clips = true;
+    if (!isnan(p->lufs)) {
+        work->reducers = smp_loudness_variants;
+        return smp_loudness_plan(in, work, err);
+    }
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = smp_chunk_bytes(in);
     return SMP_OK;
+}
+
+/* A factor for all channels, less where the peaks would pass their ceiling. */
+static smp_code reach_loudness(const params *p, const smp_shape *in, const void *result, smp_node_plan *work,
+                               smp_findings *findings, smp_error *err)
+{
+    smp_loudness_levels found;
+    smp_code code = smp_loudness_levels_of(in, work, result, &found, err);
+    if (code)
+        return code;
+    const double most = (isnan(p->true_peak) ? DEFAULT_TRUE_PEAK : p->true_peak) - found.true_peak;
+    const bool silent = !isfinite(found.integrated);
+    const double wanted = silent ? 0 : p->lufs - found.integrated, gain = silent ? 0 : fmin(wanted, most);
+    smp_gain_offset_plan(pow(10, gain / 20), work);
+    code = smp_findings_add(findings, "lufs", -1, found.integrated, err);
+    if (code == SMP_OK)
+        code = smp_findings_add(findings, "true_peak", -1, found.true_peak, err);
+    if (code == SMP_OK)
+        code = smp_findings_add(findings, "gain_db", -1, gain, err);
+    return code ? code : smp_findings_add(findings, "missing_lu", -1, wanted - gain, err);
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
                        smp_findings *findings, smp_error *err)
 {
     const params *p = params_;
+    if (!isnan(p->lufs))
+        return reach_loudness(p, in, result, work, findings, err);
     const bool rms = !isnan(p->rms);
     const double wanted = pow(10, (rms ? p->rms : isnan(p->peak) ? DEFAULT_PEAK : p->peak) / 20);
     double levels[SMP_MAX_CHANNELS], squares = 0, samples = 0, most = 0;
@@ -74,10 +114,12 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
 
 const smp_stage smp_stage_normalize = {
     .name = "normalize",
-    .help = "bring a sound to a peak or rms level",
+    .help = "bring a sound to a peak, an rms level or a loudness",
     .about =
         "Measures the whole sound first, then multiplies: peak makes the largest magnitude that level, rms the root "
         "of the mean square (a sine of full scale has -3.01 dBFS). channels=each treats every channel by itself. "
+        "lufs reaches a loudness by EBU R 128 (see `loudness`), as far as true-peak lets it: missing_lu in the report "
+        "says how much is missing, which `limit` can give. "
         "Silence stays silence. Samples that are not finite are left out of the measure.",
     .example = "normalize peak=-3dBFS",
     .domain = SMP_AUDIO,
@@ -90,7 +132,8 @@ const smp_stage smp_stage_normalize = {
     .variants = smp_gain_offset_variants,
     .reducers = smp_chunk_variants,
     .aliases = (const smp_alias[]){{"norm", "normalize"},
-                                   {"loudnorm", "normalize rms=-20dBFS"},
+                                   {"loudnorm", "normalize lufs=-16LUFS"},
+                                   {"replaygain", "normalize lufs=-18LUFS"},
                                    {"normalise", "normalize"},
                                    {"dynaudnorm", "normalize"},
                                    {0}},

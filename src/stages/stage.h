@@ -32,7 +32,7 @@ typedef enum smp_unit {
     SMP_UNIT_PX,       /* px */
     SMP_UNIT_HZ,       /* Hz, kHz */
     SMP_UNIT_S,        /* s, ms */
-    SMP_UNIT_DB,       /* dB, dBFS */
+    SMP_UNIT_DB,       /* dB, dBFS, dBTP, LUFS, LU */
     SMP_UNIT_DEG,      /* deg */
     SMP_UNIT_BIT,      /* bit */
     SMP_UNIT_CODE      /* cv: code values, 0..255 of 8 bits; only where a fraction of full scale is wanted */
@@ -56,7 +56,9 @@ enum {
     SMP_P_ODD = 8,       /* INT: must be odd */
     SMP_P_POSITIVE = 16, /* the minimum itself is excluded */
     SMP_P_LEVEL = 64,    /* a level of full scale: a bare number beyond 2 is a code value by mistake */
-    SMP_P_PICTURE = 32   /* OPERAND: no number; a matrix of weights, which `light linear` leaves as it is */
+    SMP_P_PICTURE = 32,  /* OPERAND: no number */
+    SMP_P_WEIGHTS = 128, /* OPERAND: weights or alpha, which `light linear` leaves as they are */
+    SMP_P_ANYSIZE = 256  /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
 
 typedef struct smp_param {
@@ -84,9 +86,10 @@ typedef struct smp_shape {
     smp_format format; /* the nominal format: what a file of this data would hold */
     double rate;       /* Hz; 0 for pictures */
     double curve;      /* of a picture's values: linear light is value^curve; or SMP_CURVE_SRGB, SMP_CURVE_OTHER */
+    uint32_t speakers; /* sound: the channels' places, as bits of WAV's dwChannelMask; 0: the usual ones */
 } smp_shape;
 
-#define SMP_CURVE_SRGB 0.0   /* IEC 61966-2-1, also where nothing is known */
+#define SMP_CURVE_SRGB  0.0  /* IEC 61966-2-1, also where nothing is known */
 #define SMP_CURVE_OTHER -1.0 /* one that is neither; taken for sRGB, with a warning */
 
 /* Full scale in code values: 255, 65535 or 1. */
@@ -129,19 +132,23 @@ typedef struct smp_node_plan {
     int64_t reach_up, reach_down;         /* stencil: rows needed above and below the input row of an output row */
     int64_t rows_num, rows_den, rows_add; /* stencil: that row is floor((2r + 1) * num / (2 * den)) + add for output row
                                              r, where the height changes; den 0: 1/1. See row_map.h */
-    bool whole;                           /* needs its whole input all the same (a wrapping border, say) */
-    bool nothing; /* with these parameters the stage changes nothing: the planner leaves it out and warns */
-    bool already; /* with `nothing`: because this input already is what the stage makes; no warning then */
+    int64_t row_unit; /* rows that are cheapest together: strips begin at multiples of it. A power of two; 0: any */
+    bool whole;       /* needs its whole input all the same (a wrapping border, say) */
+    bool nothing;     /* with these parameters the stage changes nothing: the planner leaves it out and warns */
+    bool already;     /* with `nothing`: because this input already is what the stage makes; no warning then */
     smp_access
         access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
+    bool linear;             /* preset: the samples are in linear light */
     bool swaps_axes;         /* rows become columns */
+    bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
-    void *table;       /* constants for the device, from smp_alloc; the plan owns and frees it */
-    size_t table_size; /* bytes */
+    void *table;                        /* constants for the device, from smp_alloc; the plan owns and frees it */
+    size_t table_size;                  /* bytes */
+    const struct smp_variant *reducers; /* preset to the stage's; ADJUST may measure in another way by its parameters */
     smp_result_kind result;
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
@@ -266,7 +273,7 @@ typedef struct smp_orient_params {
     int64_t orientation; /* as EXIF: 1..8 */
 } smp_orient_params;
 typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
-    double curve; /* as in smp_shape; 0: sRGB */
+    double curve;                 /* as in smp_shape; 0: sRGB */
 } smp_light_params;
 
 /* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */
@@ -284,6 +291,7 @@ typedef struct smp_stage {
     smp_role role;
     smp_access access;
     bool neighbourhood; /* colour must be premultiplied where there is alpha */
+    bool encoded;       /* works on encoded values alone: an error under `light linear` */
     bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
     const smp_param *params; /* ends with a null name; may be null */
     size_t params_size;      /* bytes of the parameter struct */
@@ -299,7 +307,8 @@ typedef struct smp_stage {
     smp_code (*finish)(const void *params, const smp_shape *in, const void *result, smp_node_plan *plan,
                        smp_findings *findings, smp_error *err);
     const smp_variant *variants; /* ends with a null name; [0] is naive, the definition; the last is the default */
-    const smp_variant *reducers; /* ADJUST: the variants of its reduction; null otherwise. REDUCE uses variants */
+    const smp_variant *reducers; /* ADJUST: the variants of its reduction, which plan() may replace; null otherwise.
+                                    REDUCE uses variants */
     const smp_alias *aliases;    /* ends with a null name; may be null */
     smp_kind gives;              /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is

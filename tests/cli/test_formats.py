@@ -84,5 +84,36 @@ class Formats(CliCase):
         self.assertEqual(self.files(), ["cut.tif"])
 
 
+    def test_webps_of_other_programs(self):
+        self.needs("WebP")
+        for name, digest, detail in (
+            ("lossless-alpha.webp", "f8e5fb50d198", "lossless, alpha"),
+            ("lossy.webp", "f0633641923f", "lossy"),
+            ("anim.webp", "d2f4ebe645b1", "lossless, animation"),
+        ):
+            self.assertEqual(self.digest(DATA / name), digest, name)
+            self.assertEqual(self.info(DATA / name)["detail"], detail)
+            self.write("cut.webp", (DATA / name).read_bytes()[:400])
+            self.assertIn("truncated", self.smp("run", "-e", "invert", "cut.webp", "o.png", status=3).stderr)
+        self.assertIn("an animation of 2 pictures; only the first", self.smp("info", DATA / "anim.webp").stderr)
+        self.smp("info", DATA / "lossy.webp", "--max-pixels", "3000", status=6)
+        self.smp("info", DATA / "lossy.webp", "--max-memory", "9000", status=6)
+        piped = self.smp("run", "-e", "stats", "-", "p.npy", input=(DATA / "lossy.webp").read_bytes(), text=False)
+        self.assertEqual(piped.returncode, 0)
+
+    def test_webps_are_written(self):
+        self.needs("WebP", "written")
+        self.small_png(width=60, height=50)
+        for name, options in (("80.webp", ()), ("10.webp", ("--quality", "10")), ("all.webp", ("--lossless",))):
+            self.smp("run", "-e", "stats", "in.png", name, *options)
+        self.assertEqual(self.digest("all.webp"), self.digest("in.png"))
+        self.assertLess((self.folder / "10.webp").stat().st_size, (self.folder / "80.webp").stat().st_size)
+        self.smp("batch", "-e", "stats", "in.png", "-o", "out", "--name", "{stem}.webp", "--lossless")
+        self.assertEqual((self.folder / "out/in.webp").read_bytes(), (self.folder / "all.webp").read_bytes())
+        done = self.smp("run", "-e", "stats", "in.png", "o.jpg", "--lossless", status=4)
+        self.assertIn("a JPEG always loses some", done.stderr)
+        self.assertNotIn("o.jpg", self.files())
+
+
 if __name__ == "__main__":
     unittest.main()

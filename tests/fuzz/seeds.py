@@ -222,7 +222,8 @@ def sounds():
     seed("sound", "16.aiff", b"FORM" + struct.pack(">I", len(body)) + body)
     for name in ("xing", "bare"):
         seed("sound", name + ".mp3", (ROOT / "tests/data" / (name + ".mp3")).read_bytes()[:4000])
-    words("sound", ["ID3", "TAG", "Xing", "Info", "APETAGEX", b"\xff\xfb\x90\x64", "RIFF", "RIFX", "RF64", "WAVE", "fmt ", "data", "fact", "LIST", "INFO", "ds64",
+    words("sound", ["ID3", "TAG", "Xing", "Info", "APETAGEX", b"\xff\xfb\x90\x64",
+          "RIFF", "RIFX", "RF64", "WAVE", "fmt ", "data", "fact", "LIST", "INFO", "ds64",
           "FORM", "AIFF", "AIFC", "COMM", "SSND", "NONE", "sowt", "fl32", "fLaC", "OggS", b"\xfe\xff"])
 
 
@@ -247,11 +248,13 @@ def made():
 def files():
     """What other programs wrote, from tests/data/formats."""
     for path in sorted((ROOT / "tests" / "data" / "formats").iterdir()):
-        for name, endings in (("tiff", (".tif",)),):
+        for name, endings in (("tiff", (".tif",)), ("webp", (".webp",))):
             if path.suffix in endings:
                 seed(name, path.name, path.read_bytes())
     words("tiff", ["II*\0", "MM\0*", "II+\0"] + [struct.pack("<H", tag) for tag in
           (256, 257, 258, 259, 262, 273, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 338, 339, 347, 530, 34675)])
+    words("webp", ["RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF", "ICCP", "EXIF", "XMP ",
+          b"\x9d\x01\x2a", b"\x2f"])
 
 
 def pipes():

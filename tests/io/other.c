@@ -409,8 +409,8 @@ static void changed_bytes_never_crash(void **context)
 static void foreign_files_are_named(void **context)
 {
     (void)context;
-    static const char *const files[][2] = {{"GIF89a..........", "a GIF"},
-                                           {"RIFF....WEBPVP8 ", "a WebP"},
+    static const char *const files[][2] = {{"%PDF-1.4........", "a PDF"},
+                                           {"....jP  ........", "a JPEG 2000"},
                                            {"....ftypM4A .", "an M4A sound"},
                                            {"hello, this is text", "no known format"}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {

@@ -48,6 +48,28 @@ def response(statement, frequencies, rate=RATE, frames=60001):
     return 20 * np.log10(np.abs(turns @ taps) + 1e-15), taps
 
 
+def cookbook(kind, frequency, gain=0, q=0.7071):
+    """b and a by the Audio EQ Cookbook."""
+    a, w = 10 ** (gain / 40), 2 * np.pi * frequency / RATE
+    c, alpha = np.cos(w), np.sin(w) / (2 * q)
+    low, root = (1 if kind == "lowshelf" else -1), 2 * np.sqrt(a) * alpha
+    shelf = ([a * (a + 1 - low * (a - 1) * c + root), low * 2 * a * (a - 1 - low * (a + 1) * c),
+              a * (a + 1 - low * (a - 1) * c - root)],
+             [a + 1 + low * (a - 1) * c + root, -low * 2 * (a - 1 + low * (a + 1) * c),
+              a + 1 + low * (a - 1) * c - root])
+    plain = [1 + alpha, -2 * c, 1 - alpha]
+    return {
+        "peak": ([1 + alpha * a, -2 * c, 1 - alpha * a], [1 + alpha / a, -2 * c, 1 - alpha / a]),
+        "lowshelf": shelf,
+        "highshelf": shelf,
+        "lowpass": ([(1 - c) / 2, 1 - c, (1 - c) / 2], plain),
+        "highpass": ([(1 + c) / 2, -1 - c, (1 + c) / 2], plain),
+        "bandpass": ([alpha, 0, -alpha], plain),
+        "notch": ([1, -2 * c, 1], plain),
+        "allpass": (plain[::-1], plain),
+    }[kind]
+
+
 class Filters(OracleCase):
     def test_fir_is_a_convolution(self):
         for count in (1, 2, 5, 32, 255, 300):
@@ -115,6 +137,23 @@ class Filters(OracleCase):
 
 
 class Levels(OracleCase):
+    def test_eq_is_scipys_recursion(self):
+        array = noise(9, 60000)  # more than three leaves
+        for text, b, a in (
+            ("peak freq=1kHz gain=6dB q=1", *cookbook("peak", 1000, 6, 1)),
+            ("lowshelf freq=60Hz gain=-9dB", *cookbook("lowshelf", 60, -9)),
+            ("highshelf freq=5kHz gain=4dB q=2", *cookbook("highshelf", 5000, 4, 2)),
+            ("lowpass freq=300Hz", *cookbook("lowpass", 300)),
+            ("highpass freq=20Hz", *cookbook("highpass", 20)),
+            ("bandpass freq=2kHz q=30", *cookbook("bandpass", 2000, 0, 30)),
+            ("notch freq=50Hz q=5", *cookbook("notch", 50, 0, 5)),
+            ("allpass freq=7kHz", *cookbook("allpass", 7000)),
+        ):
+            want = scipy.signal.lfilter(b, a, array.astype(np.float64), axis=0)
+            got = run(array, "eq " + text)
+            worst = np.abs(got - want).max() - 2.0**-24 * np.abs(want).max()
+            self.assertLessEqual(worst, 1e-9, text)
+
     def test_gain(self):
         array = noise(1, 1000)
         self.near(run(array, "gain -6dB"), array.astype(np.float64) * 10 ** (-6 / 20), "gain")

@@ -212,6 +212,10 @@ smp_code smp_jpeg_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     if (!state)
         return smp_fail_memory(err, "JPEG", sizeof *state);
     writer->state = state;
+    if (writer->options.lossless) {
+        smp_fail(err, SMP_E_WRITE, "a JPEG always loses some: --lossless cannot be had");
+        return smp_hint(err, "write a .png, .tif or .webp, or leave --lossless out");
+    }
     state->writer = writer;
     state->meta = meta;
     smp_code code = smp_jpeg_guard(&state->base, write_header, state, err);

@@ -67,7 +67,7 @@ static void widen_bits(const uint8_t *from, int bits, bool scale, size_t count, 
     const size_t each = (size_t)(8 / bits);
     for (size_t i = 0; i < count; i++) {
         const unsigned shift = 8 - (unsigned)bits * (unsigned)(i % each + 1);
-        to[i] = (uint8_t)((from[i / each] >> shift & mask) * factor);
+        to[i] = (uint8_t)(((unsigned)from[i / each] >> shift & mask) * factor);
     }
 }
 

@@ -1,0 +1,46 @@
+/* Recursions side by side on a CPU: a vector's lane has a leaf and a channel of its own (biquad.h), since a recursion
+ * by itself waits for each of its operations. Frames of the lanes lie apart in memory: a tile of them is turned, so
+ * that one frame of all lanes is a vector. */
+#ifndef SMP_KERNELS_AUDIO_LANES_H
+#define SMP_KERNELS_AUDIO_LANES_H
+
+#include "audio/biquad.h"
+
+enum { SMP_LANE_VECTOR = 8 /* lanes of a vector of doubles */ };
+typedef double smp_lanes __attribute__((vector_size(SMP_LANE_VECTOR * 8)));
+typedef float smp_lanes_f32 __attribute__((vector_size(SMP_LANE_VECTOR * 4)));
+
+/* Frames from .. to-1 of a channel that a lane computes, of which the first ones warm it up. */
+typedef struct smp_lane {
+    int64_t from, to;
+    int channel;
+} smp_lane;
+
+/* Lane `index` of those that compute rows y0 .. y1-1: leaves in order, the channels of a leaf side by side. False: past
+ * the last. */
+SMP_INLINE int smp_lane_of(smp_lane *lane, const smp_leaves *l, int64_t y0, int64_t y1, int channels, int64_t index)
+{
+    const int64_t start = (y0 / l->leaf + index / channels) * l->leaf;
+    lane->channel = (int)(index % channels);
+    lane->from = start - l->warm;
+    lane->to = start + l->leaf < y1 ? start + l->leaf : y1;
+    return start < y1;
+}
+
+/* count frames of a channel from y on to every `lanes`-th place; zeros where frames are not there. */
+SMP_INLINE void smp_lane_load(float *restrict tile, const smp_view *in, int64_t y, int channel, int count, int lanes)
+{
+    if (y >= in->y0 && y + count <= in->y0 + in->rows) {
+        const float *restrict from = (const float *)smp_row(in, y) + channel;
+        const int64_t step = in->stride / (int64_t)sizeof(float);
+        for (int t = 0; t < count; t++)
+            tile[t * lanes] = from[t * step];
+        return;
+    }
+    for (int t = 0; t < count; t++) {
+        const int inside = y + t >= in->y0 && y + t < in->y0 + in->rows;
+        tile[t * lanes] = inside ? ((const float *)smp_row(in, y + t))[channel] : 0.f;
+    }
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* The WebP format's row of the table. Reading and writing need libwebp. */
+#include "io/webp/webp_glue.h"
+
+#include <string.h>
+
+#ifdef SMP_HAVE_WEBP
+
+static bool sniff(const uint8_t *head, size_t size)
+{
+    return size >= 12 && memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WEBP", 4) == 0;
+}
+
+#endif
+
+static const char *const extensions[] = {"webp", NULL};
+
+const smp_file_format smp_format_webp = {
+    .name = "WebP",
+    .extensions = extensions,
+    .kind = SMP_IMAGE,
+#ifdef SMP_HAVE_WEBP
+    .sniff = sniff,
+    .read_open = smp_webp_read_open,
+    .read_rows = smp_webp_read_rows,
+    .read_end = smp_webp_read_end,
+    .read_close = smp_webp_read_close,
+    .write_shape = smp_webp_write_shape,
+    .write_open = smp_webp_write_open,
+    .write_rows = smp_webp_write_rows,
+    .write_end = smp_webp_write_end,
+    .write_close = smp_webp_write_close,
+#endif
+};

@@ -1,0 +1,207 @@
+/* Reads WebP through libwebp, as RGB or RGBA of 8 bits: pictures with loss, without, with alpha; of an animation the
+ * first picture, on a transparent canvas. The library wants memory for the whole picture. It gets the file in portions,
+ * so that upper rows can be used while lower ones are decoded. */
+#include "io/webp/webp_glue.h"
+
+#ifdef SMP_HAVE_WEBP
+
+#include <stdio.h>
+#include <string.h>
+
+#include <webp/decode.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+
+enum { PORTION = 1 << 16, PORTIONS = 64, KEPT_BYTES = 32 << 20 };
+
+typedef struct webp_reader {
+    smp_webp webp;
+    WebPDecoderConfig config;
+    WebPIDecoder *decoder;
+    uint8_t *data, *pixels;
+    size_t stride; /* of pixels */
+    size_t given;  /* bytes of data that the decoder has seen */
+    int64_t ready; /* rows that are decoded */
+    bool complete;
+} webp_reader;
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static bool load(const smp_source *source, smp_webp_range range, smp_blob *blob, smp_notes *notes, const char *what)
+{
+    if (!range.size)
+        return true;
+    if (range.size > KEPT_BYTES) {
+        smp_note(notes, "%s is left out: it has %llu bytes", what, (unsigned long long)range.size);
+        return true;
+    }
+    blob->size = (size_t)range.size;
+    blob->data = smp_alloc_raw(blob->size);
+    return blob->data && smp_source_look(source, range.at, blob->data, blob->size);
+}
+
+static smp_code keep_metadata(smp_reader *reader, const smp_webp *webp, smp_error *err)
+{
+    smp_meta *meta = &reader->media.meta;
+    smp_blob xmp = {.size = 0};
+    bool done = load(&reader->source, webp->icc, &meta->icc, &reader->notes, "the ICC profile") &&
+                load(&reader->source, webp->exif, &meta->exif, &reader->notes, "EXIF") &&
+                load(&reader->source, webp->xmp, &xmp, &reader->notes, "the XMP packet");
+    if (done && xmp.size)
+        done = smp_meta_add_text(meta, SMP_XMP_KEY, (const char *)xmp.data, xmp.size);
+    smp_free(xmp.data);
+    if (!done)
+        return smp_fail_memory(err, "metadata of a WebP", webp->icc.size + webp->exif.size + webp->xmp.size);
+    if (meta->exif.size > 6 && memcmp(meta->exif.data, "Exif\0", 6) == 0) { /* some programs store JPEG's marker */
+        meta->exif.size -= 6;
+        memmove(meta->exif.data, meta->exif.data + 6, meta->exif.size);
+    }
+    reader->media.orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
+    return SMP_OK;
+}
+
+/* Of the picture's samples, the coded bytes, and what the library holds. */
+static uint64_t memory_of(const smp_webp *webp, int channels)
+{
+    const uint64_t pixels = (uint64_t)webp->inner_width * (uint64_t)webp->inner_height;
+    const uint64_t inside = webp->lossless ? 4 * pixels : webp->alpha ? 5 * pixels : 0;
+    return pixels * (uint64_t)channels + inside + webp->coded.size + 256 * (uint64_t)webp->inner_width;
+}
+
+static smp_code open_decoder(smp_reader *reader, int channels, smp_error *err)
+{
+    webp_reader *state = reader->state;
+    const smp_webp *webp = &state->webp;
+    state->stride = (size_t)webp->inner_width * (size_t)channels;
+    const size_t size = state->stride * (size_t)webp->inner_height;
+    state->data = smp_alloc_raw((size_t)webp->coded.size);
+    state->pixels = smp_alloc_raw(size);
+    if (!state->data || !state->pixels)
+        return smp_fail_memory(err, "a WebP", size + webp->coded.size);
+    if (!smp_source_look(&reader->source, webp->coded.at, state->data, (size_t)webp->coded.size))
+        return smp_fail(err, SMP_E_READ, "cannot read the picture of the WebP");
+    if (!WebPInitDecoderConfig(&state->config))
+        return smp_fail(err, SMP_E_PROCESS, "this libwebp is older than the one that smempipe was built with");
+    WebPDecBuffer *out = &state->config.output;
+    out->colorspace = channels == 4 ? MODE_RGBA : MODE_RGB;
+    out->is_external_memory = 1;
+    out->u.RGBA = (WebPRGBABuffer){state->pixels, (int)state->stride, size};
+    state->decoder = WebPIDecode(NULL, 0, &state->config);
+    return state->decoder ? SMP_OK : smp_fail_memory(err, "a WebP", size);
+}
+
+smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
+{
+    smp_media *media = &reader->media;
+    smp_code code = smp_source_spool(&reader->source, err);
+    if (code)
+        return code;
+    webp_reader *state = reader->state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "a WebP", sizeof *state);
+    const smp_webp *webp = &state->webp;
+    code = smp_webp_walk(&reader->source, &state->webp, err);
+    if (code)
+        return code;
+    const bool covers = webp->inner_width == webp->width && webp->inner_height == webp->height;
+    media->shape.width = webp->width;
+    media->shape.height = webp->height;
+    media->shape.alpha = webp->alpha || !covers;
+    media->shape.channels = media->shape.alpha ? 4 : 3;
+    media->shape.format = SMP_U8;
+    media->bits = 8;
+    snprintf(media->detail, sizeof media->detail, "%s%s%s", webp->lossless ? "lossless" : "lossy",
+             webp->alpha ? ", alpha" : "", webp->moving ? ", animation" : "");
+    code = smp_check_picture(&reader->limits, webp->width, webp->height, memory_of(webp, media->shape.channels), err);
+    if (!code)
+        code = open_decoder(reader, media->shape.channels, err);
+    if (!code)
+        code = keep_metadata(reader, webp, err);
+    if (!code && webp->frames > 1)
+        smp_note(&reader->notes, "the file is an animation of %lld pictures; only the first is read",
+                 (long long)webp->frames);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ rows */
+
+static smp_code fail_decoder(VP8StatusCode status, smp_error *err)
+{
+    static const char *const texts[] = {
+        [VP8_STATUS_INVALID_PARAM] = "its header is not possible",
+        [VP8_STATUS_BITSTREAM_ERROR] = "its coded bits are not possible",
+        [VP8_STATUS_UNSUPPORTED_FEATURE] = "it has a feature that libwebp does not know",
+        [VP8_STATUS_SUSPENDED] = "its coded picture ends too early",
+        [VP8_STATUS_USER_ABORT] = "its decoding stopped",
+        [VP8_STATUS_NOT_ENOUGH_DATA] = "its coded picture ends too early",
+    };
+    if (status == VP8_STATUS_OUT_OF_MEMORY)
+        return smp_fail_memory(err, "a WebP", 0);
+    const size_t known = sizeof texts / sizeof texts[0];
+    smp_fail(err, SMP_E_DECODE, "the WebP is damaged: %s",
+             (size_t)status < known && texts[status] ? texts[status] : "its coded bits are not possible");
+    return smp_hint(err, "copy or download it again; nothing was written");
+}
+
+/* Decodes until so many rows are there; -1: all. */
+static smp_code decode(webp_reader *state, int64_t rows, smp_error *err)
+{
+    const size_t size = (size_t)state->webp.coded.size;
+    const size_t portion = size / PORTIONS > PORTION ? size / PORTIONS : PORTION;
+    while (!state->complete && (rows < 0 || state->ready < rows)) {
+        state->given += size - state->given < portion ? size - state->given : portion;
+        const VP8StatusCode status = WebPIUpdate(state->decoder, state->data, state->given);
+        int last = 0;
+        state->complete = status == VP8_STATUS_OK;
+        if (!state->complete && (status != VP8_STATUS_SUSPENDED || state->given == size))
+            return fail_decoder(status, err);
+        if (WebPIDecGetRGB(state->decoder, &last, NULL, NULL, NULL) && last > 0)
+            state->ready = last;
+    }
+    if (state->complete)
+        state->ready = state->webp.inner_height;
+    return SMP_OK;
+}
+
+smp_code smp_webp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    webp_reader *state = reader->state;
+    const smp_webp *webp = &state->webp;
+    const size_t whole = (size_t)smp_row_bytes(&reader->media.shape);
+    const size_t left = (size_t)(webp->x * reader->media.shape.channels);
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t y = reader->next_row + i - webp->y;
+        uint8_t *row = (uint8_t *)to + i * stride;
+        if (y >= 0 && y < webp->inner_height) {
+            smp_code code = decode(state, y + 1, err);
+            if (code)
+                return code;
+        }
+        if (state->stride != whole)
+            memset(row, 0, whole);
+        if (y >= 0 && y < webp->inner_height)
+            memcpy(row + left, state->pixels + (size_t)y * state->stride, state->stride);
+        else
+            memset(row, 0, whole);
+    }
+    return SMP_OK;
+}
+
+smp_code smp_webp_read_end(smp_reader *reader, smp_error *err)
+{
+    return decode(reader->state, -1, err);
+}
+
+void smp_webp_read_close(smp_reader *reader)
+{
+    webp_reader *state = reader->state;
+    if (state->decoder)
+        WebPIDelete(state->decoder);
+    smp_free(state->data);
+    smp_free(state->pixels);
+    smp_free(state);
+    reader->state = NULL;
+}
+
+#endif

@@ -1,0 +1,217 @@
+/* Writes WebP through libwebp, with loss or without. The library codes a whole picture, which is kept until its last
+ * row; around what it gives come the chunks of the profile, EXIF and XMP. */
+#include "io/webp/webp_glue.h"
+
+#ifdef SMP_HAVE_WEBP
+
+#include <string.h>
+
+#include <webp/encode.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+
+enum { DEFAULT_QUALITY = 80, METHOD = 4, EFFORT = 75 /* of 100, without loss: libwebp's own default */ };
+enum { LOSSY_HELD = 3, LOSSLESS_HELD = 20 /* bytes a pixel that the library holds beside the picture, measured */ };
+
+typedef struct webp_writer {
+    WebPConfig config;
+    WebPPicture picture;
+    uint32_t *pixels; /* ARGB in native order */
+    uint64_t borrowed;
+    smp_blob icc, exif, xmp;
+    unsigned char *coded; /* a file by libwebp, without metadata */
+    size_t size, capacity;
+    bool failed; /* for want of memory */
+} webp_writer;
+
+smp_code smp_webp_write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    if (shape->width > WEBP_MOST_SIDE || shape->height > WEBP_MOST_SIDE) {
+        smp_fail(err, SMP_E_WRITE, "a WebP holds at most %d x %d pixels; this has %lld x %lld", WEBP_MOST_SIDE,
+                 WEBP_MOST_SIDE, (long long)shape->width, (long long)shape->height);
+        return smp_hint(err, "write a .png or .tif, which may be larger");
+    }
+    shape->format = SMP_U8;
+    return smp_check_colour("WebP", shape, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static bool keep_meta(webp_writer *state, const smp_meta *meta, smp_notes *notes)
+{
+    bool done = true;
+    if (meta->icc.size && smp_icc_fits(&meta->icc, 3))
+        done = smp_blob_set(&state->icc, meta->icc.data, meta->icc.size);
+    if (meta->exif.size >= 8 && done) {
+        done = smp_blob_set(&state->exif, meta->exif.data, meta->exif.size);
+        if (done)
+            smp_exif_reset_orientation(state->exif.data, state->exif.size);
+    }
+    for (size_t i = 0; i < meta->text_count && done; i++) {
+        const char *key = meta->texts[i].key, *value = meta->texts[i].value;
+        if (strcmp(key, SMP_XMP_KEY) == 0)
+            done = smp_blob_set(&state->xmp, value, strlen(value));
+        else
+            smp_note(notes, "the text '%.80s' is left out: a WebP has no place for it", key);
+    }
+    return done;
+}
+
+static int take_bytes(const uint8_t *data, size_t size, const WebPPicture *picture)
+{
+    webp_writer *state = picture->custom_ptr;
+    if (!smp_grow(&state->coded, &state->capacity, state->size + size, 1)) {
+        state->failed = true;
+        return 0;
+    }
+    memcpy(state->coded + state->size, data, size);
+    state->size += size;
+    return 1;
+}
+
+static bool configure(webp_writer *state, const smp_shape *shape, const smp_write_options *options)
+{
+    WebPConfig *config = &state->config;
+    WebPPicture *picture = &state->picture;
+    if (!WebPConfigInit(config) || !WebPPictureInit(picture))
+        return false;
+    config->lossless = options->lossless;
+    config->quality = (float)(options->lossless ? EFFORT : options->quality > 0 ? options->quality : DEFAULT_QUALITY);
+    config->method = METHOD;
+    config->exact = options->lossless;
+    config->thread_level = options->threads != 1;
+    picture->use_argb = 1;
+    picture->width = (int)shape->width;
+    picture->height = (int)shape->height;
+    picture->writer = take_bytes;
+    picture->custom_ptr = state;
+    return WebPValidateConfig(config) != 0;
+}
+
+smp_code smp_webp_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    const smp_shape *shape = &writer->shape;
+    const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
+    const uint64_t held = pixels * (writer->options.lossless ? LOSSLESS_HELD : LOSSY_HELD);
+    webp_writer *state = writer->state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "a WebP", sizeof *state);
+    if (!configure(state, shape, &writer->options))
+        return smp_fail(err, SMP_E_PROCESS, "this libwebp is older than the one that smempipe was built with");
+    state->pixels = smp_alloc_array((size_t)pixels, sizeof *state->pixels);
+    if (!state->pixels || !smp_alloc_borrow(held))
+        return smp_fail_memory(err, "a WebP", held);
+    state->borrowed = held;
+    state->picture.argb = state->pixels;
+    state->picture.argb_stride = (int)shape->width;
+    return !meta || keep_meta(state, meta, &writer->notes) ? SMP_OK : smp_fail_memory(err, "metadata", 0);
+}
+
+smp_code smp_webp_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+{
+    webp_writer *state = writer->state;
+    const smp_shape *shape = &writer->shape;
+    const int n = shape->channels, green = n >= 3 ? 1 : 0, blue = n >= 3 ? 2 : 0;
+    (void)err;
+    for (int64_t i = 0; i < rows; i++) {
+        const uint8_t *s = (const uint8_t *)from + i * stride;
+        uint32_t *to = state->pixels + (writer->next_row + i) * shape->width;
+        for (int64_t x = 0; x < shape->width; x++, s += n)
+            to[x] = (shape->alpha ? (uint32_t)s[n - 1] : 255u) << 24 | (uint32_t)s[0] << 16 | (uint32_t)s[green] << 8 |
+                    s[blue];
+    }
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ the end */
+
+static void put(uint8_t *at, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static smp_code write_chunk(smp_writer *writer, const char *type, const void *data, size_t size, smp_error *err)
+{
+    uint8_t head[8];
+    memcpy(head, type, 4);
+    put(head + 4, size, 4);
+    smp_code code = smp_output_write(writer->output, head, sizeof head, err);
+    if (!code)
+        code = smp_output_write(writer->output, data, size, err);
+    if (!code && size & 1)
+        code = smp_output_write(writer->output, "", 1, err);
+    return code;
+}
+
+static uint64_t room_of(size_t size)
+{
+    return size ? 8 + (uint64_t)size + (size & 1) : 0;
+}
+
+/* libwebp's file is "RIFF", size, "WEBP", chunks; alpha beside a lossy picture makes it begin with a VP8X. */
+static smp_code write_extended(webp_writer *state, smp_writer *writer, smp_error *err)
+{
+    enum { RIFF = 12, HEADER = 10 };
+    size_t at = RIFF;
+    uint8_t riff[RIFF] = "RIFF", head[HEADER] = {0};
+    if (memcmp(state->coded + at, "VP8X", 4) == 0)
+        at += 8 + HEADER;
+    const uint64_t size = 4 + room_of(HEADER) + room_of(state->icc.size) + (state->size - at) +
+                          room_of(state->exif.size) + room_of(state->xmp.size);
+    if (size > UINT32_MAX - 10)
+        return smp_fail(err, SMP_E_WRITE, "the WebP becomes larger than 4 GB");
+    put(riff + 4, size, 4);
+    memcpy(riff + 8, "WEBP", 4);
+    head[0] = (uint8_t)((state->icc.size ? WEBP_HAS_ICC : 0) | (writer->shape.alpha ? WEBP_HAS_ALPHA : 0) |
+                        (state->exif.size ? WEBP_HAS_EXIF : 0) | (state->xmp.size ? WEBP_HAS_XMP : 0));
+    put(head + 4, (uint64_t)writer->shape.width - 1, 3);
+    put(head + 7, (uint64_t)writer->shape.height - 1, 3);
+    smp_code code = smp_output_write(writer->output, riff, sizeof riff, err);
+    if (!code)
+        code = write_chunk(writer, "VP8X", head, sizeof head, err);
+    if (!code && state->icc.size)
+        code = write_chunk(writer, "ICCP", state->icc.data, state->icc.size, err);
+    if (!code)
+        code = smp_output_write(writer->output, state->coded + at, state->size - at, err);
+    if (!code && state->exif.size)
+        code = write_chunk(writer, "EXIF", state->exif.data, state->exif.size, err);
+    if (!code && state->xmp.size)
+        code = write_chunk(writer, "XMP ", state->xmp.data, state->xmp.size, err);
+    return code;
+}
+
+smp_code smp_webp_write_end(smp_writer *writer, smp_error *err)
+{
+    webp_writer *state = writer->state;
+    if (!WebPEncode(&state->config, &state->picture)) {
+        const WebPEncodingError why = state->picture.error_code;
+        if (state->failed || why == VP8_ENC_ERROR_OUT_OF_MEMORY || why == VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY)
+            return smp_fail_memory(err, "a WebP", state->borrowed);
+        smp_fail(err, SMP_E_WRITE, "the WebP cannot be written (libwebp's error %d)", (int)why);
+        return why == VP8_ENC_ERROR_PARTITION0_OVERFLOW || why == VP8_ENC_ERROR_PARTITION_OVERFLOW
+                   ? smp_hint(err, "write it with a lower --quality, or with --lossless")
+                   : SMP_E_WRITE;
+    }
+    if (state->icc.size || state->exif.size || state->xmp.size)
+        return write_extended(state, writer, err);
+    return smp_output_write(writer->output, state->coded, state->size, err);
+}
+
+void smp_webp_write_close(smp_writer *writer)
+{
+    webp_writer *state = writer->state;
+    smp_alloc_elsewhere(state->borrowed, 0, 0, 0);
+    WebPPictureFree(&state->picture); /* what the library made of it; our pixels are not its own */
+    smp_free(state->pixels);
+    smp_free(state->icc.data);
+    smp_free(state->exif.data);
+    smp_free(state->xmp.data);
+    smp_free(state->coded);
+    smp_free(state);
+    writer->state = NULL;
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* alpha: transparency laid on a colour, dropped, added, taken out or set. */
+#include "elementwise/alpha_change.h"
+#include "stages/shared/elementwise.h"
+
+typedef struct params {
+    int op;
+    smp_operand by;
+    smp_matrix fill;
+} params;
+
+static const char *const ops[] = {"flatten", "drop", "opaque", "extract", "set", NULL};
+
+static const smp_param table[] = {
+    {"op", offsetof(params, op), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, NULL,
+     "flatten: lay the picture on a colour; drop: leave alpha out, colour as stored; opaque: alpha becomes full scale; "
+     "extract: alpha as a gray picture; set: alpha becomes another picture",
+     ops, SMP_P_MAIN | SMP_P_REQUIRED},
+    {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
+     "set: the new alpha, a gray picture of the same size: @name or \"file\"", NULL, SMP_P_PICTURE | SMP_P_WEIGHTS},
+    {"fill", offsetof(params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[1]",
+     "flatten: the colour behind, one value or one a colour, of full scale", NULL, 0},
+    {0},
+};
+
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    const bool has_by = p->by.is_tap || p->by.file;
+    if (p->op == SMP_ALPHA_SET && !has_by) {
+        smp_fail(err, SMP_E_PIPE, "'alpha set' needs the picture that becomes alpha");
+        return smp_hint(err, "alpha set by=@name, or by=\"mask.png\"");
+    }
+    if (p->op != SMP_ALPHA_SET && has_by)
+        return smp_fail(err, SMP_E_PIPE, "by= is for 'alpha set'; 'alpha %s' takes no second picture", ops[p->op]);
+    return SMP_OK;
+}
+
+static smp_code check_mask(const smp_shape *in, const smp_shape *by, smp_error *err)
+{
+    char first[64], second[64];
+    smp_shape_text(in, in->format, first, sizeof first);
+    smp_shape_text(by, by->format, second, sizeof second);
+    if (by->kind != SMP_IMAGE || in->width != by->width || in->height != by->height)
+        return smp_fail(err, SMP_E_PIPE, "the two must have the same size: %s and by=%s", first, second);
+    if (by->channels - by->alpha == 1)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "alpha is one channel, and by=%s has %d colours", second, by->channels - by->alpha);
+    return smp_hint(err, "make it gray first: gray -> @name");
+}
+
+static smp_code colour_behind(const smp_matrix *fill, int colours, double white, float *to, smp_error *err)
+{
+    const int count = fill->rows * fill->cols;
+    if (count != 1 && count != colours)
+        return smp_fail(err, SMP_E_PIPE, "fill has %d values, and the picture %d colours", count, colours);
+    for (int c = 0; c < colours; c++)
+        to[c] = (float)(fill->values[count == 1 ? 0 : c] * white);
+    return SMP_OK;
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const params *p = given;
+    const int colours = in->channels - in->alpha;
+    smp_alpha_change *k = (smp_alpha_change *)(void *)work->kernel;
+    *k = (smp_alpha_change){.kind = p->op, .colours = colours, .scale = 1};
+    work->kernel_size = sizeof *k;
+    work->ops = 2;
+    work->exactness = SMP_INTEGER;
+    const bool adds = p->op == SMP_ALPHA_OPAQUE || p->op == SMP_ALPHA_SET;
+    if (adds && colours == SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_PIPE, "a picture of %d colours has no room for alpha", colours);
+    work->nothing = !in->alpha && (p->op == SMP_ALPHA_FLATTEN || p->op == SMP_ALPHA_DROP);
+    work->out.alpha = adds;
+    work->out.channels = p->op == SMP_ALPHA_EXTRACT ? 1 : colours + adds;
+    work->no_light = p->op == SMP_ALPHA_EXTRACT;
+    if (p->op == SMP_ALPHA_FLATTEN && in->alpha) {
+        work->exactness = SMP_REAL;
+        return colour_behind(&p->fill, colours, (double)smp_white(in->format), k->fill, err);
+    }
+    if (!by || work->nothing)
+        return SMP_OK;
+    k->scale = (float)((double)smp_white(in->format) / (double)smp_white(by->format));
+    work->exactness = in->format == by->format ? SMP_INTEGER : SMP_REAL;
+    return check_mask(in, by, err);
+}
+
+SMP_PIXEL_VARIANTS(alpha_change);
+
+const smp_stage smp_stage_alpha = {
+    .name = "alpha",
+    .help = "transparency: laid on a colour, dropped, added, taken out or set",
+    .about =
+        "flatten: out = colour a + fill (1 - a), and alpha is gone; under `light linear` colours mix as light does.\n"
+        "drop: the colours as they are stored, hidden ones too. opaque: alpha is full scale, added where there is "
+        "none. extract: alpha as a gray picture, full scale where there is none. set: alpha is the second picture, "
+        "which has one colour and the same size; other depths are scaled.",
+    .example = "alpha flatten",
+    .domain = SMP_IMAGE,
+    .access = SMP_POINT,
+    .params = table,
+    .params_size = sizeof(params),
+    .check = check,
+    .plan = plan,
+    .variants = smp_alpha_change_variants,
+    .aliases = (const smp_alias[]){{"flatten", "alpha flatten"},
+                                   {"remove_alpha", "alpha drop"},
+                                   {"alphaextract", "alpha extract"},
+                                   {"alphamerge", "alpha set by=@name"},
+                                   {"bandjoin", "alpha set by=@name"},
+                                   {"addalpha", "alpha opaque"},
+                                   {"opaque", "alpha opaque"},
+                                   {0}},
+};

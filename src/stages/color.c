@@ -1,0 +1,82 @@
+/* color: to another colour space, and back. */
+#include "elementwise/color_space.h"
+#include "stages/shared/elementwise.h"
+
+enum { NONE }; /* of the spaces; the others follow as in SMP_TO_* */
+
+typedef struct params {
+    int to, from;
+} params;
+
+static const char *const spaces[] = {"none", "lab", "hsv", "ycbcr", NULL};
+
+static const smp_param table[] = {
+    {"to", offsetof(params, to), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none",
+     "lab: CIE L*a*b*, lightness and two axes of colour; hsv: hue, saturation, value; ycbcr: as in JPEG", spaces,
+     SMP_P_MAIN},
+    {"from", offsetof(params, from), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none", "back from one of these", spaces, 0},
+    {0},
+};
+
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    if ((p->to == NONE) != (p->from == NONE))
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, p->to == NONE ? "color needs a colour space" : "color goes one way: to or from");
+    return smp_hint(err, "color lab, or color from=lab");
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    const int colours = in->channels - in->alpha;
+    smp_color_space *k = (smp_color_space *)(void *)work->kernel;
+    k->kind = p->to != NONE ? SMP_TO_LAB + p->to - 1 : SMP_FROM_LAB + p->from - 1;
+    work->kernel_size = sizeof *k;
+    work->clips = k->kind != SMP_TO_HSV;
+    work->ops = k->kind == SMP_TO_LAB || k->kind == SMP_FROM_LAB ? 90 : 12;
+    if (colours == 3)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "a colour space has three colours, and the picture has %d", colours);
+    return colours == 1 ? smp_hint(err, "make this one colour first: matrix [1; 1; 1]") : SMP_E_PIPE;
+}
+
+SMP_PIXEL_VARIANTS(color_space);
+
+const smp_stage smp_stage_color = {
+    .name = "color",
+    .help = "other colour spaces: Lab, HSV, YCbCr, and back",
+    .about =
+        "Values are fractions of full scale, so that every depth holds them; alpha stays.\n"
+        "hsv: hue in turns (0 for grays), (max - min) / max, max. ycbcr: JPEG's, ITU-R BT.601 in full range: Y = 0.299 "
+        "R + 0.587 G + 0.114 B, Cb = (B - Y) / 1.772 + 128/255, Cr = (R - Y) / 1.402 + 128/255. lab: sRGB decoded, XYZ "
+        "divided by the white of D65 (0.95047 1 1.08883), then CIE 1976; stored as L / 100, (a + 128) / 255, (b + 128) "
+        "/ 255, which is OpenCV's 8-bit Lab.\n"
+        "What leaves the range on the way back is clipped and counted. The spaces are of encoded values: under `light "
+        "linear` say `light encoded` first.",
+    .example = "color lab",
+    .domain = SMP_IMAGE,
+    .access = SMP_POINT,
+    .encoded = true,
+    .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .check = check,
+    .plan = plan,
+    .variants = smp_color_space_variants,
+    .aliases = (const smp_alias[]){{"colorspace", "color lab"},
+                                   {"cvtcolor", "color hsv"},
+                                   {"colour", "color lab"},
+                                   {"rgb2lab", "color lab"},
+                                   {"lab2rgb", "color from=lab"},
+                                   {"rgb2hsv", "color hsv"},
+                                   {"hsv2rgb", "color from=hsv"},
+                                   {"lab", "color lab"},
+                                   {"hsv", "color hsv"},
+                                   {"yuv", "color ycbcr"},
+                                   {"ycbcr", "color ycbcr"},
+                                   {"ycrcb", "color ycbcr"},
+                                   {0}},
+};

@@ -1,0 +1,90 @@
+/* overlay: a picture of any size laid on this one. */
+#include "elementwise/overlay.h"
+#include "stages/shared/anchor.h"
+#include "stages/shared/elementwise.h"
+
+typedef struct params {
+    smp_operand by;
+    int64_t x, y; /* INT64_MIN: auto */
+    int anchor;
+    double opacity;
+} params;
+
+static const smp_param table[] = {
+    {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
+     "the picture that is laid on: @name or \"file\"; any size", NULL,
+     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_ANYSIZE},
+    {"x", offsetof(params, x), SMP_T_INT, SMP_UNIT_PX, -1e6, 1e6, "auto",
+     "to the right of where anchor puts it; negative: to the left", NULL, SMP_P_AUTO},
+    {"y", offsetof(params, y), SMP_T_INT, SMP_UNIT_PX, -1e6, 1e6, "auto", "down from there; negative: up", NULL,
+     SMP_P_AUTO},
+    {"anchor", offsetof(params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "auto",
+     "which corner, side or middle of the two meet; auto: top-left with x or y, else centre", smp_anchors, 0},
+    {"opacity", offsetof(params, opacity), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "100%",
+     "0% leaves the picture as it is", NULL, 0},
+    {0},
+};
+
+static smp_code check_channels(const smp_shape *in, const smp_shape *by, smp_error *err)
+{
+    const int colours = in->channels - in->alpha, others = by->channels - by->alpha;
+    if (by->kind != SMP_IMAGE)
+        return smp_fail(err, SMP_E_PIPE, "a sound cannot be laid on a picture");
+    if (others == 1 || others == colours)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "a picture of %d colours cannot be laid on one of %d", others, colours);
+    return colours == 1 ? smp_hint(err, "make this one colour first: matrix [1; 1; 1]")
+                        : smp_hint(err, "the second needs as many colours as the first, or one for all");
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const params *p = given;
+    const bool has_x = p->x != INT64_MIN, has_y = p->y != INT64_MIN, moved = has_x || has_y;
+    smp_overlay *k = (smp_overlay *)(void *)work->kernel;
+    if (!by)
+        return smp_fail(err, SMP_E_PIPE, "overlay needs a second picture");
+    *k = (smp_overlay){
+        .at = {smp_anchored_x(p->anchor, moved, in->width, by->width) + (has_x ? p->x : 0),
+               smp_anchored_y(p->anchor, moved, in->height, by->height) + (has_y ? p->y : 0)},
+        .kind = in->alpha,
+        .shared = by->channels - by->alpha == 1,
+        .opacity = (float)p->opacity,
+        .scale = (float)((double)smp_white(in->format) / (double)smp_white(by->format)),
+    };
+    work->kernel_size = sizeof *k;
+    if (!by->alpha && p->opacity == 1 && in->format == by->format)
+        work->exactness = SMP_INTEGER;
+    work->ops = in->alpha ? 8 : 4;
+    work->nothing = p->opacity == 0 || k->at.x >= in->width || k->at.y >= in->height || k->at.x + by->width <= 0 ||
+                    k->at.y + by->height <= 0;
+    return check_channels(in, by, err);
+}
+
+SMP_PIXEL_VARIANTS(overlay);
+
+const smp_stage smp_stage_overlay = {
+    .name = "overlay",
+    .help = "lays a picture of any size on this one: a logo, a stamp, a watermark",
+    .about =
+        "The second picture lies where anchor, x and y put it; what hangs over is cut off. Porter and Duff's over, on "
+        "straight alpha: with ab = alpha of the second (1 without) times opacity, aa the first's, ra = ab + aa (1 - "
+        "ab), colour = (cb ab + ca aa (1 - ab)) / ra, alpha = ra. A first picture without alpha has aa = 1 and gets "
+        "none. "
+        "A gray picture on a coloured one serves every channel; other depths are scaled. The second picture is kept "
+        "whole in memory. For the blend mode of that name: `blend by=@name mode=overlay`.",
+    .example = "overlay by=@input x=8 y=8 opacity=50%",
+    .domain = SMP_IMAGE,
+    .access = SMP_POINT,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = smp_overlay_variants,
+    .aliases = (const smp_alias[]){{"watermark", "overlay by=\"logo.png\" anchor=bottom-right opacity=50%"},
+                                   {"composite", "overlay by=@name"},
+                                   {"over", "overlay by=@name"},
+                                   {"logo", "overlay by=\"logo.png\" anchor=bottom-right"},
+                                   {"stamp", "overlay by=\"stamp.png\" x=10 y=10"},
+                                   {"alpha_composite", "overlay by=@name"},
+                                   {0}},
+};

@@ -1,0 +1,79 @@
+/* saturate: more or less colour, and a turned hue: the channels mixed by a matrix. */
+#include "stages/shared/channel_mixing.h"
+
+typedef struct params {
+    double amount, hue; /* 1: as it is; degrees */
+} params;
+
+static const smp_param table[] = {
+    {"amount", offsetof(params, amount), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 100, "1",
+     "how much colour: 0 is gray, 1 as it is, 2 twice as much", NULL, SMP_P_MAIN},
+    {"hue", offsetof(params, hue), SMP_T_FLOAT, SMP_UNIT_DEG, -360, 360, "0deg",
+     "turns every hue by this angle: 120deg makes red green", NULL, 0},
+    {0},
+};
+
+/* One row for each output channel: feColorMatrix saturate, and hueRotate for c = cos, z = sin of the angle. */
+static void colour_matrix(double to[3][3], double s, double degrees)
+{
+    static const double gray[3] = {.213, .715, .072},
+                        across[3][3] = {{-.213, -.715, .928}, {.143, .140, -.283}, {-.787, .715, .072}};
+    const double turn = degrees * acos(-1.) / 180, c = cos(turn), z = sin(turn);
+    double amount[3][3], hue[3][3];
+    for (int r = 0; r < 3; r++)
+        for (int k = 0; k < 3; k++) {
+            const double own = r == k;
+            amount[r][k] = gray[k] + (own - gray[k]) * s;
+            hue[r][k] = gray[k] + (own - gray[k]) * c + across[r][k] * z;
+        }
+    for (int r = 0; r < 3; r++)
+        for (int k = 0; k < 3; k++)
+            to[r][k] = hue[r][0] * amount[0][k] + hue[r][1] * amount[1][k] + hue[r][2] * amount[2][k];
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    const int colours = in->channels - in->alpha;
+    smp_channel_mix mix = {.rows = 3, .cols = 3, .keep_alpha = in->alpha};
+    double m[3][3];
+    work->nothing = colours == 1 || (p->amount == 1 && fmod(p->hue, 360) == 0);
+    work->already = colours == 1; /* gray stays gray */
+    if (work->nothing)
+        return SMP_OK;
+    if (colours != 3) {
+        smp_fail(err, SMP_E_PIPE, "saturate takes red, green and blue, and the picture has %d colours", colours);
+        return smp_hint(err, "choose three channels first: matrix [1 0 0 ...; 0 1 0 ...; 0 0 1 ...]");
+    }
+    colour_matrix(m, p->amount, p->hue);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            mix.weight[r][c] = (float)m[r][c];
+    smp_channel_mixing_plan(&mix, work);
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_saturate = {
+    .name = "saturate",
+    .help = "more or less colour, and another hue",
+    .about =
+        "out = H(hue) A(amount) in, the matrices `hueRotate` and `saturate` of W3C Filter Effects 1 (feColorMatrix), "
+        "as CSS filters use them, made in double and their product rounded to f32. Grays stay as they are; strong "
+        "colours can leave the range and are clipped and counted. Alpha stays, and so does a gray picture.",
+    .example = "saturate 1.5 hue=30deg",
+    .domain = SMP_IMAGE,
+    .access = SMP_POINT,
+    .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = smp_channel_mix_variants,
+    .aliases = (const smp_alias[]){{"saturation", "saturate 1.5"},
+                                   {"vibrance", "saturate 1.3"},
+                                   {"modulate", "saturate 1.5 hue=30deg"},
+                                   {"hue", "saturate hue=90deg"},
+                                   {"hue-rotate", "saturate hue=90deg"},
+                                   {"huesaturation", "saturate 1.5 hue=30deg"},
+                                   {0}},
+};

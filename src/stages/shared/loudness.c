@@ -1,0 +1,195 @@
+/* Loudness by EBU R 128: see loudness.h. */
+#include "stages/shared/loudness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "audio/loudness.h"
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "stages/shared/biquads.h"
+
+enum { GRID_X = INT32_MAX, WARP = 32 };
+
+static int64_t leaves(const smp_io *io, const smp_loudness *p)
+{
+    const int64_t each = p->leaves.leaf / p->piece, first = smp_pieces_before(p, io->out.y0, io->in.height),
+                  end = smp_pieces_before(p, io->out.y0 + io->out.rows, io->in.height);
+    return first < end ? (end + each - 1) / each - first / each : 0;
+}
+
+static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const int64_t lanes = leaves(io, kernel) * io->in.channels;
+    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64((lanes + WARP - 1) / WARP, 1, GRID_X), 1, 1},
+                       .block = {WARP, 1, 1}};
+}
+
+static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const int64_t side = WARP / io->in.channels, groups = (leaves(io, kernel) + side - 1) / side;
+    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64(groups, 1, GRID_X), 1, 1}, .block = {WARP, 1, 1}};
+}
+
+static size_t scratch(const smp_io *io, const void *kernel)
+{
+    (void)io, (void)kernel;
+    return smp_loudness_scratch();
+}
+
+const smp_variant smp_loudness_variants[] = {
+    {.name = "naive",
+     .help = "one leaf after the other; on GPUs a thread a leaf and channel, which reads its own frames",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(loudness_naive), "loudness_naive", naive_geometry}},
+     .band = SMP_BIQUAD_LEAF},
+    {.name = "tiled",
+     .help = "leaves and channels side by side in vectors; on GPUs frames turned in shared memory, with conflicts",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(loudness_tiled), "loudness_tiled", tiled_geometry}},
+     .scratch = scratch,
+     .band = SMP_BIQUAD_LEAF},
+    {.name = "padded",
+     .help = "a frame more in each row of shared memory: no conflicts (GPU; on a CPU as tiled)",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(loudness_tiled), "loudness_padded", tiled_geometry}},
+     .scratch = scratch,
+     .band = SMP_BIQUAD_LEAF},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------ planning */
+
+/* The filters of BS.1770-4, annex 1, for any rate: the analogue ones behind its tables at 48 kHz, by the bilinear
+ * transform. */
+static void design(double rate, smp_biquad *shelf, smp_biquad *high)
+{
+    const double pi = 3.14159265358979323846;
+    double frequency = 1681.974450955533, q = 0.7071752369554196, k = tan(pi * frequency / rate),
+           a0 = 1 + k / q + k * k;
+    const double gain = pow(10, 3.999843853973347 / 20), middle = pow(gain, 0.4996667741545416);
+    *shelf = (smp_biquad){(gain + middle * k / q + k * k) / a0, 2 * (k * k - gain) / a0,
+                          (gain - middle * k / q + k * k) / a0, 2 * (k * k - 1) / a0, (1 - k / q + k * k) / a0};
+    frequency = 38.13547087602444, q = 0.5003270373238773, k = tan(pi * frequency / rate), a0 = 1 + k / q + k * k;
+    *high = (smp_biquad){1, -2, 1, 2 * (k * k - 1) / a0, (1 - k / q + k * k) / a0};
+}
+
+static int64_t pieces(const smp_loudness *p, const smp_shape *in)
+{
+    return smp_pieces_before(p, in->height, in->height);
+}
+
+smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *err)
+{
+    enum { LEAST = 4000, TWICE = 96000, NONE = 192000 /* Hz */ };
+    smp_loudness *p = (smp_loudness *)(void *)work->kernel;
+    if (!(in->rate >= LEAST)) {
+        smp_fail(err, SMP_E_PIPE, "loudness is defined for rates of %d Hz and more; the sound has %.6g Hz", LEAST,
+                 in->rate);
+        return smp_hint(err, "measure its level with stats");
+    }
+    design(in->rate, &p->shelf, &p->high);
+    const smp_biquad both[] = {p->shelf, p->high};
+    smp_code code = smp_leaves_of(both, 2, &p->leaves, err);
+    if (code)
+        return code;
+    p->piece = (int64_t)floor((in->rate + 5) / 10);
+    p->leaves.leaf = (p->leaves.leaf + p->piece - 1) / p->piece * p->piece;
+    p->phases = in->rate < TWICE ? SMP_PEAK_PHASES : in->rate < NONE ? SMP_PEAK_PHASES / 2 : 0;
+    work->kernel_size = sizeof *p;
+    work->reach_up = smp_leaves_reach(&p->leaves, in->height);
+    work->row_unit = SMP_BIQUAD_LEAF;
+    work->result = SMP_RESULT_CHUNKS;
+    if (!smp_mul_size((size_t)pieces(p, in), (size_t)in->channels * sizeof(smp_loudness_piece), &work->result_size))
+        return smp_fail_memory(err, "the loudness of a sound", UINT64_MAX);
+    work->ops = 18 + 2. * SMP_PEAK_TAPS * p->phases;
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ levels */
+
+/* Rear and side speakers count 1.5 dB more, low frequency effects nothing. The bits of WAV's dwChannelMask. */
+static double weight(const smp_shape *in, int channel)
+{
+    enum { LFE = 1 << 3, BACK = 1 << 4 | 1 << 5 | 1 << 8, SIDE = 1 << 9 | 1 << 10 };
+    static const uint32_t usual[] = {0, 0x4, 0x3, 0x7, 0x33, 0x37, 0x3F, 0x70F, 0x63F};
+    uint32_t mask = in->speakers ? in->speakers : usual[in->channels];
+    for (int i = 0; i < channel; i++)
+        mask &= mask - 1;
+    const uint32_t speaker = mask & (0 - mask);
+    return speaker & LFE ? 0 : speaker & (BACK | SIDE) ? 1.41 : 1;
+}
+
+static double lufs(double mean)
+{
+    return -0.691 + 10 * log10(mean);
+}
+
+/* Means of `length` pieces from every piece on. Returns how many, and the largest. */
+static int64_t blocks(const double *energy, int64_t count, int length, double frames, double *mean, double *most)
+{
+    *most = 0;
+    int64_t made = 0;
+    for (int64_t i = 0; i + length <= count; i++) {
+        double sum = 0;
+        for (int k = 0; k < length; k++)
+            sum += energy[i + k];
+        if (!isfinite(sum)) /* samples that are not numbers spoil what they are part of */
+            continue;
+        mean[made++] = sum / (frames * length);
+        *most = fmax(*most, mean[made - 1]);
+    }
+    return made;
+}
+
+/* Keeps those of at least so many LUFS; their mean in *mean. */
+static int64_t gate(double *values, int64_t count, double least, double *mean)
+{
+    int64_t kept = 0;
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (lufs(values[i]) >= least) {
+            values[kept++] = values[i];
+            sum += values[i];
+        }
+    *mean = kept ? sum / (double)kept : 0;
+    return kept;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, const void *result,
+                                smp_loudness_levels *levels, smp_error *err)
+{
+    enum { MOMENTARY = 4, SHORT = 30 /* pieces */, SILENCE = -70 /* LUFS */ };
+    const smp_loudness *p = (const smp_loudness *)(const void *)work->kernel;
+    const smp_loudness_piece *records = result;
+    const int64_t all = pieces(p, in), whole = in->height / p->piece;
+    double *energy = smp_alloc_array((size_t)smp_max_i64(1, all), 2 * sizeof *energy), *mean = energy + all, peak = 0,
+           most, level;
+    if (!energy)
+        return smp_fail_memory(err, "the loudness of a sound", (uint64_t)all * 2 * sizeof *energy);
+    for (int64_t i = 0; i < all; i++)
+        for (int c = 0; c < in->channels; c++) {
+            energy[i] += weight(in, c) * records[i * in->channels + c].energy;
+            peak = fmax(peak, records[i * in->channels + c].peak);
+        }
+    int64_t count = blocks(energy, whole, MOMENTARY, (double)p->piece, mean, &most);
+    *levels = (smp_loudness_levels){.momentary = lufs(most), .true_peak = 20 * log10(peak)};
+    count = gate(mean, count, SILENCE, &level);
+    gate(mean, count, lufs(level) - 10, &level);
+    levels->integrated = lufs(level);
+    count = blocks(energy, whole, SHORT, (double)p->piece, mean, &most);
+    levels->shortterm = lufs(most);
+    count = gate(mean, count, SILENCE, &level);
+    count = gate(mean, count, lufs(level) - 20, &level);
+    qsort(mean, (size_t)count, sizeof *mean, by_size);
+    if (count) {
+        const double low = mean[(int64_t)floor((double)(count - 1) * 0.1 + 0.5)],
+                     high = mean[(int64_t)floor((double)(count - 1) * 0.95 + 0.5)];
+        levels->range = lufs(high) - lufs(low);
+    }
+    smp_free(energy);
+    return SMP_OK;
+}

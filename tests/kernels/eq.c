@@ -1,0 +1,206 @@
+/* eq: coefficients and samples against those of the cookbook and of scipy.signal.lfilter, every variant and device
+ * against the definition with leaves short enough that there are many, what is refused, and what shared memory costs.
+ */
+#include "suite.h"
+
+#include "gpu_case.h"
+
+#include <math.h>
+
+#include "audio/eq.h"
+
+enum { PEAK, LOWSHELF, HIGHSHELF, LOWPASS, HIGHPASS, BANDPASS, NOTCH, ALLPASS };
+
+typedef struct eq_values { /* as the stage's parameters lie */
+    int kind;
+    double freq, gain, q;
+} eq_values;
+
+extern const smp_stage smp_stage_eq;
+
+static smp_shape sound(int64_t frames, int channels, double rate)
+{
+    return (smp_shape){
+        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = rate};
+}
+
+static void known_samples(void **state)
+{
+    (void)state;
+    static const struct {
+        eq_values values;
+        double rate, b[3], a[2], first[5], last;
+    } cases[] = {
+        {{PEAK, 1000, 6, 1},
+         48000,
+         {1.0439530870, -1.8953207239, 0.8677222848},
+         {-1.8953207239, 0.9116753718},
+         {-1.0194854, -1.0620977, -1.0291926, -0.9157108, -0.7173678},
+         0.4753555},
+        {{LOWSHELF, 200, -6, 0.7071},
+         44100,
+         {0.9930313976, -1.9523944872, 0.9599243977},
+         {-1.9521151628, 0.9532351197},
+         {-0.9697572, -0.9193490, -0.8094423, -0.6408832, -0.4145102},
+         0.4151423},
+        {{HIGHPASS, 80, 0, 0.7071},
+         16000,
+         {0.9780302754, -1.9560605508, 0.9780302754},
+         {-1.9555778328, 0.9565432688},
+         {-0.9551077, -0.8763856, -0.7410218, -0.5516084, -0.3106770},
+         0.3821047},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const kernel_case c = {.stage = &smp_stage_eq,
+                               .params = &cases[i].values,
+                               .in = sound(64, 1, cases[i].rate),
+                               .in_storage = SMP_F32,
+                               .out_storage = SMP_F32};
+        smp_node_plan plan = case_plan(&c);
+        const smp_eq *eq = (const smp_eq *)(const void *)plan.kernel;
+        const double found[5] = {eq->filter.b0, eq->filter.b1, eq->filter.b2, eq->filter.a1, eq->filter.a2};
+        for (int k = 0; k < 5; k++)
+            assert_true(fabs(found[k] - (k < 3 ? cases[i].b[k] : cases[i].a[k - 3])) < 6e-11);
+        assert_int_equal(eq->leaves.warm, 1024);
+        assert_int_equal(plan.reach_up, 64); /* all of the sound */
+        case_plan_free(&plan);
+        picture in = picture_make(&c.in, SMP_F32), out;
+        for (int64_t n = 0; n < 64; n++)
+            picture_set(&in, 0, n, 0, (float)((31 * n * n + 7 * n) % 2001 - 1000) / 1024.f);
+        kernel_case_naive(&c, &in, NULL, &out);
+        for (int k = 0; k < 5; k++)
+            assert_true(fabs((double)picture_get(&out, 0, k, 0) - cases[i].first[k]) < 1.2e-7);
+        assert_true(fabs((double)picture_get(&out, 0, 63, 0) - cases[i].last) < 1e-7);
+        picture_free(&in);
+        picture_free(&out);
+    }
+}
+
+/* A sound longer than its leaves is as if it had none, to a half of the last bit. */
+static void leaves_do_not_show(void **state)
+{
+    (void)state;
+    enum { FRAMES = 40000 };
+    static const eq_values values = {HIGHPASS, 40, 0, 0.7071};
+    const kernel_case c = {.stage = &smp_stage_eq,
+                           .params = &values,
+                           .in = sound(FRAMES, 1, 48000),
+                           .in_storage = SMP_F32,
+                           .out_storage = SMP_F32};
+    smp_node_plan plan = case_plan(&c);
+    const smp_biquad f = ((const smp_eq *)(const void *)plan.kernel)->filter;
+    assert_int_equal(((const smp_eq *)(const void *)plan.kernel)->leaves.warm, 6144);
+    case_plan_free(&plan);
+    picture in = picture_make(&c.in, SMP_F32), out;
+    picture_fill(&in, 3, CASE_REALS);
+    kernel_case_naive(&c, &in, NULL, &out);
+    double z1 = 0, z2 = 0;
+    for (int64_t n = 0; n < FRAMES; n++) {
+        const double x = (double)picture_get(&in, 0, n, 0), y = f.b0 * x + z1;
+        z1 = f.b1 * x - f.a1 * y + z2;
+        z2 = f.b2 * x - f.a2 * y;
+        assert_true(fabs((double)picture_get(&out, 0, n, 0) - y) <= 0x1p-24 * fabs(y) + 1e-9);
+    }
+    picture_free(&in);
+    picture_free(&out);
+}
+
+/* Leaves of 96 frames and a warm-up of 64, so that short sounds have many. */
+static smp_code plan_short(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *plan,
+                           smp_error *err)
+{
+    smp_code code = smp_stage_eq.plan(params, in, by, plan, err);
+    ((smp_eq *)(void *)plan->kernel)->leaves = (smp_leaves){.leaf = 96, .warm = 64};
+    plan->reach_up = 64 + 96 - 1;
+    return code;
+}
+
+static void many_leaves_give_the_same_on_every_device(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {1, 96, 97, 500, 1801, 700};
+    static const int channels[] = {1, 2, 3, 8, 2, 5};
+    static const eq_values values[] = {{PEAK, 1000, 6, 1}, {LOWSHELF, 200, -6, 1}, {LOWPASS, 9000, 0, 0.5}};
+    smp_variant variants[4] = {{0}};
+    smp_stage shortened = smp_stage_eq;
+    for (int i = 0; i < 3; i++) {
+        variants[i] = smp_stage_eq.variants[i];
+        variants[i].band = 32;
+    }
+    shortened.plan = plan_short;
+    shortened.variants = variants;
+    for (int i = 0; i < 6; i++) {
+        const kernel_case c = {.stage = &shortened,
+                               .params = &values[i % 3],
+                               .in = sound(lengths[i], channels[i], 48000),
+                               .in_storage = SMP_F32,
+                               .out_storage = SMP_F32,
+                               .values = i % 2 ? CASE_ANY : CASE_REALS,
+                               .seed = (uint64_t)i};
+        kernel_case_check(&c);
+        gpu_views_check(&c);
+    }
+}
+
+static void only_padding_avoids_conflicts(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 3; channels++) { /* with one leaf there is nothing to turn */
+        const gpu_case c = {.lines = {"eq peak freq=4kHz gain=6dB q=0.5"},
+                            .in = sound(16384 * 3 / 2, channels, 48000),
+                            .values = CASE_REALS,
+                            .seed = 3};
+        smp_trace trace = {0};
+        gpu_job job = gpu_job_make(&c);
+        gpu_job_check(&job, "padded", 0);
+        gpu_job_check(&job, "naive", 0);
+        gpu_job_free(&job);
+        if (channels != 2)
+            continue;
+        const gpu_case small = {.lines = {c.lines[0]}, .in = sound(40, channels, 48000), .values = CASE_REALS};
+        gpu_case_trace(&small, "padded", 0, &trace);
+        assert_int_equal(gpu_conflicts(&trace, "eq_", SMP_SHARED_LOAD), 0);
+        assert_int_equal(gpu_conflicts(&trace, "eq_", SMP_SHARED_STORE), 0);
+        smp_trace_free(&trace);
+    }
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        eq_values values;
+        double rate;
+        const char *says;
+    } cases[] = {
+        {{PEAK, 24000, 6, 1}, 48000, "24000 Hz does not lie below half the sound's rate of 48000 Hz"},
+        {{PEAK, 0.001, 6, 1}, 48000, "the filter is too narrow for this rate"},
+        {{PEAK, 1000, 6, 1}, 0, "the sound has no rate"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        smp_error err = {0};
+        smp_node_plan work = {0};
+        const smp_shape in = sound(100, 1, cases[i].rate);
+        assert_int_equal(smp_stage_eq.plan(&cases[i].values, &in, NULL, &work, &err), SMP_E_PIPE);
+        assert_non_null(strstr(err.message, cases[i].says));
+    }
+    smp_error err = {0};
+    assert_int_equal(smp_stage_eq.check(&(eq_values){NOTCH, 1000, 6, 1}, &err), SMP_E_PIPE);
+    assert_string_equal(err.message, "a notch has no gain");
+    smp_node_plan work = {0};
+    const smp_shape in = sound(100, 1, 48000);
+    assert_int_equal(smp_stage_eq.plan(&(eq_values){HIGHSHELF, 1000, 0, 1}, &in, NULL, &work, &err), SMP_OK);
+    assert_true(work.nothing);
+}
+
+SMP_SUITE(eq)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_samples),
+        cmocka_unit_test(leaves_do_not_show),
+        cmocka_unit_test(many_leaves_give_the_same_on_every_device),
+        cmocka_unit_test(only_padding_avoids_conflicts),
+        cmocka_unit_test(what_cannot_be_is_refused),
+    };
+    return cmocka_run_group_tests_name("eq", tests, NULL, NULL);
+}
