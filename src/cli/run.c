@@ -19,7 +19,9 @@ static const smp_option options[] = {
              "launches of their own"},
     {"format", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said"},
-    SMP_WRITE_ROWS(smp_run_settings),
+#define WRITE(field) offsetof(smp_run_settings, write.field)
+#include "cli/write_option_list.def"
+#undef WRITE
     {0},
 };
 

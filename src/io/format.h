@@ -63,6 +63,7 @@ struct smp_writer {
     smp_shape shape;
     smp_write_options options; /* `inputs` is not valid after open */
     smp_sound sound;           /* of the input, if it was a sound */
+    smp_jpeg_coding jpeg;      /* of the input, if it was a JPEG */
     uint64_t clipped;          /* samples clamped */
     smp_notes notes;
     int64_t next_row;

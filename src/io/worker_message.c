@@ -117,6 +117,19 @@ static void pass_notes(smp_wire *w, smp_notes *notes)
         pass_chars(w, notes->items[i], sizeof notes->items[i]);
 }
 
+static void pass_coding(smp_wire *w, smp_jpeg_coding *coding)
+{
+    pass_int(w, &coding->components);
+    pass(w, coding->steps, sizeof coding->steps);
+    pass(w, coding->across, sizeof coding->across);
+    pass(w, coding->down, sizeof coding->down);
+    bool good = coding->components == 0 || coding->components == 1 || coding->components == 3;
+    for (int i = 0; good && i < coding->components; i++)
+        for (int k = 0; k < 64; k++)
+            good = good && coding->steps[i][k]; /* a step of 0 would divide by it */
+    w->failed |= w->reading && !good;
+}
+
 static void pass_meta(smp_wire *w, smp_meta *meta)
 {
     pass_blob(w, &meta->icc);
@@ -139,6 +152,7 @@ static void pass_meta(smp_wire *w, smp_meta *meta)
     pass_int(w, &meta->sound.type);
     pass(w, &meta->sound.mask, sizeof meta->sound.mask);
     pass_bool(w, &meta->sound.rf64);
+    pass_coding(w, &meta->jpeg);
     pass_texts(w, meta);
 }
 

@@ -85,11 +85,11 @@ typedef struct smp_shape {
     bool alpha;        /* the last channel is alpha (never with sound) */
     smp_format format; /* the nominal format: what a file of this data would hold */
     double rate;       /* Hz; 0 for pictures */
-    double curve;      /* of a picture's values: linear light is value^curve; or SMP_CURVE_SRGB, SMP_CURVE_OTHER */
     uint32_t speakers; /* sound: the channels' places, as bits of WAV's dwChannelMask; 0: the usual ones */
+    double curve;      /* of a picture's values: linear light is value^curve; or SMP_CURVE_SRGB, SMP_CURVE_OTHER */
 } smp_shape;
 
-#define SMP_CURVE_SRGB  0.0  /* IEC 61966-2-1, also where nothing is known */
+#define SMP_CURVE_SRGB 0.0   /* IEC 61966-2-1, also where nothing is known */
 #define SMP_CURVE_OTHER -1.0 /* one that is neither; taken for sRGB, with a warning */
 
 /* Full scale in code values: 255, 65535 or 1. */
@@ -273,7 +273,7 @@ typedef struct smp_orient_params {
     int64_t orientation; /* as EXIF: 1..8 */
 } smp_orient_params;
 typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
-    double curve;                 /* as in smp_shape; 0: sRGB */
+    double curve; /* as in smp_shape; 0: sRGB */
 } smp_light_params;
 
 /* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */
