@@ -1,6 +1,7 @@
-/* Stages that move pixels: each output pixel is one pixel of the input, and the output may have another size: crop.
- * From one inline function in the stage's header, which says where pixel (x, y) comes from, this file makes the naive
- * and the tiled CPU kernel, and gather.cuh the naive and the tiled GPU kernel. docs/add-a-stage.md shows how. */
+/* Stages that move pixels: each output pixel is one pixel of the input, or a fill, and the output may have another
+ * size: crop, pad. From one inline function in the stage's header, which says where pixel (x, y) comes from, this file
+ * makes the naive and the tiled CPU kernel, and gather.cuh the naive and the tiled GPU kernel. docs/add-a-stage.md
+ * shows how. */
 #ifndef SMP_KERNELS_GEOMETRY_GATHER_H
 #define SMP_KERNELS_GEOMETRY_GATHER_H
 
@@ -10,6 +11,7 @@
 typedef struct smp_source {
     int64_t x, y; /* a pixel of the input; its row is present (smp_node_plan.rows_add) */
     int64_t run;  /* this pixel and those to its right whose sources lie side by side in the input: at least 1 */
+    /* y -1: this pixel, and the run, lie outside the input and are the stage's fill */
 } smp_source;
 
 /* Declares the CPU kernels of a stage. */
@@ -27,9 +29,18 @@ typedef struct smp_source {
 #include <string.h>
 
 typedef smp_source smp_gather_fn(const smp_io *io, const void *params, int64_t x, int64_t y);
+typedef float smp_gather_fill_fn(const void *params, int channel);
+
+SMP_INLINE float gather_nothing(const void *params, int channel)
+{
+    (void)params;
+    (void)channel;
+    return 0.f;
+}
 
 /* The definition: pixel by pixel. */
-SMP_INLINE void gather_naive(const smp_io *io, const void *params, smp_gather_fn *source, int64_t y0, int64_t y1)
+SMP_INLINE void gather_naive(const smp_io *io, const void *params, smp_gather_fn *source, smp_gather_fill_fn *fill,
+                             int64_t y0, int64_t y1)
 {
     const int channels = io->in.channels;
     for (int64_t y = y0; y < y1; y++)
@@ -37,7 +48,8 @@ SMP_INLINE void gather_naive(const smp_io *io, const void *params, smp_gather_fn
             const smp_source from = source(io, params, x, y);
             for (int c = 0; c < channels; c++)
                 smp_put(io, smp_row(&io->out, y), x * channels + c,
-                        smp_load(smp_row(&io->in, from.y), from.x * channels + c, io->in.format));
+                        from.y < 0 ? fill(params, c)
+                                   : smp_load(smp_row(&io->in, from.y), from.x * channels + c, io->in.format));
         }
 }
 
@@ -57,8 +69,19 @@ SMP_INLINE void gather_samples(const smp_io *io, char *to, const char *from, int
     }
 }
 
+/* n > 0 pixels of the fill. */
+SMP_INLINE void gather_filled(const smp_io *io, const void *params, smp_gather_fill_fn *fill, char *to, int64_t n)
+{
+    const int64_t pixel = io->out.channels * smp_sample_size(io->out.format), all = n * pixel;
+    for (int c = 0; c < io->out.channels; c++)
+        smp_store(to, c, io->out.format, fill(params, c));
+    for (int64_t done = pixel; done < all; done *= 2)
+        memcpy(to + done, to, (size_t)(all - done < done ? all - done : done));
+}
+
 /* A run at a time. */
-SMP_INLINE void gather_tiled(const smp_io *io, const void *params, smp_gather_fn *source, int64_t y0, int64_t y1)
+SMP_INLINE void gather_tiled(const smp_io *io, const void *params, smp_gather_fn *source, smp_gather_fill_fn *fill,
+                             int64_t y0, int64_t y1)
 {
     const int64_t channels = io->in.channels;
     const int64_t in = channels * smp_sample_size(io->in.format), out = channels * smp_sample_size(io->out.format);
@@ -66,22 +89,26 @@ SMP_INLINE void gather_tiled(const smp_io *io, const void *params, smp_gather_fn
         for (int64_t x = 0, run; x < io->out.width; x += run) {
             const smp_source from = source(io, params, x, y);
             run = from.run;
-            gather_samples(io, (char *)smp_row(&io->out, y) + x * out,
-                           (const char *)smp_row(&io->in, from.y) + from.x * in, run * channels);
+            if (from.y < 0)
+                gather_filled(io, params, fill, (char *)smp_row(&io->out, y) + x * out, run);
+            else
+                gather_samples(io, (char *)smp_row(&io->out, y) + x * out,
+                               (const char *)smp_row(&io->in, from.y) + from.x * in, run * channels);
         }
 }
 
-/* The kernels NAME_naive and NAME_tiled. */
-#define SMP_GATHER_CPU(name, source)                                                                                   \
+/* The kernels NAME_naive and NAME_tiled; with a fill, of the kernel parameters and a channel. */
+#define SMP_GATHER_CPU(name, source) SMP_GATHER_FILL_CPU(name, source, gather_nothing)
+#define SMP_GATHER_FILL_CPU(name, source, fill)                                                                        \
     SMP_CPU_KERNEL(name##_naive)                                                                                       \
     {                                                                                                                  \
         (void)scratch;                                                                                                 \
-        gather_naive(io, params, source, y0, y1);                                                                      \
+        gather_naive(io, params, source, fill, y0, y1);                                                                \
     }                                                                                                                  \
     SMP_CPU_KERNEL(name##_tiled)                                                                                       \
     {                                                                                                                  \
         (void)scratch;                                                                                                 \
-        gather_tiled(io, params, source, y0, y1);                                                                      \
+        gather_tiled(io, params, source, fill, y0, y1);                                                                \
     }
 #endif
 #endif

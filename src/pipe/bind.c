@@ -9,7 +9,6 @@ static const char *absent(const char *name)
 {
     static const char *const names[][2] = {
         {"resample", "no stage changes the rate of a sound"},
-        {"pad", "no stage adds a border to a picture"},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!strcmp(names[i][0], name))

@@ -2,8 +2,6 @@
  * the conversions it needs; sinks; dropping what is not needed; storage; joining (fuse.h); phases. */
 #include "pipe/plan.h"
 
-#include <limits.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "pipe/fuse.h"
+#include "pipe/phases.h"
 
 typedef struct planner {
     const smp_plan_request *request;
@@ -109,6 +108,8 @@ static int insert(planner *p, smp_role role, int from, int64_t value)
         ((smp_convert_params *)params)->format = (int)value;
     else if (role == SMP_ROLE_ORIENT)
         ((smp_orient_params *)params)->orientation = value;
+    else if (role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED)
+        ((smp_light_params *)params)->curve = fmax(0, p->plan->steps[from].out.curve);
     if (work_out(p, index, stage, params, from, SMP_STEP_NONE))
         return SMP_STEP_NONE;
     smp_step *step = &p->plan->steps[index];
@@ -136,7 +137,7 @@ static int in_state(planner *p, int from, bool premultiplied, bool linear)
     const smp_step *step = &p->plan->steps[from];
     if (step->out.kind == SMP_AUDIO)
         return from;
-    if (step->linear != linear) {
+    if (step->linear != linear && step->out.curve != 1) { /* else they are linear as they come */
         if (step->premultiplied && (from = converted(p, SMP_ROLE_STRAIGHT, from)) < 0)
             return from;
         if ((from = converted(p, linear ? SMP_ROLE_LINEAR : SMP_ROLE_ENCODED, from)) < 0)
@@ -258,6 +259,9 @@ static smp_code add_node(planner *p, int number)
     bool moves = probe.exactness == SMP_MOVE;
     if (!moves) {
         bool linear = node->light == SMP_LIGHT_LINEAR;
+        if (linear && in.curve == SMP_CURVE_OTHER)
+            warn(p, node, "'%s' in linear light takes the picture for sRGB: its own tone curve is no power",
+                 stage->name);
         input = in_state(p, input, stage->neighbourhood, linear);
         if (input >= 0 && second >= 0)
             second = in_state(p, second, stage->neighbourhood,
@@ -442,83 +446,7 @@ static smp_code store_sinks(planner *p)
     return SMP_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------- phases */
-
-/* The last phase in which step `index` may run: that of the earliest step that reads it. Its own, where its rows are
- * wanted for their own sake. */
-static int latest_phase(const smp_plan *plan, int index)
-{
-    int latest = INT_MAX;
-    for (size_t i = 0; i < plan->sink_count; i++)
-        if (plan->sinks[i].step == index)
-            return plan->steps[index].phase;
-    for (size_t i = (size_t)index + 1; i < plan->step_count; i++) {
-        const smp_step *step = &plan->steps[i];
-        if (step->reduced_by == index)
-            return plan->steps[index].phase;
-        if (step->input == index)
-            latest = step->phase - step->whole_input < latest ? step->phase - step->whole_input : latest;
-        if (step->second == index)
-            latest = step->phase - step->whole_second < latest ? step->phase - step->whole_second : latest;
-    }
-    return latest == INT_MAX || plan->steps[index].job == SMP_JOB_REDUCE ? plan->steps[index].phase : latest;
-}
-
-/* Where a step waits for the whole of its second picture, what makes the first waits as well: it then streams, and is
- * no frame. */
-static void wait_for_second(smp_plan *plan)
-{
-    bool waits = false;
-    for (size_t i = 0; i < plan->step_count; i++)
-        waits = waits || (plan->steps[i].whole_second && !plan->steps[i].whole_input);
-    for (size_t i = plan->step_count; waits && i-- > 0;)
-        plan->steps[i].phase = latest_phase(plan, (int)i);
-}
-
-static void set_phases(smp_plan *plan)
-{
-    plan->phases = 1;
-    for (size_t i = 0; i < plan->step_count; i++) {
-        smp_step *step = &plan->steps[i];
-        step->phase = 0;
-        step->frame = false;
-        if (step->input >= 0)
-            step->phase = plan->steps[step->input].phase + (step->whole_input ? 1 : 0);
-        if (step->second >= 0) /* the second input streams beside the first, or is a complete frame */
-            step->phase = (int)smp_max_i64(step->phase, plan->steps[step->second].phase + (step->whole_second ? 1 : 0));
-        if (step->reduced_by >= 0)
-            step->phase = (int)smp_max_i64(step->phase, plan->steps[step->reduced_by].phase + 1);
-        plan->phases = (int)smp_max_i64(plan->phases, step->phase + 1);
-    }
-    wait_for_second(plan);
-    for (size_t i = 1; i < plan->step_count; i++) {
-        const smp_step *step = &plan->steps[i];
-        if (step->input < 0)
-            continue;
-        smp_step *input = &plan->steps[step->input];
-        input->frame = input->frame || input->phase < step->phase;
-        if (step->second >= 0)
-            plan->steps[step->second].frame =
-                plan->steps[step->second].frame || plan->steps[step->second].phase < step->phase;
-    }
-}
-
-/* Where a stage makes fewer rows than it reads, what comes before it has more rows in a strip than what follows. */
-static void set_strip_shares(smp_plan *plan)
-{
-    for (size_t i = 0; i < plan->step_count; i++)
-        plan->steps[i].strip_share = 0;
-    for (size_t i = plan->step_count; i-- > 0;) {
-        smp_step *step = &plan->steps[i];
-        step->strip_share = step->strip_share > 0 ? step->strip_share : 1; /* of what nothing streams from */
-        const int inputs[] = {step->input, step->second};
-        for (int k = 0; k < 2; k++)
-            if (inputs[k] >= 0 && plan->steps[inputs[k]].phase == step->phase) {
-                smp_step *from = &plan->steps[inputs[k]];
-                from->strip_share = fmax(from->strip_share, step->strip_share * smp_row_map_ratio(&step->reads));
-            }
-    }
-}
+/* ---------------------------------------------------------------------------------------------- the whole */
 
 static smp_code finish_plan(planner *p)
 {
@@ -542,8 +470,7 @@ static smp_code finish_plan(planner *p)
         code = smp_plan_fuse(p->plan, p->err);
     if (code)
         return code;
-    set_phases(p->plan);
-    set_strip_shares(p->plan);
+    smp_plan_phases(p->plan);
     return SMP_OK;
 }
 

@@ -1,5 +1,5 @@
 /* resize: a picture made larger or smaller. */
-#include "geometry/resize.h"
+#include "stencil/resize.h"
 
 #include <math.h>
 #include <string.h>

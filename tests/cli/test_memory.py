@@ -44,6 +44,9 @@ class Memory(CliCase):
             ('subtract by="in.npy"',),
             ("invert", 'save "again.npy"'),
             ("light linear", "gaussian 1px", "sobel"),
+            ("resize 30%",),
+            ("resize 170% arithmetic=fixed", "pad 20 edge=mirror"),
+            ("gaussian 2px", "resize longest=40", "rotate 90", "resize 300% filter=area"),
         ):
             stages = [word for stage in chain for word in ("-e", stage)]
             said = json.loads(self.smp("explain", "--json", *stages, "in.npy", "out.npy", *how).stdout)["memory_bytes"]

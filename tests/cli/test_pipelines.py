@@ -67,6 +67,27 @@ class Pipelines(CliCase):
 
     # Golden hashes say that nothing changed; these say that what they record is what the pipeline promises.
 
+    def test_a_thumbnail_averages_what_it_covers(self):
+        picture = cv2.imread(str(SAMPLES / "chelsea.png"))[..., ::-1]
+        got = self.result("thumbnail", "chelsea.png", "--set", "size=64px")
+        self.assertEqual(got.shape, (43, 64, 3))
+        area = cv2.resize(picture, (64, 43), interpolation=cv2.INTER_AREA).astype(float)
+        self.assertLess(np.abs(got - area).mean(), 4)
+        self.assertTrue(np.array_equal(self.result("thumbnail", "chelsea.png", "--set", "size=451px"), picture))
+
+    def test_letterbox_has_the_size_and_bars(self):
+        size = ("--set", "width=400px", "--set", "height=300px", "--set", "bars=50%")
+        got = self.result("letterbox", "chelsea.png", *size)
+        self.assertEqual(got.shape, (300, 400, 3))
+        self.assertTrue((got[:17] == 128).all() and (got[283:] == 128).all())
+        self.assertFalse((got[17] == 128).all() or (got[282] == 128).all())
+
+    def test_passport_takes_the_middle(self):
+        got = self.result("passport", "chelsea.png", "--set", "width=30", "--set", "height=30", "--set", "dpi=254")
+        self.assertEqual(got.shape, (300, 300, 3))
+        picture = cv2.imread(str(SAMPLES / "chelsea.png"))[..., ::-1].astype(float) # of 451x300: nothing is scaled
+        self.assertLess(np.abs(got - (picture[:, 75:375] + picture[:, 76:376]) / 2).mean(), 2)
+
     def test_blur_is_a_gaussian(self):
         picture = cv2.imread(str(SAMPLES / "chelsea.png"))[..., ::-1]
         want = cv2.GaussianBlur(picture.astype(np.float64), (17, 17), 2, borderType=cv2.BORDER_REPLICATE)

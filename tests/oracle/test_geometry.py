@@ -75,6 +75,57 @@ class Geometry(OracleCase):
         for name, (y, x) in places.items():
             self.same(got[name], array[y : y + 10, x : x + 21], name)
 
+    def test_pad_is_numpys_pad(self):
+        modes = {"clamp": "edge", "reflect": "symmetric", "mirror": "reflect", "wrap": "wrap", "zero": "constant"}
+
+        def by_index(array, edge, top, bottom, left, right): # numpy.pad (1.24) is wrong beyond the picture's size
+            for axis, before, after in ((0, top, bottom), (1, left, right)):
+                n = array.shape[axis]
+                at = np.arange(-before, n + after) % (n if edge == "wrap" else 2 * n - 2)
+                array = np.take(array, np.where(at < n, at, 2 * n - 2 - at), axis)
+            return array
+
+        sides = ((0, 0, 3, 2), (2, 5, 0, 0), (4, 3, 70, 1), (1, 0, 0, 130), (20, 90, 9, 8))
+        for dtype in FORMATS:
+            for channels in (1, 2, 3, 4):
+                array = picture(channels, (17, 23) + (channels,) * (channels > 1), dtype)
+                if dtype == np.float32:
+                    array[3, 4], array[10, 2] = np.nan, -0.0
+                branches, want = {}, {}
+                for edge, mode in modes.items():
+                    for top, bottom, left, right in sides:
+                        text = f"pad left={left} right={right} top={top} bottom={bottom} edge={edge}"
+                        branches[text] = [text]
+                        borders = ((top, bottom), (left, right)) + ((0, 0),) * (array.ndim - 2)
+                        far = edge in ("mirror", "wrap") and max(left, right, top, bottom) > 16
+                        want[text] = (by_index(array, edge, top, bottom, left, right) if far else
+                                      np.pad(array, borders, mode))
+                for options in ((), ("--strip-rows", "8"), ("--variant", "naive")):
+                    for text, got in run_many(array, branches, *options).items():
+                        self.same(got, want[text], f"{text} {array.dtype} x{channels} {options}")
+
+    def test_pad_to_a_size(self):
+        array = picture(2, (20, 30, 3), np.uint8)
+        cases = {
+            "pad 7": (7, 7, 7, 7, (0, 0, 0)), "pad width=41 height=26 fill=[0.2]": (3, 3, 5, 6, (51, 51, 51)),
+            "pad width=10 height=40 anchor=top": (0, 20, 0, 0, (0, 0, 0)),
+            "pad aspect=1 anchor=bottom-right fill=[1 0.5 0]": (10, 0, 0, 0, (255, 128, 0)),
+            "pad aspect={16/9} fill=[0.1]": (0, 0, 3, 3, (26, 26, 26)),
+            "pad width=40 anchor=left": (0, 0, 0, 10, (0, 0, 0)),
+        }
+        got = run_many(array, {text: [text] for text in cases})
+        for text, (top, bottom, left, right, fill) in cases.items():
+            want = np.empty((20 + top + bottom, 30 + left + right, 3), np.uint8)
+            want[:] = fill
+            want[top : top + 20, left : left + 30] = array
+            self.same(got[text], want, text)
+
+    def test_pad_written_examples(self):
+        array = np.array([[3, 21, 53], [16, 39, 76]], np.uint8)
+        rows = [[53, 21, 3, 21, 53, 21, 3], [76, 39, 16, 39, 76, 39, 16]]
+        self.same(run(array, "pad 2 edge=mirror"), np.array(rows * 3, np.uint8))
+        want = [[51, 3, 21, 53, 51, 51], [51, 16, 39, 76, 51, 51], [51] * 6]
+        self.same(run(array, "pad width=6 height=3 anchor=centre fill=[0.2]"), np.array(want, np.uint8))
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,7 @@
 #ifndef SMP_STAGES_SHARED_RESIZE_WEIGHTS_H
 #define SMP_STAGES_SHARED_RESIZE_WEIGHTS_H
 
-#include "geometry/resize.h"
+#include "stencil/resize.h"
 #include "stages/stage.h"
 
 typedef enum smp_resize_filter {

@@ -8,7 +8,7 @@
  *   padded  as tiled, with an unused word after each 32: sample i lies at i + i/32. Strides of powers of two then meet
  *           all banks; odd strides, which had no conflicts, may get some.
  * Rows that do not fit shared memory (from ratios of some 20:1 on), and filter=nearest, have naive's row pass. */
-#include "geometry/resize.h"
+#include "stencil/resize.h"
 
 #include "lib/elementwise.cuh"
 #include "stencil/stencil.cuh"

@@ -4,7 +4,7 @@
  *          with each operation, whatever the ratio and the channels, without a gather. Results of the row pass wait in
  * a ring of rows, a block of columns at a time; the column pass is plain vector rows. Rows that no output row wants are
  * not touched. */
-#include "geometry/resize_lanes.h"
+#include "stencil/resize_lanes.h"
 
 #include "lib/elementwise.h"
 

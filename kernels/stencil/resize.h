@@ -3,8 +3,8 @@
  * columns. SMP_RESIZE_FLOAT  v = fmaf(w[k], p[k], v), k ascending from v = 0; f32 between the passes SMP_RESIZE_FIXED
  * v = clamp((2^21 + sum of K[k] * p[k]) >> 22, 0, 255), K = w * 2^22 rounded; bytes between the passes. The bytes of
  * Pillow's Image.resize: Resample.c of Pillow 9 SMP_RESIZE_MOVE   v = p[0]: the nearest sample */
-#ifndef SMP_KERNELS_GEOMETRY_RESIZE_H
-#define SMP_KERNELS_GEOMETRY_RESIZE_H
+#ifndef SMP_KERNELS_STENCIL_RESIZE_H
+#define SMP_KERNELS_STENCIL_RESIZE_H
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"

@@ -1,11 +1,11 @@
 /* Eight words side by side, floats or integers, for the CPU's resize: one register where there is AVX2. Included by
  * kernel files only. */
-#ifndef SMP_KERNELS_GEOMETRY_RESIZE_LANES_H
-#define SMP_KERNELS_GEOMETRY_RESIZE_LANES_H
+#ifndef SMP_KERNELS_STENCIL_RESIZE_LANES_H
+#define SMP_KERNELS_STENCIL_RESIZE_LANES_H
 
 #include <string.h>
 
-#include "geometry/resize.h"
+#include "stencil/resize.h"
 
 #ifdef __AVX2__
 typedef __m256i resize_lanes;

@@ -1,0 +1,250 @@
+/* pad: a border round a picture, or silence before and after a sound. */
+#include "geometry/pad.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "stages/shared/anchor.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/stage.h"
+
+enum { CENTRE = 4 }; /* of the words of smp_anchors without auto */
+
+enum { MOST_REFLECTED = 4096 }; /* rows: a border that mirrors more rows keeps the whole picture */
+
+typedef struct pad_params {
+    int64_t all, left, right, top, bottom;
+    int64_t width, height; /* INT64_MIN: auto */
+    double aspect;         /* NaN: auto */
+    int anchor, edge;
+    smp_matrix fill;
+    double start, end, length; /* length NaN: auto */
+} pad_params;
+
+#define SIDE(name, help, flags)                                                                                        \
+    {                                                                                                                  \
+#name, offsetof(pad_params, name), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", help, NULL, flags                      \
+    }
+static const smp_param params[] = {
+    SIDE(all, "border on all four sides", SMP_P_MAIN),
+    SIDE(left, "border on the left", 0),
+    SIDE(right, "border on the right", 0),
+    SIDE(top, "border at the top", 0),
+    SIDE(bottom, "border at the bottom", 0),
+    {"width", offsetof(pad_params, width), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto",
+     "instead of borders: at least so wide in the end", NULL, SMP_P_AUTO},
+    {"height", offsetof(pad_params, height), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto",
+     "instead of borders: at least so high in the end", NULL, SMP_P_AUTO},
+    {"aspect", offsetof(pad_params, aspect), SMP_T_FLOAT, SMP_UNIT_NONE, 0.001, 1000, "auto",
+     "instead of width and height: the smallest size of this ratio, as in {16/9}", NULL, SMP_P_AUTO},
+    {"anchor", offsetof(pad_params, anchor), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "centre",
+     "with width, height or aspect: where the picture lies", smp_anchors + 1, 0},
+    {"edge", offsetof(pad_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "constant", "what the border is",
+     smp_edge_names, 0},
+    {"fill", offsetof(pad_params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[0]",
+     "with edge=constant: one value for all colours, or one a channel; alpha is 1 unless it is given", NULL, 0},
+    {"start", offsetof(pad_params, start), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "sound: silence before it", NULL, 0},
+    {"end", offsetof(pad_params, end), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "sound: silence after it", NULL, 0},
+    {"length", offsetof(pad_params, length), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "auto",
+     "sound: silence after it until it has this length", NULL, SMP_P_AUTO},
+    {0},
+};
+
+static bool given(int64_t v)
+{
+    return v != INT64_MIN;
+}
+static bool has_sides(const pad_params *p)
+{
+    return p->left || p->right || p->top || p->bottom;
+}
+static bool has_size(const pad_params *p)
+{
+    return given(p->width) || given(p->height);
+}
+static bool has_times(const pad_params *p)
+{
+    return p->start > 0 || p->end > 0 || !isnan(p->length);
+}
+
+static smp_code check(const void *params_, smp_error *err)
+{
+    const pad_params *p = params_;
+    const int ways = (p->all > 0) + has_sides(p) + has_size(p) + !isnan(p->aspect);
+    if (ways > 1)
+        return smp_fail(err, SMP_E_PIPE,
+                        "the border is given twice: say one number, or sides, or width and height, or aspect");
+    if (ways && has_times(p))
+        return smp_fail(err, SMP_E_PIPE, "start, end and length are for sounds, borders for pictures");
+    if (p->anchor != CENTRE && (p->all || has_sides(p)))
+        return smp_fail(err, SMP_E_PIPE, "the borders say where the picture lies: leave out anchor");
+    if (p->end > 0 && !isnan(p->length))
+        return smp_fail(err, SMP_E_PIPE, "the silence after the sound is given twice: say end, or length");
+    if (p->fill.rows > 1 || p->fill.cols < 1 || p->fill.cols > SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
+    return SMP_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- pictures */
+
+static int64_t nearest(double v)
+{
+    return smp_max_i64(1, (int64_t)floor(v + 0.5));
+}
+
+/* The fill's code values. *plain: they are the same premultiplied, and in linear light. */
+static smp_code plan_fill(const pad_params *p, const smp_shape *in, bool linear, smp_pad *pad, bool *plain,
+                          smp_error *err)
+{
+    const int colours = in->channels - in->alpha, values = p->fill.cols;
+    const float white = smp_white(in->format);
+    *plain = true;
+    if (p->edge != SMP_CONSTANT)
+        return SMP_OK;
+    if (values != 1 && values != colours && values != in->channels) {
+        smp_fail(err, SMP_E_PIPE, "fill has %d values, and the picture %d channels%s", values, in->channels,
+                 in->alpha ? ", one of them alpha" : "");
+        return smp_hint(err, "one value serves all colours");
+    }
+    for (int c = 0; c < in->channels; c++) {
+        const bool left_out = values == 1 ? c >= colours : c >= values;
+        const double v = left_out ? 1 : p->fill.values[values == 1 ? 0 : c];
+        pad->fill[c] = (float)(v * (double)white);
+        if (in->format != SMP_F32 && !linear) /* integers stay integers */
+            pad->fill[c] = smp_round_to(pad->fill[c], white);
+        *plain = *plain && (v == 0 || v == 1);
+    }
+    if (in->alpha && pad->fill[in->channels - 1] < white)
+        for (int c = 0; c < in->channels; c++)
+            *plain = *plain && pad->fill[c] == 0;
+    return SMP_OK;
+}
+
+static smp_code plan_picture(const pad_params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
+{
+    smp_pad pad = {.edge = p->edge == SMP_ZERO ? SMP_CONSTANT : p->edge};
+    const int64_t w = in->width, h = in->height;
+    bool plain;
+    smp_code code = plan_fill(p, in, work->linear, &pad, &plain, err);
+    if (code)
+        return code;
+    if (has_times(p)) {
+        smp_fail(err, SMP_E_PIPE, "start, end and length are silence for sounds, and this is a picture");
+        return smp_hint(err, "say how many pixels, as `pad 10`");
+    }
+    work->out.width = w + 2 * p->all + p->left + p->right;
+    work->out.height = h + 2 * p->all + p->top + p->bottom;
+    pad.left = p->all + p->left;
+    pad.top = p->all + p->top;
+    if (has_size(p) || !isnan(p->aspect)) {
+        if (!isnan(p->aspect)) {
+            work->out.width = smp_max_i64(w, nearest((double)h * p->aspect));
+            work->out.height = smp_max_i64(h, nearest((double)w / p->aspect));
+        }
+        work->out.width = smp_max_i64(work->out.width, given(p->width) ? p->width : 0);
+        work->out.height = smp_max_i64(work->out.height, given(p->height) ? p->height : 0);
+        pad.left = smp_anchored_x(p->anchor + 1, false, work->out.width, w);
+        pad.top = smp_anchored_y(p->anchor + 1, false, work->out.height, h);
+    }
+    const int64_t bottom = work->out.height - h - pad.top, reflected = smp_max_i64(pad.top, bottom);
+    if (p->edge == SMP_WRAP)
+        work->whole = reflected > 0;
+    if (p->edge == SMP_REFLECT || p->edge == SMP_MIRROR) {
+        work->whole = reflected > MOST_REFLECTED;
+        work->reach_up = 2 * bottom; /* the last output row is the input's row `bottom` from its end */
+        work->reach_down = 2 * pad.top;
+    }
+    work->nothing = work->out.width == w && work->out.height == h;
+    work->already = work->nothing && (has_size(p) || !isnan(p->aspect));
+    work->rows_add = -pad.top;
+    work->exactness = plain ? SMP_MOVE : work->linear ? SMP_REAL : SMP_INTEGER;
+    memcpy(work->kernel, &pad, sizeof pad);
+    work->kernel_size = sizeof pad;
+    return SMP_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- sounds */
+
+static int64_t frames(double seconds, double rate)
+{
+    return (int64_t)floor(seconds * rate + 0.5);
+}
+
+static smp_code plan_sound(const pad_params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
+{
+    smp_pad pad = {.edge = SMP_CONSTANT};
+    if (p->all || has_sides(p) || has_size(p) || !isnan(p->aspect) || p->edge != SMP_CONSTANT) {
+        smp_fail(err, SMP_E_PIPE, "borders are for pictures, and this is a sound");
+        return smp_hint(err, "say how much silence, as `pad start=1s end=500ms`");
+    }
+    if (!(in->rate > 0))
+        return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
+    pad.top = frames(p->start, in->rate);
+    work->out.height = in->height + pad.top + frames(p->end, in->rate);
+    if (!isnan(p->length))
+        work->out.height = smp_max_i64(work->out.height, frames(p->length, in->rate));
+    work->nothing = work->out.height == in->height;
+    work->already = work->nothing && !isnan(p->length);
+    work->rows_add = -pad.top;
+    work->exactness = SMP_MOVE;
+    memcpy(work->kernel, &pad, sizeof pad);
+    work->kernel_size = sizeof pad;
+    return SMP_OK;
+}
+
+static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    return in->kind == SMP_AUDIO ? plan_sound(params_, in, work, err) : plan_picture(params_, in, work, err);
+}
+
+/* Frames of sound are too short for 16 bytes of one row. */
+static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    if (io->out.width == 1) {
+        smp_geometry_samples(io, kernel, grid);
+        return "pad_naive";
+    }
+    smp_geometry_packs(io, kernel, grid);
+    return "pad_tiled";
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(pad_naive), .cuda = "pad_naive"}}},
+    {.name = "tiled",
+     .help = "CPU: runs of pixels, and sound, are one copy; GPU: 16 bytes a thread",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(pad_rows), .decide = tiled}}},
+    {0},
+};
+
+const smp_stage smp_stage_pad = {
+    .name = "pad",
+    .help = "add a border to a picture, or silence to a sound",
+    .about = "Pictures: borders of so many pixels, or what is missing to a size or a ratio; anchor puts the picture at "
+             "floor((W - w) * a), a = 0, 1/2 or 1. The border is one colour (edge=constant), or made of the picture: "
+             "`smempipe "
+             "help edge`. In `light linear`, fill is a linear value.\n"
+             "Sounds: start and end are times of silence, rounded to frames; length adds what is missing at the end.\n"
+             "Streams, but for edge=wrap and for mirrored borders of more than 4096 rows.",
+    .example = "pad aspect=1 fill=[1]",
+    .domain = SMP_BOTH,
+    .access = SMP_STENCIL,
+    .params = params,
+    .params_size = sizeof(pad_params),
+    .check = check,
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"extend", "pad"},
+                                   {"embed", "pad"},
+                                   {"extent", "pad"},
+                                   {"border", "pad"},
+                                   {"canvas", "pad"},
+                                   {"letterbox", "pad aspect={16/9}"},
+                                   {"delay", "pad start=1s"},
+                                   {"adelay", "pad start=1s"},
+                                   {"apad", "pad end=1s"},
+                                   {0}},
+};

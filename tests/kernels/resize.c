@@ -1,0 +1,112 @@
+/* resize: the sizes that it makes, what it refuses, and what it reads. test_stage_matrix and test_gpu_matrix hold its
+ * variants against each other, tests/oracle/test_resize.py against Pillow, OpenCV and the definition. */
+#include "suite.h"
+
+#include "matrix_case.h"
+
+/* The plan of one statement, after `first` if there is one, on a picture; null, with the message, when it is refused. */
+static smp_plan *plan_of(const char *first, const char *statement, const smp_shape *shape, char *message, size_t size)
+{
+    smp_program *program = NULL;
+    smp_plan *plan = NULL;
+    smp_diags diags = {0};
+    smp_error err = {0};
+    const char *lines[] = {first ? first : statement, statement};
+    smp_code code = smp_program_parse_lines(lines, first ? 2 : 1, NULL, 0, NULL, NULL, &diags, &program, &err);
+    smp_plan_request ask = {
+        .program = program, .input = *shape, .orientation = 1, .output = "memory", .accepts = accepts_all};
+    if (!code)
+        code = smp_plan_make(&ask, &diags, &plan, &err);
+    snprintf(message, size, "%s", diags.count ? diags.items[0].message : err.message);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return code ? NULL : plan;
+}
+
+static void refuses_what_is_no_size(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *statement, *says;
+        int channels;
+        bool alpha;
+        smp_format format;
+    } rows[] = {
+        {"resize", "which size?", 1, false, SMP_U8},
+        {"resize filter=box", "which size?", 1, false, SMP_U8},
+        {"resize 50% width=3", "given twice", 1, false, SMP_U8},
+        {"resize longest=3 shortest=2", "given twice", 1, false, SMP_U8},
+        {"resize width=3 fit=cover", "fit=cover needs both width and height", 1, false, SMP_U8},
+        {"resize 50% filter=area antialias=no", "leave out antialias", 1, false, SMP_U8},
+        {"resize 50% filter=area arithmetic=fixed", "arithmetic=fixed has the filters", 1, false, SMP_U8},
+        {"resize width=3 height=3 fit=cover arithmetic=fixed", "no fit=cover", 1, false, SMP_U8},
+        {"resize 50% arithmetic=fixed", "this picture has alpha", 4, true, SMP_U8},
+        {"resize 50% arithmetic=fixed", "this picture has 16 bits", 3, false, SMP_U16},
+        {"resize 50% arithmetic=fixed", "this picture has floats", 3, false, SMP_F32},
+        {"resize 0", "scale", 1, false, SMP_U8},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char message[512];
+        const smp_shape shape = {.kind = SMP_IMAGE,
+                                 .width = 8,
+                                 .height = 6,
+                                 .channels = rows[i].channels,
+                                 .alpha = rows[i].alpha,
+                                 .format = rows[i].format};
+        smp_plan *plan = plan_of(NULL, rows[i].statement, &shape, message, sizeof message);
+        if (plan)
+            fail_msg("%s is not refused", rows[i].statement);
+        if (!strstr(message, rows[i].says))
+            fail_msg("%s: %s", rows[i].statement, message);
+    }
+    char message[512];
+    const smp_shape shape = {.kind = SMP_IMAGE, .width = 8, .height = 6, .channels = 3, .format = SMP_U8};
+    assert_null(plan_of("light linear", "resize 50% arithmetic=fixed", &shape, message, sizeof message));
+    assert_non_null(strstr(message, "this is linear light"));
+}
+
+/* A thumbnail of a tall picture needs few rows at a time. */
+static void streams(void **state)
+{
+    (void)state;
+    char message[512];
+    const smp_shape shape = {.kind = SMP_IMAGE, .width = 600, .height = 40000, .channels = 3, .format = SMP_U8};
+    smp_plan *plan = plan_of(NULL, "resize 10%", &shape, message, sizeof message);
+    assert_non_null(plan);
+    const smp_step *step = &plan->steps[plan->step_count - 1];
+    assert_int_equal(step->out.height, 4000);
+    assert_int_equal(step->reads.num, 10);
+    assert_int_equal(step->reads.den, 1);
+    assert_false(step->whole_input);
+    assert_in_range(step->reads.up, 30, 31);
+    assert_in_range(step->reads.down, 29, 30);
+    smp_plan_free(plan);
+}
+
+/* A picture that has the size already passes, as does one that is smaller where none is to be enlarged. */
+static void leaves_out_what_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const statements[] = {"resize 100%", "resize width=8", "resize width=8 height=6 fit=cover",
+                                             "resize longest=100 enlarge=no",
+                                             "resize width=20 height=3 fit=cover enlarge=no"};
+    const smp_shape shape = {.kind = SMP_IMAGE, .width = 8, .height = 6, .channels = 1, .format = SMP_U8};
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        char message[512];
+        smp_plan *plan = plan_of(NULL, statements[i], &shape, message, sizeof message);
+        if (!plan || plan->step_count != 1)
+            fail_msg("%s: %s", statements[i], plan ? "makes a step" : message);
+        assert_string_equal(message, "");
+        smp_plan_free(plan);
+    }
+}
+
+SMP_SUITE(resize)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_what_is_no_size),
+        cmocka_unit_test(streams),
+        cmocka_unit_test(leaves_out_what_changes_nothing),
+    };
+    return cmocka_run_group_tests_name("resize", tests, NULL, NULL);
+}
