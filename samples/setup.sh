@@ -37,6 +37,8 @@ need_for_build() {
     need libisal-dev "reads and writes PNG several times as fast as zlib" has_library libisal libisal-dev
     need libtiff-dev "reads TIFF" has_library libtiff-4 libtiff-dev
     need libwebp-dev "reads and writes WebP" has_library libwebp libwebp-dev
+    need libheif-dev "reads HEIC, reads and writes AVIF" has_library libheif libheif-dev
+    need libgif-dev "reads GIF" has_library libgif libgif-dev
     need libsndfile1-dev "reads and writes FLAC and OGG" has_library sndfile libsndfile1-dev
     need libmpg123-dev "reads MP3" has_library libmpg123 libmpg123-dev
 }

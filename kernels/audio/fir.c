@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "audio/fir.h"
+#include "audio/vectors.h"
 #include "lib/elementwise.h"
 
 SMP_CPU_KERNEL(fir_naive)
@@ -31,50 +32,11 @@ SMP_CPU_KERNEL(fir_naive)
 
 /* ---------------------------------------------------------------------------------------------- vectors */
 
+/* Vectors of results, and taps held. */
 #if defined(__AVX512F__)
-#include <immintrin.h>
-enum { LANES = 16, RUN = 16, AT_ONCE = 8 /* vectors of results, taps held: with a sample, 25 of 32 registers */ };
-typedef __m512 vec;
-#define VEC_LOAD(p)      _mm512_loadu_ps(p)
-#define VEC_STORE(p, v)  _mm512_storeu_ps(p, v)
-#define VEC_ALL(s)       _mm512_set1_ps(s)
-#define VEC_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
-#elif defined(__AVX2__) && defined(__FMA__)
-#include <immintrin.h>
-enum { LANES = 8, RUN = 8, AT_ONCE = 4 /* 13 of 16 registers */ };
-typedef __m256 vec;
-#define VEC_LOAD(p)      _mm256_loadu_ps(p)
-#define VEC_STORE(p, v)  _mm256_storeu_ps(p, v)
-#define VEC_ALL(s)       _mm256_set1_ps(s)
-#define VEC_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+enum { RUN = 16, AT_ONCE = 8 /* with a sample, 25 of 32 registers */ };
 #else
-enum { LANES = 4, RUN = 8, AT_ONCE = 4 };
-typedef struct vec {
-    float v[LANES];
-} vec;
-SMP_INLINE vec VEC_LOAD(const float *p)
-{
-    vec r;
-    memcpy(&r, p, sizeof r);
-    return r;
-}
-SMP_INLINE void VEC_STORE(float *p, vec v)
-{
-    memcpy(p, &v, sizeof v);
-}
-SMP_INLINE vec VEC_ALL(float s)
-{
-    vec r;
-    for (int i = 0; i < LANES; i++)
-        r.v[i] = s;
-    return r;
-}
-SMP_INLINE vec VEC_FMA(vec a, vec b, vec c)
-{
-    for (int i = 0; i < LANES; i++)
-        c.v[i] = fmaf(a.v[i], b.v[i], c.v[i]);
-    return c;
-}
+enum { RUN = 8, AT_ONCE = 4 /* 13 of 16 registers */ };
 #endif
 
 enum { APART = SMP_FIR_APART / LANES /* vectors between the taps of a group */, FRAMES = RUN * LANES };

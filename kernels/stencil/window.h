@@ -119,7 +119,8 @@ typedef struct window_walk {
 } window_walk;
 
 /* Picture row y as floats, of the kind ORDERED as keys. */
-static void window_make_float(const stencil_walk *walk, const stencil_tile *tile, int64_t y, float *row)
+static __attribute__((unused)) void window_make_float(const stencil_walk *walk, const stencil_tile *tile, int64_t y,
+                                                      float *row)
 {
     const window_walk *w = walk->context;
     const smp_view *in = &walk->io->in;
@@ -133,7 +134,8 @@ static void window_make_float(const stencil_walk *walk, const stencil_tile *tile
 }
 
 /* A row of float results, keys of the kind ORDERED, stored. */
-static void window_store_float(const stencil_walk *walk, const stencil_tile *tile, int64_t y, float *row)
+static __attribute__((unused)) void window_store_float(const stencil_walk *walk, const stencil_tile *tile, int64_t y,
+                                                       float *row)
 {
     const window_walk *w = walk->context;
     const int reals = walk->io->in.format == SMP_F32;
@@ -223,8 +225,8 @@ WINDOW_ROW_(uint8_t)
 typedef void window_make(const stencil_walk *walk, const stencil_tile *tile, int64_t y, float *row);
 typedef void window_emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, int64_t rows);
 
-static void window_tiled(const smp_io *io, const smp_window *g, void *scratch, int kind, window_make *make,
-                         window_emit *emit, int64_t y0, int64_t y1)
+static __attribute__((unused)) void window_tiled(const smp_io *io, const smp_window *g, void *scratch, int kind,
+                                                 window_make *make, window_emit *emit, int64_t y0, int64_t y1)
 {
     const int64_t pitch = smp_window_pitch(g, io->in.channels), step = smp_stencil_step(g->size - 1);
     window_walk context = {.g = g,

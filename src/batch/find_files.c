@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "io/format.h"
 #include "io/media.h"
 
 typedef struct walk {
@@ -42,6 +43,11 @@ static bool other_by_name(const char *name)
     for (size_t i = 0; dot && i < sizeof extensions / sizeof extensions[0]; i++)
         if (strcasecmp(dot + 1, extensions[i]) == 0)
             return true;
+    const smp_file_format *format;
+    for (size_t i = 0; dot && (format = smp_format_at(i)); i++) /* formats that this build does not read */
+        for (const char *const *extension = format->extensions; !format->sniff && *extension; extension++)
+            if (strcasecmp(dot + 1, *extension) == 0)
+                return true;
     return false;
 }
 

@@ -43,7 +43,9 @@ const smp_option smp_batch_options[] = {
              "is standard output"},
     {"shard", 0, SMP_O_STRING, offsetof(smp_batch_settings, shard), .argument = "K/N",
      .help = "do the K-th of N parts of the files, chosen by their names; for several machines that share a folder"},
-    SMP_WRITE_ROWS(smp_batch_settings),
+#define WRITE(field) offsetof(smp_batch_settings, write.field)
+#include "cli/write_option_list.def"
+#undef WRITE
     {0},
 };
 
@@ -123,8 +125,9 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
     }
     const smp_write_settings *write = &settings->write;
     const int64_t page = settings->many.plan.base.common.limits.page;
-    const int64_t numbers[] = {write->strip,    write->png_level,        write->quality, write->jpeg_quality,
-                               write->lossless, write->tiff_compression, write->samples, page};
+    const int64_t numbers[] = {
+        write->strip,         write->png_level,        write->quality,          write->jpeg_quality, write->lossless,
+        write->jpeg_sampling, write->jpeg_progressive, write->tiff_compression, write->samples,      page};
     smp_hash_add(&hash, numbers, sizeof numbers);
     return hash;
 }
@@ -376,6 +379,7 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
         code = open_report(b, err);
     if (code)
         return code;
+    smp_cli_confine_batch(s, program, &b->todo);
     report_skipped(b);
     smp_progress_begin(&b->progress, common, "batch");
     code = smp_batch_run(&request, &count, note, sizeof note, err);

@@ -42,7 +42,7 @@ const smp_option smp_common_options[] = {
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",
      .min = 0, .max = 1e6, .help = "longest time that decoding a file may take; 0: by its size", .flags = SMP_O_INPUTS},
     {"no-sandbox", 0, SMP_O_FLAG, offsetof(smp_common, no_sandbox),
-     .help = "decode in this process, and not in one that can do nothing else: for debuggers",
+     .help = "decode in this process, and not in one that can do nothing else, and give up no rights: for debuggers",
      .flags = SMP_O_INPUTS | SMP_O_ADVANCED},
     {0},
 };

@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "io/jail.h"
+#include "io/worker.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "run/peaks.h"
@@ -136,6 +138,24 @@ static smp_code measure(const smp_common *common, const smp_device_info *devices
     return SMP_OK;
 }
 
+/* What files are decoded under; begins a decoder to see. */
+static smp_code put_confinement(smp_error *err)
+{
+    char text[80];
+    smp_code code = smp_worker_start(0, err);
+    if (!code)
+        code = smp_worker_confinement(text, sizeof text, NULL, err);
+    if (!code)
+        printf("decoders are confined by: %s\n", text);
+    if (!code && smp_jail_abi())
+        printf("run, batch and convert on a CPU are confined to their inputs and outputs by: Landlock ABI %d\n\n",
+               smp_jail_abi());
+    else if (!code)
+        puts("run, batch and convert are not confined themselves: it takes Landlock ABI 3\n");
+    smp_worker_stop();
+    return code;
+}
+
 static smp_code devices(void *given, smp_error *err)
 {
     devices_settings *settings = given;
@@ -143,7 +163,9 @@ static smp_code devices(void *given, smp_error *err)
     measured *measures = NULL;
     size_t count = 0;
     char missing[512] = "";
-    smp_code code = smp_device_list(&list, &count, missing, sizeof missing, err);
+    smp_code code = settings->common.verbose && !settings->json ? put_confinement(err) : SMP_OK;
+    if (!code)
+        code = smp_device_list(&list, &count, missing, sizeof missing, err);
     if (!code && settings->measure)
         code = measure(&settings->common, list, count, &measures, err);
     if (!code && settings->json)
@@ -159,10 +181,11 @@ const smp_command smp_command_devices = {
     .name = "devices",
     .help = "what this machine can compute on",
     .settings_size = sizeof(devices_settings),
-    .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_INPUTS | SMP_O_VERBOSE,
+    .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_INPUTS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .examples = {{"smempipe devices", "what each device is, and why a kind is missing"},
                  {"smempipe devices --measure", "with the speed at which each copies its memory"},
+                 {"smempipe devices -v", "also what confines the processes that decode files"},
                  {"smempipe devices --json", "for scripts"}},
     .run = devices,
 };

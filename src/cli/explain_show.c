@@ -45,8 +45,10 @@ static void put_remarks(FILE *to, const smp_explanation *e, int index, const smp
         else if (reads->up || reads->down)
             REMARK("; reads %lld rows above and %lld below", (long long)reads->up, (long long)reads->down);
     }
-    if (step->linear)
-        REMARK("; linear light");
+    if (step->linear && step->out.curve > 0)
+        REMARK("; linear light (the file's values ^ %.4g)", step->out.curve);
+    else if (step->linear)
+        REMARK("; linear light (of sRGB)");
     if (step->premultiplied)
         REMARK("; premultiplied");
 #undef REMARK

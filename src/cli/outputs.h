@@ -2,6 +2,7 @@
 #ifndef SMP_CLI_OUTPUTS_H
 #define SMP_CLI_OUTPUTS_H
 
+#include "batch/todo.h"
 #include "cli/many.h"
 #include "cli/write_options.h"
 
@@ -31,5 +32,10 @@ extern const smp_option smp_batch_options[];
 
 /* smempipe batch, the same. */
 smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err);
+
+/* Before an input is opened or a thread is started: the program gives up all but what it needs. Not with --no-sandbox,
+ * and not where a GPU's driver may be opened. Of a batch, after its folder and its journal are made. */
+void smp_cli_confine_run(const smp_run_settings *settings, const smp_program *program);
+void smp_cli_confine_batch(const smp_batch_settings *settings, const smp_program *program, const smp_todo *todo);
 
 #endif

@@ -19,7 +19,9 @@ static const smp_option options[] = {
              "launches of their own"},
     {"format", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said"},
-    SMP_WRITE_ROWS(smp_run_settings),
+#define WRITE(field) offsetof(smp_run_settings, write.field)
+#include "cli/write_option_list.def"
+#undef WRITE
     {0},
 };
 
@@ -135,6 +137,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_code code = is_file_report(settings) ? check_report_beside(settings, program, diags, err) : SMP_OK;
     if (code)
         return code;
+    smp_cli_confine_run(settings, program);
     code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     if (code) {
         smp_cli_job_close(&job);

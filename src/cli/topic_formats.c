@@ -30,7 +30,8 @@ void smp_topic_formats(FILE *to)
         to,
         "What is 'not here', or is written only, needs a library that this build is without; README.md lists them.\n"
         "\n"
-        "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black). NPY holds NumPy "
+        "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black), WebP, AVIF and "
+        "QOI 8 bits. NPY holds NumPy "
         "arrays of uint8, uint16 and float32 exactly; a sound becomes frames x channels. Arrays of other integers and "
         "floats are read as float32 where that is exact and refused otherwise; bool becomes 0 and 255. EXIF "
         "orientation is applied on "
@@ -39,6 +40,7 @@ void smp_topic_formats(FILE *to)
         "\n"
         "A TIFF is read with 1, 2, 4, 8 or 16 bits a sample or floats, gray, RGB, palette, CMYK or YCbCr, in strips, "
         "tiles or planes; --page N reads another than its first page. "
+        "HEIC and AVIF give their primary picture, turned as their boxes say; more than 8 bits become 16. "
         "Of an animation, an MPO, or pictures one behind the other, the first is read. What is left out, and what may "
         "be "
         "damaged, is said in warnings (--quiet: not) and in --report.\n"

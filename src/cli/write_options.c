@@ -2,6 +2,7 @@
 #include "cli/write_options.h"
 
 const char *const smp_cli_tiff_words[] = {"deflate", "lzw", "none", NULL}; /* as smp_tiff_compression */
+const char *const smp_cli_sampling_words[] = {"auto", "4:4:4", "4:2:2", "4:2:0", NULL}; /* as smp_jpeg_sampling */
 const char *const smp_cli_sample_words[] = {"keep", "8", "16", "24", "32", "float", "double", NULL};
 
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options)
@@ -15,6 +16,8 @@ void smp_cli_write_options(const smp_write_settings *settings, smp_write_options
     options->quality = (int)settings->quality;
     options->lossless = settings->lossless;
     options->jpeg_quality = (int)settings->jpeg_quality;
+    options->jpeg_sampling = settings->jpeg_sampling;
+    options->jpeg_progressive = settings->jpeg_progressive;
     options->tiff_compression = settings->tiff_compression;
 }
 

@@ -63,6 +63,7 @@ struct smp_writer {
     smp_shape shape;
     smp_write_options options; /* `inputs` is not valid after open */
     smp_sound sound;           /* of the input, if it was a sound */
+    smp_jpeg_coding jpeg;      /* of the input, if it was a JPEG */
     uint64_t clipped;          /* samples clamped */
     smp_notes notes;
     int64_t next_row;
@@ -144,6 +145,9 @@ void smp_xmp_drop_thumbnails(char *xmp);
 
 /* Whether this ICC profile is for pictures with so many colour channels (1 or 3). */
 bool smp_icc_fits(const smp_blob *icc, int colours);
+
+/* The tone curve of a picture with this metadata, for smp_shape: by cICP, an ICC profile, sRGB or gAMA. */
+double smp_meta_curve(const smp_meta *meta);
 
 /* Marks the picture as upright in EXIF and XMP. For orientations 5 to 8 also swaps the axes. */
 void smp_meta_apply_orientation(smp_meta *meta, int orientation);

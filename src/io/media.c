@@ -234,6 +234,8 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
         goto fail;
     reader->media.shape.speakers = reader->media.meta.sound.mask;
     smp_meta_apply_orientation(&reader->media.meta, reader->media.orientation);
+    if (format->kind != SMP_AUDIO && reader->media.shape.kind == SMP_IMAGE)
+        reader->media.shape.curve = smp_meta_curve(&reader->media.meta);
     *out = reader;
     return SMP_OK;
 fail:
@@ -442,7 +444,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     writer->shape = *shape;
     writer->options = options ? *options : smp_write_options_default();
     if (meta)
-        writer->sound = meta->sound;
+        writer->sound = meta->sound, writer->jpeg = meta->jpeg;
     if (writer->options.sound_type)
         writer->sound.type = writer->options.sound_type;
     code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);

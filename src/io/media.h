@@ -40,6 +40,13 @@ typedef struct smp_sound {
     bool rf64;     /* a WAV made for more than 4 GB */
 } smp_sound;
 
+/* How a JPEG was quantised and sampled, of each component. Writers keep it even with --strip. */
+typedef struct smp_jpeg_coding {
+    int components; /* 1: gray, 3: YCbCr; 0: none that could be used again */
+    uint8_t steps[3][64];
+    uint8_t across[3], down[3]; /* sampling factors */
+} smp_jpeg_coding;
+
 /* The key of an XMP packet among the texts; it is PNG's (XMP Specification, part 3, 1.1.5). */
 #define SMP_XMP_KEY "XML:com.adobe.xmp"
 
@@ -63,6 +70,7 @@ typedef struct smp_meta {
     } * texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment", its XMP packet SMP_XMP_KEY; sound tags */
     size_t text_count, text_capacity;
     smp_sound sound;
+    smp_jpeg_coding jpeg;
 } smp_meta;
 
 void smp_meta_free(smp_meta *meta);
@@ -116,14 +124,19 @@ double smp_reader_input_seconds(const smp_reader *reader);
 
 typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NONE } smp_tiff_compression;
 
+/* The resolution of colour. Auto: the input's, where its coding is used again, else full from quality 90 on. */
+typedef enum smp_jpeg_sampling { SMP_JPEG_AUTO, SMP_JPEG_444, SMP_JPEG_422, SMP_JPEG_420 } smp_jpeg_sampling;
+
 typedef struct smp_write_options {
-    bool force;           /* replace an existing file */
-    bool strip;           /* no metadata */
-    int png_level;        /* 0 fastest .. 9 smallest; -1: default */
-    int threads;          /* for compression; 0: one for each core */
-    int quality;          /* of formats that lose: 1..100; 0: each one's default */
-    int jpeg_quality;     /* of JPEG alone; 0: quality */
-    bool lossless;        /* of formats that can: WebP */
+    bool force;        /* replace an existing file */
+    bool strip;        /* no metadata */
+    int png_level;     /* 0 fastest .. 9 smallest; -1: default */
+    int threads;       /* for compression; 0: one for each core */
+    int quality;       /* of formats that lose: 1..100; 0: each one's default */
+    int jpeg_quality;  /* of JPEG alone; 0: quality */
+    bool lossless;     /* of formats that can: WebP */
+    int jpeg_sampling; /* an smp_jpeg_sampling */
+    bool jpeg_progressive;
     int tiff_compression; /* an smp_tiff_compression */
     int sound_type;       /* an smp_sound_type; 0: as the input's */
     const char *format;   /* of standard output, an extension; null: the usual */

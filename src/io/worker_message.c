@@ -117,6 +117,19 @@ static void pass_notes(smp_wire *w, smp_notes *notes)
         pass_chars(w, notes->items[i], sizeof notes->items[i]);
 }
 
+static void pass_coding(smp_wire *w, smp_jpeg_coding *coding)
+{
+    pass_int(w, &coding->components);
+    pass(w, coding->steps, sizeof coding->steps);
+    pass(w, coding->across, sizeof coding->across);
+    pass(w, coding->down, sizeof coding->down);
+    bool good = coding->components == 0 || coding->components == 1 || coding->components == 3;
+    for (int i = 0; good && i < coding->components; i++)
+        for (int k = 0; k < 64; k++)
+            good = good && coding->steps[i][k]; /* a step of 0 would divide by it */
+    w->failed |= w->reading && !good;
+}
+
 static void pass_meta(smp_wire *w, smp_meta *meta)
 {
     pass_blob(w, &meta->icc);
@@ -139,6 +152,7 @@ static void pass_meta(smp_wire *w, smp_meta *meta)
     pass_int(w, &meta->sound.type);
     pass(w, &meta->sound.mask, sizeof meta->sound.mask);
     pass_bool(w, &meta->sound.rf64);
+    pass_coding(w, &meta->jpeg);
     pass_texts(w, meta);
 }
 
@@ -148,6 +162,7 @@ static bool is_shape(const smp_shape *shape)
     return (shape->kind == SMP_IMAGE || shape->kind == SMP_AUDIO) && shape->width >= 1 && shape->height >= 1 &&
            shape->channels >= 1 && shape->channels <= SMP_MAX_CHANNELS && shape->channels > (shape->alpha ? 1 : 0) &&
            smp_sample_size((int)shape->format) > 0 && shape->rate >= 0 &&
+           ((shape->curve >= 0 && shape->curve <= 100) || shape->curve == SMP_CURVE_OTHER) &&
            smp_mul_i64(shape->width, (int64_t)shape->channels * smp_sample_size((int)shape->format), &row) &&
            smp_mul_i64(row, shape->height, &whole);
 }
@@ -167,6 +182,7 @@ static void pass_media(smp_wire *w, smp_media *media)
     pass_int(w, &format);
     pass_int(w, &alpha);
     pass_double(w, &shape->rate);
+    pass_double(w, &shape->curve);
     pass_int(w, &file);
     pass_int(w, &media->orientation);
     pass_int(w, &media->bits);

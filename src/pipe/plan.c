@@ -108,6 +108,8 @@ static int insert(planner *p, smp_role role, int from, int64_t value)
         ((smp_convert_params *)params)->format = (int)value;
     else if (role == SMP_ROLE_ORIENT)
         ((smp_orient_params *)params)->orientation = value;
+    else if (role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED)
+        ((smp_light_params *)params)->curve = fmax(0, p->plan->steps[from].out.curve);
     if (work_out(p, index, stage, params, from, SMP_STEP_NONE))
         return SMP_STEP_NONE;
     smp_step *step = &p->plan->steps[index];
@@ -135,7 +137,7 @@ static int in_state(planner *p, int from, bool premultiplied, bool linear)
     const smp_step *step = &p->plan->steps[from];
     if (step->out.kind == SMP_AUDIO)
         return from;
-    if (step->linear != linear) {
+    if (step->linear != linear && step->out.curve != 1) { /* else they are linear as they come */
         if (step->premultiplied && (from = converted(p, SMP_ROLE_STRAIGHT, from)) < 0)
             return from;
         if ((from = converted(p, linear ? SMP_ROLE_LINEAR : SMP_ROLE_ENCODED, from)) < 0)
@@ -257,6 +259,9 @@ static smp_code add_node(planner *p, int number)
     bool moves = probe.exactness == SMP_MOVE;
     if (!moves) {
         bool linear = node->light == SMP_LIGHT_LINEAR;
+        if (linear && in.curve == SMP_CURVE_OTHER)
+            warn(p, node, "'%s' in linear light takes the picture for sRGB: its own tone curve is no power",
+                 stage->name);
         input = in_state(p, input, stage->neighbourhood, linear);
         if (input >= 0 && second >= 0)
             second = in_state(p, second, stage->neighbourhood,

@@ -1,9 +1,18 @@
 /* srgb_decode: sRGB-encoded values to linear light; the planner inserts it where `light linear` is in force. */
 #include "stages/shared/tone.h"
 
+static const smp_param table[] = {
+    {"curve", offsetof(smp_light_params, curve), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 100, "0",
+     "the exponent of files whose curve is a power; 0: sRGB", NULL, SMP_P_MAIN},
+    {0},
+};
+
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)params, (void)by, (void)err;
+    (void)by, (void)err;
+    const smp_light_params *p = params;
+    if (p->curve > 0)
+        return smp_tone_plan(SMP_TONE_CURVE_POWER, p->curve, in, work);
     return smp_tone_plan(SMP_TONE_CURVE_LINEAR, 0, in, work);
 }
 
@@ -12,13 +21,16 @@ const smp_stage smp_stage_srgb_decode = {
     .help = "decode sRGB to linear light",
     .about =
         "With s = in / white: s / 12.92 up to 0.04045, else ((s + 0.055) / 1.055)^2.4 (IEC 61966-2-1), times white. "
-        "Values below 0 are mirrored, above 1 the formula goes on; alpha stays. Relative error at most 1e-6.",
+        "Values below 0 are mirrored, above 1 the formula goes on; alpha stays. Relative error at most 1e-6. With a "
+        "curve: its power instead.",
     .example = "srgb_decode",
     .domain = SMP_IMAGE,
     .internal = true,
     .role = SMP_ROLE_LINEAR,
     .access = SMP_POINT,
     .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(smp_light_params),
     .plan = plan,
     .variants = smp_tone_curve_variants,
 };

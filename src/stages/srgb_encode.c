@@ -1,9 +1,18 @@
 /* srgb_encode: linear light to sRGB-encoded values; the planner inserts it where `light linear` ends. */
 #include "stages/shared/tone.h"
 
+static const smp_param table[] = {
+    {"curve", offsetof(smp_light_params, curve), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 100, "0",
+     "the exponent of files whose curve is a power; 0: sRGB", NULL, SMP_P_MAIN},
+    {0},
+};
+
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)params, (void)by, (void)err;
+    (void)by, (void)err;
+    const smp_light_params *p = params;
+    if (p->curve > 0)
+        return smp_tone_plan(SMP_TONE_CURVE_POWER, 1 / p->curve, in, work);
     return smp_tone_plan(SMP_TONE_CURVE_ENCODED, 0, in, work);
 }
 
@@ -13,13 +22,15 @@ const smp_stage smp_stage_srgb_encode = {
     .about = "With s = in / white: 12.92 s up to 0.0031308, else 1.055 s^(1/2.4) - 0.055 (IEC 61966-2-1), times white. "
              "Undoes srgb_decode: every 8- and 16-bit value comes back. Values below 0 are mirrored, above 1 the "
              "formula goes "
-             "on; alpha stays. Relative error at most 1e-6.",
+             "on; alpha stays. Relative error at most 1e-6. With a curve: the power 1/curve instead.",
     .example = "srgb_encode",
     .domain = SMP_IMAGE,
     .internal = true,
     .role = SMP_ROLE_ENCODED,
     .access = SMP_POINT,
     .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(smp_light_params),
     .plan = plan,
     .variants = smp_tone_curve_variants,
 };

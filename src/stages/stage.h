@@ -86,7 +86,11 @@ typedef struct smp_shape {
     smp_format format; /* the nominal format: what a file of this data would hold */
     double rate;       /* Hz; 0 for pictures */
     uint32_t speakers; /* sound: the channels' places, as bits of WAV's dwChannelMask; 0: the usual ones */
+    double curve;      /* of a picture's values: linear light is value^curve; or SMP_CURVE_SRGB, SMP_CURVE_OTHER */
 } smp_shape;
+
+#define SMP_CURVE_SRGB 0.0   /* IEC 61966-2-1, also where nothing is known */
+#define SMP_CURVE_OTHER -1.0 /* one that is neither; taken for sRGB, with a warning */
 
 /* Full scale in code values: 255, 65535 or 1. */
 static inline float smp_white(smp_format format)
@@ -253,7 +257,7 @@ typedef enum smp_role {
     SMP_ROLE_CONVERT,     /* changes storage and full scale: smp_convert_params */
     SMP_ROLE_PREMULTIPLY, /* colour times alpha */
     SMP_ROLE_STRAIGHT,    /* colour divided by alpha */
-    SMP_ROLE_LINEAR,      /* sRGB-encoded to linear light */
+    SMP_ROLE_LINEAR,      /* encoded values to linear light: smp_light_params */
     SMP_ROLE_ENCODED,     /* back */
     SMP_ROLE_ORIENT,      /* EXIF orientation 1..8: smp_orient_params */
     SMP_ROLE_OP_CHAIN,    /* several operations on single samples: the planner gives it an smp_op_chain as kernel
@@ -268,6 +272,9 @@ typedef struct smp_convert_params {
 typedef struct smp_orient_params {
     int64_t orientation; /* as EXIF: 1..8 */
 } smp_orient_params;
+typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
+    double curve; /* as in smp_shape; 0: sRGB */
+} smp_light_params;
 
 /* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */
 typedef struct smp_alias {

@@ -248,13 +248,18 @@ def made():
 def files():
     """What other programs wrote, from tests/data/formats."""
     for path in sorted((ROOT / "tests" / "data" / "formats").iterdir()):
-        for name, endings in (("tiff", (".tif",)), ("webp", (".webp",))):
+        for name, endings in (("tiff", (".tif",)), ("webp", (".webp",)), ("heif", (".heic", ".avif")),
+                              ("gif", (".gif",))):
             if path.suffix in endings:
                 seed(name, path.name, path.read_bytes())
     words("tiff", ["II*\0", "MM\0*", "II+\0"] + [struct.pack("<H", tag) for tag in
           (256, 257, 258, 259, 262, 273, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 338, 339, 347, 530, 34675)])
     words("webp", ["RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF", "ICCP", "EXIF", "XMP ",
           b"\x9d\x01\x2a", b"\x2f"])
+    words("heif", ["ftyp", "heic", "avif", "mif1", "meta", "hdlr", "pitm", "iloc", "iinf", "infe", "iref", "iprp",
+          "ipco", "ipma", "ispe", "pixi", "irot", "imir", "clap", "colr", "nclx", "auxC", "hvcC", "av1C", "idat",
+          "mdat", "grid", "iovl", "Exif", "mime"])
+    words("gif", ["GIF87a", "GIF89a", b"\x21\xf9\x04", b"\x21\xff\x0bNETSCAPE2.0", b"\x2c", b"\x3b"])
 
 
 def pipes():

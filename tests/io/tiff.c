@@ -450,6 +450,18 @@ static void allocation_failures_are_clean(void **context)
     assert_allocation_failures_are_clean(SMP_SOURCE_DIR "/tests/data/formats/tiled-big-float.tif");
 }
 
+#else
+
+static void a_build_without_the_library_names_the_format(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p;
+    assert_int_equal(read_memory(FILE_OF("II*\0\10\0\0\0........"), &p, &err), SMP_E_DECODE);
+    assert_non_null(strstr(err.message, "is a TIFF"));
+    assert_non_null(strstr(err.message, "not supported"));
+}
+
 #endif
 
 SMP_SUITE(tiff)
@@ -469,6 +481,8 @@ SMP_SUITE(tiff)
         cmocka_unit_test(every_truncation_is_an_error),
         cmocka_unit_test(changed_bytes_never_crash),
         cmocka_unit_test(allocation_failures_are_clean),
+#else
+        cmocka_unit_test(a_build_without_the_library_names_the_format),
 #endif
     };
     return cmocka_run_group_tests_name("tiff", tests, make_folder, remove_folder);

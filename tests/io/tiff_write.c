@@ -5,8 +5,6 @@
 
 #include "media_fixture.h"
 
-static const smp_format formats[] = {SMP_U8, SMP_U16, SMP_F32};
-
 static void write_tiff(const picture *p, int compression, int threads, const smp_meta *meta)
 {
     smp_error err = {0};
@@ -81,6 +79,7 @@ static void a_pipe_cannot_take_one(void **context)
 static void samples_come_back(void **context)
 {
     (void)context;
+    static const smp_format formats[] = {SMP_U8, SMP_U16, SMP_F32};
     for (int format = 0; format < 3; format++)
         for (int channels = 1; channels <= 4; channels++)
             for (int compression = SMP_TIFF_DEFLATE; compression <= SMP_TIFF_NONE; compression++)

@@ -317,6 +317,18 @@ static void allocation_failures_are_clean(void **context)
     assert_allocation_failures_are_clean(DATA "lossless-alpha.webp");
 }
 
+#else
+
+static void a_build_without_the_library_names_the_format(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p;
+    assert_int_equal(read_memory(FILE_OF("RIFF\4\0\0\0WEBP...."), &p, &err), SMP_E_DECODE);
+    assert_non_null(strstr(err.message, "is a WebP"));
+    assert_non_null(strstr(err.message, "not supported"));
+}
+
 #endif
 
 SMP_SUITE(webp)
@@ -333,6 +345,8 @@ SMP_SUITE(webp)
         cmocka_unit_test(damage_is_an_error),
         cmocka_unit_test(changed_bytes_never_crash),
         cmocka_unit_test(allocation_failures_are_clean),
+#else
+        cmocka_unit_test(a_build_without_the_library_names_the_format),
 #endif
     };
     return cmocka_run_group_tests_name("webp", tests, make_folder, remove_folder);

@@ -148,7 +148,7 @@ static void views_of_any_alignment_and_stride(void **state)
     check_views("invert", NULL, false);
     check_views("premultiply", NULL, false);
     check_views("straight", NULL, false);
-    check_views("srgb_decode", NULL, false);
+    check_views("srgb_decode", &(const smp_light_params){0}, false);
     check_views("gamma", &gamma, false);
     default_params("levels", params);
     check_views("levels", params, false);

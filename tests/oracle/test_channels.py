@@ -237,5 +237,59 @@ class Color(OracleCase):
             run(PIXELS[..., 0], "color lab")
 
 
+class Standardize(OracleCase):
+    def test_vectors(self):
+        for array, stage, values in (
+            (U(2, 2, 3), "standardize imagenet", "-2.06653 -0.74020 0.72279 -1.75828 -0.42507 1.03651 "
+             "-1.84391 -0.51261 0.94937 -1.45004 -0.10994 1.35024"),
+            (U(4, 3), "standardize auto", "-0.95319 -0.70867 -0.27396 0.35094 -0.77659 -0.46414 0.03849 0.73131 "
+             "-0.24679 0.13358 0.70414 1.46488"),
+        ):
+            want = np.array(values.split(), float).reshape(array.shape)
+            self.assertLess(np.abs(run(array, stage) - want).max(), 1e-5, stage)
+
+    def test_equals_double_arithmetic(self):
+        for dtype in FORMATS:
+            array = picture(41, (61, 45, 3), dtype)
+            v = array.astype(np.float64) / white(array)
+            flat = v.reshape(-1, 3)
+            for stage, want in (("auto", (v - v.mean()) / v.std()), ("channels", (v - flat.mean(0)) / flat.std(0)),
+                                ("mean=[0.5 0.25 0] std=[0.25]", (v - [0.5, 0.25, 0]) / 0.25)):
+                got = run(array, f"standardize {stage}")
+                self.assertEqual(got.dtype, np.float32)
+                self.near(got, want, stage, terms=np.full(want.shape, 8.0))
+
+    def test_flat_pictures_and_alpha(self):
+        self.assertLess(np.abs(run(np.full((9, 7), 100, np.uint8), "standardize auto")).max(), 1e-6)
+        rgba = picture(42, (9, 7, 4), np.uint8)
+        self.same(through_png(["standardize imagenet"], rgba),
+                  run(np.ascontiguousarray(rgba[..., :3]), "standardize imagenet"), "alpha is dropped")
+
+    def test_what_it_refuses(self):
+        for stage, message in (("standardize std=[0]", "above 0"), ("standardize auto mean=[0.5]", "of its own"),
+                               ("standardize mean=[1 2]", "2 values, and the picture 3 colours")):
+            with self.assertRaisesRegex(ProgramFailed, message):
+                run(PIXELS, stage)
+
+
+class Balance(OracleCase):
+    def test_equals_numpy(self):
+        for dtype in FORMATS:
+            array = picture(51, (61, 45, 3), dtype, high=0.5)
+            array[..., 0] = array[..., 0] // 2 if dtype != np.float32 else array[..., 0] / 2
+            v, top = array.astype(np.float64), white(array)
+            means, brightest = v.mean((0, 1)), np.percentile(v, 95, (0, 1), method="inverted_cdf")
+            loose = {"tie": top * 1e-5, "relative": 1e-4 if dtype == np.float32 else 1e-6}  # floats: 65536 bins
+            self.near(run(array, "balance"), v * (means.mean() / means), "gray", **loose)
+            self.near(run(array, "balance white percentile=95"), v * (top / brightest), "white", **loose)
+
+    def test_alpha_and_black_stay(self):
+        rgba = picture(52, (9, 7, 4), np.uint8)
+        rgba[..., 1] = 0
+        got = through_png(["balance"], rgba)
+        self.same(got[..., 3], rgba[..., 3])
+        self.assertEqual(got[..., 1].max(), 0)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -18,7 +18,7 @@ def noise(seed, frames, channels=2, level=0.1):
     return (np.random.default_rng(seed).standard_normal((frames, channels)) * level).astype(np.float32)
 
 
-def run(array, *stages, rate=RATE, report=None):
+def run(array, *stages, rate=RATE, report=None, made=None):
     """A float array (frames, channels) through stages, by way of float WAV files."""
     with tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH) as name:
         folder = pathlib.Path(name)
@@ -29,7 +29,7 @@ def run(array, *stages, rate=RATE, report=None):
         if report is not None:
             report.update(json.loads((folder / "report.json").read_text()))
         got_rate, got = scipy.io.wavfile.read(folder / "out.wav")
-        assert got_rate == rate
+        assert got_rate == (made or rate)
         return got if got.ndim == 2 else got[:, None]
 
 
@@ -153,6 +153,53 @@ class Levels(OracleCase):
             got = run(array, "eq " + text)
             worst = np.abs(got - want).max() - 2.0**-24 * np.abs(want).max()
             self.assertLessEqual(worst, 1e-9, text)
+
+    def test_resample_is_a_windowed_sinc(self):
+        for rate, made, band, stop, text in (
+            (44100, 48000, 0.913, 100, "48kHz"),
+            (44100, 16000, 0.913, 100, "16kHz"),
+            (48000, 16000, 0.8, 60, "16kHz bandwidth=80% attenuation=60dB"),
+            (8000, 44100, 0.6, 45, "44.1kHz bandwidth=60% attenuation=45dB"),
+        ):
+            array = noise(made, 9000)
+            common = np.gcd(rate, made)
+            up, down, low = made // common, rate // common, min(rate, made)
+            width = (1 - band) * low / 2
+            beta = 0.1102 * (stop - 8.7) if stop > 50 else 0.5842 * (stop - 21) ** 0.4 + 0.07886 * (stop - 21)
+            half = int(np.ceil((stop - 7.95) / (2.285 * 2 * np.pi * width / rate) / 2))
+            t = np.arange(-half * up, half * up + 1) / up
+            taps = np.sinc((low - width) / rate * t) * np.i0(beta * np.sqrt(np.maximum(0, 1 - (t / half) ** 2)))
+            taps[-1] = 0  # of the two outermost samples one is taken
+            sums = np.array([taps[p::up].sum() for p in range(up)])  # each phase adds up to 1
+            taps /= sums[np.arange(taps.size) % up]
+            want = scipy.signal.upfirdn(taps, array.astype(np.float64), up, down, axis=0)
+            frames = -(-len(array) * up // down)
+            start, rest = divmod(half * up, down)
+            if rest:  # the middle of the taps lies between two results: ask for silence before it
+                pad = np.zeros(down - rest)
+                want = scipy.signal.upfirdn(np.concatenate([pad, taps]), array.astype(np.float64), up, down, axis=0)
+                start += 1
+            got = run(array, "resample " + text, rate=rate, made=made)
+            self.assertEqual(len(got), frames)
+            self.assertLessEqual(np.abs(got - want[start : start + frames]).max(), 4e-6, text)
+
+    def test_loudness_is_that_of_the_recommendation(self):
+        array = noise(5, 48000 * 12) * np.linspace(0.05, 2, 48000 * 12, dtype=np.float32)[:, None]
+        shelf = ([1.53512485958697, -2.69169618940638, 1.19839281085285], [1, -1.69065929318241, 0.73248077421585])
+        high = ([1, -2, 1], [1, -1.99004745483398, 0.99007225036621])  # BS.1770-4, tables 1 and 2
+        heard = scipy.signal.lfilter(*high, scipy.signal.lfilter(*shelf, array.astype(np.float64), axis=0), axis=0)
+        pieces = (heard**2).reshape(-1, 4800, 2).sum((1, 2)) / 4800
+        level = lambda mean: -0.691 + 10 * np.log10(mean)
+        blocks = np.convolve(pieces, np.ones(4) / 4, "valid")
+        loud = blocks[level(blocks) >= -70]
+        loud = loud[level(loud) >= level(loud.mean()) - 10]
+        report = {}
+        run(array, "loudness", report=report)
+        found = {f["name"]: f["value"] for s in report["steps"] for f in s.get("findings", [])}
+        self.assertAlmostEqual(found["lufs"], level(loud.mean()), delta=0.001)
+        self.assertAlmostEqual(found["momentary"], level(blocks.max()), delta=0.001)
+        finer = scipy.signal.resample_poly(array.astype(np.float64), 16, 1, axis=0)
+        self.assertAlmostEqual(found["true_peak"], 20 * np.log10(np.abs(finer).max()), delta=0.4)
 
     def test_gain(self):
         array = noise(1, 1000)

@@ -50,6 +50,11 @@ smp_code smp_jpeg_guard(smp_jpeg *state, void (*body)(void *context), void *cont
 /* Inside a guard: stops with an error that is already filled in. */
 _Noreturn void smp_jpeg_stop(smp_jpeg *state, smp_code code);
 
+/* Keeps how the picture is coded, after its header was read; and codes another so, after jpeg_set_defaults: false when
+ * the coding is for another kind of picture. In jpeg_coding.c. */
+void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding);
+bool smp_jpeg_put_coding(struct jpeg_compress_struct *jpeg, const smp_jpeg_coding *coding);
+
 /* In jpeg_read.c and jpeg_write.c; jpeg.c puts them into the table. */
 bool smp_jpeg_sniff(const uint8_t *head, size_t size);
 smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err);

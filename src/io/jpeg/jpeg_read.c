@@ -226,6 +226,7 @@ static void read_header(void *context)
     shape->format = SMP_U8;
     state->reader->media.bits = jpeg->data_precision;
     describe_picture(state);
+    smp_jpeg_keep_coding(jpeg, &state->reader->media.meta.jpeg);
     keep_metadata(state);
 }
 

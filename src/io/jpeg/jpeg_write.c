@@ -1,6 +1,6 @@
 /* Writes JPEG by rows through libjpeg-turbo: 8-bit gray or RGB, with the ICC profile, EXIF, comments and resolution
  * that were kept. Rows are coded as they come. There is no second pass over the picture, so memory does not grow with
- * its height. */
+ * its height, unless a progressive file is asked for. */
 #include <math.h>
 #include <string.h>
 
@@ -171,6 +171,45 @@ static void put_metadata(jpeg_writer *state)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
+static void set_sampling(struct jpeg_compress_struct *jpeg, int across, int down)
+{
+    if (jpeg->num_components != 3)
+        return;
+    jpeg->comp_info[0].h_samp_factor = across;
+    jpeg->comp_info[0].v_samp_factor = down;
+    for (int i = 1; i < 3; i++)
+        jpeg->comp_info[i].h_samp_factor = jpeg->comp_info[i].v_samp_factor = 1;
+}
+
+/* As the input was coded, unless a quality is asked for. */
+static void set_coding(jpeg_writer *state)
+{
+    struct jpeg_compress_struct *jpeg = &state->jpeg;
+    const smp_write_options *options = &state->writer->options;
+    const int asked = options->jpeg_quality ? options->jpeg_quality : options->quality;
+    const int quality = asked >= 1 && asked <= 100 ? asked : DEFAULT_QUALITY;
+    const bool again = !asked && smp_jpeg_put_coding(jpeg, &state->writer->jpeg);
+    if (!again)
+        jpeg_set_quality(jpeg, quality, TRUE);
+    switch (options->jpeg_sampling) {
+    case SMP_JPEG_444:
+        set_sampling(jpeg, 1, 1);
+        break;
+    case SMP_JPEG_422:
+        set_sampling(jpeg, 2, 1);
+        break;
+    case SMP_JPEG_420:
+        set_sampling(jpeg, 2, 2);
+        break;
+    default:
+        if (!again && quality >= FULL_COLOUR)
+            set_sampling(jpeg, 1, 1);
+        break;
+    }
+    if (options->jpeg_progressive)
+        jpeg_simple_progression(jpeg);
+}
+
 static void write_header(void *context)
 {
     jpeg_writer *state = context;
@@ -192,12 +231,7 @@ static void write_header(void *context)
     jpeg->input_components = shape->channels;
     jpeg->in_color_space = shape->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(jpeg);
-    const smp_write_options *options = &state->writer->options;
-    int quality = options->jpeg_quality ? options->jpeg_quality : options->quality;
-    quality = quality >= 1 && quality <= 100 ? quality : DEFAULT_QUALITY;
-    jpeg_set_quality(jpeg, quality, TRUE);
-    if (quality >= FULL_COLOUR)
-        jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;
+    set_coding(state);
     jpeg->dct_method = JDCT_ISLOW;
     if (state->meta)
         put_density(jpeg, state->meta);

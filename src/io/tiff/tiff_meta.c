@@ -222,8 +222,8 @@ bool smp_tiff_put_meta(const smp_meta *meta, int colours, smp_tiff_tags *tags, s
                        smp_notes *notes)
 {
     const smp_blob *icc = &meta->icc;
-    if (icc->size && smp_icc_fits(icc, colours) &&
-        !smp_tiff_tags_add(tags, TIFF_ICC, TYPE_UNDEFINED, icc->size, icc->data))
+    if (!put_exif(meta, tags, exif, gps) || !put_resolution(meta, tags) || !put_texts(meta, tags, notes))
         return false;
-    return put_resolution(meta, tags) && put_texts(meta, tags, notes) && put_exif(meta, tags, exif, gps);
+    return !icc->size || !smp_icc_fits(icc, colours) ||
+           smp_tiff_tags_add(tags, TIFF_ICC, TYPE_UNDEFINED, icc->size, icc->data);
 }

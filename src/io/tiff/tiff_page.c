@@ -177,6 +177,11 @@ static smp_code check_samples(const smp_tiff *tiff, smp_tiff_page *page, smp_err
 
 /* ------------------------------------------------------------------------------------------------ places */
 
+static bool multiply(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
 /* Every strip or tile lies within the file. *largest: the most bytes of one. */
 static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, uint64_t *largest, smp_error *err)
 {
@@ -202,11 +207,6 @@ static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, 
         *largest = smp_max_u64(*largest, size);
     }
     return SMP_OK;
-}
-
-static bool multiply(uint64_t a, uint64_t b, uint64_t *out)
-{
-    return !__builtin_mul_overflow(a, b, out);
 }
 
 /* The bytes that reading takes: of each plane what the library holds, of tiles a row of them. */
@@ -249,7 +249,8 @@ static smp_code check_places(const smp_tiff *tiff, const smp_limits *limits, smp
     page->down = (page->height + page->unit_rows - 1) / page->unit_rows;
     const uint64_t samples = page->planar ? 1 : (uint64_t)page->samples;
     page->row_bytes = (unit * samples * (uint64_t)page->bits + 7) / 8;
-    page->segments = (uint64_t)page->across * (uint64_t)page->down * planes;
+    if (!multiply((uint64_t)page->across * (uint64_t)page->down, planes, &page->segments)) /* of 31 bits each */
+        page->segments = UINT64_MAX;                                                       /* no file has so many */
     smp_code code = smp_check_picture(limits, page->width, page->height, 0, err);
     if (!code)
         code = check_segments(tiff, page, &page->largest, err);

@@ -83,8 +83,8 @@ smp_code smp_filter_plan(const double *taps, int count, smp_node_plan *work, smp
 
 /* ------------------------------------------------------------------------------------------------ design */
 
-/* The modified Bessel function of the first kind, order 0: its power series, which converges for every x. */
-static double bessel0(double x)
+/* Its power series, which converges for every x. */
+double smp_bessel0(double x)
 {
     double term = 1, sum = 1;
     for (int k = 1; k < 500 && term > 1e-17 * sum; k++) {
@@ -137,7 +137,7 @@ static double window_at(const smp_filter_params *filter, int i, int count)
         return 0.42 - 0.5 * cos(turn) + 0.08 * cos(2 * turn);
     default: {
         const double beta = kaiser_shape(filter->attenuation), inside = 1 - x * x;
-        return bessel0(beta * sqrt(inside > 0 ? inside : 0)) / bessel0(beta);
+        return smp_bessel0(beta * sqrt(inside > 0 ? inside : 0)) / smp_bessel0(beta);
     }
     }
 }

@@ -67,4 +67,7 @@ double smp_kaiser_taps(double attenuation, double transition);
 /* The taps of that band, `count` of them, from smp_alloc; null when memory is exhausted. count: odd. */
 double *smp_band_taps(const smp_filter_params *filter, double low, double high, double rate, int count);
 
+/* The modified Bessel function of the first kind, order 0, of which Kaiser's window is made. */
+double smp_bessel0(double x);
+
 #endif

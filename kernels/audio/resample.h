@@ -1,0 +1,69 @@
+/* resample: another rate by a windowed sinc. Parameters, definition, kernels.
+ *
+ * The definition. With L / M the ratio of the rates in lowest terms, frame j of a channel is y after
+ *     y = 0
+ *     for k = 0 .. 2 half - 1    y = fma(w[p][k], x[i - half + 1 + k], y)
+ * in f32, with i = floor(j M / L), p = j M mod L, x = 0 outside the sound (w: io->table, L rows of 2 half floats). */
+#ifndef SMP_KERNELS_AUDIO_RESAMPLE_H
+#define SMP_KERNELS_AUDIO_RESAMPLE_H
+
+#include "lib/cpu_kernel.h"
+#include "lib/exact_math.h"
+
+enum {
+    SMP_RESAMPLE_MOST = 65536, /* of L and M */
+    SMP_RESAMPLE_TURNS = 64,   /* CPU: results of a phase, L frames apart, that are made together */
+    SMP_RESAMPLE_TILE = 128    /* GPU: frames of a channel that a block makes at a time */
+};
+
+typedef struct smp_resample {
+    int32_t l, m, half;
+    int32_t exchange; /* GPU, swizzled: the power of two in M, up to 32, less 1, where L is 1; else 0 */
+} smp_resample;
+
+typedef struct smp_resample_place {
+    int64_t first; /* the input frame of the first tap */
+    int32_t phase;
+} smp_resample_place;
+
+SMP_HOST_DEVICE smp_resample_place smp_resample_at(const smp_resample *p, int64_t j)
+{
+    const int64_t at = j * p->m;
+    const smp_resample_place place = {at / p->l - p->half + 1, (int32_t)(at % p->l)};
+    return place;
+}
+
+/* Input frames that `count` frames in a row read, at most. */
+SMP_HOST_DEVICE int64_t smp_resample_span(const smp_resample *p, int64_t count)
+{
+    return ((count - 1) * p->m + p->l - 1) / p->l + 2 * p->half;
+}
+
+/* CPU: frames of a plane, of which there are M: frame u of the input is frame u / M of plane u % M. */
+SMP_HOST_DEVICE int64_t smp_resample_plane(const smp_resample *p)
+{
+    return SMP_RESAMPLE_TURNS + (p->m + 2 * p->half) / p->m + 2;
+}
+
+/* CPU: planes serve where a phase has many results in a row; else frames one by one. */
+SMP_HOST_DEVICE int smp_resample_in_planes(const smp_resample *p)
+{
+    enum { MOST = 2048 };
+    return p->l <= MOST && p->m <= MOST;
+}
+
+SMP_HOST_DEVICE size_t smp_resample_scratch(const smp_resample *p)
+{
+    return smp_resample_in_planes(p) ? (size_t)(p->m * smp_resample_plane(p)) * sizeof(float) : 0;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(resample_naive);
+SMP_CPU_DECLARE(resample_tiled);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,144 @@
+/* Grey morphology on the CPU.
+ *   naive  every sample of every window by the border rule: the definition.
+ *   tiled  lines of keys in cache, as bytes, 16 or 32 bits, a vector of results at a time: morph_lines.h. */
+#include "stencil/morph.h"
+
+#include <string.h>
+
+#define NAIVE(launch, LAUNCH)                                                                                          \
+    SMP_CPU_KERNEL(morph_##launch##_naive)                                                                             \
+    {                                                                                                                  \
+        const smp_morph *m = params;                                                                                   \
+        const smp_morph_pass pass = smp_morph_pass_of(m, LAUNCH);                                                      \
+        (void)scratch;                                                                                                 \
+        for (int64_t y = y0; y < y1; y++)                                                                              \
+            for (int64_t i = 0; i < io->in.width * io->in.channels; i++)                                               \
+                stencil_put(io, y, i, smp_morph_window(io, m, &pass, y, i));                                           \
+    }
+NAIVE(only, SMP_MORPH_ONLY)
+NAIVE(first, SMP_MORPH_FIRST)
+NAIVE(last, SMP_MORPH_LAST)
+
+typedef struct morph_walk {
+    const smp_io *io;
+    const smp_morph *m;
+    const smp_view *from; /* the picture under the window */
+    smp_morph_pass pass;
+    float outside;
+    int64_t rx, ry, x0, pixels; /* of the window; of the tile */
+    int64_t line;               /* bytes from a line to the next */
+    int levels;
+    char *lines, *spare; /* spare: four lines */
+} morph_walk;
+
+/* Results of a tile's row as floats. */
+static void store_values(const morph_walk *walk, float *row, int64_t y)
+{
+    const smp_io *io = walk->io;
+    const int64_t channels = io->in.channels, first = walk->x0 * channels, n = walk->pixels * channels;
+    if (walk->pass.combine)
+        for (int64_t i = 0; i < n; i++)
+            row[i] = smp_morph_result(io, &walk->pass, y, first + i, row[i]);
+    if (io->out.format == SMP_F32)
+        stencil_store_reals((float *)smp_row(&io->out, y) + first, row, n);
+    else
+        smp_store_row((char *)smp_row(&io->out, y) + first * smp_sample_size(io->out.format), io->out.format, row, n,
+                      io->clipped);
+}
+
+/* Keys of integers are the samples, turned where the largest wins. The scratch picture has them as floats. */
+#define INTEGERS(T, FORMAT)                                                                                            \
+    SMP_INLINE T SMP_PASTE(morph_key_of, T)(float v, int most)                                                         \
+    {                                                                                                                  \
+        return (T)((T)v ^ (most ? (T)-1 : (T)0));                                                                      \
+    }                                                                                                                  \
+    SMP_INLINE void SMP_PASTE(morph_keys, T)(T *restrict to, const void *row, int format, int64_t first, int64_t n,    \
+                                             int most)                                                                 \
+    {                                                                                                                  \
+        const T *restrict from = (const T *)row + first, turn = most ? (T)-1 : (T)0;                                   \
+        const float *restrict values = (const float *)row + first;                                                     \
+        if (format == SMP_F32)                                                                                         \
+            for (int64_t i = 0; i < n; i++)                                                                            \
+                to[i] = (T)((T)(int32_t)values[i] ^ turn);                                                             \
+        else                                                                                                           \
+            for (int64_t i = 0; i < n; i++)                                                                            \
+                to[i] = (T)(from[i] ^ turn);                                                                           \
+    }                                                                                                                  \
+    static void SMP_PASTE(morph_store, T)(const morph_walk *walk, const T *restrict keys, int64_t y)                   \
+    {                                                                                                                  \
+        const int64_t channels = walk->io->in.channels, first = walk->x0 * channels, n = walk->pixels * channels;      \
+        const T turn = walk->pass.most ? (T)-1 : (T)0;                                                                 \
+        float row[SMP_MORPH_TILE];                                                                                     \
+        if (walk->io->out.format == FORMAT && !walk->pass.combine) {                                                   \
+            T *restrict to = (T *)smp_row(&walk->io->out, y) + first;                                                  \
+            for (int64_t i = 0; i < n; i++)                                                                            \
+                to[i] = (T)(keys[i] ^ turn);                                                                           \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (int64_t i = 0; i < n; i++)                                                                                \
+            row[i] = (float)(T)(keys[i] ^ turn);                                                                       \
+        store_values(walk, row, y);                                                                                    \
+    }
+INTEGERS(uint8_t, SMP_U8)
+INTEGERS(uint16_t, SMP_U16)
+
+SMP_INLINE int32_t morph_key_of_int32_t(float v, int most)
+{
+    return smp_morph_key(v, most);
+}
+SMP_INLINE void morph_keys_int32_t(int32_t *restrict to, const void *row, int format, int64_t first, int64_t n,
+                                   int most)
+{
+    (void)format;
+    const float *restrict from = (const float *)row + first;
+    for (int64_t i = 0; i < n; i++)
+        to[i] = smp_morph_key(from[i], most);
+}
+static void morph_store_int32_t(const morph_walk *walk, const int32_t *restrict keys, int64_t y)
+{
+    const int64_t n = walk->pixels * walk->io->in.channels;
+    float row[SMP_MORPH_TILE / sizeof(float)];
+    for (int64_t i = 0; i < n; i++)
+        row[i] = smp_morph_value(keys[i], walk->pass.most);
+    store_values(walk, row, y);
+}
+
+#define T uint8_t
+#include "stencil/morph_lines.h"
+#undef T
+#define T uint16_t
+#include "stencil/morph_lines.h"
+#undef T
+#define T int32_t
+#include "stencil/morph_lines.h"
+#undef T
+
+static void tiled(const smp_io *io, const smp_morph *m, int launch, char *scratch, int64_t y0, int64_t y1)
+{
+    morph_walk walk = {
+        .io = io, .m = m, .pass = smp_morph_pass_of(m, launch), .line = smp_morph_line(m, io->in.channels)};
+    walk.from = walk.pass.of_second ? &io->second : &io->in;
+    walk.outside = smp_morph_outside(m, walk.from->white);
+    walk.rx = walk.pass.moves ? m->rx : 0;
+    walk.ry = walk.pass.moves ? m->ry : 0;
+    walk.levels = smp_morph_levels(m);
+    walk.spare = scratch;
+    walk.lines = scratch + 4 * walk.line;
+    /* What the first launch moved of a picture of integers is whole numbers of that size. */
+    const int format = launch == SMP_MORPH_LAST ? io->second.format : io->in.format;
+    if (format == SMP_U8)
+        morph_tiles_uint8_t(&walk, y0, y1);
+    else if (format == SMP_U16)
+        morph_tiles_uint16_t(&walk, y0, y1);
+    else
+        morph_tiles_int32_t(&walk, y0, y1);
+}
+
+#define TILED(launch, LAUNCH)                                                                                          \
+    SMP_CPU_KERNEL(morph_##launch##_tiled)                                                                             \
+    {                                                                                                                  \
+        tiled(io, params, LAUNCH, scratch, y0, y1);                                                                    \
+    }
+TILED(only, SMP_MORPH_ONLY)
+TILED(first, SMP_MORPH_FIRST)
+TILED(last, SMP_MORPH_LAST)

@@ -1,0 +1,95 @@
+/* What run and batch confine themselves to before they touch an input: see io/jail.h. */
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/outputs.h"
+#include "io/jail.h"
+
+/* A GPU's driver opens what it likes, when it likes. */
+static bool may_use_gpu(const char *device)
+{
+    if (!device || !strcmp(device, "auto"))
+        return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+    return !strncmp(device, "cuda", 4);
+}
+
+static smp_jail *begin(const smp_common *common, const smp_program *program)
+{
+    smp_jail *jail = common->no_sandbox || may_use_gpu(common->device) ? NULL : smp_jail_begin();
+    for (size_t i = 0; jail && i < program->file_count; i++)
+        smp_jail_allow(jail, program->files[i].path, false);
+    return jail;
+}
+
+void smp_cli_confine_run(const smp_run_settings *settings, const smp_program *program)
+{
+    smp_jail *jail = settings->counters ? NULL : begin(&settings->plan.base.common, program); /* they open a library */
+    if (!jail)
+        return;
+    if (!strcmp(settings->in, "-"))
+        smp_jail_allow_temporary(jail);
+    else
+        smp_jail_allow(jail, settings->in, false);
+    smp_jail_allow_output(jail, settings->out);
+    if (program->save_count && !strcmp(settings->out, "-")) /* they lie where the command runs */
+        smp_jail_allow(jail, ".", true);
+    if (settings->report && settings->report[0])
+        smp_jail_allow_output(jail, settings->report);
+    smp_jail_close(jail);
+}
+
+static bool is_link(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/* Folders given are allowed as a whole, and what links in them lead to; so are folders of files given, once for those
+ * that follow each other. */
+static void allow_inputs(smp_jail *jail, const smp_many_settings *many, const smp_found_list *found)
+{
+    char folder[PATH_MAX] = "";
+    for (size_t i = 0; i < many->inputs.count; i++) {
+        const char *path = many->inputs.items[i], *slash = strrchr(path, '/');
+        const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+        struct stat status;
+        if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+            smp_jail_allow(jail, path, false);
+        else if (length >= sizeof folder || strlen(folder) != length || strncmp(folder, path, length) != 0 || !i) {
+            snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+            smp_jail_allow(jail, length ? folder : ".", false);
+        }
+    }
+    for (size_t i = 0; i < found->count; i++)
+        if (is_link(found->items[i].path))
+            smp_jail_allow(jail, found->items[i].path, false);
+}
+
+/* Folders in the output folder may be links, and so may outputs that are there. */
+static void allow_outputs(smp_jail *jail, const smp_todo *todo)
+{
+    char folder[PATH_MAX] = "";
+    smp_jail_allow(jail, todo->request->folder, true);
+    for (size_t i = 0; i < todo->found.count; i++) {
+        const char *path = todo->outputs[i], *slash = strrchr(path, '/');
+        const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+        if (is_link(path))
+            smp_jail_allow_output(jail, path);
+        if (!length || length >= sizeof folder || (strlen(folder) == length && !strncmp(folder, path, length)))
+            continue;
+        snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+        smp_jail_allow(jail, folder, true);
+    }
+}
+
+void smp_cli_confine_batch(const smp_batch_settings *settings, const smp_program *program, const smp_todo *todo)
+{
+    smp_jail *jail = begin(&settings->many.plan.base.common, program);
+    if (!jail)
+        return;
+    allow_inputs(jail, &settings->many, &todo->found);
+    allow_outputs(jail, todo);
+    smp_jail_close(jail);
+}

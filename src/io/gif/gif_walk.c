@@ -1,0 +1,98 @@
+/* Walks the blocks of a GIF: see gif_walk.h. */
+#include "io/gif/gif_walk.h"
+
+#include <string.h>
+
+enum { HEADER = 13, PICTURE = 9, CONTROL = 0xF9, HAS_PALETTE = 0x80, INTERLACED = 0x40 };
+enum { BLOCK_EXTENSION = 0x21, BLOCK_PICTURE = 0x2C, BLOCK_END = 0x3B };
+
+static int le(const uint8_t *at)
+{
+    return at[0] | at[1] << 8;
+}
+
+static uint64_t palette_bytes(uint8_t flags)
+{
+    return flags & HAS_PALETTE ? 3u << ((flags & 7) + 1) : 0;
+}
+
+/* Reads bytes and goes on behind them. */
+static bool take(const smp_source *source, uint64_t *at, void *to, size_t size)
+{
+    if (!smp_source_look(source, *at, to, size))
+        return false;
+    *at += size;
+    return true;
+}
+
+/* Skips blocks of up to 255 bytes up to the empty one. */
+static bool skip_blocks(const smp_source *source, uint64_t *at)
+{
+    for (uint8_t size = 1; size; *at += size)
+        if (!take(source, at, &size, 1))
+            return false;
+    return *at <= source->size;
+}
+
+static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
+{
+    uint8_t head[6];
+    if (!take(source, at, head, 1))
+        return false;
+    if (head[0] == CONTROL && !gif->pictures && smp_source_look(source, *at, head, 6) && head[0] >= 4)
+        gif->transparent = head[1] & 1 ? head[4] : -1;
+    return skip_blocks(source, at);
+}
+
+static bool read_picture(const smp_source *source, uint64_t *at, smp_gif *gif)
+{
+    uint8_t head[PICTURE], bits;
+    if (!take(source, at, head, PICTURE))
+        return false;
+    if (!gif->pictures++) {
+        gif->x = le(head);
+        gif->y = le(head + 2);
+        gif->inner_width = le(head + 4);
+        gif->inner_height = le(head + 6);
+        gif->interlaced = head[8] & INTERLACED;
+    }
+    *at += palette_bytes(head[8]);
+    return take(source, at, &bits, 1) && skip_blocks(source, at);
+}
+
+static smp_code fail_end(const smp_source *source, smp_error *err)
+{
+    smp_fail(err, SMP_E_DECODE, "the GIF ends too early, after %llu bytes: it is truncated",
+             (unsigned long long)source->size);
+    return smp_hint(err, "copy or download it again; nothing was written");
+}
+
+smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err)
+{
+    uint8_t head[HEADER], block = 0;
+    uint64_t at = 0;
+    *gif = (smp_gif){.transparent = -1};
+    if (!take(source, &at, head, HEADER))
+        return fail_end(source, err);
+    gif->width = le(head + 6);
+    gif->height = le(head + 8);
+    for (at += palette_bytes(head[10]); block != BLOCK_END;) {
+        if (!take(source, &at, &block, 1))
+            return fail_end(source, err);
+        if (block == BLOCK_EXTENSION ? !read_extension(source, &at, gif)
+                                     : block == BLOCK_PICTURE && !read_picture(source, &at, gif))
+            return fail_end(source, err);
+        if (block != BLOCK_EXTENSION && block != BLOCK_PICTURE && block != BLOCK_END)
+            return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: a block is of an unknown kind (%d)", block);
+    }
+    if (!gif->pictures)
+        return smp_fail(err, SMP_E_DECODE, "the GIF has no picture");
+    if (!gif->width || !gif->height) { /* some programs leave the canvas out */
+        gif->width = gif->x + gif->inner_width;
+        gif->height = gif->y + gif->inner_height;
+    }
+    if (!gif->inner_width || !gif->inner_height || gif->x + gif->inner_width > gif->width ||
+        gif->y + gif->inner_height > gif->height)
+        return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: its first picture lies outside of its canvas");
+    return SMP_OK;
+}

@@ -1,0 +1,19 @@
+/* The blocks of a GIF, walked before the library sees the file. Source: GRAPHICS INTERCHANGE FORMAT, version 89a,
+ * CompuServe 1990. */
+#ifndef SMP_IO_GIF_GIF_WALK_H
+#define SMP_IO_GIF_GIF_WALK_H
+
+#include "io/format.h"
+
+typedef struct smp_gif {
+    int64_t width, height;                   /* of the canvas */
+    int64_t x, y, inner_width, inner_height; /* of the first picture on it */
+    bool interlaced;
+    int transparent; /* the colour of the first picture that is not painted; -1: none */
+    int64_t pictures;
+} smp_gif;
+
+/* Fails with SMP_E_DECODE when blocks are damaged or reach past the end of the file. */
+smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err);
+
+#endif

@@ -1,0 +1,66 @@
+/* HEIC's and AVIF's rows of the table: the same boxes around pictures by H.265 and by AV1. Both need libheif. HEIC is
+ * not written: its encoders are slow and its patents are not ours to use. */
+#include "io/heif/heif_glue.h"
+
+#include <string.h>
+
+#ifdef SMP_HAVE_HEIF
+
+/* Whether a file type box is there and has one of the brands. */
+static bool has_brand(const uint8_t *head, size_t size, const char *const *brands)
+{
+    if (size < 16 || memcmp(head + 4, "ftyp", 4) != 0)
+        return false;
+    const size_t said = (size_t)head[2] << 8 | head[3], end = said < size ? said : size;
+    for (size_t at = 8; at + 4 <= end && !head[0] && !head[1]; at += at == 8 ? 8 : 4) /* a version is after the first */
+        for (const char *const *brand = brands; *brand; brand++)
+            if (memcmp(head + at, *brand, 4) == 0)
+                return true;
+    return false;
+}
+
+static bool sniff_avif(const uint8_t *head, size_t size)
+{
+    static const char *const brands[] = {"avif", "avis", NULL};
+    return has_brand(head, size, brands);
+}
+
+static bool sniff_heic(const uint8_t *head, size_t size)
+{
+    static const char *const brands[] = {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", NULL};
+    return has_brand(head, size, brands);
+}
+
+#endif
+
+static const char *const heic_extensions[] = {"heic", "heif", "hif", NULL};
+static const char *const avif_extensions[] = {"avif", NULL};
+
+const smp_file_format smp_format_heic = {
+    .name = "HEIC",
+    .extensions = heic_extensions,
+    .kind = SMP_IMAGE,
+#ifdef SMP_HAVE_HEIF
+    .sniff = sniff_heic,
+    .read_open = smp_heif_read_open,
+    .read_rows = smp_heif_read_rows,
+    .read_close = smp_heif_read_close,
+#endif
+};
+
+const smp_file_format smp_format_avif = {
+    .name = "AVIF",
+    .extensions = avif_extensions,
+    .kind = SMP_IMAGE,
+#ifdef SMP_HAVE_HEIF
+    .sniff = sniff_avif,
+    .read_open = smp_heif_read_open,
+    .read_rows = smp_heif_read_rows,
+    .read_close = smp_heif_read_close,
+    .write_shape = smp_avif_write_shape,
+    .write_open = smp_avif_write_open,
+    .write_rows = smp_avif_write_rows,
+    .write_end = smp_avif_write_end,
+    .write_close = smp_avif_write_close,
+#endif
+};

@@ -1,0 +1,36 @@
+/* dilate: the largest sample of a neighbourhood. */
+#include "stages/shared/morphology.h"
+
+static const smp_param table[] = {
+    SMP_MORPH_TABLE(SMP_P_MAIN),
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)in, (void)by, (void)err;
+    smp_morph_plan(given, SMP_MORPH_DILATE, work);
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_dilate = {
+    .name = "dilate",
+    .help = "the largest sample of a neighbourhood: bright parts grow",
+    .about = "The largest sample of each channel under the shape (cv2.dilate, scipy.ndimage.grey_dilation). Samples "
+             "are moved, none are computed: exact in "
+             "every format." SMP_MORPH_ABOUT,
+    .example = "dilate 5px shape=disk",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .neighbourhood = true,
+    .params = table,
+    .params_size = sizeof(smp_morph_params),
+    .check = smp_morph_check,
+    .plan = plan,
+    .variants = smp_morph_one_pass,
+    .aliases = (const smp_alias[]){{"maximum_filter", "dilate 3"},
+                                   {"max_filter", "dilate 3"},
+                                   {"dilation", "dilate 3"},
+                                   {"grow", "dilate 3"},
+                                   {0}},
+};

@@ -1,0 +1,55 @@
+/* morph: what two passes of grey morphology make. */
+#include "stages/shared/morphology.h"
+
+typedef struct params {
+    smp_morph_params window;
+    int op;
+} params;
+
+static const char *const ops[] = {"open", "close", "tophat", "blackhat", "gradient", "inner", "outer", NULL};
+
+static const smp_param table[] = {
+    {"op", offsetof(params, op), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, NULL,
+     "open removes small bright parts, close small dark ones; tophat, blackhat: what they remove; gradient: outlines, "
+     "inner and outer half of them",
+     ops, SMP_P_MAIN | SMP_P_REQUIRED},
+    SMP_MORPH_TABLE(0),
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const params *p = given;
+    (void)in, (void)by, (void)err;
+    smp_morph_plan(&p->window, SMP_MORPH_OPEN + p->op, work);
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_morph = {
+    .name = "morph",
+    .help = "open, close, top-hat and other operations of two morphological passes",
+    .about =
+        "open = dilate(erode), close = erode(dilate), tophat = in - open, blackhat = close - in, gradient = dilate "
+        "- erode, inner = in - erode, outer = dilate - in (cv2.morphologyEx). Each pass has the edge on its own "
+        "input. Where a difference is taken, alpha stays." SMP_MORPH_ABOUT,
+    .example = "morph close size=5px shape=disk",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .neighbourhood = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .check = smp_morph_check,
+    .plan = plan,
+    .variants = smp_morph_two_passes,
+    .aliases = (const smp_alias[]){{"open", "morph open size=3"},
+                                   {"close", "morph close size=3"},
+                                   {"opening", "morph open size=3"},
+                                   {"closing", "morph close size=3"},
+                                   {"tophat", "morph tophat size=9"},
+                                   {"white_tophat", "morph tophat size=9"},
+                                   {"black_tophat", "morph blackhat size=9"},
+                                   {"bottomhat", "morph blackhat size=9"},
+                                   {"morphologyex", "morph open size=3"},
+                                   {"morphology", "morph open size=3"},
+                                   {0}},
+};

@@ -1,0 +1,44 @@
+/* rank: any order statistic of a neighbourhood. */
+#include "stages/shared/order_statistics.h"
+
+typedef struct params {
+    smp_rank_params window;
+    double percentile;
+} params;
+
+static const smp_param table[] = {
+    {"percentile", offsetof(params, percentile), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 100, NULL,
+     "0: the smallest, 50: the median, 100: the largest", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
+    SMP_RANK_TABLE(0),
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const params *p = given;
+    (void)in, (void)by, (void)err;
+    smp_rank_plan(&p->window, p->percentile, work);
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_rank = {
+    .name = "rank",
+    .help = "a percentile of a neighbourhood",
+    .about =
+        "Sample min(n - 1, floor(n percentile / 100)), from 0, of the n samples of each channel under the shape, by "
+        "size (scipy.ndimage.percentile_filter, up to the rank that a percentile between two means). 50 is "
+        "`median`, 0 `erode`, 100 `dilate`, whose shapes are these. Exact in every format.",
+    .example = "rank 90 size=5 shape=disk",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .neighbourhood = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = smp_rank_variants,
+    .aliases = (const smp_alias[]){{"percentile", "rank 90 size=5"},
+                                   {"percentile_filter", "rank 90 size=5"},
+                                   {"rank_filter", "rank 90 size=5"},
+                                   {"nlfilt", "rank 90 size=5"},
+                                   {0}},
+};

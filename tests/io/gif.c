@@ -1,0 +1,168 @@
+/* GIF: files of another program, blocks made by hand, damage. */
+#include "suite.h"
+
+#include "media_fixture.h"
+
+#ifdef SMP_TEST_GIF
+
+#define DATA        SMP_SOURCE_DIR "/tests/data/formats/"
+#define CONTROL     "!\xF9\4\1\0\0\0\0" /* the first colour is not painted */
+#define COLOURS     "\1\2\3\4\5\6"
+#define DATA_OF_TWO "\2\2\x44\x0A\0" /* a pixel of each colour */
+
+/* Colours of the files: the palette's entry i is i, 3 i, 255 - i. */
+static void assert_pixel(const picture *p, int64_t x, int64_t y)
+{
+    const uint32_t i = (uint32_t)((7 * x * x + 13 * y * y + 5 * x * y + 11 * x + 3) % 256);
+    const uint8_t *at = p->data + (y * p->shape.width + x) * p->shape.channels;
+    const uint8_t want[] = {(uint8_t)i, (uint8_t)(3 * i), (uint8_t)(255 - i), 255};
+    if (p->shape.alpha && i == 3)
+        assert_memory_equal(at, "\0\0\0\0", 4);
+    else
+        assert_memory_equal(at, want, (size_t)p->shape.channels);
+}
+
+static void files_of_another_program_give_their_samples(void **context)
+{
+    (void)context;
+    static const struct {
+        const char *name;
+        bool alpha;
+        const char *note;
+    } files[] = {{DATA "interlaced.gif", false, NULL},
+                 {DATA "plain.gif", true, NULL},
+                 {DATA "moving.gif", false, "animation of 2 pictures; only the first"}};
+    for (size_t f = 0; f < 3; f++) {
+        size_t size;
+        char notes[300];
+        picture p;
+        uint8_t *file = load(files[f].name, &size);
+        read_with_notes(file, size, &p, notes, sizeof notes);
+        assert_int_equal(p.shape.width, 37);
+        assert_int_equal(p.shape.height, 21);
+        assert_int_equal(p.shape.alpha, files[f].alpha);
+        for (int64_t y = 0; y < 21; y++)
+            for (int64_t x = 0; x < 37; x++)
+                assert_pixel(&p, x, y);
+        assert_true(files[f].note ? strstr(notes, files[f].note) != NULL : !notes[0]);
+        free_picture(&p);
+        free(file);
+    }
+}
+
+static void a_picture_lies_on_a_transparent_canvas(void **context)
+{
+    (void)context;
+    static const char whole[] = "GIF87a\2\0\1\0\x80\0\0" COLOURS ",\0\0\0\0\2\0\1\0\0" DATA_OF_TWO ";";
+    expect_bytes(whole, sizeof whole - 1, COLOURS, 6, SMP_U8);
+    static const char part[] = "GIF89a\4\0\2\0\x80\0\0" COLOURS ",\1\0\1\0\2\0\1\0\0" DATA_OF_TWO ";";
+    static const uint8_t on_canvas[32] = {[20] = 1, 2, 3, 255, 4, 5, 6, 255};
+    expect_bytes(part, sizeof part - 1, on_canvas, 32, SMP_U8);
+    static const char hole[] = "GIF89a\2\0\1\0\x80\0\0" COLOURS CONTROL ",\0\0\0\0\2\0\1\0\0" DATA_OF_TWO ";";
+    expect_bytes(hole, sizeof hole - 1, "\0\0\0\0\4\5\6\377", 8, SMP_U8);
+    static const char local[] = "GIF89a\2\0\1\0\0\0\0,\0\0\0\0\2\0\1\0\x80" COLOURS DATA_OF_TWO ";";
+    expect_bytes(local, sizeof local - 1, COLOURS, 6, SMP_U8);
+    static const char none[] = "GIF89a\0\0\0\0\x80\0\0" COLOURS ",\0\0\0\0\2\0\1\0\0" DATA_OF_TWO ";"; /* no canvas */
+    expect_bytes(none, sizeof none - 1, COLOURS, 6, SMP_U8);
+}
+
+static void damage_is_an_error(void **context)
+{
+    (void)context;
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *says;
+    } cases[] = {
+        {FILE_OF("GIF89a\2\0\1\0\x80\0\0" COLOURS ",\1\0\0\0\2\0\1\0\0" DATA_OF_TWO ";"), "outside"},
+        {FILE_OF("GIF89a\2\0\1\0\x80\0\0" COLOURS ",\0\0\0\0\2\0\1\0\0" DATA_OF_TWO "x;"), "unknown kind"},
+        {FILE_OF("GIF89a\2\0\1\0\x80\0\0" COLOURS ";"), "no picture"},
+        {FILE_OF("GIF89a\2\0\1\0\0\0\0,\0\0\0\0\2\0\1\0\0" DATA_OF_TWO ";"), "palette"},
+        {FILE_OF("GIF89a\2\0\2\0\x80\0\0" COLOURS ",\0\0\0\0\2\0\2\0\0" DATA_OF_TWO ";"), "damaged"},
+        {FILE_OF("GIF89a\2\0\1\0\x80\0\0" COLOURS ",\0\0\0\0\2\0\1\0\0" DATA_OF_TWO), "truncated"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        smp_error err = {0};
+        picture p;
+        assert_int_equal(read_memory(cases[i].bytes, cases[i].size, &p, &err), SMP_E_DECODE);
+        if (!strstr(err.message, cases[i].says))
+            fail_msg("'%s' does not say '%s'", err.message, cases[i].says);
+    }
+    assert_truncations_fail(DATA "interlaced.gif", 5);
+    assert_truncations_fail(DATA "moving.gif", 11);
+}
+
+static void changed_bytes_never_crash(void **context)
+{
+    (void)context;
+    static const char *const names[] = {DATA "interlaced.gif", DATA "plain.gif", DATA "moving.gif"};
+    uint32_t seed = 9;
+    for (size_t f = 0; f < 3; f++) {
+        size_t size;
+        uint8_t *file = load(names[f], &size), *copy = malloc(size);
+        assert_non_null(copy);
+        for (int round = 0; round < 200; round++) {
+            smp_error err = {0};
+            smp_reader *reader;
+            picture p;
+            smp_limits limits = {.max_pixels = 1 << 22, .max_memory = 1 << 26, .max_file = 1 << 24};
+            memcpy(copy, file, size);
+            for (int k = 0; k < 3; k++) {
+                seed = seed * 1664525u + 1013904223u;
+                copy[6 + (seed >> 8) % (size - 6)] = (uint8_t)(seed >> 24);
+            }
+            smp_code code = smp_reader_open_memory(copy, size, &limits, &reader, &err);
+            if (!code && !(code = read_rest(reader, &p, &err)))
+                free_picture(&p);
+            smp_reader_close(reader);
+            if (code && code != SMP_E_DECODE && code != SMP_E_LIMIT)
+                fail_msg("code %d: %s", code, err.message);
+        }
+        free(file);
+        free(copy);
+    }
+}
+
+static void limits_and_lack_of_memory_are_errors(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    smp_reader *reader;
+    size_t size;
+    uint8_t *file = load(DATA "plain.gif", &size);
+    smp_limits limits = smp_limits_default();
+    limits.max_pixels = 700;
+    assert_int_equal(smp_reader_open_memory(file, size, &limits, &reader, &err), SMP_E_LIMIT);
+    free(file);
+    assert_allocation_failures_are_clean(DATA "interlaced.gif");
+}
+
+#else
+
+static void a_build_without_the_library_names_the_format(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    picture p;
+    assert_int_equal(read_memory(FILE_OF("GIF89a.........."), &p, &err), SMP_E_DECODE);
+    assert_non_null(strstr(err.message, "is a GIF"));
+    assert_non_null(strstr(err.message, "not supported"));
+}
+
+#endif
+
+SMP_SUITE(gif)
+{
+    const struct CMUnitTest tests[] = {
+#ifdef SMP_TEST_GIF
+        cmocka_unit_test(files_of_another_program_give_their_samples),
+        cmocka_unit_test(a_picture_lies_on_a_transparent_canvas),
+        cmocka_unit_test(damage_is_an_error),
+        cmocka_unit_test(changed_bytes_never_crash),
+        cmocka_unit_test(limits_and_lack_of_memory_are_errors),
+#else
+        cmocka_unit_test(a_build_without_the_library_names_the_format),
+#endif
+    };
+    return cmocka_run_group_tests_name("gif", tests, make_folder, remove_folder);
+}

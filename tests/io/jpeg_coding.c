@@ -1,0 +1,213 @@
+/* How JPEGs are coded: as the input was, as the options ask, coarse at first. */
+#include "suite.h"
+
+#include "media_fixture.h"
+
+/* The first marker of that kind, behind its length; null: none. */
+static const uint8_t *find_marker(const uint8_t *file, size_t size, int marker)
+{
+    for (size_t at = 2; at + 4 < size && file[at] == 0xFF && file[at + 1] != 0xDA;) {
+        if (file[at + 1] == marker)
+            return file + at + 4;
+        at += 2 + (size_t)(file[at + 2] << 8 | file[at + 3]);
+    }
+    return NULL;
+}
+
+typedef struct coding {
+    int components, sampling; /* of the first component, as 0x22 */
+    uint8_t luma[64];
+    bool progressive;
+} coding;
+
+static coding coding_of(const char *name)
+{
+    size_t size;
+    uint8_t *file = load(in_folder(name), &size);
+    const uint8_t *frame = find_marker(file, size, 0xC0), *coarse = find_marker(file, size, 0xC2);
+    const uint8_t *table = find_marker(file, size, 0xDB);
+    assert_true((frame != NULL) != (coarse != NULL) && table && table[0] == 0);
+    coding found = {.progressive = coarse != NULL};
+    frame = frame ? frame : coarse;
+    found.components = frame[5];
+    found.sampling = frame[7];
+    memcpy(found.luma, table + 1, 64);
+    free(file);
+    return found;
+}
+
+static coding write_jpeg(const char *name, const picture *p, const smp_meta *meta, smp_write_options options)
+{
+    smp_error err = {0};
+    options.force = true;
+    assert_ok(write_with(in_folder(name), p, meta, &options, &err));
+    return coding_of(name);
+}
+
+/* Reads a JPEG and writes it again, with what is known of its coding. */
+static coding write_again(const char *from, const char *to, smp_write_options options)
+{
+    smp_error err = {0};
+    smp_reader *reader;
+    smp_limits limits = smp_limits_default();
+    picture p;
+    assert_ok(smp_reader_open(in_folder(from), &limits, &reader, &err));
+    assert_ok(read_rest(reader, &p, &err));
+    const coding found = write_jpeg(to, &p, &smp_reader_media(reader)->meta, options);
+    smp_reader_close(reader);
+    free_picture(&p);
+    return found;
+}
+
+static void assert_same_coding(const coding *a, const coding *b)
+{
+    assert_int_equal(a->components, b->components);
+    assert_int_equal(a->sampling, b->sampling);
+    assert_memory_equal(a->luma, b->luma, 64);
+}
+
+static double difference(const char *a, const char *b)
+{
+    smp_error err = {0};
+    picture p, q;
+    double sum = 0;
+    assert_ok(read_picture(in_folder(a), &p, &err));
+    assert_ok(read_picture(in_folder(b), &q, &err));
+    assert_int_equal(p.size, q.size);
+    for (size_t i = 0; i < p.size; i++)
+        sum += abs(p.data[i] - q.data[i]);
+    sum /= (double)p.size;
+    free_picture(&p);
+    free_picture(&q);
+    return sum;
+}
+
+static void a_jpeg_of_a_jpeg_is_coded_as_that_was(void **context)
+{
+    (void)context;
+    const smp_write_options plain = smp_write_options_default();
+    static const int factors[] = {0, 0x11, 0x21, 0x22};
+    picture p = make_picture(90, 70, 3, false, SMP_U8);
+    for (int sampling = SMP_JPEG_444; sampling <= SMP_JPEG_420; sampling++) {
+        smp_write_options options = plain;
+        options.jpeg_quality = 60;
+        options.jpeg_sampling = sampling;
+        const coding first = write_jpeg("a.jpg", &p, NULL, options);
+        assert_int_equal(first.sampling, factors[sampling]);
+        const coding second = write_again("a.jpg", "b.jpg", plain);
+        assert_same_coding(&first, &second);
+        options = plain;
+        options.strip = true;
+        const coding stripped = write_again("a.jpg", "c.jpg", options);
+        assert_same_coding(&first, &stripped);
+        options.jpeg_quality = 75;
+        options.jpeg_sampling = sampling;
+        write_again("a.jpg", "d.jpg", options);
+        assert_true(difference("a.jpg", "b.jpg") < difference("a.jpg", "d.jpg"));
+    }
+    free_picture(&p);
+}
+
+static void a_quality_that_is_asked_for_counts(void **context)
+{
+    (void)context;
+    const smp_write_options plain = smp_write_options_default();
+    picture p = make_picture(40, 30, 3, false, SMP_U8);
+    smp_write_options options = plain;
+    const coding usual = write_jpeg("a.jpg", &p, NULL, plain);
+    assert_int_equal(usual.sampling, 0x11);
+    options.quality = 30;
+    const coding low = write_again("a.jpg", "b.jpg", options);
+    assert_int_equal(low.sampling, 0x22);
+    assert_true(low.luma[0] > usual.luma[0]);
+    options.jpeg_quality = 90;
+    const coding own = write_again("b.jpg", "c.jpg", options);
+    assert_same_coding(&own, &usual);
+    options = plain;
+    options.jpeg_sampling = SMP_JPEG_422;
+    const coding mixed = write_again("b.jpg", "c.jpg", options);
+    assert_memory_equal(mixed.luma, low.luma, 64);
+    assert_int_equal(mixed.sampling, 0x21);
+    free_picture(&p);
+}
+
+static void gray_and_colour_are_coded_for_what_they_are(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    smp_reader *reader;
+    smp_limits limits = smp_limits_default();
+    const smp_write_options plain = smp_write_options_default();
+    smp_write_options low = plain;
+    low.jpeg_quality = 30;
+    picture gray = make_picture(40, 30, 1, false, SMP_U8), colour = make_picture(40, 30, 3, false, SMP_U8);
+    const coding usual = write_jpeg("a.jpg", &colour, NULL, plain);
+    const coding low_colour = write_jpeg("colour.jpg", &colour, NULL, low);
+    const coding low_gray = write_jpeg("gray.jpg", &gray, NULL, low);
+    assert_ok(smp_reader_open(in_folder("colour.jpg"), &limits, &reader, &err));
+    coding made = write_jpeg("b.jpg", &gray, &smp_reader_media(reader)->meta, plain);
+    assert_int_equal(made.components, 1);
+    assert_int_equal(made.sampling, 0x11);
+    assert_memory_equal(made.luma, low_colour.luma, 64);
+    smp_reader_close(reader);
+    assert_ok(smp_reader_open(in_folder("gray.jpg"), &limits, &reader, &err));
+    made = write_jpeg("b.jpg", &gray, &smp_reader_media(reader)->meta, plain);
+    assert_same_coding(&made, &low_gray);
+    made = write_jpeg("b.jpg", &colour, &smp_reader_media(reader)->meta, plain); /* gray says nothing of chroma */
+    assert_same_coding(&made, &usual);
+    smp_reader_close(reader);
+    free_picture(&gray);
+    free_picture(&colour);
+}
+
+static void progressive_files_have_the_same_samples(void **context)
+{
+    (void)context;
+    smp_write_options options = smp_write_options_default();
+    picture p = make_picture(77, 65, 3, false, SMP_U8);
+    assert_false(write_jpeg("a.jpg", &p, NULL, options).progressive);
+    options.jpeg_progressive = true;
+    assert_true(write_jpeg("b.jpg", &p, NULL, options).progressive);
+    assert_true(difference("a.jpg", "b.jpg") == 0);
+    const uint64_t live = smp_alloc_live();
+    smp_error err = {0};
+    for (uint64_t n = 1; n < 200; n++) { /* memory for the whole picture is asked for by parts */
+        smp_alloc_fail_at(n);
+        const uint64_t before = smp_alloc_count();
+        options.force = true;
+        const smp_code code = write_with(in_folder("b.jpg"), &p, NULL, &options, &err);
+        const uint64_t made = smp_alloc_count() - before;
+        smp_alloc_fail_at(0);
+        assert_int_equal(smp_alloc_live(), live);
+        assert_true(code == SMP_OK || code == SMP_E_MEMORY);
+        if (made < n)
+            break;
+    }
+    free_picture(&p);
+}
+
+static void a_jpeg_refuses_to_be_lossless(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    smp_write_options options = smp_write_options_default();
+    options.lossless = true;
+    picture p = make_picture(7, 6, 3, false, SMP_U8);
+    clear_folder();
+    assert_int_equal(write_with(in_folder("l.jpg"), &p, NULL, &options, &err), SMP_E_WRITE);
+    assert_non_null(strstr(err.message, "always loses some"));
+    assert_int_equal(count_files(), 0);
+    free_picture(&p);
+}
+
+SMP_SUITE(jpeg_coding)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_jpeg_of_a_jpeg_is_coded_as_that_was),
+        cmocka_unit_test(a_quality_that_is_asked_for_counts),
+        cmocka_unit_test(gray_and_colour_are_coded_for_what_they_are),
+        cmocka_unit_test(progressive_files_have_the_same_samples),
+        cmocka_unit_test(a_jpeg_refuses_to_be_lossless),
+    };
+    return cmocka_run_group_tests_name("jpeg_coding", tests, make_folder, remove_folder);
+}
