@@ -235,6 +235,14 @@ class Files(CliCase):
         self.smp("run", "-e", "transpose", SAMPLES / "chelsea.png", "out.png", "--max-memory", "100000", status=6)
         self.assertEqual(self.files(), ["bomb.png", "huge.png"])
 
+    def test_what_a_stage_would_make_too_large_is_refused(self):
+        for stage, source, what in (("resize width=1000000", "camera.png", "1000000 x 1000000 pixels"),
+                                    ("pad start=1000000s", "chirp.wav", "frames")):
+            done = self.smp("run", "-e", stage, SAMPLES / source, "out.npy", status=6)
+            self.assertIn(what, done.stderr)
+            self.assertIn("--max-pixels", done.stderr)
+            self.assertFalse((self.folder / "out.npy").exists())
+
     def test_save_stays_inside_the_output_folder(self):
         self.small_png()
         (self.folder / "results").mkdir()
