@@ -226,6 +226,20 @@ static void put_values(FILE *to, const smp_findings *findings)
  * bars. */
 static void put_list(FILE *to, const smp_finding *item)
 {
+    enum { VALUES = 8 };
+    if (item->values) {
+        fputs("    ", to);
+        smp_text_column(to, item->name, 8);
+        for (size_t k = 0; k < item->list_len && k < VALUES; k++) {
+            char value[48];
+            number_text(value, sizeof value, item->list[k], 6);
+            fprintf(to, "  %s", value);
+        }
+        if (item->list_len > VALUES)
+            fprintf(to, "  and %zu more", item->list_len - VALUES);
+        fputc('\n', to);
+        return;
+    }
     static const char *const bars[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
                                        "\u2585", "\u2586", "\u2587", "\u2588"};
     size_t n = item->list_len, shown = n < SPARK_COLUMNS ? n : SPARK_COLUMNS, low = n, high = 0;

@@ -89,7 +89,7 @@ typedef struct smp_shape {
     double curve;      /* of a picture's values: linear light is value^curve; or SMP_CURVE_SRGB, SMP_CURVE_OTHER */
 } smp_shape;
 
-#define SMP_CURVE_SRGB 0.0   /* IEC 61966-2-1, also where nothing is known */
+#define SMP_CURVE_SRGB  0.0  /* IEC 61966-2-1, also where nothing is known */
 #define SMP_CURVE_OTHER -1.0 /* one that is neither; taken for sRGB, with a warning */
 
 /* Full scale in code values: 255, 65535 or 1. */
@@ -163,6 +163,7 @@ typedef struct smp_finding {
     double value;  /* when list is null */
     double *list;  /* a histogram's counts, say; from smp_alloc, owned by the findings */
     size_t list_len;
+    bool values; /* the list is no histogram: each of its values counts by itself */
 } smp_finding;
 
 typedef struct smp_findings {
@@ -173,6 +174,9 @@ typedef struct smp_findings {
 smp_code smp_findings_add(smp_findings *findings, const char *name, int channel, double value, smp_error *err);
 smp_code smp_findings_add_list(smp_findings *findings, const char *name, int channel, const double *list, size_t length,
                                smp_error *err);
+/* The same for values that are no counts of bins. */
+smp_code smp_findings_add_values(smp_findings *findings, const char *name, const double *list, size_t length,
+                                 smp_error *err);
 void smp_findings_free(smp_findings *findings);
 
 /* ------------------------------------------------------------------------------------------------ variants */
@@ -273,7 +277,7 @@ typedef struct smp_orient_params {
     int64_t orientation; /* as EXIF: 1..8 */
 } smp_orient_params;
 typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
-    double curve; /* as in smp_shape; 0: sRGB */
+    double curve;                 /* as in smp_shape; 0: sRGB */
 } smp_light_params;
 
 /* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */

@@ -165,6 +165,15 @@ smp_code smp_findings_add_list(smp_findings *findings, const char *name, int cha
     return SMP_OK;
 }
 
+smp_code smp_findings_add_values(smp_findings *findings, const char *name, const double *list, size_t length,
+                                 smp_error *err)
+{
+    smp_code code = smp_findings_add_list(findings, name, -1, list, length, err);
+    if (code == SMP_OK)
+        findings->items[findings->count - 1].values = true;
+    return code;
+}
+
 void smp_findings_free(smp_findings *findings)
 {
     for (size_t i = 0; i < findings->count; i++)

@@ -113,6 +113,7 @@ class Commands(CliCase):
             "page.jpg": "page.jpg",
             "talk.wav": "chirp.wav",
             "talk.flac": "speech.flac",
+            "talk.mp3": "../tests/data/xing.mp3",
             "birds.flac": "field.flac",
             "photos/1.jpg": "series/focus-1.jpg",
             "photos/2.jpg": "series/focus-2.jpg",

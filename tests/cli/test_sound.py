@@ -61,6 +61,22 @@ class Sound(CliCase):
         self.smp("batch", "-e", "gain -6dB", DATA, "-o", "out", "--include", "*.mp3")
         self.assertEqual(sorted(p.name for p in (self.folder / "out").glob("*.wav")), ["bare.wav", "xing.wav"])
 
+    def test_opus_is_written_at_its_rates(self):
+        done = self.smp("run", "-e", "gain -3dB", SAMPLES / "field.flac", "a.opus", status=4)
+        self.assertIn("an Opus cannot have a rate of 22050 Hz", done.stderr)
+        self.assertIn("resample 48kHz", done.stderr)
+        stages = ("-e", "resample 48kHz", "-e", "gain -3dB")
+        for name in ("a.opus", "b.opus"):
+            self.smp("run", *stages, SAMPLES / "chirp.wav", name)
+        self.assertEqual((self.folder / "a.opus").read_bytes(), (self.folder / "b.opus").read_bytes())
+        self.smp("run", *stages, SAMPLES / "chirp.wav", "want.wav")
+        levels = []
+        for name in ("a.opus", "want.wav"):
+            rows = self.smp("measure", "-e", "stats", name).stdout.splitlines()
+            levels.append(next(float(row.split()[1]) for row in rows if row.split()[:1] == ["rms_dbfs"]))
+        self.assertAlmostEqual(levels[0], levels[1], delta=0.1)
+        self.assertIn("at 48000 Hz", self.smp("info", "a.opus").stdout)
+
     def test_pipes(self):
         self.make("in.wav", 100000)
         self.smp("run", "-e", "gain -3dB", "in.wav", "file.wav")

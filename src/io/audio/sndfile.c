@@ -12,6 +12,7 @@
 
 static const char *const flac_extensions[] = {"flac", NULL};
 static const char *const ogg_extensions[] = {"ogg", "oga", NULL};
+static const char *const opus_extensions[] = {"opus", NULL};
 
 static bool sniff_flac(const uint8_t *head, size_t size)
 {
@@ -51,6 +52,22 @@ static smp_code ogg_shape(const char *extension, smp_shape *shape, smp_error *er
 {
     (void)extension;
     return smp_sound_can_write("OGG", shape, SMP_MAX_CHANNELS, err);
+}
+
+static smp_code opus_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    static const int rates[] = {8000, 12000, 16000, 24000, 48000};
+    smp_code code = smp_sound_can_write("Opus", shape, SMP_MAX_CHANNELS, err);
+    for (size_t i = 0; code == SMP_OK && i < sizeof rates / sizeof rates[0]; i++)
+        if (shape->rate == rates[i])
+            return SMP_OK;
+    if (code == SMP_OK) {
+        code = smp_fail(err, SMP_E_WRITE,
+                        "an Opus cannot have a rate of %.10g Hz: 8, 12, 16, 24 and 48 kHz are possible", shape->rate);
+        smp_hint(err, "end the pipeline with `resample 48kHz`");
+    }
+    return code;
 }
 
 #ifdef SMP_HAVE_SNDFILE
@@ -485,6 +502,18 @@ const smp_file_format smp_format_ogg = {
     .read_end = read_end,
     .read_close = read_close,
     .write_shape = ogg_shape,
+    .write_open = smp_sndfile_write_open,
+    .write_rows = smp_sndfile_write_rows,
+    .write_end = smp_sndfile_write_end,
+    .write_close = smp_sndfile_write_close,
+};
+
+/* Read as OGG. */
+const smp_file_format smp_format_opus = {
+    .name = "Opus",
+    .extensions = opus_extensions,
+    .kind = SMP_AUDIO,
+    .write_shape = opus_shape,
     .write_open = smp_sndfile_write_open,
     .write_rows = smp_sndfile_write_rows,
     .write_end = smp_sndfile_write_end,

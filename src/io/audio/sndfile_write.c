@@ -105,9 +105,12 @@ static void put_tags(SNDFILE *file, const smp_meta *meta)
                 sf_set_string(file, tag->number, meta->texts[i].value); /* leaves out a text that does not fit */
 }
 
+/* Bits a second and channel: those of the library's compression levels 0 and 1, and what is written. */
+static const double OPUS_MOST = 256000, OPUS_LEAST = 6000, OPUS_CHANNEL = 48000;
+
 smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const bool ogg = writer->format == &smp_format_ogg;
+    const bool opus = writer->format == &smp_format_opus, ogg = opus || writer->format == &smp_format_ogg;
     smp_sndfile *s = writer->state = smp_alloc(sizeof *s);
     if (!s || !(s->buffer = smp_alloc_raw(SMP_SNDFILE_SAMPLES * sizeof(float))) ||
         (ogg && !(s->pages = smp_alloc(sizeof *s->pages))))
@@ -120,12 +123,18 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     const int subtype = s->bits == 8 ? SF_FORMAT_PCM_S8 : s->bits == 16 ? SF_FORMAT_PCM_16 : SF_FORMAT_PCM_24;
     SF_INFO info = {.samplerate = (int)writer->shape.rate,
                     .channels = writer->shape.channels,
-                    .format = ogg ? SF_FORMAT_OGG | SF_FORMAT_VORBIS : SF_FORMAT_FLAC | subtype};
+                    .format = opus  ? SF_FORMAT_OGG | SF_FORMAT_OPUS
+                              : ogg ? SF_FORMAT_OGG | SF_FORMAT_VORBIS
+                                    : SF_FORMAT_FLAC | subtype};
     SF_VIRTUAL_IO io = {output_length, output_seek, no_read, output_write, output_tell};
     s->file = sf_open_virtual(&io, SFM_WRITE, &info, s);
     if (!s->file && s->code == SMP_OK)
         s->code = smp_fail(err, SMP_E_WRITE, "a %s cannot hold this sound (%d channels at %d Hz): %s",
                            writer->format->name, info.channels, info.samplerate, sf_strerror(NULL));
+    if (s->code == SMP_OK && opus) {
+        double level = (OPUS_MOST - OPUS_CHANNEL) / (OPUS_MOST - OPUS_LEAST);
+        sf_command(s->file, SFC_SET_COMPRESSION_LEVEL, &level, sizeof level);
+    }
     if (s->code == SMP_OK) {
         if (writer->options.strip)
             meta = NULL;

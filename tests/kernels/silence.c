@@ -1,0 +1,97 @@
+/* silence: known runs, the shortest one, both ends, and every variant and device against the definition. */
+#include "suite.h"
+
+#include "gpu_case.h"
+
+#include "audio/silence.h"
+
+typedef struct silence_values { /* as the stage's parameters lie */
+    double threshold, min;
+    const char *name;
+} silence_values;
+
+extern const smp_stage smp_stage_silence;
+
+static smp_shape sound(int64_t frames, int channels)
+{
+    return (smp_shape){
+        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = 1000};
+}
+
+static smp_findings measure(const silence_values *values, const picture *in, int64_t frames)
+{
+    const kernel_case c = {.stage = &smp_stage_silence,
+                           .params = values,
+                           .in = sound(frames, 2),
+                           .in_storage = SMP_F32,
+                           .out_storage = SMP_F32};
+    smp_error err = {0};
+    smp_findings findings = {0};
+    smp_node_plan plan = case_plan(&c);
+    void *result = case_result(&plan);
+    case_run(&c, &plan, &smp_stage_silence.variants[1], SMP_ISA_BASE, in, NULL, NULL, result, 0, 1);
+    assert_int_equal(smp_stage_silence.finish(values, &c.in, result, &plan, &findings, &err), SMP_OK);
+    free(result);
+    return findings;
+}
+
+/* Both channels below -20 dBFS in 0..4, 40..139, 200..298 and 950..999; one of them is loud in 400..499. */
+static void runs_of_the_least_length_are_told(void **state)
+{
+    (void)state;
+    const smp_shape shape = sound(1000, 2);
+    picture in = picture_make(&shape, SMP_F32);
+    for (int64_t y = 0; y < 1000; y++) {
+        const bool quiet = y < 5 || (y >= 40 && y < 140) || (y >= 200 && y < 299) || y >= 950;
+        picture_set(&in, 0, y, 0, quiet || (y >= 400 && y < 500) ? -0.0999f : 0.2f);
+        picture_set(&in, 0, y, 1, quiet ? 0.f : -0.1f);
+    }
+    smp_findings found = measure(&(silence_values){-20, 0.1, NULL}, &in, 1000);
+    assert_int_equal(found.count, 4);
+    assert_true(found.items[0].value == 1 && found.items[1].value == 0.1);
+    assert_true(found.items[2].list[0] == 0.04 && found.items[3].list[0] == 0.14);
+    smp_findings_free(&found);
+    found = measure(&(silence_values){-20, 0, NULL}, &in, 1000);
+    assert_true(found.items[0].value == 4 && found.items[1].value == 0.254);
+    assert_true(found.items[2].list[0] == 0 && found.items[3].list[3] == 1);
+    assert_true(found.items[2].values && found.items[3].values);
+    smp_findings_free(&found);
+    found = measure(&(silence_values){-60, 0.1, NULL}, &in, 1000);
+    assert_int_equal(found.count, 2); /* no lists without silences */
+    assert_true(found.items[0].value == 0 && found.items[1].value == 0);
+    smp_findings_free(&found);
+    picture_set(&in, 0, 100, 1, NAN); /* is not silent */
+    found = measure(&(silence_values){-20, 0.05, NULL}, &in, 1000);
+    assert_true(found.items[0].value == 3 && found.items[3].list[0] == 0.1);
+    smp_findings_free(&found);
+    picture_free(&in);
+}
+
+static void every_variant_and_device_gives_the_same(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {1, 31, 32, 33, 4097, 9000};
+    for (int i = 0; i < 6; i++) {
+        const silence_values values = {-6, 0, NULL};
+        const kernel_case c = {.stage = &smp_stage_silence,
+                               .params = &values,
+                               .in = sound(lengths[i], 1 + i % 3),
+                               .in_storage = SMP_F32,
+                               .out_storage = SMP_F32,
+                               .values = CASE_ANY,
+                               .seed = (uint64_t)i};
+        kernel_case_check(&c);
+        const gpu_case g = {
+            .lines = {"silence -6dBFS min=2ms"}, .in = sound(lengths[i], 1 + i % 3), .values = CASE_ANY};
+        gpu_case_check(&g);
+    }
+}
+
+SMP_SUITE(silence)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_of_the_least_length_are_told),
+        cmocka_unit_test(every_variant_and_device_gives_the_same),
+    };
+    return cmocka_run_group_tests_name("silence", tests, NULL, NULL);
+}
