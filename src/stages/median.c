@@ -35,6 +35,5 @@ const smp_stage smp_stage_median = {
                                    {"median_filter", "median 3"},
                                    {"medfilt", "median 3"},
                                    {"medfilt2", "median 3"},
-                                   {"despeckle", "median 3"},
                                    {0}},
 };

@@ -272,5 +272,24 @@ class Standardize(OracleCase):
                 run(PIXELS, stage)
 
 
+class Balance(OracleCase):
+    def test_equals_numpy(self):
+        for dtype in FORMATS:
+            array = picture(51, (61, 45, 3), dtype, high=0.5)
+            array[..., 0] = array[..., 0] // 2 if dtype != np.float32 else array[..., 0] / 2
+            v, top = array.astype(np.float64), white(array)
+            means, brightest = v.mean((0, 1)), np.percentile(v, 95, (0, 1), method="inverted_cdf")
+            loose = {"tie": top * 1e-5, "relative": 1e-4 if dtype == np.float32 else 1e-6}  # floats: 65536 bins
+            self.near(run(array, "balance"), v * (means.mean() / means), "gray", **loose)
+            self.near(run(array, "balance white percentile=95"), v * (top / brightest), "white", **loose)
+
+    def test_alpha_and_black_stay(self):
+        rgba = picture(52, (9, 7, 4), np.uint8)
+        rgba[..., 1] = 0
+        got = through_png(["balance"], rgba)
+        self.same(got[..., 3], rgba[..., 3])
+        self.assertEqual(got[..., 1].max(), 0)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,101 @@
+/* balance: white balance by the picture itself. */
+#include "elementwise/balance.h"
+#include "stages/shared/counting.h"
+#include "stages/shared/elementwise.h"
+
+enum { GRAY, WHITE };
+
+typedef struct params {
+    int method;
+    double percentile;
+} params;
+
+static const smp_param table[] = {
+    {"method", offsetof(params, method), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "gray",
+     "gray: every colour gets the same mean; white: the brightest of every colour become full scale",
+     (const char *const[]){"gray", "white", NULL}, SMP_P_MAIN},
+    {"percentile", offsetof(params, percentile), SMP_T_FLOAT, SMP_UNIT_NONE, 50, 100, "99",
+     "white: so many percent of the samples lie at or below what becomes full scale", NULL, 0},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)given, (void)by, (void)err;
+    smp_balance *k = (smp_balance *)(void *)work->kernel;
+    k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
+    for (int c = 0; c < in->channels; c++)
+        k->gain[c] = 1;
+    work->kernel_size = sizeof *k;
+    work->ops = 1;
+    work->clips = true;
+    work->result = SMP_RESULT_COUNTS;
+    work->result_size = (size_t)in->channels * (size_t)(k->count.bins + 1) * sizeof(uint64_t);
+    return SMP_OK;
+}
+
+/* Fractions of full scale: the mean of a channel, or the least value with `share` of the samples at or below it. */
+static double measured(const uint64_t *counts, int32_t bins, double share, bool mean, bool fraction)
+{
+    double all = 0, sum = 0, below = 0;
+    for (int32_t i = 0; i < bins; i++) {
+        all += (double)counts[i];
+        sum += (double)counts[i] * (fraction ? (i + 0.5) / bins : i / (bins - 1.));
+    }
+    if (mean)
+        return all > 0 ? sum / all : 0;
+    int32_t i = 0;
+    while (i < bins - 1 && (below += (double)counts[i]) < share * all)
+        i++;
+    return fraction ? (i + 1.) / bins : i / (bins - 1.);
+}
+
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    const params *p = given;
+    smp_balance *k = (smp_balance *)(void *)work->kernel;
+    const int colours = in->channels - in->alpha;
+    double level[SMP_MAX_CHANNELS], middle = 0;
+    smp_code code = SMP_OK;
+    for (int c = 0; c < colours; c++) {
+        const uint64_t *counts = (const uint64_t *)result + smp_histogram_slot(k->count.bins, c, 0);
+        level[c] = measured(counts, k->count.bins, p->percentile / 100, p->method == GRAY, in->format == SMP_F32);
+        middle += level[c] / colours;
+    }
+    for (int c = 0; c < colours && !code; c++) {
+        const double gain = level[c] > 0 ? (p->method == GRAY ? middle : 1) / level[c] : 1;
+        k->gain[c] = (float)gain;
+        code = smp_findings_add(findings, "gain", c, gain, err);
+    }
+    return code;
+}
+
+SMP_ELEMENTWISE_VARIANTS(balance, packs);
+
+const smp_stage smp_stage_balance = {
+    .name = "balance",
+    .help = "white balance: takes out a colour cast",
+    .about =
+        "Every colour is multiplied by a factor. gray: the mean of all colours / the mean of this one (gray world). "
+        "white: full scale / the least value of this colour with `percentile` percent of its samples at or below it "
+        "(white patch). Colours without light keep theirs. Measured in every value of 8 and 16 bits, and in 65536 bins "
+        "over 0..1 for float pictures. Alpha stays.",
+    .example = "balance white",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = smp_balance_variants,
+    .reducers = smp_count_variants,
+    .aliases = (const smp_alias[]){{"white_balance", "balance"},
+                                   {"whitebalance", "balance"},
+                                   {"grayworld", "balance gray"},
+                                   {"greyworld", "balance gray"},
+                                   {"autowhite", "balance white"},
+                                   {"awb", "balance"},
+                                   {0}},
+};
