@@ -28,10 +28,11 @@ void smp_cli_confine_run(const smp_run_settings *settings, const smp_program *pr
     smp_jail *jail = settings->counters ? NULL : begin(&settings->plan.base.common, program); /* they open a library */
     if (!jail)
         return;
-    if (!strcmp(settings->in, "-"))
-        smp_jail_allow_temporary(jail);
-    else
+    struct stat status;
+    if (strcmp(settings->in, "-") != 0)
         smp_jail_allow(jail, settings->in, false);
+    if (!strcmp(settings->in, "-") || (stat(settings->in, &status) == 0 && !S_ISREG(status.st_mode)))
+        smp_jail_allow_temporary(jail); /* for what a pipe's reader must keep */
     smp_jail_allow_output(jail, settings->out);
     if (program->save_count && !strcmp(settings->out, "-")) /* they lie where the command runs */
         smp_jail_allow(jail, ".", true);
@@ -62,9 +63,14 @@ static void allow_inputs(smp_jail *jail, const smp_many_settings *many, const sm
             smp_jail_allow(jail, length ? folder : ".", false);
         }
     }
-    for (size_t i = 0; i < found->count; i++)
+    bool pipes = false;
+    for (size_t i = 0; i < found->count; i++) {
+        pipes |= !found->items[i].regular;
         if (is_link(found->items[i].path))
             smp_jail_allow(jail, found->items[i].path, false);
+    }
+    if (pipes)
+        smp_jail_allow_temporary(jail);
 }
 
 /* Folders in the output folder may be links, and so may outputs that are there. */

@@ -1,10 +1,12 @@
 """The program gives up all but its inputs and outputs: what people do with links and folders works as before."""
 import os
+import shlex
 import shutil
+import subprocess
 import unittest
 
 from batch_case import BatchCase
-from harness import SAMPLES
+from harness import PROGRAM, SAMPLES
 
 
 class Jail(BatchCase):
@@ -60,6 +62,13 @@ class Jail(BatchCase):
         done = self.smp("run", "-e", "normalize", "-", "-", input=sound, text=False)
         self.smp("run", "-e", "normalize", SAMPLES / "speech.flac", "a.wav")
         self.assertEqual(done.stdout, (self.folder / "a.wav").read_bytes())
+        rows = bytes(range(256)) * 12000  # beyond what is kept in memory, its first row at the bottom
+        self.write("a.tga", bytes([0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 232, 3, 24, 0]) + rows[:1024 * 1000 * 3])
+        done = subprocess.run(["bash", "-c", f"{shlex.quote(PROGRAM)} run -e invert <(cat a.tga) b.png"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.smp("run", "-e", "invert", "a.tga", "c.png")
+        self.smp("diff", "b.png", "c.png")
 
     def test_resume_after_a_kill_sweeps_and_goes_on(self):
         self.pictures([f"{i}.png" for i in range(5)])
