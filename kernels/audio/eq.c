@@ -28,7 +28,7 @@ SMP_INLINE void filter(float *tile, const smp_biquad *f, smp_lanes *z)
 {
     enum { VECTORS = SMP_EQ_LANES / SMP_LANE_VECTOR };
     for (int t = 0; t < SMP_EQ_TILE; t++, tile += SMP_EQ_LANES)
-#pragma GCC unroll 2
+#pragma GCC unroll 8
         for (int v = 0; v < VECTORS; v++) {
             smp_lanes_f32 *at = (smp_lanes_f32 *)(void *)(tile + v * SMP_LANE_VECTOR);
             const smp_lanes x = __builtin_convertvector(*at, smp_lanes);

@@ -6,8 +6,24 @@
 
 #include "audio/biquad.h"
 
-enum { SMP_LANE_VECTOR = 8 /* lanes of a vector of doubles */ };
+/* Lanes of a vector of doubles: as many as the instruction set has, since compilers keep wider ones in memory. */
+#if defined(__AVX512F__)
+enum { SMP_LANE_VECTOR = 8 };
+#elif defined(__AVX2__)
+enum { SMP_LANE_VECTOR = 4 };
+#else
+enum { SMP_LANE_VECTOR = 2 };
+#endif
 typedef double smp_lanes __attribute__((vector_size(SMP_LANE_VECTOR * 8)));
+
+/* a * b + c where the product is exact in double, so that fused and separate operations give the same. */
+#if defined(__AVX512F__)
+#define SMP_LANES_EXACT(a, b, c) ((smp_lanes)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#elif defined(__AVX2__) && defined(__FMA__)
+#define SMP_LANES_EXACT(a, b, c) ((smp_lanes)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#else
+#define SMP_LANES_EXACT(a, b, c) ((a) * (b) + (c))
+#endif
 typedef float smp_lanes_f32 __attribute__((vector_size(SMP_LANE_VECTOR * 4)));
 
 /* Frames from .. to-1 of a channel that a lane computes, of which the first ones warm it up. */

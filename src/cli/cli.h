@@ -183,6 +183,9 @@ void smp_help_command(FILE *to, const smp_command *command, bool brief); /* brie
 void smp_help_usage(FILE *to, const smp_command *command);               /* without the options */
 smp_code smp_help_topic(const smp_common *common, const char *topic, smp_error *err);
 
+/* Whether a stage makes each sample from those around it, and so has a rule for what lies outside the picture. */
+bool smp_help_is_filter(const smp_stage *stage);
+
 /* Writes text with {stencil}, {point}, {reduce} and {whole} replaced by examples of such stages; a tab goes on to the
  * column of remarks. */
 void smp_help_expand(FILE *to, const char *text);

@@ -13,8 +13,9 @@ typedef struct convert_settings {
 } convert_settings;
 
 static const smp_option options[] = {
-    {"resize", 0, SMP_O_STRING, offsetof(convert_settings, resize), .argument = "N",
-     .help = "make pictures smaller: the longer side has at most N pixels; smaller ones stay as they are"},
+    {"resize", 0, SMP_O_STRING, offsetof(convert_settings, resize), .argument = "SIZE",
+     .help = "make pictures smaller: 1600 is the longer side in pixels, 800x600 a box to fit in, 50% a share; pictures "
+             "that are smaller stay as they are"},
     {"format", 0, SMP_O_STRING, offsetof(convert_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said (--to does so "
              "too)"},
@@ -31,21 +32,46 @@ static const smp_argument_row arguments[] = {
 
 /* ------------------------------------------------------------------------------------------------ stages */
 
-/* The options that are stages, each as the statement it stands for. */
+/* A whole number of pixels at *text, which moves behind it; 0: there is none. */
+static int64_t take_pixels(const char **text)
+{
+    enum { MOST = 1000000 };
+    char *end;
+    if (**text < '1' || **text > '9')
+        return 0;
+    const long long pixels = strtoll(*text, &end, 10);
+    *text = end;
+    return pixels <= MOST ? pixels : 0;
+}
+
+/* "1600", "800x600" or "50%" as the statement that it stands for; null: it is none of them. */
+static char *resize_statement(const char *size)
+{
+    const char *at = size;
+    const int64_t first = take_pixels(&at);
+    if (first && !at[0])
+        return smp_asprintf("resize longest=%lld enlarge=no", (long long)first);
+    if (first && !strcmp(at, "%"))
+        return smp_asprintf("resize %lld%%", (long long)first);
+    const bool two = first && at[0] == 'x' && at++;
+    const int64_t second = two ? take_pixels(&at) : 0;
+    if (!second || at[0])
+        return NULL;
+    return smp_asprintf("resize width=%lld height=%lld enlarge=no", (long long)first, (long long)second);
+}
+
+/* The options that are stages. */
 static smp_code add_stages(const convert_settings *settings, smp_strings *stages, char **text, smp_error *err)
 {
-    enum { LONGEST = 1000000 };
     if (!settings->resize)
         return SMP_OK;
-    char *end;
-    const long pixels = strtol(settings->resize, &end, 10);
-    if (strspn(settings->resize, "0123456789") != strlen(settings->resize) || pixels < 1 || pixels > LONGEST) {
+    *text = resize_statement(settings->resize);
+    if (!*text) {
         smp_fail(err, SMP_E_USAGE, "'%.40s' is no value for --resize", settings->resize);
-        return smp_hint(err, "it takes the pixels of the longer side, from 1 to %d, as in --resize 1600", LONGEST);
+        return smp_hint(err, "it takes the pixels of the longer side (1600), a box to fit in (800x600), or 50%%");
     }
-    *text = smp_asprintf("resize longest=%ld enlarge=no", pixels);
-    if (!*text || !smp_grow(&stages->items, &stages->capacity, stages->count + 1, sizeof *stages->items))
-        return smp_fail_memory(err, "stages", 64);
+    if (!smp_grow(&stages->items, &stages->capacity, stages->count + 1, sizeof *stages->items))
+        return smp_fail_memory(err, "stages", sizeof *stages->items);
     stages->items[stages->count++] = *text;
     return SMP_OK;
 }
@@ -190,7 +216,7 @@ const smp_command smp_command_convert = {
                SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe convert in.png out.jpg", "one file to another format"},
-                 {"smempipe convert photos/ -r -o web/ --to png --strip",
-                  "every photo of a folder, without its place"}},
+                 {"smempipe convert photos/ -r -o web/ --to png --resize 1600 --strip",
+                  "every photo of a folder, no side longer than 1600 pixels, without the place where it was taken"}},
     .run = convert,
 };

@@ -10,8 +10,16 @@
 
 enum { NAME_COLUMNS = 12, OPTION_COLUMNS = 26, INDENT = 2, REMARK_AT = 40 };
 
-/* The example of the first listed stage of an access class (of stencils: one that looks at neighbours, not one that
- * only moves rows); of any stage when there is none. */
+bool smp_help_is_filter(const smp_stage *stage)
+{
+    bool found = false;
+    for (const smp_param *param = stage->params; param && param->name; param++)
+        found |= param->choices == smp_edge_names;
+    return found && stage->access == SMP_STENCIL && stage->neighbourhood;
+}
+
+/* The example of the first listed stage of an access class (of stencils: a filter, not one that moves rows or changes
+ * the size); of any stage when there is none. */
 static const char *example_of(smp_access access)
 {
     const char *any = "";
@@ -19,7 +27,7 @@ static const char *example_of(smp_access access)
         const smp_stage *stage = smp_stage_at(i);
         if (stage->internal || !stage->example)
             continue;
-        if (stage->access == access && (access != SMP_STENCIL || stage->neighbourhood))
+        if (stage->access == access && (access != SMP_STENCIL || smp_help_is_filter(stage)))
             return stage->example;
         any = any[0] ? any : stage->example;
     }
@@ -82,7 +90,7 @@ static void put_first_steps(FILE *to)
 {
     static const smp_example steps[] = {
         {"smempipe convert in.png out.jpg", "a file to another format"},
-        {"smempipe convert photos/ -o web/ --to png --strip", "a folder, without its metadata"},
+        {"smempipe convert photos/ -o web/ --to png --resize 1600", "a folder, no side longer than 1600 pixels"},
         {"smempipe run -e '{stencil}' in.png out.png", "one stage, without a pipe file"},
         {"smempipe explain FILE.pipe in.png", "what a pipe file would do with a picture, before it does it"},
         {"smempipe run -v FILE.pipe in.png out.png", "the picture, and what each stage cost"},

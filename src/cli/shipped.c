@@ -148,14 +148,14 @@ void smp_shipped_free(smp_shipped *shipped)
 
 /* ------------------------------------------------------------------------------------------------ mistaken for one */
 
-/* An example of a stage for files of this kind: the first that looks at neighbours, or else any. */
+/* An example of a stage for files of this kind: the first that is a filter, or else any. */
 static const char *example_for(smp_kind kind)
 {
     const char *any = "STAGE";
     for (size_t i = smp_stage_count(); i-- > 0;) {
         const smp_stage *stage = smp_stage_at(i);
         if (!stage->internal && stage->example && (stage->domain & kind) &&
-            (kind == SMP_AUDIO ? stage->domain == SMP_AUDIO : stage->access == SMP_STENCIL && stage->neighbourhood))
+            (kind == SMP_AUDIO ? stage->domain == SMP_AUDIO : smp_help_is_filter(stage)))
             any = stage->example;
     }
     return any;

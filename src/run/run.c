@@ -61,6 +61,26 @@ bool smp_run_fuses(const smp_run_request *request)
     return !request->no_fuse && !(request->variant && !strcmp(request->variant, "naive"));
 }
 
+/* A factor too many is a mistake as an input that claims too much is: refused before anything is allocated. */
+static smp_code check_sizes(const smp_plan *plan, const smp_limits *limits, smp_error *err)
+{
+    for (size_t i = 0; limits->max_pixels && i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        int64_t pixels;
+        if (step->job != SMP_JOB_STAGE || (step->out.width <= step->in.width && step->out.height <= step->in.height) ||
+            (smp_mul_i64(step->out.width, step->out.height, &pixels) && (uint64_t)pixels <= limits->max_pixels))
+            continue;
+        if (step->out.kind == SMP_AUDIO)
+            smp_fail(err, SMP_E_LIMIT, "'%s' would make %lld frames, more than the limit of %llu", step->label,
+                     (long long)step->out.height, (unsigned long long)limits->max_pixels);
+        else
+            smp_fail(err, SMP_E_LIMIT, "'%s' would make %lld x %lld pixels, more than the limit of %llu", step->label,
+                     (long long)step->out.width, (long long)step->out.height, (unsigned long long)limits->max_pixels);
+        return smp_hint(err, "raise the limit with --max-pixels");
+    }
+    return SMP_OK;
+}
+
 static smp_code make_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
 {
     smp_plan_request ask = {
@@ -83,6 +103,10 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
     if (request->cache && request->diags) /* one of many */
         smp_diags_found_with(request->diags, known, request->input);
     pthread_mutex_unlock(&planning);
+    if (!code && (code = check_sizes(*plan, &request->limits, err))) {
+        smp_plan_free(*plan);
+        *plan = NULL;
+    }
     return code;
 }
 

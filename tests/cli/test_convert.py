@@ -1,5 +1,4 @@
 """smempipe convert: what run and batch do, without a pipeline."""
-import json
 import shutil
 import struct
 import unittest
@@ -75,8 +74,8 @@ class OneFile(BatchCase):
         self.refused("says its format", "a.png", "b.png", "--to", "jpg")
         self.refused("--to takes an extension", "a.png", "-o", "out", "--to", "tga2")
         self.refused("write --to jpg", "a.png", "-o", "out", "--format", "jpg")
-        self.refused("is no value for --resize", "a.png", "b.png", "--resize", "0")
-        self.refused("is no value for --resize", "a.png", "b.png", "--resize", "5%")
+        for wrong in ("0", "-5", "5px", "10x", "x10", "10x0", "1e3", "", "10%%", "9999999999999999999999"):
+            self.refused("is no value for --resize", "a.png", "b.png", f"--resize={wrong}")
         self.refused("same file as the input", "a.png", "a.png", "--force", status=4)
 
     def test_commands_without_a_pipeline_say_convert(self):
@@ -93,13 +92,15 @@ class OneFile(BatchCase):
         self.assertIn("smempipe convert in.png out.jpg", self.smp("help").stdout)
 
     def test_smaller(self):
-        stages = json.loads(self.smp("stages", "--json").stdout)
-        if "resize" not in [stage["name"] for stage in stages]:
-            self.skipTest("there is no stage that resizes")
-        self.smp("convert", SAMPLES / "chelsea.png", "a.npy", "--resize", "100")
-        self.assertEqual(max(numpy.load(self.folder / "a.npy").shape), 100)
-        self.smp("convert", SAMPLES / "chelsea.png", "b.npy", "--resize", "1000")  # smaller ones stay
-        self.smp("diff", SAMPLES / "chelsea.png", "b.npy")
+        for size, shape in (("100", (67, 100, 3)), ("100x50", (50, 75, 3)), ("50%", (150, 226, 3)),
+                            ("1000", (300, 451, 3)), ("2000x1000", (300, 451, 3))):
+            self.smp("convert", "-f", SAMPLES / "chelsea.png", "a.npy", "--resize", size)
+            self.assertEqual(numpy.load(self.folder / "a.npy").shape, shape, size)
+        self.smp("diff", SAMPLES / "chelsea.png", "a.npy")  # smaller ones stay
+        self.smp("convert", "-f", SAMPLES / "chelsea.png", "a.npy", "--resize", "100")
+        self.smp("run", "-e", "resize longest=100 enlarge=no", SAMPLES / "chelsea.png", "b.npy")
+        self.smp("diff", "a.npy", "b.npy")
+        self.refused("1600", SAMPLES / "chirp.wav", "c.wav", "--resize", "1600")
 
 
 class Folders(BatchCase):

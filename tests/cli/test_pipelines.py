@@ -157,6 +157,19 @@ class Pipelines(CliCase):
             _, after = self.sound(pipe, "speech-hum.flac")
             self.assertAlmostEqual(10 * np.log10(((after / 32768.0) ** 2).mean()), level, delta=0.05)
 
+    def test_a_podcast_has_its_loudness_and_keeps_its_ceiling(self):
+        self.sound("podcast", "speech-hum.flac")
+        done = self.smp("measure", "-e", "loudness", "out.wav", "--csv")
+        row = dict(zip(*(line.split(",") for line in done.stdout.splitlines()[:2])))
+        lufs, peak = (next(float(v) for k, v in row.items() if name in k) for name in ("lufs", "true_peak"))
+        self.assertAlmostEqual(lufs, -16, delta=0.5)
+        self.assertLess(peak, -0.7)
+
+    def test_speech_to_text_is_mono_at_its_rate(self):
+        rate, after = self.sound("speech-to-text", "field.flac")
+        self.assertEqual((rate, after.ndim), (16000, 1))
+        self.assertEqual(len(after), 32000)
+
     def test_speech_clean_is_mono_and_narrow(self):
         rate, after = self.sound("speech-clean", "field.flac")
         self.assertEqual(after.ndim, 1)

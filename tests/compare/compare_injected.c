@@ -80,10 +80,11 @@ static smp_compare compare_injected(const char *line, smp_cpu_fn *fn, int64_t re
     stage = *job.plan->steps[1].stage;
     memset(variants, 0, sizeof variants);
     variants[0] = variants[1] = stage.variants[0];
-    real_kernel = variants[0].launches[0].cpu.fn[SMP_ISA_BASE];
+    const int launch = stage.variants[0].launches[1].counts; /* a count's first launch is for floats */
+    real_kernel = variants[0].launches[launch].cpu.fn[SMP_ISA_BASE];
     for (int i = 0; i < SMP_ISAS; i++) {
-        variants[0].launches[0].cpu.fn[i] = cools_the_caches;
-        variants[1].launches[0].cpu.fn[i] = fn;
+        variants[0].launches[launch].cpu.fn[i] = cools_the_caches;
+        variants[1].launches[launch].cpu.fn[i] = fn;
     }
     variants[1].name = "other";
     stage.variants = variants;

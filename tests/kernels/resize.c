@@ -4,7 +4,8 @@
 
 #include "matrix_case.h"
 
-/* The plan of one statement, after `first` if there is one, on a picture; null, with the message, when it is refused. */
+/* The plan of one statement, after `first` if there is one, on a picture; null, with the message, when it is refused.
+ */
 static smp_plan *plan_of(const char *first, const char *statement, const smp_shape *shape, char *message, size_t size)
 {
     smp_program *program = NULL;

@@ -93,6 +93,20 @@ class Resize(OracleCase):
             for text, got in run_many(array, branches).items():
                 self.same(got, want[text], f"{text} of {array.shape}")
 
+    def test_windows_and_rows_longer_than_what_is_held_at_once(self):
+        for shape, size in (((3, 6000), (2, 2)), ((5, 3000, 3), (1, 4)), ((6000, 3), (3, 1)), ((40, 900, 3), (2700, 7)),
+                            ((7, 2600, 4), (3, 20)), ((300, 1200, 3), (1100, 9))):
+            array = picture(shape[1], shape, np.uint8)
+            for name in ("lanczos3", "box"):
+                text = f"resize width={size[0]} height={size[1]} fit=stretch filter={name}"
+                got = run(array, text)
+                self.same(run(array, text, options=("--variant", "naive")), got, f"{text} of {shape}")
+                if shape[0] * shape[1] * size[0] < 2e6:
+                    self.near(got, resized(array, *size, name)[0], f"{text} of {shape}")
+                if shape[-1] != 4:
+                    want = np.asarray(Image.fromarray(array).resize(size, PILLOW[name]))
+                    self.same(run(array, f"{text} arithmetic=fixed"), want, f"{text} fixed of {shape}")
+
     def test_float_is_the_definition(self):
         rng = np.random.default_rng(3)
         for seed, name in enumerate([*FILTERS, "area"] * 2):

@@ -52,7 +52,7 @@ static int64_t position(void *context)
 static int read_bytes(void *to, size_t size, void *context)
 {
     heif_input *input = context;
-    if (!smp_source_look(input->source, input->position, to, size))
+    if (size && !smp_source_look(input->source, input->position, to, size)) /* libheif asks for nothing at no address */
         return 1;
     input->position += size;
     return 0;

@@ -4,8 +4,8 @@
 #ifndef SMP_STAGES_SHARED_RESIZE_WEIGHTS_H
 #define SMP_STAGES_SHARED_RESIZE_WEIGHTS_H
 
-#include "stencil/resize.h"
 #include "stages/stage.h"
+#include "stencil/resize.h"
 
 typedef enum smp_resize_filter {
     SMP_RESIZE_LANCZOS3,

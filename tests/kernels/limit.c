@@ -1,0 +1,181 @@
+/* limit: known gains, what it promises of samples and of the values between them, every variant and device against the
+ * definition, and what is refused. */
+#include "suite.h"
+
+#include "gpu_case.h"
+
+#include <math.h>
+
+#include "audio/limit.h"
+
+typedef struct limit_values { /* as the stage's parameters lie */
+    double ceiling, lookahead, release;
+    int peak;
+} limit_values;
+
+extern const smp_stage smp_stage_limit;
+
+static smp_shape sound(int64_t frames, int channels, double rate)
+{
+    return (smp_shape){
+        .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = rate};
+}
+
+static kernel_case case_of(const limit_values *values, int64_t frames, int channels, double rate)
+{
+    return (kernel_case){.stage = &smp_stage_limit,
+                         .params = values,
+                         .in = sound(frames, channels, rate),
+                         .in_storage = SMP_F32,
+                         .out_storage = SMP_F32};
+}
+
+static void known_gains(void **state)
+{
+    (void)state;
+    static const struct {
+        limit_values values;
+        int from, count;
+        int gains[13]; /* 2^-16 dB */
+        double peak;
+    } cases[] = {
+        {{-6.02, 0.0005, 20000, 0},
+         16,
+         13,
+         {-65754, -263027, -526067, -723340, -789093, -775441, -720828, -611601, -461413, -300082, -157422, -58230,
+          -11144},
+         0.50003432},
+        {{0, 0.00025, 10000, 0},
+         18,
+         9,
+         {-98642, -295926, -394567, -374087, -312647, -230727, -148807, -70646, -16722},
+         0.99999831},
+    };
+    for (int i = 0; i < 2; i++) {
+        const kernel_case c = case_of(&cases[i].values, 40, 1, 8000);
+        picture in = picture_make(&c.in, SMP_F32), out;
+        for (int n = 0; n < 40; n++) /* the small value shows the gain where the sound is silent */
+            picture_set(&in, 0, n, 0, n >= 5 && n <= 8 ? 0.5f : n == 20 ? 2.f : 0x1p-20f);
+        kernel_case_naive(&c, &in, NULL, &out);
+        assert_true(fabs((double)picture_get(&out, 0, 20, 0) - cases[i].peak) < 3e-7);
+        for (int n = 0; n < 40; n++) {
+            const int k = n - cases[i].from;
+            const double want = k >= 0 && k < cases[i].count ? cases[i].gains[k] / 65536. : 0,
+                         got = 20 * log10((double)picture_get(&out, 0, n, 0) / (double)picture_get(&in, 0, n, 0));
+            assert_true(fabs(got - want) < 6e-5); /* 3 units and the rounding of f32 */
+        }
+        picture_free(&in);
+        picture_free(&out);
+    }
+}
+
+static void nothing_passes_the_ceiling(void **state)
+{
+    (void)state;
+    static const limit_values values[] = {
+        {-1, 0.005, 100, 0}, {-6, 0.001, 1000, 0}, {-20, 0.0001, 100000, 0}, {-3, 0.1, 1, 0}, {-1, 0.005, 100, 1}};
+    for (int i = 0; i < 5; i++) {
+        const kernel_case c = case_of(&values[i], 3000, 2, 44100);
+        picture in = picture_make(&c.in, SMP_F32), out;
+        uint64_t seed = (uint64_t)i;
+        for (int64_t y = 0; y < 3000; y++)
+            for (int k = 0; k < 2; k++)
+                picture_set(&in, 0, y, k, (float)((double)case_random(&seed) / 0x1p31 - 1) * (y % 700 < 9 ? 4.f : 1.f));
+        kernel_case_naive(&c, &in, NULL, &out);
+        const double most = pow(10, values[i].ceiling / 20) * (1 + 2e-6);
+        for (int64_t y = 0; y < 3000; y++)
+            for (int k = 0; k < 2; k++)
+                assert_true(fabs((double)picture_get(&out, 0, y, k)) <= most);
+        double between = 0; /* by the same four phases */
+        for (int64_t y = 0; y < 3000 && values[i].peak; y++)
+            for (int phase = 0; phase < 4; phase++) {
+                double s = 0;
+                for (int k = 0; k < SMP_PEAK_TAPS && k <= y; k++)
+                    s += smp_peak_tap(phase, k) * (double)picture_get(&out, 0, y - k, 0);
+                between = smp_larger(between, s);
+            }
+        assert_true(20 * log10(between + 1e-9) < values[i].ceiling + 0.3);
+        picture_free(&in);
+        picture_free(&out);
+    }
+}
+
+static void what_stays_below_is_left_alone(void **state)
+{
+    (void)state;
+    const limit_values values = {-1, 0.005, 100, 0};
+    const kernel_case c = case_of(&values, 1000, 2, 44100);
+    picture in = picture_make(&c.in, SMP_F32), out;
+    picture_fill(&in, 1, CASE_CODES); /* 0 to 1 */
+    for (int64_t y = 0; y < 1000; y++)
+        for (int k = 0; k < 2; k++)
+            picture_set(&in, 0, y, k, 0.89f * picture_get(&in, 0, y, k));
+    kernel_case_naive(&c, &in, NULL, &out);
+    assert_true(picture_equal(&in, &out));
+    picture_free(&in);
+    picture_free(&out);
+}
+
+static void every_variant_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        limit_values values;
+        int64_t frames;
+        int channels;
+        double rate;
+    } cases[] = {
+        {{-6, 0.001, 100000, 0}, 1300, 2, 44100}, {{-1, 0.0005, 30000, 1}, 1100, 1, 48000},
+        {{-12, 0.002, 50000, 1}, 900, 3, 96000},  {{-3, 0.0001, 1000, 0}, 5000, 1, 8000},
+        {{-6, 0.03, 20000, 0}, 1, 8, 8000},       {{-6, 0.0125, 40000, 1}, 517, 5, 16000},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        kernel_case c = case_of(&cases[i].values, cases[i].frames, cases[i].channels, cases[i].rate);
+        c.values = i == 4 ? CASE_ANY : CASE_REALS;
+        c.seed = i;
+        kernel_case_check(&c);
+    }
+}
+
+static void gpus_give_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"limit -6dB lookahead=1ms release=100000",
+                                        "limit -9dB lookahead=0.3ms release=3000 peak=true"};
+    for (int i = 0; i < 4; i++) {
+        const gpu_case c = {.lines = {lines[i % 2]},
+                            .in = sound(i < 3 ? 900 : 17000, 1 + i % 3, 8000),
+                            .values = CASE_REALS,
+                            .seed = (uint64_t)i};
+        gpu_case_check(&c);
+    }
+    const gpu_case small = {.lines = {lines[0]}, .in = sound(300, 2, 8000), .values = CASE_REALS};
+    smp_trace trace = {0};
+    gpu_case_trace(&small, "tiled", 0, &trace);
+    assert_int_equal(gpu_conflicts(&trace, "limit_", SMP_SHARED_LOAD), 0);
+    assert_int_equal(gpu_conflicts(&trace, "limit_", SMP_SHARED_STORE), 0);
+    smp_trace_free(&trace);
+}
+
+static void a_lookahead_of_too_many_frames_is_refused(void **state)
+{
+    (void)state;
+    smp_error err = {0};
+    smp_node_plan work = {0};
+    const smp_shape in = sound(100, 1, 1e6);
+    assert_int_equal(smp_stage_limit.plan(&(limit_values){-1, 0.1, 100, 0}, &in, NULL, &work, &err), SMP_E_PIPE);
+    assert_string_equal(err.message, "a lookahead of 0.1 s has 100000 frames at 1e+06 Hz; at most 65536 are possible");
+}
+
+SMP_SUITE(limit)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_gains),
+        cmocka_unit_test(nothing_passes_the_ceiling),
+        cmocka_unit_test(what_stays_below_is_left_alone),
+        cmocka_unit_test(every_variant_gives_the_same_bytes),
+        cmocka_unit_test(gpus_give_the_same_bytes),
+        cmocka_unit_test(a_lookahead_of_too_many_frames_is_refused),
+    };
+    return cmocka_run_group_tests_name("limit", tests, NULL, NULL);
+}
