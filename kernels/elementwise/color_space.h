@@ -45,16 +45,28 @@ typedef struct smp_colour {
     float v[3];
 } smp_colour;
 
-SMP_HOST_DEVICE smp_colour smp_to_lab(float r, float g, float b)
+SMP_HOST_DEVICE smp_colour smp_colour_times(smp_colour of, float white)
 {
-    const float lr = smp_tone_curve_value(SMP_TONE_CURVE_LINEAR, 1.f, r, 1.f);
-    const float lg = smp_tone_curve_value(SMP_TONE_CURVE_LINEAR, 1.f, g, 1.f);
-    const float lb = smp_tone_curve_value(SMP_TONE_CURVE_LINEAR, 1.f, b, 1.f);
+    const smp_colour to = {{smp_one_nan(of.v[0] * white), smp_one_nan(of.v[1] * white), smp_one_nan(of.v[2] * white)}};
+    return to;
+}
+
+/* An sRGB value in linear light. */
+SMP_HOST_DEVICE float smp_lab_light(float v)
+{
+    return smp_tone_curve_value(SMP_TONE_CURVE_LINEAR, 1.f, v, 1.f);
+}
+SMP_HOST_DEVICE smp_colour smp_light_to_lab(float lr, float lg, float lb)
+{
     const float x = smp_lab_root(smp_lab_row(0, lr, lg, lb)), y = smp_lab_root(smp_lab_row(1, lr, lg, lb));
     const float z = smp_lab_root(smp_lab_row(2, lr, lg, lb));
     const smp_colour to = {
         {fmaf(1.16f, y, -0.16f), fmaf(500.f / 255, x - y, 128.f / 255), fmaf(200.f / 255, y - z, 128.f / 255)}};
     return to;
+}
+SMP_HOST_DEVICE smp_colour smp_to_lab(float r, float g, float b)
+{
+    return smp_light_to_lab(smp_lab_light(r), smp_lab_light(g), smp_lab_light(b));
 }
 SMP_HOST_DEVICE smp_colour smp_from_lab(float l, float a, float b)
 {
@@ -116,10 +128,7 @@ SMP_HOST_DEVICE smp_colour smp_color_space_of(int32_t kind, float x, float y, fl
                     : kind == SMP_FROM_LAB ? smp_from_lab(a, b, c)
                     : kind == SMP_FROM_HSV ? smp_from_hsv(a, b, c)
                                            : smp_from_ycbcr(a, b, c);
-    to.v[0] = smp_one_nan(to.v[0] * white);
-    to.v[1] = smp_one_nan(to.v[1] * white);
-    to.v[2] = smp_one_nan(to.v[2] * white);
-    return to;
+    return smp_colour_times(to, white);
 }
 
 SMP_HOST_DEVICE float smp_color_space_pixel(smp_pixel from, int channel, const smp_io *io, const smp_color_space *p)

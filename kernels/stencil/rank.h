@@ -59,7 +59,7 @@ SMP_HOST_DEVICE float smp_rank_window(const smp_io *io, const smp_rank *r, int64
 
 /* CPU scratch, bytes a thread: rows of keys of a tile with its halo, each 32 bits, counts and candidates of a row; or
  * the histograms of a tile's columns and one of a window. */
-enum { SMP_RANK_TILE = 256, SMP_RANK_COLUMNS = 512 };
+enum { SMP_RANK_TILE = 256, SMP_RANK_COLUMNS = 128 };
 SMP_HOST_DEVICE int64_t smp_rank_pitch(const smp_rank *r, int channels)
 {
     return (SMP_RANK_TILE + 2 * (int64_t)r->shape.rx * channels + 31) / 16 * 16;
@@ -67,7 +67,7 @@ SMP_HOST_DEVICE int64_t smp_rank_pitch(const smp_rank *r, int channels)
 SMP_HOST_DEVICE size_t smp_rank_scratch(const smp_rank *r, int channels)
 {
     const size_t rows = (size_t)(smp_rank_pitch(r, channels) * (r->window.size + 2) * 4);
-    const size_t columns = (size_t)(SMP_RANK_COLUMNS + 2 * r->shape.rx + 1) * (256 + 16) * sizeof(uint16_t);
+    const size_t columns = (size_t)(SMP_RANK_COLUMNS + r->window.size) * (256 + 16) * sizeof(uint16_t);
     const size_t network = smp_window_scratch(&r->window, channels);
     const size_t most = rows > columns ? rows : columns;
     return most > network ? most : network;
