@@ -195,8 +195,8 @@ SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
         }                                                                                                              \
     };
 
-/* Both kernels of a formula. WORDS: as in smp_pixel_tiles. */
-#define SMP_PIXEL_GPU(NAME, TYPE, SAME, WORDS, READS)                                                                  \
+/* The template functions NAME_naive and NAME_tiled of a formula. WORDS: as in smp_pixel_tiles. */
+#define SMP_PIXEL_FUNCTIONS(NAME, TYPE, SAME, WORDS, READS)                                                            \
     SMP_PIXEL_OP(NAME, TYPE, SAME, READS)                                                                              \
     template <typename IN, typename OUT> SMP_DEVICE void NAME##_naive(const smp_io &io, const TYPE &p)                 \
     {                                                                                                                  \
@@ -205,8 +205,22 @@ SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
     template <typename IN, typename OUT> SMP_DEVICE void NAME##_tiled(const smp_io &io, const TYPE &p)                 \
     {                                                                                                                  \
         smp_pixel_tiles<IN, OUT, WORDS>(io, NAME##_op{io, p});                                                         \
-    }                                                                                                                  \
+    }
+
+/* Their kernels in all formats. */
+#define SMP_PIXEL_GPU(NAME, TYPE, SAME, WORDS, READS)                                                                  \
+    SMP_PIXEL_FUNCTIONS(NAME, TYPE, SAME, WORDS, READS)                                                                \
     SMP_KERNEL_FORMATS(NAME##_naive, TYPE)                                                                             \
     SMP_KERNEL_FORMATS(NAME##_tiled, TYPE)
+
+/* The same of a stage whose result is always float. */
+#define SMP_PIXEL_INTO_F32(name, TYPE)                                                                                 \
+    SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, TYPE)                                                              \
+    SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, TYPE)                                                            \
+    SMP_KERNEL_PAIR_(name, f32, float, f32, float, TYPE)
+#define SMP_PIXEL_GPU_F32(NAME, TYPE, SAME, WORDS, READS)                                                              \
+    SMP_PIXEL_FUNCTIONS(NAME, TYPE, SAME, WORDS, READS)                                                                \
+    SMP_PIXEL_INTO_F32(NAME##_naive, TYPE)                                                                             \
+    SMP_PIXEL_INTO_F32(NAME##_tiled, TYPE)
 
 #endif

@@ -140,13 +140,17 @@ static bool check_turn(const subject *s, smp_format format, int channels, int tu
 
 static void check_subject(const subject *s)
 {
-    int turns = state.reduced ? 1 : MODES, done = 0;
-    for (int i = 0; i < s->word_count && !state.reduced; i++)
+    int turns = MODES, done = 0;
+    for (int i = 0; i < s->word_count; i++)
         turns = turns > word_levels(s->words[i]) ? turns : word_levels(s->words[i]);
     for (int f = 0; f < 3; f++)
         for (int k = 0; k < 3; k++) {
-            for (int turn = 0; turn < turns; turn++)
-                done += check_turn(s, formats[f], channel_counts[k], state.reduced ? f + 3 * k : turn, false);
+            bool enough = false; /* reduced: the first that the stage takes */
+            for (int turn = 0; turn < turns && !enough; turn++) {
+                bool taken = check_turn(s, formats[f], channel_counts[k], turn + (state.reduced ? f + 3 * k : 0), false);
+                done += taken;
+                enough = taken && state.reduced;
+            }
             if (state.real && !state.reduced)
                 done += check_turn(s, formats[f], channel_counts[k], f + 3 * k, true);
         }
