@@ -145,9 +145,10 @@ static void check_subject(const subject *s)
         turns = turns > word_levels(s->words[i]) ? turns : word_levels(s->words[i]);
     for (int f = 0; f < 3; f++)
         for (int k = 0; k < 3; k++) {
+            const int first = state.reduced ? f + 3 * k : 0;
             bool enough = false; /* reduced: the first that the stage takes */
-            for (int turn = 0; turn < turns && !enough; turn++) {
-                bool taken = check_turn(s, formats[f], channel_counts[k], turn + (state.reduced ? f + 3 * k : 0), false);
+            for (int turn = first; turn < first + turns && !enough; turn++) {
+                bool taken = check_turn(s, formats[f], channel_counts[k], turn, false);
                 done += taken;
                 enough = taken && state.reduced;
             }
