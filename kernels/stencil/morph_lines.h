@@ -31,15 +31,14 @@ static void MORPH_(morph_load)(const morph_walk *walk, T *line, int64_t y)
     const int64_t lo = !row ? b : a < 0 ? 0 : a, hi = !row || b < in->width ? b : in->width;
     if (row)
         MORPH_(morph_keys)
-        (line + (lo - a) * channels, row, in->format, lo * channels, (hi - lo) * channels, walk->pass.most);
+    (line + (lo - a) * channels, row, in->format, lo * channels, (hi - lo) * channels, walk->pass.most);
     for (int64_t x = a < lo ? a : hi; x < b; x = x + 1 == lo ? hi : x + 1) {
         const int64_t at = smp_border(x, in->width, m->edge);
         for (int64_t c = 0; c < channels; c++)
             if (row && at >= 0)
                 MORPH_(morph_keys)
-                (line + (x - a) * channels + c, row, in->format, at * channels + c, 1, walk->pass.most);
-            else
-                line[(x - a) * channels + c] = MORPH_(morph_key_of)(walk->outside, walk->pass.most);
+        (line + (x - a) * channels + c, row, in->format, at * channels + c, 1, walk->pass.most);
+        else line[(x - a) * channels + c] = MORPH_(morph_key_of)(walk->outside, walk->pass.most);
     }
 }
 

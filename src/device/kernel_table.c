@@ -30,7 +30,7 @@ static struct by_name {
     struct entry {
         const char *name;
         const smp_kernel_file *file;
-    } *entries;
+    } * entries;
     size_t count; /* 0: there was no memory for it */
 } by_name = {.once = PTHREAD_ONCE_INIT};
 
