@@ -44,16 +44,19 @@ static bool other_by_name(const char *name)
         if (strcasecmp(dot + 1, extensions[i]) == 0)
             return true;
     const smp_file_format *format;
-    for (size_t i = 0; dot && (format = smp_format_at(i)); i++) /* formats that this build does not read */
-        for (const char *const *extension = format->extensions; !format->sniff && *extension; extension++)
-            if (strcasecmp(dot + 1, *extension) == 0)
-                return true;
-    return false;
+    bool known = false, read = false; /* a format that this build does not read, or not under that name, is another */
+    for (size_t i = 0; dot && (format = smp_format_at(i)); i++)
+        for (const char *const *extension = format->extensions; *extension; extension++)
+            if (strcasecmp(dot + 1, *extension) == 0) {
+                known = true;
+                read = read || format->sniff;
+            }
+    return known && !read;
 }
 
 static bool other_kind(const char *name, smp_kind wanted)
 {
-    smp_kind kind = smp_writer_kind(name);
+    smp_kind kind = smp_name_kind(name);
     return wanted != SMP_KIND_NONE && kind != SMP_KIND_NONE && !(kind & wanted);
 }
 

@@ -98,7 +98,7 @@ static char *fill_in(const char *folder, const char *name, const char *pattern, 
     if (ext)
         extension = ext;
     else if (writable == SMP_KIND_NONE || (kind != SMP_KIND_NONE && !(writable & kind)))
-        extension = kind == SMP_AUDIO ? "wav" : "png";
+        extension = (kind ? kind : smp_name_kind(name)) == SMP_AUDIO ? "wav" : "png";
     text to = {.data = NULL};
     put(&to, folder, strlen(folder));
     if (folder[0] && folder[strlen(folder) - 1] != '/')

@@ -95,8 +95,9 @@ void smp_cli_error(const smp_common *common, smp_error *err);
 /* "smempipe: warning: ..." on stderr unless --quiet. */
 void smp_cli_warning(const smp_common *common, const char *format, ...) SMP_PRINTF(2, 3);
 
-/* Warns of each step that clipped more than one sample in twenty: the picture may be ruined by it. */
-void smp_cli_clipping(const smp_common *common, const char *path, const smp_run_report *report);
+/* Warns of each step that clipped more than one sample in twenty, since the picture may be ruined by it, and of what a
+ * step says itself. */
+void smp_cli_step_warnings(const smp_common *common, const char *path, const smp_run_report *report);
 
 /* Notes about a file as warnings. path "-" is named standard input or, when it was written, standard output. */
 void smp_cli_notes(const smp_common *common, const char *path, bool written, const smp_notes *notes);

@@ -91,14 +91,17 @@ void smp_cli_warning(const smp_common *common, const char *format, ...)
     fputc('\n', stderr);
 }
 
-void smp_cli_clipping(const smp_common *common, const char *path, const smp_run_report *report)
+void smp_cli_step_warnings(const smp_common *common, const char *path, const smp_run_report *report)
 {
     char text[400];
-    for (size_t i = 0; i < report->step_count; i++)
+    for (size_t i = 0; i < report->step_count; i++) {
+        if (report->steps[i].findings.warning[0])
+            smp_cli_warning(common, "%s: %s", path, report->steps[i].findings.warning);
         if (smp_report_clips_much(report, &report->steps[i])) {
             smp_report_clipping_text(report, &report->steps[i], text, sizeof text);
             smp_cli_warning(common, "%s: %s", path, text);
         }
+    }
 }
 
 void smp_cli_notes(const smp_common *common, const char *path, bool written, const smp_notes *notes)

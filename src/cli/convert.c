@@ -14,8 +14,8 @@ typedef struct convert_settings {
 
 static const smp_option options[] = {
     {"resize", 0, SMP_O_STRING, offsetof(convert_settings, resize), .argument = "SIZE",
-     .help = "make pictures smaller: 1600 is the longer side in pixels, 800x600 a box to fit in, 50% a share; pictures "
-             "that are smaller stay as they are"},
+     .help = "make pictures smaller: 1600 is the longer side in pixels, 800x600 a box to fit in (pictures that are "
+             "smaller stay as they are), 50% a share"},
     {"format", 0, SMP_O_STRING, offsetof(convert_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said (--to does so "
              "too)"},

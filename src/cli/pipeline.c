@@ -212,13 +212,16 @@ static smp_code fail_pipe(const char *path, const smp_shipped *shipped, smp_erro
                 : smp_hint(err, "smempipe pipelines lists those that are installed");
 }
 
-/* The text at `path`: a file, or the pipeline of that name that is installed. *name: where it was found. */
+/* The text at `path`: a file, or the pipeline of that name that is installed, also where a folder is called so. *name:
+ * where it was found. */
 static smp_code read_pipe(const char *path, const smp_shipped *shipped, char **name, char **text, size_t *length,
                           smp_error *err)
 {
     smp_code code = read_path(path, false, text, length, err);
     int why = errno;
-    *name = code && why == ENOENT ? smp_shipped_find(path) : NULL;
+    struct stat status;
+    const bool folder = code && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    *name = folder || (code && why == ENOENT) ? smp_shipped_find(path) : NULL;
     if (*name) {
         *err = (smp_error){.code = SMP_OK};
         code = read_path(*name, false, text, length, err);

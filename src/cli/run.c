@@ -174,7 +174,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
                         (unsigned long long)report.output_clipped, report.output_clipped == 1 ? " was" : "s were");
     if (!code && !(common->verbose && !common->quiet) &&
         !((settings->report || settings->counters) && !is_file_report(settings)))
-        smp_cli_clipping(common, settings->out, &report);
+        smp_cli_step_warnings(common, settings->out, &report);
     if (!code) {
         smp_cli_notes(common, settings->in, false, &report.input_notes);
         smp_cli_notes(common, settings->out, true, &report.output_notes);

@@ -210,7 +210,7 @@ static bool is_folder(const char *path)
 smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err)
 {
     const char *word = words->items[at];
-    const bool folder = is_folder(word);
+    const bool folder = is_folder(word) && !smp_is_shipped(word);
     smp_kind kind = folder ? SMP_IMAGE : strcmp(word, "-") ? smp_writer_kind(word) : SMP_KIND_NONE;
     const smp_stage *stage = smp_stage_find(word, strcspn(word, " \t"));
     char rest[200];

@@ -370,6 +370,16 @@ static smp_code find_writer(const char *path, const char *as, smp_kind kind, con
     return smp_hint(err, "extensions that can be written: %s", known);
 }
 
+smp_kind smp_name_kind(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    for (int i = 0; dot && i < FORMATS; i++)
+        for (const char *const *extension = formats[i]->extensions; *extension; extension++)
+            if (strcasecmp(dot + 1, *extension) == 0)
+                return formats[i]->kind;
+    return SMP_KIND_NONE;
+}
+
 smp_kind smp_writer_kind(const char *path)
 {
     const smp_file_format *format;

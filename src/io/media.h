@@ -161,7 +161,10 @@ smp_code smp_writer_shape_as(const char *path, const char *format, const smp_sha
 /* Whether files with this extension can be written, and what they hold (kind may be null). */
 smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err);
 
-/* The kind of files with that name's extension; none when they cannot be written. */
+/* What files with that name's extension hold, read or written; none where no format has it. */
+smp_kind smp_name_kind(const char *path);
+
+/* The same; none when they cannot be written. */
 smp_kind smp_writer_kind(const char *path);
 
 typedef struct smp_writer smp_writer;

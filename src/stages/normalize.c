@@ -1,5 +1,6 @@
 /* normalize: to a wanted peak or rms level. */
 #include <math.h>
+#include <stdio.h>
 
 #include "stages/shared/gain_offset.h"
 #include "stages/shared/loudness.h"
@@ -60,6 +61,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     return SMP_OK;
 }
 
+static const double TOLD = 0.05; /* LU: of less nobody is told */
+
 /* A factor for all channels, less where the peaks would pass their ceiling. */
 static smp_code reach_loudness(const params *p, const smp_shape *in, const void *result, smp_node_plan *work,
                                smp_findings *findings, smp_error *err)
@@ -72,6 +75,11 @@ static smp_code reach_loudness(const params *p, const smp_shape *in, const void 
     const bool silent = !isfinite(found.integrated);
     const double wanted = silent ? 0 : p->lufs - found.integrated, gain = silent ? 0 : fmin(wanted, most);
     smp_gain_offset_plan(pow(10, gain / 20), work);
+    if (wanted - gain >= TOLD)
+        snprintf(findings->warning, sizeof findings->warning,
+                 "'normalize' leaves it %.1f LU quieter than asked, since its true peak would pass the ceiling: "
+                 "true-peak=20dBTP, and `limit` behind it, give the rest",
+                 wanted - gain);
     code = smp_findings_add(findings, "lufs", -1, found.integrated, err);
     if (code == SMP_OK)
         code = smp_findings_add(findings, "true_peak", -1, found.true_peak, err);

@@ -169,6 +169,7 @@ typedef struct smp_finding {
 typedef struct smp_findings {
     smp_finding *items;
     size_t count, capacity;
+    char warning[200]; /* what the user must be told of the result; empty: nothing */
 } smp_findings;
 
 smp_code smp_findings_add(smp_findings *findings, const char *name, int channel, double value, smp_error *err);

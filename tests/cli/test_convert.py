@@ -7,7 +7,7 @@ import cv2
 import numpy
 
 from batch_case import BatchCase
-from harness import SAMPLES, chunk, png_bytes, png_chunks
+from harness import ROOT, SAMPLES, chunk, png_bytes, png_chunks
 
 
 class OneFile(BatchCase):
@@ -116,6 +116,23 @@ class Folders(BatchCase):
         self.smp("diff", "in/IMG_2.png", "out/IMG_2.bmp")
         self.smp("convert", "in", "-r", "-o", "out", "--to", "bmp", "--resume")
         self.assertEqual(list(self.outputs()), ["IMG_1.bmp", "IMG_2.bmp", "more/IMG_3.bmp"])
+
+    def test_files_that_are_only_read_go_by_their_kind(self):
+        self.pictures(["a.png"])
+        shutil.copy(ROOT / "tests/data/bare.mp3", self.folder / "in/b.mp3")
+        self.smp("run", "-e", "resample 48kHz", SAMPLES / "chirp.wav", "in/c.opus")
+        self.smp("convert", "in", "-o", "out")
+        self.assertEqual(list(self.outputs()), ["a.png", "b.wav", "c.opus"])
+        done = self.smp("convert", "in", "-o", "pictures", "--to", "bmp")
+        self.assertEqual(list(self.outputs("pictures")), ["a.bmp"])
+        self.assertIn("2 passed over by their names (1 .mp3, 1 .opus)", done.stderr)
+
+    def test_a_folder_does_not_hide_an_installed_pipeline(self):
+        self.pictures(["a.png"])
+        (self.folder / "web").mkdir()
+        self.smp("run", "web", "in/a.png", "b.jpg")
+        self.smp("batch", "web", "in", "-o", "out")
+        self.assertEqual(list(self.outputs()), ["a.png"])
 
     def test_the_last_argument_may_be_the_folder(self):
         self.pictures(["a.png", "b.png"])

@@ -34,6 +34,12 @@ class Sound(CliCase):
             self.assertIn(message, done.stderr)
             self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_a_loudness_that_peaks_forbid_is_told(self):
+        done = self.smp("run", "-e", "normalize lufs=-16", SAMPLES / "speech.flac", "out.wav")
+        self.assertRegex(done.stderr, r"warning: out.wav: 'normalize' leaves it 3\.\d LU quieter than asked")
+        done = self.smp("run", "-f", "-e", "normalize lufs=-30", SAMPLES / "speech.flac", "out.wav")
+        self.assertEqual(done.stderr, "")
+
     def test_a_pipeline_says_what_it_is_for(self):
         self.write("p.pipe", "kind audio\ngain -3dB\n")
         done = self.smp("run", "p.pipe", SAMPLES / "chelsea.png", "out.png", status=2)

@@ -11,7 +11,7 @@
 #include "base/checked.h"
 
 static const char *const flac_extensions[] = {"flac", NULL};
-static const char *const ogg_extensions[] = {"ogg", "oga", NULL};
+static const char *const ogg_extensions[] = {"ogg", "oga", "opus", NULL};
 static const char *const opus_extensions[] = {"opus", NULL};
 
 static bool sniff_flac(const uint8_t *head, size_t size)
@@ -508,7 +508,7 @@ const smp_file_format smp_format_ogg = {
     .write_close = smp_sndfile_write_close,
 };
 
-/* Read as OGG. */
+/* Read as OGG, which comes after this in the list. */
 const smp_file_format smp_format_opus = {
     .name = "Opus",
     .extensions = opus_extensions,
