@@ -65,13 +65,12 @@ template <int PAD> SMP_DEVICE void eq_blocks(const smp_io &io, const smp_eq &p)
                     *v = smp_one_nan((float)o);
                 }
             __syncwarp();
-            for (int k = 0; k < leaves && at >= 0; k++)
+            for (int k = 0; k < leaves && at >= 0; k++) /* each lane reads what it alone writes above */
                 for (int i = me; i < samples; i += 32) {
                     const int64_t y = start + k * p.leaves.leaf + at + i / channels;
                     if (y >= io.out.y0 && y < end)
                         smp_out<float>(io.out, y)[i % channels] = s.v[k * ROW * channels + i];
                 }
-            __syncwarp();
         }
     }
 }

@@ -59,7 +59,7 @@ SMP_KERNEL(limit_naive_f32_f32, smp_limit, io, p)
     }
 }
 
-/* Geometry: blocks of SMP_LIMIT_TILE threads along the frames; dynamic shared memory for r and h. */
+/* Geometry: a block of SMP_LIMIT_TILE threads for as many frames; dynamic shared memory for r and h. */
 SMP_KERNEL(limit_tiled_f32_f32, smp_limit, io, p)
 {
     SMP_SMEM_DYNAMIC(int32_t, s);
@@ -67,25 +67,22 @@ SMP_KERNEL(limit_tiled_f32_f32, smp_limit, io, p)
     const int me = (int)threadIdx.x, frames = SMP_LIMIT_TILE + p.ahead;
     int32_t *const h = s + frames + p.ahead; /* that of frame top - ahead + i */
     const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t top = io.out.y0 + (int64_t)blockIdx.x * SMP_LIMIT_TILE; top < end;
-         top += (int64_t)gridDim.x * SMP_LIMIT_TILE) {
-        const int used = (int)min((int64_t)SMP_LIMIT_TILE, end - top) + p.ahead;
-        for (int i = me; i < used + p.ahead; i += SMP_LIMIT_TILE)
-            s[i] = limit_at(io, p, top - p.ahead + i);
-        __syncthreads();
-        for (int i = me; i < used; i += SMP_LIMIT_TILE) {
-            int32_t least = 0;
-            for (int k = 0; k <= p.ahead; k++)
-                least = min(least, s[i + k]);
-            h[i] = least;
-        }
-        __syncthreads();
-        if (top + me < end) {
-            int64_t sum = 0;
-            for (int k = 0; k <= p.ahead; k++)
-                sum += (int64_t)weights[k] * h[me + p.ahead - k];
-            limit_put(io, top + me, sum);
-        }
-        __syncthreads();
+    const int64_t top = io.out.y0 + (int64_t)blockIdx.x * SMP_LIMIT_TILE;
+    const int used = (int)min((int64_t)SMP_LIMIT_TILE, end - top) + p.ahead;
+    for (int i = me; i < used + p.ahead; i += SMP_LIMIT_TILE)
+        s[i] = limit_at(io, p, top - p.ahead + i);
+    __syncthreads();
+    for (int i = me; i < used; i += SMP_LIMIT_TILE) {
+        int32_t least = 0;
+        for (int k = 0; k <= p.ahead; k++)
+            least = min(least, s[i + k]);
+        h[i] = least;
+    }
+    __syncthreads();
+    if (top + me < end) {
+        int64_t sum = 0;
+        for (int k = 0; k <= p.ahead; k++)
+            sum += (int64_t)weights[k] * h[me + p.ahead - k];
+        limit_put(io, top + me, sum);
     }
 }

@@ -35,28 +35,25 @@ template <bool SWIZZLED> SMP_DEVICE int resample_place(const smp_resample &p, in
     return SWIZZLED ? i ^ (i / 32 & p.exchange) : i;
 }
 
-/* Geometry: blocks along the frames (x) and channels (y); SMP_RESAMPLE_TILE threads, dynamic shared memory. */
+/* Geometry: a block of SMP_RESAMPLE_TILE threads for as many frames (x) of a channel (y); dynamic shared memory. */
 template <bool SWIZZLED> SMP_DEVICE void resample_blocks(const smp_io &io, const smp_resample &p)
 {
     SMP_SMEM_DYNAMIC(float, s);
     const int me = (int)threadIdx.x, channel = (int)blockIdx.y, span = (int)smp_resample_span(&p, SMP_RESAMPLE_TILE);
     const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t top = io.out.y0 + (int64_t)blockIdx.x * SMP_RESAMPLE_TILE; top < end;
-         top += (int64_t)gridDim.x * SMP_RESAMPLE_TILE) {
-        const int64_t first = smp_resample_at(&p, top).first;
-        for (int i = me; i < span; i += SMP_RESAMPLE_TILE)
-            s[resample_place<SWIZZLED>(p, i)] = resample_frame(io.in, first + i, channel);
-        __syncthreads();
-        if (top + me < end) {
-            const smp_resample_place at = smp_resample_at(&p, top + me);
-            const float *w = static_cast<const float *>(io.table) + (int64_t)at.phase * 2 * p.half;
-            const int from = (int)(at.first - first);
-            float sum = 0.f;
-            for (int k = 0; k < 2 * p.half; k++)
-                sum = fmaf(w[k], s[resample_place<SWIZZLED>(p, from + k)], sum);
-            smp_out<float>(io.out, top + me)[channel] = smp_one_nan(sum);
-        }
-        __syncthreads();
+    const int64_t top = io.out.y0 + (int64_t)blockIdx.x * SMP_RESAMPLE_TILE;
+    const int64_t first = smp_resample_at(&p, top).first;
+    for (int i = me; i < span; i += SMP_RESAMPLE_TILE)
+        s[resample_place<SWIZZLED>(p, i)] = resample_frame(io.in, first + i, channel);
+    __syncthreads();
+    if (top + me < end) {
+        const smp_resample_place at = smp_resample_at(&p, top + me);
+        const float *w = static_cast<const float *>(io.table) + (int64_t)at.phase * 2 * p.half;
+        const int from = (int)(at.first - first);
+        float sum = 0.f;
+        for (int k = 0; k < 2 * p.half; k++)
+            sum = fmaf(w[k], s[resample_place<SWIZZLED>(p, from + k)], sum);
+        smp_out<float>(io.out, top + me)[channel] = smp_one_nan(sum);
     }
 }
 

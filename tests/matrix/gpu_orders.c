@@ -162,12 +162,32 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
         check_order(c, plan, in, variant, least == 1 ? 7 : 0, order, want);
 }
 
+/* Plans it. A sound may be made longer: to more than twice the frames that the stage takes at a time, which its reach
+ * shows as well; false when that does not suffice. */
+static bool plan_input(smp_program *program, input *c, bool longer, smp_plan **plan)
+{
+    enum { MORE = 100 };
+    if (!plan_lines(program, &c->shape, c->mode == PLAIN, plan))
+        return false;
+    if (!longer)
+        return true;
+    c->shape.height = 2 * (*plan)->row_multiple + MORE;
+    smp_plan_free(*plan);
+    *plan = NULL;
+    if (!plan_lines(program, &c->shape, c->mode == PLAIN, plan))
+        return false;
+    for (size_t i = 0; i < (*plan)->step_count; i++)
+        if ((*plan)->steps[i].reads.up >= c->shape.height - MORE)
+            return false;
+    return true;
+}
+
 /* False when the stage refuses it. */
-static bool check_input(const input *c)
+static bool check_input(input *c, bool longer)
 {
     smp_program *program = input_parse(c);
     smp_plan *plan = NULL;
-    const bool makes_sense = program && plan_lines(program, &c->shape, c->mode == PLAIN, &plan);
+    const bool makes_sense = program && plan_input(program, c, longer, &plan);
     if (makes_sense) {
         const char *names[MAX_NAMES];
         int count = variant_names(c->subject->stage, names);
@@ -204,7 +224,7 @@ static void check_subject(const subject *s)
         smp_shape shape = subject_shape(s->stage, size[0], size[1], pixels[pixel].channels, pixels[pixel].alpha,
                                         (smp_format)(at % SMP_FORMATS));
         input c = input_make(s, levels, &shape, at / SMP_FORMATS / PIXELS, round + 1);
-        check_input(&c);
+        check_input(&c, false);
     }
 }
 
@@ -219,7 +239,24 @@ static void check_largest(const subject *s)
         int levels[MAX_WORDS] = {0};
         levels[s->word_count - 1] = level;
         input c = input_make(s, levels, &shape, AS_PLANNED, 1);
-        done = check_input(&c);
+        done = check_input(&c, false);
+    }
+    state.share = SHARE;
+}
+
+/* A sound that a block's lanes share out by more frames than the others have; with the largest words whose reach is
+ * short enough. */
+static void check_long(const subject *s)
+{
+    smp_shape shape = subject_shape(s->stage, first_size[0], first_size[1], 1, false, SMP_F32);
+    bool done = shape.kind != SMP_AUDIO;
+    state.share = SHARE + 2; /* one for check_largest() */
+    for (int level = NUMBERS - 1; level >= 0 && !done; level--) {
+        int levels[MAX_WORDS];
+        for (int k = 0; k < s->word_count; k++)
+            levels[k] = level % word_levels(s->words[k]);
+        input c = input_make(s, levels, &shape, AS_PLANNED, 1);
+        done = check_input(&c, true);
     }
     state.share = SHARE;
 }
@@ -250,6 +287,7 @@ static void check_stage(void **given)
         check_subject(&s);
         check_largest(&s);
     }
+    check_long(&subjects[0]);
     gpu_set_order(0);
     state.failed = false;
 }
