@@ -143,6 +143,9 @@ void smp_xmp_reset_orientation(char *xmp);
 void smp_xmp_exchange_axes(char *xmp);
 void smp_xmp_drop_thumbnails(char *xmp);
 
+/* Whether this ICC profile is for pictures with so many colour channels (1 or 3). */
+bool smp_icc_fits(const smp_blob *icc, int colours);
+
 /* The tone curve of a picture with this metadata, for smp_shape: by cICP, an ICC profile, sRGB or gAMA. */
 double smp_meta_curve(const smp_meta *meta);
 

@@ -161,9 +161,6 @@ smp_code smp_writer_shape_as(const char *path, const char *format, const smp_sha
 /* Whether files with this extension can be written, and what they hold (kind may be null). */
 smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err);
 
-/* Whether this ICC profile is for pictures with so many colour channels (1 or 3). */
-bool smp_icc_fits(const smp_blob *icc, int colours);
-
 /* What files with that name's extension hold, read or written; none where no format has it. */
 smp_kind smp_name_kind(const char *path);
 

@@ -9,7 +9,6 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/paths.h"
-#include "io/media.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/run.h"
@@ -238,11 +237,6 @@ static smp_code open_output(const smp_plan *plan, const smp_sink *sink, const ch
     if (!smp_meta_copy(&changed, meta))
         return smp_fail_memory(err, "metadata", meta->icc.size + meta->exif.size);
     smp_meta_apply_change(&changed, &change, options->strip ? NULL : &report->output_notes);
-    /* without a profile a picture is taken for sRGB, so one that is need not be told of */
-    const int colours = sink->shape.channels - sink->shape.alpha;
-    if (changed.icc.size && !options->strip && sink->shape.curve != SMP_CURVE_SRGB &&
-        !smp_icc_fits(&changed.icc, colours))
-        smp_note(&report->output_notes, "the input's colour profile is left out: it is for another number of channels");
     smp_code code = smp_writer_open(path, &sink->shape, &changed, options, writer, err);
     smp_meta_free(&changed);
     return code;

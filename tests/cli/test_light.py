@@ -104,14 +104,6 @@ class Light(CliCase):
             self.assertLess(numpy.abs(got - self.expected(SRGB)).max(), 0.52)
         self.assertEqual(self.smp("run", "-e", "invert", "in.png", "a.png").stderr, "")  # only where it matters
 
-    def test_a_profile_that_gray_cannot_have_is_told_unless_it_is_srgb(self):
-        for curve, told in ((para(0, 1.8), True), (para(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045), False)):
-            self.picture(self.iccp(curve))
-            for stage, warned in (("gray", told), ("invert", False)):
-                said = self.smp("run", "-f", "-e", stage, "in.png", "out.png").stderr
-                self.assertEqual("colour profile is left out" in said, warned, (stage, said))
-            self.assertEqual(self.smp("run", "-f", "--strip", "-e", "gray", "in.png", "out.png").stderr, "")
-
     def test_files_of_a_batch_have_their_own(self):
         (self.folder / "in").mkdir()
         self.picture(b"", "in/a.png")
