@@ -2,6 +2,7 @@
  * made in place, so that offsets stay valid. Sources: TIFF 6.0, section 2; EXIF 2.32; XMP Specification, part 2. */
 #include <string.h>
 
+#include "io/bytes.h"
 #include "io/format.h"
 
 enum {
@@ -19,20 +20,6 @@ enum {
     TAG_EXIF_HEIGHT = 0xA003
 };
 enum { TYPE_SHORT = 3, TYPE_LONG = 4, HEADER = 8, ENTRY = 12 /* bytes */ };
-
-static uint32_t get(const uint8_t *at, int bytes, bool big)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint32_t)at[i] << 8 * (big ? bytes - 1 - i : i);
-    return value;
-}
-
-static void put(uint8_t *at, int bytes, bool big, uint32_t value)
-{
-    for (int i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(value >> 8 * (big ? bytes - 1 - i : i));
-}
 
 /* An image file directory (IFD): entries of 12 bytes, then the offset of the next directory. */
 typedef struct tiff_folder {
@@ -53,7 +40,7 @@ static bool open_folder(const uint8_t *data, size_t size, bool big, size_t posit
 {
     if (position < HEADER || position > size - 2)
         return false;
-    size_t count = get(data + position, 2, big), room = (size - position - 2) / ENTRY;
+    size_t count = smp_get_bytes(data + position, 2, big), room = (size - position - 2) / ENTRY;
     *folder = (tiff_folder){.first = position + 2, .count = count < room ? count : room};
     size_t link = folder->first + count * ENTRY;
     if (link + 4 <= size)
@@ -63,14 +50,14 @@ static bool open_folder(const uint8_t *data, size_t size, bool big, size_t posit
 
 static bool first_folder(const uint8_t *data, size_t size, bool *big, tiff_folder *folder)
 {
-    return byte_order(data, size, big) && open_folder(data, size, *big, get(data + 4, 4, *big), folder);
+    return byte_order(data, size, big) && open_folder(data, size, *big, smp_get_bytes(data + 4, 4, *big), folder);
 }
 
 /* The offset of an entry; 0: there is none. */
 static size_t find_entry(const uint8_t *data, bool big, const tiff_folder *folder, uint32_t tag)
 {
     for (size_t i = 0; i < folder->count; i++)
-        if (get(data + folder->first + i * ENTRY, 2, big) == tag)
+        if (smp_get_bytes(data + folder->first + i * ENTRY, 2, big) == tag)
             return folder->first + i * ENTRY;
     return 0;
 }
@@ -82,11 +69,11 @@ static bool find_numbers(const uint8_t *data, size_t size, bool big, const tiff_
     size_t entry = find_entry(data, big, folder, tag);
     if (!entry)
         return false;
-    uint32_t type = get(data + entry + 2, 2, big);
+    uint32_t type = (uint32_t)smp_get_bytes(data + entry + 2, 2, big);
     *bytes = type == TYPE_SHORT ? 2 : 4;
-    *count = get(data + entry + 4, 4, big);
+    *count = smp_get_bytes(data + entry + 4, 4, big);
     size_t total = *count * (size_t)*bytes;
-    *at = total <= 4 ? entry + 8 : get(data + entry + 8, 4, big);
+    *at = total <= 4 ? entry + 8 : smp_get_bytes(data + entry + 8, 4, big);
     return (type == TYPE_SHORT || type == TYPE_LONG) && *at <= size && total <= size - *at;
 }
 
@@ -105,7 +92,7 @@ bool smp_tiff_number(const uint8_t *data, size_t size, uint32_t tag, uint32_t *v
     int bytes;
     if (!first_folder(data, size, &big, &folder) || !find_number(data, size, big, &folder, tag, &at, &bytes))
         return false;
-    *value = get(data + at, bytes, big);
+    *value = (uint32_t)smp_get_bytes(data + at, bytes, big);
     return true;
 }
 
@@ -120,7 +107,7 @@ static void set_number(uint8_t *data, size_t size, bool big, const tiff_folder *
     size_t at;
     int bytes;
     if (find_number(data, size, big, folder, tag, &at, &bytes) && value <= (bytes == 2 ? UINT16_MAX : UINT32_MAX))
-        put(data + at, bytes, big, (uint32_t)value);
+        smp_put_bytes(data + at, (uint64_t)value, bytes, big);
 }
 
 void smp_exif_reset_orientation(uint8_t *data, size_t size)
@@ -136,7 +123,7 @@ static bool exif_folder(const uint8_t *data, size_t size, bool big, const tiff_f
     size_t at;
     int bytes;
     return find_number(data, size, big, first, TAG_EXIF_FOLDER, &at, &bytes) &&
-           open_folder(data, size, big, get(data + at, bytes, big), folder);
+           open_folder(data, size, big, smp_get_bytes(data + at, bytes, big), folder);
 }
 
 void smp_exif_set_size(uint8_t *data, size_t size, int64_t width, int64_t height)
@@ -205,8 +192,8 @@ static void blank_picture(smp_blob *exif, bool big, const tiff_folder *first, co
             !find_numbers(exif->data, exif->size, big, folder, bytes, &length, &m, &lengths) || i >= pieces ||
             i >= lengths)
             return;
-        blank(exif, first->first - 2, first->link + 4, get(exif->data + where + i * (size_t)n, n, big),
-              get(exif->data + length + i * (size_t)m, m, big));
+        blank(exif, first->first - 2, first->link + 4, smp_get_bytes(exif->data + where + i * (size_t)n, n, big),
+              smp_get_bytes(exif->data + length + i * (size_t)m, m, big));
     }
 }
 
@@ -216,8 +203,8 @@ void smp_exif_drop_thumbnail(smp_blob *exif)
     tiff_folder first, thumbnail;
     if (!first_folder(exif->data, exif->size, &big, &first) || !first.link)
         return;
-    size_t position = get(exif->data + first.link, 4, big);
-    put(exif->data + first.link, 4, big, 0);
+    size_t position = smp_get_bytes(exif->data + first.link, 4, big);
+    smp_put_bytes(exif->data + first.link, 0, 4, big);
     if (!open_folder(exif->data, exif->size, big, position, &thumbnail))
         return;
     blank_picture(exif, big, &first, &thumbnail, TAG_JPEG_OFFSET, TAG_JPEG_BYTES);

@@ -3,17 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "io/bytes.h"
 #include "io/format.h"
 
 enum { HEADER = 128, TAG = 12, SHORTEST = 12 /* bytes: of a profile, a row of its table, a curve */ };
-
-static uint32_t get(const uint8_t *at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
-}
 
 static double srgb(double v)
 {
@@ -31,10 +24,10 @@ static bool find_curve(const smp_blob *icc, const char *signature, curve *found)
 {
     if (icc->size < HEADER + 4)
         return false;
-    const size_t most = (icc->size - HEADER - 4) / TAG, count = get(icc->data + HEADER, 4);
+    const size_t most = (icc->size - HEADER - 4) / TAG, count = smp_get_be(icc->data + HEADER, 4);
     for (size_t i = 0; i < count && i < most; i++) {
         const uint8_t *row = icc->data + HEADER + 4 + i * TAG;
-        const size_t at = get(row + 4, 4), size = get(row + 8, 4);
+        const size_t at = smp_get_be(row + 4, 4), size = smp_get_be(row + 8, 4);
         if (memcmp(row, signature, 4) != 0)
             continue;
         if (at > icc->size || size > icc->size - at || size < SHORTEST)
@@ -49,12 +42,12 @@ static bool find_curve(const smp_blob *icc, const char *signature, curve *found)
 static double parameter(const curve *c, int index)
 {
     const size_t at = SHORTEST + (size_t)index * 4;
-    return at + 4 <= c->size ? (double)(int32_t)get(c->data + at, 4) / 65536 : 0;
+    return at + 4 <= c->size ? (double)(int32_t)smp_get_be(c->data + at, 4) / 65536 : 0;
 }
 
 static double parametric(const curve *c, double x)
 {
-    const uint32_t kind = get(c->data + 8, 2);
+    const uint32_t kind = smp_get_be(c->data + 8, 2);
     const double g = parameter(c, 0), a = kind ? parameter(c, 1) : 1, b = kind ? parameter(c, 2) : 0;
     const double base = a * x + b, power = base > 0 ? pow(base, g) : 0;
     switch (kind) {
@@ -78,16 +71,16 @@ static double value_of(const curve *c, double x)
 {
     if (!memcmp(c->data, "para", 4))
         return parametric(c, x);
-    const size_t count = get(c->data + 8, 4);
+    const size_t count = smp_get_be(c->data + 8, 4);
     if (memcmp(c->data, "curv", 4) != 0 || count > (c->size - SHORTEST) / 2)
         return (double)NAN;
     if (count == 0)
         return x;
     if (count == 1)
-        return pow(x, get(c->data + SHORTEST, 2) / 256.);
+        return pow(x, smp_get_be(c->data + SHORTEST, 2) / 256.);
     const double at = x * (double)(count - 1);
     const size_t low = at < (double)(count - 1) ? (size_t)at : count - 2;
-    const double a = get(c->data + SHORTEST + low * 2, 2), b = get(c->data + SHORTEST + low * 2 + 2, 2);
+    const double a = smp_get_be(c->data + SHORTEST + low * 2, 2), b = smp_get_be(c->data + SHORTEST + low * 2 + 2, 2);
     return (a + (at - (double)low) * (b - a)) / 65535;
 }
 

@@ -7,24 +7,20 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "io/bytes.h"
 #include "io/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { WIDTH = 17, HEIGHT = 14, ROW = WIDTH * 3, RAW = HEIGHT * (ROW + 1), MOST = 1 << 12 };
 
-static void put32(uint8_t *at, uint32_t v)
-{
-    at[0] = (uint8_t)(v >> 24), at[1] = (uint8_t)(v >> 16), at[2] = (uint8_t)(v >> 8), at[3] = (uint8_t)v;
-}
-
 static size_t chunk(uint8_t *to, const char *type, const void *data, size_t size)
 {
-    put32(to, (uint32_t)size);
+    smp_put_be(to, (uint32_t)size, 4);
     memcpy(to + 4, type, 4);
     if (size)
         memcpy(to + 8, data, size);
-    put32(to + 8 + size, (uint32_t)crc32(0, to + 4, (uInt)size + 4));
+    smp_put_be(to + 8 + size, (uint32_t)crc32(0, to + 4, (uInt)size + 4), 4);
     return size + 12;
 }
 
@@ -59,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t made = sizeof raw - z.avail_out, n = size - z.avail_in;
     stream[0] = 0x78, stream[1] = 0x01;
     memcpy(stream + 2, data, n);
-    put32(stream + 2 + n, (uint32_t)adler32(1, raw, (uInt)made));
+    smp_put_be(stream + 2 + n, (uint32_t)adler32(1, raw, (uInt)made), 4);
 
     static const uint8_t header[] = {0, 0, 0, WIDTH, 0, 0, 0, HEIGHT, 8, 2, 0, 0, 0};
     size_t at = 8;

@@ -8,12 +8,6 @@
 
 #define DATA SMP_SOURCE_DIR "/tests/data/formats/"
 
-static void put(uint8_t *at, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(value >> (24 - 8 * i));
-}
-
 static void pictures_have_the_size_that_their_boxes_say(void **context)
 {
     (void)context;
@@ -51,11 +45,11 @@ static void sizes_are_checked_before_the_library_is_asked(void **context)
             smp_error err = {0};
             picture p;
             memcpy(kept, at + 8, 8);
-            put(at + 8, 100000);
-            put(at + 12, 100000);
+            put32(at + 8, 100000);
+            put32(at + 12, 100000);
             assert_int_equal(read_memory(file, size, &p, &err), SMP_E_LIMIT);
             assert_non_null(strstr(err.message, "100000 x 100000"));
-            put(at + 8, 0);
+            put32(at + 8, 0);
             assert_int_equal(read_memory(file, size, &p, &err), SMP_E_DECODE);
             assert_non_null(strstr(err.message, "no pixels"));
             memcpy(at + 8, kept, 8);

@@ -64,12 +64,6 @@ static void assert_reads_as(const void *data, size_t size, const picture *want, 
         fail_msg("note '%s', wanted '%s'", found, note ? note : "");
 }
 
-static void put_be(uint8_t *at, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(value >> 8 * (3 - i));
-}
-
 static void put_le(uint8_t *at, uint32_t value)
 {
     for (int i = 0; i < 4; i++)
@@ -122,9 +116,9 @@ static void an_aiff_of_unknown_length_goes_on_to_the_end(void **context)
     uint8_t *data = load(in_folder("u.aiff"), &size);
     assert_memory_equal(data + SSND - 4, "SSND", 4);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        put_be(data + FORM, sizes[i][0]);
-        put_be(data + FRAMES, sizes[i][1]);
-        put_be(data + SSND, sizes[i][2]);
+        put32(data + FORM, sizes[i][0]);
+        put32(data + FRAMES, sizes[i][1]);
+        put32(data + SSND, sizes[i][2]);
         assert_reads_as(data, size, &p, NULL);
     }
     free(data);
@@ -143,13 +137,13 @@ static uint8_t *wav_of(const char *riff, const void *format, size_t format_size,
     assert_non_null(data);
     *total = 28 + format_size + size + tail_size;
     memcpy(at, riff, 4);
-    (big ? put_be : put_le)(at + 4, (uint32_t)*total - 8);
+    (big ? put32 : put_le)(at + 4, (uint32_t)*total - 8);
     memcpy(at + 8, "WAVEfmt ", 8);
-    (big ? put_be : put_le)(at + 16, (uint32_t)format_size);
+    (big ? put32 : put_le)(at + 16, (uint32_t)format_size);
     memcpy(at + 20, format, format_size);
     at += 20 + format_size;
     memcpy(at, "data", 4);
-    (big ? put_be : put_le)(at + 4, (uint32_t)size);
+    (big ? put32 : put_le)(at + 4, (uint32_t)size);
     memcpy(at + 8, samples, size);
     if (tail_size)
         memcpy(at + 8 + size, tail, tail_size);
@@ -400,9 +394,9 @@ static void a_flac_is_read_to_its_last_block(void **context)
     assert_ok(write_sound("t.flac", &p, SMP_SOUND_S16, NULL, false, &err));
     uint8_t *data = load(in_folder("t.flac"), &size);
     assert_int_equal(smp_get_be(data + TOTAL_AT, 4), 50000);
-    put_be(data + TOTAL_AT, 20000);
+    put32(data + TOTAL_AT, 20000);
     assert_reads_as(data, size, &p, "the FLAC's header says 20000 frames, but it has 50000: all are read");
-    put_be(data + TOTAL_AT, 0);
+    put32(data + TOTAL_AT, 0);
     assert_reads_as(data, size, &p, NULL);
     memset(data + MD5_AT, 0, 16); /* not known */
     assert_reads_as(data, size, &p, NULL);

@@ -311,8 +311,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     smp_bytes_be(&out, 0, 8);
     if (!out.failed) {
         uint64_t all = out.size + data + pad - 8;
-        for (int i = 0; i < 4; i++)
-            out.data[4 + i] = (uint8_t)(all >> 8 * (3 - i));
+        smp_put_be(out.data + 4, all, 4);
     }
     code = out.failed ? smp_fail_memory(err, "a header", out.size)
                       : smp_output_write(writer->output, out.data, out.size, err);

@@ -32,8 +32,7 @@ void smp_flac_info_take(smp_flac_info *info, const uint8_t b[SMP_FLAC_INFO])
 void smp_flac_set_frames(uint8_t b[SMP_FLAC_INFO], int64_t frames)
 {
     b[SMP_FLAC_TOTAL_AT] = (uint8_t)((b[SMP_FLAC_TOTAL_AT] & 0xF0) | (frames >> 32 & 15));
-    for (int i = 0; i < 4; i++)
-        b[SMP_FLAC_TOTAL_AT + 1 + i] = (uint8_t)(frames >> 8 * (3 - i));
+    smp_put_be(b + SMP_FLAC_TOTAL_AT + 1, (uint64_t)frames, 4);
 }
 
 /* ------------------------------------------------------------------------------------------------ blocks */

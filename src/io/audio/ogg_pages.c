@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "io/bytes.h"
+
 enum { SERIAL_AT = 14, CHECKSUM_AT = 22, SEGMENTS_AT = 26, SERIAL = 1 };
 
 static uint32_t checksum(const uint8_t *data, size_t size)
@@ -14,12 +16,6 @@ static uint32_t checksum(const uint8_t *data, size_t size)
             sum = sum & 0x80000000u ? sum << 1 ^ 0x04C11DB7u : sum << 1;
     }
     return sum;
-}
-
-static void set(uint8_t *at, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
 }
 
 /* The size of the page that begins in `page`, as far as its bytes tell. */
@@ -47,9 +43,9 @@ smp_code smp_ogg_pages_put(smp_ogg_pages *p, smp_output *output, const void *dat
         size -= n;
         if (p->used < SMP_OGG_HEADER || p->used < page_size(p))
             continue;
-        set(p->page + SERIAL_AT, SERIAL);
-        set(p->page + CHECKSUM_AT, 0);
-        set(p->page + CHECKSUM_AT, checksum(p->page, p->used));
+        smp_put_le(p->page + SERIAL_AT, SERIAL, 4);
+        smp_put_le(p->page + CHECKSUM_AT, 0, 4);
+        smp_put_le(p->page + CHECKSUM_AT, checksum(p->page, p->used), 4);
         smp_code code = smp_output_write(output, p->page, p->used, err);
         p->used = 0;
         if (code != SMP_OK)

@@ -74,22 +74,13 @@ static uint64_t order(uint64_t value, int bytes, bool big)
     return value;
 }
 
-/* One sample of `bytes` bytes; needs no alignment. */
-static uint64_t take(const uint8_t *from, int bytes, bool big)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint64_t)from[i] << 8 * (big ? bytes - 1 - i : i);
-    return value;
-}
-
 static inline __attribute__((always_inline)) void decode_codes(float *to, const uint8_t *from, int64_t n, int bytes,
                                                                bool big, uint64_t flip)
 {
     const int shift = 64 - 8 * bytes;
     const double scale = 1. / (double)(INT64_C(1) << (8 * bytes - 1));
     for (int64_t i = 0; i < n; i++, from += bytes)
-        to[i] = (float)((double)((int64_t)((take(from, bytes, big) ^ flip) << shift) >> shift) * scale);
+        to[i] = (float)((double)((int64_t)((smp_get_bytes(from, bytes, big) ^ flip) << shift) >> shift) * scale);
 }
 
 /* ITU-T G.711, as 16-bit codes. */
@@ -145,13 +136,13 @@ void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool 
         break;
     case SMP_SOUND_F32:
         for (int64_t i = 0; i < n; i++) {
-            uint32_t bits = (uint32_t)take(from + 4 * i, 4, big);
+            uint32_t bits = (uint32_t)smp_get_bytes(from + 4 * i, 4, big);
             memcpy(to + i, &bits, 4);
         }
         break;
     default:
         for (int64_t i = 0; i < n; i++) {
-            uint64_t bits = take(from + 8 * i, 8, big);
+            uint64_t bits = smp_get_bytes(from + 8 * i, 8, big);
             double value;
             memcpy(&value, &bits, 8);
             to[i] = (float)value;
@@ -291,16 +282,14 @@ void smp_bytes_add(smp_bytes *bytes, const void *data, size_t size)
 void smp_bytes_le(smp_bytes *bytes, uint64_t value, int count)
 {
     uint8_t text[8];
-    for (int i = 0; i < count; i++)
-        text[i] = (uint8_t)(value >> 8 * i);
+    smp_put_le(text, value, count);
     smp_bytes_add(bytes, text, (size_t)count);
 }
 
 void smp_bytes_be(smp_bytes *bytes, uint64_t value, int count)
 {
     uint8_t text[8];
-    for (int i = 0; i < count; i++)
-        text[i] = (uint8_t)(value >> 8 * (count - 1 - i));
+    smp_put_be(text, value, count);
     smp_bytes_add(bytes, text, (size_t)count);
 }
 

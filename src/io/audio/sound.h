@@ -3,6 +3,7 @@
 #ifndef SMP_IO_AUDIO_SOUND_H
 #define SMP_IO_AUDIO_SOUND_H
 
+#include "io/bytes.h"
 #include "io/format.h"
 
 /* "24-bit PCM", "float"; null for an unknown type. */
@@ -73,21 +74,6 @@ void smp_pcm_close_write(smp_writer *writer);
 
 /* Reads bytes anywhere in the input without moving; also near the beginning of a pipe. */
 bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size);
-
-SMP_HOST_DEVICE uint32_t smp_get_le(const uint8_t *at, int bytes)
-{
-    uint32_t v = 0;
-    for (int i = 0; i < bytes; i++)
-        v |= (uint32_t)at[i] << 8 * i;
-    return v;
-}
-SMP_HOST_DEVICE uint32_t smp_get_be(const uint8_t *at, int bytes)
-{
-    uint32_t v = 0;
-    for (int i = 0; i < bytes; i++)
-        v = v << 8 | at[i];
-    return v;
-}
 
 /* A header under construction: appends bytes to a buffer, which is large enough or grows. `failed`: out of memory. */
 typedef struct smp_bytes {

@@ -382,12 +382,6 @@ static void put_format(smp_bytes *out, const smp_writer *writer, int type)
     }
 }
 
-static void set_le(uint8_t *at, uint64_t value, int count)
-{
-    for (int i = 0; i < count; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
-}
-
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     enum { DS64 = 28 /* bytes of its body */ };
@@ -414,11 +408,11 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     smp_bytes_add(&out, "data", 4);
     smp_bytes_le(&out, rf64 ? UNKNOWN : data, 4);
     if (!out.failed && rf64) {
-        set_le(out.data + 20, out.size + data + pad - 8, 8);
-        set_le(out.data + 28, data, 8);
-        set_le(out.data + 36, frames, 8);
+        smp_put_le(out.data + 20, out.size + data + pad - 8, 8);
+        smp_put_le(out.data + 28, data, 8);
+        smp_put_le(out.data + 36, frames, 8);
     } else if (!out.failed)
-        set_le(out.data + 4, out.size + data + pad - 8, 4);
+        smp_put_le(out.data + 4, out.size + data + pad - 8, 4);
     code = out.failed ? smp_fail_memory(err, "a header", out.size)
                       : smp_output_write(writer->output, out.data, out.size, err);
     smp_free(out.data);

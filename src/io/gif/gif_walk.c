@@ -3,13 +3,10 @@
 
 #include <string.h>
 
+#include "io/bytes.h"
+
 enum { HEADER = 13, PICTURE = 9, CONTROL = 0xF9, HAS_PALETTE = 0x80, INTERLACED = 0x40 };
 enum { BLOCK_EXTENSION = 0x21, BLOCK_PICTURE = 0x2C, BLOCK_END = 0x3B };
-
-static int le(const uint8_t *at)
-{
-    return at[0] | at[1] << 8;
-}
 
 static uint64_t palette_bytes(uint8_t flags)
 {
@@ -50,10 +47,10 @@ static bool read_picture(const smp_source *source, uint64_t *at, smp_gif *gif)
     if (!take(source, at, head, PICTURE))
         return false;
     if (!gif->pictures++) {
-        gif->x = le(head);
-        gif->y = le(head + 2);
-        gif->inner_width = le(head + 4);
-        gif->inner_height = le(head + 6);
+        gif->x = smp_get_le(head, 2);
+        gif->y = smp_get_le(head + 2, 2);
+        gif->inner_width = smp_get_le(head + 4, 2);
+        gif->inner_height = smp_get_le(head + 6, 2);
         gif->interlaced = head[8] & INTERLACED;
     }
     *at += palette_bytes(head[8]);
@@ -74,8 +71,8 @@ smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err)
     *gif = (smp_gif){.transparent = -1};
     if (!take(source, &at, head, HEADER))
         return fail_end(source, err);
-    gif->width = le(head + 6);
-    gif->height = le(head + 8);
+    gif->width = smp_get_le(head + 6, 2);
+    gif->height = smp_get_le(head + 8, 2);
     for (at += palette_bytes(head[10]); block != BLOCK_END;) {
         if (!take(source, &at, &block, 1))
             return fail_end(source, err);

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/bytes.h"
 
 enum { HELD = 12 /* bytes a pixel that the library holds, for samples of up to 8 bits */ };
 enum { PADDING = 64 /* pixels: coded blocks reach past a picture's sides, and the library's limit is exclusive */ };
@@ -116,10 +117,7 @@ static bool keep_block(const heif_state *state, heif_item_id id, smp_reader *rea
     bool done = true;
     if (heif_image_handle_get_metadata(state->handle, id, data).code == heif_error_Ok) {
         /* EXIF begins with the distance to its TIFF structure, from behind these four bytes. */
-        const uint64_t skip =
-            exif && size > 4
-                ? 4 + ((uint64_t)data[0] << 24 | (uint64_t)data[1] << 16 | (uint64_t)data[2] << 8 | data[3])
-                : 0;
+        const uint64_t skip = exif && size > 4 ? 4 + (uint64_t)smp_get_be(data, 4) : 0;
         if (exif && skip >= 4 && skip < size && !meta->exif.size)
             done = smp_blob_set(&meta->exif, data + skip, size - (size_t)skip);
         else if (xmp)

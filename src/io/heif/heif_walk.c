@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "io/bytes.h"
 #include "io/heif/heif_glue.h"
 
 enum { MOST_BOXES = 1 << 16, MOST_DEPTH = 4 };
@@ -12,14 +13,6 @@ typedef struct walk {
     int boxes;
     bool meta;
 } walk;
-
-static uint64_t be(const uint8_t *at, int bytes)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
-}
 
 static smp_code fail_box(smp_error *err, const char *what)
 {
@@ -40,7 +33,7 @@ static smp_code read_size(walk *w, uint64_t at, uint64_t size, smp_error *err)
     uint8_t raw[12]; /* version and flags, width, height */
     if (size < sizeof raw || !smp_source_look(w->source, at, raw, sizeof raw))
         return fail_box(err, "a box 'ispe' is too short");
-    const uint64_t width = be(raw + 4, 4), height = be(raw + 8, 4);
+    const uint64_t width = smp_get_be(raw + 4, 4), height = smp_get_be(raw + 8, 4);
     if (!width || !height)
         return fail_box(err, "a picture in it has no pixels");
     w->heif->width = smp_max_i64(w->heif->width, (int64_t)width);
@@ -89,11 +82,11 @@ static smp_code walk_boxes(walk *w, uint64_t at, uint64_t end, int depth, smp_er
         uint64_t used = 8, size;
         if (end - at < 8 || !smp_source_look(w->source, at, head, 8))
             return depth ? fail_box(err, "a box is too short") : fail_end(w, err);
-        size = be(head, 4);
+        size = smp_get_be(head, 4);
         if (size == 1) {
             if (end - at < 16 || !smp_source_look(w->source, at, head, 16))
                 return fail_end(w, err);
-            size = be(head + 8, 8);
+            size = smp_get_bytes(head + 8, 8, true);
             used = 16;
         } else if (size == 0) { /* to the end of the file */
             size = end - at;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/bytes.h"
 #include "io/images/bmp_glue.h"
 
 enum { PALETTE = 256 * 4 }; /* bytes */
@@ -32,12 +33,6 @@ static size_t line_bytes(const smp_shape *shape)
     return ((size_t)shape->width * (size_t)bytes_a_pixel(shape) + 3) & ~(size_t)3;
 }
 
-static void put(uint8_t *at, uint32_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
-}
-
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     const smp_shape *shape = &writer->shape;
@@ -47,28 +42,28 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
         for (int i = 0; i < 256; i++, used += 4)
             memset(head + used, i, 3);
     uint32_t samples = (uint32_t)(line_bytes(shape) * (size_t)shape->height);
-    put(head + 2, used + samples, 4);
-    put(head + 10, used, 4);
-    put(head + 14, info, 4);
-    put(head + 18, (uint32_t)shape->width, 4);
-    put(head + 22, (uint32_t)-shape->height, 4); /* negative: the top row comes first */
-    put(head + 26, 1, 2);
-    put(head + 28, (uint32_t)bytes_a_pixel(shape) * 8, 2);
-    put(head + 30, shape->alpha ? BMP_BITFIELDS : 0, 4);
-    put(head + 34, samples, 4);
+    smp_put_le(head + 2, used + samples, 4);
+    smp_put_le(head + 10, used, 4);
+    smp_put_le(head + 14, info, 4);
+    smp_put_le(head + 18, (uint32_t)shape->width, 4);
+    smp_put_le(head + 22, (uint32_t)-shape->height, 4); /* negative: the top row comes first */
+    smp_put_le(head + 26, 1, 2);
+    smp_put_le(head + 28, (uint32_t)bytes_a_pixel(shape) * 8, 2);
+    smp_put_le(head + 30, shape->alpha ? BMP_BITFIELDS : 0, 4);
+    smp_put_le(head + 34, samples, 4);
     if (meta && !meta->density_is_aspect && meta->x_density >= 1 && meta->y_density >= 1 &&
         meta->x_density < INT32_MAX && meta->y_density < INT32_MAX) {
-        put(head + 38, (uint32_t)lrint(meta->x_density), 4);
-        put(head + 42, (uint32_t)lrint(meta->y_density), 4);
+        smp_put_le(head + 38, (uint32_t)lrint(meta->x_density), 4);
+        smp_put_le(head + 42, (uint32_t)lrint(meta->y_density), 4);
     }
     if (bytes_a_pixel(shape) == 1)
-        put(head + 46, 256, 4);
+        smp_put_le(head + 46, 256, 4);
     if (shape->alpha) {
-        put(head + 54, 0x00FF0000, 4);
-        put(head + 58, 0x0000FF00, 4);
-        put(head + 62, 0x000000FF, 4);
-        put(head + 66, 0xFF000000, 4);
-        put(head + 70, 0x73524742, 4); /* sRGB */
+        smp_put_le(head + 54, 0x00FF0000, 4);
+        smp_put_le(head + 58, 0x0000FF00, 4);
+        smp_put_le(head + 62, 0x000000FF, 4);
+        smp_put_le(head + 66, 0xFF000000, 4);
+        smp_put_le(head + 70, 0x73524742, 4); /* sRGB */
     }
     writer->state = smp_alloc(line_bytes(shape));
     if (!writer->state)

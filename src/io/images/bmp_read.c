@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/bytes.h"
 #include "io/images/bmp_glue.h"
 
 enum {
@@ -18,14 +19,6 @@ enum {
 };
 static const uint32_t PROFILE_EMBEDDED = 0x4D424544; /* "MBED" */
 
-static uint32_t le(const uint8_t *at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint32_t)at[i] << 8 * i;
-    return value;
-}
-
 static bool header_known(uint32_t header)
 {
     return header == BMP_OS2_HEADER || (header >= 16 && header <= 64) || header == BMP_V4_HEADER ||
@@ -36,7 +29,7 @@ bool smp_bmp_sniff(const uint8_t *head, size_t size)
 {
     if (size < 18 || head[0] != 'B' || head[1] != 'M')
         return false;
-    uint32_t header = le(head + BMP_FILE_HEADER, 4);
+    uint32_t header = smp_get_le(head + BMP_FILE_HEADER, 4);
     return header == BMP_OS2_HEADER || (header >= 16 && header <= BMP_V5_HEADER);
 }
 
@@ -95,7 +88,7 @@ static smp_code set_channels(bmp_reader *bmp, const uint8_t *masks, bool alpha, 
     static const uint32_t plain[2][4] = {{0x7C00, 0x03E0, 0x001F, 0}, {0xFF0000, 0xFF00, 0xFF, 0}};
     uint32_t seen = 0, all = bmp->bits == 32 ? UINT32_MAX : (UINT32_C(1) << bmp->bits) - 1;
     for (int c = 0; c < 4; c++) {
-        uint32_t mask = !masks ? plain[bmp->bits > 16][c] : c < 3 || alpha ? le(masks + 4 * c, 4) & all : 0;
+        uint32_t mask = !masks ? plain[bmp->bits > 16][c] : c < 3 || alpha ? smp_get_le(masks + 4 * c, 4) & all : 0;
         smp_code code = set_channel(&bmp->channels[c], mask, err);
         if (code != SMP_OK)
             return code;
@@ -112,18 +105,18 @@ static smp_code set_channels(bmp_reader *bmp, const uint8_t *masks, bool alpha, 
 static smp_code take_header(smp_reader *reader, bmp_reader *bmp, const uint8_t *head, smp_error *err)
 {
     smp_shape *shape = &reader->media.shape;
-    bmp->offset = le(head + 10, 4);
+    bmp->offset = smp_get_le(head + 10, 4);
     uint32_t coding = BMP_PLAIN;
     if (bmp->header == BMP_OS2_HEADER) {
-        shape->width = le(head + 18, 2);
-        shape->height = le(head + 20, 2);
-        bmp->bits = le(head + 24, 2);
+        shape->width = smp_get_le(head + 18, 2);
+        shape->height = smp_get_le(head + 20, 2);
+        bmp->bits = smp_get_le(head + 24, 2);
     } else {
-        shape->width = (int32_t)le(head + 18, 4);
-        shape->height = (int32_t)le(head + 22, 4);
-        bmp->bits = le(head + 28, 2);
-        coding = le(head + 30, 4);
-        uint32_t x = le(head + 38, 4), y = le(head + 42, 4);
+        shape->width = (int32_t)smp_get_le(head + 18, 4);
+        shape->height = (int32_t)smp_get_le(head + 22, 4);
+        bmp->bits = smp_get_le(head + 28, 2);
+        coding = smp_get_le(head + 30, 4);
+        uint32_t x = smp_get_le(head + 38, 4), y = smp_get_le(head + 42, 4);
         if (x && y && x <= INT32_MAX && y <= INT32_MAX) {
             reader->media.meta.x_density = x;
             reader->media.meta.y_density = y;
@@ -177,7 +170,8 @@ static smp_code read_palette(smp_reader *reader, bmp_reader *bmp, uint32_t at, u
 /* The colour profile is after the pixels: reads it without moving. */
 static smp_code read_profile(smp_reader *reader, const uint8_t *head, smp_error *err)
 {
-    uint64_t at = BMP_FILE_HEADER + (uint64_t)le(head + PROFILE_AT, 4), size = le(head + PROFILE_AT + 4, 4);
+    uint64_t at = BMP_FILE_HEADER + (uint64_t)smp_get_le(head + PROFILE_AT, 4),
+             size = smp_get_le(head + PROFILE_AT + 4, 4);
     smp_blob icc = {0};
     if (!size || size > MOST_PROFILE || at + size > reader->source.size)
         return SMP_OK;
@@ -225,10 +219,10 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
     uint8_t head[MOST_HEADER] = {0};
     size_t size = smp_source_peek(source, &at, sizeof head);
     memcpy(head, at, size);
-    bmp->header = le(head + BMP_FILE_HEADER, 4);
+    bmp->header = smp_get_le(head + BMP_FILE_HEADER, 4);
     if (!header_known(bmp->header))
         return smp_fail(err, SMP_E_DECODE, "the BMP's header has %u bytes, which is an unknown version", bmp->header);
-    const uint32_t coding = bmp->header >= 20 ? le(head + 30, 4) : 0;
+    const uint32_t coding = bmp->header >= 20 ? smp_get_le(head + 30, 4) : 0;
     const uint32_t masks = masks_behind(bmp->header, coding), end = BMP_FILE_HEADER + bmp->header + masks;
     if (size < end) {
         smp_source_skip(source, size);
@@ -240,7 +234,7 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
         code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, 0, err);
     if (code == SMP_OK && bmp->offset < end)
         code = smp_fail(err, SMP_E_DECODE, "the BMP is damaged: its pixels begin inside its header");
-    const bool profile = bmp->header == BMP_V5_HEADER && le(head + COLOUR_SPACE_AT, 4) == PROFILE_EMBEDDED;
+    const bool profile = bmp->header == BMP_V5_HEADER && smp_get_le(head + COLOUR_SPACE_AT, 4) == PROFILE_EMBEDDED;
     const bool runs = bmp->coding == BMP_RLE8 || bmp->coding == BMP_RLE4 || bmp->coding == BMP_RLE24;
     if (code == SMP_OK && (profile || (!bmp->top_first && !runs)))
         code = smp_source_spool(source, err);
@@ -250,7 +244,7 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
         return code;
     smp_source_skip(source, end);
     if (bmp->bits <= 8)
-        code = read_palette(reader, bmp, end, bmp->header >= 36 ? le(head + 46, 4) : 0, err);
+        code = read_palette(reader, bmp, end, bmp->header >= 36 ? smp_get_le(head + 46, 4) : 0, err);
     if (code == SMP_OK)
         code = open_pixels(reader, bmp, err);
     media->bits = bmp->bits <= 8 ? (int)bmp->bits : 8;
@@ -284,7 +278,7 @@ static void convert_row(const bmp_reader *bmp, const smp_shape *shape, const uin
         }
     } else {
         for (int64_t x = 0; x < shape->width; x++, from += bits / 8, to += channels) {
-            uint32_t pixel = le(from, bits / 8);
+            uint32_t pixel = smp_get_le(from, bits / 8);
             for (int c = 0; c < channels; c++)
                 to[c] = sample_of(&bmp->channels[c], pixel);
         }

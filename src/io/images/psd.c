@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/bytes.h"
 #include "io/format.h"
 #include "io/images/stored_rows.h"
 
@@ -35,14 +36,6 @@ static bool sniff(const uint8_t *head, size_t size)
     return size >= 6 && memcmp(head, "8BPS\0\1", 6) == 0;
 }
 
-static uint32_t be(const uint8_t *at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
-}
-
 /* ------------------------------------------------------------------------------------------------ header */
 
 static bool look(const smp_source *source, uint64_t at, int bytes, uint32_t *value)
@@ -50,7 +43,7 @@ static bool look(const smp_source *source, uint64_t at, int bytes, uint32_t *val
     uint8_t raw[4];
     if (!smp_source_look(source, at, raw, (size_t)bytes))
         return false;
-    *value = be(raw, bytes);
+    *value = smp_get_be(raw, bytes);
     return true;
 }
 
@@ -77,7 +70,7 @@ static bool blocks_say_alpha(const smp_source *source, uint64_t at, uint64_t end
             return true;
         if (memcmp(key, "Layr", 4) == 0 || memcmp(key, "Lr16", 4) == 0 || memcmp(key, "Lr32", 4) == 0)
             return count_is_negative(source, at + 12);
-        at += 12 + (uint64_t)be(block + 8, 4);
+        at += 12 + (uint64_t)smp_get_be(block + 8, 4);
     }
     return false;
 }
@@ -142,8 +135,8 @@ static smp_code read_header(smp_reader *reader, const uint8_t *head, uint32_t *c
 {
     psd *state = reader->state;
     smp_shape *shape = &reader->media.shape;
-    uint32_t bits = be(head + 22, 2), mode = be(head + 24, 2);
-    *channels = be(head + 12, 2);
+    uint32_t bits = smp_get_be(head + 22, 2), mode = smp_get_be(head + 24, 2);
+    *channels = smp_get_be(head + 12, 2);
     int colours = colours_of(mode);
     if (!colours || !bits_fit(mode, bits)) {
         smp_fail(err, SMP_E_DECODE, "the PSD holds %u bits a channel in mode %s, which is not supported", bits,
@@ -154,8 +147,8 @@ static smp_code read_header(smp_reader *reader, const uint8_t *head, uint32_t *c
         return smp_fail(err, SMP_E_DECODE, "the PSD is damaged: %u channels in mode %s", *channels, mode_name(mode));
     state->mode = (int)mode;
     state->bits = (int)bits;
-    shape->height = be(head + 14, 4);
-    shape->width = be(head + 18, 4);
+    shape->height = smp_get_be(head + 14, 4);
+    shape->width = smp_get_be(head + 18, 4);
     shape->format = bits == 32 ? SMP_F32 : bits == 16 ? SMP_U16 : SMP_U8;
     return smp_check_picture(&reader->limits, shape->width, shape->height, 0, err);
 }
@@ -201,7 +194,7 @@ static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, sm
             return smp_source_ended(source, err);
         if (i <= packed)
             state->starts[i] = start;
-        start += be(size, 2);
+        start += smp_get_be(size, 2);
     }
     if (channels == (uint32_t)state->planes)
         state->starts[packed] = start;
@@ -298,7 +291,7 @@ static uint32_t sample_at(const psd *state, const uint8_t *row, int64_t x)
     if (state->bits == 1) /* a set bit is black */
         return row[x / 8] >> (7 - x % 8) & 1 ? 0 : 255;
     const int bytes = state->bits / 8;
-    return be(row + x * bytes, bytes);
+    return smp_get_be(row + x * bytes, bytes);
 }
 
 /* Photoshop blends the merged colours with white where they are transparent: undoes this. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/bytes.h"
 #include "io/format.h"
 
 enum { HEADER = 14, END = 8, SLOTS = 64, MOST_RUN = 62, MOST_PIXEL = 5 /* bytes */ };
@@ -32,11 +33,6 @@ static bool same(pixel p, pixel q)
     return p.r == q.r && p.g == q.g && p.b == q.b && p.a == q.a;
 }
 
-static uint32_t be32(const uint8_t *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
 static bool sniff(const uint8_t *head, size_t size)
 {
     return size >= HEADER && memcmp(head, "qoif", 4) == 0 && (head[12] == 3 || head[12] == 4) && head[13] <= 1;
@@ -54,8 +50,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     state->last.a = 255;
     if (smp_source_read(&reader->source, head, HEADER) != HEADER)
         return smp_source_ended(&reader->source, err);
-    media->shape.width = be32(head + 4);
-    media->shape.height = be32(head + 8);
+    media->shape.width = smp_get_be(head + 4, 4);
+    media->shape.height = smp_get_be(head + 8, 4);
     media->shape.channels = head[12];
     media->shape.alpha = head[12] == 4;
     media->shape.format = SMP_U8;

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/tasks.h"
+#include "io/bytes.h"
 #include "io/png/png_deflate.h"
 #include "io/png/png_filter.h"
 
@@ -146,11 +147,6 @@ static uint32_t crc_of(uint32_t crc, const uint8_t *data, size_t size)
 #endif
 }
 
-static void put32(uint8_t *to, uint32_t v)
-{
-    to[0] = (uint8_t)(v >> 24), to[1] = (uint8_t)(v >> 16), to[2] = (uint8_t)(v >> 8), to[3] = (uint8_t)v;
-}
-
 /* Where a block's chunk begins: the first block's has room for the stream's head. */
 static uint8_t *chunk_of(const block *b, int64_t number)
 {
@@ -187,12 +183,12 @@ const uint8_t *smp_png_blocks_next(smp_png_blocks *p, size_t *size)
     p->adler = (uint32_t)adler32_combine(p->adler, b->adler, (z_off_t)(b->rows * (p->setup.row_bytes + 1)));
     if (number == p->total - 1) {
         tail[0] = 3, tail[1] = 0;
-        put32(tail + 2, p->adler);
+        smp_put_be(tail + 2, p->adler, 4);
         crc = crc_of(crc, tail, STREAM_TAIL);
         tail += STREAM_TAIL;
     }
-    put32(chunk, (uint32_t)(tail - (chunk + CHUNK_HEAD)));
-    put32(tail, crc);
+    smp_put_be(chunk, (uint64_t)(tail - (chunk + CHUNK_HEAD)), 4);
+    smp_put_be(tail, crc, 4);
     *size = (size_t)(tail + CHUNK_TAIL - chunk);
     return chunk;
 }

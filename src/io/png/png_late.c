@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/bytes.h"
 #include "io/png/png_glue.h"
 
 enum {
@@ -110,11 +111,6 @@ static void read_texts(void *context)
         png_error(state->base.png, "memory");
 }
 
-static uint64_t chunk_size(const uint8_t *frame)
-{
-    return (uint64_t)frame[0] << 24 | (uint64_t)frame[1] << 16 | (uint64_t)frame[2] << 8 | frame[3];
-}
-
 /* Whether a chunk of this length and type begins there. */
 static bool is_chunk(const smp_source *source, uint64_t position, const uint8_t *frame)
 {
@@ -127,7 +123,7 @@ static bool is_chunk(const smp_source *source, uint64_t position, const uint8_t 
  * length and type begins there, then halves it. A file crafted to fool this loses its texts. */
 static uint64_t last_alike(const smp_source *source, uint64_t position, const uint8_t *frame)
 {
-    const uint64_t step = chunk_size(frame) + FRAME;
+    const uint64_t step = (uint64_t)smp_get_be(frame, 4) + FRAME;
     uint64_t jump = 1;
     for (; is_chunk(source, position + jump * step, frame); jump *= 2)
         position += jump * step;
@@ -146,7 +142,7 @@ static int find_chunks(const smp_source *source, span *chunks)
     bool behind = false;
     int count = 0;
     for (int i = 0; i < WALK_CAP && count < LATE_CAP && smp_source_look(source, position, frame, 8); i++) {
-        const uint64_t size = chunk_size(frame);
+        const uint64_t size = smp_get_be(frame, 4);
         if (memcmp(frame + 4, "IEND", 4) == 0)
             break;
         if (memcmp(frame + 4, "IDAT", 4) == 0) {

@@ -32,6 +32,7 @@ void smp_png_plain_close(smp_png_plain *plain)
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/bytes.h"
 #include "io/format.h"
 #include "io/png/png_filter.h"
 #include "io/png/png_unfilter.h"
@@ -87,21 +88,16 @@ smp_code smp_png_plain_open(smp_source *source, uint32_t left, int64_t row_bytes
 
 /* ------------------------------------------------------------------------------------------ chunks */
 
-static uint32_t be32(const uint8_t *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
 /* Goes to the next chunk when this one is used up. False: wrong CRC, or the file ends. */
 static bool next_chunk(smp_png_plain *plain)
 {
     while (plain->left == 0 && !plain->over) {
         uint8_t frame[12]; /* the CRC; then length and type of the next chunk */
-        if (smp_source_read(plain->source, frame, sizeof frame) != sizeof frame || be32(frame) != plain->crc)
+        if (smp_source_read(plain->source, frame, sizeof frame) != sizeof frame || smp_get_be(frame, 4) != plain->crc)
             return false;
         plain->next = plain->source->position - 8;
         plain->over = memcmp(frame + 8, "IDAT", 4) != 0;
-        plain->left = plain->over ? 0 : be32(frame + 4);
+        plain->left = plain->over ? 0 : smp_get_be(frame + 4, 4);
         plain->crc = crc32_gzip_refl(0, frame + 8, 4);
     }
     return plain->left <= MOST_CHUNK;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/bytes.h"
 #include "io/png/png_glue.h"
 #include "io/png/png_plain.h"
 
@@ -44,11 +45,6 @@ static void feed(png_structp png, png_bytep to, size_t size)
         memcpy(((png_reader *)state)->frame, to, size);
 }
 
-static uint32_t be32(const uint8_t *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
 /* Checks the limits from the bytes of the header, before libpng sees them. */
 static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error *err)
 {
@@ -60,7 +56,7 @@ static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error 
     }
     if (memcmp(head + 8, "\0\0\0\x0DIHDR", 8) != 0)
         return smp_fail(err, SMP_E_DECODE, "the PNG is damaged: it does not begin with its header");
-    uint64_t width = be32(head + 16), height = be32(head + 20), depth = head[24];
+    uint64_t width = smp_get_be(head + 16, 4), height = smp_get_be(head + 20, 4), depth = head[24];
     static const uint8_t samples[] = {1, 0, 3, 1, 2, 0, 4};
     uint64_t bits = head[25] < sizeof samples ? samples[head[25]] * depth : 0;
     if (width > INT32_MAX || height > INT32_MAX)
@@ -124,9 +120,9 @@ static void keep_chunks(png_reader *state, smp_meta *meta)
         meta->has_cicp |= keep_chunk(chunk, "cICP", meta->cicp, sizeof meta->cicp);
         meta->has_mdcv |= keep_chunk(chunk, "mDCV", meta->mdcv, sizeof meta->mdcv);
         meta->has_clli |= keep_chunk(chunk, "cLLI", meta->clli, sizeof meta->clli);
-        if (keep_chunk(chunk, "acTL", frames, sizeof frames) && be32(frames) > 1)
+        if (keep_chunk(chunk, "acTL", frames, sizeof frames) && smp_get_be(frames, 4) > 1)
             smp_note(state->base.notes, "the file is an animation of %u pictures; only the first is read",
-                     be32(frames));
+                     smp_get_be(frames, 4));
     }
 }
 
@@ -228,7 +224,7 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     /* Only for a file that can be read again: see fall_back(). */
     if (code == SMP_OK && state->plain_format && reader->source.seekable && memcmp(state->frame + 4, "IDAT", 4) == 0) {
         int sample = (int)smp_sample_size((int)reader->media.shape.format);
-        code = smp_png_plain_open(&reader->source, be32(state->frame), state->stride,
+        code = smp_png_plain_open(&reader->source, smp_get_be(state->frame, 4), state->stride,
                                   reader->media.shape.channels * sample, sample, &state->plain, err);
     }
     return code;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/bytes.h"
 
 enum { MOST_BYTES = 1 << 20 };
 
@@ -33,8 +34,7 @@ bool smp_tiff_tags_numbers(smp_tiff_tags *tags, uint32_t tag, uint32_t type, uin
     const size_t size = smp_tiff_type_size(type);
     uint8_t *raw = smp_alloc_array((size_t)count + 1, size);
     for (uint64_t i = 0; raw && i < count; i++)
-        for (size_t b = 0; b < size; b++)
-            raw[i * size + b] = (uint8_t)(values[i] >> 8 * b);
+        smp_put_le(raw + i * size, values[i], (int)size);
     const bool done = raw && smp_tiff_tags_add(tags, tag, type, count, raw);
     smp_free(raw);
     return done;

@@ -2,26 +2,19 @@
 #include "io/tiff/tiff_walk.h"
 
 #include "base/alloc.h"
+#include "io/bytes.h"
 
 enum {
     MOST_ENTRIES = 4096, /* of a directory; files have less than a hundred */
     MOST_PAGES = 1 << 16
 };
 
-static uint64_t get(const uint8_t *at, size_t bytes, bool big_endian)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes; i++)
-        value |= (uint64_t)at[i] << 8 * (big_endian ? bytes - 1 - i : i);
-    return value;
-}
-
-static bool look(const smp_tiff *tiff, uint64_t at, size_t bytes, uint64_t *value)
+static bool look(const smp_tiff *tiff, uint64_t at, int bytes, uint64_t *value)
 {
     uint8_t raw[8];
-    if (!smp_source_look(tiff->source, at, raw, bytes))
+    if (!smp_source_look(tiff->source, at, raw, (size_t)bytes))
         return false;
-    *value = get(raw, bytes, tiff->big_endian);
+    *value = smp_get_bytes(raw, bytes, tiff->big_endian);
     return true;
 }
 
@@ -48,7 +41,7 @@ typedef struct folder {
 static bool find_folder(const smp_tiff *tiff, uint64_t at, folder *found)
 {
     const uint64_t head = tiff->big ? 8 : 2, entry = tiff->big ? 20 : 12, size = tiff->source->size;
-    if (at < 8 || !look(tiff, at, (size_t)head, &found->count))
+    if (at < 8 || !look(tiff, at, (int)head, &found->count))
         return false;
     found->first = at + head;
     if (found->count > (size - found->first) / entry)
@@ -59,19 +52,19 @@ static bool find_folder(const smp_tiff *tiff, uint64_t at, folder *found)
 
 static void read_entry(const smp_tiff *tiff, uint64_t at, smp_tiff_entry *entry)
 {
-    const size_t word = tiff->big ? 8 : 4;
+    const int word = tiff->big ? 8 : 4;
     uint8_t raw[20] = {0};
     *entry = (smp_tiff_entry){.tag = 0};
-    if (!smp_source_look(tiff->source, at, raw, 4 + 2 * word))
+    if (!smp_source_look(tiff->source, at, raw, 4 + 2 * (size_t)word))
         return;
-    entry->tag = (uint32_t)get(raw, 2, tiff->big_endian);
-    entry->type = (uint32_t)get(raw + 2, 2, tiff->big_endian);
-    entry->count = get(raw + 4, word, tiff->big_endian);
-    entry->at = at + 4 + word;
+    entry->tag = (uint32_t)smp_get_bytes(raw, 2, tiff->big_endian);
+    entry->type = (uint32_t)smp_get_bytes(raw + 2, 2, tiff->big_endian);
+    entry->count = smp_get_bytes(raw + 4, word, tiff->big_endian);
+    entry->at = at + 4 + (uint64_t)word;
     if (__builtin_mul_overflow(entry->count, smp_tiff_type_size(entry->type), &entry->size))
         entry->count = entry->size = 0;
-    if (entry->size > word)
-        entry->at = get(raw + 4 + word, word, tiff->big_endian);
+    if (entry->size > (uint64_t)word)
+        entry->at = smp_get_bytes(raw + 4 + word, word, tiff->big_endian);
     if (entry->at > tiff->source->size || entry->size > tiff->source->size - entry->at)
         entry->at = UINT64_MAX; /* beyond the file */
 }
@@ -129,7 +122,7 @@ smp_code smp_tiff_open(smp_tiff *tiff, const smp_source *source, int64_t page, s
     *tiff = (smp_tiff){.source = source};
     const bool whole = smp_source_look(source, 0, head, 4);
     tiff->big_endian = head[0] == 'M';
-    tiff->big = get(head + 2, 2, tiff->big_endian) == 43;
+    tiff->big = smp_get_bytes(head + 2, 2, tiff->big_endian) == 43;
     if (!whole || !look(tiff, tiff->big ? 8 : 4, tiff->big ? 8 : 4, &first))
         return fail_end(tiff, 0, err);
     smp_code code = count_pages(tiff, first, page, &found, err);
@@ -178,7 +171,7 @@ bool smp_tiff_value(const smp_tiff *tiff, const smp_tiff_entry *entry, uint64_t 
     if (!whole || i >= entry->count)
         return false;
     const size_t size = smp_tiff_type_size(entry->type);
-    return look(tiff, entry->at + i * size, size, value);
+    return look(tiff, entry->at + i * size, (int)size, value);
 }
 
 double smp_tiff_rational(const smp_tiff *tiff, uint32_t tag)

@@ -1,17 +1,10 @@
 /* Walks the chunks of a WebP: see webp_glue.h. */
 #include <string.h>
 
+#include "io/bytes.h"
 #include "io/webp/webp_glue.h"
 
 enum { RIFF_HEADER = 12, CHUNK_HEADER = 8, MOST_CHUNKS = 100000, FRAME_HEADER = 16 };
-
-static uint32_t le(const uint8_t *at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint32_t)at[i] << 8 * i;
-    return value;
-}
 
 static smp_code fail_damaged(smp_error *err, const char *what)
 {
@@ -35,7 +28,7 @@ static smp_code read_picture(const smp_source *source, const uint8_t *chunk, uin
         return fail_damaged(err, "a picture in it is empty");
     webp->lossless = lossless;
     if (lossless) {
-        const uint32_t bits = le(head + 1, 4);
+        const uint32_t bits = smp_get_le(head + 1, 4);
         if (head[0] != 0x2F)
             return fail_damaged(err, "a lossless picture has no header");
         webp->inner_width = (bits & 0x3FFF) + 1;
@@ -45,8 +38,8 @@ static smp_code read_picture(const smp_source *source, const uint8_t *chunk, uin
     }
     if (head[0] & 1 || memcmp(head + 3, "\x9D\x01\x2A", 3) != 0)
         return fail_damaged(err, "a picture has no header");
-    webp->inner_width = le(head + 6, 2) & 0x3FFF;
-    webp->inner_height = le(head + 8, 2) & 0x3FFF;
+    webp->inner_width = smp_get_le(head + 6, 2) & 0x3FFF;
+    webp->inner_height = smp_get_le(head + 8, 2) & 0x3FFF;
     return webp->inner_width && webp->inner_height ? SMP_OK : fail_damaged(err, "a picture has no pixels");
 }
 
@@ -73,8 +66,8 @@ static smp_code walk_frame(walk *w, uint64_t at, uint32_t size, smp_error *err)
         return SMP_OK;
     if (size < FRAME_HEADER || !smp_source_look(w->source, at, head, FRAME_HEADER))
         return fail_damaged(err, "a frame is too short");
-    w->webp->x = 2 * (int64_t)le(head, 3);
-    w->webp->y = 2 * (int64_t)le(head + 3, 3);
+    w->webp->x = 2 * (int64_t)smp_get_le(head, 3);
+    w->webp->y = 2 * (int64_t)smp_get_le(head + 3, 3);
     return walk_chunks(w, at + FRAME_HEADER, at + size, true, err);
 }
 
@@ -106,8 +99,8 @@ static smp_code walk_chunk(walk *w, const uint8_t *chunk, uint64_t at, uint32_t 
             return fail_damaged(err, "its header is too short");
         w->extended = true;
         webp->moving = head[0] & WEBP_IS_MOVING;
-        webp->width = (int64_t)le(head + 4, 3) + 1;
-        webp->height = (int64_t)le(head + 7, 3) + 1;
+        webp->width = (int64_t)smp_get_le(head + 4, 3) + 1;
+        webp->height = (int64_t)smp_get_le(head + 7, 3) + 1;
     }
     return SMP_OK;
 }
@@ -118,7 +111,7 @@ static smp_code walk_chunks(walk *w, uint64_t at, uint64_t end, bool in_frame, s
         uint8_t head[CHUNK_HEADER];
         if (end - at < CHUNK_HEADER || !smp_source_look(w->source, at, head, CHUNK_HEADER))
             return fail_damaged(err, "a chunk has no header");
-        const uint32_t size = le(head + 4, 4);
+        const uint32_t size = smp_get_le(head + 4, 4);
         at += CHUNK_HEADER;
         if (size > end - at)
             return fail_damaged(err, "a chunk reaches past its end");
@@ -140,7 +133,7 @@ smp_code smp_webp_walk(const smp_source *source, smp_webp *webp, smp_error *err)
     *webp = (smp_webp){.width = 0};
     if (!smp_source_look(source, 0, head, RIFF_HEADER))
         return smp_check_size(source, RIFF_HEADER, err);
-    const uint64_t end = CHUNK_HEADER + (uint64_t)le(head + 4, 4);
+    const uint64_t end = CHUNK_HEADER + (uint64_t)smp_get_le(head + 4, 4);
     smp_code code = smp_check_size(source, end, err);
     if (!code)
         code = walk_chunks(&w, RIFF_HEADER, end, false, err);

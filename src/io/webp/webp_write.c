@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/bytes.h"
 
 enum { DEFAULT_QUALITY = 80, METHOD = 4, EFFORT = 75 /* of 100, without loss: libwebp's own default */ };
 enum { LOSSY_HELD = 3, LOSSLESS_HELD = 20 /* bytes a pixel that the library holds beside the picture, measured */ };
@@ -127,17 +128,11 @@ smp_code smp_webp_write_rows(smp_writer *writer, const void *from, int64_t strid
 
 /* ------------------------------------------------------------------------------------------------ the end */
 
-static void put(uint8_t *at, uint64_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
-}
-
 static smp_code write_chunk(smp_writer *writer, const char *type, const void *data, size_t size, smp_error *err)
 {
     uint8_t head[8];
     memcpy(head, type, 4);
-    put(head + 4, size, 4);
+    smp_put_le(head + 4, size, 4);
     smp_code code = smp_output_write(writer->output, head, sizeof head, err);
     if (!code)
         code = smp_output_write(writer->output, data, size, err);
@@ -163,12 +158,12 @@ static smp_code write_extended(webp_writer *state, smp_writer *writer, smp_error
                           room_of(state->exif.size) + room_of(state->xmp.size);
     if (size > UINT32_MAX - 10)
         return smp_fail(err, SMP_E_WRITE, "the WebP becomes larger than 4 GB");
-    put(riff + 4, size, 4);
+    smp_put_le(riff + 4, size, 4);
     memcpy(riff + 8, "WEBP", 4);
     head[0] = (uint8_t)((state->icc.size ? WEBP_HAS_ICC : 0) | (writer->shape.alpha ? WEBP_HAS_ALPHA : 0) |
                         (state->exif.size ? WEBP_HAS_EXIF : 0) | (state->xmp.size ? WEBP_HAS_XMP : 0));
-    put(head + 4, (uint64_t)writer->shape.width - 1, 3);
-    put(head + 7, (uint64_t)writer->shape.height - 1, 3);
+    smp_put_le(head + 4, (uint64_t)writer->shape.width - 1, 3);
+    smp_put_le(head + 7, (uint64_t)writer->shape.height - 1, 3);
     smp_code code = smp_output_write(writer->output, riff, sizeof riff, err);
     if (!code)
         code = write_chunk(writer, "VP8X", head, sizeof head, err);

@@ -1,0 +1,52 @@
+/* Numbers in the bytes of a file, of either byte order; they need no alignment. */
+#ifndef SMP_IO_BYTES_H
+#define SMP_IO_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A number of up to 4 bytes, the lowest first. */
+static inline uint32_t smp_get_le(const uint8_t *at, int bytes)
+{
+    uint32_t v = 0;
+    for (int i = 0; i < bytes; i++)
+        v |= (uint32_t)at[i] << 8 * i;
+    return v;
+}
+
+/* A number of up to 4 bytes, the highest first. */
+static inline uint32_t smp_get_be(const uint8_t *at, int bytes)
+{
+    uint32_t v = 0;
+    for (int i = 0; i < bytes; i++)
+        v = v << 8 | at[i];
+    return v;
+}
+
+/* A number of up to 8 bytes in the order that a file says. */
+static inline uint64_t smp_get_bytes(const uint8_t *at, int bytes, bool big)
+{
+    uint64_t v = 0;
+    for (int i = 0; i < bytes; i++)
+        v |= (uint64_t)at[i] << 8 * (big ? bytes - 1 - i : i);
+    return v;
+}
+
+/* Stores up to 8 bytes of a number. */
+static inline void smp_put_bytes(uint8_t *at, uint64_t value, int bytes, bool big)
+{
+    for (int i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> 8 * (big ? bytes - 1 - i : i));
+}
+
+static inline void smp_put_le(uint8_t *at, uint64_t value, int bytes)
+{
+    smp_put_bytes(at, value, bytes, false);
+}
+
+static inline void smp_put_be(uint8_t *at, uint64_t value, int bytes)
+{
+    smp_put_bytes(at, value, bytes, true);
+}
+
+#endif
