@@ -64,11 +64,7 @@ static void expect(const bmp_file *file, int channels, const uint8_t *samples, s
 
 static void expect_failure(const bmp_file *file, smp_code code, const char *says)
 {
-    smp_error err = {0};
-    picture p;
-    assert_int_equal(read_memory(file->bytes, file->size, &p, &err), code);
-    if (!strstr(err.message, says))
-        fail_msg("'%s' does not say '%s'", err.message, says);
+    expect_error(file->bytes, file->size, code, says);
 }
 
 /* Each colour of a palette of 256 is used once: OS/2's colours have three bytes, others four. */
@@ -344,24 +340,10 @@ static void changed_bytes_never_crash(void **context)
         masked(124, 32, 3, masks, 7),
     };
     uint32_t seed = 5;
-    for (int i = 0; i < 40000; i++) {
-        const bmp_file *from = &files[i % 4];
-        uint8_t *copy = malloc(from->size); /* of this size, so that reading past it is seen */
-        assert_non_null(copy);
-        memcpy(copy, from->bytes, from->size);
-        for (int k = 0; k < 1 + i / 4 % 4; k++) {
-            seed = seed * 1664525u + 1013904223u;
-            copy[2 + (seed >> 8) % (from->size - 2)] = (uint8_t)(seed >> 24);
-        }
-        smp_error err = {0};
-        picture p;
-        smp_code code = read_memory(copy, from->size, &p, &err);
-        if (code == SMP_OK)
-            free_picture(&p);
-        else if (code != SMP_E_DECODE && code != SMP_E_LIMIT)
-            fail_msg("code %d: %s", code, err.message);
-        free(copy);
-    }
+    int good = 0;
+    for (int i = 0; i < 40000; i++)
+        good += read_changed(files[i % 4].bytes, files[i % 4].size, 2, 1 + i / 4 % 4, NULL, &seed);
+    assert_true(good > 0 && good < 40000);
 }
 
 static void allocation_failures_are_clean(void **context)

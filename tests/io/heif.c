@@ -79,13 +79,8 @@ static void damage_is_an_error(void **context)
         {FILE_OF("\0\0\0\20ftypavif\0\0\0\0\0\0\0\7meta\0\0\0\0"), "not possible"},
         {FILE_OF("\0\0\0\20ftypheic\0\0\0\0\0\0\0\1mdat\377\0\0\0\0\0\0\0"), "truncated"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        smp_error err = {0};
-        picture p;
-        assert_int_equal(read_memory(cases[i].bytes, cases[i].size, &p, &err), SMP_E_DECODE);
-        if (!strstr(err.message, cases[i].says))
-            fail_msg("'%s' does not say '%s'", err.message, cases[i].says);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect_error(cases[i].bytes, cases[i].size, SMP_E_DECODE, cases[i].says);
 }
 
 static void lack_of_memory_is_an_error(void **context)
@@ -129,10 +124,8 @@ static void avif_is_written_nearly_as_it_was(void **context)
         assert_int_equal(back.shape.channels, alpha ? 4 : 3);
         int64_t sum = 0;
         for (size_t i = 0; i < 70 * 50; i++)
-            for (size_t c = 0; c < (size_t)back.shape.channels; c++) {
-                const size_t from = c == 3 ? (size_t)channels - 1 : channels >= 3 ? c : 0;
-                sum += abs(back.data[i * (size_t)back.shape.channels + c] - p.data[i * (size_t)channels + from]);
-            }
+            for (int c = 0; c < back.shape.channels; c++)
+                sum += abs(back.data[i * (size_t)back.shape.channels + (size_t)c] - sample_as_rgb(&p, i, c));
         assert_true(sum < (int64_t)back.size * (channels >= 3 ? 12 : 3)); /* colour has half the resolution */
         free_picture(&back);
         free_picture(&p);
@@ -176,11 +169,8 @@ static void metadata_come_back_upright(void **context)
 static void a_build_without_the_library_names_the_format(void **context)
 {
     (void)context;
-    smp_error err = {0};
-    picture p;
-    assert_int_equal(read_memory(FILE_OF("....ftypavif...."), &p, &err), SMP_E_DECODE);
-    assert_non_null(strstr(err.message, "is an AVIF"));
-    assert_non_null(strstr(err.message, "not supported"));
+    expect_error(FILE_OF("....ftypavif...."), SMP_E_DECODE, "is an AVIF");
+    expect_error(FILE_OF("....ftypavif...."), SMP_E_DECODE, "not supported");
 }
 
 #endif
