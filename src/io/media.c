@@ -190,7 +190,7 @@ smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err
     smp_fail(err, SMP_E_DECODE,
              "the file has %llu bytes, but what its header promises takes at least %llu: it is truncated",
              (unsigned long long)source->size, (unsigned long long)least);
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */

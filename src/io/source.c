@@ -291,6 +291,11 @@ bool smp_source_look(const smp_source *source, uint64_t position, void *to, size
     return true;
 }
 
+smp_code smp_hint_damaged(smp_error *err)
+{
+    return smp_hint(err, "copy or download it again; nothing was written");
+}
+
 smp_code smp_source_ended(const smp_source *source, smp_error *err)
 {
     if (source->over_limit)
@@ -303,5 +308,5 @@ smp_code smp_source_ended(const smp_source *source, smp_error *err)
         return smp_fail(err, SMP_E_DECODE, "the file is empty");
     smp_fail(err, SMP_E_DECODE, "the file ends too early, after %llu bytes: it is truncated",
              (unsigned long long)source->position);
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }

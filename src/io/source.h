@@ -80,6 +80,9 @@ bool smp_source_look(const smp_source *source, uint64_t position, void *to, size
  * SMP_E_DECODE (truncated). */
 smp_code smp_source_ended(const smp_source *source, smp_error *err);
 
+/* Adds what to do about a damaged or truncated file to an error. Returns its code. */
+smp_code smp_hint_damaged(smp_error *err);
+
 /* The text of an errno, into text; thread-safe. */
 const char *smp_os_error(int number, char *text, size_t size);
 

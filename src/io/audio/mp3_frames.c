@@ -151,7 +151,7 @@ static smp_code cut(const smp_mp3_chain *chain, int64_t promised, smp_error *err
                  (long long)promised, (long long)chain->frames);
     else
         smp_fail(err, SMP_E_DECODE, "the MP3 ends within frame %lld: it is truncated", (long long)chain->frames);
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, smp_notes *notes, smp_error *err)

@@ -149,7 +149,7 @@ static smp_code check_last_page(smp_source *source, smp_error *err)
     if (whole)
         return SMP_OK;
     smp_fail(err, SMP_E_DECODE, "the OGG is truncated: its last page is not the end of the stream");
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 /* The first packet of a stream. Only the library knows its length, from the last page. */
@@ -395,7 +395,7 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
         if (got < n || number) {
             smp_fail(err, SMP_E_DECODE, "the %s is truncated or damaged after frame %lld of %lld", reader->format->name,
                      (long long)(reader->next_row + y + (got > 0 ? got : 0)), (long long)reader->media.shape.height);
-            return smp_hint(err, "copy or download it again; nothing was written");
+            return smp_hint_damaged(err);
         }
         s->left -= n;
         if (s->verify)

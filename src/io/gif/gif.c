@@ -44,7 +44,7 @@ static smp_code fail_library(int number, smp_error *err)
     if (number == D_GIF_ERR_NOT_ENOUGH_MEM)
         return smp_fail_memory(err, "a GIF", 0);
     smp_fail(err, SMP_E_DECODE, "the GIF is damaged (giflib: %.100s)", why ? why : "no reason is given");
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 static smp_code read_open(smp_reader *reader, smp_error *err)

@@ -61,7 +61,7 @@ static smp_code fail_end(const smp_source *source, smp_error *err)
 {
     smp_fail(err, SMP_E_DECODE, "the GIF ends too early, after %llu bytes: it is truncated",
              (unsigned long long)source->size);
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 smp_code smp_gif_walk(const smp_source *source, smp_gif *gif, smp_error *err)

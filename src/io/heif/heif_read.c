@@ -92,7 +92,7 @@ static smp_code fail_library(const char *name, struct heif_error why, smp_error 
         return smp_hint(err, "libheif may be without the codec: install its plugins (libheif-plugin-...)");
     }
     smp_fail(err, SMP_E_DECODE, "the %s is damaged (libheif: %.150s)", name, why.message);
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 /* ------------------------------------------------------------------------------------------------ metadata */
@@ -264,7 +264,7 @@ static void widen(const heif_state *state, const uint8_t *from, size_t count, ui
 {
     const uint32_t most = (1u << state->bits) - 1;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t value = (uint32_t)from[2 * i] | (uint32_t)from[2 * i + 1] << 8;
+        const uint32_t value = smp_get_le(from + 2 * i, 2);
         to[i] = (uint16_t)((smp_min_u64(value, most) * UINT16_MAX + most / 2) / most);
     }
 }

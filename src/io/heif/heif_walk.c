@@ -17,14 +17,14 @@ typedef struct walk {
 static smp_code fail_box(smp_error *err, const char *what)
 {
     smp_fail(err, SMP_E_DECODE, "the file is damaged: %s", what);
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 static smp_code fail_end(const walk *w, smp_error *err)
 {
     smp_fail(err, SMP_E_DECODE, "a box reaches past the %llu bytes of the file: it is truncated",
              (unsigned long long)w->source->size);
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 /* The size of a picture. */

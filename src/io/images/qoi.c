@@ -126,7 +126,7 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
     if (memcmp(mark, end_mark, END) == 0 && !((qoi *)reader->state)->run)
         return SMP_OK;
     smp_fail(err, SMP_E_DECODE, "the QOI is damaged: its end mark is missing");
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 static void read_close(smp_reader *reader)
@@ -159,10 +159,8 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     if (meta && (meta->icc.size || meta->exif.size || meta->text_count))
         smp_note(&writer->notes, "the profile and texts of the input are left out: a QOI has no place for them");
     state->last.a = 255;
-    for (int b = 0; b < 4; b++) {
-        head[4 + b] = (uint8_t)(shape->width >> (24 - 8 * b));
-        head[8 + b] = (uint8_t)(shape->height >> (24 - 8 * b));
-    }
+    smp_put_be(head + 4, (uint64_t)shape->width, 4);
+    smp_put_be(head + 8, (uint64_t)shape->height, 4);
     head[12] = shape->alpha ? 4 : 3;
     return smp_output_write(writer->output, head, HEADER, err);
 }

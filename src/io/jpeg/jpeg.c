@@ -61,7 +61,7 @@ static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
         if (state->fault != SMP_E_DECODE)
             return smp_fail(err, state->fault, "the JPEG cannot be written (libjpeg: %.200s)", message);
         smp_fail(err, state->fault, "the JPEG is damaged (libjpeg: %.200s)", message);
-        return smp_hint(err, "copy or download it again; nothing was written");
+        return smp_hint_damaged(err);
     }
     }
 }

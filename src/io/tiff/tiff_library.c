@@ -93,7 +93,7 @@ static smp_code fail_library(const smp_tiff_handle *handle, smp_error *err)
         return smp_fail_memory(err, "a TIFF", handle->page->memory);
     smp_fail(err, SMP_E_DECODE, "the TIFF is damaged (libtiff: %.150s)",
              handle->message[0] ? handle->message : "no reason is given");
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 /* ------------------------------------------------------------------------------------------------ opening */

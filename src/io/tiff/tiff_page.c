@@ -202,7 +202,7 @@ static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, 
             return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: the places of its %s are no numbers", what);
         if (at > tiff->source->size || size > tiff->source->size - at) {
             smp_fail(err, SMP_E_DECODE, "the TIFF's %s reach past the end of the file: it is truncated", what);
-            return smp_hint(err, "copy or download it again; nothing was written");
+            return smp_hint_damaged(err);
         }
         *largest = smp_max_u64(*largest, size);
     }

@@ -22,7 +22,7 @@ static smp_code fail_end(const smp_tiff *tiff, uint64_t at, smp_error *err)
 {
     smp_fail(err, SMP_E_DECODE, "the file has %llu bytes, but a directory of the TIFF lies at %llu: it is truncated",
              (unsigned long long)tiff->source->size, (unsigned long long)at);
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 size_t smp_tiff_type_size(uint32_t type)
@@ -142,7 +142,7 @@ smp_code smp_tiff_open(smp_tiff *tiff, const smp_source *source, int64_t page, s
         if (tiff->entries[i].at == UINT64_MAX) {
             smp_fail(err, SMP_E_DECODE, "entry %u of the TIFF lies past the end of the file: it is truncated",
                      tiff->entries[i].tag);
-            return smp_hint(err, "copy or download it again; nothing was written");
+            return smp_hint_damaged(err);
         }
     return SMP_OK;
 }

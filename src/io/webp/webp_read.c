@@ -141,7 +141,7 @@ static smp_code fail_decoder(VP8StatusCode status, smp_error *err)
     const size_t known = sizeof texts / sizeof texts[0];
     smp_fail(err, SMP_E_DECODE, "the WebP is damaged: %s",
              (size_t)status < known && texts[status] ? texts[status] : "its coded bits are not possible");
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 /* Decodes until so many rows are there; -1: all. */

@@ -9,7 +9,7 @@ enum { RIFF_HEADER = 12, CHUNK_HEADER = 8, MOST_CHUNKS = 100000, FRAME_HEADER = 
 static smp_code fail_damaged(smp_error *err, const char *what)
 {
     smp_fail(err, SMP_E_DECODE, "the WebP is damaged: %s", what);
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint_damaged(err);
 }
 
 static bool is(const uint8_t *chunk, const char *type)
