@@ -143,6 +143,10 @@ void smp_xmp_reset_orientation(char *xmp);
 void smp_xmp_exchange_axes(char *xmp);
 void smp_xmp_drop_thumbnails(char *xmp);
 
+/* What formats with a place for EXIF and XMP, and none for other texts, keep: copies, EXIF with the orientation 1.
+ * Notes the other texts. format: "a WebP". False: out of memory. */
+bool smp_meta_keep_blocks(const smp_meta *meta, const char *format, smp_blob *exif, smp_blob *xmp, smp_notes *notes);
+
 /* Whether this ICC profile is for pictures with so many colour channels (1 or 3). */
 bool smp_icc_fits(const smp_blob *icc, int colours);
 

@@ -155,6 +155,24 @@ void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *
     }
 }
 
+bool smp_meta_keep_blocks(const smp_meta *meta, const char *format, smp_blob *exif, smp_blob *xmp, smp_notes *notes)
+{
+    bool done = true;
+    if (meta->exif.size >= 8) {
+        done = smp_blob_set(exif, meta->exif.data, meta->exif.size);
+        if (done)
+            smp_exif_reset_orientation(exif->data, exif->size);
+    }
+    for (size_t i = 0; i < meta->text_count && done; i++) {
+        const char *key = meta->texts[i].key, *value = meta->texts[i].value;
+        if (strcmp(key, SMP_XMP_KEY) == 0)
+            done = smp_blob_set(xmp, value, strlen(value));
+        else
+            smp_note(notes, "the text '%.80s' is left out: %s has no place for it", key, format);
+    }
+    return done;
+}
+
 /* Source: ICC.1:2022, section 7.2: bytes 16..19 name the colour space of the data. */
 bool smp_icc_fits(const smp_blob *icc, int colours)
 {

@@ -89,26 +89,15 @@ static smp_code open_image(avif_writer *state, const smp_shape *shape, smp_error
 static smp_code keep_meta(avif_writer *state, const smp_meta *meta, smp_error *err)
 {
     smp_writer *writer = state->writer;
-    bool done = true;
     if (meta->icc.size && smp_icc_fits(&meta->icc, writer->shape.channels <= 2 ? 1 : 3)) {
         smp_code code =
             check(heif_image_set_raw_color_profile(state->image, "prof", meta->icc.data, meta->icc.size), err);
         if (code)
             return code;
     }
-    if (meta->exif.size >= 8) {
-        done = smp_blob_set(&state->exif, meta->exif.data, meta->exif.size);
-        if (done)
-            smp_exif_reset_orientation(state->exif.data, state->exif.size);
-    }
-    for (size_t i = 0; i < meta->text_count && done; i++) {
-        const char *key = meta->texts[i].key, *value = meta->texts[i].value;
-        if (strcmp(key, SMP_XMP_KEY) == 0)
-            done = smp_blob_set(&state->xmp, value, strlen(value));
-        else
-            smp_note(&writer->notes, "the text '%.80s' is left out: an AVIF has no place for it", key);
-    }
-    return done ? SMP_OK : smp_fail_memory(err, "metadata", 0);
+    return smp_meta_keep_blocks(meta, "an AVIF", &state->exif, &state->xmp, &writer->notes)
+               ? SMP_OK
+               : smp_fail_memory(err, "metadata", 0);
 }
 
 smp_code smp_avif_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)

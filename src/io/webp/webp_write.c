@@ -42,22 +42,9 @@ smp_code smp_webp_write_shape(const char *extension, smp_shape *shape, smp_error
 
 static bool keep_meta(webp_writer *state, const smp_meta *meta, smp_notes *notes)
 {
-    bool done = true;
-    if (meta->icc.size && smp_icc_fits(&meta->icc, 3))
-        done = smp_blob_set(&state->icc, meta->icc.data, meta->icc.size);
-    if (meta->exif.size >= 8 && done) {
-        done = smp_blob_set(&state->exif, meta->exif.data, meta->exif.size);
-        if (done)
-            smp_exif_reset_orientation(state->exif.data, state->exif.size);
-    }
-    for (size_t i = 0; i < meta->text_count && done; i++) {
-        const char *key = meta->texts[i].key, *value = meta->texts[i].value;
-        if (strcmp(key, SMP_XMP_KEY) == 0)
-            done = smp_blob_set(&state->xmp, value, strlen(value));
-        else
-            smp_note(notes, "the text '%.80s' is left out: a WebP has no place for it", key);
-    }
-    return done;
+    if (meta->icc.size && smp_icc_fits(&meta->icc, 3) && !smp_blob_set(&state->icc, meta->icc.data, meta->icc.size))
+        return false;
+    return smp_meta_keep_blocks(meta, "a WebP", &state->exif, &state->xmp, notes);
 }
 
 static int take_bytes(const uint8_t *data, size_t size, const WebPPicture *picture)
