@@ -3,6 +3,7 @@
 #define SMP_IO_BYTES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A number of up to 4 bytes, the lowest first. */
@@ -47,6 +48,17 @@ static inline void smp_put_le(uint8_t *at, uint64_t value, int bytes)
 static inline void smp_put_be(uint8_t *at, uint64_t value, int bytes)
 {
     smp_put_bytes(at, value, bytes, true);
+}
+
+/* Turns the order of the bytes in each word; bytes behind the last whole word stay. */
+static inline void smp_reverse_words(uint8_t *data, size_t size, size_t word)
+{
+    for (size_t i = 0; i + word <= size; i += word)
+        for (size_t a = i, b = i + word - 1; a < b; a++, b--) {
+            const uint8_t byte = data[a];
+            data[a] = data[b];
+            data[b] = byte;
+        }
 }
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/alpha.h"
 #include "io/bytes.h"
 
 enum { HELD = 12 /* bytes a pixel that the library holds, for samples of up to 8 bits */ };
@@ -269,12 +270,6 @@ static void widen(const heif_state *state, const uint8_t *from, size_t count, ui
     }
 }
 
-static uint32_t divided(uint32_t colour, uint32_t alpha, uint32_t full)
-{
-    const uint64_t value = alpha ? ((uint64_t)colour * full + alpha / 2) / alpha : 0;
-    return value > full ? full : (uint32_t)value;
-}
-
 /* Alpha was multiplied in. */
 static void divide_alpha(const smp_shape *shape, void *row)
 {
@@ -283,9 +278,9 @@ static void divide_alpha(const smp_shape *shape, void *row)
             uint16_t *deep = (uint16_t *)row + 4 * x;
             uint8_t *plain = (uint8_t *)row + 4 * x;
             if (shape->format == SMP_U16)
-                deep[c] = (uint16_t)divided(deep[c], deep[3], UINT16_MAX);
+                deep[c] = (uint16_t)smp_divide_alpha(deep[c], deep[3], UINT16_MAX);
             else
-                plain[c] = (uint8_t)divided(plain[c], plain[3], UINT8_MAX);
+                plain[c] = (uint8_t)smp_divide_alpha(plain[c], plain[3], UINT8_MAX);
         }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/bytes.h"
 
 enum { KEPT_BYTES = 32 << 20, INTEROPERABILITY = 40965 /* a directory below EXIF's */ };
 
@@ -110,9 +111,8 @@ static bool join_exif(smp_tiff_tags *first, smp_tiff_tags *exif, smp_tiff_tags *
     const uint64_t gps_at = exif_at + (exif->count ? smp_tiff_tags_size(exif, false) : 0);
     for (size_t i = 0; i < first->count; i++) {
         smp_tiff_tag *item = &first->items[i];
-        const uint64_t place = item->tag == TIFF_EXIF_FOLDER ? exif_at : gps_at;
-        for (size_t b = 0; (item->tag == TIFF_EXIF_FOLDER || item->tag == TIFF_GPS_FOLDER) && b < 4; b++)
-            item->value.data[b] = (uint8_t)(place >> 8 * b);
+        if (item->tag == TIFF_EXIF_FOLDER || item->tag == TIFF_GPS_FOLDER)
+            smp_put_le(item->value.data, item->tag == TIFF_EXIF_FOLDER ? exif_at : gps_at, 4);
     }
     out->size = (size_t)(gps_at + (gps->count ? smp_tiff_tags_size(gps, false) : 0));
     if (!(out->data = smp_alloc(out->size)))

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "io/bytes.h"
 #include "io/format.h"
 #include "io/png/png_deflate.h"
 #include "io/tiff/tiff_lzw.h"
@@ -108,14 +109,8 @@ static void take_differences(const smp_tiff_packer *packer, uint8_t *row, size_t
 static void order_bytes(const smp_tiff_packer *packer, uint8_t *rows, size_t size)
 {
     const size_t word = (size_t)smp_sample_size((int)packer->shape.format);
-    if (smp_little_endian() || word == 1 || (word == 4 && packer->compression != SMP_TIFF_NONE))
-        return;
-    for (size_t i = 0; i + word <= size; i += word)
-        for (size_t a = i, b = i + word - 1; a < b; a++, b--) {
-            const uint8_t byte = rows[a];
-            rows[a] = rows[b];
-            rows[b] = byte;
-        }
+    if (!smp_little_endian() && word > 1 && (word != 4 || packer->compression == SMP_TIFF_NONE))
+        smp_reverse_words(rows, size, word);
 }
 
 static size_t deflate_strip(const smp_tiff_packer *packer, const uint8_t *rows, size_t size)
@@ -129,10 +124,8 @@ static size_t deflate_strip(const smp_tiff_packer *packer, const uint8_t *rows, 
     size_t used = ZLIB_HEADER + smp_png_deflate_block(packer->deflate, out + ZLIB_HEADER, rows, size, repeats, true);
     out[used++] = 0x03; /* a last block of fixed codes that only ends */
     out[used++] = 0x00;
-    const uLong adler = adler32_z(1, rows, size);
-    for (int i = 0; i < 4; i++)
-        out[used++] = (uint8_t)(adler >> (24 - 8 * i));
-    return used;
+    smp_put_be(out + used, adler32_z(1, rows, size), 4);
+    return used + 4;
 }
 
 const uint8_t *smp_tiff_packer_strip(smp_tiff_packer *packer, uint8_t *rows, size_t size, size_t *packed)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/alpha.h"
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
@@ -137,15 +138,6 @@ static void ycbcr_to_rgb(uint32_t *s)
     s[2] = clamp(y + 1.772 * cb);
 }
 
-/* Alpha was multiplied in: divides it out, to nearest. */
-static uint32_t divided(uint32_t colour, uint32_t alpha, uint32_t full)
-{
-    if (!alpha)
-        return 0;
-    const uint64_t value = ((uint64_t)colour * full + alpha / 2) / alpha;
-    return value > full ? full : (uint32_t)value;
-}
-
 /* Whole numbers: s has the file's samples and gets the picture's. */
 static void convert_pixel(const smp_tiff_samples *samples, uint32_t *s)
 {
@@ -175,7 +167,7 @@ static void convert_pixel(const smp_tiff_samples *samples, uint32_t *s)
     }
     const int colours = samples->shape.channels - (page->alpha ? 1 : 0);
     for (int c = 0; page->premultiplied && c < colours; c++)
-        s[c] = divided(s[c], alpha, full);
+        s[c] = smp_divide_alpha(s[c], alpha, full);
     if (page->alpha)
         s[colours] = alpha;
 }

@@ -42,19 +42,14 @@ bool smp_tiff_tags_numbers(smp_tiff_tags *tags, uint32_t tag, uint32_t type, uin
 
 bool smp_tiff_tags_take(smp_tiff_tags *tags, const smp_tiff *tiff, const smp_tiff_entry *entry)
 {
-    const size_t word = word_of(entry->type);
     if (!entry->size || entry->size > MOST_BYTES - tags->bytes || entry->tag > UINT16_MAX ||
         smp_tiff_tags_has(tags, entry->tag))
         return true;
     uint8_t *raw = smp_alloc_raw((size_t)entry->size);
     bool done = raw != NULL;
     if (done && smp_source_look(tiff->source, entry->at, raw, (size_t)entry->size)) {
-        for (size_t i = 0; tiff->big_endian && i + word <= entry->size; i += word)
-            for (size_t a = i, b = i + word - 1; a < b; a++, b--) {
-                const uint8_t byte = raw[a];
-                raw[a] = raw[b];
-                raw[b] = byte;
-            }
+        if (tiff->big_endian)
+            smp_reverse_words(raw, (size_t)entry->size, word_of(entry->type));
         done = smp_tiff_tags_add(tags, entry->tag, entry->type, entry->count, raw);
     }
     smp_free(raw);
@@ -99,8 +94,8 @@ static int by_tag(const void *a_, const void *b_)
 
 static void put(uint8_t **to, uint64_t value, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++)
-        *(*to)++ = (uint8_t)(value >> 8 * i);
+    smp_put_le(*to, value, (int)bytes);
+    *to += bytes;
 }
 
 void smp_tiff_tags_put(smp_tiff_tags *tags, bool big, uint64_t place, uint8_t *to)
