@@ -188,6 +188,7 @@ static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, 
     const smp_tiff_entry *places = smp_tiff_find(tiff, page->tiled ? TIFF_TILE_OFFSETS : TIFF_STRIP_OFFSETS);
     const smp_tiff_entry *sizes = smp_tiff_find(tiff, page->tiled ? TIFF_TILE_BYTES : TIFF_STRIP_BYTES);
     const char *what = page->tiled ? "tiles" : "strips";
+    uint64_t all_at[TIFF_VALUES], all_sizes[TIFF_VALUES];
     *largest = 0;
     if (!sizes && page->tiled) /* some files have strips' entries for tiles */
         sizes = smp_tiff_find(tiff, TIFF_STRIP_BYTES);
@@ -197,9 +198,10 @@ static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, 
         return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: it says where %" PRIu64 " %s are, and has %" PRIu64,
                         places ? places->count : 0, what, page->segments);
     for (uint64_t i = 0; i < page->segments; i++) {
-        uint64_t at, size;
-        if (!smp_tiff_value(tiff, places, i, &at) || !smp_tiff_value(tiff, sizes, i, &size))
+        const uint64_t k = i % TIFF_VALUES, n = smp_min_u64(page->segments - i, TIFF_VALUES);
+        if (!k && (!smp_tiff_values(tiff, places, i, n, all_at) || !smp_tiff_values(tiff, sizes, i, n, all_sizes)))
             return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: the places of its %s are no numbers", what);
+        const uint64_t at = all_at[k], size = all_sizes[k];
         if (at > tiff->source->size || size > tiff->source->size - at) {
             smp_fail(err, SMP_E_DECODE, "the TIFF's %s reach past the end of the file: it is truncated", what);
             return smp_hint_damaged(err);

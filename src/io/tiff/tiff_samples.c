@@ -12,18 +12,15 @@ static smp_code read_palette(smp_tiff_samples *samples, const smp_tiff *tiff, sm
 {
     const smp_tiff_entry *entry = smp_tiff_find(tiff, TIFF_PALETTE);
     const uint64_t count = UINT64_C(1) << samples->page->bits;
-    uint64_t value, most = 0;
-    for (uint64_t i = 0; i < 3 * count; i++) {
-        if (!smp_tiff_value(tiff, entry, i, &value))
-            return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: its palette has not 3 x %llu numbers",
-                            (unsigned long long)count);
-        most = value > most ? value : most;
-    }
+    uint64_t values[TIFF_VALUES], most = 0;
+    if (!smp_tiff_values(tiff, entry, 0, 3 * count, values))
+        return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: its palette has not 3 x %llu numbers",
+                        (unsigned long long)count);
+    for (uint64_t i = 0; i < 3 * count; i++)
+        most = values[i] > most ? values[i] : most;
     const int shift = most > 255 ? 8 : 0; /* some programs write palettes of 8 bits */
-    for (uint64_t i = 0; i < 3 * count; i++) {
-        (void)smp_tiff_value(tiff, entry, i, &value);
-        samples->palette[i % count][i / count] = (uint8_t)(value >> shift);
-    }
+    for (uint64_t i = 0; i < 3 * count; i++)
+        samples->palette[i % count][i / count] = (uint8_t)(values[i] >> shift);
     return SMP_OK;
 }
 

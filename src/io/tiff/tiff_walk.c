@@ -164,14 +164,24 @@ const smp_tiff_entry *smp_tiff_find(const smp_tiff *tiff, uint32_t tag)
     return NULL;
 }
 
-bool smp_tiff_value(const smp_tiff *tiff, const smp_tiff_entry *entry, uint64_t i, uint64_t *value)
+bool smp_tiff_values(const smp_tiff *tiff, const smp_tiff_entry *entry, uint64_t i, uint64_t count, uint64_t *values)
 {
     const bool whole = entry && (entry->type == TYPE_BYTE || entry->type == TYPE_SHORT || entry->type == TYPE_LONG ||
                                  entry->type == 13 || entry->type == TYPE_LONG8 || entry->type == 18);
-    if (!whole || i >= entry->count)
+    uint8_t raw[TIFF_VALUES * 8];
+    if (!whole || i >= entry->count || count > entry->count - i || count > TIFF_VALUES)
         return false;
     const size_t size = smp_tiff_type_size(entry->type);
-    return look(tiff, entry->at + i * size, (int)size, value);
+    if (!smp_source_look(tiff->source, entry->at + i * size, raw, (size_t)count * size))
+        return false;
+    for (uint64_t k = 0; k < count; k++)
+        values[k] = smp_get_bytes(raw + k * size, (int)size, tiff->big_endian);
+    return true;
+}
+
+bool smp_tiff_value(const smp_tiff *tiff, const smp_tiff_entry *entry, uint64_t i, uint64_t *value)
+{
+    return smp_tiff_values(tiff, entry, i, 1, value);
 }
 
 double smp_tiff_rational(const smp_tiff *tiff, uint32_t tag)

@@ -91,7 +91,12 @@ bool smp_tiff_open_folder(smp_tiff *tiff, const smp_tiff *in, uint64_t at);
 /* The entry, or null. */
 const smp_tiff_entry *smp_tiff_find(const smp_tiff *tiff, uint32_t tag);
 
-/* The i-th value of an entry of whole numbers; false when it has none. */
+enum { TIFF_VALUES = 768 /* that one call may read */ };
+
+/* Values of an entry of whole numbers, from the i-th on, by one read; false when it has not so many. */
+bool smp_tiff_values(const smp_tiff *tiff, const smp_tiff_entry *entry, uint64_t i, uint64_t count, uint64_t *values);
+
+/* The i-th value alone. */
 bool smp_tiff_value(const smp_tiff *tiff, const smp_tiff_entry *entry, uint64_t i, uint64_t *value);
 
 /* A rational number; 0 when there is none. */
