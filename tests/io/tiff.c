@@ -1,13 +1,14 @@
 /* TIFFs made by hand and by libtiff: every kind of samples, metadata, pages, and what is refused. */
 #include "suite.h"
 
+#include "io/tiff/tiff_walk.h"
 #include "media_fixture.h"
 
 #ifdef SMP_TEST_TIFF
 
 #define DATA SMP_SOURCE_DIR "/tests/data/formats/"
 
-enum { MOST = 4096 };
+enum { MOST = 8192 };
 enum { BYTE = 1, ASCII, SHORT, LONG, RATIONAL, UNDEFINED = 7 };
 
 typedef struct tiff_file {
@@ -340,6 +341,42 @@ static void each_page_can_be_read(void **context)
     assert_non_null(strstr(err.message, "no page 3: the TIFF has 2"));
 }
 
+/* More than the reader looks at in one go. */
+static void each_of_many_strips_is_found(void **context)
+{
+    (void)context;
+    enum { STRIPS = TIFF_VALUES + 32 };
+    uint8_t pixels[STRIPS];
+    uint32_t places[STRIPS], sizes[STRIPS];
+    const uint32_t eight = 8;
+    for (int damaged = 0; damaged < 2; damaged++)
+        for (int big_endian = 0; big_endian < 2; big_endian++) {
+            tiff_file file = begin_tiff(big_endian, 9);
+            for (uint32_t i = 0; i < STRIPS; i++) {
+                pixels[i] = (uint8_t)(i * i / 3);
+                places[i] = (uint32_t)file.size + STRIPS - 1 - i; /* the last row is stored first */
+                sizes[i] = 1;
+                file.bytes[places[i]] = pixels[i];
+            }
+            file.size += STRIPS;
+            if (damaged)
+                places[STRIPS - 2] = 60000;
+            put_number(&file, 256, 1);
+            put_number(&file, 257, STRIPS);
+            put_numbers(&file, 258, SHORT, 1, &eight);
+            put_number(&file, 259, 1);
+            put_number(&file, 262, 1);
+            put_numbers(&file, 273, SHORT, STRIPS, places);
+            put_number(&file, 277, 1);
+            put_number(&file, 278, 1);
+            put_numbers(&file, 279, SHORT, STRIPS, sizes);
+            if (damaged)
+                expect_refusal(&file, SMP_E_DECODE, "strips reach past the end");
+            else
+                expect_tiff(&file, pixels, STRIPS, SMP_U8);
+        }
+}
+
 /* ------------------------------------------------------------------------------------------------ refusals */
 
 static void what_is_not_read_is_named(void **context)
@@ -443,6 +480,7 @@ SMP_SUITE(tiff)
         cmocka_unit_test(floats_of_any_size_become_floats_of_32_bits),
         cmocka_unit_test(metadata_are_kept),
         cmocka_unit_test(each_page_can_be_read),
+        cmocka_unit_test(each_of_many_strips_is_found),
         cmocka_unit_test(what_is_not_read_is_named),
         cmocka_unit_test(hostile_headers_take_no_memory),
         cmocka_unit_test(every_truncation_is_an_error),
