@@ -220,9 +220,7 @@ static smp_code read_pipe(const char *path, const smp_shipped *shipped, char **n
 {
     smp_code code = read_path(path, false, text, length, err);
     int why = errno;
-    struct stat status;
-    const bool folder = code && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    *name = folder || (code && why == ENOENT) ? smp_shipped_find(path) : NULL;
+    *name = (code && smp_is_folder(path)) || (code && why == ENOENT) ? smp_shipped_find(path) : NULL;
     if (*name) {
         *err = (smp_error){.code = SMP_OK};
         code = read_path(*name, false, text, length, err);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "cli/cli.h"
 #include "io/media.h"
 #include "stages/stage.h"
@@ -205,16 +205,10 @@ static smp_code fail_no_pipeline(const smp_command *command, const char *rest, b
                     example_for(kind), rest);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err)
 {
     const char *word = words->items[at];
-    const bool folder = is_folder(word) && !smp_is_shipped(word);
+    const bool folder = smp_is_folder(word) && !smp_is_shipped(word);
     smp_kind kind = folder ? SMP_IMAGE : strcmp(word, "-") ? smp_writer_kind(word) : SMP_KIND_NONE;
     const smp_stage *stage = smp_stage_find(word, strcspn(word, " \t"));
     char rest[200];

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "io/output.h"
 #include "io/source.h"
 
@@ -177,9 +178,7 @@ static int open_nameless(const char *folder)
 static smp_code fail_create(int number, const char *folder, smp_error *err)
 {
     char text[128];
-    struct stat status;
-    const bool there = stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
-    if (!there && (number == ENOENT || number == ENOTDIR)) {
+    if (!smp_is_folder(folder) && (number == ENOENT || number == ENOTDIR)) {
         smp_fail(err, SMP_E_WRITE, "the folder %.300s does not exist", folder);
         return smp_hint(err, "make it first: mkdir -p '%.280s'", folder);
     }
