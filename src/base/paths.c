@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 
@@ -38,4 +39,10 @@ bool smp_path_within(const char *path, const char *folder)
     if (length == 1 && folder[0] == '/')
         return true;
     return strncmp(path, folder, length) == 0 && (!path[length] || path[length] == '/');
+}
+
+bool smp_is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }

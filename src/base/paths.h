@@ -11,4 +11,7 @@ char *smp_real_path(const char *path);
 /* Whether `path` is `folder` or lies inside it. Both come from smp_real_path. */
 bool smp_path_within(const char *path, const char *folder);
 
+/* Whether there is a folder at `path`, links followed. */
+bool smp_is_folder(const char *path);
+
 #endif

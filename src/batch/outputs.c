@@ -180,6 +180,13 @@ static int by_path(const void *a_, const void *b_)
 
 static smp_code fail_collision(const smp_found_list *files, const claim *a, const claim *b, smp_error *err)
 {
+    const smp_found *first = &files->items[a->file], *second = &files->items[b->file];
+    if (first->regular && first->device == second->device && first->inode == second->inode) {
+        smp_fail(err, SMP_E_USAGE, "%.200s is given twice%s%.200s", first->path,
+                 strcmp(first->path, second->path) != 0 ? ", also as " : "",
+                 strcmp(first->path, second->path) != 0 ? second->path : "");
+        return smp_hint(err, "nothing was written; name it once");
+    }
     const char *one = files->items[a->file].name, *other = files->items[b->file].name;
     const char *dot = strrchr(one, '.'), *other_dot = strrchr(other, '.');
     smp_fail(err, SMP_E_USAGE, "%.150s and %.150s would both become %.150s", files->items[a->file].path,

@@ -34,10 +34,11 @@ extern const smp_option smp_common_options[];
 /* Settings of commands that take a pipeline begin with these. */
 typedef struct smp_pipeline_settings {
     smp_common common;
-    smp_strings stages;   /* -e */
-    smp_strings settings; /* --set name=value */
-    smp_strings readable; /* --allow-read */
-    int diagnostics;      /* index into text, json */
+    smp_strings stages;      /* -e */
+    const char *stages_from; /* what messages about them name; null: -e */
+    smp_strings settings;    /* --set name=value */
+    smp_strings readable;    /* --allow-read */
+    int diagnostics;         /* index into text, json */
 } smp_pipeline_settings;
 
 extern const smp_option smp_pipeline_options[];

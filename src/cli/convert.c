@@ -188,6 +188,7 @@ static smp_code convert(void *given, smp_error *err)
     convert_settings *settings = given;
     smp_strings *stages = &settings->batch.many.plan.base.stages;
     char *text = NULL;
+    settings->batch.many.plan.base.stages_from = "--resize";
     smp_code code = add_stages(settings, stages, &text, err);
     if (!code)
         code = choose(settings, err);

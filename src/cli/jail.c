@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "cli/outputs.h"
 #include "io/jail.h"
 
@@ -55,8 +56,7 @@ static void allow_inputs(smp_jail *jail, const smp_many_settings *many, const sm
     for (size_t i = 0; i < many->inputs.count; i++) {
         const char *path = many->inputs.items[i], *slash = strrchr(path, '/');
         const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-        struct stat status;
-        if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        if (smp_is_folder(path))
             smp_jail_allow(jail, path, false);
         else if (length >= sizeof folder || strlen(folder) != length || strncmp(folder, path, length) != 0 || !i) {
             snprintf(folder, sizeof folder, "%.*s", (int)length, path);

@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
+#include "cli/write_options.h"
 #include "io/worker.h"
 #include "pipe/diag.h"
 #include "report/json.h"
@@ -219,9 +220,7 @@ static smp_code read_pipe(const char *path, const smp_shipped *shipped, char **n
 {
     smp_code code = read_path(path, false, text, length, err);
     int why = errno;
-    struct stat status;
-    const bool folder = code && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    *name = folder || (code && why == ENOENT) ? smp_shipped_find(path) : NULL;
+    *name = (code && smp_is_folder(path)) || (code && why == ENOENT) ? smp_shipped_find(path) : NULL;
     if (*name) {
         *err = (smp_error){.code = SMP_OK};
         code = read_path(*name, false, text, length, err);
@@ -289,6 +288,8 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
         code = smp_shipped_list(&shipped, err);
     diags->pipelines = (const char *const *)shipped.names;
     diags->pipeline_count = shipped.count;
+    diags->is_option = smp_cli_is_write_option;
+    diags->lines_name = settings->stages_from;
     if (!code)
         code = parse_pipe(settings, path, &shipped, &may, pairs, diags, out, err);
     if (!code && (code = check_files(&may, *out, diags, err)) != SMP_OK) {
@@ -297,6 +298,7 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
     }
     diags->pipelines = NULL;
     diags->pipeline_count = 0;
+    diags->lines_name = NULL;
     for (size_t i = 0; pairs && i < settings->settings.count; i++)
         smp_free((void *)(uintptr_t)pairs[i].name);
     smp_free(pairs);

@@ -134,6 +134,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_error report_err = {0};
     smp_progress progress;
     smp_cli_job job;
+    const bool table =
+        (common->verbose && !common->quiet) || ((settings->report || settings->counters) && !is_file_report(settings));
     smp_code code = is_file_report(settings) ? check_report_beside(settings, program, diags, err) : SMP_OK;
     if (code)
         return code;
@@ -166,14 +168,12 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         code = report_err.code;
         *err = report_err;
     }
-    if (!code && ((common->verbose && !common->quiet) ||
-                  ((settings->report || settings->counters) && !is_file_report(settings))))
+    if (!code && table)
         smp_report_table(stderr, &report, smp_cli_color(common, STDERR_FILENO));
     else if (!code && report.output_clipped)
         smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", settings->out,
                         (unsigned long long)report.output_clipped, report.output_clipped == 1 ? " was" : "s were");
-    if (!code && !(common->verbose && !common->quiet) &&
-        !((settings->report || settings->counters) && !is_file_report(settings)))
+    if (!code && !table)
         smp_cli_step_warnings(common, settings->out, &report);
     if (!code) {
         smp_cli_notes(common, settings->in, false, &report.input_notes);

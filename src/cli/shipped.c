@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "cli/cli.h"
 #include "io/media.h"
 #include "stages/stage.h"
@@ -190,27 +190,25 @@ static bool writes_files(const smp_command *command)
     return false;
 }
 
-/* Who names no pipeline may want none. */
-static smp_code fail_no_pipeline(const smp_command *command, const char *rest, smp_kind kind, smp_error *err)
+/* Who names no pipeline may want none. alone: `rest` is one word. */
+static smp_code fail_no_pipeline(const smp_command *command, const char *rest, bool alone, smp_kind kind,
+                                 smp_error *err)
 {
     const char *output = command->one_input ? "" : " -o DIR"; /* of commands that write */
-    if (writes_files(command))
+    if (writes_files(command)) {
+        if (command->one_input && alone)
+            output = " OUT";
         return smp_hint(err, "write smempipe convert%s%s, or with a stage smempipe %s -e '%s'%s%s", rest, output,
                         command->name, example_for(kind), rest, output);
+    }
     return smp_hint(err, "write smempipe %s P.pipe%s, or smempipe %s -e '%s'%s", command->name, rest, command->name,
                     example_for(kind), rest);
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err)
 {
     const char *word = words->items[at];
-    const bool folder = is_folder(word) && !smp_is_shipped(word);
+    const bool folder = smp_is_folder(word) && !smp_is_shipped(word);
     smp_kind kind = folder ? SMP_IMAGE : strcmp(word, "-") ? smp_writer_kind(word) : SMP_KIND_NONE;
     const smp_stage *stage = smp_stage_find(word, strcspn(word, " \t"));
     char rest[200];
@@ -220,7 +218,7 @@ smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words
                  folder              ? "folder"
                  : kind == SMP_AUDIO ? "sound by its name"
                                      : "picture by its name");
-        return fail_no_pipeline(command, rest, kind, err);
+        return fail_no_pipeline(command, rest, words->count - at == 1, kind, err);
     }
     if (!stage || stage->internal || access(word, F_OK) == 0 || smp_is_shipped(word))
         return SMP_OK;

@@ -1,9 +1,24 @@
 /* Options about the files that are written: see write_options.h. */
 #include "cli/write_options.h"
 
+#include <string.h>
+
 const char *const smp_cli_tiff_words[] = {"deflate", "lzw", "none", NULL};              /* as smp_tiff_compression */
 const char *const smp_cli_sampling_words[] = {"auto", "4:4:4", "4:2:2", "4:2:0", NULL}; /* as smp_jpeg_sampling */
 const char *const smp_cli_sample_words[] = {"keep", "8", "16", "24", "32", "float", "double", NULL};
+
+bool smp_cli_is_write_option(const char *name)
+{
+    static const smp_option rows[] = {
+#define WRITE(field) offsetof(smp_write_settings, field)
+#include "cli/write_option_list.def"
+#undef WRITE
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (!strcmp(rows[i].name, name))
+            return true;
+    return false;
+}
 
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options)
 {

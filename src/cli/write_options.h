@@ -22,6 +22,9 @@ extern const char *const smp_cli_sample_words[];
 /* --format and --to: an extension of files that can be written, with or without its dot. */
 smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err);
 
+/* Whether --NAME is one of these options. */
+bool smp_cli_is_write_option(const char *name);
+
 /* Takes them over into what writers are asked for. */
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options);
 

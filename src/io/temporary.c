@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "io/output.h"
 #include "io/source.h"
 
@@ -177,13 +178,15 @@ static int open_nameless(const char *folder)
 static smp_code fail_create(int number, const char *folder, smp_error *err)
 {
     char text[128];
-    if (number == ENOENT || number == ENOTDIR) {
+    if (!smp_is_folder(folder) && (number == ENOENT || number == ENOTDIR)) {
         smp_fail(err, SMP_E_WRITE, "the folder %.300s does not exist", folder);
         return smp_hint(err, "make it first: mkdir -p '%.280s'", folder);
     }
     if (number == EMFILE)
         return smp_fail(err, SMP_E_WRITE, "too many files are open at once");
     smp_fail(err, SMP_E_WRITE, "cannot make a file in %.300s: %s", folder, smp_os_error(number, text, sizeof text));
+    if (number == ENOENT) /* a file system of the kernel's, /proc */
+        return smp_hint(err, "files cannot be made in that folder; choose another");
     if (number == EACCES || number == EPERM || number == EROFS)
         return smp_hint(err, "you may not write in that folder; choose another");
     if (number == ENOSPC || number == EDQUOT)

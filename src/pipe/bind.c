@@ -4,19 +4,7 @@
 #include "base/alloc.h"
 #include "pipe/build.h"
 
-/* What other tools have and no stage does. Suggesting the nearest stage name would mislead. */
-static const char *absent(const char *name)
-{
-    static const char *const names[][2] = {
-        {"resample", "no stage changes the rate of a sound"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(names[i][0], name))
-            return names[i][1];
-    return NULL;
-}
-
-/* Explains a name that is not a stage's: a shipped pipeline, or something that no stage does. False: neither. */
+/* Explains a name that is not a stage's: a shipped pipeline, or an option. False: neither. */
 static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag)
 {
     for (size_t i = 0; i < b->diags->pipeline_count; i++)
@@ -26,10 +14,10 @@ static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, 
                           statement->name, statement->name);
             return true;
         }
-    const char *reason = absent(statement->name);
-    if (reason)
-        smp_diag_note(b->diags, diag, "%s; `smempipe stages` lists the stages", reason);
-    return reason != NULL;
+    const bool option = b->diags->is_option && b->diags->is_option(statement->name);
+    if (option)
+        smp_diag_fix(b->diags, diag, "this is an option, not a stage: --%s", statement->name);
+    return option;
 }
 
 /* Suggests a stage for an unknown name: by what other tools call it, or by the nearest spelling of either. */
@@ -239,16 +227,33 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
     return NULL;
 }
 
+/* The diagnostic about a value, unless it says what to write already; null: there is none. */
+static smp_diag *unmended(const smp_builder *b, const smp_value *value)
+{
+    smp_diag *last = b->diags->count ? &b->diags->items[b->diags->count - 1] : NULL;
+    const bool about = last && last->span.source == value->span.source && last->span.start == value->span.start;
+    return about && !last->fix && !value->param ? last : NULL;
+}
+
 /* `sigma=size` where a parameter `size` exists: a $ is missing. Adds that to the diagnostic about the value. */
 static void suggest_dollar(smp_builder *b, const smp_scope *scope, const smp_value *value)
 {
-    smp_diag *last = b->diags->count ? &b->diags->items[b->diags->count - 1] : NULL;
-    if (!last || last->fix || value->kind != SMP_VALUE_WORD || value->param ||
-        last->span.source != value->span.source || last->span.start != value->span.start)
+    smp_diag *last = unmended(b, value);
+    if (!last || value->kind != SMP_VALUE_WORD)
         return;
     for (size_t i = 0; i < scope->param_count; i++)
         if (!strcmp(scope->params[i].name, value->text))
             smp_diag_fix(b->diags, last, "did you mean '$%s'?", value->text);
+}
+
+/* A value that the main parameter refuses: adds what the stage says to write instead. */
+static void suggest_instead(smp_builder *b, const smp_stage *stage, const smp_param *row, const smp_value *value)
+{
+    char text[SMP_INSTEAD];
+    smp_diag *last = unmended(b, value);
+    const bool plain = value->kind == SMP_VALUE_WORD || value->kind == SMP_VALUE_NUMBER;
+    if (last && plain && (row->flags & SMP_P_MAIN) && stage->instead && stage->instead(value->text, text, sizeof text))
+        smp_diag_fix(b->diags, last, "%s", text);
 }
 
 /* Finds or adds the file of an operand and encodes it as node->second does. False: out of memory. */
@@ -298,8 +303,10 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
     smp_check check = {.diags = b->diags, .arena = arena};
     smp_bound bound = smp_value_bind(&check, row, &argument.value, &argument.field);
     argument.later = bound == SMP_BOUND_LATER;
-    if (bound == SMP_BOUND_WRONG)
+    if (bound == SMP_BOUND_WRONG) {
         suggest_dollar(b, scope, &argument.value);
+        suggest_instead(b, stage, row, &argument.value);
+    }
     if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_TAP) {
         smp_kind here = smp_kind_of(b, node->input), there = smp_kind_of(b, argument.value.node);
         if (node->second != SMP_NODE_NONE)

@@ -46,6 +46,8 @@ typedef struct smp_diags {
     const char *const
         *pipelines; /* names of pipelines that are installed, for suggestions; the caller's; may be null */
     size_t pipeline_count;
+    bool (*is_option)(const char *name); /* whether the command line has it, for suggestions; may be null */
+    const char *lines_name;              /* the source of smp_program_parse_lines; the caller's; null: "-e" */
 } smp_diags;
 
 void smp_diags_free(smp_diags *diags);

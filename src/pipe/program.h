@@ -74,7 +74,7 @@ smp_code smp_program_parse(const char *name, const char *text, size_t length, co
                            size_t setting_count, smp_loader *loader, void *context, smp_diags *diags, smp_program **out,
                            smp_error *err);
 
-/* The same for `-e STAGE`, each on a line of its own (source name "-e"). */
+/* The same for `-e STAGE`, each on a line of its own (source name: diags->lines_name). */
 smp_code smp_program_parse_lines(const char *const *lines, size_t count, const smp_setting *settings,
                                  size_t setting_count, smp_loader *loader, void *context, smp_diags *diags,
                                  smp_program **out, smp_error *err);

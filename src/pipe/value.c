@@ -51,6 +51,25 @@ static bool clock_time(const char *text, double *seconds)
     }
 }
 
+static bool same_but_case(const char *word, const char *text, size_t length)
+{
+    return strlen(word) == length && smp_edit_distance(word, length, text, length) == 0;
+}
+
+/* The unit that an unknown one is probably meant for, null: none. MHz is no typing mistake of kHz. */
+static const char *nearest_unit(const smp_param *param, const char *text, size_t length)
+{
+    for (size_t i = 0; i < smp_unit_word_count; i++)
+        if (same_but_case(smp_unit_words[i], text, length))
+            return smp_unit_words[i];
+    if (param->unit == SMP_UNIT_HZ && same_but_case("k", text, length))
+        return "kHz";
+    for (size_t i = 0; i < smp_unit_word_count; i++)
+        if (same_but_case(smp_unit_words[i], text + 1, length - 1))
+            return NULL;
+    return smp_nearest(text, length, smp_unit_words, smp_unit_word_count);
+}
+
 /* Reports a bare word in the place of a number. */
 static void not_a_number(smp_check *check, const smp_param *param, const smp_value *value)
 {
@@ -102,7 +121,7 @@ static void not_a_number(smp_check *check, const smp_param *param, const smp_val
     }
     smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "unknown unit '%s' in '%s'",
                                    smp_shown(unit, rest, length), shown);
-    const char *near = smp_nearest(rest, length, smp_unit_words, smp_unit_word_count);
+    const char *near = nearest_unit(param, rest, length);
     if (near && !value->param)
         smp_diag_fix(check->diags, diag, "did you mean '%.*s%s'?", (int)(unit_at < SMP_SHOWN ? unit_at : SMP_SHOWN),
                      shown, near);
@@ -219,6 +238,19 @@ static bool in_range(smp_check *check, const smp_param *param, const smp_value *
     return false;
 }
 
+/* `50` as a factor is probably 50%, or a size. */
+static bool is_likely_factor(smp_check *check, const smp_param *param, const smp_value *value, double number)
+{
+    const bool bare = value->kind == SMP_VALUE_NUMBER && value->text[0] != '{' && value->number.unit == SMP_UNIT_NONE;
+    if (!(param->flags & SMP_P_FACTOR) || !bare || number < 10)
+        return true;
+    char what[2 * SMP_SHOWN], times[SMP_NUMBER_TEXT];
+    smp_value_describe(value, what, sizeof what);
+    smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is a factor: %s is %s times as large", param->name, what,
+                  smp_number_text(times, number));
+    return false;
+}
+
 static smp_bound bind_number(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
 {
     if ((param->flags & SMP_P_AUTO) && is_word(value, "auto")) {
@@ -227,7 +259,8 @@ static smp_bound bind_number(smp_check *check, const smp_param *param, const smp
     }
     double number;
     smp_bound bound = plain_number(check, param, value, &number);
-    if (bound == SMP_BOUND_DONE && !in_range(check, param, value, number))
+    if (bound == SMP_BOUND_DONE &&
+        !(is_likely_factor(check, param, value, number) && in_range(check, param, value, number)))
         return SMP_BOUND_WRONG;
     field->number = number;
     return bound;
@@ -428,8 +461,10 @@ static smp_bound bind_matrix(smp_check *check, const smp_param *param, const smp
     if (value->kind != SMP_VALUE_LIST) {
         smp_diag *diag = not_accepted(check, param, value);
         char shown[SMP_SHOWN];
+        const bool named = !(param->flags & SMP_P_MAIN);
         if (value->kind == SMP_VALUE_NUMBER && !value->param)
-            smp_diag_fix(check->diags, diag, "write [%s]", smp_shown(shown, value->text, value->length));
+            smp_diag_fix(check->diags, diag, "write %s%s[%s%s]", named ? param->name : "", named ? "=" : "",
+                         smp_shown(shown, value->text, value->length), is_bare_level(param, value) ? "cv" : "");
         return SMP_BOUND_WRONG;
     }
     if (!value->count) {

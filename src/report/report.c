@@ -31,13 +31,14 @@ void smp_report_clipping_text(const smp_run_report *report, const smp_step_repor
 {
     char label[sizeof step->label];
     const double percent = step->samples ? 100.0 * (double)step->clipped / (double)step->samples : 0.0;
+    const bool one = step->clipped == 1;
     own_label(step->label, label, sizeof label);
     if (step->clipped <= step->samples / 20 && label[0])
-        snprintf(text, size, "'%s' clipped %llu samples: they were NaN (stored as 0) or beyond full scale", label,
-                 (unsigned long long)step->clipped);
+        snprintf(text, size, "'%s' clipped %llu sample%s NaN (stored as 0) or beyond full scale", label,
+                 (unsigned long long)step->clipped, one ? ": it was" : "s: they were");
     else if (step->clipped <= step->samples / 20)
-        snprintf(text, size, "%llu samples of %s were NaN (stored as 0) or beyond full scale and clipped",
-                 (unsigned long long)step->clipped, report->input);
+        snprintf(text, size, "%llu sample%s of %s %s NaN (stored as 0) or beyond full scale and clipped",
+                 (unsigned long long)step->clipped, one ? "" : "s", report->input, one ? "was" : "were");
     else if (label[0])
         snprintf(text, size, "'%s' clipped %.3g %% of the samples to the range of its format", label, percent);
     else

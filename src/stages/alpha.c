@@ -18,7 +18,7 @@ static const smp_param table[] = {
     {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
      "set: the new alpha, a gray picture of the same size: @name or \"file\"", NULL, SMP_P_PICTURE | SMP_P_WEIGHTS},
     {"fill", offsetof(params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[1]",
-     "flatten: the colour behind, one value or one a colour, of full scale", NULL, 0},
+     "flatten: the colour behind, one value or one a colour, of full scale", NULL, SMP_P_LEVEL},
     {0},
 };
 

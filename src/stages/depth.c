@@ -9,7 +9,7 @@ typedef struct depth_params {
 static const char *const depths[] = {"8bit", "16bit", "float", NULL}; /* as smp_format */
 
 static const smp_param table[] = {
-    {"depth", offsetof(depth_params, depth), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, NULL,
+    {"depth", offsetof(depth_params, depth), SMP_T_ENUM, SMP_UNIT_BIT, 0, 0, NULL,
      "8bit (0..255), 16bit (0..65535) or float (0..1)", depths, SMP_P_MAIN | SMP_P_REQUIRED},
     {0},
 };

@@ -2,6 +2,7 @@
 #include "stencil/resize.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -41,7 +42,8 @@ static const char *const arithmetics[] = {"float", "fixed", NULL};
     }
 static const smp_param params[] = {
     {"scale", offsetof(resize_params, scale), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0.0001, 64, "auto",
-     "factor for both sides: 0.5 or 50% is half as wide and half as high", NULL, SMP_P_MAIN | SMP_P_AUTO},
+     "factor for both sides: 0.5 or 50% is half as wide and half as high", NULL,
+     SMP_P_MAIN | SMP_P_AUTO | SMP_P_FACTOR},
     PIXELS(width, "of the new picture; auto: as height and the picture's ratio say"),
     PIXELS(height, "of the new picture; auto: as width and the picture's ratio say"),
     PIXELS(longest, "instead of width or height: what the longer side becomes"),
@@ -65,6 +67,27 @@ static const smp_param params[] = {
 static bool given(int64_t v)
 {
     return v != INT64_MIN;
+}
+
+/* `800x600`, `100px` and `50` are sizes, or a percentage, as other programs write them. */
+static bool instead(const char *value, char *text, size_t size)
+{
+    static const char digits[] = "0123456789";
+    const size_t first = strspn(value, digits), most = 7;
+    const char *rest = value + first;
+    if (!first || first > most)
+        return false;
+    if (rest[0] == 'x' && rest[1] && strspn(rest + 1, digits) == strlen(rest + 1))
+        snprintf(text, size, "write width=%.*s height=%.7s", (int)first, value, rest + 1);
+    else if (!strcmp(rest, "px"))
+        snprintf(text, size, "write longest=%s", value);
+    else if (!rest[0] && first < 3)
+        snprintf(text, size, "write %s%% or longest=%spx", value, value);
+    else if (!rest[0])
+        snprintf(text, size, "write longest=%spx", value);
+    else
+        return false;
+    return true;
 }
 
 static bool has_fixed(int filter)
@@ -403,6 +426,7 @@ const smp_stage smp_stage_resize = {
     .check = check,
     .plan = plan,
     .variants = variants,
+    .instead = instead,
     .aliases = (const smp_alias[]){{"scale", "resize"},
                                    {"thumbnail", "resize longest=256"},
                                    {"thumb", "resize longest=256"},

@@ -1,4 +1,7 @@
 /* rotate: quarter turns. */
+#include <stdio.h>
+#include <string.h>
+
 #include "stages/shared/transpose_family.h"
 #include "stages/stage.h"
 
@@ -23,6 +26,17 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     return SMP_OK;
 }
 
+static bool instead(const char *value, char *text, size_t size)
+{
+    const bool left = !strcmp(value, "left") || !strcmp(value, "ccw"),
+               right = !strcmp(value, "right") || !strcmp(value, "cw");
+    snprintf(text, size, "%s",
+             left    ? "write 270"
+             : right ? "write 90"
+                     : "turns are by 90 degrees, which move samples; no stage turns by other angles");
+    return true;
+}
+
 const smp_stage smp_stage_rotate = {
     .name = "rotate",
     .help = "turn by 90, 180 or 270 degrees clockwise",
@@ -35,6 +49,7 @@ const smp_stage smp_stage_rotate = {
     .params_size = sizeof(rotate_params),
     .plan = plan,
     .variants = smp_transpose_variants,
+    .instead = instead,
     .aliases = (const smp_alias[]){{"rot90", "rotate 90"},
                                    {"rot180", "rotate 180"},
                                    {"rot270", "rotate 270"},

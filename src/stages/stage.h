@@ -58,6 +58,7 @@ enum {
     SMP_P_LEVEL = 64,    /* a level of full scale: a bare number beyond 2 is a code value by mistake */
     SMP_P_PICTURE = 32,  /* OPERAND: no number */
     SMP_P_WEIGHTS = 128, /* OPERAND: weights or alpha, which `light linear` leaves as they are */
+    SMP_P_FACTOR = 512,  /* FLOAT: a factor; a bare number of 10 or more is a percentage or a size by mistake */
     SMP_P_ANYSIZE = 256  /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
 
@@ -281,6 +282,8 @@ typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
     double curve;                 /* as in smp_shape; 0: sRGB */
 } smp_light_params;
 
+enum { SMP_INSTEAD = 120 }; /* bytes: the text of smp_stage.instead */
+
 /* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */
 typedef struct smp_alias {
     const char *name, *say;
@@ -315,7 +318,10 @@ typedef struct smp_stage {
     const smp_variant *reducers; /* ADJUST: the variants of its reduction, which plan() may replace; null otherwise.
                                     REDUCE uses variants */
     const smp_alias *aliases;    /* ends with a null name; may be null */
-    smp_kind gives;              /* the output's kind where it is another than the input's (a spectrogram); else none */
+    /* What to write instead of a value that the main parameter refuses, "write 270". False: nothing comes to mind. May
+     * be null. */
+    bool (*instead)(const char *value, char *text, size_t size);
+    smp_kind gives; /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is
      * one block from smp_alloc that stands by itself. tell(partial(result)) adds the findings that finish(result) does.
      */

@@ -77,11 +77,17 @@ class OneFile(BatchCase):
         for wrong in ("0", "-5", "5px", "10x", "x10", "10x0", "1e3", "", "10%%", "9999999999999999999999"):
             self.refused("is no value for --resize", "a.png", "b.png", f"--resize={wrong}")
         self.refused("same file as the input", "a.png", "a.png", "--force", status=4)
+        self.refused("a.png is given twice\n", "a.png", "a.png", "-o", "out")
+        self.refused("a.png is given twice, also as ./a.png", "a.png", "./a.png", "-o", "out")
+        shutil.copy(self.folder / "a.png", self.folder / "in/a.png")  # another file of that name
+        self.refused("a.png and in/a.png would both become", "a.png", "in/a.png", "-o", "out")
 
     def test_commands_without_a_pipeline_say_convert(self):
         self.small_png("a.png")
         (self.folder / "in").mkdir()
         for arguments, said in ((("run", "a.png", "b.jpg"), "write smempipe convert a.png b.jpg, or"),
+                                (("run", "a.png"), "write smempipe convert a.png OUT, or"),
+                                (("run", "a.png"), "-e 'gaussian 2px edge=mirror' a.png OUT"),
                                 (("batch", "in", "-o", "out"), "write smempipe convert in -o DIR, or"),
                                 (("a.png", "b.jpg"), "write smempipe convert a.png b.jpg"),
                                 (("run", "-e", "", "a.png", "b.png"), "write smempipe convert IN OUT"),
@@ -100,7 +106,8 @@ class OneFile(BatchCase):
         self.smp("convert", "-f", SAMPLES / "chelsea.png", "a.npy", "--resize", "100")
         self.smp("run", "-e", "resize longest=100 enlarge=no", SAMPLES / "chelsea.png", "b.npy")
         self.smp("diff", "a.npy", "b.npy")
-        self.refused("1600", SAMPLES / "chirp.wav", "c.wav", "--resize", "1600")
+        self.refused("--resize:1:1: error: stage 'resize' works on pictures, but its input is sound",
+                     SAMPLES / "chirp.wav", "c.wav", "--resize", "1600", status=2)
 
 
 class Folders(BatchCase):

@@ -84,7 +84,6 @@ class Formats(CliCase):
             self.assertIn("truncated", self.smp("run", "-e", "invert", "cut.tif", "o.png", status=3).stderr)
         self.assertEqual(self.files(), ["cut.tif"])
 
-
     def test_webps_of_other_programs(self):
         self.needs("WebP")
         for name, digest, detail in (
@@ -113,7 +112,6 @@ class Formats(CliCase):
         done = self.smp("run", "-e", "stats", "in.png", "o.jpg", "--lossless", status=4)
         self.assertIn("a JPEG always loses some", done.stderr)
         self.assertNotIn("o.jpg", self.files())
-
 
     def test_heic_and_avif_of_other_programs(self):
         self.needs("HEIC")

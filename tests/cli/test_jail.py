@@ -41,6 +41,7 @@ class Jail(BatchCase):
         before = self.smp("convert", "--no-sandbox", "--force", "in/x/b.png", "link.npy")
         with_it = self.smp("convert", "--force", "in/x/b.png", "link.npy")
         self.assertEqual(before.stderr, with_it.stderr)
+        self.smp("diff", "in/x/b.png", "link.npy")
 
     def test_all_that_a_run_names(self):
         self.pictures(["a.png"], "in")
@@ -70,12 +71,14 @@ class Jail(BatchCase):
         self.smp("run", "-e", "invert", "a.tga", "c.png")
         self.smp("diff", "b.png", "c.png")
 
-    def test_resume_after_a_kill_sweeps_and_goes_on(self):
+    def test_resume_goes_on_with_its_report(self):
         self.pictures([f"{i}.png" for i in range(5)])
         self.batch("in", "-o", "out", "--report", "r.jsonl")
         (self.folder / "out/3.png").unlink()
-        self.batch("in", "-o", "out", "--report", "r.jsonl", "--resume")
+        done = self.batch("in", "-o", "out", "--report", "r.jsonl", "--resume")
+        self.assertIn("1 file done, 4 done before", done.stderr)
         self.assertEqual(len(self.outputs()), 5)
+        self.assertEqual(len(self.lines("r.jsonl")), 10)
 
 
 if __name__ == "__main__":

@@ -136,6 +136,58 @@ class Messages(CliCase):
         self.assertEqual(self.smp("-V").stdout, self.smp("--version").stdout)
         self.assertEqual(self.smp("run", "-V").stdout, self.smp("--version").stdout)
 
+    def test_values_of_other_programs_are_told_as_they_are_written_here(self):
+        self.small_png("a.png")
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
+        before = self.files()
+        for name, statement, said in (
+            ("a.png", "resize 800x600", "write width=800 height=600"),
+            ("a.png", "resize 100px", "write longest=100px"),
+            ("a.png", "resize 50", "write 50% or longest=50px"),
+            ("a.png", "resize 10", "'scale' is a factor: '10' is 10 times as large"),
+            ("a.png", "resize 1600", "write longest=1600px"),
+            ("a.png", "rotate 45", "turns are by 90 degrees"),
+            ("a.png", "rotate left", "write 270"),
+            ("a.png", "pad 2px fill=1", "write fill=[1]"),
+            ("a.png", "pad 2px fill=255", "write fill=[255cv]"),
+            ("a.png", "pad 2px fill=[255]", "of a code value write 255cv"),
+            ("a.png", "strip", "this is an option, not a stage: --strip"),
+            ("a.png", "quality 50", "this is an option, not a stage: --quality"),
+            ("s.wav", "resample 44.1k", "did you mean '44.1kHz'?"),
+            ("s.wav", "lowpass 1K", "did you mean '1kHz'?"),
+            ("s.wav", "resample 10MHz", "unknown unit 'MHz'"),
+            ("s.wav", "resample 48khz", "did you mean '48kHz'?"),
+        ):  # fmt: skip
+            with self.subTest(statement):
+                done = self.smp("run", "-e", statement, name, "out" + name[1:], status=2)
+                self.assertIn(said, done.stderr)
+                for wrong in ("did you mean '10", "did you mean 'trim'", "write [255]"):
+                    self.assertNotIn(wrong, done.stderr)
+        self.assertEqual(self.files(), before)
+
+    def test_what_they_are_told_to_write_works(self):
+        self.small_png("a.png")
+        for i, statement in enumerate(("resize width=800 height=600", "resize longest=100px", "resize 50%",
+                                       "resize longest=50px", "resize 1000%", "resize 9.5", "resize {20/2}",
+                                       "pad 2px fill=[1]", "pad 2px fill=[255cv]", "depth 8bit")):
+            self.smp("check", "-e", statement)
+            self.smp("run", "-e", statement, "a.png", f"{i}.npy")
+        self.smp("diff", "4.npy", "6.npy")
+        self.smp("diff", "7.npy", "8.npy")
+        for number, word in (("8", "8bit"), ("16", "16bit")):
+            self.smp("run", "-f", "-e", f"depth {number}", "a.png", "n.npy")
+            self.smp("run", "-f", "-e", f"depth {word}", "a.png", "w.npy")
+            self.assertEqual((self.folder / "n.npy").read_bytes(), (self.folder / "w.npy").read_bytes())
+        self.assertIn("must be 8bit, 16bit or float", self.smp("check", "-e", "depth 12", status=2).stderr)
+
+    @unittest.skipUnless(os.path.isdir("/proc"), "no /proc here")
+    def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(self):
+        self.small_png("a.png")
+        done = self.smp("convert", "a.png", "/proc/x.png", status=4)
+        self.assertIn("files cannot be made in that folder", done.stderr)
+        self.assertNotIn("does not exist", done.stderr)
+        self.assertIn("does not exist", self.smp("convert", "a.png", "no/x.png", status=4).stderr)
+
     def test_pipelines_that_come_with_the_program_are_found_by_name(self):
         names = sorted(p.stem for p in PIPELINES.glob("*.pipe"))
         listing = self.smp("pipelines").stdout

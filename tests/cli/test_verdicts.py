@@ -34,10 +34,10 @@ class Verdicts(BatchCase):
         values[3, 4] = numpy.nan
         numpy.save(self.folder / "nan.npy", values)
         done = self.smp("run", "-e", "invert", "nan.npy", "a.png")
-        self.assertIn("a.png: 'invert' clipped 1 samples: they were NaN (stored as 0) or beyond full scale",
+        self.assertIn("a.png: 'invert' clipped 1 sample: it was NaN (stored as 0) or beyond full scale",
                       done.stderr)
         done = self.smp("convert", "nan.npy", "b.png")
-        self.assertIn("1 samples of nan.npy were NaN (stored as 0) or beyond full scale and clipped", done.stderr)
+        self.assertIn("1 sample of nan.npy was NaN (stored as 0) or beyond full scale and clipped", done.stderr)
         self.assertIn("NaN", self.smp("batch", "-e", "invert", "nan.npy", "-o", "out", "--to", "png").stderr)
         self.assertEqual(self.smp("convert", "nan.npy", "b.npy").stderr, "")
         values[3, 4] = 0.5
