@@ -76,7 +76,8 @@ typedef struct tile {
 
 SMP_INLINE void raise_to(smp_lanes *most, const smp_lanes *v)
 {
-    const lane_bits size = (lane_bits)*v & INT64_MAX, larger = (smp_lanes)size > *most;
+    const lane_bits size = (lane_bits)*v & INT64_MAX;
+    const lane_bits larger = ((smp_lanes)size > *most) & ((smp_lanes)size < (double)INFINITY);
     *most = (smp_lanes)((size & larger) | ((lane_bits)*most & ~larger));
 }
 

@@ -53,7 +53,7 @@ SMP_HOST_DEVICE int smp_peak_phase(int n, int phases)
 SMP_HOST_DEVICE double smp_larger(double most, double v)
 {
     const double size = v < 0 ? -v : v;
-    return size > most ? size : most; /* NaN is left out */
+    return size > most && size < (double)INFINITY ? size : most; /* what is not finite is left out */
 }
 
 /* The pieces that a launch over rows y0 .. y1-1 writes: those whose last frame is one of them. */

@@ -50,6 +50,16 @@ static const struct {
     {0, 2, "\x1F\x8B", "a gzip file"},
 };
 
+/* Whether an earlier format in the list writes files of this extension. */
+static bool written_before(int index, const char *extension)
+{
+    for (int i = 0; i < index; i++)
+        for (const char *const *e = formats[i]->extensions; formats[i]->write_shape && *e; e++)
+            if (!strcmp(*e, extension))
+                return true;
+    return false;
+}
+
 static void list_formats(bool reading, char *text, size_t size)
 {
     size_t used = 0;
@@ -58,6 +68,8 @@ static void list_formats(bool reading, char *text, size_t size)
         if (reading ? !formats[i]->sniff : !formats[i]->write_shape)
             continue;
         for (const char *const *e = formats[i]->extensions; *e && used < size; e++) {
+            if (!reading && written_before(i, *e))
+                continue;
             int n = snprintf(text + used, size - used, reading ? "%s%s" : "%s.%s", used ? ", " : "",
                              reading ? formats[i]->name : *e);
             if (n < 0 || reading) {

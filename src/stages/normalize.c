@@ -75,7 +75,10 @@ static smp_code reach_loudness(const params *p, const smp_shape *in, const void 
     const bool silent = !isfinite(found.integrated);
     const double wanted = silent ? 0 : p->lufs - found.integrated, gain = silent ? 0 : fmin(wanted, most);
     smp_gain_offset_plan(pow(10, gain / 20), work);
-    if (wanted - gain >= TOLD)
+    if (silent)
+        snprintf(findings->warning, sizeof findings->warning,
+                 "'normalize' leaves it as it is: silence, and what is shorter than 0.4 s, has no loudness");
+    else if (wanted - gain >= TOLD)
         snprintf(findings->warning, sizeof findings->warning,
                  "'normalize' leaves it %.1f LU quieter than asked, since its true peak would pass the ceiling: "
                  "true-peak=20dBTP, and `limit` behind it, give the rest",
@@ -128,7 +131,8 @@ const smp_stage smp_stage_normalize = {
         "of the mean square (a sine of full scale has -3.01 dBFS). channels=each treats every channel by itself. "
         "lufs reaches a loudness by EBU R 128 (see `loudness`), as far as true-peak lets it: missing_lu in the report "
         "says how much is missing, which `limit` can give. "
-        "Silence stays silence. Samples that are not finite are left out of the measure.",
+        "Silence stays silence; sounds under 0.4 s have no loudness and stay as they are. Samples that are not finite "
+        "are left out of the measure.",
     .example = "normalize peak=-3dBFS",
     .domain = SMP_AUDIO,
     .access = SMP_ADJUST,

@@ -39,6 +39,9 @@ class Sound(CliCase):
         self.assertRegex(done.stderr, r"warning: out.wav: 'normalize' leaves it 3\.\d LU quieter than asked")
         done = self.smp("run", "-f", "-e", "normalize lufs=-30", SAMPLES / "speech.flac", "out.wav")
         self.assertEqual(done.stderr, "")
+        self.make("short.wav", 4800)
+        done = self.smp("run", "-f", "-e", "normalize lufs=-30", "short.wav", "out.wav")
+        self.assertIn("shorter than 0.4 s, has no loudness", done.stderr)
 
     def test_a_pipeline_says_what_it_is_for(self):
         self.write("p.pipe", "kind audio\ngain -3dB\n")
