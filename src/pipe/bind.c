@@ -4,20 +4,8 @@
 #include "base/alloc.h"
 #include "pipe/build.h"
 
-/* What other tools have and no stage does. Suggesting the nearest stage name would mislead. */
-static const char *absent(const char *name)
-{
-    static const char *const names[][2] = {
-        {"resample", "no stage changes the rate of a sound"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(names[i][0], name))
-            return names[i][1];
-    return NULL;
-}
-
-/* Explains a name that is not a stage's: a shipped pipeline, or something that no stage does. False: neither. */
-static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag)
+/* Explains a name that is a shipped pipeline's and no stage's. */
+static bool is_pipeline(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag)
 {
     for (size_t i = 0; i < b->diags->pipeline_count; i++)
         if (!strcmp(b->diags->pipelines[i], statement->name)) {
@@ -26,10 +14,7 @@ static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, 
                           statement->name, statement->name);
             return true;
         }
-    const char *reason = absent(statement->name);
-    if (reason)
-        smp_diag_note(b->diags, diag, "%s; `smempipe stages` lists the stages", reason);
-    return reason != NULL;
+    return false;
 }
 
 /* Suggests a stage for an unknown name: by what other tools call it, or by the nearest spelling of either. */
@@ -43,7 +28,7 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
     for (size_t i = 0; i < stages; i++)
         for (const smp_alias *other = smp_catalog_at(i)->aliases; other && other->name; other++)
             aliased |= !strcmp(other->name, statement->name);
-    if (!diag || (!aliased && known_otherwise(b, statement, diag)))
+    if (!diag || (!aliased && is_pipeline(b, statement, diag)))
         return true;
     static const char *const keywords[] = {"smempipe", "kind", "light", "param", "include", "from", "save"};
     size_t most = sizeof keywords / sizeof keywords[0];
