@@ -1,8 +1,9 @@
 /* limit on GPUs, in two launches.
  *   release  a thread follows the gains of a leaf of frames, from `back` frames before it on, and writes r to the
- * scratch picture's first channel; integers below 2^24 are exact in f32. naive    every frame takes its minima and its
- * sum from device memory. tiled    a block brings r of its frames and of those around them into shared memory, makes
- * each h once, then the sums: neighbouring lanes read neighbouring words, no conflicts. */
+ *            scratch picture's first channel; integers below 2^24 are exact in f32.
+ *   naive    every frame takes its minima and its sum from device memory.
+ *   tiled    a block brings r of its frames and of those around them into shared memory, makes each h once, then the
+ *            sums: neighbouring lanes read neighbouring words, no conflicts. */
 #include "audio/limit.h"
 
 #include "lib/gpu_kernel.h"
@@ -11,16 +12,16 @@
 SMP_KERNEL(limit_release_f32_f32, smp_limit, io, p)
 {
     const int64_t from = max(io.second.y0 - p.ahead, (int64_t)0),
-                  end = min(io.second.y0 + io.second.rows + p.ahead, io.in.height);
-    for (int64_t q = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; from + q * SMP_LIMIT_LEAF < end;
-         q += (int64_t)gridDim.x * blockDim.x) {
-        const int64_t first = from + q * SMP_LIMIT_LEAF, to = min(first + SMP_LIMIT_LEAF, end);
-        int32_t r = 0;
-        for (int64_t y = max(first - p.back, (int64_t)0); y < to; y++) {
-            r = smp_limit_release(&p, r, smp_limit_wish(&p, smp_limit_peak(&p, &io.in, y)));
-            if (y >= first)
-                smp_out<float>(io.out, y)[0] = (float)r;
-        }
+                  end = min(io.second.y0 + io.second.rows + p.ahead, io.in.height),
+                  first = from + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * SMP_LIMIT_LEAF,
+                  to = min(first + SMP_LIMIT_LEAF, end);
+    int32_t r = 0;
+    if (first >= end)
+        return;
+    for (int64_t y = max(first - p.back, (int64_t)0); y < to; y++) {
+        r = smp_limit_release(&p, r, smp_limit_wish(&p, smp_limit_peak(&p, &io.in, y)));
+        if (y >= first)
+            smp_out<float>(io.out, y)[0] = (float)r;
     }
 }
 
@@ -45,18 +46,17 @@ SMP_DEVICE void limit_put(const smp_io &io, int64_t y, int64_t sum)
 SMP_KERNEL(limit_naive_f32_f32, smp_limit, io, p)
 {
     const int32_t *const weights = static_cast<const int32_t *>(io.table);
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + (int64_t)blockIdx.x * blockDim.x + threadIdx.x; y < end;
-         y += (int64_t)gridDim.x * blockDim.x) {
-        int64_t sum = 0;
-        for (int k = 0; k <= p.ahead; k++) {
-            int32_t h = 0;
-            for (int i = 0; i <= p.ahead; i++)
-                h = min(h, limit_at(io, p, y - k + i));
-            sum += (int64_t)weights[k] * h;
-        }
-        limit_put(io, y, sum);
+    const int64_t y = io.out.y0 + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (y >= io.out.y0 + io.out.rows)
+        return;
+    int64_t sum = 0;
+    for (int k = 0; k <= p.ahead; k++) {
+        int32_t h = 0;
+        for (int i = 0; i <= p.ahead; i++)
+            h = min(h, limit_at(io, p, y - k + i));
+        sum += (int64_t)weights[k] * h;
     }
+    limit_put(io, y, sum);
 }
 
 /* Geometry: a block of SMP_LIMIT_TILE threads for as many frames; dynamic shared memory for r and h. */

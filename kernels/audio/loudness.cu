@@ -1,8 +1,8 @@
 /* loudness on GPUs: a thread has a leaf and a channel, as in eq.cu.
  *   naive   every thread reads its own frames, those for the peaks twelve times.
  *   tiled   a warp brings 32 frames of each of its leaves into shared memory, where the 32 before stay. Lanes walk down
- * a column: with rows of 64 frames, the leaves' frames lie in one bank. padded  a frame more in each row spreads a
- * column over all banks. */
+ *           a column: with rows of 64 frames, the leaves' frames lie in one bank.
+ *   padded  a frame more in each row spreads a column over all banks. */
 #include "audio/loudness.h"
 
 #include "lib/gpu_kernel.h"
@@ -91,21 +91,21 @@ SMP_KERNEL(loudness_naive_f32_f32, smp_loudness, io, p)
 {
     const loudness_work w = loudness_of(io, p);
     const int channels = io.in.channels;
-    for (int64_t q = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; q < w.leaves * channels;
-         q += (int64_t)gridDim.x * blockDim.x) {
-        const int channel = (int)(q % channels);
-        const int64_t leaf = w.leaf + q / channels, start = leaf * p.leaves.leaf;
-        loudness_lane lane = {};
-        for (int64_t y = start - p.leaves.warm; y < start; y++)
+    const int64_t q = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (q >= w.leaves * channels)
+        return;
+    const int channel = (int)(q % channels);
+    const int64_t leaf = w.leaf + q / channels, start = leaf * p.leaves.leaf;
+    loudness_lane lane = {};
+    for (int64_t y = start - p.leaves.warm; y < start; y++)
+        loudness_frame(lane, p, loudness_at(io, y, channel));
+    lane.energy = 0;
+    for (int64_t piece = leaf * w.each; piece < min(w.end, (leaf + 1) * w.each); piece++) {
+        for (int64_t y = piece * p.piece; y < (piece + 1) * p.piece; y++) {
             loudness_frame(lane, p, loudness_at(io, y, channel));
-        lane.energy = 0;
-        for (int64_t piece = leaf * w.each; piece < min(w.end, (leaf + 1) * w.each); piece++) {
-            for (int64_t y = piece * p.piece; y < (piece + 1) * p.piece; y++) {
-                loudness_frame(lane, p, loudness_at(io, y, channel));
-                loudness_peak_at(lane, io, p, y, channel);
-            }
-            loudness_put(lane, io, p, w, piece, channel);
+            loudness_peak_at(lane, io, p, y, channel);
         }
+        loudness_put(lane, io, p, w, piece, channel);
     }
 }
 
@@ -120,39 +120,39 @@ template <int PAD> SMP_DEVICE void loudness_blocks(const smp_io &io, const smp_l
     const loudness_work w = loudness_of(io, p);
     const int channels = io.in.channels, side = 32 / channels, me = (int)threadIdx.x;
     const int mine = me / channels, channel = me % channels;
-    for (int64_t group = blockIdx.x; group * side < w.leaves; group += gridDim.x) {
-        const int leaves = (int)min((int64_t)side, w.leaves - group * side);
-        const int64_t leaf = w.leaf + group * side, start = leaf * p.leaves.leaf;
-        const int64_t stop = min(p.leaves.leaf, w.end * p.piece - start); /* what the first leaf needs is the longest */
-        int64_t piece = (leaf + mine) * w.each, left = p.piece;
-        loudness_lane lane = {};
-        for (int64_t at = -p.leaves.warm; at < stop; at += FRAMES) {
-            const int half = (int)(at & FRAMES); /* the ring's half that these frames take */
-            for (int k = 0; k < leaves; k++)
-                for (int i = me; i < FRAMES * channels; i += 32)
-                    s.v[(k * ROW + half) * channels + i] =
-                        loudness_at(io, start + k * p.leaves.leaf + at + i / channels, i % channels);
-            __syncwarp();
-            const float *const row = &s.v[mine * ROW * channels + channel];
-            for (int i = 0; i < FRAMES && mine < leaves; i++) {
-                if (at + i == 0) /* what was added up while warming */
-                    lane.energy = 0;
-                float x[SMP_PEAK_TAPS];
-                x[0] = row[(half + i) * channels];
-                loudness_frame(lane, p, (double)x[0]);
-                if (at < 0)
-                    continue;
+    const int64_t before = (int64_t)blockIdx.x * side, leaf = w.leaf + before, start = leaf * p.leaves.leaf;
+    if (before >= w.leaves) /* no piece begins in this strip */
+        return;
+    const int leaves = (int)min((int64_t)side, w.leaves - before);
+    const int64_t stop = min(p.leaves.leaf, w.end * p.piece - start); /* what the first leaf needs is the longest */
+    int64_t piece = (leaf + mine) * w.each, left = p.piece;
+    loudness_lane lane = {};
+    for (int64_t at = -p.leaves.warm; at < stop; at += FRAMES) {
+        const int half = (int)(at & FRAMES); /* the ring's half that these frames take */
+        for (int k = 0; k < leaves; k++)
+            for (int i = me; i < FRAMES * channels; i += 32)
+                s.v[(k * ROW + half) * channels + i] =
+                    loudness_at(io, start + k * p.leaves.leaf + at + i / channels, i % channels);
+        __syncwarp();
+        const float *const row = &s.v[mine * ROW * channels + channel];
+        for (int i = 0; i < FRAMES && mine < leaves; i++) {
+            if (at + i == 0) /* what was added up while warming */
+                lane.energy = 0;
+            float x[SMP_PEAK_TAPS];
+            x[0] = row[(half + i) * channels];
+            loudness_frame(lane, p, (double)x[0]);
+            if (at < 0)
+                continue;
 #pragma unroll
-                for (int k = 1; k < SMP_PEAK_TAPS; k++)
-                    x[k] = row[((half + i - k) & (RING - 1)) * channels];
-                loudness_peak(lane, p, x);
-                if (--left == 0) {
-                    loudness_put(lane, io, p, w, piece++, channel);
-                    left = p.piece;
-                }
+            for (int k = 1; k < SMP_PEAK_TAPS; k++)
+                x[k] = row[((half + i - k) & (RING - 1)) * channels];
+            loudness_peak(lane, p, x);
+            if (--left == 0) {
+                loudness_put(lane, io, p, w, piece++, channel);
+                left = p.piece;
             }
-            __syncwarp();
         }
+        __syncwarp();
     }
 }
 

@@ -1,6 +1,6 @@
 /* Order statistics: the r-th smallest of the samples under a shape. Samples are compared as unsigned keys: integers as
- * they are, floats by the bits that order like IEEE totalOrder, every NaN last. No key is made, so that every method
- * gives the same sample. Squares of 3 and 5 have networks: median.h. */
+ * they are, floats by the bits that order like IEEE totalOrder, every NaN last. No sample is computed, so that every
+ * method gives the same sample. Squares of 3 and 5 have networks: median.h. */
 #ifndef SMP_KERNELS_STENCIL_RANK_H
 #define SMP_KERNELS_STENCIL_RANK_H
 

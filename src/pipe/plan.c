@@ -272,7 +272,10 @@ static smp_code add_node(planner *p, int number)
         }
     }
     if (probe.access == SMP_STENCIL && !probe.rows_den && (probe.reach_up > in.height || probe.reach_down > in.height))
-        warn(p, node, "stage '%s' reaches further than the picture is high", stage->name);
+        warn(p, node,
+             in.kind == SMP_AUDIO ? "stage '%s' reaches further than the sound is long"
+                                  : "stage '%s' reaches further than the picture is high",
+             stage->name);
 
     bool reduces = probe.access == SMP_REDUCE || probe.access == SMP_ADJUST;
     int index;

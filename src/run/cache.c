@@ -46,8 +46,8 @@ void smp_run_cache_close(smp_run_cache *cache)
 static bool same_shape(const smp_shape *a, const smp_shape *b)
 {
     return a->kind == b->kind && a->width == b->width && a->height == b->height && a->channels == b->channels &&
-           a->alpha == b->alpha && a->format == b->format && !memcmp(&a->curve, &b->curve, sizeof a->curve) &&
-           !(a->rate < b->rate) && !(a->rate > b->rate);
+           a->alpha == b->alpha && a->format == b->format && a->speakers == b->speakers &&
+           !memcmp(&a->curve, &b->curve, sizeof a->curve) && !(a->rate < b->rate) && !(a->rate > b->rate);
 }
 
 smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, int orientation, const char *output)

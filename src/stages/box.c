@@ -5,6 +5,7 @@
 
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/warp_strip_launch.h"
+#include "stages/shared/window_plan.h"
 #include "stages/stage.h"
 
 typedef struct box_params {
@@ -16,10 +17,8 @@ typedef struct box_params {
 static const smp_param params[] = {
     {"size", offsetof(box_params, size), SMP_T_INT, SMP_UNIT_PX, 1, SMP_BOX_MAX, NULL,
      "side of the square; 1 changes nothing", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
-    {"edge", offsetof(box_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "what lies outside the picture",
-     smp_edge_names, 0},
-    {"fill", offsetof(box_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
-     "the value outside with edge=constant", NULL, 0},
+    SMP_WINDOW_EDGE(box_params),
+    SMP_WINDOW_FILL(box_params),
     {0},
 };
 

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "audio/eq.h"
-#include "base/checked.h"
 #include "stages/shared/biquads.h"
 #include "stages/shared/launch_shapes.h"
 
@@ -106,17 +105,14 @@ static int64_t lanes(const smp_io *io, const smp_eq *eq)
 
 static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    enum { THREADS = 32 /* few, so that they lie on many SMs */, GRID_X = INT32_MAX };
-    const int64_t count = lanes(io, kernel) * io->in.channels;
-    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64((count + THREADS - 1) / THREADS, 1, GRID_X), 1, 1},
-                       .block = {THREADS, 1, 1}};
+    enum { THREADS = 32 /* few, so that they lie on many SMs */ };
+    smp_grid_line(lanes(io, kernel) * io->in.channels, THREADS, THREADS, grid);
 }
 
 static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    enum { WARP = 32, GRID_X = INT32_MAX };
-    const int64_t side = WARP / io->in.channels, groups = (lanes(io, kernel) + side - 1) / side;
-    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64(groups, 1, GRID_X), 1, 1}, .block = {WARP, 1, 1}};
+    enum { WARP = 32 };
+    smp_grid_line(lanes(io, kernel), WARP / io->in.channels, WARP, grid);
 }
 
 static size_t scratch(const smp_io *io, const void *kernel)

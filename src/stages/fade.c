@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
@@ -45,11 +44,9 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 
 static void geometry(const smp_io *io, const void *params_, smp_grid *grid)
 {
-    enum { EACH = 4, GRID_X = INT32_MAX };
+    enum { EACH = 4 };
     (void)params_;
-    const int64_t each = EACH * SMP_BLOCK_THREADS, n = io->out.width * io->out.channels * io->out.rows;
-    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64((n + each - 1) / each, 1, GRID_X), 1, 1},
-                       .block = {SMP_BLOCK_THREADS, 1, 1}};
+    smp_grid_line(io->out.width * io->out.channels * io->out.rows, EACH * SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
 }
 
 static const smp_variant variants[] = {

@@ -8,6 +8,7 @@
 #include "stages/shared/gaussian_launch.h"
 #include "stages/shared/gaussian_plan.h"
 #include "stages/shared/warp_strip_launch.h"
+#include "stages/shared/window_plan.h"
 
 typedef struct gaussian_params {
     double sigma, truncate, fill;
@@ -17,12 +18,10 @@ typedef struct gaussian_params {
 static const smp_param params[] = {
     {"sigma", offsetof(gaussian_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, SMP_GAUSSIAN_MAX_SIGMA, NULL,
      "standard deviation of the gaussian; 0 changes nothing", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
-    {"edge", offsetof(gaussian_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "what lies outside the picture",
-     smp_edge_names, 0},
+    SMP_WINDOW_EDGE(gaussian_params),
     {"truncate", offsetof(gaussian_params, truncate), SMP_T_FLOAT, SMP_UNIT_NONE, 2, 10, "4",
      "radius in standard deviations: ceil(truncate * sigma) px", NULL, 0},
-    {"fill", offsetof(gaussian_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
-     "the value outside with edge=constant", NULL, 0},
+    SMP_WINDOW_FILL(gaussian_params),
     {0},
 };
 

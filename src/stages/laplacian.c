@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "stages/shared/sobel_family.h"
+#include "stages/shared/window_plan.h"
 #include "stages/stage.h"
 #include "stencil/sobel.h"
 
@@ -14,10 +15,8 @@ typedef struct laplacian_params {
 static const smp_param params[] = {
     {"neighbours", offsetof(laplacian_params, neighbours), SMP_T_INT, SMP_UNIT_NONE, 4, 8, "4",
      "4: above, below, left, right; 8: the corners too", NULL, 0},
-    {"edge", offsetof(laplacian_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp",
-     "what lies outside the picture", smp_edge_names, 0},
-    {"fill", offsetof(laplacian_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
-     "the value outside with edge=constant", NULL, 0},
+    SMP_WINDOW_EDGE(laplacian_params),
+    SMP_WINDOW_FILL(laplacian_params),
     {0},
 };
 

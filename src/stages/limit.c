@@ -76,20 +76,17 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return make_table(k->ahead, work, err);
 }
 
-enum { GRID_X = INT32_MAX, WARP = 32 };
-
 static void release_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
+    enum { WARP = 32 };
     const int64_t leaves = (io->second.rows + 2 * ((const smp_limit *)kernel)->ahead) / SMP_LIMIT_LEAF + 1;
-    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64((leaves + WARP - 1) / WARP, 1, GRID_X), 1, 1},
-                       .block = {WARP, 1, 1}};
+    smp_grid_line(leaves, WARP, WARP, grid);
 }
 
 static void frames_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     (void)kernel;
-    const int64_t along = (io->out.rows + SMP_LIMIT_TILE - 1) / SMP_LIMIT_TILE;
-    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64(along, 1, GRID_X), 1, 1}, .block = {SMP_LIMIT_TILE, 1, 1}};
+    smp_grid_line(io->out.rows, SMP_LIMIT_TILE, SMP_LIMIT_TILE, grid);
 }
 
 static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)

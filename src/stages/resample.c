@@ -126,16 +126,15 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 
 static const char *in_shared(const smp_io *io, const void *kernel, smp_grid *grid, const char *name)
 {
-    enum { GRID_X = INT32_MAX, EXCHANGED = 32 };
+    enum { EXCHANGED = 32 };
     const smp_grid known = *grid;
     const int64_t span = smp_resample_span(kernel, SMP_RESAMPLE_TILE),
                   bytes = (span + EXCHANGED - 1) / EXCHANGED * EXCHANGED * 4;
-    const int64_t along = (io->out.rows + SMP_RESAMPLE_TILE - 1) / SMP_RESAMPLE_TILE;
     if (bytes > UINT32_MAX)
         return NULL;
-    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64(along, 1, GRID_X), (unsigned)io->in.channels, 1},
-                       .block = {SMP_RESAMPLE_TILE, 1, 1},
-                       .shared_bytes = (unsigned)bytes};
+    smp_grid_line(io->out.rows, SMP_RESAMPLE_TILE, SMP_RESAMPLE_TILE, grid);
+    grid->grid[1] = (unsigned)io->in.channels;
+    grid->shared_bytes = (unsigned)bytes;
     return smp_grid_fits(grid, &known) ? name : NULL;
 }
 

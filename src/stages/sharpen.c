@@ -5,6 +5,7 @@
 
 #include "stages/shared/gaussian_launch.h"
 #include "stages/shared/gaussian_plan.h"
+#include "stages/shared/window_plan.h"
 
 typedef struct sharpen_params {
     double amount, sigma, threshold, fill;
@@ -18,10 +19,8 @@ static const smp_param params[] = {
      "standard deviation of the blur that the difference is taken from", NULL, 0},
     {"threshold", offsetof(sharpen_params, threshold), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
      "differences up to this stay as they are", NULL, 0},
-    {"edge", offsetof(sharpen_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "what lies outside the picture",
-     smp_edge_names, 0},
-    {"fill", offsetof(sharpen_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
-     "the value outside with edge=constant", NULL, 0},
+    SMP_WINDOW_EDGE(sharpen_params),
+    SMP_WINDOW_FILL(sharpen_params),
     {0},
 };
 

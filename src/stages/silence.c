@@ -89,22 +89,16 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     return code;
 }
 
-enum { GRID_X = INT32_MAX };
-
 static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     (void)kernel;
-    const int64_t each = SMP_BLOCK_THREADS * SMP_SILENCE_WORD;
-    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64((io->out.rows + each - 1) / each, 1, GRID_X), 1, 1},
-                       .block = {SMP_BLOCK_THREADS, 1, 1}};
+    smp_grid_line(io->out.rows, SMP_BLOCK_THREADS * SMP_SILENCE_WORD, SMP_BLOCK_THREADS, grid);
 }
 
 static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     (void)kernel;
-    *grid = (smp_grid){
-        .grid = {(unsigned)smp_clamp_i64((io->out.rows + SMP_BLOCK_THREADS - 1) / SMP_BLOCK_THREADS, 1, GRID_X), 1, 1},
-        .block = {SMP_BLOCK_THREADS, 1, 1}};
+    smp_grid_line(io->out.rows, SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
 }
 
 static const smp_variant variants[] = {

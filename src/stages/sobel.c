@@ -3,6 +3,7 @@
 
 #include "stages/shared/sobel_family.h"
 #include "stages/shared/warp_strip_launch.h"
+#include "stages/shared/window_plan.h"
 #include "stages/stage.h"
 #include "stencil/sobel.h"
 
@@ -16,10 +17,8 @@ static const char *const outputs[] = {"magnitude", "x", "y", NULL}; /* as smp_so
 static const smp_param params[] = {
     {"output", offsetof(sobel_params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "magnitude", "which derivative",
      outputs, SMP_P_MAIN},
-    {"edge", offsetof(sobel_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp", "what lies outside the picture",
-     smp_edge_names, 0},
-    {"fill", offsetof(sobel_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
-     "the value outside with edge=constant", NULL, 0},
+    SMP_WINDOW_EDGE(sobel_params),
+    SMP_WINDOW_FILL(sobel_params),
     {0},
 };
 

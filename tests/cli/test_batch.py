@@ -2,6 +2,7 @@
 import os
 import re
 import shutil
+import struct
 import subprocess
 import unittest
 
@@ -72,6 +73,21 @@ class Batch(BatchCase):
             for name, got in self.outputs(f"out{n}").items():
                 self.smp("run", pipe, f"in/{name}", "one.png", "--force")
                 self.assertEqual(got, (self.folder / "one.png").read_bytes(), f"{lines} {name}")
+
+    def test_sounds_whose_speakers_differ_give_what_run_gives(self):
+        """Loudness weighs a channel by its place: sounds that are the same otherwise have plans of their own."""
+        (self.folder / "in").mkdir()
+        samples = bytes(i * i % 251 for i in range(2 * 8000))
+        for name, speaker in (("centre", 1 << 2), ("rear", 1 << 4)):
+            form = struct.pack("<HHIIHHHHIH14s", 0xFFFE, 1, 8000, 16000, 2, 16, 22, 16, speaker, 1,
+                               bytes.fromhex("000000001000800000aa00389b71"))
+            body = b"WAVEfmt " + struct.pack("<I", 40) + form + b"data" + struct.pack("<I", 16000) + samples
+            self.write(f"in/{name}.wav", b"RIFF" + struct.pack("<I", len(body)) + body)
+        self.smp("batch", "-e", "normalize lufs=-40", "in", "-o", "out", "--jobs", "1")
+        for name, got in self.outputs().items():
+            self.smp("run", "-e", "normalize lufs=-40", f"in/{name}", f"one-{name}")
+            self.assertEqual(got, (self.folder / f"one-{name}").read_bytes(), name)
+        self.assertEqual(len({got[-16000:] for got in self.outputs().values()}), 2)
 
     def test_a_picture_that_the_pipeline_names_is_used_for_every_file(self):
         (self.folder / "in").mkdir()

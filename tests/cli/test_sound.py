@@ -133,6 +133,13 @@ class Sound(CliCase):
             self.smp("run", *options, "-e", "gain -3dB", SAMPLES / "field.flac", target)
             self.assertIn(kind, self.smp("info", target).stdout)
 
+    def test_a_filter_longer_than_the_sound_is_told(self):
+        self.make("short.wav", 100)
+        done = self.smp("run", "-e", "lowpass 4kHz taps=255", "short.wav", "out.wav")
+        self.assertIn("warning: stage 'lowpass' reaches further than the sound is long", done.stderr)
+        done = self.smp("run", "-f", "-e", "lowpass 4kHz taps=63", "short.wav", "out.wav")
+        self.assertNotIn("reaches further", done.stderr)
+
     def test_clipping_is_said_and_counted(self):
         done = self.smp("run", "-e", "gain 40dB", SAMPLES / "chirp.wav", "out.wav")
         self.assertRegex(done.stderr, r"warning: out.wav: \d+ samples were beyond full scale")

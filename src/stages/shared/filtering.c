@@ -20,18 +20,11 @@ static size_t scratch(const smp_io *io, const void *params)
     return smp_fir_scratch(params, io->in.channels);
 }
 
-static void blocks(const smp_io *io, int frames, int threads, smp_grid *grid)
-{
-    enum { GRID_X = INT32_MAX };
-    const int64_t along = (io->out.rows + frames - 1) / frames;
-    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64(along, 1, GRID_X), (unsigned)io->in.channels, 1},
-                       .block = {(unsigned)threads, 1, 1}};
-}
-
 static void tiled_geometry(const smp_io *io, const void *params, smp_grid *grid)
 {
     (void)params;
-    blocks(io, SMP_FIR_TILE, SMP_FIR_TILE, grid);
+    smp_grid_line(io->out.rows, SMP_FIR_TILE, SMP_FIR_TILE, grid);
+    grid->grid[1] = (unsigned)io->in.channels;
 }
 
 static void register_geometry(const smp_io *io, const void *params, smp_grid *grid)

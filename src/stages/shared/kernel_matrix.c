@@ -7,19 +7,18 @@
 #include "base/alloc.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/warp_strip_launch.h"
+#include "stages/shared/window_plan.h"
 #include "stencil/convolve.h"
 
 const smp_param smp_convolve_param_list[] = {
     {"kernel", offsetof(smp_convolve_params, kernel), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
      "weights, row by row, at most 63 x 63", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
-    {"edge", offsetof(smp_convolve_params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "clamp",
-     "what lies outside the picture", smp_edge_names, 0},
+    SMP_WINDOW_EDGE(smp_convolve_params),
     {"scale", offsetof(smp_convolve_params, scale), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 0, "auto",
      "factor for all weights; auto: 1 / their sum, or 1 when they sum to 0", NULL, SMP_P_AUTO},
     {"offset", offsetof(smp_convolve_params, offset), SMP_T_FLOAT, SMP_UNIT_FRACTION, -1, 1, "0",
      "added to the result, as a fraction of full scale", NULL, 0},
-    {"fill", offsetof(smp_convolve_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
-     "the value outside with edge=constant", NULL, 0},
+    SMP_WINDOW_FILL(smp_convolve_params),
     {0},
 };
 

@@ -78,6 +78,11 @@ void smp_geometry_pixel_tiles(const smp_io *io, const void *params, smp_grid *gr
         };
 }
 
+void smp_grid_line(int64_t items, int64_t each, int threads, smp_grid *grid)
+{
+    *grid = (smp_grid){.grid = {blocks_for(items, each, INT32_MAX), 1, 1}, .block = {(unsigned)threads, 1, 1}};
+}
+
 void smp_grid_sample_tiles(const smp_io *io, const smp_tiles *tiles, smp_grid *grid)
 {
     *grid = (smp_grid){

@@ -8,8 +8,9 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/biquads.h"
+#include "stages/shared/launch_shapes.h"
 
-enum { GRID_X = INT32_MAX, WARP = 32 };
+enum { WARP = 32 };
 
 static int64_t leaves(const smp_io *io, const smp_loudness *p)
 {
@@ -20,15 +21,12 @@ static int64_t leaves(const smp_io *io, const smp_loudness *p)
 
 static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    const int64_t lanes = leaves(io, kernel) * io->in.channels;
-    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64((lanes + WARP - 1) / WARP, 1, GRID_X), 1, 1},
-                       .block = {WARP, 1, 1}};
+    smp_grid_line(leaves(io, kernel) * io->in.channels, WARP, WARP, grid);
 }
 
 static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    const int64_t side = WARP / io->in.channels, groups = (leaves(io, kernel) + side - 1) / side;
-    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64(groups, 1, GRID_X), 1, 1}, .block = {WARP, 1, 1}};
+    smp_grid_line(leaves(io, kernel), WARP / io->in.channels, WARP, grid);
 }
 
 static size_t scratch(const smp_io *io, const void *kernel)

@@ -2,7 +2,7 @@
 #ifndef SMP_STAGES_SHARED_MORPHOLOGY_H
 #define SMP_STAGES_SHARED_MORPHOLOGY_H
 
-#include "stages/stage.h"
+#include "stages/shared/window_plan.h"
 #include "stencil/morph.h"
 
 /* The parameter struct, or its first member. */
@@ -14,40 +14,24 @@ typedef struct smp_morph_params {
 
 extern const char *const smp_shape_names[];
 
-/* Rows of a parameter table whose struct begins with smp_morph_params. flags: SMP_P_MAIN where size is. */
-#define SMP_MORPH_SIDE(name, least, fallback, help, flags)                                                             \
+/* The parameter shape: a row of a parameter table whose struct has this field. */
+#define SMP_SHAPE_ROW(type)                                                                                            \
     {                                                                                                                  \
-#name, offsetof(smp_morph_params, name), SMP_T_INT, SMP_UNIT_PX, least, SMP_MORPH_MOST, fallback, help, NULL,  \
-            SMP_P_ODD | (flags)                                                                                        \
+        "shape", offsetof(type, shape), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "square", "which neighbours count",           \
+            smp_shape_names, 0                                                                                         \
+    }
+
+/* Rows of a parameter table whose struct begins with smp_morph_params. flags: SMP_P_MAIN where size is. */
+#define SMP_MORPH_SIDE(name, help, flags)                                                                              \
+    {                                                                                                                  \
+#name, offsetof(smp_morph_params, name), SMP_T_INT, SMP_UNIT_PX, 1, SMP_MORPH_MOST, "auto", help, NULL,        \
+            SMP_P_AUTO | SMP_P_ODD | (flags)                                                                           \
     }
 #define SMP_MORPH_TABLE(main)                                                                                          \
-    SMP_MORPH_SIDE(size, 1, "auto", "of the shape, in both directions; 1 changes nothing", SMP_P_AUTO | (main)),       \
-        {"shape",                                                                                                      \
-         offsetof(smp_morph_params, shape),                                                                            \
-         SMP_T_ENUM,                                                                                                   \
-         SMP_UNIT_NONE,                                                                                                \
-         0,                                                                                                            \
-         0,                                                                                                            \
-         "square",                                                                                                     \
-         "which neighbours count",                                                                                     \
-         smp_shape_names,                                                                                              \
-         0},                                                                                                           \
-        SMP_MORPH_SIDE(width, 1, "auto", "of a rectangle, instead of size", SMP_P_AUTO),                               \
-        SMP_MORPH_SIDE(height, 1, "auto", "of a rectangle, instead of size", SMP_P_AUTO),                              \
-        {"edge",                                                                                                       \
-         offsetof(smp_morph_params, edge),                                                                             \
-         SMP_T_ENUM,                                                                                                   \
-         SMP_UNIT_NONE,                                                                                                \
-         0,                                                                                                            \
-         0,                                                                                                            \
-         "clamp",                                                                                                      \
-         "what lies outside the picture",                                                                              \
-         smp_edge_names,                                                                                               \
-         0},                                                                                                           \
-    {                                                                                                                  \
-        "fill", offsetof(smp_morph_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",                           \
-            "the value outside with edge=constant", NULL, 0                                                            \
-    }
+    SMP_MORPH_SIDE(size, "of the shape, in both directions; 1 changes nothing", main),                                 \
+        SMP_SHAPE_ROW(smp_morph_params), SMP_MORPH_SIDE(width, "of a rectangle, instead of size", 0),                  \
+        SMP_MORPH_SIDE(height, "of a rectangle, instead of size", 0), SMP_WINDOW_EDGE(smp_morph_params),               \
+        SMP_WINDOW_FILL(smp_morph_params)
 
 /* smp_stage.check: one size, and a rectangle where it has sides. */
 smp_code smp_morph_check(const void *params, smp_error *err);

@@ -19,30 +19,7 @@ typedef struct smp_rank_params {
      1,         SMP_RANK_MOST,                                                                                         \
      NULL,      "side of the shape; 1 changes nothing",                                                                \
      NULL,      SMP_P_REQUIRED | SMP_P_ODD | (main)},                                                                  \
-        {"shape",                                                                                                      \
-         offsetof(smp_rank_params, shape),                                                                             \
-         SMP_T_ENUM,                                                                                                   \
-         SMP_UNIT_NONE,                                                                                                \
-         0,                                                                                                            \
-         0,                                                                                                            \
-         "square",                                                                                                     \
-         "which neighbours count",                                                                                     \
-         smp_shape_names,                                                                                              \
-         0},                                                                                                           \
-        {"edge",                                                                                                       \
-         offsetof(smp_rank_params, edge),                                                                              \
-         SMP_T_ENUM,                                                                                                   \
-         SMP_UNIT_NONE,                                                                                                \
-         0,                                                                                                            \
-         0,                                                                                                            \
-         "clamp",                                                                                                      \
-         "what lies outside the picture",                                                                              \
-         smp_edge_names,                                                                                               \
-         0},                                                                                                           \
-    {                                                                                                                  \
-        "fill", offsetof(smp_rank_params, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",                            \
-            "the value outside with edge=constant", NULL, 0                                                            \
-    }
+        SMP_SHAPE_ROW(smp_rank_params), SMP_WINDOW_EDGE(smp_rank_params), SMP_WINDOW_FILL(smp_rank_params)
 
 /* Fills in the plan: sample min(n - 1, floor(n percentile / 100)) of the n under the shape, from 0, by size. */
 void smp_rank_plan(const smp_rank_params *params, double percentile, smp_node_plan *work);
