@@ -155,6 +155,12 @@ typedef struct smp_node_plan {
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
     char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
+    int32_t row_pieces; /* stencil: the table has so many smp_row_piece, which say the input row instead of rows_num */
+    /* The shape of the output depends on what the input holds. plan() then sets `looks` and access SMP_ADJUST: the plan
+     * ends with the reduction, whose finish() fills in findings->found, and is made again with that. */
+    bool looks;
+    const void *found; /* preset; null: nothing is known yet */
+    size_t found_size; /* bytes */
 } smp_node_plan;
 
 /* One measured value of a reduction, for the report. */
@@ -171,6 +177,8 @@ typedef struct smp_findings {
     smp_finding *items;
     size_t count, capacity;
     char warning[200]; /* what the user must be told of the result; empty: nothing */
+    void *found;       /* smp_node_plan.looks: for the second plan(); from smp_alloc, owned by the findings */
+    size_t found_size; /* bytes */
 } smp_findings;
 
 smp_code smp_findings_add(smp_findings *findings, const char *name, int channel, double value, smp_error *err);
@@ -321,6 +329,8 @@ typedef struct smp_stage {
     /* What to write instead of a value that the main parameter refuses, "write 270". False: nothing comes to mind. May
      * be null. */
     bool (*instead)(const char *value, char *text, size_t size);
+    /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
+    bool (*looks)(const void *params);
     smp_kind gives; /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is
      * one block from smp_alloc that stands by itself. tell(partial(result)) adds the findings that finish(result) does.
