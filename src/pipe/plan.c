@@ -77,7 +77,9 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     step->out = step->work.out;
     step->premultiplied = steps[input].premultiplied && step->out.alpha;
     step->linear = steps[input].linear && !step->work.no_light;
-    step->reads = smp_row_map_of(&step->work);
+    step->reads = step->reads_second = smp_row_map_of(&step->work);
+    if (step->work.second_own)
+        step->reads_second = (smp_row_map){.add = step->work.second_add};
     p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, step->work.row_unit);
     step->whole_input = step->work.whole || step->work.access == SMP_WHOLE;
     step->whole_second = step->whole_input || (second >= 0 && second_is(stage, SMP_P_ANYSIZE));

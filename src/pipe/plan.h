@@ -44,7 +44,8 @@ typedef struct smp_step {
     bool whole_input;   /* needs all of its input before it starts */
     bool whole_second;  /* the same of its second input */
     double strip_share; /* rows of its output for each row of a strip, which counts rows of what the phase ends in */
-    smp_row_map reads;  /* the rows of its inputs that an output row wants; unless whole_input */
+    smp_row_map reads;  /* the rows of its input that an output row wants; unless whole_input */
+    smp_row_map reads_second;   /* the same of its second input; unless whole_second */
     bool premultiplied, linear; /* the state of the output's values */
     smp_part *parts;            /* of a joined step: the steps it replaces, in order; owned */
     size_t part_count;
@@ -91,8 +92,8 @@ typedef struct smp_plan_request {
     void *accepts_context;
     smp_probe *probe; /* null: programs that name files cannot be planned */
     void *probe_context;
-    bool plain_storage;     /* keep every edge in f32 (tests) */
-    bool fuse;              /* join neighbouring steps where that does not change the result */
+    bool plain_storage;    /* keep every edge in f32 (tests) */
+    bool fuse;             /* join neighbouring steps where that does not change the result */
     const smp_seen *found; /* by plans that were made before; the caller's */
     size_t found_count;
 } smp_plan_request;

@@ -149,6 +149,9 @@ typedef struct smp_node_plan {
     size_t kernel_size;
     void *table;                        /* constants for the device, from smp_alloc; the plan owns and frees it */
     size_t table_size;                  /* bytes */
+    const struct smp_variant *variants; /* instead of the stage's, where it works in two ways; null: the stage's */
+    bool second_own;                    /* the second input has rows of its own: output row r reads its row */
+    int64_t second_add;                 /* r + second_add, and nothing where that is outside */
     const struct smp_variant *reducers; /* preset to the stage's; ADJUST may measure in another way by its parameters */
     smp_result_kind result;
     size_t result_size; /* bytes */
