@@ -134,6 +134,7 @@ typedef struct smp_write_options {
     int threads;       /* for compression; 0: one for each core */
     int quality;       /* of formats that lose: 1..100; 0: each one's default */
     int jpeg_quality;  /* of JPEG alone; 0: quality */
+    int bitrate;       /* of Opus and MP3, kbit/s of all channels together; 0: the default, or by quality */
     bool lossless;     /* of formats that can: WebP */
     int jpeg_sampling; /* an smp_jpeg_sampling */
     bool jpeg_progressive;
