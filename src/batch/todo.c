@@ -106,17 +106,6 @@ static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
     return there;
 }
 
-int64_t smp_shard_of(const char *name, int64_t shards)
-{
-    smp_hash hash = smp_hash_start();
-    smp_hash_text(&hash, name);
-    uint64_t mixed = hash.a; /* the last bytes of a text reach few bits of FNV: MurmurHash3's finalizer spreads them */
-    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xff51afd7ed558ccd);
-    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
-    mixed ^= mixed >> 33;
-    return (int64_t)(mixed % (uint64_t)shards) + 1;
-}
-
 static void decide(const smp_todo *todo, smp_todo_item *item, const smp_journal_log *log, conflicts *found)
 {
     const smp_todo_request *r = todo->request;
