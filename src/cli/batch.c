@@ -9,6 +9,7 @@
 #include "batch/outputs.h"
 #include "batch/todo.h"
 #include "cli/outputs.h"
+#include "cli/shard.h"
 #include "cli/shipped.h"
 #include "cli/write_options.h"
 #include "report/report.h"
@@ -58,21 +59,6 @@ static const smp_argument_row arguments[] = {
 };
 
 /* ------------------------------------------------------------------------------------------------ settings */
-
-static smp_code parse_shard(const char *text, smp_todo_request *request, smp_error *err)
-{
-    long long k = 0, n = 0;
-    int end = 0;
-    if (!text)
-        return SMP_OK;
-    if (sscanf(text, "%6lld/%6lld%n", &k, &n, &end) != 2 || text[end] || k < 1 || n < 1 || k > n) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is no value for --shard", text);
-        return smp_hint(err, "it takes K/N, as in 1/4, 2/4, 3/4 and 4/4 for four machines");
-    }
-    request->shard = k;
-    request->shards = n;
-    return SMP_OK;
-}
 
 static smp_code check_report(const smp_batch_settings *settings, smp_error *err)
 {
@@ -424,7 +410,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     };
     if (ask.extension && ask.walk.kind == SMP_KIND_NONE) /* the pipeline gives what it gets */
         (void)smp_writer_extension(ask.extension, &ask.walk.kind, NULL);
-    smp_code code = parse_shard(settings->shard, &ask, err);
+    smp_code code = smp_cli_shard(settings->shard, &ask.shard, &ask.shards, err);
     if (!code)
         code = smp_todo_make(&ask, &b.todo, err);
     if (!code)
