@@ -89,26 +89,10 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
     return code ? code : check_report(settings, err);
 }
 
-/* All that decides what outputs look like: the texts of the pipeline, pictures in it, settings, options, the version.
- */
+/* All that decides what outputs look like. */
 static smp_hash work_hash(const smp_batch_settings *settings, const smp_program *program, const smp_diags *diags)
 {
-    smp_hash hash = smp_hash_start();
-    const smp_strings *set = &settings->many.plan.base.settings;
-    smp_hash_text(&hash, SMP_VERSION);
-    for (size_t i = 0; i < diags->source_count; i++)
-        smp_hash_text(&hash, diags->sources[i].text);
-    for (size_t i = 0; i < set->count; i++)
-        smp_hash_text(&hash, set->items[i]);
-    for (size_t i = 0; i < program->file_count; i++) { /* pictures that it names, as they are now */
-        struct stat status;
-        smp_hash_text(&hash, program->files[i].path);
-        if (stat(program->files[i].path, &status) == 0) {
-            smp_hash_add(&hash, &status.st_size, sizeof status.st_size);
-            smp_hash_add(&hash, &status.st_mtim.tv_sec, sizeof status.st_mtim.tv_sec);
-            smp_hash_add(&hash, &status.st_mtim.tv_nsec, sizeof status.st_mtim.tv_nsec);
-        }
-    }
+    smp_hash hash = smp_many_work(&settings->many, program, diags);
     const smp_write_settings *write = &settings->write;
     const int64_t page = settings->many.plan.base.common.limits.page;
     const int64_t numbers[] = {
