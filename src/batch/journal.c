@@ -19,30 +19,6 @@
 
 static const char title[] = "smempipe journal 2\n"; /* 1 wrote names without quotes */
 
-/* ------------------------------------------------------------------------------------------------ hashes */
-
-/* FNV-1a (Fowler, Noll, Vo) from two beginnings, the second over bytes with the high bit turned. */
-static const uint64_t fnv_prime = UINT64_C(0x100000001b3);
-
-smp_hash smp_hash_start(void)
-{
-    return (smp_hash){UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
-}
-
-void smp_hash_add(smp_hash *hash, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++) {
-        hash->a = (hash->a ^ bytes[i]) * fnv_prime;
-        hash->b = ((hash->b ^ bytes[i] ^ 0x80) * fnv_prime) ^ (hash->b >> 29);
-    }
-}
-
-void smp_hash_text(smp_hash *hash, const char *text)
-{
-    smp_hash_add(hash, text, strlen(text) + 1);
-}
-
 /* ------------------------------------------------------------------------------------------------ reading */
 
 typedef struct record {

@@ -12,17 +12,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 #define SMP_JOURNAL_NAME ".smempipe-journal"
-
-typedef struct smp_hash {
-    uint64_t a, b;
-} smp_hash;
-
-/* Not against adversaries: 128 bits that differ where inputs differ. Start with smp_hash_start. */
-smp_hash smp_hash_start(void);
-void smp_hash_add(smp_hash *hash, const void *data, size_t size);
-void smp_hash_text(smp_hash *hash, const char *text); /* with its end, so that texts do not run together */
 
 typedef struct smp_journal_entry { /* a line */
     bool done;                     /* else begun */

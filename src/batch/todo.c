@@ -43,11 +43,6 @@ static smp_code input_key(const smp_found *file, real_folder *folder, smp_hash *
     return SMP_OK;
 }
 
-static bool equal(const smp_hash *a, const smp_hash *b)
-{
-    return a->a == b->a && a->b == b->b;
-}
-
 /* ------------------------------------------------------------------------------------------------ states */
 
 static int64_t mtime_of(const struct stat *status)
@@ -76,13 +71,13 @@ static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp
     if (!p)
         return NOTHING;
     bool untouched = p->done && p->last.size == (uint64_t)there->st_size && p->last.mtime == mtime_of(there);
-    if (untouched && equal(&p->last.work, work))
-        return equal(&p->last.input, &item->input) ? FINISHED : OURS;
-    if (p->begun && equal(&p->begun_work, work))
+    if (untouched && smp_hash_equal(&p->last.work, work))
+        return smp_hash_equal(&p->last.input, &item->input) ? FINISHED : OURS;
+    if (p->begun && smp_hash_equal(&p->begun_work, work))
         return OURS;
     if (untouched)
         return OTHER_WORK;
-    return p->done && equal(&p->last.work, work) ? CHANGED : NOTHING;
+    return p->done && smp_hash_equal(&p->last.work, work) ? CHANGED : NOTHING;
 }
 
 typedef struct conflicts {
@@ -104,17 +99,6 @@ static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
         smp_free(path);
     }
     return there;
-}
-
-int64_t smp_shard_of(const char *name, int64_t shards)
-{
-    smp_hash hash = smp_hash_start();
-    smp_hash_text(&hash, name);
-    uint64_t mixed = hash.a; /* the last bytes of a text reach few bits of FNV: MurmurHash3's finalizer spreads them */
-    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xff51afd7ed558ccd);
-    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
-    mixed ^= mixed >> 33;
-    return (int64_t)(mixed % (uint64_t)shards) + 1;
 }
 
 static void decide(const smp_todo *todo, smp_todo_item *item, const smp_journal_log *log, conflicts *found)
