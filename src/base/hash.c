@@ -1,9 +1,8 @@
-/* Hashes of names and texts: see hash.h. */
+/* FNV-1a (Fowler, Noll, Vo) from two beginnings, the second over bytes with the high bit turned: see hash.h. */
 #include "base/hash.h"
 
 #include <string.h>
 
-/* FNV-1a (Fowler, Noll, Vo) from two beginnings, the second over bytes with the high bit turned. */
 static const uint64_t fnv_prime = UINT64_C(0x100000001b3);
 
 smp_hash smp_hash_start(void)
@@ -25,13 +24,22 @@ void smp_hash_text(smp_hash *hash, const char *text)
     smp_hash_add(hash, text, strlen(text) + 1);
 }
 
-int64_t smp_shard_of(const char *name, int64_t shards)
+bool smp_hash_equal(const smp_hash *one, const smp_hash *other)
+{
+    return one->a == other->a && one->b == other->b;
+}
+
+uint64_t smp_hash_name(const char *name)
 {
     smp_hash hash = smp_hash_start();
     smp_hash_text(&hash, name);
     uint64_t mixed = hash.a; /* the last bytes of a text reach few bits of FNV: MurmurHash3's finalizer spreads them */
     mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xff51afd7ed558ccd);
     mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
-    mixed ^= mixed >> 33;
-    return (int64_t)(mixed % (uint64_t)shards) + 1;
+    return mixed ^ (mixed >> 33);
+}
+
+int64_t smp_shard_of(const char *name, int64_t shards)
+{
+    return (int64_t)(smp_hash_name(name) % (uint64_t)shards) + 1;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "batch/folder_lock.h"
 #include "io/source.h"
 
 static const char title[] = "smempipe journal 2\n"; /* 1 wrote names without quotes */
@@ -270,7 +271,8 @@ static smp_code begin(smp_journal *journal, smp_error *err)
     return SMP_OK;
 }
 
-smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, smp_error *err)
+smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, bool *lockless,
+                          smp_error *err)
 {
     smp_journal *journal = *out = smp_alloc(sizeof *journal);
     if (!journal)
@@ -285,12 +287,23 @@ smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp
                       : -1;
     if (journal->fd < 0)
         code = fail_write(journal, length > 0 && (size_t)length < sizeof journal->path ? errno : ENAMETOOLONG, err);
-    else if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        code = smp_fail(err, SMP_E_WRITE, "another smempipe batch is writing to this folder");
-        smp_hint(err, "wait for it, or share the work by --shard 1/2 and --shard 2/2");
-        smp_at(err, "%s", folder);
-    } else
+    else if (flock(journal->fd, LOCK_EX | LOCK_NB) == 0)
         code = begin(journal, err);
+    else if (errno == EWOULDBLOCK && shards > 0) {
+        smp_fail(err, SMP_E_WRITE, "another smempipe batch is shard %" PRId64 "/%" PRId64 " of this folder", shard,
+                 shards);
+        smp_hint(err, "each shard is one run: --shard 1/%" PRId64 " to --shard %" PRId64 "/%" PRId64, shards, shards,
+                 shards);
+        code = smp_at(err, "%s", folder);
+    } else if (errno == EWOULDBLOCK) {
+        smp_fail(err, SMP_E_WRITE, "another smempipe batch is writing to this folder");
+        smp_hint(err, "wait for it, or share the work by --shard 1/2 and --shard 2/2");
+        code = smp_at(err, "%s", folder);
+    } else {
+        if (lockless)
+            *lockless = *lockless || smp_no_locks(errno);
+        code = begin(journal, err);
+    }
     if (code) {
         smp_journal_close(journal);
         *out = NULL;

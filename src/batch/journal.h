@@ -40,9 +40,11 @@ const smp_journal_past *smp_journal_find(const smp_journal_log *log, const char 
 void smp_journal_log_free(smp_journal_log *log);
 
 /* Opens this run's journal to add to it: shard `shard` of `shards` (0 of 0: no shards) has one of its own, and one run
- * at a time holds it (SMP_E_WRITE when another does). */
+ * at a time holds it (SMP_E_WRITE when another does). *lockless (may be null) is set where the file system has no
+ * locks. */
 typedef struct smp_journal smp_journal;
-smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, smp_error *err);
+smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, bool *lockless,
+                          smp_error *err);
 
 /* Adds a line; output: its path under the folder. One caller at a time. */
 smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_journal_entry *entry, smp_error *err);

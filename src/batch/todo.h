@@ -49,6 +49,8 @@ typedef struct smp_todo {
     size_t to_do, done, kept, changed, others;
     smp_journal *journal; /* null until smp_todo_start */
     pthread_mutex_t lock; /* of the journal */
+    int folder_lock;      /* a descriptor; -1: none */
+    bool lockless;        /* the file system has no locks: nothing keeps a second batch from this folder */
 } smp_todo;
 
 /* Looks and writes nothing. The request must outlive the todo; smp_todo_free also after a failure. */

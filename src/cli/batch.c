@@ -345,6 +345,9 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     request.write.lazy_folder = true;
     smp_cli_stop_gently(); /* before the folder is made: whoever sees it may stop the run */
     smp_code code = smp_todo_start(&b->todo, &swept, err);
+    if (!code && b->todo.lockless)
+        smp_cli_warning(common, "%s: this file system has no locks; take care that no other batch writes to it",
+                        s->folder);
     if (!code)
         code = open_report(b, err);
     if (code)

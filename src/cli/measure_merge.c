@@ -13,16 +13,11 @@ typedef struct merging {
 
 /* ------------------------------------------------------------------------------------------------ do they fit */
 
-static bool differ(const smp_hash *a, const smp_hash *b)
-{
-    return a->a != b->a || a->b != b->b;
-}
-
 static smp_code compare(const smp_part_reader *part, const smp_part_reader *first, const smp_measure_settings *settings,
                         smp_error *err)
 {
     const smp_part_head *a = &part->head, *b = &first->head;
-    if (differ(&a->work, &b->work)) {
+    if (!smp_hash_equal(&a->work, &b->work)) {
         smp_fail(err, SMP_E_USAGE, "the part is of another pipeline than '%.200s', or of other parameters", first->path);
         smp_hint(err, "measure all shards alike");
         return smp_at(err, "%s", part->path);
@@ -33,7 +28,7 @@ static smp_code compare(const smp_part_reader *part, const smp_part_reader *firs
         smp_hint(err, "merge the parts of one division");
         return smp_at(err, "%s", part->path);
     }
-    if (a->files != b->files || differ(&a->list, &b->list)) {
+    if (a->files != b->files || !smp_hash_equal(&a->list, &b->list)) {
         smp_fail(err, SMP_E_USAGE, "the part is of other files than '%.160s': its shard saw %llu, that one %llu%s",
                  first->path, (unsigned long long)a->files, (unsigned long long)b->files,
                  a->files == b->files ? " of other names or sizes" : "");
