@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/pack.h"
 #include "lib/cpu_kernel.h"
 #include "lib/sample_op.h"
 #include "lib/view.h"
@@ -323,12 +324,18 @@ typedef struct smp_stage {
     bool (*instead)(const char *value, char *text, size_t size);
     smp_kind gives; /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is
-     * one block from smp_alloc that stands by itself. tell(partial(result)) adds the findings that finish(result) does.
+     * one block from smp_alloc that stands by itself. report(partial(result)) adds the findings that finish(result)
+     * does. Merging partials in any order and grouping gives the same: equal bytes of pack().
      */
     smp_code (*partial)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result,
                         void **out, smp_error *err);
     bool (*merge)(void *total, const void *more); /* false, total untouched: they do not measure the same */
     smp_code (*report)(const void *partial, smp_findings *findings, smp_error *err);
+    /* A partial as bytes that every machine reads, and back; needed where there is a partial. Kind, format, channels and
+     * alpha are the caller's to keep, and are in `in`. The bytes may be anybody's: what cannot be marks `from` as failed
+     * (base/pack.h); *out is then to be freed all the same, and not used. An error is one of memory alone. */
+    void (*pack)(const void *partial, smp_packer *to);
+    smp_code (*unpack)(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err);
 } smp_stage;
 
 /* ------------------------------------------------------------------------------------------------ the list */
