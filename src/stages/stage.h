@@ -148,8 +148,8 @@ typedef struct smp_node_plan {
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
-    void *table;                        /* constants for the device, from smp_alloc; the plan owns and frees it */
-    size_t table_size;                  /* bytes */
+    void *table;       /* device constants, from smp_alloc; owned by the plan. Null: finish() gets it, zeroed, to fill in */
+    size_t table_size; /* bytes */
     const struct smp_variant *reducers; /* preset to the stage's; ADJUST may measure in another way by its parameters */
     smp_result_kind result;
     size_t result_size; /* bytes */
