@@ -54,6 +54,13 @@ void smp_topic_formats(FILE *to)
         "\n"
         "'-' is standard input or output; pictures go there as PNG, sound as WAV.\n"
         "\n"
+        "RAW is samples without a header, of which --raw says what they are (channels 2 and 4 are alpha); written they "
+        "are as the input's, with the lowest byte first, and 'depth', 'gray' or --samples change them. Y4M is video "
+        "without compression, 8 to 16 bits, 4:2:0, 4:2:2, 4:4:4, 4:1:1 or luma alone, by BT.709 from 1280 columns or "
+        "577 rows on and by BT.601 below; a sample of chroma holds for all its pixels. It is written as the input's "
+        "was, else 4:4:4. With run --frames every picture of such a stream goes through the pipeline: ffmpeg -i IN -f "
+        "yuv4mpegpipe - | smempipe run P.pipe --frames - - | ffmpeg -i - OUT.\n"
+        "\n"
         "In reports and plans 'u8x3 640x480' means samples u8 (8 bits), u16 or f32, 3 channels, 640 columns and 480 "
         "rows.",
         0, 0);
