@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 import numpy as np
+import PIL.Image
 
 from harness import PROGRAM, CliCase
 
@@ -196,6 +197,42 @@ class Frames(CliCase):
         self.write("y.y4m", broken)
         self.assertIn("no picture begins at byte",
                       self.smp("run", "-e", "invert", "--frames", "y.y4m", "y-%d.png", status=3).stderr)
+
+    def test_each_picture_of_an_animation(self):
+        """Pictures that stay, that are cleared, that are taken back; Pillow draws them the same."""
+        if "GIF" not in [line.split()[0] for line in self.smp("help", "formats").stdout.splitlines() if "read" in line]:
+            self.skipTest("this build reads no GIF")
+        random = np.random.default_rng(6)
+        palette = random.integers(0, 256, 12, dtype=np.uint8)
+
+        def block(x, y, w, h, disposal, interlaced=False):
+            """Codes of 3 bits, each row of codes begun anew, so that the decoder's table stays empty."""
+            codes = [c for i in random.integers(0, 4, w * h) for c in (4, int(i))] + [5]
+            bits = "".join(f"{c:03b}"[::-1] for c in codes)
+            packed = bytes(int(bits[i:i + 8][::-1], 2) for i in range(0, len(bits), 8))
+            control = bytes([0x21, 0xF9, 4, disposal << 2 | 1, 7, 0, 3, 0])
+            parts = b"".join(bytes([len(packed[i:i + 255])]) + packed[i:i + 255] for i in range(0, len(packed), 255))
+            size = b"".join(v.to_bytes(2, "little") for v in (x, y, w, h))
+            return control + b"," + size + bytes([0x40 * interlaced, 2]) + parts + b"\0"
+
+        head = b"GIF89a" + (19).to_bytes(2, "little") + (11).to_bytes(2, "little") + b"\x81\0\0" + palette.tobytes()
+        blocks = (block(0, 0, 19, 11, 1), block(3, 2, 9, 7, 2), block(5, 1, 12, 9, 3, True), block(0, 0, 4, 4, 1))
+        self.write("a.gif", head + b"".join(blocks) + b";")
+        self.smp("run", "-e", "flip vertical", "-e", "flip vertical", "--frames", "a.gif", "f%d.npy")
+        with PIL.Image.open(self.folder / "a.gif") as movie:
+            self.assertEqual(movie.n_frames, 4)
+            for i in range(4):
+                movie.seek(i)
+                want, got = np.array(movie.convert("RGBA")), np.load(self.folder / f"f{i + 1}.npy")
+                shown = want[..., 3] > 0  # colours below are nobody's business
+                self.assertTrue(np.array_equal(got[..., 3], want[..., 3]), i)
+                self.assertTrue(np.array_equal(got[shown], want[shown]), i)
+        self.smp("run", "-q", "-e", "alpha flatten", "--frames", "a.gif", "a.y4m")
+        self.assertIn(b" F100:7 ", (self.folder / "a.y4m").read_bytes()[:60])
+        self.write("b.gif", head + blocks[0] + block(16, 0, 4, 4, 1) + b";")
+        got = self.smp("run", "-e", "invert", "--frames", "b.gif", "b%d.png", status=3).stderr
+        self.assertIn("picture 2 lies outside", got)
+        self.assertIn("b1.png", self.files())
 
     def test_a_line_of_json_for_each_picture(self):
         frames = [np.full((4, 6), v, np.uint8) for v in (10, 20, 30)]
