@@ -16,7 +16,7 @@ typedef struct smp_raw {
     uint64_t offset;       /* bytes in front of the first sample */
 } smp_raw;
 
-typedef struct smp_limits {
+typedef struct smp_limits { /* also how an input is to be read */
 #define L(field, option, value, help) uint64_t field;
 #include "base/limit_list.def"
 #undef L

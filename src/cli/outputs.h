@@ -23,6 +23,7 @@ typedef struct smp_batch_settings {
     const char *folder, *pattern, *to, *report, *shard;
     bool skip_existing, resume, redo_changed, dry_run;
     int on_error; /* index into continue, stop */
+    int pages;    /* index into one, all */
     smp_write_settings write;
 } smp_batch_settings;
 

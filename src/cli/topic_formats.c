@@ -39,7 +39,7 @@ void smp_topic_formats(FILE *to)
         "stage changes the picture. No times are written: the same input and pipeline give the same bytes.\n"
         "\n"
         "A TIFF is read with 1, 2, 4, 8 or 16 bits a sample or floats, gray, RGB, palette, CMYK or YCbCr, in strips, "
-        "tiles or planes; --page N reads another than its first page. "
+        "tiles or planes; --page N reads another than its first page, batch --pages all each. "
         "HEIC and AVIF give their primary picture, turned as their boxes say; more than 8 bits become 16. "
         "Of an animation, an MPO, or pictures one behind the other, the first is read. What is left out, and what may "
         "be "
