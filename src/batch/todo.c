@@ -42,6 +42,8 @@ static smp_code input_key(const smp_found *file, real_folder *folder, smp_hash *
     smp_hash_text(key, slash ? slash + 1 : file->path);
     smp_hash_add(key, &file->size, sizeof file->size);
     smp_hash_add(key, &file->mtime, sizeof file->mtime);
+    if (file->page)
+        smp_hash_add(key, &file->page, sizeof file->page);
     return SMP_OK;
 }
 
@@ -175,8 +177,11 @@ static void list_files(smp_todo *todo)
         if (item->state != SMP_TODO_DO)
             continue;
         todo->item_of[todo->to_do] = i;
-        todo->files[todo->to_do++] = (smp_batch_file){
-            .input = item->file->path, .output = item->output, .bytes = item->file->size, .replace = item->replace};
+        todo->files[todo->to_do++] = (smp_batch_file){.input = item->file->path,
+                                                      .output = item->output,
+                                                      .bytes = item->file->size,
+                                                      .replace = item->replace,
+                                                      .page = item->file->page};
     }
 }
 
@@ -188,6 +193,8 @@ smp_code smp_todo_make(const smp_todo_request *request, smp_todo *todo, smp_erro
     smp_code code = smp_name_pattern_check(request->pattern, err);
     if (!code)
         code = smp_walk(request->given, request->given_count, &request->walk, &todo->found, err);
+    if (!code && request->pages)
+        code = smp_found_pages(&todo->found, request->pages, err);
     size_t count = todo->found.count;
     if (!code)
         code = smp_outputs_make(&todo->found, request->folder, request->pattern, request->extension, request->program,

@@ -16,7 +16,8 @@
 #include "report/text.h"
 
 static const char *const on_error_words[] = {"continue", "stop", NULL};
-enum { ON_ERROR_STOP = 1 };
+static const char *const pages_words[] = {"one", "all", NULL};
+enum { ON_ERROR_STOP = 1, PAGES_ALL = 1 };
 
 const smp_option smp_batch_options[] = {
     {"output", 'o', SMP_O_STRING, offsetof(smp_batch_settings, folder), .argument = "OUT_DIR",
@@ -36,6 +37,10 @@ const smp_option smp_batch_options[] = {
      .help = "keep outputs that are there, whatever made them"},
     {"on-error", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, on_error), .fallback = "continue", .argument = "HOW",
      .choices = on_error_words, .help = "after a file failed: continue with the others, or stop"},
+    {"pages", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, pages), .fallback = "one", .argument = "WHICH",
+     .choices = pages_words,
+     .help = "of files that hold several pages (TIFF): one, the first or that of --page; all: each to an output of its "
+             "own, with its number behind the name, as in scan-1.png, scan-2.png"},
     {"dry-run", 'n', SMP_O_FLAG, offsetof(smp_batch_settings, dry_run),
      .help = "read headers, check outputs, list what would be done, write nothing; damage behind the headers shows in "
              "a run alone"},
@@ -83,6 +88,8 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
         smp_fail(err, SMP_E_USAGE, "--redo-changed needs the journal of an earlier run");
         return smp_hint(err, "write --resume --redo-changed; --force makes all outputs again");
     }
+    if (settings->pages == PAGES_ALL && settings->many.plan.base.common.limits.page)
+        return smp_fail(err, SMP_E_USAGE, "--pages all and --page exclude each other");
     smp_code code = settings->to ? smp_cli_check_extension("to", settings->to, err) : SMP_OK;
     if (!code)
         code = smp_cli_check_variant(&settings->many.plan, err);
@@ -99,6 +106,8 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
         write->strip,         write->png_level,        write->quality,          write->jpeg_quality, write->lossless,
         write->jpeg_sampling, write->jpeg_progressive, write->tiff_compression, write->samples,      page};
     smp_hash_add(&hash, numbers, sizeof numbers);
+    if (settings->many.plan.base.common.raw)
+        smp_hash_text(&hash, settings->many.plan.base.common.raw);
     return hash;
 }
 
@@ -234,11 +243,12 @@ static void report_skipped(batch_run *b)
 }
 
 /* Everything that can be known of a file without decoding it: its header, the plan for it, the names of its outputs. */
-static smp_code try_file(const smp_todo_item *item, smp_run_request *request, smp_error *err)
+static smp_code try_file(const smp_todo_item *item, int64_t page, smp_run_request *request, smp_error *err)
 {
     const smp_program *program = request->program;
     smp_plan *plan = NULL;
     request->input = item->file->path;
+    request->limits.page = item->file->page ? item->file->page : page;
     request->output = item->output;
     smp_code code = smp_plan_file(request, &plan, err);
     smp_plan_free(plan);
@@ -276,7 +286,7 @@ static smp_code show_plan(batch_run *b, const smp_program *program, smp_diags *d
         fputs(" -> ", stdout);
         smp_text_clean(stdout, item->output);
         fputs(states[item->state], stdout);
-        if (item->state == SMP_TODO_DO && try_file(item, &request, &wrong)) {
+        if (item->state == SMP_TODO_DO && try_file(item, common->limits.page, &request, &wrong)) {
             smp_failures_add(&b->failures, item->file->path, &wrong);
             fputs("  (fails)", stdout);
         } else if (item->state == SMP_TODO_DO && item->replace)
@@ -385,6 +395,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         .given = settings->many.inputs.items,
         .given_count = settings->many.inputs.count,
         .walk = smp_many_walk(&settings->many, program),
+        .pages = settings->pages == PAGES_ALL ? &settings->many.plan.base.common.limits : NULL,
         .folder = settings->folder,
         .pattern = settings->pattern,
         .extension = settings->to ? settings->to + (settings->to[0] == '.') : NULL,
