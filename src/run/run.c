@@ -11,6 +11,7 @@
 #include "base/paths.h"
 #include "run/cache.h"
 #include "run/file_source.h"
+#include "run/look.h"
 #include "run/run.h"
 #include "run/run_internal.h"
 #include "run/runner.h"
@@ -74,7 +75,8 @@ static smp_code check_sizes(const smp_plan *plan, const smp_limits *limits, smp_
     return SMP_OK;
 }
 
-smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
+static smp_code make_plan(const smp_run_request *request, const smp_media *media, const smp_looks *looks,
+                          smp_plan **plan, smp_error *err)
 {
     smp_plan_request ask = {
         .program = request->program,
@@ -87,6 +89,8 @@ smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, sm
         .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
         .fuse = smp_run_fuses(request),
+        .found = looks->found,
+        .found_count = looks->count,
     };
     static pthread_mutex_t planning =
         PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
@@ -101,6 +105,11 @@ smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, sm
         *plan = NULL;
     }
     return code;
+}
+
+smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
+{
+    return make_plan(request, media, &(smp_looks){.count = 0}, plan, err);
 }
 
 /* The plan for a file: the cache's, or a new one, which the cache then owns. *entry is null without a cache. */
@@ -428,6 +437,58 @@ static smp_code commit_all(const smp_plan *plan, smp_run_output *outputs, smp_ru
     return code;
 }
 
+/* Opens the input. What will be read again is kept first: *start is where it begins. */
+static smp_code open_input(const smp_run_request *request, smp_reader **reader, int64_t *start, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    *start = -1;
+    if (!strcmp(request->input, "-") && smp_program_looks(request->program))
+        code = smp_look_keep_stdin(&request->limits, start, err);
+    return code ? code : smp_reader_open(request->input, &request->limits, reader, err);
+}
+
+static smp_code open_again(const smp_run_request *request, smp_reader **reader, int64_t start, smp_error *err)
+{
+    const smp_shape before = smp_reader_media(*reader)->shape;
+    smp_reader_close(*reader);
+    *reader = NULL;
+    smp_code code = start >= 0 ? smp_look_again(start, err) : SMP_OK;
+    if (!code)
+        code = smp_reader_open(request->input, &request->limits, reader, err);
+    if (!code && memcmp(&before, &smp_reader_media(*reader)->shape, sizeof before) != 0) {
+        code = smp_fail(err, SMP_E_READ, "the file was changed while it was in use");
+        smp_at(err, "%s", request->input);
+    }
+    return code;
+}
+
+/* Runs plans that look at the input, until one is complete: *plan, which *owned then says is the caller's. */
+static smp_code look(const smp_run_request *request, smp_reader **reader, int64_t start, smp_plan **plan, bool *owned,
+                     smp_looks *looks, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    while (!code && (*plan)->looks >= 0) {
+        smp_run_report report = {.input = request->input};
+        smp_plan *next = NULL;
+        code = stream_through(request, *plan, *reader, NULL, &report, err);
+        locate_steps(request, &report);
+        if (!code)
+            code = smp_looks_take(looks, *plan, &report, err);
+        smp_run_report_free(&report);
+        if (!code)
+            code = open_again(request, reader, start, err);
+        if (!code)
+            code = make_plan(request, smp_reader_media(*reader), looks, &next, err);
+        if (code)
+            break;
+        if (*owned)
+            smp_plan_free(*plan);
+        *plan = next;
+        *owned = true;
+    }
+    return code;
+}
+
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
 {
     *report = (smp_run_report){.input = request->input, .output = request->output};
@@ -438,6 +499,9 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_run_output *outputs = NULL;
     size_t output_count = 0;
     struct stat info;
+    smp_looks looks = {.count = 0};
+    bool owned = true;
+    int64_t again;
     smp_error local = {0};
     if (!err)
         err = &local;
@@ -445,7 +509,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     report->device = request->device->info;
     report->threads = request->device->info.units;
 
-    smp_code code = smp_reader_open(request->input, &request->limits, &reader, err);
+    smp_code code = open_input(request, &reader, &again, err);
     if (code)
         goto done;
     const smp_media *media = smp_reader_media(reader);
@@ -453,8 +517,15 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
     report->shape = media->shape;
-    if ((code = find_plan(request, media, &entry, &plan, err)))
+    code = find_plan(request, media, &entry, &plan, err);
+    owned = !entry;
+    if (!code && plan->looks >= 0) {
+        code = look(request, &reader, again, &plan, &owned, &looks, err);
+        entry = NULL; /* what was found holds for this input alone */
+    }
+    if (code)
         goto done;
+    media = smp_reader_media(reader);
     outputs = smp_alloc_array(plan->sink_count, sizeof *outputs);
     if (!outputs) {
         code = smp_fail_memory(err, "outputs", plan->sink_count * sizeof *outputs);
@@ -468,6 +539,8 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
                                    : stream_through(request, plan, reader, outputs, report, err);
     smp_run_locate(request, report);
+    if (!code)
+        code = smp_looks_report(&looks, report, err);
     if (!code)
         code = commit_all(plan, outputs, report, err);
     if (!code && media->leftover) { /* what is whole was written */
@@ -483,7 +556,8 @@ done:
         smp_free(outputs[i].path);
     }
     smp_free(outputs);
-    if (!entry)
+    smp_looks_free(&looks);
+    if (owned)
         smp_plan_free(plan);
     if (reader) {
         report->input_seconds = smp_reader_input_seconds(reader);
@@ -500,11 +574,21 @@ done:
 
 smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err)
 {
-    smp_reader *reader;
+    smp_reader *reader = NULL;
+    smp_looks looks = {.count = 0};
+    int64_t again;
+    bool owned = true;
     *out = NULL;
-    smp_code code = smp_reader_open(request->input, &request->limits, &reader, err);
+    smp_code code = open_input(request, &reader, &again, err);
     if (!code)
-        code = smp_run_plan(request, smp_reader_media(reader), out, err);
+        code = make_plan(request, smp_reader_media(reader), &looks, out, err);
+    if (!code)
+        code = look(request, &reader, again, out, &owned, &looks, err);
+    if (code) {
+        smp_plan_free(*out);
+        *out = NULL;
+    }
+    smp_looks_free(&looks);
     smp_reader_close(reader);
     return code;
 }
