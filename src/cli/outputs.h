@@ -11,7 +11,7 @@ typedef struct smp_run_settings {
     const char *pipe, *in, *out; /* pipe null: the stages of plan.base */
     const char *report;          /* null: none, "": table on stderr, else a file */
     const char *format;          /* of standard output: an extension; null: the usual */
-    bool counters;
+    bool counters, frames;
     smp_write_settings write;
 } smp_run_settings;
 
@@ -23,6 +23,7 @@ typedef struct smp_batch_settings {
     const char *folder, *pattern, *to, *report, *shard;
     bool skip_existing, resume, redo_changed, dry_run;
     int on_error; /* index into continue, stop */
+    int pages;    /* index into one, all */
     smp_write_settings write;
 } smp_batch_settings;
 

@@ -346,7 +346,8 @@ static smp_code add_node(planner *p, int number)
     applying->node = number;
     applying->reduced_by = index;
     memcpy(applying->label, p->plan->steps[index].label, sizeof applying->label);
-    snprintf(p->plan->steps[index].label, sizeof applying->label, "(measure) %.80s", applying->label);
+    if (!stage->partial) /* else its findings have the stage's own name */
+        snprintf(p->plan->steps[index].label, sizeof applying->label, "(measure) %.80s", applying->label);
     p->step_of[number] = apply;
     return SMP_OK;
 }
@@ -386,6 +387,12 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
 
 /* ---------------------------------------------------------------------------------------------- pruning */
 
+/* Whether a reduction is wanted for what it tells, and not for the step alone that it adjusts. */
+static bool tells(const smp_stage *stage)
+{
+    return stage->access == SMP_REDUCE || stage->partial;
+}
+
 /* Drops the steps that neither a sink nor a reduction needs. Keeps the order. */
 static void prune(smp_plan *plan, bool *needed, int *moved)
 {
@@ -394,7 +401,7 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
     for (int i = (int)plan->step_count - 1; i >= 0; i--) {
         const smp_step *step = &plan->steps[i];
         const bool wanted =
-            step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : step->stage->access == SMP_REDUCE);
+            step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step->stage));
         needed[i] = needed[i] || i == 0 || wanted;
         if (!needed[i])
             continue;

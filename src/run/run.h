@@ -56,6 +56,18 @@ void smp_run_cache_close(smp_run_cache *cache); /* before its device is closed; 
  * is no output, and a file that was there before is untouched. */
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err);
 
+/* Runs every picture of an input that holds many, one after another, as limits.frames asks for. Outputs are files that
+ * can hold many too, or have a number in their names ("%03d", from 1 on). When the input ends in the middle of a
+ * picture, or is damaged, those before it are written all the same, and the failure is returned. each (may be null)
+ * is called after every picture with what was found in it. *report has the sums. */
+typedef void smp_run_each(void *context, int64_t number, smp_run_report *report);
+smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void *context, smp_run_report *report,
+                        smp_error *err);
+
+/* Whether a name has a number in it; the name of a number. *out is from smp_alloc. */
+bool smp_is_numbered(const char *path);
+smp_code smp_numbered(const char *path, int64_t number, char **out, smp_error *err);
+
 /* The path of a file that the pipeline saves as `name`: beside the output, with the prefix (may be null) before its
  * last component. *out is from smp_alloc. */
 smp_code smp_save_path(const char *output, const char *prefix, const char *name, char **out, smp_error *err);

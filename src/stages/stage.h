@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/pack.h"
 #include "lib/cpu_kernel.h"
 #include "lib/sample_op.h"
 #include "lib/view.h"
@@ -147,8 +148,8 @@ typedef struct smp_node_plan {
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
-    void *table;                        /* constants for the device, from smp_alloc; the plan owns and frees it */
-    size_t table_size;                  /* bytes */
+    void *table;       /* device constants, from smp_alloc; owned by the plan. Null: finish() gets it, zeroed, to fill in */
+    size_t table_size; /* bytes */
     const struct smp_variant *variants; /* instead of the stage's, where it works in two ways; null: the stage's */
     bool second_own;                    /* the second input has rows of its own: output row r reads its row */
     int64_t second_add;                 /* r + second_add, and nothing where that is outside */
@@ -336,12 +337,18 @@ typedef struct smp_stage {
     bool (*looks)(const void *params);
     smp_kind gives; /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is
-     * one block from smp_alloc that stands by itself. tell(partial(result)) adds the findings that finish(result) does.
+     * one block from smp_alloc that stands by itself. report(partial(result)) adds the findings that finish(result)
+     * does. Merging partials in any order and grouping gives the same: equal bytes of pack().
      */
     smp_code (*partial)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result,
                         void **out, smp_error *err);
     bool (*merge)(void *total, const void *more); /* false, total untouched: they do not measure the same */
     smp_code (*report)(const void *partial, smp_findings *findings, smp_error *err);
+    /* A partial as bytes that every machine reads, and back; needed where there is a partial. Kind, format, channels and
+     * alpha are the caller's to keep, and are in `in`. The bytes may be anybody's: what cannot be marks `from` as failed
+     * (base/pack.h); *out is then to be freed all the same, and not used. An error is one of memory alone. */
+    void (*pack)(const void *partial, smp_packer *to);
+    smp_code (*unpack)(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err);
 } smp_stage;
 
 /* ------------------------------------------------------------------------------------------------ the list */
