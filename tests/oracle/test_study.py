@@ -323,5 +323,31 @@ class Distance(OracleCase):
             run(U(9, 8, 3), "distance")
 
 
+class Canny(OracleCase):
+    def test_equals_opencv(self):
+        for seed, shape in enumerate(((1, 67), (67, 1), (61, 145), (70, 200))):
+            noise = np.random.default_rng(seed).integers(0, 256, shape).astype(np.uint8)
+            for array in (smooth(seed, shape), noise, cv2.GaussianBlur(noise, (5, 5), 1.5)):
+                cases = [(low, high, g) for low, high in ((30, 60), (100, 200), (0, 1), (250, 700)) for g in ("l1", "l2")]
+                got = run_many(array, {str(c): [f"canny {c[0]}cv high={c[1]}cv gradient={c[2]}"] for c in cases})
+                for case in cases:
+                    want = cv2.Canny(array, case[0], case[1], L2gradient=case[2] == "l2")
+                    self.same(got[str(case)], want, f"{case} {shape}")
+
+    def test_other_formats_are_the_same(self):
+        array = smooth(3, (61, 145))
+        want = run(array, "canny 20% high=50%") > 0
+        self.assertTrue(want.any())
+        for other, unit in ((array.astype(np.uint16) * 257, 255), (array.astype(np.float32) / 256, 256)):
+            got = run(other, f"canny {51.2 / unit:.9f} high={127.2 / unit:.9f}") > 0
+            self.same(got, want, str(other.dtype))
+        self.same(run(array, "canny 20% high=50%", options=("--strip-rows", 7)) > 0, want, "strips")
+
+    def test_what_it_refuses(self):
+        for array, stage, message in ((U(9, 8, 3), "canny", "gray"), (U(9, 8), "canny 40% high=20%", "below low")):
+            with self.assertRaisesRegex(ProgramFailed, message):
+                run(array, stage)
+
+
 if __name__ == "__main__":
     unittest.main()
