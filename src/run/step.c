@@ -74,32 +74,34 @@ uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
     return bytes;
 }
 
-static void rows_read(const smp_step *step, bool whole, int64_t height, int64_t from, int64_t to, int64_t *first,
+static void rows_read(const smp_row_map *reads, bool whole, int64_t height, int64_t from, int64_t to, int64_t *first,
                       int64_t *count)
 {
     int64_t end = height;
     *first = 0;
     if (!whole)
-        smp_row_map_reads(&step->reads, height, from, to, first, &end);
+        smp_row_map_reads(reads, height, from, to, first, &end);
     *count = end - *first;
 }
 
 void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count)
 {
-    rows_read(step, step->whole_input, height, from, to, first, count);
+    rows_read(&step->reads, step->whole_input, height, from, to, first, count);
 }
 
 void smp_step_reads_second(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first,
                            int64_t *count)
 {
-    rows_read(step, step->whole_second, height, from, to, first, count);
+    rows_read(&step->reads_second, step->whole_second, height, from, to, first, count);
 }
 
 /* ------------------------------------------------------------------------------------------------ variants */
 
 const smp_variant *smp_step_variants(const smp_step *step)
 {
-    return step->job == SMP_JOB_REDUCE && step->work.reducers ? step->work.reducers : step->stage->variants;
+    return step->job == SMP_JOB_REDUCE && step->work.reducers ? step->work.reducers
+           : step->work.variants                              ? step->work.variants
+                                                              : step->stage->variants;
 }
 
 const smp_variant *smp_step_default(const smp_step *step)
