@@ -349,5 +349,50 @@ class Canny(OracleCase):
                 run(array, stage)
 
 
+def bilateral(array, sigma, reach, radius, edge="clamp"):
+    """In double; reach in code values."""
+    a = array.astype(np.float64).reshape(array.shape[0], array.shape[1], -1)
+    wide, (height, width) = pad(a, radius, radius, edge), a.shape[:2]
+    num, den = np.zeros_like(a), np.zeros((height, width, 1))
+    for dy in range(-radius, radius + 1):
+        for dx in range(-radius, radius + 1):
+            if dx * dx + dy * dy > radius * radius:
+                continue
+            q = wide[radius + dy:radius + dy + height, radius + dx:radius + dx + width]
+            d = np.abs(q - a).sum(2, keepdims=True)
+            k = np.exp(-0.5 * (dx * dx + dy * dy) / sigma ** 2) * np.exp(-0.5 * d * d / reach ** 2)
+            num += k * q
+            den += k
+    return (num / den).reshape(array.shape)
+
+
+class Bilateral(OracleCase):
+    def test_vectors(self):
+        rows = ("99.352 103.890 111.849 122.984 135.257 146.702 103.704 108.464 117.166 125.632 135.675 112.449 "
+                "112.569 118.275 125.551 132.179 138.678 121.392 124.074 129.092 134.442 111.967 122.035 131.445")
+        got = run(U(6, 4) // 4 + 96, "bilateral 1.5px range=10%")
+        self.near(got, np.array(numbers(rows)).reshape(4, 6), tie=1e-3)
+        rows = "10.968 81.968 152.968 25.164 96.164 167.164 54.274 125.274 196.084 92.036 163.036 232.545"
+        self.near(run(U(4, 3, 3), "bilateral 1px range=40%")[0], np.array(numbers(rows)).reshape(4, 3), tie=1e-3)
+        got = run(U(5, 4).astype(np.float32) / 255, "bilateral 2px range=20% radius=1px edge=mirror")
+        np.testing.assert_allclose(got[0], [0.05852, 0.11784, 0.24850, 0.43465, 0.61671], atol=6e-6)
+        np.testing.assert_allclose(got[3], [0.46610, 0.54125, 0.65433, 0.08986, 0.20670], atol=6e-6)
+
+    def test_equals_numpy(self):
+        for dtype in FORMATS:
+            for seed, shape in enumerate(((1, 1), (1, 67), (33, 129), (40, 37, 3), (21, 30, 2))):
+                array, edge = smooth(seed, shape, dtype), list(EDGES)[seed]
+                want = bilateral(array, 2.0, 0.15 * white(array), 3, edge)
+                got = run(array, f"bilateral 2px range=15% edge={edge}", options=("--strip-rows", 7))
+                self.near(got, want, f"{dtype} {shape} {edge}", relative=4e-6, tie=0.05 if dtype == np.uint16 else 1e-3)
+
+    def test_is_opencvs_rounded(self):
+        array = smooth(3, (61, 97))
+        want = cv2.bilateralFilter(array, 9, 0.1 * 255, 3, borderType=cv2.BORDER_REPLICATE)
+        got = run(array, "bilateral 3px range=10%")
+        self.assertLess((got != want).mean(), 0.001)
+        self.assertLessEqual(np.abs(got.astype(int) - want).max(), 1)
+
+
 if __name__ == "__main__":
     unittest.main()
