@@ -1,5 +1,5 @@
-"""Pictures that people study: local contrast, thresholds by surroundings, components, quality: the definitions' vectors,
-NumPy and OpenCV."""
+"""Pictures that people study (local contrast, thresholds by surroundings, components, quality, edges): the definitions'
+vectors, NumPy and OpenCV."""
 import unittest
 
 import cv2
@@ -30,7 +30,8 @@ def smooth(seed, shape, dtype=np.uint8):
     small = rng.random((height // 8 + 2, width // 8 + 2) + tuple(shape[2:])).astype(np.float32)
     big = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
     values = np.clip(big * 0.8 + 0.1 + (rng.random(shape) - 0.5) * 0.05, 0, 1)
-    return values.astype(np.float32) if dtype == np.float32 else np.rint(values * white(np.zeros(1, dtype))).astype(dtype)
+    top = white(np.zeros(1, dtype))
+    return values.astype(np.float32) if dtype == np.float32 else np.rint(values * top).astype(dtype)
 
 
 class Clahe(OracleCase):
@@ -328,7 +329,8 @@ class Canny(OracleCase):
         for seed, shape in enumerate(((1, 67), (67, 1), (61, 145), (70, 200))):
             noise = np.random.default_rng(seed).integers(0, 256, shape).astype(np.uint8)
             for array in (smooth(seed, shape), noise, cv2.GaussianBlur(noise, (5, 5), 1.5)):
-                cases = [(low, high, g) for low, high in ((30, 60), (100, 200), (0, 1), (250, 700)) for g in ("l1", "l2")]
+                levels = ((30, 60), (100, 200), (0, 1), (250, 700))
+                cases = [(low, high, gradient) for low, high in levels for gradient in ("l1", "l2")]
                 got = run_many(array, {str(c): [f"canny {c[0]}cv high={c[1]}cv gradient={c[2]}"] for c in cases})
                 for case in cases:
                     want = cv2.Canny(array, case[0], case[1], L2gradient=case[2] == "l2")
