@@ -1,153 +1,52 @@
-/* append: a second picture beside this one, or below it. */
-#include "geometry/append.h"
-
-#include <string.h>
+/* append: a second sound behind this one. */
+#include <math.h>
 
 #include "base/checked.h"
-#include "stages/shared/launch_shapes.h"
-#include "stages/stage.h"
+#include "stages/shared/mixing.h"
 
-enum { RIGHT, BELOW, LEFT, ABOVE };
-
-typedef struct append_params {
+typedef struct params {
     smp_operand by;
-    int side, align;
-    int64_t gap;
-    smp_matrix fill;
-} append_params;
+    double gap;
+} params;
 
-static const char *const sides[] = {"right", "below", "left", "above", NULL};
-static const char *const aligns[] = {"start", "centre", "end", NULL};
-
-static const smp_param params[] = {
-    {"by", offsetof(append_params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
-     "the other picture: @name or \"file\"; any size", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_ANYSIZE},
-    {"side", offsetof(append_params, side), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "right",
-     "where the other picture lies, seen from this one", sides, 0},
-    {"gap", offsetof(append_params, gap), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", "between the two", NULL, 0},
-    {"align", offsetof(append_params, align), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "start",
-     "where the smaller one lies: start is the top or the left", aligns, 0},
-    {"fill", offsetof(append_params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[0]",
-     "of gap and ground: one value for all colours, or one a channel; alpha is 1 unless it is given", NULL,
-     SMP_P_LEVEL},
+static const smp_param table[] = {
+    {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
+     "the sound that follows: @name or \"file\"; any length", NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE},
+    {"gap", offsetof(params, gap), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "silence between the two", NULL, 0},
     {0},
 };
-
-static smp_code check(const void *given, smp_error *err)
-{
-    const append_params *p = given;
-    if (p->fill.rows > 1 || p->fill.cols < 1 || p->fill.cols > SMP_MAX_CHANNELS)
-        return smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
-    return SMP_OK;
-}
-
-static smp_code check_channels(const smp_shape *in, const smp_shape *by, smp_error *err)
-{
-    const int colours = in->channels - in->alpha, others = by->channels - by->alpha;
-    if (by->kind != SMP_IMAGE)
-        return smp_fail(err, SMP_E_PIPE, "a sound cannot lie beside a picture");
-    if (by->alpha && !in->alpha) {
-        smp_fail(err, SMP_E_PIPE, "the second picture has alpha, and this one has none");
-        return smp_hint(err, "`alpha opaque` before this stage, or `alpha flatten` on the second picture");
-    }
-    if (others == 1 || others == colours)
-        return SMP_OK;
-    smp_fail(err, SMP_E_PIPE, "a picture of %d colours cannot lie beside one of %d", others, colours);
-    return colours == 1 ? smp_hint(err, "make this one colour first: matrix [1; 1; 1]")
-                        : smp_hint(err, "the second needs as many colours as the first, or one for all");
-}
-
-/* *whole: every value is a whole code value. */
-static smp_code plan_fill(const append_params *p, const smp_shape *in, bool linear, smp_append *append, bool *whole,
-                          smp_error *err)
-{
-    const int colours = in->channels - in->alpha, values = p->fill.cols;
-    const float white = smp_white(in->format);
-    if (values != 1 && values != colours && values != in->channels) {
-        smp_fail(err, SMP_E_PIPE, "fill has %d values, and the picture %d channels%s", values, in->channels,
-                 in->alpha ? ", one of them alpha" : "");
-        return smp_hint(err, "one value serves all colours");
-    }
-    *whole = !linear;
-    for (int c = 0; c < in->channels; c++) {
-        const bool left_out = values == 1 ? c >= colours : c >= values;
-        append->fill[c] = (float)((left_out ? 1 : p->fill.values[values == 1 ? 0 : c]) * (double)white);
-        if (in->format != SMP_F32 && *whole)
-            append->fill[c] = smp_round_to(append->fill[c], white);
-    }
-    return SMP_OK;
-}
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    const append_params *p = given;
-    smp_append append = {.opaque = smp_white(in->format)};
-    bool whole = true;
-    if (!by)
-        return smp_fail(err, SMP_E_PIPE, "append needs a second picture");
-    smp_code code = check_channels(in, by, err);
-    code = code ? code : plan_fill(p, in, work->linear, &append, &whole, err);
-    if (code)
-        return code;
-    const bool across = p->side == RIGHT || p->side == LEFT, before = p->side == LEFT || p->side == ABOVE;
-    const int64_t ours = across ? in->height : in->width, theirs = across ? by->height : by->width;
-    const int64_t side = smp_max_i64(ours, theirs), along = across ? in->width : in->height,
-                  by_along = across ? by->width : by->height;
-    const int64_t lies[2] = {before ? by_along + p->gap : 0, before ? 0 : along + p->gap};
-    const int64_t shift[2] = {(side - ours) * p->align / 2, (side - theirs) * p->align / 2};
-    int64_t both;
-    if (!smp_add_i64(along, by_along, &both) || !smp_add_i64(both, p->gap, &both) || both > INT32_MAX)
-        return smp_fail(err, SMP_E_LIMIT, "the pictures together would be larger than can be counted");
-    append.x = across ? lies[0] : shift[0];
-    append.y = across ? shift[0] : lies[0];
-    append.by_x = across ? lies[1] : shift[1];
-    append.by_y = across ? shift[1] : lies[1];
-    append.scale = (float)((double)smp_white(in->format) / (double)smp_white(by->format));
-    append.colours = by->channels - by->alpha;
-    work->out.width = across ? both : side;
-    work->out.height = across ? side : both;
-    work->rows_add = -append.y;
-    work->exactness = in->format == by->format && whole ? SMP_INTEGER : SMP_REAL;
-    memcpy(work->kernel, &append, sizeof append);
-    work->kernel_size = sizeof append;
-    return SMP_OK;
+    const params *p = given;
+    int64_t gap, at;
+    smp_code code = smp_mix_frames(p->gap, in, &gap, err);
+    if (!code && !smp_add_i64(in->height, gap, &at))
+        code = smp_fail(err, SMP_E_LIMIT, "the sound would be too long");
+    if (!code)
+        code = smp_mix_plan(at, 1, true, in, by, work, err);
+    work->clips = false;
+    work->exactness = SMP_MOVE;
+    work->ops = 0;
+    return code;
 }
-
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(append_naive), .cuda = "append_naive"}}},
-    {.name = "tiled",
-     .help = "CPU: a run is one copy; GPU: 16 bytes a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(append_tiled),
-                   .cuda = "append_tiled",
-                   .geometry = smp_geometry_packs}}},
-    {0},
-};
 
 const smp_stage smp_stage_append = {
     .name = "append",
-    .help = "lay a second picture beside this one, or below it",
-    .about = "The result is as high (side=right, left) or as wide (below, above) as the larger of the two; the smaller "
-             "one lies at the top or left, in the middle or at the end, on a ground of fill. Samples move. A gray "
-             "second picture serves every channel of a coloured one; other depths are scaled; a second picture without "
-             "alpha is opaque. The second picture is kept whole in memory.",
-    .example = "append by=@input side=below gap=3",
-    .domain = SMP_IMAGE,
+    .help = "put a second sound behind this one",
+    .about = "Samples are copied; for pictures: `join`. A second sound of one channel serves every channel. Several "
+             "follow each other as "
+             "`append by=\"b.wav\"`, `append by=\"c.wav\"`. A file streams; a sound that comes from the same input is "
+             "kept until this one has ended.",
+    .example = "append by=@input gap=1ms",
+    .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
-    .params = params,
-    .params_size = sizeof(append_params),
-    .check = check,
+    .params = table,
+    .params_size = sizeof(params),
     .plan = plan,
-    .variants = variants,
-    .aliases = (const smp_alias[]){{"join", "append by=@name"},
-                                   {"hconcat", "append by=@name"},
-                                   {"vconcat", "append by=@name side=below"},
-                                   {"hstack", "append by=@name"},
-                                   {"vstack", "append by=@name side=below"},
-                                   {"beside", "append by=@name"},
+    .variants = smp_mix_variants,
+    .aliases = (const smp_alias[]){{"concat", "append by=\"next.wav\""},
+                                   {"concatenate", "append by=\"next.wav\""},
+                                   {"splice", "append by=\"next.wav\""},
                                    {0}},
 };

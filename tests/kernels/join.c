@@ -1,4 +1,4 @@
-/* append: where the two pictures lie, gaps, alignment, and what it refuses, on every device. */
+/* join: where the two pictures lie, gaps, alignment, and what it refuses, on every device. */
 #include "suite.h"
 
 #include "matrix_case.h"
@@ -46,11 +46,11 @@ static void lays_pictures_where_it_says(void **state)
         int width, height, values[28];
     } rows[] = {
         /* 1 2 3 / 4 5 6 and its right column, or its lower row */
-        {"append @b", 4, 2, {1, 2, 3, 3, 4, 5, 6, 6}},
-        {"append @b side=left gap=1 fill=[1]", 5, 2, {3, 255, 1, 2, 3, 6, 255, 4, 5, 6}},
-        {"append @b side=below", 3, 4, {1, 2, 3, 4, 5, 6, 3, 0, 0, 6, 0, 0}},
-        {"append @b side=below align=end", 3, 4, {1, 2, 3, 4, 5, 6, 0, 0, 3, 0, 0, 6}},
-        {"append @b side=above align=centre gap=1 fill=[0.2]",
+        {"join @b", 4, 2, {1, 2, 3, 3, 4, 5, 6, 6}},
+        {"join @b side=left gap=1 fill=[1]", 5, 2, {3, 255, 1, 2, 3, 6, 255, 4, 5, 6}},
+        {"join @b side=below", 3, 4, {1, 2, 3, 4, 5, 6, 3, 0, 0, 6, 0, 0}},
+        {"join @b side=below align=end", 3, 4, {1, 2, 3, 4, 5, 6, 0, 0, 3, 0, 0, 6}},
+        {"join @b side=above align=centre gap=1 fill=[0.2]",
          3,
          5,
          {51, 3, 51, 51, 6, 51, 51, 51, 51, 1, 2, 3, 4, 5, 6}},
@@ -80,13 +80,13 @@ static void joins_what_differs_in_kind(void **state)
     for (int k = 0; k < 4; k++) {
         char message[256];
         outcome made = {0};
-        if (run("alpha extract", "append @b", &shape, k & 1 ? "simt" : "cpu", k & 2 ? "tiled" : "naive", &made, message,
+        if (run("alpha extract", "join @b", &shape, k & 1 ? "simt" : "cpu", k & 2 ? "tiled" : "naive", &made, message,
                 sizeof message))
             fail_msg("%s", message);
         for (int n = 0; n < 16; n++)
             assert_int_equal((int)picture_get(&made.out, n / 4, 0, n % 4), gray[n]);
         outcome_free(&made);
-        if (run("depth 16bit", "append @b", &shape, k & 1 ? "simt" : "cpu", k & 2 ? "tiled" : "naive", &made, message,
+        if (run("depth 16bit", "join @b", &shape, k & 1 ? "simt" : "cpu", k & 2 ? "tiled" : "naive", &made, message,
                 sizeof message))
             fail_msg("%s", message);
         for (int n = 0; n < 16; n++)
@@ -101,24 +101,24 @@ static void refuses_what_does_not_fit(void **state)
     char message[256];
     outcome made = {0};
     const smp_shape gray = case_shape(3, 2, 1, SMP_U8), coloured = case_shape(3, 2, 3, SMP_U8);
-    assert_int_equal(run("matrix [1; 1; 1]", "append @b", &gray, "cpu", "tiled", &made, message, sizeof message),
+    assert_int_equal(run("matrix [1; 1; 1]", "join @b", &gray, "cpu", "tiled", &made, message, sizeof message),
                      SMP_E_PIPE);
     assert_non_null(strstr(message, "a picture of 3 colours cannot lie beside one of 1"));
-    assert_int_equal(run("alpha opaque", "append @b", &coloured, "cpu", "tiled", &made, message, sizeof message),
+    assert_int_equal(run("alpha opaque", "join @b", &coloured, "cpu", "tiled", &made, message, sizeof message),
                      SMP_E_PIPE);
     assert_non_null(strstr(message, "the second picture has alpha"));
     assert_int_equal(
-        run("crop width=1", "append @b fill=[1 0]", &coloured, "cpu", "tiled", &made, message, sizeof message),
+        run("crop width=1", "join @b fill=[1 0]", &coloured, "cpu", "tiled", &made, message, sizeof message),
         SMP_E_PIPE);
     assert_non_null(strstr(message, "fill has 2 values"));
 }
 
-SMP_SUITE(append)
+SMP_SUITE(join)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lays_pictures_where_it_says),
         cmocka_unit_test(joins_what_differs_in_kind),
         cmocka_unit_test(refuses_what_does_not_fit),
     };
-    return cmocka_run_group_tests_name("append", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("join", tests, NULL, NULL);
 }

@@ -1,29 +1,29 @@
-/* append: two pictures side by side, or one below the other, on a ground. */
-#ifndef SMP_KERNELS_GEOMETRY_APPEND_H
-#define SMP_KERNELS_GEOMETRY_APPEND_H
+/* join: two pictures side by side, or one below the other, on a ground. */
+#ifndef SMP_KERNELS_GEOMETRY_JOIN_H
+#define SMP_KERNELS_GEOMETRY_JOIN_H
 
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
 
-typedef struct smp_append {
+typedef struct smp_join {
     int64_t x, y;                 /* output pixel of the first picture's first pixel */
     int64_t by_x, by_y;           /* and of the second's; they do not overlap */
     float scale;                  /* from the second's code values to the first's */
     int32_t colours;              /* of the second picture: 1 serves all channels */
     float fill[SMP_MAX_CHANNELS]; /* code values */
     float opaque;                 /* alpha of a second picture that has none */
-} smp_append;
+} smp_join;
 
 /* Where output pixels come from: `run` of them, from (x, y) on, lie side by side there. */
-typedef struct smp_append_source {
+typedef struct smp_join_source {
     int32_t from; /* 0: the fill, 1: the first picture, 2: the second */
     int64_t x, y, run;
-} smp_append_source;
+} smp_join_source;
 
-SMP_HOST_DEVICE smp_append_source smp_append_source_of(const smp_io *io, const smp_append *p, int64_t x, int64_t y)
+SMP_HOST_DEVICE smp_join_source smp_join_source_of(const smp_io *io, const smp_join *p, int64_t x, int64_t y)
 {
     const int64_t u = x - p->x, v = x - p->by_x, end = io->out.width - x;
-    smp_append_source at = {0, 0, 0, end};
+    smp_join_source at = {0, 0, 0, end};
     if (y >= p->y && y - p->y < io->in.height && u < io->in.width) {
         if (u >= 0) {
             at.from = 1;
@@ -48,8 +48,8 @@ SMP_HOST_DEVICE smp_append_source smp_append_source_of(const smp_io *io, const s
 }
 
 /* Channel c of the pixel `ahead` pixels to the right of where a run begins. */
-SMP_HOST_DEVICE float smp_append_sample(const smp_io *io, const smp_append *p, const smp_append_source *at,
-                                        int64_t ahead, int c, int format)
+SMP_HOST_DEVICE float smp_join_sample(const smp_io *io, const smp_join *p, const smp_join_source *at, int64_t ahead,
+                                      int c, int format)
 {
     if (at->from == 0)
         return p->fill[c];
@@ -65,8 +65,8 @@ SMP_HOST_DEVICE float smp_append_sample(const smp_io *io, const smp_append *p, c
 #ifdef __cplusplus
 extern "C" {
 #endif
-SMP_CPU_DECLARE(append_naive);
-SMP_CPU_DECLARE(append_tiled);
+SMP_CPU_DECLARE(join_naive);
+SMP_CPU_DECLARE(join_tiled);
 #ifdef __cplusplus
 }
 #endif
