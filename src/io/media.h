@@ -163,6 +163,8 @@ typedef struct smp_write_options {
     bool jpeg_progressive;
     int tiff_compression; /* an smp_tiff_compression */
     int sound_type;       /* an smp_sound_type; 0: as the input's */
+    bool planes;          /* arrays: channels first, a plane after the other */
+    bool half;            /* arrays of floats: 16 bits */
     const char *format;   /* of standard output, an extension; null: the usual */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
