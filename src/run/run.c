@@ -14,6 +14,7 @@
 #include "run/run.h"
 #include "run/run_internal.h"
 #include "run/runner.h"
+#include "run/shortcuts.h"
 #include "run/step.h"
 
 static smp_code accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
@@ -192,6 +193,16 @@ static bool is_form(const smp_stage *stage)
            role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED;
 }
 
+bool smp_run_is_form(const smp_step *step, bool turned)
+{
+    if (!step->part_count)
+        return is_form(step->stage) || (turned && step->stage && step->stage->role == SMP_ROLE_ORIENT);
+    bool form = true;
+    for (size_t i = 0; i < step->part_count; i++)
+        form &= is_form(step->parts[i].stage);
+    return form;
+}
+
 /* What the steps between the input and an output do to the picture. The input's orientation does not count: the
  * reader's metadata already describes the upright picture. */
 static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
@@ -199,13 +210,7 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
     smp_change change = {.width = sink->shape.width, .height = sink->shape.height};
     const smp_step *step = &plan->steps[sink->step];
     for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
-        bool form = step->job == SMP_JOB_REDUCE || (!step->part_count && is_form(step->stage));
-        if (step->part_count) {
-            form = true;
-            for (size_t i = 0; i < step->part_count; i++)
-                form &= is_form(step->parts[i].stage);
-        }
-        if (form)
+        if (smp_run_is_form(step, false) || (step->job == SMP_JOB_REDUCE && !step->part_count))
             continue;
         bool moves = step->work.exactness == SMP_MOVE;
         change.changed = true;
@@ -428,6 +433,20 @@ static smp_code commit_all(const smp_plan *plan, smp_run_output *outputs, smp_ru
     return code;
 }
 
+/* Opens the input once more, in another way. */
+static smp_code open_again(const smp_run_request *request, int shrink, bool coded, smp_reader **reader,
+                           const smp_media **media, smp_error *err)
+{
+    smp_limits limits = request->limits;
+    limits.shrink = shrink;
+    limits.coded = coded;
+    smp_reader_close(*reader);
+    smp_code code = smp_reader_open(request->input, &limits, reader, err);
+    if (!code)
+        *media = smp_reader_media(*reader);
+    return code;
+}
+
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
 {
     *report = (smp_run_report){.input = request->input, .output = request->output};
@@ -453,8 +472,22 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
     report->shape = media->shape;
+    const int shrink = smp_run_shrink(request, media);
+    if (shrink && (code = open_again(request, shrink, false, &reader, &media, err)))
+        goto done;
     if ((code = find_plan(request, media, &entry, &plan, err)))
         goto done;
+    if (smp_run_copies(request, plan, media)) {
+        if ((code = open_again(request, 0, true, &reader, &media, err)))
+            goto done;
+        if (media->coded.size) {
+            smp_shape_text(&media->shape, media->shape.format, report->shape_out, sizeof report->shape_out);
+            code = smp_run_copy(request, plan, media, report, err);
+            goto done;
+        }
+        if ((code = open_again(request, 0, false, &reader, &media, err)))
+            goto done;
+    }
     outputs = smp_alloc_array(plan->sink_count, sizeof *outputs);
     if (!outputs) {
         code = smp_fail_memory(err, "outputs", plan->sink_count * sizeof *outputs);
