@@ -32,10 +32,6 @@ typedef struct smp_todo_request {
     int64_t shard, shards; /* 1..shards of shards; 0 of 0: all */
 } smp_todo_request;
 
-/* Which of `shards` shards, from 1 on, does the input of this name under the folder given. The name alone decides:
- * files that come or go between the shards' runs move no other file to another shard. */
-int64_t smp_shard_of(const char *name, int64_t shards);
-
 typedef struct smp_todo_item {
     const smp_found *file;
     const char *output;
@@ -54,6 +50,8 @@ typedef struct smp_todo {
     size_t to_do, done, kept, changed, others;
     smp_journal *journal; /* null until smp_todo_start */
     pthread_mutex_t lock; /* of the journal */
+    int folder_lock;      /* a descriptor; -1: none */
+    bool lockless;        /* the file system has no locks: nothing keeps a second batch from this folder */
 } smp_todo;
 
 /* Looks and writes nothing. The request must outlive the todo; smp_todo_free also after a failure. */

@@ -9,6 +9,7 @@
 #include "batch/outputs.h"
 #include "batch/todo.h"
 #include "cli/outputs.h"
+#include "cli/shard.h"
 #include "cli/shipped.h"
 #include "cli/write_options.h"
 #include "report/report.h"
@@ -64,21 +65,6 @@ static const smp_argument_row arguments[] = {
 
 /* ------------------------------------------------------------------------------------------------ settings */
 
-static smp_code parse_shard(const char *text, smp_todo_request *request, smp_error *err)
-{
-    long long k = 0, n = 0;
-    int end = 0;
-    if (!text)
-        return SMP_OK;
-    if (sscanf(text, "%6lld/%6lld%n", &k, &n, &end) != 2 || text[end] || k < 1 || n < 1 || k > n) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is no value for --shard", text);
-        return smp_hint(err, "it takes K/N, as in 1/4, 2/4, 3/4 and 4/4 for four machines");
-    }
-    request->shard = k;
-    request->shards = n;
-    return SMP_OK;
-}
-
 static smp_code check_report(const smp_batch_settings *settings, smp_error *err)
 {
     struct stat status;
@@ -110,26 +96,10 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
     return code ? code : check_report(settings, err);
 }
 
-/* All that decides what outputs look like: the texts of the pipeline, pictures in it, settings, options, the version.
- */
+/* All that decides what outputs look like. */
 static smp_hash work_hash(const smp_batch_settings *settings, const smp_program *program, const smp_diags *diags)
 {
-    smp_hash hash = smp_hash_start();
-    const smp_strings *set = &settings->many.plan.base.settings;
-    smp_hash_text(&hash, SMP_VERSION);
-    for (size_t i = 0; i < diags->source_count; i++)
-        smp_hash_text(&hash, diags->sources[i].text);
-    for (size_t i = 0; i < set->count; i++)
-        smp_hash_text(&hash, set->items[i]);
-    for (size_t i = 0; i < program->file_count; i++) { /* pictures that it names, as they are now */
-        struct stat status;
-        smp_hash_text(&hash, program->files[i].path);
-        if (stat(program->files[i].path, &status) == 0) {
-            smp_hash_add(&hash, &status.st_size, sizeof status.st_size);
-            smp_hash_add(&hash, &status.st_mtim.tv_sec, sizeof status.st_mtim.tv_sec);
-            smp_hash_add(&hash, &status.st_mtim.tv_nsec, sizeof status.st_mtim.tv_nsec);
-        }
-    }
+    smp_hash hash = smp_many_work(&settings->many, program, diags);
     const smp_write_settings *write = &settings->write;
     const int64_t page = settings->many.plan.base.common.limits.page;
     const int64_t numbers[] = {settings->many.plan.base.common.limits.fast_decode,
@@ -393,6 +363,9 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     request.write.lazy_folder = true;
     smp_cli_stop_gently(); /* before the folder is made: whoever sees it may stop the run */
     smp_code code = smp_todo_start(&b->todo, &swept, err);
+    if (!code && b->todo.lockless)
+        smp_cli_warning(common, "%s: this file system has no locks; take care that no other batch writes to it",
+                        s->folder);
     if (!code)
         code = open_report(b, err);
     if (code)
@@ -443,7 +416,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     };
     if (ask.extension && ask.walk.kind == SMP_KIND_NONE) /* the pipeline gives what it gets */
         (void)smp_writer_extension(ask.extension, &ask.walk.kind, NULL);
-    smp_code code = parse_shard(settings->shard, &ask, err);
+    smp_code code = smp_cli_shard(settings->shard, &ask.shard, &ask.shards, err);
     if (!code)
         code = smp_todo_make(&ask, &b.todo, err);
     if (!code)

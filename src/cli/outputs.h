@@ -37,6 +37,8 @@ smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err);
 /* Before an input is opened or a thread is started: the program gives up all but what it needs. Not with --no-sandbox,
  * and not where a GPU's driver may be opened. Of a batch, after its folder and its journal are made. */
 void smp_cli_confine_run(const smp_run_settings *settings, const smp_program *program);
+/* The same for one input, from which files are made in a folder that is there. */
+void smp_cli_confine_folder(const smp_common *common, const smp_program *program, const char *in, const char *folder);
 void smp_cli_confine_batch(const smp_batch_settings *settings, const smp_program *program, const smp_todo *todo);
 
 #endif

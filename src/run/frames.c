@@ -364,6 +364,11 @@ smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void
     report->shape = media->shape;
     if ((code = smp_run_plan(request, media, &f.plan, err)))
         goto done;
+    if (f.plan->looks >= 0) { /* each frame would come out in a size of its own */
+        code = smp_fail(err, SMP_E_USAGE, "a stage that measures its input to find the output's size takes no frames");
+        smp_hint(err, "run it on files without --frames");
+        goto done;
+    }
     f.outputs = smp_alloc_array(f.plan->sink_count + 1, sizeof *f.outputs);
     if (!f.outputs) {
         code = smp_fail_memory(err, "outputs", f.plan->sink_count);

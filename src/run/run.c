@@ -11,6 +11,7 @@
 #include "base/paths.h"
 #include "run/cache.h"
 #include "run/file_source.h"
+#include "run/look.h"
 #include "run/run.h"
 #include "run/run_internal.h"
 #include "run/runner.h"
@@ -75,7 +76,8 @@ static smp_code check_sizes(const smp_plan *plan, const smp_limits *limits, smp_
     return SMP_OK;
 }
 
-smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
+static smp_code make_plan(const smp_run_request *request, const smp_media *media, const smp_looks *looks,
+                          smp_plan **plan, smp_error *err)
 {
     smp_plan_request ask = {
         .program = request->program,
@@ -88,6 +90,8 @@ smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, sm
         .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
         .fuse = smp_run_fuses(request),
+        .found = looks->found,
+        .found_count = looks->count,
     };
     static pthread_mutex_t planning =
         PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
@@ -104,6 +108,11 @@ smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, sm
     return code;
 }
 
+smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
+{
+    return make_plan(request, media, &(smp_looks){.count = 0}, plan, err);
+}
+
 /* The plan for a file: the cache's, or a new one, which the cache then owns. *entry is null without a cache. */
 static smp_code find_plan(const smp_run_request *request, const smp_media *media, smp_cached_plan **entry,
                           smp_plan **plan, smp_error *err)
@@ -113,75 +122,6 @@ static smp_code find_plan(const smp_run_request *request, const smp_media *media
     smp_code code = *plan ? SMP_OK : smp_run_plan(request, media, plan, err);
     if (*entry)
         (*entry)->plan = *plan;
-    return code;
-}
-
-smp_code smp_save_path(const char *beside, const char *prefix, const char *name, char **out, smp_error *err)
-{
-    const char *slash = strcmp(beside, "-") ? strrchr(beside, '/') : NULL, *last = strrchr(name, '/');
-    int folders = last ? (int)(last + 1 - name) : 0;
-    *out = smp_asprintf("%.*s%.*s%s%s", slash ? (int)(slash + 1 - beside) : 0, beside, folders, name,
-                        prefix ? prefix : "", name + folders);
-    return *out ? SMP_OK : smp_fail_memory(err, "a path", strlen(name));
-}
-
-/* The path of an output, with links resolved. */
-typedef struct place {
-    char *real;
-    const char *path; /* as it is written */
-    bool saved;       /* by a statement of the pipeline */
-} place;
-
-static int by_real(const void *a_, const void *b_)
-{
-    const place *a = a_, *b = b_;
-    return strcmp(a->real, b->real);
-}
-
-/* Files that a pipeline saves must stay below the folder of the output, also through links. */
-static smp_code check_beneath(const char *main_output, const place *at, smp_error *err)
-{
-    const char *slash = strcmp(main_output, "-") ? strrchr(main_output, '/') : NULL;
-    char *folder = slash ? smp_strndup(main_output, (size_t)(slash - main_output) + 1) : smp_strdup(".");
-    char *real = folder ? smp_real_path(folder) : NULL;
-    smp_code code = SMP_OK;
-    if (!real)
-        code = smp_fail_memory(err, "a path", strlen(main_output));
-    else if (!smp_path_within(at->real, real)) {
-        smp_fail(err, SMP_E_WRITE, "a link leads out of the folder of the output");
-        smp_hint(err, "'save' writes below that folder alone: remove the link, or give the output another folder");
-        code = smp_at(err, "%s", at->path);
-    }
-    smp_free(folder);
-    smp_free(real);
-    return code;
-}
-
-/* Two outputs with one name would overwrite each other. Saved ones must stay in the folder. */
-static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const smp_run_output *outputs,
-                             smp_error *err)
-{
-    if (plan->sink_count < 2 && !(plan->sink_count && outputs[0].path))
-        return SMP_OK;
-    place *places = smp_alloc_array(plan->sink_count, sizeof *places);
-    smp_code code = places ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *places);
-    for (size_t i = 0; !code && i < plan->sink_count; i++) {
-        place *at = &places[i];
-        *at = (place){.path = outputs[i].path ? outputs[i].path : request->output, .saved = outputs[i].path != NULL};
-        at->real = !at->saved && !strcmp(at->path, "-") ? smp_strdup("-") : smp_real_path(at->path);
-        if (!at->real)
-            code = smp_fail_memory(err, "a path", strlen(at->path));
-        else if (at->saved)
-            code = check_beneath(request->output, at, err);
-    }
-    if (!code)
-        qsort(places, plan->sink_count, sizeof *places, by_real);
-    for (size_t i = 1; !code && i < plan->sink_count; i++)
-        if (!strcmp(places[i - 1].real, places[i].real))
-            code = smp_fail(err, SMP_E_USAGE, "two outputs have the same name: %s", places[i].path);
-    for (size_t i = 0; places && i < plan->sink_count; i++)
-        smp_free(places[i].real);
-    smp_free(places);
     return code;
 }
 
@@ -257,16 +197,6 @@ smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *r
     if (request->device->host_memory) /* --threads holds for compressing too */
         options->threads = request->device->info.units;
     return SMP_OK;
-}
-
-smp_code smp_run_name_outputs(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
-                              smp_error *err)
-{
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < plan->sink_count; i++)
-        if (plan->sinks[i].save >= 0)
-            code = smp_save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
-    return code ? code : check_places(request, plan, outputs, err);
 }
 
 static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
@@ -433,17 +363,55 @@ static smp_code commit_all(const smp_plan *plan, smp_run_output *outputs, smp_ru
     return code;
 }
 
-/* Opens the input once more, in another way. */
-static smp_code open_again(const smp_run_request *request, int shrink, bool coded, smp_reader **reader,
-                           const smp_media **media, smp_error *err)
+/* Opens the input. What will be read again is kept first: *start is where it begins. */
+static smp_code open_input(const smp_run_request *request, smp_reader **reader, int64_t *start, smp_error *err)
 {
-    smp_limits limits = request->limits;
-    limits.shrink = shrink;
-    limits.coded = coded;
+    smp_code code = SMP_OK;
+    *start = -1;
+    if (!strcmp(request->input, "-") && smp_program_looks(request->program))
+        code = smp_look_keep_stdin(&request->limits, start, err);
+    return code ? code : smp_reader_open(request->input, &request->limits, reader, err);
+}
+
+static smp_code open_again(const smp_run_request *request, smp_reader **reader, int64_t start, smp_error *err)
+{
+    const smp_shape before = smp_reader_media(*reader)->shape;
     smp_reader_close(*reader);
-    smp_code code = smp_reader_open(request->input, &limits, reader, err);
+    *reader = NULL;
+    smp_code code = start >= 0 ? smp_look_again(start, err) : SMP_OK;
     if (!code)
-        *media = smp_reader_media(*reader);
+        code = smp_reader_open(request->input, &request->limits, reader, err);
+    if (!code && memcmp(&before, &smp_reader_media(*reader)->shape, sizeof before) != 0) {
+        code = smp_fail(err, SMP_E_READ, "the file was changed while it was in use");
+        smp_at(err, "%s", request->input);
+    }
+    return code;
+}
+
+/* Runs plans that look at the input, until one is complete: *plan, which *owned then says is the caller's. */
+static smp_code look(const smp_run_request *request, smp_reader **reader, int64_t start, smp_plan **plan, bool *owned,
+                     smp_looks *looks, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    while (!code && (*plan)->looks >= 0) {
+        smp_run_report report = {.input = request->input};
+        smp_plan *next = NULL;
+        code = stream_through(request, *plan, *reader, NULL, &report, err);
+        smp_run_locate(request, &report);
+        if (!code)
+            code = smp_looks_take(looks, *plan, &report, err);
+        smp_run_report_free(&report);
+        if (!code)
+            code = open_again(request, reader, start, err);
+        if (!code)
+            code = make_plan(request, smp_reader_media(*reader), looks, &next, err);
+        if (code)
+            break;
+        if (*owned)
+            smp_plan_free(*plan);
+        *plan = next;
+        *owned = true;
+    }
     return code;
 }
 
@@ -457,6 +425,9 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_run_output *outputs = NULL;
     size_t output_count = 0;
     struct stat info;
+    smp_looks looks = {.count = 0};
+    bool owned = true;
+    int64_t again;
     smp_error local = {0};
     if (!err)
         err = &local;
@@ -464,7 +435,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     report->device = request->device->info;
     report->threads = request->device->info.units;
 
-    smp_code code = smp_reader_open(request->input, &request->limits, &reader, err);
+    smp_code code = open_input(request, &reader, &again, err);
     if (code)
         goto done;
     const smp_media *media = smp_reader_media(reader);
@@ -472,22 +443,20 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
     report->shape = media->shape;
-    const int shrink = smp_run_shrink(request, media);
-    if (shrink && (code = open_again(request, shrink, false, &reader, &media, err)))
+    if ((code = smp_run_shrink(request, &reader, err)))
         goto done;
-    if ((code = find_plan(request, media, &entry, &plan, err)))
-        goto done;
-    if (smp_run_copies(request, plan, media)) {
-        if ((code = open_again(request, 0, true, &reader, &media, err)))
-            goto done;
-        if (media->coded.size) {
-            smp_shape_text(&media->shape, media->shape.format, report->shape_out, sizeof report->shape_out);
-            code = smp_run_copy(request, plan, media, report, err);
-            goto done;
-        }
-        if ((code = open_again(request, 0, false, &reader, &media, err)))
-            goto done;
+    code = find_plan(request, smp_reader_media(reader), &entry, &plan, err);
+    owned = !entry;
+    if (!code && plan->looks >= 0) {
+        code = look(request, &reader, again, &plan, &owned, &looks, err);
+        entry = NULL; /* what was found holds for this input alone */
     }
+    if (code)
+        goto done;
+    bool copied;
+    if ((code = smp_run_copy(request, plan, &reader, report, &copied, err)) || copied)
+        goto done;
+    media = smp_reader_media(reader);
     outputs = smp_alloc_array(plan->sink_count, sizeof *outputs);
     if (!outputs) {
         code = smp_fail_memory(err, "outputs", plan->sink_count * sizeof *outputs);
@@ -501,6 +470,8 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
                                    : stream_through(request, plan, reader, outputs, report, err);
     smp_run_locate(request, report);
+    if (!code)
+        code = smp_looks_report(&looks, report, err);
     if (!code)
         code = commit_all(plan, outputs, report, err);
     if (!code && media->leftover) { /* what is whole was written */
@@ -516,7 +487,8 @@ done:
         smp_free(outputs[i].path);
     }
     smp_free(outputs);
-    if (!entry)
+    smp_looks_free(&looks);
+    if (owned)
         smp_plan_free(plan);
     if (reader) {
         report->input_seconds = smp_reader_input_seconds(reader);
@@ -533,11 +505,21 @@ done:
 
 smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err)
 {
-    smp_reader *reader;
+    smp_reader *reader = NULL;
+    smp_looks looks = {.count = 0};
+    int64_t again;
+    bool owned = true;
     *out = NULL;
-    smp_code code = smp_reader_open(request->input, &request->limits, &reader, err);
+    smp_code code = open_input(request, &reader, &again, err);
     if (!code)
-        code = smp_run_plan(request, smp_reader_media(reader), out, err);
+        code = make_plan(request, smp_reader_media(reader), &looks, out, err);
+    if (!code)
+        code = look(request, &reader, again, out, &owned, &looks, err);
+    if (code) {
+        smp_plan_free(*out);
+        *out = NULL;
+    }
+    smp_looks_free(&looks);
     smp_reader_close(reader);
     return code;
 }

@@ -75,7 +75,8 @@ smp_code smp_save_path(const char *output, const char *prefix, const char *name,
 /* Whether the planner joins steps for this request. */
 bool smp_run_fuses(const smp_run_request *request);
 
-/* Plans without running, for explain. Reads only the header of the input. */
+/* Plans without running, for explain. Reads only the header of the input, but for a stage whose output's size depends
+ * on samples. */
 smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err);
 
 /* Runs a plan over a picture in memory: for tests, compare and benchmarks. in: the whole picture. out: the whole
@@ -83,6 +84,11 @@ smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error
  * Findings and times go to report. */
 smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *variant, int64_t strip_rows,
                         const smp_view *in, const smp_view *out, smp_run_report *report, smp_error *err);
+
+/* The plan for a picture in memory, which is looked at on `device` where the plan asks for it. request->found is filled
+ * in. */
+smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device *device, const smp_view *in,
+                         smp_plan **out, smp_error *err);
 
 /* The strip height that a run uses for a plan on a device. wanted: 0 for the default. */
 int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted);

@@ -50,7 +50,8 @@ static bool gives_the_same(const smp_plan *whole, const smp_plan *small)
     return same;
 }
 
-int smp_run_shrink(const smp_run_request *request, const smp_media *media)
+/* By how much the input may be decoded smaller; 0: not. */
+static int find_shrink(const smp_run_request *request, const smp_media *media)
 {
     enum { MOST = 8 };
     smp_diags unsaid = {0}; /* the plan that is run says what is to be said */
@@ -60,8 +61,7 @@ int smp_run_shrink(const smp_run_request *request, const smp_media *media)
     int found = 0;
     quiet.diags = &unsaid;
     quiet.cache = NULL;
-    const bool tries = request->limits.fast_decode && media->shrinks && strcmp(request->input, "-") != 0 &&
-                       !smp_run_plan(&quiet, media, &whole, &none) && may_shrink(whole);
+    const bool tries = !smp_run_plan(&quiet, media, &whole, &none) && whole->looks < 0 && may_shrink(whole);
     for (int by = MOST; tries && by > 1 && !found; by /= 2) {
         smp_media small = *media;
         smp_plan *plan = NULL;
@@ -76,9 +76,30 @@ int smp_run_shrink(const smp_run_request *request, const smp_media *media)
     return found;
 }
 
+/* Opens the input again, to be read in another way. */
+static smp_code open_again(const smp_run_request *request, int shrink, bool coded, smp_reader **reader, smp_error *err)
+{
+    smp_limits limits = request->limits;
+    limits.shrink = shrink;
+    limits.coded = coded;
+    smp_reader_close(*reader);
+    *reader = NULL;
+    return smp_reader_open(request->input, &limits, reader, err);
+}
+
+smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp_error *err)
+{
+    const smp_media *media = smp_reader_media(*reader);
+    if (!request->limits.fast_decode || !media->shrinks || !strcmp(request->input, "-"))
+        return SMP_OK;
+    const int by = find_shrink(request, media);
+    return by ? open_again(request, by, false, reader, err) : SMP_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------ not at all */
 
-bool smp_run_copies(const smp_run_request *request, const smp_plan *plan, const smp_media *media)
+/* Whether the input's coded picture can be the output's. */
+static bool may_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media)
 {
     const smp_write_options *write = &request->write;
     return media->copies && plan->step_count == 1 && plan->sink_count == 1 && plan->sinks[0].save < 0 &&
@@ -87,8 +108,8 @@ bool smp_run_copies(const smp_run_request *request, const smp_plan *plan, const 
            write->jpeg_sampling == SMP_JPEG_AUTO && !write->lossless;
 }
 
-smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
-                      smp_run_report *report, smp_error *err)
+static smp_code write_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
+                           smp_run_report *report, smp_error *err)
 {
     smp_write_options options;
     smp_writer *writer = NULL;
@@ -102,4 +123,21 @@ smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, cons
         return code;
     smp_notes_add(&report->output_notes, smp_writer_notes(writer));
     return smp_writer_commit(writer, err);
+}
+
+smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_reader **reader, smp_run_report *report,
+                      bool *copied, smp_error *err)
+{
+    *copied = false;
+    if (!may_copy(request, plan, smp_reader_media(*reader)))
+        return SMP_OK;
+    smp_code code = open_again(request, 0, true, reader, err);
+    if (code)
+        return code;
+    const smp_media *media = smp_reader_media(*reader);
+    if (!media->coded.size)
+        return open_again(request, 0, false, reader, err);
+    smp_shape_text(&media->shape, media->shape.format, report->shape_out, sizeof report->shape_out);
+    *copied = true;
+    return write_copy(request, plan, media, report, err);
 }

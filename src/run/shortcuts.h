@@ -4,12 +4,12 @@
 
 #include "run/run.h"
 
-/* By how much the input may be decoded smaller (2, 4, 8), for outputs of the same size; 0: not. */
-int smp_run_shrink(const smp_run_request *request, const smp_media *media);
+/* Opens the input again, to be decoded smaller, where that gives outputs of the same size. */
+smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp_error *err);
 
-/* Whether the input's coded picture can be the output's, once it was opened with smp_limits.coded and gave it. */
-bool smp_run_copies(const smp_run_request *request, const smp_plan *plan, const smp_media *media);
-smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
-                      smp_run_report *report, smp_error *err);
+/* Writes the input's coded picture to the output, where no step changes it: *copied. The reader may be another one
+ * afterwards. */
+smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_reader **reader, smp_run_report *report,
+                      bool *copied, smp_error *err);
 
 #endif
