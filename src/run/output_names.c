@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "io/output.h"
 #include "run/run_internal.h"
 
 smp_code smp_save_path(const char *beside, const char *prefix, const char *name, char **out, smp_error *err)
@@ -61,8 +62,8 @@ static smp_code check_places(const smp_run_request *request, const smp_plan *pla
         at->real = !at->saved && !strcmp(at->path, "-") ? smp_strdup("-") : smp_real_path(at->path);
         if (!at->real)
             code = smp_fail_memory(err, "a path", strlen(at->path));
-        else if (at->saved)
-            code = check_beneath(request->output, at, err);
+        else if (at->saved && !(code = check_beneath(request->output, at, err)) && strchr(plan->sinks[i].path, '/'))
+            code = smp_make_folders(at->real, err); /* without links, and below the output's folder */
     }
     if (!code)
         qsort(places, plan->sink_count, sizeof *places, by_real);
