@@ -312,6 +312,7 @@ typedef struct smp_stage {
     bool internal; /* the planner inserts it; hidden from listings but allowed */
     smp_role role;
     smp_access access;
+    bool rescales;      /* gives about the same picture from a smaller copy of its input, where it gives that size */
     bool neighbourhood; /* colour must be premultiplied where there is alpha */
     bool encoded;       /* works on encoded values alone: an error under `light linear` */
     bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
