@@ -471,7 +471,7 @@ static smp_code look(const smp_run_request *request, smp_reader **reader, int64_
         smp_run_report report = {.input = request->input};
         smp_plan *next = NULL;
         code = stream_through(request, *plan, *reader, NULL, &report, err);
-        locate_steps(request, &report);
+        smp_run_locate(request, &report);
         if (!code)
             code = smp_looks_take(looks, *plan, &report, err);
         smp_run_report_free(&report);
