@@ -69,7 +69,7 @@ class Kernel(CliCase):
 
     def test_an_unknown_instruction_stops_its_kernel_and_no_other(self):
         with open(TRANSPOSE) as file:
-            text = file.read().replace("mul.lo.s32", "frob.lo.s32", 1)
+            text = file.read().replace("mad.lo.s32", "frob.lo.s32", 1)
         with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
             file.write(text)
             file.flush()
