@@ -113,6 +113,8 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
                                write->tiff_compression,
                                write->samples,
                                write->layout,
+                               write->png_bits,
+                               write->png_palette,
                                page};
     smp_hash_add(&hash, numbers, sizeof numbers);
     if (settings->many.plan.base.common.raw)

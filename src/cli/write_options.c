@@ -32,6 +32,8 @@ void smp_cli_write_options(const smp_write_settings *settings, smp_write_options
     options->planes = settings->layout != 0;
     if (settings->png_level >= 0)
         options->png_level = (int)settings->png_level;
+    options->png_bits = (int)settings->png_bits;
+    options->png_palette = settings->png_palette;
     options->quality = (int)settings->quality;
     options->bitrate = (int)settings->bitrate;
     options->lossless = settings->lossless;

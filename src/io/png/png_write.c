@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "io/png/png_blocks.h"
 #include "io/png/png_glue.h"
+#include "io/png/png_pack.h"
 
 enum {
     FIXED_MAX = 21474, /* libpng stores gamma and chromaticities as hundred-thousandths in 32 bits */
@@ -27,6 +28,8 @@ typedef struct png_writer {
     char **latin1; /* texts converted for tEXt; entries may be null */
     size_t text_count;
     smp_png_blocks *blocks;
+    smp_png_pack *pack; /* a PNG of fewer bits; else null */
+    smp_meta chunks;    /* of the metadata: what write_chunks puts; no pointers */
 } png_writer;
 
 static void drain(png_structp png, png_bytep from, size_t size)
@@ -161,7 +164,7 @@ static void put_texts(png_writer *state)
 /* Chunks that this version of libpng may not know. They precede the palette and the picture. */
 static void write_chunks(png_writer *state)
 {
-    const smp_meta *meta = state->meta;
+    const smp_meta *meta = &state->chunks;
     if (meta->has_cicp)
         png_write_chunk(state->base.png, (png_const_bytep) "cICP", meta->cicp, sizeof meta->cicp);
     if (meta->has_mdcv)
@@ -191,7 +194,21 @@ static void put_metadata(png_writer *state)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
-static void write_header(void *context)
+/* Only numbers are taken, which stay when the metadata is gone. */
+static void keep_chunks(png_writer *state)
+{
+    const smp_meta *from = state->meta;
+    smp_meta *to = &state->chunks;
+    to->has_cicp = from->has_cicp;
+    to->has_mdcv = from->has_mdcv;
+    to->has_clli = from->has_clli;
+    memcpy(to->cicp, from->cicp, sizeof to->cicp);
+    memcpy(to->mdcv, from->mdcv, sizeof to->mdcv);
+    memcpy(to->clli, from->clli, sizeof to->clli);
+}
+
+/* What is known before the first row: libpng keeps copies. */
+static void begin_header(void *context)
 {
     png_writer *state = context;
     png_structp png = state->base.png;
@@ -204,14 +221,45 @@ static void write_header(void *context)
     png_set_IHDR(png, state->base.info, (png_uint_32)shape->width, (png_uint_32)shape->height,
                  shape->format == SMP_U16 ? 16 : 8, colours[shape->channels], PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    if (state->meta)
+    if (state->meta) {
         put_metadata(state);
+        keep_chunks(state);
+    }
     if (state->base.refused)
         png_error(png, "memory");
-    png_write_info_before_PLTE(png, state->base.info);
-    if (state->meta)
-        write_chunks(state);
-    png_write_info(png, state->base.info);
+}
+
+static void write_header(void *context)
+{
+    png_writer *state = context;
+    png_write_info_before_PLTE(state->base.png, state->base.info);
+    write_chunks(state);
+    png_write_info(state->base.png, state->base.info);
+}
+
+/* The header of what was packed. */
+static void write_packed_header(void *context)
+{
+    png_writer *state = context;
+    png_structp png = state->base.png;
+    const smp_png_pack *pack = state->pack;
+    png_color palette[256];
+    png_byte alpha[256];
+    int transparent = 0;
+    png_set_IHDR(png, state->base.info, (png_uint_32)pack->width, (png_uint_32)pack->height, pack->bits,
+                 pack->colours ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    for (int i = 0; i < pack->colours; i++) {
+        const uint8_t *colour = pack->palette[i];
+        palette[i] = (png_color){colour[0], colour[1], colour[2]};
+        alpha[i] = colour[3];
+        transparent = colour[3] < 255 ? i + 1 : transparent;
+    }
+    if (pack->colours)
+        png_set_PLTE(png, state->base.info, palette, pack->colours);
+    if (transparent)
+        png_set_tRNS(png, state->base.info, alpha, transparent, NULL);
+    write_header(state);
 }
 
 static smp_code open_blocks(png_writer *state, smp_error *err)
@@ -220,9 +268,9 @@ static smp_code open_blocks(png_writer *state, smp_error *err)
     const smp_write_options *options = &state->writer->options;
     const int sample = (int)smp_sample_size((int)shape->format);
     smp_png_blocks_setup setup = {
-        .row_bytes = smp_row_bytes(shape),
+        .row_bytes = state->pack ? state->pack->row_bytes : smp_row_bytes(shape),
         .rows = shape->height,
-        .pixel_bytes = shape->channels * sample,
+        .pixel_bytes = state->pack ? 1 : shape->channels * sample,
         .swap = sample == 2 && smp_little_endian(),
         .level = options->png_level >= 0 && options->png_level <= 9 ? options->png_level : DEFAULT_LEVEL,
         .threads = options->threads > 0 ? options->threads : smp_pool_cores(),
@@ -243,12 +291,16 @@ smp_code smp_png_write_open(smp_writer *writer, const smp_meta *meta, smp_error 
     state->base.cap = MEMORY_CAP + 8 * (uint64_t)smp_row_bytes(&writer->shape);
     smp_code code = smp_png_create(&state->base, false, err);
     if (code == SMP_OK)
-        code = smp_png_guard(&state->base, write_header, state, err);
+        code = smp_png_guard(&state->base, begin_header, state, err);
     state->meta = NULL;
+    if (!code && smp_png_pack_wanted(&writer->options))
+        return smp_png_pack_open(&writer->shape, &writer->options, &state->pack, err);
+    if (!code)
+        code = smp_png_guard(&state->base, write_header, state, err);
     return code ? code : open_blocks(state, err);
 }
 
-smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+static smp_code put_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     png_writer *state = writer->state;
     smp_code code = SMP_OK;
@@ -266,6 +318,27 @@ smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride
     return code;
 }
 
+smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
+{
+    png_writer *state = writer->state;
+    if (!state->pack)
+        return put_rows(writer, from, stride, rows, err);
+    smp_png_pack_put(state->pack, writer->next_row, from, stride, rows);
+    return SMP_OK;
+}
+
+static smp_code write_packed(smp_writer *writer, smp_error *err)
+{
+    png_writer *state = writer->state;
+    smp_png_pack *pack = state->pack;
+    smp_code code = smp_png_pack_finish(pack, err);
+    if (!code)
+        code = smp_png_guard(&state->base, write_packed_header, state, err);
+    if (!code)
+        code = open_blocks(state, err);
+    return code ? code : put_rows(writer, pack->rows, pack->row_bytes, pack->height, err);
+}
+
 static void write_end(void *context)
 {
     png_writer *state = context;
@@ -275,7 +348,8 @@ static void write_end(void *context)
 smp_code smp_png_write_end(smp_writer *writer, smp_error *err)
 {
     png_writer *state = writer->state;
-    return smp_png_guard(&state->base, write_end, state, err);
+    const smp_code code = state->pack ? write_packed(writer, err) : SMP_OK;
+    return code ? code : smp_png_guard(&state->base, write_end, state, err);
 }
 
 void smp_png_write_close(smp_writer *writer)
@@ -283,6 +357,7 @@ void smp_png_write_close(smp_writer *writer)
     png_writer *state = writer->state;
     smp_png_destroy(&state->base, false);
     smp_png_blocks_close(state->blocks);
+    smp_png_pack_close(state->pack);
     smp_free(state->exif);
     smp_free(state->texts);
     for (size_t i = 0; state->latin1 && i < 2 * state->text_count; i++)

@@ -1,0 +1,77 @@
+"""PNGs of few bits and with palettes: what they hold, how small they are, and what does not fit."""
+import struct
+import unittest
+
+import cv2
+import numpy as np
+
+from harness import SAMPLES, CliCase
+
+
+class PngBits(CliCase):
+    def made(self, array, *options, stages=()):
+        np.save(self.folder / "in.npy", array)
+        self.smp("run", "-f", *(w for s in stages or ("flip horizontal",) for w in ("-e", s)), "in.npy", "out.png",
+                 *options)
+        head = (self.folder / "out.png").read_bytes()[24:26]
+        return cv2.imread(str(self.folder / "out.png"), cv2.IMREAD_UNCHANGED), tuple(head)
+
+    def test_gray_of_few_bits(self):
+        rng = np.random.default_rng(1)
+        for bits in (1, 2, 4):
+            for width in (1, 7, 8, 33):
+                array = (rng.integers(0, 1 << bits, (9, width)) * (255 // ((1 << bits) - 1))).astype(np.uint8)
+                array[0, 0], array[-1, -1] = 255, 255 // ((1 << bits) - 1)
+                for options in (("--png-bits", str(bits)), ("--png-palette",)):
+                    got, head = self.made(array, *options)
+                    self.assertEqual(head, (bits, 0))
+                    self.assertTrue(np.array_equal(got, array[:, ::-1]), (bits, width))
+
+    def test_palettes(self):
+        rng = np.random.default_rng(2)
+        for colours, bits in ((2, 1), (4, 2), (5, 4), (16, 4), (17, 8), (256, 8)):
+            for channels in (3, 4):
+                palette = rng.permutation(1 << 16)[:colours, None] * 131 >> np.array([16, 8, 4, 1])[:channels] & 255
+                palette = np.unique(palette.astype(np.uint8), axis=0)
+                if len(palette) != colours:
+                    palette = np.stack([np.arange(colours)] * channels, 1).astype(np.uint8)
+                array = palette[np.concatenate([np.arange(colours), rng.integers(0, colours, 400)])].reshape(
+                    -1, 1, channels)
+                cv2.imwrite(str(self.folder / "in.png"), array)
+                self.smp("run", "-f", "-e", "flip vertical", "in.png", "out.png", "--png-palette")
+                head = (self.folder / "out.png").read_bytes()[24:26]
+                self.assertEqual(tuple(head), (bits, 3))
+                got = cv2.imread(str(self.folder / "out.png"), cv2.IMREAD_UNCHANGED)
+                if channels == 4 and got.shape[2] == 3:  # every colour is opaque
+                    got = np.dstack([got, np.full(got.shape[:2], 255, np.uint8)])
+                self.assertTrue(np.array_equal(got, array[::-1]), (colours, channels))
+
+    def test_a_posterised_photo_is_small_and_keeps_its_metadata(self):
+        stages = ("-e", "gray", "-e", "posterise 2")
+        self.smp("run", *stages, SAMPLES / "chelsea.png", "plain.png")
+        self.smp("run", *stages, SAMPLES / "chelsea.png", "small.png", "--png-bits", "1")
+        plain, small = ((self.folder / name).read_bytes() for name in ("plain.png", "small.png"))
+        self.assertLess(len(small), 0.9 * len(plain))
+        self.assertEqual(struct.unpack(">IIBB", small[16:26]), (451, 300, 1, 0))
+        self.assertEqual(b"tEXt" in plain, b"tEXt" in small)
+        self.smp("diff", "plain.png", "small.png")
+
+    def test_what_does_not_fit_is_refused(self):
+        photo = SAMPLES / "chelsea.png"
+        for options, says in (
+            (("-e", "flip horizontal", "--png-palette"), "more than 256 colours"),
+            (("-e", "gray", "--png-bits", "2"), "posterise 4"),
+            (("-e", "posterise 2", "--png-bits", "1"), "--png-palette"),
+            (("-e", "posterise 2", "--png-bits", "1", "--png-palette"), "more than 2 colours"),
+            (("-e", "depth 16bit", "--png-palette"), "depth 8bit"),
+        ):  # fmt: skip
+            stages, rest = options[:2], options[2:]
+            done = self.smp("run", *stages, photo, "no.png", *rest, status=4)
+            self.assertIn(says, done.stderr)
+            self.assertFalse((self.folder / "no.png").exists())
+        done = self.smp("run", "-e", "gray", photo, "no.png", "--png-bits", "3", status=2)
+        self.assertIn("1, 2, 4 or 8", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
