@@ -112,6 +112,7 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
                                write->jpeg_progressive,
                                write->tiff_compression,
                                write->samples,
+                               write->layout,
                                page};
     smp_hash_add(&hash, numbers, sizeof numbers);
     if (settings->many.plan.base.common.raw)

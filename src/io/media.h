@@ -161,11 +161,14 @@ typedef struct smp_write_options {
     int threads;           /* for compression; 0: one for each core */
     int quality;           /* of formats that lose: 1..100; 0: each one's default */
     int jpeg_quality;      /* of JPEG alone; 0: quality */
+    int bitrate;           /* of Opus and MP3, kbit/s of all channels together; 0: the default, or by quality */
     bool lossless;         /* of formats that can: WebP */
     int jpeg_sampling;     /* an smp_jpeg_sampling */
     bool jpeg_progressive;
     int tiff_compression; /* an smp_tiff_compression */
     int sound_type;       /* an smp_sound_type; 0: as the input's */
+    bool planes;          /* arrays: channels first, a plane after the other */
+    bool half;            /* arrays of floats: 16 bits */
     const char *format;   /* of standard output, an extension; null: the usual */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */

@@ -181,6 +181,11 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);
     if (code == SMP_OK)
         code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
+    if (code == SMP_OK && (writer->options.planes || writer->options.half) && !writer->format->arrays) {
+        code = smp_fail(err, SMP_E_USAGE, "%s is for arrays, and this is %s",
+                        writer->options.planes ? "--layout chw" : "--samples f16", writer->format->name);
+        smp_hint(err, "write a .npy");
+    }
     writer->options.inputs = NULL;
     if (code == SMP_OK)
         smp_output_set(writer->output, writer->options.output_seconds, writer->options.lazy_folder);
