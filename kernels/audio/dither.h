@@ -15,8 +15,7 @@ typedef struct smp_dither {
 /* Sample v of a channel in frame y: v + (u1 - u2) step. */
 SMP_HOST_DEVICE float smp_dither_sample(float v, int64_t y, int channel, const smp_dither *p)
 {
-    const smp_philox counter = {{(uint32_t)y, (uint32_t)((uint64_t)y >> 32), (uint32_t)channel, 0}};
-    const smp_philox r = smp_philox_of(counter, p->seed);
+    const smp_philox r = smp_philox_of((uint64_t)y, (uint32_t)channel, 0, p->seed);
     return smp_one_nan(fmaf(smp_philox_uniform(r.v[0]) - smp_philox_uniform(r.v[1]), p->step, v));
 }
 

@@ -1,11 +1,20 @@
-/* Where the outputs of a run lie: see places.h. */
-#include "run/places.h"
-
+/* Names of a run's outputs: where files that a pipeline saves go, and what two outputs may not share. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "io/output.h"
+#include "run/run_internal.h"
+
+smp_code smp_save_path(const char *beside, const char *prefix, const char *name, char **out, smp_error *err)
+{
+    const char *slash = strcmp(beside, "-") ? strrchr(beside, '/') : NULL, *last = strrchr(name, '/');
+    int folders = last ? (int)(last + 1 - name) : 0;
+    *out = smp_asprintf("%.*s%.*s%s%s", slash ? (int)(slash + 1 - beside) : 0, beside, folders, name,
+                        prefix ? prefix : "", name + folders);
+    return *out ? SMP_OK : smp_fail_memory(err, "a path", strlen(name));
+}
 
 /* The path of an output, with links resolved. */
 typedef struct place {
@@ -40,8 +49,8 @@ static smp_code check_beneath(const char *main_output, const place *at, smp_erro
 }
 
 /* Two outputs with one name would overwrite each other. Saved ones must stay in the folder. */
-smp_code smp_check_places(const smp_run_request *request, const smp_plan *plan, const smp_run_output *outputs,
-                          smp_error *err)
+static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const smp_run_output *outputs,
+                             smp_error *err)
 {
     if (plan->sink_count < 2 && !(plan->sink_count && outputs[0].path))
         return SMP_OK;
@@ -53,8 +62,8 @@ smp_code smp_check_places(const smp_run_request *request, const smp_plan *plan, 
         at->real = !at->saved && !strcmp(at->path, "-") ? smp_strdup("-") : smp_real_path(at->path);
         if (!at->real)
             code = smp_fail_memory(err, "a path", strlen(at->path));
-        else if (at->saved)
-            code = check_beneath(request->output, at, err);
+        else if (at->saved && !(code = check_beneath(request->output, at, err)) && strchr(plan->sinks[i].path, '/'))
+            code = smp_make_folders(at->real, err); /* without links, and below the output's folder */
     }
     if (!code)
         qsort(places, plan->sink_count, sizeof *places, by_real);
@@ -65,4 +74,14 @@ smp_code smp_check_places(const smp_run_request *request, const smp_plan *plan, 
         smp_free(places[i].real);
     smp_free(places);
     return code;
+}
+
+smp_code smp_run_name_outputs(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
+                              smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < plan->sink_count; i++)
+        if (plan->sinks[i].save >= 0)
+            code = smp_save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
+    return code ? code : check_places(request, plan, outputs, err);
 }
