@@ -156,7 +156,6 @@ typedef struct smp_node_plan {
     bool second_own;                    /* the second input has rows of its own: output row r reads its row */
     int64_t second_add;                 /* r + second_add, and nothing where that is outside */
     const struct smp_variant *reducers; /* preset to the stage's; ADJUST may measure in another way by its parameters */
-    const struct smp_variant *variants; /* null: the stage's; plan() may compute in another way by its parameters */
     smp_shape between; /* the scratch picture (smp_place) where it is not the usual one: width, height, channels,
                           format; height 0: the usual one */
     smp_result_kind result;
