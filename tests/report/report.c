@@ -217,12 +217,13 @@ static void paragraphs_wrap_at_the_width(void **state)
 }
 
 /* Names of files are anybody's. */
-static void csv_of_measurements_can_drive_neither_a_terminal_nor_a_spreadsheet(void **state)
+static void csv_of_measurements_keeps_paths_and_drives_no_spreadsheet(void **state)
 {
     (void)state;
-    static const char *const names[][2] = {{"a,b \"c\".png", "\"a,b \"\"c\"\".png\","},
-                                           {"=1+1.png", " =1+1.png,"},
-                                           {"red \033[31m\nnew \xc2\x9b line\x80.png", "red ?[31m?new ? line?.png,"}};
+    static const char *const names[][2] = {
+        {"a,b \"c\".png", "\"a,b \"\"c\"\".png\","},
+        {"=1+1.png", " =1+1.png,"},
+        {"red \033[31m\nnew \xc2\x9b line\x80.png", "\"red \033[31m\nnew \xc2\x9b line\x80.png\","}};
     for (size_t i = 0; i < 2 * sizeof names / sizeof names[0]; i++) {
         const char *const *name = names[i / 2];
         const smp_measure_format format = i % 2 ? SMP_MEASURE_CSV : SMP_MEASURE_LONG;
@@ -258,7 +259,7 @@ SMP_SUITE(report)
         cmocka_unit_test(a_failed_run_says_so),
         cmocka_unit_test(an_empty_report_prints),
         cmocka_unit_test(paragraphs_wrap_at_the_width),
-        cmocka_unit_test(csv_of_measurements_can_drive_neither_a_terminal_nor_a_spreadsheet),
+        cmocka_unit_test(csv_of_measurements_keeps_paths_and_drives_no_spreadsheet),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

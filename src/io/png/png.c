@@ -119,7 +119,7 @@ static void note_chunk(smp_png *state, const char *message)
 
 /* Each chunk that is left out may have cost the inflating of all that one may hold: after so many the file is an
  * attack, and later ones may hold less. */
-enum { MOST_LEFT_OUT = 4, SMALL_CHUNK = 1 << 16 /* bytes */ };
+enum { MOST_LEFT_OUT = 4, SMALL_CHUNK = 1 << 20 /* bytes */ };
 
 /* While reading, libpng only warns when it leaves something out. Metadata may be left out, with a note: the picture is
  * complete without it. Picture data may not be left out, and a reached limit must be reported. */
