@@ -50,7 +50,8 @@ static void put_names(FILE *to, const smp_command *command, bool (*wanted)(const
 static bool replaces_argument(const smp_command *command, const smp_option *option)
 {
     for (const smp_argument_row *row = command->arguments; row && row->name; row++)
-        if (row->unless && !strcmp(row->unless, option->name))
+        if ((row->unless && !strcmp(row->unless, option->name)) ||
+            (row->unless_too && !strcmp(row->unless_too, option->name)))
             return true;
     return false;
 }

@@ -130,10 +130,11 @@ static smp_code measure_files(const measure_settings *settings, smp_found_list *
         smp_failures_show(&m.failures, common, count.files);
         code = count.failed ? SMP_E_PROCESS : SMP_OK;
     }
-    char *others = found->left_out && !common->quiet ? smp_found_others_text(found) : NULL;
+    const size_t left_out = found->left_out.files;
+    char *others = left_out && !common->quiet ? smp_left_out_text(&found->left_out) : NULL;
     if (others)
-        fprintf(stderr, "smempipe: %zu file%s passed over by their names (%s)\n", found->left_out,
-                found->left_out == 1 ? "" : "s", others);
+        fprintf(stderr, "smempipe: %zu file%s passed over by their names (%s)\n", left_out, left_out == 1 ? "" : "s",
+                others);
     smp_free(others);
     smp_failures_free(&m.failures);
     smp_remarks_free(&m.remarks);
@@ -152,7 +153,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     if (!code)
         code = smp_walk(settings->many.inputs.items, settings->many.inputs.count, &walk, &found, err);
     if (!code)
-        code = smp_many_check(&settings->many, &found, err);
+        code = smp_many_check(&settings->many, found.count, &found.left_out, err);
     if (!code)
         code = measure_files(settings, &found, program, diags, err);
     smp_found_free(&found);

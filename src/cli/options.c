@@ -61,6 +61,18 @@ bool smp_parse_size(const char *text, uint64_t *out)
     return *end == '\0' || (suffix && end[1] == '\0');
 }
 
+bool smp_parse_duration(const char *text, double *out)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    const double unit = *end == 'm' ? 60 : *end == 'h' ? 3600 : *end == 'd' ? 86400 : 1;
+    if (end == text || !isdigit((unsigned char)text[0]) || !isfinite(value) || value <= 0 ||
+        (*end && (!strchr("smhd", *end) || end[1])))
+        return false;
+    *out = value * unit;
+    return true;
+}
+
 void smp_size_text(char *text, size_t size, uint64_t value)
 {
     static const char *const suffixes[] = {"", "K", "M", "G", "T"};
@@ -284,8 +296,13 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
 
 static bool replaced(const smp_command *command, const smp_argument_row *row, const void *settings)
 {
-    const smp_option *option = row->unless ? find_option(command, row->unless, strlen(row->unless), 0) : NULL;
-    return option && given(option, settings);
+    const char *const names[] = {row->unless, row->unless_too};
+    for (int i = 0; i < 2; i++) {
+        const smp_option *option = names[i] ? find_option(command, names[i], strlen(names[i]), 0) : NULL;
+        if (option && given(option, settings))
+            return true;
+    }
+    return false;
 }
 
 static smp_code place_arguments(const smp_command *command, const smp_strings *words, void *settings, smp_error *err)
