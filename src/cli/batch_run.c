@@ -127,8 +127,8 @@ static void show_summary(smp_batch_job *b, const smp_batch_count *count)
     smp_free(others);
     if (todo->list) {
         fprintf(stderr, "; %zu of %zu pieces", sum->pieces, smp_work_list_pieces(todo->list));
-        put_count(sum->passed, "done before", ", ");
-        put_count(sum->elsewhere, "of others", ", ");
+        put_count(sum->passed, "done in all", ", ");
+        put_count(sum->elsewhere, "not done and not free", ", ");
     }
     fprintf(stderr, "; %.2f s", past);
     if (count->done && past > 0)

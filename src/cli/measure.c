@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "cli/many.h"
+#include "cli/shard.h"
 #include "cli/shipped.h"
 #include "report/measure.h"
 
@@ -177,6 +178,8 @@ static smp_code measure(void *given, smp_error *err)
         return smp_hint(err, "files are sorted in the form of a row a file");
     }
     smp_code code = smp_cli_check_variant(&settings->many.plan, err);
+    if (!code)
+        code = smp_cli_refuse_ranks(err);
     if (!code)
         code = smp_many_open(&settings->many, err);
     for (size_t i = 0; !code && i < settings->many.inputs.count; i++)
