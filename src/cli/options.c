@@ -294,14 +294,23 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ arguments */
 
-static bool replaced(const smp_command *command, const smp_argument_row *row, const void *settings)
+bool smp_argument_unless(const smp_argument_row *row, const char *option)
 {
-    const char *const names[] = {row->unless, row->unless_too};
-    for (int i = 0; i < 2; i++) {
-        const smp_option *option = names[i] ? find_option(command, names[i], strlen(names[i]), 0) : NULL;
-        if (option && given(option, settings))
+    const size_t length = strlen(option);
+    for (const char *name = row->unless; name; name = strchr(name, ',')) {
+        name += *name == ',';
+        if (!strncmp(name, option, length) && (!name[length] || name[length] == ','))
             return true;
     }
+    return false;
+}
+
+static bool replaced(const smp_command *command, const smp_argument_row *row, const void *settings)
+{
+    const smp_option *option;
+    for (size_t i = 0; row->unless && (option = smp_command_option(command, i, NULL)); i++)
+        if (smp_argument_unless(row, option->name) && given(option, settings))
+            return true;
     return false;
 }
 
