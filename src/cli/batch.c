@@ -44,30 +44,40 @@ const smp_option smp_batch_options[] = {
     {"report", 0, SMP_O_STRING, offsetof(smp_batch_settings, report), .argument = "FILE.jsonl",
      .help = "write one JSON object a file; its status, error, size, milliseconds of every part, what was measured; - "
              "is standard output"},
-    {"headers", 0, SMP_O_INT, offsetof(smp_batch_settings, headers), .fallback = HEADERS, .argument = "N", .min = 0,
-     .max = 1e15, .help = "with --dry-run: headers to read, of files evenly spread; 0: all"},
     {"shard", 0, SMP_O_STRING, offsetof(smp_batch_settings, shard), .argument = "K/N",
-     .help = "do the K-th of N parts of the files, chosen by their names, or of the pieces of a list; for several "
+     .help = "do the K-th of N parts of the files, chosen by their names; with --list of its pieces; for several "
              "machines that share a folder. auto: as Slurm, MPI, PBS or Grid Engine number this process; auto/N where "
              "they do not tell how many there are"},
-    {"list", 0, SMP_O_STRING, offsetof(smp_batch_settings, work_list), .argument = "FILE",
-     .help = "do the files of a list that 'smempipe list' made, a piece at a time, instead of those in folders"},
-    {"claim", 0, SMP_O_FLAG, offsetof(smp_batch_settings, claim),
-     .help = "with --list: take pieces that nobody has taken, until there are none; any number of processes that see "
-             "the output folder share a list so, started and ended at any time"},
-    {"retake", 0, SMP_O_STRING, offsetof(smp_batch_settings, retake), .argument = "AGE",
-     .help = "with --list --resume: also take up pieces of processes on other hosts that have been silent so long "
-             "(10m, 2h; they speak every 20 s)"},
-    {"sync", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, sync), .fallback = "file", .argument = "WHAT",
-     .choices = sync_words,
-     .help = "make sure that outputs are on disk file by file, or once for some thousand files: quicker, and after a "
-             "crash of the machine --resume makes those again"},
-    {"grace", 0, SMP_O_STRING, offsetof(smp_batch_settings, grace), .argument = "TIME",
-     .help = "after the first SIGTERM or Ctrl-C drop files in flight that take longer (20s); as long as they take "
-             "unless said"},
 #define WRITE(field) offsetof(smp_batch_settings, write.field)
 #include "cli/write_option_list.def"
 #undef WRITE
+    {0},
+};
+
+/* Of batch alone: what clusters need. */
+static const smp_option share_options[] = {
+    {"list", 0, SMP_O_STRING, offsetof(smp_batch_settings, work_list), .argument = "FILE",
+     .help = "do the files of a list that 'smempipe list' made, a piece at a time, instead of those in folders",
+     .flags = SMP_O_ADVANCED},
+    {"claim", 0, SMP_O_FLAG, offsetof(smp_batch_settings, claim),
+     .help = "with --list: take pieces that nobody has taken, until there are none; any number of processes that see "
+             "the output folder share a list so, started and ended at any time",
+     .flags = SMP_O_ADVANCED},
+    {"retake", 0, SMP_O_STRING, offsetof(smp_batch_settings, retake), .argument = "AGE",
+     .help = "with --list --resume: also take up pieces of processes on other hosts that have been silent so long "
+             "(10m, 2h; they speak every 20 s)",
+     .flags = SMP_O_ADVANCED},
+    {"sync", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, sync), .fallback = "file", .argument = "WHAT",
+     .choices = sync_words,
+     .help = "make sure that outputs are on disk file by file, or once for some thousand files: quicker, and after a "
+             "crash of the machine --resume makes those again",
+     .flags = SMP_O_ADVANCED},
+    {"grace", 0, SMP_O_STRING, offsetof(smp_batch_settings, grace), .argument = "TIME",
+     .help = "after the first SIGTERM or Ctrl-C drop files in flight that take longer (20s); as long as they take "
+             "unless said",
+     .flags = SMP_O_ADVANCED},
+    {"headers", 0, SMP_O_INT, offsetof(smp_batch_settings, headers), .fallback = HEADERS, .argument = "N", .min = 0,
+     .max = 1e15, .help = "with --dry-run: headers to read, of files evenly spread; 0: all", .flags = SMP_O_ADVANCED},
     {0},
 };
 
@@ -245,7 +255,12 @@ const smp_command smp_command_batch = {
         "do "
         "the same files exclude each other.",
     .settings_size = sizeof(smp_batch_settings),
-    .groups = {{"options", smp_batch_options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .groups = {{"options", smp_batch_options},
+               {"options for lists and clusters", share_options},
+               SMP_MANY_GROUP,
+               SMP_PIPELINE_GROUP,
+               SMP_COMMON_GROUP,
+               SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe batch scan-clean.pipe photos/ -o pages/ --name '{stem}.png'", "every photo as a page"},
                  {"smempipe batch blur.pipe photos/ -r -o out/ --resume --report run.jsonl",

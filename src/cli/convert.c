@@ -24,7 +24,7 @@ static const smp_option options[] = {
 
 static const smp_argument_row arguments[] = {
     {"IN", offsetof(convert_settings, batch.many.inputs), .many = true, .usage = "IN... OUT|-o DIR",
-     .unless = "files-from,list",
+     .unless = "files-from",
      .help = "files and folders to read, and behind them, without -o, the file or folder to write; - is standard input "
              "and output"},
     {0},
@@ -92,11 +92,6 @@ static const char *many_option(const smp_batch_settings *s)
         {strcmp(s->pattern, SMP_BATCH_NAMES) != 0, "name"},
         {s->report != NULL, "report"},
         {s->shard != NULL, "shard"},
-        {s->work_list != NULL, "list"},
-        {s->claim, "claim"},
-        {s->retake != NULL, "retake"},
-        {s->grace != NULL, "grace"},
-        {s->sync != 0, "sync"},
         {s->resume, "resume"},
         {s->redo_changed, "redo-changed"},
         {s->skip_existing, "skip-existing"},
@@ -167,7 +162,7 @@ static smp_code choose(convert_settings *settings, smp_error *err)
     smp_batch_settings *batch = &settings->batch;
     smp_strings *inputs = &batch->many.inputs;
     const char *out = batch->folder;
-    const bool listed = batch->many.list || batch->work_list;
+    const bool listed = batch->many.list != NULL;
     if (!out && !listed) {
         if (inputs->count < 2)
             return fail_no_output(inputs, err);

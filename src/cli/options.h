@@ -24,7 +24,7 @@ typedef enum smp_option_type {
 
 enum {
     SMP_O_OPTIONAL = 1, /* the value may be left out, and is then ""; given as --name=value only */
-    SMP_O_ADVANCED = 2, /* for tests and study: listed last */
+    SMP_O_ADVANCED = 2, /* for tests, study and clusters: listed last, and not by -h */
     SMP_O_LEAVES = 4,   /* answers on its own (--help): arguments are not checked */
     SMP_O_SILENT = 8,   /* help does not show the default */
     /* What a common option is about, so that commands without that are without the option: */
