@@ -45,7 +45,4 @@ smp_code smp_output_folder_check(const char *folder, const char *const *given, s
  * folders on the way, the right to write there. */
 smp_code smp_target_check(const char *path, smp_error *err);
 
-/* Makes the folders on the way to a file. */
-smp_code smp_make_folders(const char *path, smp_error *err);
-
 #endif

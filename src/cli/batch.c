@@ -156,9 +156,18 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
     smp_hash hash = smp_many_work(&settings->many, program, diags);
     const smp_write_settings *write = &settings->write;
     const int64_t page = settings->many.plan.base.common.limits.page;
-    const int64_t numbers[] = {
-        write->strip,         write->png_level,        write->quality,          write->jpeg_quality, write->lossless,
-        write->jpeg_sampling, write->jpeg_progressive, write->tiff_compression, write->samples,      page};
+    const int64_t numbers[] = {settings->many.plan.base.common.limits.fast_decode,
+                               write->strip,
+                               write->png_level,
+                               write->quality,
+                               write->jpeg_quality,
+                               write->lossless,
+                               write->jpeg_sampling,
+                               write->jpeg_progressive,
+                               write->tiff_compression,
+                               write->samples,
+                               write->layout,
+                               page};
     smp_hash_add(&hash, numbers, sizeof numbers);
     if (settings->many.plan.base.common.raw)
         smp_hash_text(&hash, settings->many.plan.base.common.raw);

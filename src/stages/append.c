@@ -34,7 +34,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 const smp_stage smp_stage_append = {
     .name = "append",
     .help = "put a second sound behind this one",
-    .about = "Samples are copied. A second sound of one channel serves every channel. Several follow each other as "
+    .about = "Samples are copied; for pictures: `join`. A second sound of one channel serves every channel. Several "
+             "follow each other as "
              "`append by=\"b.wav\"`, `append by=\"c.wav\"`. A file streams; a sound that comes from the same input is "
              "kept until this one has ended.",
     .example = "append by=@input gap=1ms",
@@ -46,7 +47,6 @@ const smp_stage smp_stage_append = {
     .variants = smp_mix_variants,
     .aliases = (const smp_alias[]){{"concat", "append by=\"next.wav\""},
                                    {"concatenate", "append by=\"next.wav\""},
-                                   {"join", "append by=\"next.wav\""},
                                    {"splice", "append by=\"next.wav\""},
                                    {0}},
 };

@@ -51,16 +51,18 @@ typedef struct smp_operand {
 } smp_operand;
 
 enum {
-    SMP_P_MAIN = 1,      /* may be given without its name; at most one a stage */
-    SMP_P_REQUIRED = 2,  /* has no default */
-    SMP_P_AUTO = 4,      /* a number that also takes the word `auto`, stored as NaN (INT: INT64_MIN) */
-    SMP_P_ODD = 8,       /* INT: must be odd */
-    SMP_P_POSITIVE = 16, /* the minimum itself is excluded */
-    SMP_P_LEVEL = 64,    /* a level of full scale: a bare number beyond 2 is a code value by mistake */
-    SMP_P_PICTURE = 32,  /* OPERAND: no number */
-    SMP_P_WEIGHTS = 128, /* OPERAND: weights or alpha, which `light linear` leaves as they are */
-    SMP_P_FACTOR = 512,  /* FLOAT: a factor; a bare number of 10 or more is a percentage or a size by mistake */
-    SMP_P_ANYSIZE = 256  /* OPERAND: a picture of any size; all of it is there when the stage begins */
+    SMP_P_MAIN = 1,         /* may be given without its name; at most one a stage */
+    SMP_P_REQUIRED = 2,     /* has no default */
+    SMP_P_AUTO = 4,         /* a number that also takes the word `auto`, stored as NaN (INT: INT64_MIN) */
+    SMP_P_ODD = 8,          /* INT: must be odd */
+    SMP_P_POSITIVE = 16,    /* the minimum itself is excluded */
+    SMP_P_LEVEL = 64,       /* a level of full scale: a bare number beyond 2 is a code value by mistake */
+    SMP_P_PICTURE = 32,     /* OPERAND: no number */
+    SMP_P_WEIGHTS = 128,    /* OPERAND: weights or alpha, which `light linear` leaves as they are */
+    SMP_P_FACTOR = 512,     /* FLOAT: a factor; a bare number of 10 or more is a percentage or a size by mistake */
+    SMP_P_OF_WIDTH = 1024,  /* INT, px: also a percentage of the input's width */
+    SMP_P_OF_HEIGHT = 2048, /* and of its height */
+    SMP_P_ANYSIZE = 256     /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
 
 typedef struct smp_param {
@@ -148,7 +150,7 @@ typedef struct smp_node_plan {
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
-    void *table;       /* device constants, from smp_alloc; owned by the plan. Null: finish() gets it, zeroed, to fill in */
+    void *table;       /* device constants, from smp_alloc; the plan's. Null: finish() gets it, zeroed, to fill in */
     size_t table_size; /* bytes */
     const struct smp_variant *variants; /* instead of the stage's, where it works in two ways; null: the stage's */
     bool second_own;                    /* the second input has rows of its own: output row r reads its row */
@@ -310,6 +312,7 @@ typedef struct smp_stage {
     bool internal; /* the planner inserts it; hidden from listings but allowed */
     smp_role role;
     smp_access access;
+    bool rescales;      /* gives about the same picture from a smaller copy of its input, where it gives that size */
     bool neighbourhood; /* colour must be premultiplied where there is alpha */
     bool encoded;       /* works on encoded values alone: an error under `light linear` */
     bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
