@@ -53,6 +53,15 @@ need_for_tests() {
     need python3-opencv "the oracle for equalize, thresholds and filters" /usr/bin/python3 -c 'import cv2'
 }
 
+need_for_cluster() {
+    need slurmctld "a private Slurm, for the tests of docs/clusters.md" has slurmctld
+    need slurmd "its nodes" has slurmd
+    need slurm-client "its commands" has sbatch
+    need munge "its keys" has munged
+    need openmpi-bin "mpirun" has mpirun
+    need parallel "GNU parallel" has parallel
+}
+
 install_missing() {
     [ ${#missing_packages[@]} -gt 0 ] || return 0
     echo "Missing on this machine:"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every test, from a fresh clone: installs what is missing, builds the release and the sanitizer build, runs ctest over both.
 # Arguments go to ctest, for instance: tests/run.sh -R oracle; tests/run.sh -L fast
+# SMP_CLUSTER=0: without Slurm, Open MPI and GNU parallel, which the tests labelled cluster use where they are.
 # SMP_FUZZ=1: the fuzz targets too (20 s each), where there is clang.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,6 +9,7 @@ cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 
 need_for_build
 need_for_tests
+[ "${SMP_CLUSTER:-1}" = 0 ] || need_for_cluster
 install_missing
 build_preset release -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON # though no GPU be here
 # Device code has no AddressSanitizer; the emulator runs it on the host. Nor have traced kernels: the release build's serve.

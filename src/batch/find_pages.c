@@ -41,36 +41,33 @@ static char *page_name(const char *name, int64_t page, int64_t pages)
 
 static smp_code add_pages(smp_found_list *to, const smp_found *file, int64_t pages, smp_error *err)
 {
-    for (int64_t page = 1; page <= pages; page++) {
-        if (!smp_grow(&to->items, &to->capacity, to->count + 1, sizeof *to->items))
-            return smp_fail_memory(err, "the list of files", to->count);
-        smp_found *at = &to->items[to->count];
-        *at = *file;
-        at->path = smp_strdup(file->path);
-        at->name = pages > 1 ? page_name(file->name, page, pages) : smp_strdup(file->name);
-        at->page = pages > 1 ? page : 0;
-        to->count++;
-        if (!at->path || !at->name)
-            return smp_fail_memory(err, "the list of files", to->count);
+    smp_code code = SMP_OK;
+    for (int64_t page = 1; !code && page <= pages; page++) {
+        char *name = pages > 1 ? page_name(file->name, page, pages) : NULL;
+        smp_found at = *file;
+        if (pages > 1) {
+            at.name = name;
+            at.page = page;
+        }
+        code = at.name ? smp_found_add(to, &at, err) : smp_fail_memory(err, "the list of files", to->count);
+        smp_free(name);
     }
-    return SMP_OK;
+    return code;
 }
 
 smp_code smp_found_pages(smp_found_list *list, const smp_limits *limits, smp_error *err)
 {
-    smp_found_list all = *list;
+    smp_found_list all = {.count = 0};
     smp_limits first = *limits;
     smp_code code = SMP_OK;
     first.page = 1;
-    all.items = NULL;
-    all.count = all.capacity = 0;
-    for (size_t i = 0; i < list->count && !code; i++)
-        code = add_pages(&all, &list->items[i], count_pages(&list->items[i], &first), err);
-    for (size_t i = 0; i < list->count; i++) {
-        smp_free(list->items[i].path);
-        smp_free(list->items[i].name);
+    for (size_t i = 0; i < list->count && !code; i++) {
+        const smp_found *file = smp_found_at(list, i);
+        code = add_pages(&all, file, count_pages(file, &first), err);
     }
-    smp_free(list->items);
+    all.left_out = list->left_out;
+    list->left_out = (smp_left_out){0};
+    smp_found_free(list);
     *list = all;
     return code;
 }

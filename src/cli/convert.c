@@ -162,7 +162,8 @@ static smp_code choose(convert_settings *settings, smp_error *err)
     smp_batch_settings *batch = &settings->batch;
     smp_strings *inputs = &batch->many.inputs;
     const char *out = batch->folder;
-    if (!out && !batch->many.list) {
+    const bool listed = batch->many.list != NULL;
+    if (!out && !listed) {
         if (inputs->count < 2)
             return fail_no_output(inputs, err);
         out = inputs->items[--inputs->count];
@@ -170,7 +171,7 @@ static smp_code choose(convert_settings *settings, smp_error *err)
             return fail_no_folder(out, err);
         batch->folder = is_folder(out) ? out : NULL;
     } else if (out && is_file_name(out)) {
-        if (batch->many.list || inputs->count > 1 || is_folder(inputs->items[0]))
+        if (listed || inputs->count > 1 || is_folder(inputs->items[0]))
             return fail_no_folder(out, err);
         batch->folder = NULL;
     }

@@ -133,7 +133,7 @@ static void put_option(FILE *to, const smp_option *row)
     smp_text_wrap(to, help, start, start);
 }
 
-/* The rows of a group, without those for tests and study. */
+/* The rows of a group, without the advanced ones. */
 static void put_rows(FILE *to, const smp_command *command, const smp_option_group *group)
 {
     bool any = false;

@@ -72,7 +72,8 @@ smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_err
     if (code)
         return code;
     if (m->output.unsorted && !m->common->quiet)
-        smp_cli_warning(m->common, "%zu of %zu rows have no '%s' and come last: other channels, or another kind of file",
+        smp_cli_warning(m->common,
+                        "%zu of %zu rows have no '%s' and come last: other channels, or another kind of file",
                         m->output.unsorted, m->output.rows, sort + (sort[0] == '-'));
     smp_remarks_show(&m->remarks, m->common);
     smp_failures_show(&m->failures, m->common, done + failed);
@@ -179,8 +180,8 @@ static smp_code measure_files(const smp_measure_settings *settings, smp_found_li
     smp_code code = run_batch(&r, settings, files, found->count, program, diags, &count, err);
     if (!code)
         code = smp_measuring_end(&r.told, count.done, count.failed, err);
-    char *others = smp_found_others_text(found);
-    smp_measuring_others(r.told.common, found->left_out, others);
+    char *others = smp_left_out_text(&found->left_out);
+    smp_measuring_others(r.told.common, found->left_out.files, others);
     smp_free(others);
     smp_measuring_free(&r.told);
     smp_many_files_free(files);
@@ -198,13 +199,13 @@ static smp_hash work_of(const smp_measure_settings *settings, const smp_program 
 }
 
 /* The files of this shard, with their numbers among all; *count of them. inputs: their paths, the pipeline and null. */
-static void take_shard(const smp_found_list *found, const smp_part_head *head, smp_batch_file *files,
-                       uint64_t *numbers, const char **inputs, size_t *count)
+static void take_shard(const smp_found_list *found, const smp_part_head *head, smp_batch_file *files, uint64_t *numbers,
+                       const char **inputs, size_t *count)
 {
     *count = 0;
     for (size_t i = 0; i < found->count; i++)
-        if (smp_shard_of(found->items[i].name, head->shards) == head->shard) {
-            inputs[*count] = found->items[i].path;
+        if (smp_shard_of(smp_found_at(found, i)->name, head->shards) == head->shard) {
+            inputs[*count] = smp_found_at(found, i)->path;
             numbers[*count] = i;
             files[*count] = files[i];
             ++*count;
@@ -221,9 +222,14 @@ static smp_code measure_part(const smp_measure_settings *settings, smp_found_lis
                           .list = smp_many_list(found),
                           .work = work_of(settings, program, diags),
                           .totals_only = settings->totals_only,
-                          .left_out = found->left_out,
-                          .others = smp_found_others_text(found)};
-    smp_code code = smp_cli_shard(settings->shard, &head.shard, &head.shards, err);
+                          .left_out = found->left_out.files,
+                          .others = smp_left_out_text(&found->left_out)};
+    smp_shard shard;
+    smp_code code = smp_cli_shard(common, settings->shard, false, &shard, err);
+    if (!code && shard.count) {
+        head.shard = shard.number;
+        head.shards = shard.count;
+    }
     smp_batch_file *files = code ? NULL : smp_many_files(found, err);
     uint64_t *numbers = files ? smp_alloc_array(found->count, sizeof *numbers) : NULL;
     const char **inputs = numbers ? smp_alloc_array(found->count + 2, sizeof *inputs) : NULL;
@@ -264,7 +270,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     if (!code)
         code = smp_walk(settings->many.inputs.items, settings->many.inputs.count, &walk, &found, err);
     if (!code)
-        code = smp_many_check(&settings->many, &found, err);
+        code = smp_many_check(&settings->many, found.count, &found.left_out, err);
     if (!code)
         code = (settings->partial ? measure_part : measure_files)(settings, &found, program, diags, err);
     smp_found_free(&found);
@@ -274,7 +280,6 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
 static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
 {
     const bool tells = s->json || s->csv || s->long_form || s->sort;
-    int64_t shard, shards;
     if (s->merge && (s->shard || s->partial || s->many.pipe || s->many.plan.base.stages.count)) {
         smp_fail(err, SMP_E_USAGE, "--merge reads parts; it measures nothing");
         return smp_hint(err, "write smempipe measure --merge PART...");
@@ -299,7 +304,10 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--sort and --long exclude each other");
         return smp_hint(err, "files are sorted in the form of a row a file");
     }
-    return smp_cli_shard(s->shard, &shard, &shards, err);
+    smp_common quiet = s->many.plan.base.common; /* what auto takes is said when it is used */
+    smp_shard shard;
+    quiet.quiet = true;
+    return s->merge ? SMP_OK : smp_cli_shard(&quiet, s->shard, false, &shard, err);
 }
 
 static smp_code measure(void *given, smp_error *err)

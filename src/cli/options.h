@@ -24,7 +24,7 @@ typedef enum smp_option_type {
 
 enum {
     SMP_O_OPTIONAL = 1, /* the value may be left out, and is then ""; given as --name=value only */
-    SMP_O_ADVANCED = 2, /* for tests and study: listed last */
+    SMP_O_ADVANCED = 2, /* for tests, study and clusters: listed last, and not by -h */
     SMP_O_LEAVES = 4,   /* answers on its own (--help): arguments are not checked */
     SMP_O_SILENT = 8,   /* help does not show the default */
     /* What a common option is about, so that commands without that are without the option: */
@@ -114,6 +114,8 @@ void smp_options_free(const smp_command *command, void *settings);
 
 /* A whole text as a size: digits and at most one of K, M, G, T. */
 bool smp_parse_size(const char *text, uint64_t *out);
+/* A whole text as seconds: a number, and s, m, h or d behind it; above 0. */
+bool smp_parse_duration(const char *text, double *out);
 void smp_size_text(char *text, size_t size, uint64_t value);
 
 #endif
