@@ -80,6 +80,8 @@ static smp_code run_once(worker *w, size_t index, smp_device *device, smp_run_ca
         .partials = r->partials,
     };
     request.write.force = r->write.force || file->replace;
+    if (file->page)
+        request.limits.page = file->page;
     request.write.threads = 1; /* a device of the CPU says how many it has */
     if (!file->output || !r->program->save_count)
         return smp_run_file(&request, report, err);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "stages/stage.h"
 
 typedef struct smp_find_options {
@@ -25,6 +26,7 @@ typedef struct smp_found {
     int64_t mtime; /* nanoseconds since 1970 */
     uint64_t device, inode;
     bool regular; /* size, mtime and inode mean something */
+    int64_t page; /* the one of a file that holds several, 1 first; 0: the file */
 } smp_found;
 
 enum { SMP_EXTENSION = 16 }; /* bytes of an extension that are compared, with its dot and end */
@@ -51,6 +53,10 @@ typedef struct smp_found_list {
  * the list too. */
 smp_code smp_walk(const char *const *given, size_t count, const smp_find_options *options, smp_found_list *list,
                   smp_error *err);
+/* Puts each page of files that hold several in their place on the list, with the page's number behind the stem of the
+ * name. Files that cannot be opened stay as they are. */
+smp_code smp_found_pages(smp_found_list *list, const smp_limits *limits, smp_error *err);
+
 void smp_found_free(smp_found_list *list);
 
 /* "214 .mov, 30 .aae": what was left out, most of it first; from smp_alloc, null without memory. */

@@ -15,33 +15,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "batch/folder_lock.h"
 #include "io/source.h"
 
 static const char title[] = "smempipe journal 2\n"; /* 1 wrote names without quotes */
-
-/* ------------------------------------------------------------------------------------------------ hashes */
-
-/* FNV-1a (Fowler, Noll, Vo) from two beginnings, the second over bytes with the high bit turned. */
-static const uint64_t fnv_prime = UINT64_C(0x100000001b3);
-
-smp_hash smp_hash_start(void)
-{
-    return (smp_hash){UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4)};
-}
-
-void smp_hash_add(smp_hash *hash, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++) {
-        hash->a = (hash->a ^ bytes[i]) * fnv_prime;
-        hash->b = ((hash->b ^ bytes[i] ^ 0x80) * fnv_prime) ^ (hash->b >> 29);
-    }
-}
-
-void smp_hash_text(smp_hash *hash, const char *text)
-{
-    smp_hash_add(hash, text, strlen(text) + 1);
-}
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -294,7 +271,8 @@ static smp_code begin(smp_journal *journal, smp_error *err)
     return SMP_OK;
 }
 
-smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, smp_error *err)
+smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, bool *lockless,
+                          smp_error *err)
 {
     smp_journal *journal = *out = smp_alloc(sizeof *journal);
     if (!journal)
@@ -309,12 +287,23 @@ smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp
                       : -1;
     if (journal->fd < 0)
         code = fail_write(journal, length > 0 && (size_t)length < sizeof journal->path ? errno : ENAMETOOLONG, err);
-    else if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        code = smp_fail(err, SMP_E_WRITE, "another smempipe batch is writing to this folder");
-        smp_hint(err, "wait for it, or share the work by --shard 1/2 and --shard 2/2");
-        smp_at(err, "%s", folder);
-    } else
+    else if (flock(journal->fd, LOCK_EX | LOCK_NB) == 0)
         code = begin(journal, err);
+    else if (errno == EWOULDBLOCK && shards > 0) {
+        smp_fail(err, SMP_E_WRITE, "another smempipe batch is shard %" PRId64 "/%" PRId64 " of this folder", shard,
+                 shards);
+        smp_hint(err, "each shard is one run: --shard 1/%" PRId64 " to --shard %" PRId64 "/%" PRId64, shards, shards,
+                 shards);
+        code = smp_at(err, "%s", folder);
+    } else if (errno == EWOULDBLOCK) {
+        smp_fail(err, SMP_E_WRITE, "another smempipe batch is writing to this folder");
+        smp_hint(err, "wait for it, or share the work by --shard 1/2 and --shard 2/2");
+        code = smp_at(err, "%s", folder);
+    } else {
+        if (lockless)
+            *lockless = *lockless || smp_no_locks(errno);
+        code = begin(journal, err);
+    }
     if (code) {
         smp_journal_close(journal);
         *out = NULL;

@@ -12,17 +12,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 #define SMP_JOURNAL_NAME ".smempipe-journal"
-
-typedef struct smp_hash {
-    uint64_t a, b;
-} smp_hash;
-
-/* Not against adversaries: 128 bits that differ where inputs differ. Start with smp_hash_start. */
-smp_hash smp_hash_start(void);
-void smp_hash_add(smp_hash *hash, const void *data, size_t size);
-void smp_hash_text(smp_hash *hash, const char *text); /* with its end, so that texts do not run together */
 
 typedef struct smp_journal_entry { /* a line */
     bool done;                     /* else begun */
@@ -48,9 +40,11 @@ const smp_journal_past *smp_journal_find(const smp_journal_log *log, const char 
 void smp_journal_log_free(smp_journal_log *log);
 
 /* Opens this run's journal to add to it: shard `shard` of `shards` (0 of 0: no shards) has one of its own, and one run
- * at a time holds it (SMP_E_WRITE when another does). */
+ * at a time holds it (SMP_E_WRITE when another does). *lockless (may be null) is set where the file system has no
+ * locks. */
 typedef struct smp_journal smp_journal;
-smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, smp_error *err);
+smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, bool *lockless,
+                          smp_error *err);
 
 /* Adds a line; output: its path under the folder. One caller at a time. */
 smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_journal_entry *entry, smp_error *err);

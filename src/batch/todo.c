@@ -4,9 +4,11 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "batch/folder_lock.h"
 #include "batch/outputs.h"
 #include "io/output.h"
 
@@ -40,12 +42,9 @@ static smp_code input_key(const smp_found *file, real_folder *folder, smp_hash *
     smp_hash_text(key, slash ? slash + 1 : file->path);
     smp_hash_add(key, &file->size, sizeof file->size);
     smp_hash_add(key, &file->mtime, sizeof file->mtime);
+    if (file->page)
+        smp_hash_add(key, &file->page, sizeof file->page);
     return SMP_OK;
-}
-
-static bool equal(const smp_hash *a, const smp_hash *b)
-{
-    return a->a == b->a && a->b == b->b;
 }
 
 /* ------------------------------------------------------------------------------------------------ states */
@@ -76,13 +75,13 @@ static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp
     if (!p)
         return NOTHING;
     bool untouched = p->done && p->last.size == (uint64_t)there->st_size && p->last.mtime == mtime_of(there);
-    if (untouched && equal(&p->last.work, work))
-        return equal(&p->last.input, &item->input) ? FINISHED : OURS;
-    if (p->begun && equal(&p->begun_work, work))
+    if (untouched && smp_hash_equal(&p->last.work, work))
+        return smp_hash_equal(&p->last.input, &item->input) ? FINISHED : OURS;
+    if (p->begun && smp_hash_equal(&p->begun_work, work))
         return OURS;
     if (untouched)
         return OTHER_WORK;
-    return p->done && equal(&p->last.work, work) ? CHANGED : NOTHING;
+    return p->done && smp_hash_equal(&p->last.work, work) ? CHANGED : NOTHING;
 }
 
 typedef struct conflicts {
@@ -104,17 +103,6 @@ static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
         smp_free(path);
     }
     return there;
-}
-
-int64_t smp_shard_of(const char *name, int64_t shards)
-{
-    smp_hash hash = smp_hash_start();
-    smp_hash_text(&hash, name);
-    uint64_t mixed = hash.a; /* the last bytes of a text reach few bits of FNV: MurmurHash3's finalizer spreads them */
-    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xff51afd7ed558ccd);
-    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
-    mixed ^= mixed >> 33;
-    return (int64_t)(mixed % (uint64_t)shards) + 1;
 }
 
 static void decide(const smp_todo *todo, smp_todo_item *item, const smp_journal_log *log, conflicts *found)
@@ -189,19 +177,24 @@ static void list_files(smp_todo *todo)
         if (item->state != SMP_TODO_DO)
             continue;
         todo->item_of[todo->to_do] = i;
-        todo->files[todo->to_do++] = (smp_batch_file){
-            .input = item->file->path, .output = item->output, .bytes = item->file->size, .replace = item->replace};
+        todo->files[todo->to_do++] = (smp_batch_file){.input = item->file->path,
+                                                      .output = item->output,
+                                                      .bytes = item->file->size,
+                                                      .replace = item->replace,
+                                                      .page = item->file->page};
     }
 }
 
 smp_code smp_todo_make(const smp_todo_request *request, smp_todo *todo, smp_error *err)
 {
-    *todo = (smp_todo){.request = request};
+    *todo = (smp_todo){.request = request, .folder_lock = -1};
     pthread_mutex_init(&todo->lock, NULL);
     smp_journal_log *log = NULL;
     smp_code code = smp_name_pattern_check(request->pattern, err);
     if (!code)
         code = smp_walk(request->given, request->given_count, &request->walk, &todo->found, err);
+    if (!code && request->pages)
+        code = smp_found_pages(&todo->found, request->pages, err);
     size_t count = todo->found.count;
     if (!code)
         code = smp_outputs_make(&todo->found, request->folder, request->pattern, request->extension, request->program,
@@ -231,6 +224,8 @@ void smp_todo_free(smp_todo *todo)
     if (!todo->request)
         return;
     smp_journal_close(todo->journal);
+    if (todo->folder_lock >= 0)
+        close(todo->folder_lock);
     smp_outputs_free(todo->outputs, todo->found.count);
     smp_found_free(&todo->found);
     smp_free(todo->items);
@@ -279,7 +274,10 @@ smp_code smp_todo_start(smp_todo *todo, size_t *swept, smp_error *err)
     smp_code code = inside ? smp_make_folders(inside, err) : smp_fail_memory(err, "a path", PATH_MAX);
     smp_free(inside);
     if (!code)
-        code = smp_journal_open(r->folder, r->shard, r->shards, &todo->journal, err);
+        code = smp_folder_lock(r->folder, &(smp_folder_use){.shards = r->shards}, &todo->folder_lock, &todo->lockless,
+                               err);
+    if (!code)
+        code = smp_journal_open(r->folder, r->shard, r->shards, &todo->journal, &todo->lockless, err);
     *swept = !code && r->resume ? each_folder(todo, smp_output_sweep) : 0;
     return code;
 }

@@ -21,19 +21,16 @@ typedef struct smp_todo_request {
     const char *const *given;
     size_t given_count;
     smp_find_options walk;
-    const char *folder;    /* of outputs */
-    const char *pattern;   /* of their names */
-    const char *extension; /* what {ext} is in them; null: by the input and the pipeline */
+    const smp_limits *pages; /* each page of a file is a file, for readers with these limits; null: the files as such */
+    const char *folder;      /* of outputs */
+    const char *pattern;     /* of their names */
+    const char *extension;   /* what {ext} is in them; null: by the input and the pipeline */
     const smp_program *program;
     smp_hash work; /* of the pipeline and all that changes outputs */
     bool force, resume, skip_existing;
     bool redo_changed;     /* with resume: make outputs again that were changed after they were made */
     int64_t shard, shards; /* 1..shards of shards; 0 of 0: all */
 } smp_todo_request;
-
-/* Which of `shards` shards, from 1 on, does the input of this name under the folder given. The name alone decides:
- * files that come or go between the shards' runs move no other file to another shard. */
-int64_t smp_shard_of(const char *name, int64_t shards);
 
 typedef struct smp_todo_item {
     const smp_found *file;
@@ -53,6 +50,8 @@ typedef struct smp_todo {
     size_t to_do, done, kept, changed, others;
     smp_journal *journal; /* null until smp_todo_start */
     pthread_mutex_t lock; /* of the journal */
+    int folder_lock;      /* a descriptor; -1: none */
+    bool lockless;        /* the file system has no locks: nothing keeps a second batch from this folder */
 } smp_todo;
 
 /* Looks and writes nothing. The request must outlive the todo; smp_todo_free also after a failure. */

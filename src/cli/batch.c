@@ -9,13 +9,15 @@
 #include "batch/outputs.h"
 #include "batch/todo.h"
 #include "cli/outputs.h"
+#include "cli/shard.h"
 #include "cli/shipped.h"
 #include "cli/write_options.h"
 #include "report/report.h"
 #include "report/text.h"
 
 static const char *const on_error_words[] = {"continue", "stop", NULL};
-enum { ON_ERROR_STOP = 1 };
+static const char *const pages_words[] = {"one", "all", NULL};
+enum { ON_ERROR_STOP = 1, PAGES_ALL = 1 };
 
 const smp_option smp_batch_options[] = {
     {"output", 'o', SMP_O_STRING, offsetof(smp_batch_settings, folder), .argument = "OUT_DIR",
@@ -35,6 +37,10 @@ const smp_option smp_batch_options[] = {
      .help = "keep outputs that are there, whatever made them"},
     {"on-error", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, on_error), .fallback = "continue", .argument = "HOW",
      .choices = on_error_words, .help = "after a file failed: continue with the others, or stop"},
+    {"pages", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, pages), .fallback = "one", .argument = "WHICH",
+     .choices = pages_words,
+     .help = "of files that hold several pages (TIFF): one, the first or that of --page; all: each to an output of its "
+             "own, with its number behind the name, as in scan-1.png, scan-2.png"},
     {"dry-run", 'n', SMP_O_FLAG, offsetof(smp_batch_settings, dry_run),
      .help = "read headers, check outputs, list what would be done, write nothing; damage behind the headers shows in "
              "a run alone"},
@@ -59,21 +65,6 @@ static const smp_argument_row arguments[] = {
 
 /* ------------------------------------------------------------------------------------------------ settings */
 
-static smp_code parse_shard(const char *text, smp_todo_request *request, smp_error *err)
-{
-    long long k = 0, n = 0;
-    int end = 0;
-    if (!text)
-        return SMP_OK;
-    if (sscanf(text, "%6lld/%6lld%n", &k, &n, &end) != 2 || text[end] || k < 1 || n < 1 || k > n) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is no value for --shard", text);
-        return smp_hint(err, "it takes K/N, as in 1/4, 2/4, 3/4 and 4/4 for four machines");
-    }
-    request->shard = k;
-    request->shards = n;
-    return SMP_OK;
-}
-
 static smp_code check_report(const smp_batch_settings *settings, smp_error *err)
 {
     struct stat status;
@@ -97,38 +88,35 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
         smp_fail(err, SMP_E_USAGE, "--redo-changed needs the journal of an earlier run");
         return smp_hint(err, "write --resume --redo-changed; --force makes all outputs again");
     }
+    if (settings->pages == PAGES_ALL && settings->many.plan.base.common.limits.page)
+        return smp_fail(err, SMP_E_USAGE, "--pages all and --page exclude each other");
     smp_code code = settings->to ? smp_cli_check_extension("to", settings->to, err) : SMP_OK;
     if (!code)
         code = smp_cli_check_variant(&settings->many.plan, err);
     return code ? code : check_report(settings, err);
 }
 
-/* All that decides what outputs look like: the texts of the pipeline, pictures in it, settings, options, the version.
- */
+/* All that decides what outputs look like. */
 static smp_hash work_hash(const smp_batch_settings *settings, const smp_program *program, const smp_diags *diags)
 {
-    smp_hash hash = smp_hash_start();
-    const smp_strings *set = &settings->many.plan.base.settings;
-    smp_hash_text(&hash, SMP_VERSION);
-    for (size_t i = 0; i < diags->source_count; i++)
-        smp_hash_text(&hash, diags->sources[i].text);
-    for (size_t i = 0; i < set->count; i++)
-        smp_hash_text(&hash, set->items[i]);
-    for (size_t i = 0; i < program->file_count; i++) { /* pictures that it names, as they are now */
-        struct stat status;
-        smp_hash_text(&hash, program->files[i].path);
-        if (stat(program->files[i].path, &status) == 0) {
-            smp_hash_add(&hash, &status.st_size, sizeof status.st_size);
-            smp_hash_add(&hash, &status.st_mtim.tv_sec, sizeof status.st_mtim.tv_sec);
-            smp_hash_add(&hash, &status.st_mtim.tv_nsec, sizeof status.st_mtim.tv_nsec);
-        }
-    }
+    smp_hash hash = smp_many_work(&settings->many, program, diags);
     const smp_write_settings *write = &settings->write;
     const int64_t page = settings->many.plan.base.common.limits.page;
-    const int64_t numbers[] = {
-        write->strip,         write->png_level,        write->quality,          write->jpeg_quality, write->lossless,
-        write->jpeg_sampling, write->jpeg_progressive, write->tiff_compression, write->samples,      page};
+    const int64_t numbers[] = {settings->many.plan.base.common.limits.fast_decode,
+                               write->strip,
+                               write->png_level,
+                               write->quality,
+                               write->jpeg_quality,
+                               write->lossless,
+                               write->jpeg_sampling,
+                               write->jpeg_progressive,
+                               write->tiff_compression,
+                               write->samples,
+                               write->layout,
+                               page};
     smp_hash_add(&hash, numbers, sizeof numbers);
+    if (settings->many.plan.base.common.raw)
+        smp_hash_text(&hash, settings->many.plan.base.common.raw);
     return hash;
 }
 
@@ -264,11 +252,12 @@ static void report_skipped(batch_run *b)
 }
 
 /* Everything that can be known of a file without decoding it: its header, the plan for it, the names of its outputs. */
-static smp_code try_file(const smp_todo_item *item, smp_run_request *request, smp_error *err)
+static smp_code try_file(const smp_todo_item *item, int64_t page, smp_run_request *request, smp_error *err)
 {
     const smp_program *program = request->program;
     smp_plan *plan = NULL;
     request->input = item->file->path;
+    request->limits.page = item->file->page ? item->file->page : page;
     request->output = item->output;
     smp_code code = smp_plan_file(request, &plan, err);
     smp_plan_free(plan);
@@ -306,7 +295,7 @@ static smp_code show_plan(batch_run *b, const smp_program *program, smp_diags *d
         fputs(" -> ", stdout);
         smp_text_clean(stdout, item->output);
         fputs(states[item->state], stdout);
-        if (item->state == SMP_TODO_DO && try_file(item, &request, &wrong)) {
+        if (item->state == SMP_TODO_DO && try_file(item, common->limits.page, &request, &wrong)) {
             smp_failures_add(&b->failures, item->file->path, &wrong);
             fputs("  (fails)", stdout);
         } else if (item->state == SMP_TODO_DO && item->replace)
@@ -375,6 +364,9 @@ static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diag
     request.write.lazy_folder = true;
     smp_cli_stop_gently(); /* before the folder is made: whoever sees it may stop the run */
     smp_code code = smp_todo_start(&b->todo, &swept, err);
+    if (!code && b->todo.lockless)
+        smp_cli_warning(common, "%s: this file system has no locks; take care that no other batch writes to it",
+                        s->folder);
     if (!code)
         code = open_report(b, err);
     if (code)
@@ -412,6 +404,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         .given = settings->many.inputs.items,
         .given_count = settings->many.inputs.count,
         .walk = smp_many_walk(&settings->many, program),
+        .pages = settings->pages == PAGES_ALL ? &settings->many.plan.base.common.limits : NULL,
         .folder = settings->folder,
         .pattern = settings->pattern,
         .extension = settings->to ? settings->to + (settings->to[0] == '.') : NULL,
@@ -424,7 +417,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     };
     if (ask.extension && ask.walk.kind == SMP_KIND_NONE) /* the pipeline gives what it gets */
         (void)smp_writer_extension(ask.extension, &ask.walk.kind, NULL);
-    smp_code code = parse_shard(settings->shard, &ask, err);
+    smp_code code = smp_cli_shard(settings->shard, &ask.shard, &ask.shards, err);
     if (!code)
         code = smp_todo_make(&ask, &b.todo, err);
     if (!code)

@@ -50,7 +50,7 @@ static void put_names(FILE *to, const smp_command *command, bool (*wanted)(const
 static bool replaces_argument(const smp_command *command, const smp_option *option)
 {
     for (const smp_argument_row *row = command->arguments; row && row->name; row++)
-        if (row->unless && !strcmp(row->unless, option->name))
+        if (smp_argument_unless(row, option->name))
             return true;
     return false;
 }

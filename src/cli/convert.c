@@ -96,6 +96,7 @@ static const char *many_option(const smp_batch_settings *s)
         {s->redo_changed, "redo-changed"},
         {s->skip_existing, "skip-existing"},
         {s->dry_run, "dry-run"},
+        {s->pages != 0, "pages"},
         {s->on_error != 0, "on-error"},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

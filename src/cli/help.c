@@ -156,7 +156,8 @@ static void put_replacement(FILE *to, const smp_option *option)
         fprintf(to, " -%c", option->letter);
     else
         fprintf(to, " --%s", option->name);
-    fprintf(to, " %s%s", option->argument, many ? "..." : "");
+    if (option->type != SMP_O_FLAG)
+        fprintf(to, " %s%s", option->argument, many ? "..." : "");
 }
 
 /* The usage line; with: the option that stands for the argument it replaces. */
@@ -164,7 +165,7 @@ static void put_usage(FILE *to, const smp_command *command, const smp_option *wi
 {
     fprintf(to, "%s smempipe %s [options]", head, command->name);
     for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
-        if (with && row->unless && !strcmp(row->unless, with->name))
+        if (with && smp_argument_unless(row, with->name))
             put_replacement(to, with);
         else if (row->usage)
             fprintf(to, " %s", row->usage);
@@ -175,25 +176,24 @@ static void put_usage(FILE *to, const smp_command *command, const smp_option *wi
     fputc('\n', to);
 }
 
-static const smp_option *replacing_option(const smp_command *command)
+/* A usage line for each option that replaces the first argument that one can replace. */
+static void put_other_usages(FILE *to, const smp_command *command)
 {
-    for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
-        const smp_option *option;
-        for (size_t i = 0; row->unless && (option = smp_command_option(command, i, NULL)); i++)
-            if (!strcmp(option->name, row->unless))
-                return option;
-    }
-    return NULL;
+    const smp_argument_row *row = command->arguments;
+    while (row && row->name && !row->unless)
+        row++;
+    const smp_option *option;
+    for (size_t i = 0; row && row->name && (option = smp_command_option(command, i, NULL)); i++)
+        if (smp_argument_unless(row, option->name))
+            put_usage(to, command, option, "      ");
 }
 
 /* Name, usage lines, arguments. */
 static void put_head(FILE *to, const smp_command *command)
 {
-    const smp_option *with = replacing_option(command);
     fprintf(to, "smempipe %s - %s\n\n", command->name, command->help);
     put_usage(to, command, NULL, "usage:");
-    if (with)
-        put_usage(to, command, with, "      ");
+    put_other_usages(to, command);
     if (command->arguments && command->arguments->name)
         fputc('\n', to);
     for (const smp_argument_row *row = command->arguments; row && row->name; row++) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -169,6 +170,38 @@ smp_batch_file *smp_many_files(const smp_found_list *found, smp_error *err)
 void smp_many_files_free(smp_batch_file *files)
 {
     smp_free(files);
+}
+
+smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *program, const smp_diags *diags)
+{
+    smp_hash hash = smp_hash_start();
+    const smp_strings *set = &settings->plan.base.settings;
+    smp_hash_text(&hash, SMP_VERSION);
+    for (size_t i = 0; i < diags->source_count; i++)
+        smp_hash_text(&hash, diags->sources[i].text);
+    for (size_t i = 0; i < set->count; i++)
+        smp_hash_text(&hash, set->items[i]);
+    for (size_t i = 0; i < program->file_count; i++) { /* pictures that it names, as they are now */
+        struct stat status;
+        smp_hash_text(&hash, program->files[i].path);
+        if (stat(program->files[i].path, &status) == 0) {
+            smp_hash_add(&hash, &status.st_size, sizeof status.st_size);
+            smp_hash_add(&hash, &status.st_mtim.tv_sec, sizeof status.st_mtim.tv_sec);
+            smp_hash_add(&hash, &status.st_mtim.tv_nsec, sizeof status.st_mtim.tv_nsec);
+        }
+    }
+    return hash;
+}
+
+smp_hash smp_many_list(const smp_found_list *found)
+{
+    smp_hash hash = smp_hash_start();
+    for (size_t i = 0; i < found->count; i++) {
+        smp_hash_text(&hash, found->items[i].path);
+        smp_hash_text(&hash, found->items[i].name);
+        smp_hash_add(&hash, &found->items[i].size, sizeof found->items[i].size);
+    }
+    return hash;
 }
 
 /* ------------------------------------------------------------------------------------------------ failures */

@@ -2,6 +2,7 @@
 #ifndef SMP_CLI_MANY_H
 #define SMP_CLI_MANY_H
 
+#include "base/hash.h"
 #include "batch/batch.h"
 #include "batch/find_files.h"
 #include "cli/cli.h"
@@ -39,6 +40,12 @@ smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_
 /* The files found, to be run without outputs; null with *err filled when memory is exhausted. */
 smp_batch_file *smp_many_files(const smp_found_list *found, smp_error *err);
 void smp_many_files_free(smp_batch_file *files);
+
+/* All that decides what is computed of a file: the texts of the pipeline, pictures in it, parameters, the version. */
+smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *program, const smp_diags *diags);
+
+/* Which files there are: their paths and sizes, in their order. */
+smp_hash smp_many_list(const smp_found_list *found);
 
 /* Failures as they come, shown at the end. */
 typedef struct smp_failures {

@@ -3,70 +3,131 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "cli/many.h"
+#include "cli/measure.h"
+#include "cli/shard.h"
 #include "cli/shipped.h"
-#include "report/measure.h"
-
-typedef struct measure_settings {
-    smp_many_settings many;
-    bool json, csv, long_form, totals_only;
-    const char *sort;
-} measure_settings;
 
 static const smp_option options[] = {
-    {"json", 0, SMP_O_FLAG, offsetof(measure_settings, json), .help = "write JSON"},
-    {"csv", 0, SMP_O_FLAG, offsetof(measure_settings, csv),
+    {"json", 0, SMP_O_FLAG, offsetof(smp_measure_settings, json), .help = "write JSON"},
+    {"csv", 0, SMP_O_FLAG, offsetof(smp_measure_settings, csv),
      .help = "write CSV: a row a file, a column a value (mean_r, p50_g)"},
-    {"long", 0, SMP_O_FLAG, offsetof(measure_settings, long_form),
+    {"long", 0, SMP_O_FLAG, offsetof(smp_measure_settings, long_form),
      .help = "with --csv: a row a value, also those of histograms"},
-    {"sort", 0, SMP_O_STRING, offsetof(measure_settings, sort), .argument = "COLUMN",
+    {"sort", 0, SMP_O_STRING, offsetof(smp_measure_settings, sort), .argument = "COLUMN",
      .help = "with --csv: files in the order of this column, the largest first with - before its name"},
-    {"together", 't', SMP_O_FLAG, offsetof(measure_settings, totals_only),
+    {"together", 't', SMP_O_FLAG, offsetof(smp_measure_settings, totals_only),
      .help = "only what all files are together, not each by itself"},
+    {"shard", 0, SMP_O_STRING, offsetof(smp_measure_settings, shard), .argument = "K/N",
+     .help = "measure the K-th of N parts of the files, as their names deal them, for N processes or machines; with "
+             "--partial"},
+    {"partial", 0, SMP_O_STRING, offsetof(smp_measure_settings, partial), .argument = "FILE",
+     .help = "write what was measured to a file, for --merge, instead of telling it"},
+    {"merge", 0, SMP_O_FLAG, offsetof(smp_measure_settings, merge),
+     .help = "IN are files of --partial, all N: tell what one process over all files would tell, to the last byte"},
     {0},
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(measure_settings, many.pipe), .unless = "stage", .refuse = smp_shipped_refuse,
+    {"P.pipe", offsetof(smp_measure_settings, many.pipe), .unless = "stage,merge", .refuse = smp_shipped_refuse,
      .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
-    {"IN", offsetof(measure_settings, many.inputs), .many = true, .unless = "files-from",
+    {"IN", offsetof(smp_measure_settings, many.inputs), .many = true, .unless = "files-from",
      .help = "files and folders to read; - is standard input"},
     {0},
 };
 
-typedef struct measuring {
-    const smp_common *common;
-    smp_measure_output output;
-    smp_totals totals;
-    smp_failures failures;
-    smp_remarks remarks;
+/* ------------------------------------------------------------------------------------------------ telling */
+
+void smp_measuring_begin(smp_measuring *m, const smp_measure_settings *settings)
+{
+    const smp_common *common = &settings->many.plan.base.common;
+    *m = (smp_measuring){.common = common,
+                         .settings = settings,
+                         .output = {.to = stdout,
+                                    .format = settings->json        ? SMP_MEASURE_JSON
+                                              : settings->long_form ? SMP_MEASURE_LONG
+                                              : settings->csv       ? SMP_MEASURE_CSV
+                                                                    : SMP_MEASURE_TABLE,
+                                    .sort = settings->sort,
+                                    .color = smp_cli_color(common, STDOUT_FILENO),
+                                    .totals_only = settings->totals_only}};
+    smp_measure_begin(&m->output);
+}
+
+smp_code smp_measuring_file(smp_measuring *m, const smp_run_report *report, const smp_error *why, smp_error *err)
+{
+    if (report->status) {
+        smp_failures_add(&m->failures, report->input, why);
+        return SMP_OK;
+    }
+    smp_remarks_add(&m->remarks, report);
+    return smp_measure_file(&m->output, report, err);
+}
+
+smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_error *err)
+{
+    const char *sort = m->settings->sort;
+    if (m->output.wide.lists && !m->common->quiet)
+        smp_cli_warning(m->common, "histograms have no columns; --csv --long writes them");
+    smp_code code = smp_measure_end(&m->output, &m->totals, done, failed, err);
+    if (code)
+        return code;
+    if (m->output.unsorted && !m->common->quiet)
+        smp_cli_warning(m->common, "%zu of %zu rows have no '%s' and come last: other channels, or another kind of file",
+                        m->output.unsorted, m->output.rows, sort + (sort[0] == '-'));
+    smp_remarks_show(&m->remarks, m->common);
+    smp_failures_show(&m->failures, m->common, done + failed);
+    return failed ? SMP_E_PROCESS : SMP_OK;
+}
+
+void smp_measuring_others(const smp_common *common, uint64_t count, const char *text)
+{
+    if (count && text && !common->quiet)
+        fprintf(stderr, "smempipe: %llu file%s passed over by their names (%s)\n", (unsigned long long)count,
+                count == 1 ? "" : "s", text);
+}
+
+void smp_measuring_free(smp_measuring *m)
+{
+    smp_wide_free(&m->output.wide);
+    smp_failures_free(&m->failures);
+    smp_remarks_free(&m->remarks);
+    smp_totals_free(&m->totals);
+}
+
+/* ------------------------------------------------------------------------------------------------ measuring */
+
+/* One process that measures: it tells what it finds, or writes a part. */
+typedef struct run {
+    smp_measuring told;
+    smp_part_writer part;
+    const uint64_t *numbers; /* of the files, in the order of all shards' files; null: those of the batch */
+    bool partial;
     smp_progress progress;
-    smp_error broken; /* why totals could not be kept */
-} measuring;
+    smp_error broken; /* why results could not be kept */
+} run;
 
 static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
 {
-    measuring *m = context;
-    (void)index;
-    if (report->status) {
-        smp_failures_add(&m->failures, report->input, err);
+    run *r = context;
+    const uint64_t number = r->numbers ? r->numbers[index] : index;
+    if (isatty(STDOUT_FILENO) && r->progress.shown && !report->status && !r->partial)
+        smp_progress_end(&r->progress);
+    if (r->broken.code)
         return;
-    }
-    smp_remarks_add(&m->remarks, report);
-    if (isatty(STDOUT_FILENO) && m->progress.shown)
-        smp_progress_end(&m->progress);
-    if (!m->broken.code)
-        smp_measure_file(&m->output, report, &m->broken);
-    if (!m->broken.code)
-        smp_totals_add(&m->totals, report, &m->broken);
+    if (r->partial)
+        smp_part_add(&r->part, number, report, err, &r->broken);
+    else
+        smp_measuring_file(&r->told, report, err, &r->broken);
+    if (!r->broken.code && !report->status)
+        smp_totals_add(&r->told.totals, number, report, &r->broken);
 }
 
 static void tick(void *context, const smp_batch_count *count)
 {
-    measuring *m = context;
+    run *r = context;
     size_t ended = count->done + count->failed;
-    if (!isatty(STDOUT_FILENO) || m->output.totals_only)
-        smp_progress_files(&m->progress, ended, count->failed, count->files,
+    if (!isatty(STDOUT_FILENO) || r->told.output.totals_only || r->partial)
+        smp_progress_files(&r->progress, ended, count->failed, count->files,
                            count->bytes ? (double)count->bytes_done / (double)count->bytes
                                         : (double)ended / (double)count->files);
 }
@@ -75,7 +136,7 @@ static void tick(void *context, const smp_batch_count *count)
 static smp_code check_program(const smp_program *program, smp_error *err)
 {
     for (size_t i = 0; i < program->node_count; i++)
-        if (program->nodes[i].stage->finish)
+        if (program->nodes[i].stage->finish && (program->nodes[i].looks || !program->nodes[i].stage->looks))
             return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "the pipeline measures nothing");
     for (size_t i = smp_stage_count(); i-- > 0;)
@@ -84,67 +145,118 @@ static smp_code check_program(const smp_program *program, smp_error *err)
     return SMP_E_PIPE;
 }
 
-static smp_code measure_files(const measure_settings *settings, smp_found_list *found, const smp_program *program,
-                              smp_diags *diags, smp_error *err)
+static smp_code run_batch(run *r, const smp_measure_settings *settings, const smp_batch_file *files, size_t count,
+                          const smp_program *program, smp_diags *diags, smp_batch_count *done, smp_error *err)
 {
     const smp_common *common = &settings->many.plan.base.common;
-    measuring m = {.common = common,
-                   .output = {.to = stdout,
-                              .format = settings->json        ? SMP_MEASURE_JSON
-                                        : settings->long_form ? SMP_MEASURE_LONG
-                                        : settings->csv       ? SMP_MEASURE_CSV
-                                                              : SMP_MEASURE_TABLE,
-                              .sort = settings->sort,
-                              .color = smp_cli_color(common, STDOUT_FILENO),
-                              .totals_only = settings->totals_only}};
     smp_batch_request request = smp_many_request(&settings->many, program, diags);
-    smp_batch_count count = {0};
     char note[400];
-    smp_batch_file *files = smp_many_files(found, err);
-    if (!files)
-        return err->code;
     request.files = files;
-    request.count = found->count;
+    request.count = count;
     request.partials = request.in_order = true;
     request.finished = finished;
     request.tick = tick;
-    request.context = &m;
-    smp_measure_begin(&m.output);
-    smp_progress_begin(&m.progress, common, "measure");
-    smp_code code = smp_batch_run(&request, &count, note, sizeof note, err);
-    smp_progress_end(&m.progress);
+    request.context = r;
+    smp_progress_begin(&r->progress, common, "measure");
+    smp_code code = smp_batch_run(&request, done, note, sizeof note, err);
+    smp_progress_end(&r->progress);
     if (common->verbose && !common->quiet && note[0])
         fprintf(stderr, "smempipe: %s\n", note);
-    if (!code && (code = m.broken.code))
-        *err = m.broken;
-    if (!code && m.output.wide.lists && !common->quiet)
-        smp_cli_warning(common, "histograms have no columns; --csv --long writes them");
+    if (!code && (code = r->broken.code))
+        *err = r->broken;
+    return code;
+}
+
+static smp_code measure_files(const smp_measure_settings *settings, smp_found_list *found, const smp_program *program,
+                              smp_diags *diags, smp_error *err)
+{
+    smp_batch_count count = {0};
+    smp_batch_file *files = smp_many_files(found, err);
+    if (!files)
+        return err->code;
+    run r = {.partial = false};
+    smp_measuring_begin(&r.told, settings);
+    smp_code code = run_batch(&r, settings, files, found->count, program, diags, &count, err);
     if (!code)
-        code = smp_measure_end(&m.output, &m.totals, count.done, count.failed, err);
-    if (!code && m.output.unsorted && !common->quiet)
-        smp_cli_warning(common, "%zu of %zu rows have no '%s' and come last: other channels, or another kind of file",
-                        m.output.unsorted, m.output.rows, settings->sort + (settings->sort[0] == '-'));
-    smp_wide_free(&m.output.wide);
-    if (!code) {
-        smp_remarks_show(&m.remarks, common);
-        smp_failures_show(&m.failures, common, count.files);
-        code = count.failed ? SMP_E_PROCESS : SMP_OK;
-    }
-    char *others = found->left_out && !common->quiet ? smp_found_others_text(found) : NULL;
-    if (others)
-        fprintf(stderr, "smempipe: %zu file%s passed over by their names (%s)\n", found->left_out,
-                found->left_out == 1 ? "" : "s", others);
+        code = smp_measuring_end(&r.told, count.done, count.failed, err);
+    char *others = smp_found_others_text(found);
+    smp_measuring_others(r.told.common, found->left_out, others);
     smp_free(others);
-    smp_failures_free(&m.failures);
-    smp_remarks_free(&m.remarks);
-    smp_totals_free(&m.totals);
+    smp_measuring_free(&r.told);
     smp_many_files_free(files);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ a shard */
+
+static smp_hash work_of(const smp_measure_settings *settings, const smp_program *program, const smp_diags *diags)
+{
+    smp_hash hash = smp_many_work(&settings->many, program, diags);
+    const int64_t page = settings->many.plan.base.common.limits.page;
+    smp_hash_add(&hash, &page, sizeof page);
+    return hash;
+}
+
+/* The files of this shard, with their numbers among all; *count of them. inputs: their paths, the pipeline and null. */
+static void take_shard(const smp_found_list *found, const smp_part_head *head, smp_batch_file *files,
+                       uint64_t *numbers, const char **inputs, size_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < found->count; i++)
+        if (smp_shard_of(found->items[i].name, head->shards) == head->shard) {
+            inputs[*count] = found->items[i].path;
+            numbers[*count] = i;
+            files[*count] = files[i];
+            ++*count;
+        }
+}
+
+static smp_code measure_part(const smp_measure_settings *settings, smp_found_list *found, const smp_program *program,
+                             smp_diags *diags, smp_error *err)
+{
+    const smp_common *common = &settings->many.plan.base.common;
+    smp_part_head head = {.shard = 1,
+                          .shards = 1,
+                          .files = found->count,
+                          .list = smp_many_list(found),
+                          .work = work_of(settings, program, diags),
+                          .totals_only = settings->totals_only,
+                          .left_out = found->left_out,
+                          .others = smp_found_others_text(found)};
+    smp_code code = smp_cli_shard(settings->shard, &head.shard, &head.shards, err);
+    smp_batch_file *files = code ? NULL : smp_many_files(found, err);
+    uint64_t *numbers = files ? smp_alloc_array(found->count, sizeof *numbers) : NULL;
+    const char **inputs = numbers ? smp_alloc_array(found->count + 2, sizeof *inputs) : NULL;
+    run r = {.partial = true, .numbers = numbers, .told = {.common = common}};
+    smp_batch_count done = {0};
+    size_t count = 0;
+    if (!code && !files)
+        code = err->code;
+    else if (!code && !inputs)
+        code = smp_fail_memory(err, "the list of files", found->count * sizeof *inputs);
+    if (!code) {
+        take_shard(found, &head, files, numbers, inputs, &count);
+        inputs[count] = settings->many.pipe && strcmp(settings->many.pipe, "-") ? settings->many.pipe : NULL;
+        code = smp_part_create(settings->partial, common->force, inputs, &head, &r.part, err);
+    }
+    if (!code)
+        code = run_batch(&r, settings, files, count, program, diags, &done, err);
+    if (!code)
+        code = smp_part_commit(&r.part, &r.told.totals, err);
+    if (!code && done.failed)
+        smp_cli_warning(common, "%zu of %zu files failed; --merge names them", done.failed, count);
+    smp_part_abort(&r.part);
+    smp_totals_free(&r.told.totals);
+    smp_free(inputs);
+    smp_free(numbers);
+    smp_many_files_free(files);
+    smp_free(head.others);
     return code;
 }
 
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
-    const measure_settings *settings = given;
+    const smp_measure_settings *settings = given;
     smp_find_options walk = smp_many_walk(&settings->many, program);
     smp_found_list found = {0};
     walk.standard_input = true;
@@ -154,34 +266,56 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     if (!code)
         code = smp_many_check(&settings->many, &found, err);
     if (!code)
-        code = measure_files(settings, &found, program, diags, err);
+        code = (settings->partial ? measure_part : measure_files)(settings, &found, program, diags, err);
     smp_found_free(&found);
     return code;
 }
 
-static smp_code measure(void *given, smp_error *err)
+static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
 {
-    measure_settings *settings = given;
-    if (settings->json && settings->csv) {
+    const bool tells = s->json || s->csv || s->long_form || s->sort;
+    int64_t shard, shards;
+    if (s->merge && (s->shard || s->partial || s->many.pipe || s->many.plan.base.stages.count)) {
+        smp_fail(err, SMP_E_USAGE, "--merge reads parts; it measures nothing");
+        return smp_hint(err, "write smempipe measure --merge PART...");
+    }
+    if (s->shard && !s->partial) {
+        smp_fail(err, SMP_E_USAGE, "--shard measures a part of the files, which tells nothing of all");
+        return smp_hint(err, "write it to a file: --shard %s --partial FILE; --merge joins all parts", s->shard);
+    }
+    if (s->partial && tells) {
+        smp_fail(err, SMP_E_USAGE, "--partial writes a file for --merge, which chooses how results are told");
+        return smp_hint(err, "leave out --json, --csv, --long and --sort; give them to measure --merge");
+    }
+    if (s->json && s->csv) {
         smp_fail(err, SMP_E_USAGE, "--json and --csv exclude each other");
         return smp_hint(err, "choose one");
     }
-    if ((settings->sort || settings->long_form) && !settings->csv) {
-        smp_fail(err, SMP_E_USAGE, "%s is for CSV", settings->sort ? "--sort" : "--long");
-        return smp_hint(err, "write --csv %s%s", settings->sort ? "--sort " : "--long",
-                        settings->sort ? settings->sort : "");
+    if ((s->sort || s->long_form) && !s->csv) {
+        smp_fail(err, SMP_E_USAGE, "%s is for CSV", s->sort ? "--sort" : "--long");
+        return smp_hint(err, "write --csv %s%s", s->sort ? "--sort " : "--long", s->sort ? s->sort : "");
     }
-    if (settings->sort && settings->long_form) {
+    if (s->sort && s->long_form) {
         smp_fail(err, SMP_E_USAGE, "--sort and --long exclude each other");
         return smp_hint(err, "files are sorted in the form of a row a file");
     }
-    smp_code code = smp_cli_check_variant(&settings->many.plan, err);
+    return smp_cli_shard(s->shard, &shard, &shards, err);
+}
+
+static smp_code measure(void *given, smp_error *err)
+{
+    smp_measure_settings *settings = given;
+    smp_code code = check_settings(settings, err);
+    if (!code)
+        code = smp_cli_check_variant(&settings->many.plan, err);
     if (!code)
         code = smp_many_open(&settings->many, err);
-    for (size_t i = 0; !code && i < settings->many.inputs.count; i++)
+    for (size_t i = 0; !code && !settings->merge && i < settings->many.inputs.count; i++)
         code = smp_cli_check_input(settings->many.pipe, settings->many.inputs.items[i], err);
     if (!code)
-        code = smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
+        code = settings->merge
+                   ? smp_measure_merge(settings, err)
+                   : smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
     smp_many_close(&settings->many);
     return code;
 }
@@ -195,14 +329,19 @@ const smp_command smp_command_measure = {
         "percentiles from counts that are added up, never means of means. Files of different sizes go together; files "
         "of "
         "different formats or channels (8 and 16 bits, gray and colour) do not, since their code values mean different "
-        "things: each kind is told by itself. A stage in front that makes them alike brings them together.",
-    .settings_size = sizeof(measure_settings),
+        "things: each kind is told by itself. A stage in front that makes them alike brings them together.\n"
+        "Several machines measure one folder, each a part: --shard 1/4 --partial 1.part, 2/4 and so on. Then measure "
+        "--merge *.part tells what one machine would, the same bytes. It refuses parts of another pipeline, version or "
+        "list of files, and a part that is twice or missing.",
+    .settings_size = sizeof(smp_measure_settings),
     .without = SMP_O_OUTPUTS,
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe measure -e '{reduce}' photo.jpg", "a table of one file"},
                  {"smempipe measure dataset-stats train/ -r -t --json",
                   "mean and deviation of a data set, to normalise by"},
-                 {"smempipe measure focus-report photos/ --csv --sort -deviation", "a row a file, the sharpest first"}},
+                 {"smempipe measure focus-report photos/ --csv --sort -deviation", "a row a file, the sharpest first"},
+                 {"smempipe measure dataset-stats train/ -r -t --shard 2/4 --partial 2.part", "the second of 4 parts"},
+                 {"smempipe measure --merge *.part -t --json", "what all parts say together"}},
     .run = measure,
 };

@@ -282,10 +282,24 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ arguments */
 
+bool smp_argument_unless(const smp_argument_row *row, const char *option)
+{
+    const size_t length = strlen(option);
+    for (const char *name = row->unless; name; name = strchr(name, ',')) {
+        name += *name == ',';
+        if (!strncmp(name, option, length) && (!name[length] || name[length] == ','))
+            return true;
+    }
+    return false;
+}
+
 static bool replaced(const smp_command *command, const smp_argument_row *row, const void *settings)
 {
-    const smp_option *option = row->unless ? find_option(command, row->unless, strlen(row->unless), 0) : NULL;
-    return option && given(option, settings);
+    const smp_option *option;
+    for (size_t i = 0; row->unless && (option = smp_command_option(command, i, NULL)); i++)
+        if (smp_argument_unless(row, option->name) && given(option, settings))
+            return true;
+    return false;
 }
 
 static smp_code place_arguments(const smp_command *command, const smp_strings *words, void *settings, smp_error *err)

@@ -8,16 +8,17 @@
 
 typedef struct smp_write_settings {
     bool strip;
-    int64_t png_level, quality, jpeg_quality;
+    int64_t png_level, quality, jpeg_quality, bitrate;
     bool lossless, jpeg_progressive;
     int jpeg_sampling;    /* an index into the words */
     int tiff_compression; /* an index into the words */
-    int samples;
+    int samples, layout; /* indices into the words */
 } smp_write_settings;
 
 extern const char *const smp_cli_tiff_words[];
 extern const char *const smp_cli_sampling_words[];
 extern const char *const smp_cli_sample_words[];
+extern const char *const smp_cli_layout_words[];
 
 /* --format and --to: an extension of files that can be written, with or without its dot. */
 smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err);

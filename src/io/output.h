@@ -23,6 +23,9 @@ void smp_output_set(smp_output *output, double *seconds, bool lazy_folder);
 /* Writes all of it, or fails with SMP_E_WRITE. */
 smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err);
 
+/* Hands what is buffered to whoever reads the pipe; of a file, nothing. */
+smp_code smp_output_flush(smp_output *output, smp_error *err);
+
 /* Whether written bytes can be overwritten (a file), or are gone (a pipe). */
 bool smp_output_seekable(const smp_output *output);
 
@@ -42,5 +45,8 @@ void smp_output_abort_all(void);
 
 /* Removes the temporary files that killed writers left in a folder, and no others. Returns their number. */
 size_t smp_output_sweep(const char *folder);
+
+/* Makes the folders on the way to a file. */
+smp_code smp_make_folders(const char *path, smp_error *err);
 
 #endif

@@ -185,6 +185,17 @@ static smp_bound bare_level(smp_check *check, const smp_param *param, const smp_
     return SMP_BOUND_WRONG;
 }
 
+/* A percentage of the input's width or height, to the nearest pixel. */
+static smp_bound share_of_side(smp_check *check, const smp_param *param, double *number)
+{
+    if (!check->shape)
+        return SMP_BOUND_LATER;
+    const int64_t side = param->flags & SMP_P_OF_WIDTH ? check->shape->width : check->shape->height;
+    const double pixels = floor(*number * (double)side + 0.5);
+    *number = *number > 0 && pixels < param->min ? param->min : pixels;
+    return SMP_BOUND_DONE;
+}
+
 /* The number of a NUMBER or EXPR in the parameter's unit. */
 static smp_bound plain_number(smp_check *check, const smp_param *param, const smp_value *value, double *number)
 {
@@ -196,6 +207,8 @@ static smp_bound plain_number(smp_check *check, const smp_param *param, const sm
                 *number /= smp_white(check->shape->format);
             return check->shape ? SMP_BOUND_DONE : SMP_BOUND_LATER;
         }
+        if (value->number.unit == SMP_UNIT_FRACTION && (param->flags & (SMP_P_OF_WIDTH | SMP_P_OF_HEIGHT)))
+            return share_of_side(check, param, number);
         if (!unit_fits(check, param, value, value->number.unit))
             return SMP_BOUND_WRONG;
         return bare_level(check, param, value);

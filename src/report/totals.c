@@ -5,53 +5,72 @@
 
 #include "base/alloc.h"
 
-static bool belongs(const smp_total *total, const smp_step_report *step)
+static bool belongs(const smp_total *total, const smp_total *more)
 {
-    return total->node == step->node && total->stage == step->stage && total->kind == step->in.kind &&
-           total->format == step->in.format && total->channels == step->in.channels && total->alpha == step->in.alpha;
+    return total->node == more->node && total->stage == more->stage && total->kind == more->kind &&
+           total->format == more->format && total->channels == more->channels && total->alpha == more->alpha &&
+           !total->partial == !more->partial;
 }
 
-/* Keeps groups in the order of their statements. */
-static smp_code add_group(smp_totals *totals, smp_step_report *step, smp_error *err)
+/* Moves a group to its place, as far as it is too far back. */
+static void move_forward(smp_totals *totals, size_t at)
 {
-    if (!smp_grow(&totals->items, &totals->capacity, totals->count + 1, sizeof *totals->items))
+    const smp_total total = totals->items[at];
+    for (; at > 0; at--) {
+        const smp_total *before = &totals->items[at - 1];
+        if (before->node < total.node || (before->node == total.node && before->first <= total.first))
+            break;
+        totals->items[at] = *before;
+    }
+    totals->items[at] = total;
+}
+
+smp_code smp_totals_join(smp_totals *totals, const smp_total *more, smp_error *err)
+{
+    for (size_t i = 0; i < totals->count; i++) {
+        smp_total *total = &totals->items[i];
+        if (!belongs(total, more) || (more->partial && !total->stage->merge(total->partial, more->partial)))
+            continue; /* it depends on the picture's size, for example: a group of its own */
+        total->files += more->files;
+        smp_free(more->partial);
+        if (more->first < total->first) {
+            total->first = more->first;
+            memcpy(total->label, more->label, sizeof total->label);
+            memcpy(total->name, more->name, sizeof total->name);
+            move_forward(totals, i);
+        }
+        return SMP_OK;
+    }
+    if (!smp_grow(&totals->items, &totals->capacity, totals->count + 1, sizeof *totals->items)) {
+        smp_free(more->partial);
         return smp_fail_memory(err, "totals", (totals->count + 1) * sizeof *totals->items);
-    size_t at = totals->count++;
-    for (; at > 0 && totals->items[at - 1].node > step->node; at--)
-        totals->items[at] = totals->items[at - 1];
-    smp_total *total = &totals->items[at];
-    *total = (smp_total){.node = step->node,
+    }
+    totals->items[totals->count++] = *more;
+    move_forward(totals, totals->count - 1);
+    return SMP_OK;
+}
+
+smp_code smp_totals_add(smp_totals *totals, uint64_t file, smp_run_report *report, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < report->step_count; i++) {
+        smp_step_report *step = &report->steps[i];
+        if (!step->findings.count)
+            continue;
+        smp_total one = {.node = step->node,
                          .stage = step->stage,
                          .kind = step->in.kind,
                          .format = step->in.format,
                          .channels = step->in.channels,
                          .alpha = step->in.alpha,
+                         .first = file,
                          .files = 1,
                          .partial = step->partial};
-    memcpy(total->label, step->label, sizeof total->label);
-    memcpy(total->name, step->name, sizeof total->name);
-    step->partial = NULL;
-    return SMP_OK;
-}
-
-static smp_code add_step(smp_totals *totals, smp_step_report *step, smp_error *err)
-{
-    for (size_t i = 0; i < totals->count; i++) {
-        smp_total *total = &totals->items[i];
-        if (!belongs(total, step) || (step->partial && !total->stage->merge(total->partial, step->partial)))
-            continue; /* it depends on the picture's size, for example: a group of its own */
-        total->files++;
-        return SMP_OK;
+        memcpy(one.label, step->label, sizeof one.label);
+        memcpy(one.name, step->name, sizeof one.name);
+        step->partial = NULL;
+        code = smp_totals_join(totals, &one, err);
     }
-    return add_group(totals, step, err);
-}
-
-smp_code smp_totals_add(smp_totals *totals, smp_run_report *report, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < report->step_count; i++)
-        if (report->steps[i].findings.count)
-            code = add_step(totals, &report->steps[i], err);
     return code;
 }
 
@@ -72,4 +91,52 @@ void smp_total_type(const smp_total *total, char *text, size_t size)
 smp_code smp_total_findings(const smp_total *total, smp_findings *findings, smp_error *err)
 {
     return total->partial ? total->stage->report(total->partial, findings, err) : SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ bytes */
+
+void smp_total_pack(const smp_total *total, smp_packer *to)
+{
+    smp_pack_int(to, total->node);
+    smp_pack_text(to, total->label);
+    smp_pack_text(to, total->name);
+    smp_pack_text(to, total->stage->name);
+    smp_pack_uint(to, (uint64_t)total->kind);
+    smp_pack_uint(to, (uint64_t)total->format);
+    smp_pack_uint(to, (uint64_t)total->channels);
+    smp_pack_uint(to, total->alpha);
+    smp_pack_uint(to, total->first);
+    smp_pack_uint(to, total->files);
+    smp_pack_uint(to, total->partial != NULL);
+    if (total->partial)
+        total->stage->pack(total->partial, to);
+}
+
+smp_code smp_total_unpack(smp_unpacker *from, smp_total *total, smp_error *err)
+{
+    char stage[sizeof total->name];
+    *total = (smp_total){.node = (int)smp_unpack_int(from)};
+    smp_unpack_text(from, total->label, sizeof total->label);
+    smp_unpack_text(from, total->name, sizeof total->name);
+    smp_unpack_text(from, stage, sizeof stage);
+    total->stage = smp_stage_find(stage, strlen(stage));
+    total->kind = (smp_kind)smp_unpack_upto(from, SMP_AUDIO);
+    total->format = (smp_format)smp_unpack_upto(from, SMP_FORMATS - 1);
+    total->channels = (int)smp_unpack_upto(from, SMP_MAX_CHANNELS);
+    total->alpha = smp_unpack_upto(from, 1);
+    total->first = smp_unpack_uint(from);
+    total->files = (size_t)smp_unpack_upto(from, SIZE_MAX / 2);
+    const bool adds_up = smp_unpack_upto(from, 1);
+    from->failed |= !total->kind || !total->channels || !total->files || !total->stage ||
+                    (adds_up && !total->stage->unpack);
+    if (from->failed || !adds_up)
+        return SMP_OK;
+    const smp_shape in = {
+        .kind = total->kind, .channels = total->channels, .alpha = total->alpha, .format = total->format};
+    const smp_code code = total->stage->unpack(&in, from, &total->partial, err);
+    if (from->failed) {
+        smp_free(total->partial);
+        total->partial = NULL;
+    }
+    return code;
 }

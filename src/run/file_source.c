@@ -21,7 +21,9 @@ static smp_code open_regular(const char *path, const smp_limits *limits, smp_rea
         smp_at(err, "%s", path);
         return code;
     }
-    used.page = 0; /* --page is about the input */
+    used.page = 0; /* --page, --raw and --frames are about the input */
+    used.raw.given = used.frames = used.fast_decode = used.coded = false;
+    used.shrink = 0;
     return smp_reader_open(path, &used, reader, err);
 }
 

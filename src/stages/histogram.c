@@ -44,20 +44,27 @@ static size_t slots(const partial *t)
     return (size_t)t->channels * (size_t)(t->bins + 1);
 }
 
+static smp_code make(const partial *head, void **out, smp_error *err)
+{
+    const size_t bytes = sizeof *head + slots(head) * sizeof(uint64_t);
+    partial *t = smp_alloc(bytes);
+    *out = t;
+    if (!t)
+        return smp_fail_memory(err, "histogram", bytes);
+    *t = *head;
+    return SMP_OK;
+}
+
 static smp_code make_partial(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
                              void **out, smp_error *err)
 {
     (void)work;
     const params *p = params_;
-    partial shape = {.channels = in->channels, .bins = (int32_t)p->bins, .format = in->format};
-    size_t bytes = slots(&shape) * sizeof(uint64_t);
-    partial *t = smp_alloc(sizeof *t + bytes);
-    *out = t;
-    if (!t)
-        return smp_fail_memory(err, "histogram", bytes);
-    *t = shape;
-    memcpy(t->counts, result, bytes);
-    return SMP_OK;
+    const partial head = {.channels = in->channels, .bins = (int32_t)p->bins, .format = in->format};
+    const smp_code code = make(&head, out, err);
+    if (!code)
+        memcpy(((partial *)*out)->counts, result, slots(&head) * sizeof(uint64_t));
+    return code;
 }
 
 static bool merge(void *total_, const void *more_)
@@ -69,6 +76,26 @@ static bool merge(void *total_, const void *more_)
     for (size_t i = 0; i < slots(total); i++)
         total->counts[i] += more->counts[i];
     return true;
+}
+
+static void pack(const void *partial_, smp_packer *to)
+{
+    const partial *t = partial_;
+    smp_pack_uint(to, (uint64_t)t->bins);
+    for (size_t i = 0; i < slots(t); i++)
+        smp_pack_uint(to, t->counts[i]);
+}
+
+static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
+{
+    const partial head = {.channels = in->channels,
+                          .bins = (int32_t)smp_unpack_upto(from, SMP_MAX_BINS),
+                          .format = in->format};
+    const smp_code code = make(&head, out, err);
+    from->failed |= !head.bins;
+    for (size_t i = 0; !code && i < slots(&head); i++)
+        ((partial *)*out)->counts[i] = smp_unpack_uint(from);
+    return code;
 }
 
 static smp_code report(const void *partial_, smp_findings *findings, smp_error *err)
@@ -120,6 +147,8 @@ const smp_stage smp_stage_histogram = {
     .partial = make_partial,
     .merge = merge,
     .report = report,
+    .pack = pack,
+    .unpack = unpack,
     .variants = smp_count_variants,
     .aliases = (const smp_alias[]){{"hist", "histogram"}, {"histo", "histogram"}, {0}},
 };

@@ -1,11 +1,19 @@
 /* loudness: how loud a sound is to the ear, by EBU R 128; the sound passes on. */
 #include "stages/shared/loudness.h"
 
+#include <math.h>
+#include <stdio.h>
+
 typedef struct params {
+    double target;
     const char *name;
 } params;
 
+static const double TOLERANCE = 0.1; /* LU: of less nobody is told */
+
 static const smp_param table[] = {
+    {"target", offsetof(params, target), SMP_T_FLOAT, SMP_UNIT_DB, -70, 0, "auto",
+     "the loudness that it should have, LUFS; a warning tells when it is 0.1 LU off; auto: any", NULL, SMP_P_AUTO},
     {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
      0},
     {0},
@@ -20,9 +28,15 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
                        smp_findings *findings, smp_error *err)
 {
-    (void)given;
+    const params *p = given;
     smp_loudness_levels levels;
     smp_code code = smp_loudness_levels_of(in, work, result, &levels, err);
+    const double off = levels.integrated - p->target;
+    if (!code && isfinite(off) && fabs(off) > TOLERANCE)
+        snprintf(findings->warning, sizeof findings->warning,
+                 "its loudness is %.1f LUFS, %.1f LU %s than the %.1f asked for%s", levels.integrated, fabs(off),
+                 off < 0 ? "quieter" : "louder", p->target,
+                 off < 0 ? ": where peaks meet a ceiling, lower the loudness or raise the ceiling" : "");
     const struct {
         const char *name;
         double value;

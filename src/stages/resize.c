@@ -28,9 +28,9 @@ static const char *const filters[] = {[SMP_RESIZE_LANCZOS3] = "lanczos3", [SMP_R
                                       [SMP_RESIZE_NEAREST] = "nearest",   NULL};
 static const char *const arithmetics[] = {"float", "fixed", NULL};
 
-#define PIXELS(name, help)                                                                                             \
+#define PIXELS(name, help, share)                                                                                      \
     {                                                                                                                  \
-#name, offsetof(resize_params, name), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto", help, NULL, SMP_P_AUTO           \
+#name, offsetof(resize_params, name), SMP_T_INT, SMP_UNIT_PX, 1, 1e6, "auto", help, NULL, SMP_P_AUTO | (share) \
     }
 #define WORD(name, fallback, help, choices)                                                                            \
     {                                                                                                                  \
@@ -44,10 +44,10 @@ static const smp_param params[] = {
     {"scale", offsetof(resize_params, scale), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0.0001, 64, "auto",
      "factor for both sides: 0.5 or 50% is half as wide and half as high", NULL,
      SMP_P_MAIN | SMP_P_AUTO | SMP_P_FACTOR},
-    PIXELS(width, "of the new picture; auto: as height and the picture's ratio say"),
-    PIXELS(height, "of the new picture; auto: as width and the picture's ratio say"),
-    PIXELS(longest, "instead of width or height: what the longer side becomes"),
-    PIXELS(shortest, "instead of width or height: what the shorter side becomes"),
+    PIXELS(width, "of the new picture; auto: as height and the picture's ratio say", SMP_P_OF_WIDTH),
+    PIXELS(height, "of the new picture; auto: as width and the picture's ratio say", SMP_P_OF_HEIGHT),
+    PIXELS(longest, "instead of width or height: what the longer side becomes", 0),
+    PIXELS(shortest, "instead of width or height: what the shorter side becomes", 0),
     WORD(fit, "inside",
          "with width and height. inside: the largest that fits; cover: the middle, of that size; stretch: that size, "
          "whatever the ratio",
@@ -402,6 +402,7 @@ static const smp_variant variants[] = {
 
 const smp_stage smp_stage_resize = {
     .name = "resize",
+    .rescales = true,
     .help = "make a picture smaller or larger",
     .about =
         "Each output sample is a sum over the input samples under a filter, rows first, then columns, in f32, rounded "

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/pack.h"
 #include "lib/cpu_kernel.h"
 #include "lib/sample_op.h"
 #include "lib/view.h"
@@ -50,16 +51,18 @@ typedef struct smp_operand {
 } smp_operand;
 
 enum {
-    SMP_P_MAIN = 1,      /* may be given without its name; at most one a stage */
-    SMP_P_REQUIRED = 2,  /* has no default */
-    SMP_P_AUTO = 4,      /* a number that also takes the word `auto`, stored as NaN (INT: INT64_MIN) */
-    SMP_P_ODD = 8,       /* INT: must be odd */
-    SMP_P_POSITIVE = 16, /* the minimum itself is excluded */
-    SMP_P_LEVEL = 64,    /* a level of full scale: a bare number beyond 2 is a code value by mistake */
-    SMP_P_PICTURE = 32,  /* OPERAND: no number */
-    SMP_P_WEIGHTS = 128, /* OPERAND: weights or alpha, which `light linear` leaves as they are */
-    SMP_P_FACTOR = 512,  /* FLOAT: a factor; a bare number of 10 or more is a percentage or a size by mistake */
-    SMP_P_ANYSIZE = 256  /* OPERAND: a picture of any size; all of it is there when the stage begins */
+    SMP_P_MAIN = 1,         /* may be given without its name; at most one a stage */
+    SMP_P_REQUIRED = 2,     /* has no default */
+    SMP_P_AUTO = 4,         /* a number that also takes the word `auto`, stored as NaN (INT: INT64_MIN) */
+    SMP_P_ODD = 8,          /* INT: must be odd */
+    SMP_P_POSITIVE = 16,    /* the minimum itself is excluded */
+    SMP_P_LEVEL = 64,       /* a level of full scale: a bare number beyond 2 is a code value by mistake */
+    SMP_P_PICTURE = 32,     /* OPERAND: no number */
+    SMP_P_WEIGHTS = 128,    /* OPERAND: weights or alpha, which `light linear` leaves as they are */
+    SMP_P_FACTOR = 512,     /* FLOAT: a factor; a bare number of 10 or more is a percentage or a size by mistake */
+    SMP_P_OF_WIDTH = 1024,  /* INT, px: also a percentage of the input's width */
+    SMP_P_OF_HEIGHT = 2048, /* and of its height */
+    SMP_P_ANYSIZE = 256     /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
 
 typedef struct smp_param {
@@ -147,10 +150,12 @@ typedef struct smp_node_plan {
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
-    void *table;                        /* constants for the device, from smp_alloc; the plan owns and frees it */
-    size_t table_size;                  /* bytes */
+    void *table;       /* device constants, from smp_alloc; the plan's. Null: finish() gets it, zeroed, to fill in */
+    size_t table_size; /* bytes */
+    const struct smp_variant *variants; /* instead of the stage's, where it works in two ways; null: the stage's */
+    bool second_own;                    /* the second input has rows of its own: output row r reads its row */
+    int64_t second_add;                 /* r + second_add, and nothing where that is outside */
     const struct smp_variant *reducers; /* preset to the stage's; ADJUST may measure in another way by its parameters */
-    const struct smp_variant *variants; /* null: the stage's; plan() may compute in another way by its parameters */
     smp_shape between; /* the scratch picture (smp_place) where it is not the usual one: width, height, channels,
                           format; height 0: the usual one */
     smp_result_kind result;
@@ -158,6 +163,12 @@ typedef struct smp_node_plan {
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
     char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
+    int32_t row_pieces; /* stencil: the table has so many smp_row_piece, which say the input row instead of rows_num */
+    /* The shape of the output depends on what the input holds. plan() then sets `looks` and access SMP_ADJUST: the plan
+     * ends with the reduction, whose finish() fills in findings->found, and is made again with that. */
+    bool looks;
+    const void *found; /* preset; null: nothing is known yet */
+    size_t found_size; /* bytes */
 } smp_node_plan;
 
 /* One measured value of a reduction, for the report. */
@@ -174,6 +185,8 @@ typedef struct smp_findings {
     smp_finding *items;
     size_t count, capacity;
     char warning[200]; /* what the user must be told of the result; empty: nothing */
+    void *found;       /* smp_node_plan.looks: for the second plan(); from smp_alloc, owned by the findings */
+    size_t found_size; /* bytes */
 } smp_findings;
 
 smp_code smp_findings_add(smp_findings *findings, const char *name, int channel, double value, smp_error *err);
@@ -305,6 +318,7 @@ typedef struct smp_stage {
     bool internal; /* the planner inserts it; hidden from listings but allowed */
     smp_role role;
     smp_access access;
+    bool rescales;      /* gives about the same picture from a smaller copy of its input, where it gives that size */
     bool neighbourhood; /* colour must be premultiplied where there is alpha */
     bool encoded;       /* works on encoded values alone: an error under `light linear` */
     bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
@@ -328,14 +342,22 @@ typedef struct smp_stage {
     /* What to write instead of a value that the main parameter refuses, "write 270". False: nothing comes to mind. May
      * be null. */
     bool (*instead)(const char *value, char *text, size_t size);
+    /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
+    bool (*looks)(const void *params);
     smp_kind gives; /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is
-     * one block from smp_alloc that stands by itself. tell(partial(result)) adds the findings that finish(result) does.
+     * one block from smp_alloc that stands by itself. report(partial(result)) adds the findings that finish(result)
+     * does. Merging partials in any order and grouping gives the same: equal bytes of pack().
      */
     smp_code (*partial)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result,
                         void **out, smp_error *err);
     bool (*merge)(void *total, const void *more); /* false, total untouched: they do not measure the same */
     smp_code (*report)(const void *partial, smp_findings *findings, smp_error *err);
+    /* A partial as bytes that every machine reads, and back; needed where there is a partial. Kind, format, channels and
+     * alpha are the caller's to keep, and are in `in`. The bytes may be anybody's: what cannot be marks `from` as failed
+     * (base/pack.h); *out is then to be freed all the same, and not used. An error is one of memory alone. */
+    void (*pack)(const void *partial, smp_packer *to);
+    smp_code (*unpack)(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err);
 } smp_stage;
 
 /* ------------------------------------------------------------------------------------------------ the list */

@@ -101,7 +101,11 @@ static void list_choices(const char *const *choices, char *text, size_t size)
 void smp_param_domain(const smp_param *param, char *text, size_t size)
 {
     const char *unit = param->unit == SMP_UNIT_FRACTION ? "" : smp_unit_name(param->unit);
-    const char *gap = unit[0] ? " " : "", *also = param->flags & SMP_P_AUTO ? ", or auto" : "";
+    const char *gap = unit[0] ? " " : "",
+               *share = param->flags & SMP_P_OF_WIDTH    ? " or % of the width"
+                        : param->flags & SMP_P_OF_HEIGHT ? " or % of the height"
+                                                         : "",
+               *also = param->flags & SMP_P_AUTO ? ", or auto" : "";
     bool bounded = param->min < param->max, percent = param->unit == SMP_UNIT_FRACTION;
     switch (param->type) {
     case SMP_T_BOOL:
@@ -132,8 +136,8 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
             snprintf(text, size, "%s%g to %g (%g%% to %g%%)%s", param->flags & SMP_P_POSITIVE ? "above " : "",
                      param->min, param->max, 100 * param->min, 100 * param->max, also);
         else
-            snprintf(text, size, "%s%s%g to %g%s%s%s", param->flags & SMP_P_ODD ? "odd, " : "",
-                     param->flags & SMP_P_POSITIVE ? "above " : "", param->min, param->max, gap, unit, also);
+            snprintf(text, size, "%s%s%g to %g%s%s%s%s", param->flags & SMP_P_ODD ? "odd, " : "",
+                     param->flags & SMP_P_POSITIVE ? "above " : "", param->min, param->max, gap, unit, share, also);
         break;
     }
 }
@@ -179,5 +183,6 @@ void smp_findings_free(smp_findings *findings)
     for (size_t i = 0; i < findings->count; i++)
         smp_free(findings->items[i].list);
     smp_free(findings->items);
+    smp_free(findings->found);
     *findings = (smp_findings){0};
 }

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "stages/shared/counting.h"
+#include "stages/shared/moments.h"
 #include "stages/shared/reduction_chunks.h"
 #include "stages/stage.h"
 #include <math.h>
@@ -53,8 +54,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 /* What was measured of one file, or of several that were joined: records of the channels, the percentiles asked for,
  * and the counts that answer them, one after the other. */
 typedef struct record {
-    smp_stats_chunk all;
-    double rest;     /* of all.sum: what a double could not hold of the sum over files */
+    smp_moments moments;
     int64_t samples; /* with those that are not finite */
     int64_t clipped; /* of a sound: samples at full scale or beyond */
 } record;
@@ -65,7 +65,6 @@ typedef struct partial {
     bool sound;
     int64_t percentiles;
     smp_histogram_params k;
-    size_t size; /* bytes of it all */
 } partial;
 
 static record *records(const partial *t)
@@ -88,28 +87,47 @@ static size_t slots(const partial *t)
     return t->percentiles ? (size_t)t->channels * (size_t)(t->k.bins + 1) : 0;
 }
 
+/* Room for what the head says. */
+static smp_code make(const partial *head, void **out, smp_error *err)
+{
+    const size_t size = sizeof *head + (size_t)head->channels * sizeof(record) +
+                        (size_t)head->percentiles * sizeof(double) + slots(head) * sizeof(uint64_t);
+    partial *t = smp_alloc(size);
+    *out = t;
+    if (!t)
+        return smp_fail_memory(err, "statistics", size);
+    *t = *head;
+    return SMP_OK;
+}
+
+static partial head_of(const smp_shape *in, int64_t percentiles)
+{
+    const bool sound = in->kind == SMP_AUDIO;
+    return (partial){.channels = in->channels,
+                     .format = in->format,
+                     .sound = sound,
+                     .percentiles = percentiles,
+                     .k = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, sound)};
+}
+
 static smp_code make_partial(const void *params_, const smp_shape *in, const smp_node_plan *work, const void *result,
                              void **out, smp_error *err)
 {
     const params *p = params_;
-    partial head = {.channels = in->channels,
-                    .format = in->format,
-                    .sound = in->kind == SMP_AUDIO,
-                    .percentiles = percentile_count(p)};
-    memcpy(&head.k, work->kernel, sizeof head.k);
-    head.size = sizeof head + (size_t)head.channels * sizeof(record) + (size_t)head.percentiles * sizeof(double) +
-                slots(&head) * sizeof(uint64_t);
-    partial *t = smp_alloc(head.size);
-    *out = t;
-    if (!t)
-        return smp_fail_memory(err, "statistics", head.size);
-    *t = head;
-    for (int c = 0; c < in->channels; c++)
-        records(t)[c] = (record){.all = smp_chunks_fold(result, in, c), .samples = in->width * in->height};
+    const partial head = head_of(in, percentile_count(p));
+    const smp_code code = make(&head, out, err);
+    if (code)
+        return code;
+    partial *t = *out;
     const uint64_t *counts = (const uint64_t *)(const void *)((const char *)result + work->counts_at);
-    for (int c = 0; c < in->channels && head.sound; c++) {
-        const uint64_t *plane = counts + smp_histogram_slot(head.k.bins, c, 0);
-        records(t)[c].clipped = (int64_t)(plane[0] + plane[head.k.bins - 1]);
+    for (int c = 0; c < in->channels; c++) {
+        const smp_stats_chunk all = smp_chunks_fold(result, in, c);
+        smp_moments_of(&all, &records(t)[c].moments);
+        records(t)[c].samples = in->width * in->height;
+        if (head.sound) {
+            const uint64_t *plane = counts + smp_histogram_slot(head.k.bins, c, 0);
+            records(t)[c].clipped = (int64_t)(plane[0] + plane[head.k.bins - 1]);
+        }
     }
     for (int64_t i = 0; i < head.percentiles; i++)
         percents(t)[i] = p->percentiles.values[i];
@@ -118,35 +136,77 @@ static smp_code make_partial(const void *params_, const smp_shape *in, const smp
     return SMP_OK;
 }
 
-/* Sums over files are kept in two doubles (Knuth, TAOCP 4.2.2, theorem B), so that those of 8 and 16 bits stay exact.
- */
-static void join_records(record *a, const record *b)
-{
-    smp_stats_chunk all = smp_stats_join(a->all, b->all);
-    double sum = a->all.sum + b->all.sum, part = sum - a->all.sum;
-    double rest = (a->all.sum - (sum - part)) + (b->all.sum - part) + a->rest + b->rest;
-    all.sum = sum + rest;
-    a->rest = rest - (all.sum - sum);
-    a->all = all;
-    a->samples += b->samples;
-    a->clipped += b->clipped;
-}
-
 static bool merge(void *total_, const void *more_)
 {
     partial *total = total_;
     const partial *more = more_;
-    if (total->size != more->size || total->channels != more->channels || total->format != more->format ||
-        total->sound != more->sound || total->percentiles != more->percentiles ||
-        memcmp(&total->k, &more->k, sizeof more->k) != 0 ||
+    if (total->channels != more->channels || total->format != more->format || total->sound != more->sound ||
+        total->percentiles != more->percentiles ||
         (more->percentiles && memcmp(percents(total), percents(more), (size_t)more->percentiles * sizeof(double)) != 0))
         return false;
     for (int c = 0; c < total->channels; c++)
-        join_records(&records(total)[c], &records(more)[c]);
+        if (records(more)[c].samples > SMP_MOMENTS_MOST - records(total)[c].samples)
+            return false;
+    for (int c = 0; c < total->channels; c++) {
+        smp_moments_join(&records(total)[c].moments, &records(more)[c].moments);
+        records(total)[c].samples += records(more)[c].samples;
+        records(total)[c].clipped += records(more)[c].clipped;
+    }
     for (size_t i = 0; i < slots(total); i++)
         counts_of(total)[i] += counts_of(more)[i];
     return true;
 }
+
+/* ------------------------------------------------------------------------------------------------ bytes */
+
+static void pack(const void *partial_, smp_packer *to)
+{
+    const partial *t = partial_;
+    smp_pack_uint(to, (uint64_t)t->percentiles);
+    for (int64_t i = 0; i < t->percentiles; i++)
+        smp_pack_double(to, percents(t)[i]);
+    for (int c = 0; c < t->channels; c++) {
+        const record *r = &records(t)[c];
+        smp_pack_uint(to, (uint64_t)r->samples);
+        smp_pack_uint(to, (uint64_t)r->moments.count);
+        smp_pack_uint(to, (uint64_t)r->clipped);
+        smp_moments_pack(&r->moments, to);
+    }
+    for (size_t i = 0; i < slots(t); i++)
+        smp_pack_uint(to, counts_of(t)[i]);
+}
+
+static void unpack_into(partial *t, smp_unpacker *from)
+{
+    for (int64_t i = 0; i < t->percentiles; i++) {
+        const double percent = percents(t)[i] = smp_unpack_double(from);
+        from->failed |= !(percent >= 0 && percent <= 100);
+    }
+    for (int c = 0; c < t->channels; c++) {
+        record *r = &records(t)[c];
+        r->samples = (int64_t)smp_unpack_upto(from, SMP_MOMENTS_MOST);
+        r->moments.count = (int64_t)smp_unpack_upto(from, (uint64_t)r->samples);
+        r->clipped = (int64_t)smp_unpack_upto(from, (uint64_t)r->samples);
+        smp_moments_unpack(from, &r->moments);
+    }
+    for (size_t i = 0, each = (size_t)t->k.bins + 1; i < slots(t); i += each) { /* each sample is in a bin */
+        uint64_t rest = (uint64_t)records(t)[i / each].samples;
+        for (size_t bin = 0; bin < each && !from->failed; bin++)
+            rest -= counts_of(t)[i + bin] = smp_unpack_upto(from, rest);
+        from->failed |= rest != 0;
+    }
+}
+
+static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
+{
+    const partial head = head_of(in, (int64_t)smp_unpack_count(from, sizeof(double)));
+    const smp_code code = make(&head, out, err);
+    if (!code)
+        unpack_into(*out, from);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ findings */
 
 /* The value of the sample of rank `rank` (0: the smallest), as its bin says. */
 static double ranked(const partial *t, const uint64_t *counts, uint64_t rank, const smp_stats_chunk *all)
@@ -161,10 +221,9 @@ static double ranked(const partial *t, const uint64_t *counts, uint64_t rank, co
 }
 
 /* Linear between the two nearest ranks, as NumPy's default: rank (n - 1) * percent / 100. */
-static double percentile(const partial *t, int channel, double percent)
+static double percentile(const partial *t, int channel, double percent, const smp_stats_chunk *all)
 {
     const uint64_t *counts = counts_of(t) + smp_histogram_slot(t->k.bins, channel, 0);
-    const smp_stats_chunk *all = &records(t)[channel].all;
     uint64_t n = 0;
     for (int32_t i = 0; i < t->k.bins; i++)
         n += counts[i];
@@ -176,11 +235,12 @@ static double percentile(const partial *t, int channel, double percent)
 }
 
 /* What sound engineers ask: levels below full scale, in dB. A sine of full scale has an rms of -3.01 dBFS. */
-static smp_code report_levels(const record *r, int channel, smp_findings *findings, smp_error *err)
+static smp_code report_levels(const smp_stats_chunk *all, int64_t clipped, int channel, smp_findings *findings,
+                              smp_error *err)
 {
-    const double n = (double)r->all.count, mean = r->all.sum / n;
-    const double rms = sqrt(r->all.squares / n + mean * mean);
-    const double peak = fmax(fabs((double)r->all.min), fabs((double)r->all.max));
+    const double n = (double)all->count, mean = all->sum / n;
+    const double rms = sqrt(all->squares / n + mean * mean);
+    const double peak = fmax(fabs((double)all->min), fabs((double)all->max));
     const struct {
         const char *name;
         double value;
@@ -189,7 +249,7 @@ static smp_code report_levels(const record *r, int channel, smp_findings *findin
         {"rms_dbfs", 20 * log10(rms)},
         {"crest_db", peak > 0 ? 20 * log10(peak / rms) : (double)NAN},
         {"dc", mean},
-        {"clipped", (double)r->clipped},
+        {"clipped", (double)clipped},
     };
     smp_code code = SMP_OK;
     for (size_t i = 0; i < sizeof values / sizeof values[0] && !code; i++)
@@ -201,7 +261,7 @@ static smp_code report(const void *partial_, smp_findings *findings, smp_error *
 {
     const partial *t = partial_;
     for (int c = 0; c < t->channels; c++) {
-        const smp_stats_chunk all = records(t)[c].all;
+        const smp_stats_chunk all = smp_moments_read(&records(t)[c].moments);
         double samples = (double)records(t)[c].samples, n = (double)all.count;
         bool some = all.count > 0;
         double mean = some ? all.sum / n : (double)NAN;
@@ -224,11 +284,11 @@ static smp_code report(const void *partial_, smp_findings *findings, smp_error *
             if (i != 1 || t->format == SMP_F32 || all.count < records(t)[c].samples)
                 code = smp_findings_add(findings, values[i].name, c, values[i].value, err);
         if (t->sound && some && !code)
-            code = report_levels(&records(t)[c], c, findings, err);
+            code = report_levels(&all, records(t)[c].clipped, c, findings, err);
         for (int64_t i = 0; i < t->percentiles && !code; i++) {
             char name[32];
             snprintf(name, sizeof name, "p%g", percents(t)[i]);
-            code = smp_findings_add(findings, name, c, percentile(t, c, percents(t)[i]), err);
+            code = smp_findings_add(findings, name, c, percentile(t, c, percents(t)[i], &all), err);
         }
         if (code)
             return code;
@@ -241,6 +301,7 @@ static bool reaches_outside(const partial *t, int channel, smp_extent *extent)
 {
     const uint64_t *counts = counts_of(t) + smp_histogram_slot(t->k.bins, channel, 0);
     const record *r = &records(t)[channel];
+    const smp_stats_chunk all = smp_moments_read(&r->moments);
     uint64_t n = 0;
     bool low = false, high = false;
     for (int32_t i = 0; i < t->k.bins; i++)
@@ -250,7 +311,7 @@ static bool reaches_outside(const partial *t, int channel, smp_extent *extent)
         low |= floor(at) < (double)counts[0];
         high |= ceil(at) >= (double)(n - counts[t->k.bins - 1]);
     }
-    smp_extent_add(extent, &t->k, &r->all, (uint64_t)(r->samples - r->all.count), counts[t->k.bins]);
+    smp_extent_add(extent, &t->k, &all, (uint64_t)(r->samples - all.count), counts[t->k.bins]);
     return (low && extent->below) || (high && extent->above);
 }
 
@@ -304,7 +365,8 @@ const smp_stage smp_stage_stats = {
         "the "
         "largest magnitude. Samples that are not finite are counted and otherwise left out. Sums are exact for 8 and "
         "16 bits; for others they are made in double in a fixed tree over chunks of 4096 pixels, so that they depend "
-        "neither on threads nor on the device (joining of chunks: Chan, Golub, LeVeque 1983).\n"
+        "neither on threads nor on the device (joining of chunks: Chan, Golub, LeVeque 1983). Over several files sums "
+        "are exact, and the same in any order.\n"
         "Percentiles interpolate between the nearest ranks, as NumPy does by default; they are exact for 8 and 16 "
         "bits, "
         "float samples come from 65536 bins over full scale, which the percentiles must not lie outside.\n"
@@ -323,6 +385,8 @@ const smp_stage smp_stage_stats = {
     .partial = make_partial,
     .merge = merge,
     .report = report,
+    .pack = pack,
+    .unpack = unpack,
     .variants = variants,
     .aliases = (const smp_alias[]){{"statistics", "stats"},
                                    {"mean", "stats"},

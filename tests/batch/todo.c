@@ -119,9 +119,9 @@ static void journals_say_what_was_begun_and_done(void **context)
     smp_journal_log *log;
     static const char strange[] = "new\nline \\ back/slash.png";
     const smp_journal_entry lines[] = {entry(false, 1, 5), entry(true, 1, 5), entry(false, 2, 5)};
-    assert_ok(smp_journal_open(in_folder(""), 0, 0, &journal, &err));
-    assert_int_equal(smp_journal_open(in_folder(""), 0, 0, &second, &err), SMP_E_WRITE); /* held */
-    assert_ok(smp_journal_open(in_folder(""), 1, 2, &second, &err));
+    assert_ok(smp_journal_open(in_folder(""), 0, 0, &journal, NULL, &err));
+    assert_int_equal(smp_journal_open(in_folder(""), 0, 0, &second, NULL, &err), SMP_E_WRITE); /* held */
+    assert_ok(smp_journal_open(in_folder(""), 1, 2, &second, NULL, &err));
     for (int i = 0; i < 3; i++)
         assert_ok(smp_journal_add(journal, "a.png", &lines[i], &err));
     assert_ok(smp_journal_add(journal, strange, &lines[0], &err));
@@ -148,7 +148,7 @@ static void damaged_journals_lose_damaged_lines_alone(void **context)
     smp_journal *journal;
     smp_journal_log *log;
     const smp_journal_entry done = entry(true, 1, 5);
-    assert_ok(smp_journal_open(in_folder(""), 0, 0, &journal, &err));
+    assert_ok(smp_journal_open(in_folder(""), 0, 0, &journal, NULL, &err));
     assert_ok(smp_journal_add(journal, "a.png", &done, &err));
     smp_journal_close(journal);
     int fd = open(in_folder(SMP_JOURNAL_NAME), O_WRONLY | O_APPEND);
@@ -161,7 +161,7 @@ static void damaged_journals_lose_damaged_lines_alone(void **context)
         "00000000000000010000000000";
     assert_int_equal(write(fd, noise, sizeof noise - 1), sizeof noise - 1);
     close(fd);
-    assert_ok(smp_journal_open(in_folder(""), 0, 0, &journal, &err)); /* ends the line that was cut off */
+    assert_ok(smp_journal_open(in_folder(""), 0, 0, &journal, NULL, &err)); /* ends the line that was cut off */
     assert_ok(smp_journal_add(journal, "b.png", &done, &err));
     smp_journal_close(journal);
     assert_ok(smp_journal_read(in_folder(""), &log, &err));

@@ -108,6 +108,39 @@ class Resume(BatchCase):
             first.wait()
 
 
+class Together(BatchCase):
+    """Several batches that write to one folder at once: shards of one number of shards may, nothing else."""
+
+    def beside(self, running, *tried):
+        """What a second batch says while the first, which is given SIGSTOP as soon as it has begun, is there."""
+        first = subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 20px", "in", "-o", "out", "--jobs", "1", *running],
+                                 cwd=self.folder, stderr=subprocess.DEVNULL)
+        try:
+            while not any((self.folder / "out").glob("*.png")) and first.poll() is None:
+                time.sleep(0.002)
+            first.send_signal(signal.SIGSTOP)
+            self.assertIsNone(first.poll(), "the first batch ended before the second began")
+            return self.smp("batch", "-e", "gaussian 20px", "in", "-o", "out", "--resume", *tried, status=(0, 4))
+        finally:
+            first.send_signal(signal.SIGCONT)
+            first.kill()
+            first.wait()
+            shutil.rmtree(self.folder / "out")
+
+    def test_batches_of_one_folder_exclude_each_other(self):
+        self.copies([f"p{i:02}.png" for i in range(24)], 400, 300)
+        for running, tried, said in (
+            ((), ("--shard", "1/2"), "another smempipe batch is writing to this folder"),
+            (("--shard", "1/2"), (), "another smempipe batch is one of 2 shards"),
+            (("--shard", "1/2"), ("--shard", "1/3"), "--shard K/2"),
+            (("--shard", "1/2"), ("--shard", "1/2"), "another smempipe batch is shard 1/2"),
+        ):
+            done = self.beside(running, *tried)
+            self.assertEqual(done.returncode, 4, (running, tried))
+            self.assertIn(said, done.stderr)
+        self.assertEqual(self.beside(("--shard", "1/2"), "--shard", "2/2").returncode, 0)
+
+
 class Interrupted(BatchCase):
     def setUp(self):
         super().setUp()

@@ -60,6 +60,8 @@ static void keeps_the_rectangle_that_is_meant(void **state)
     static const int middle[] = {125, 181, 251, 200, 5, 80}, right[] = {15, 108, 215, 79, 177, 33};
     check_values("crop width=3 height=2", 3, 2, middle);
     check_values("crop left=2 right=3 top=2 bottom=2", 3, 2, middle);
+    check_values("crop width=37.5% height=33%", 3, 2, middle);
+    check_values("crop left=25% right=37.5% top=33% bottom=33%", 3, 2, middle);
     check_values("crop width=3 height=2 x=0 y=0 anchor=centre", 3, 2, middle);
     check_values("crop x=5 y=1 width=3 height=2", 3, 2, right);
     check_values("crop x=-1 y=1 width=3 height=2 anchor=top-right clip=yes", 3, 2,
@@ -80,6 +82,7 @@ static void refuses_what_it_cannot_keep(void **state)
         {"crop width=9", "the box 9x6 at -1, 0 leaves the picture of 8x6"},
         {"crop x=8 width=2 clip=yes", "the box 2x6 at 8, 0 leaves the picture of 8x6"},
         {"crop left=5 right=3", "nothing is left: the picture has 8x6 pixels"},
+        {"crop width=120%", "the box 10x6 at -1, 0 leaves the picture of 8x6"},
         {"crop width=3 aspect=1", "the size is given twice"},
         {"crop top=1 aspect=1", "the size is given twice"},
         {"crop left=1 x=2", "leave out x"},

@@ -222,6 +222,22 @@ static smp_code check_data(smp_reader *reader, const npy *array, smp_error *err)
     return code;
 }
 
+/* An array of many rows and few columns may be a sound that was written so; it has lost its rate. */
+static void describe(smp_reader *reader, const npy *array)
+{
+    enum { MOST_CHANNELS = 8, LEAST_FRAMES = 1000 };
+    const smp_shape *shape = &reader->media.shape;
+    snprintf(reader->media.detail, sizeof reader->media.detail, "%s%s", array->descr,
+             array->fortran ? ", Fortran order" : "");
+    if (array->dim_count == 2 && shape->format == SMP_F32 && !array->type->convert && !array->swap && !array->fortran &&
+        shape->width <= MOST_CHANNELS && shape->height >= LEAST_FRAMES)
+        smp_note(&reader->notes,
+                 "an array of %lld rows and %lld columns is read as a picture; as a sound by --raw "
+                 "f32lex%lld:RATE@%llu",
+                 (long long)shape->height, (long long)shape->width, (long long)shape->width,
+                 (unsigned long long)reader->source.position);
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     char *text = NULL;
@@ -240,8 +256,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code == SMP_OK)
         code = check_data(reader, array, err);
     if (code == SMP_OK)
-        snprintf(reader->media.detail, sizeof reader->media.detail, "%s%s", array->descr,
-                 array->fortran ? ", Fortran order" : "");
+        describe(reader, array);
     if (code != SMP_OK)
         return code;
     const size_t row = file_row(array, &reader->media.shape), size = row * (size_t)reader->media.shape.height;
@@ -329,22 +344,92 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     return SMP_OK;
 }
 
+/* What is written in another way than it comes: planes, or floats of 16 bits. */
+typedef struct npy_writer {
+    uint64_t data; /* where samples begin in the file */
+    size_t size;   /* bytes of a sample in the file */
+    void *line;    /* a row of one channel, or of all */
+} npy_writer;
+
+/* To the nearest, ties to even, as IEEE 754 has it. */
+static uint16_t half_of(float v)
+{
+    enum { LEAST_NORMAL = 0x38800000, INFINITE = 0x477ff000 /* 65520 rounds up to it */, NAN_ABOVE = 0x7f800000 };
+    uint32_t bits, sign;
+    memcpy(&bits, &v, sizeof bits);
+    sign = bits >> 16 & 0x8000u;
+    bits &= 0x7fffffffu;
+    if (bits > NAN_ABOVE)
+        return (uint16_t)(sign | 0x7e00u);
+    if (bits >= INFINITE)
+        return (uint16_t)(sign | 0x7c00u);
+    if (bits < LEAST_NORMAL) { /* steps of 2^-24, which floats from 1/2 on have */
+        float sum;
+        memcpy(&sum, &bits, sizeof sum);
+        sum += 0.5f;
+        memcpy(&bits, &sum, sizeof bits);
+        return (uint16_t)(sign | (bits - 0x3f000000u));
+    }
+    bits += 0xfffu + (bits >> 13 & 1u);
+    return (uint16_t)(sign | (bits - 0x38000000u) >> 13);
+}
+
+/* n samples from `from` on, `step` samples apart, side by side. */
+static void take(const npy_writer *state, const uint8_t *from, int format, int64_t n, int64_t step)
+{
+    const int64_t size = smp_sample_size(format);
+    if ((int64_t)state->size == size) {
+        for (int64_t i = 0; i < n; i++)
+            memcpy((uint8_t *)state->line + i * size, from + i * step * size, (size_t)size);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        float v;
+        memcpy(&v, from + i * step * size, sizeof v);
+        ((uint16_t *)state->line)[i] = half_of(v);
+    }
+}
+
+static smp_code check_kind(const smp_writer *writer, smp_error *err)
+{
+    const smp_write_options *options = &writer->options;
+    if (options->half && writer->shape.format != SMP_F32) {
+        smp_fail(err, SMP_E_WRITE, "--samples f16 is for floats, and these are integers");
+        return smp_hint(err, "`depth float` makes floats of 0 to 1, `standardize` those of a network");
+    }
+    if (options->planes && writer->shape.kind == SMP_AUDIO)
+        return smp_fail(err, SMP_E_WRITE, "--layout chw is for pictures, and this is a sound");
+    if (options->planes && !smp_output_seekable(writer->output)) {
+        smp_fail(err, SMP_E_WRITE, "--layout chw writes planes in turns, which a pipe cannot take");
+        return smp_hint(err, "write to a file");
+    }
+    return SMP_OK;
+}
+
 /* The same bytes as numpy.save (1.23 and newer). */
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     (void)meta;
     static const char *const types[] = {"u1", "u2", "f4"};
+    const bool half = writer->options.half, planes = writer->options.planes;
+    smp_code code = check_kind(writer, err);
+    if (code)
+        return code;
     const smp_shape *shape = &writer->shape;
     char text[256], head[MAGIC + 4 + sizeof text + ALIGN], order = smp_little_endian() ? '<' : '>';
     const bool sound = shape->kind == SMP_AUDIO;
+    const long long sides[3] = {planes ? shape->channels : shape->height,
+                                planes  ? shape->height
+                                : sound ? shape->channels
+                                        : shape->width,
+                                planes ? shape->width : shape->channels};
     int n = snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%lld, %lld",
-                     shape->format == SMP_U8 ? '|' : order, types[shape->format], (long long)shape->height,
-                     (long long)(sound ? shape->channels : shape->width));
-    if (shape->channels > 1 && !sound)
-        n += snprintf(text + n, sizeof text - (size_t)n, ", %d", shape->channels);
+                     shape->format == SMP_U8 ? '|' : order, half ? "f2" : types[shape->format], sides[0], sides[1]);
+    if (planes || (shape->channels > 1 && !sound))
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %lld", sides[2]);
     n += snprintf(text + n, sizeof text - (size_t)n, "), }");
     char digits[24];
-    for (int i = snprintf(digits, sizeof digits, "%lld", (long long)shape->height); i < GROWTH_DIGITS; i++)
+    for (int i = snprintf(digits, sizeof digits, "%lld", sides[0]); i < GROWTH_DIGITS; i++)
         text[n++] = ' ';
     size_t used = MAGIC + 4 + (size_t)n + 1, total = used + ALIGN - used % ALIGN, length = total - MAGIC - 4;
     memset(head, ' ', sizeof head);
@@ -353,16 +438,57 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     head[MAGIC + 3] = (char)(length >> 8);
     memcpy(head + MAGIC + 4, text, (size_t)n);
     head[total - 1] = '\n';
-    return smp_output_write(writer->output, head, total, err);
+    code = smp_output_write(writer->output, head, total, err);
+    if (code || !(half || planes))
+        return code;
+    npy_writer *state = writer->state = smp_alloc(sizeof *state);
+    const size_t line = (size_t)smp_row_bytes(shape);
+    if (!state || !(state->line = smp_alloc_raw(line)))
+        return smp_fail_memory(err, "a row of an array", line);
+    state->data = total;
+    state->size = half ? sizeof(uint16_t) : (size_t)smp_sample_size((int)shape->format);
+    return SMP_OK;
+}
+
+/* A row: into every plane, or as one. */
+static smp_code write_changed(smp_writer *writer, const uint8_t *row, int64_t y, smp_error *err)
+{
+    const npy_writer *state = writer->state;
+    const smp_shape *shape = &writer->shape;
+    const size_t line = (size_t)shape->width * state->size;
+    const int64_t size = smp_sample_size((int)shape->format);
+    smp_code code = SMP_OK;
+    if (!writer->options.planes) {
+        take(state, row, (int)shape->format, shape->width * shape->channels, 1);
+        return smp_output_write(writer->output, state->line, line * (size_t)shape->channels, err);
+    }
+    for (int c = 0; c < shape->channels && !code; c++) {
+        take(state, row + c * size, (int)shape->format, shape->width, shape->channels);
+        code = smp_output_patch(writer->output, state->data + (uint64_t)(c * shape->height + y) * line, state->line,
+                                line, err);
+    }
+    return code;
 }
 
 static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
-    size_t row = (size_t)smp_row_bytes(&writer->shape);
+    const size_t row = (size_t)smp_row_bytes(&writer->shape);
     smp_code code = SMP_OK;
-    for (int64_t i = 0; i < rows && code == SMP_OK; i++)
-        code = smp_output_write(writer->output, (const uint8_t *)from + i * stride, row, err);
+    for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
+        const uint8_t *at = (const uint8_t *)from + i * stride;
+        code = writer->state ? write_changed(writer, at, writer->next_row + i, err)
+                             : smp_output_write(writer->output, at, row, err);
+    }
     return code;
+}
+
+static void write_close(smp_writer *writer)
+{
+    npy_writer *state = writer->state;
+    if (state)
+        smp_free(state->line);
+    smp_free(state);
+    writer->state = NULL;
 }
 
 static const char *const extensions[] = {"npy", NULL};
@@ -379,4 +505,6 @@ const smp_file_format smp_format_npy = {
     .write_shape = write_shape,
     .write_open = write_open,
     .write_rows = write_rows,
+    .write_close = write_close,
+    .arrays = true,
 };

@@ -1,0 +1,153 @@
+/* join: a second picture beside this one, or below it. */
+#include "geometry/join.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/stage.h"
+
+enum { RIGHT, BELOW, LEFT, ABOVE };
+
+typedef struct join_params {
+    smp_operand by;
+    int side, align;
+    int64_t gap;
+    smp_matrix fill;
+} join_params;
+
+static const char *const sides[] = {"right", "below", "left", "above", NULL};
+static const char *const aligns[] = {"start", "centre", "end", NULL};
+
+static const smp_param params[] = {
+    {"by", offsetof(join_params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
+     "the other picture: @name or \"file\"; any size", NULL,
+     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_ANYSIZE},
+    {"side", offsetof(join_params, side), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "right",
+     "where the other picture lies, seen from this one", sides, 0},
+    {"gap", offsetof(join_params, gap), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", "between the two", NULL, 0},
+    {"align", offsetof(join_params, align), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "start",
+     "where the smaller one lies: start is the top or the left", aligns, 0},
+    {"fill", offsetof(join_params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[0]",
+     "of gap and ground: one value for all colours, or one a channel; alpha is 1 unless it is given", NULL,
+     SMP_P_LEVEL},
+    {0},
+};
+
+static smp_code check(const void *given, smp_error *err)
+{
+    const join_params *p = given;
+    if (p->fill.rows > 1 || p->fill.cols < 1 || p->fill.cols > SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
+    return SMP_OK;
+}
+
+static smp_code check_channels(const smp_shape *in, const smp_shape *by, smp_error *err)
+{
+    const int colours = in->channels - in->alpha, others = by->channels - by->alpha;
+    if (by->kind != SMP_IMAGE)
+        return smp_fail(err, SMP_E_PIPE, "a sound cannot lie beside a picture");
+    if (by->alpha && !in->alpha) {
+        smp_fail(err, SMP_E_PIPE, "the second picture has alpha, and this one has none");
+        return smp_hint(err, "`alpha opaque` before this stage, or `alpha flatten` on the second picture");
+    }
+    if (others == 1 || others == colours)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "a picture of %d colours cannot lie beside one of %d", others, colours);
+    return colours == 1 ? smp_hint(err, "make this one colour first: matrix [1; 1; 1]")
+                        : smp_hint(err, "the second needs as many colours as the first, or one for all");
+}
+
+/* *whole: every value is a whole code value. */
+static smp_code plan_fill(const join_params *p, const smp_shape *in, bool linear, smp_join *join, bool *whole,
+                          smp_error *err)
+{
+    const int colours = in->channels - in->alpha, values = p->fill.cols;
+    const float white = smp_white(in->format);
+    if (values != 1 && values != colours && values != in->channels) {
+        smp_fail(err, SMP_E_PIPE, "fill has %d values, and the picture %d channels%s", values, in->channels,
+                 in->alpha ? ", one of them alpha" : "");
+        return smp_hint(err, "one value serves all colours");
+    }
+    *whole = !linear;
+    for (int c = 0; c < in->channels; c++) {
+        const bool left_out = values == 1 ? c >= colours : c >= values;
+        join->fill[c] = (float)((left_out ? 1 : p->fill.values[values == 1 ? 0 : c]) * (double)white);
+        if (in->format != SMP_F32 && *whole)
+            join->fill[c] = smp_round_to(join->fill[c], white);
+    }
+    return SMP_OK;
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const join_params *p = given;
+    smp_join join = {.opaque = smp_white(in->format)};
+    bool whole = true;
+    if (!by)
+        return smp_fail(err, SMP_E_PIPE, "join needs a second picture");
+    smp_code code = check_channels(in, by, err);
+    code = code ? code : plan_fill(p, in, work->linear, &join, &whole, err);
+    if (code)
+        return code;
+    const bool across = p->side == RIGHT || p->side == LEFT, before = p->side == LEFT || p->side == ABOVE;
+    const int64_t ours = across ? in->height : in->width, theirs = across ? by->height : by->width;
+    const int64_t side = smp_max_i64(ours, theirs), along = across ? in->width : in->height,
+                  by_along = across ? by->width : by->height;
+    const int64_t lies[2] = {before ? by_along + p->gap : 0, before ? 0 : along + p->gap};
+    const int64_t shift[2] = {(side - ours) * p->align / 2, (side - theirs) * p->align / 2};
+    int64_t both;
+    if (!smp_add_i64(along, by_along, &both) || !smp_add_i64(both, p->gap, &both) || both > INT32_MAX)
+        return smp_fail(err, SMP_E_LIMIT, "the pictures together would be larger than can be counted");
+    join.x = across ? lies[0] : shift[0];
+    join.y = across ? shift[0] : lies[0];
+    join.by_x = across ? lies[1] : shift[1];
+    join.by_y = across ? shift[1] : lies[1];
+    join.scale = (float)((double)smp_white(in->format) / (double)smp_white(by->format));
+    join.colours = by->channels - by->alpha;
+    work->out.width = across ? both : side;
+    work->out.height = across ? side : both;
+    work->rows_add = -join.y;
+    work->exactness = in->format == by->format && whole ? SMP_INTEGER : SMP_REAL;
+    memcpy(work->kernel, &join, sizeof join);
+    work->kernel_size = sizeof join;
+    return SMP_OK;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(join_naive), .cuda = "join_naive"}}},
+    {.name = "tiled",
+     .help = "CPU: a run is one copy; GPU: 16 bytes a thread",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(join_tiled),
+                   .cuda = "join_tiled",
+                   .geometry = smp_geometry_packs}}},
+    {0},
+};
+
+const smp_stage smp_stage_join = {
+    .name = "join",
+    .help = "lay a second picture beside this one, or below it",
+    .about = "The result is as high (side=right, left) or as wide (below, above) as the larger of the two; the smaller "
+             "one lies at the top or left, in the middle or at the end, on a ground of fill. Samples move. A gray "
+             "second picture serves every channel of a coloured one; other depths are scaled; a second picture without "
+             "alpha is opaque. The second picture is kept whole in memory.",
+    .example = "join by=@input side=below gap=3",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .params = params,
+    .params_size = sizeof(join_params),
+    .check = check,
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"stitch", "join by=@name"},
+                                   {"hconcat", "join by=@name"},
+                                   {"vconcat", "join by=@name side=below"},
+                                   {"hstack", "join by=@name"},
+                                   {"vstack", "join by=@name side=below"},
+                                   {"beside", "join by=@name"},
+                                   {0}},
+};

@@ -1,0 +1,95 @@
+/* noise: random values, the same for the same seed on every device. */
+#include "elementwise/noise.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/stage.h"
+
+typedef struct noise_params {
+    double amount;
+    int kind;
+    int64_t seed;
+} noise_params;
+
+static const char *const kinds[] = {
+    [SMP_NOISE_GAUSSIAN] = "gaussian", [SMP_NOISE_UNIFORM] = "uniform", [SMP_NOISE_SALT_PEPPER] = "salt-pepper", NULL};
+
+static const smp_param params[] = {
+    {"amount", offsetof(noise_params, amount), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, NULL,
+     "gaussian: the deviation; uniform: the most; salt-pepper: the share of samples that become 0 or full scale", NULL,
+     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_LEVEL},
+    {"kind", offsetof(noise_params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "gaussian", "how values are distributed",
+     kinds, 0},
+    {"seed", offsetof(noise_params, seed), SMP_T_INT, SMP_UNIT_NONE, 0, 9007199254740991, "0",
+     "another seed gives other noise, the same seed the same", NULL, 0},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    static const double turn = 6.283185307179586;
+    const noise_params *p = given;
+    const float white = smp_white(in->format);
+    const smp_noise noise = {
+        .seed = (uint64_t)p->seed,
+        .kind = p->kind,
+        .amount = p->kind == SMP_NOISE_SALT_PEPPER ? (float)p->amount : (float)(p->amount * (double)white),
+        .white = white,
+    };
+    (void)by;
+    work->nothing = p->amount == 0;
+    work->table_size = (SMP_NOISE_SINES + 1) * sizeof(float);
+    float *sines = work->table = smp_alloc(work->table_size);
+    if (!sines)
+        return smp_fail_memory(err, "a table of sines", work->table_size);
+    for (int i = 0; i <= SMP_NOISE_SINES; i++)
+        sines[i] = (float)sin(turn * i / SMP_NOISE_SINES);
+    memcpy(work->kernel, &noise, sizeof noise);
+    work->kernel_size = sizeof noise;
+    work->exactness = p->kind == SMP_NOISE_SALT_PEPPER ? SMP_INTEGER : SMP_REAL;
+    work->clips = p->kind != SMP_NOISE_SALT_PEPPER;
+    work->ops = 100;
+    return SMP_OK;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(noise_naive), .cuda = "noise_naive"}}},
+    {.name = "tiled",
+     .help = "CPU: vectors of counters; GPU: 16 bytes a thread",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(noise_tiled),
+                   .cuda = "noise_tiled",
+                   .geometry = smp_geometry_packs}}},
+    {0},
+};
+
+const smp_stage smp_stage_noise = {
+    .name = "noise",
+    .help = "add random noise, the same for the same seed",
+    .about =
+        "Philox4x32-10 makes the random numbers r0 .. r3 of a sample from the number of its pixel or frame and its "
+        "channel, with the seed as key, so that they do not depend on strips, threads or devices. u = (r0 >> 8) "
+        "2^-24. uniform: v + amount (2u - 1). gaussian: v + amount sqrt(-2 ln(u + 2^-24)) sin(2 pi (r1 >> 8) "
+        "2^-24), the sine from a table of 4096 and lines between. salt-pepper: 0 where u < amount / 2, full scale "
+        "where u < amount. Alpha passes.",
+    .example = "noise 4%",
+    .domain = SMP_BOTH,
+    .access = SMP_POINT,
+    .keeps_alpha = true,
+    .params = params,
+    .params_size = sizeof(noise_params),
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"addnoise", "noise 4%"},
+                                   {"random_noise", "noise 4%"},
+                                   {"grain", "noise 2%"},
+                                   {"gaussnoise", "noise 4%"},
+                                   {"salt_and_pepper", "noise 1% kind=salt-pepper"},
+                                   {0}},
+};
