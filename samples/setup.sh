@@ -41,6 +41,7 @@ need_for_build() {
     need libgif-dev "reads GIF" has_library libgif libgif-dev
     need libsndfile1-dev "reads and writes FLAC and OGG" has_library sndfile libsndfile1-dev
     need libmpg123-dev "reads MP3" has_library libmpg123 libmpg123-dev
+    need libavformat-dev "reads M4A and the sound of video" has_library libavformat libavformat-dev
 }
 
 need_for_tests() {

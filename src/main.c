@@ -2,12 +2,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
+#include "io/av/av_library.h"
 #include "io/raw/raw_spec.h"
 #include "io/worker.h"
 #include "pipe/diag.h"
@@ -101,6 +103,17 @@ static smp_code show_version(int argc, char *const *argv, smp_error *err)
     return code;
 }
 
+/* What a confined decoder could not open itself. Folders may hold anything. */
+static void open_libraries(const smp_command *command, int argc, char **argv)
+{
+    struct stat status;
+    for (int i = 0; i < argc; i++)
+        if (smp_av_name(argv[i]) || (!command->one_input && stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))) {
+            (void)smp_av_load();
+            return;
+        }
+}
+
 static smp_code run_command(const smp_command *command, int argc, char **argv, smp_common **common, smp_error *err)
 {
     bool leaves;
@@ -129,6 +142,8 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
             *most = (*common)->limits.max_memory = smp_default_memory();
         if (!code)
             smp_alloc_limit(*most);
+        if (!code && !(command->without & SMP_O_INPUTS))
+            open_libraries(command, argc, argv);
         if (!code && !(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
             code = smp_worker_start(*most, err);
         if (!code && !command->one_input)

@@ -7,14 +7,18 @@
 #include <string.h>
 
 #include "audio/fir.h"
+#include "audio/planes.h"
 #include "audio/vectors.h"
 #include "lib/elementwise.h"
 
 SMP_CPU_KERNEL(fir_naive)
 {
-    (void)scratch;
     const smp_fir *p = params;
     const float *k = io->table;
+    if (p->parts) {
+        SMP_PASTE(fir_fft_one, SMP_ISA)(io, params, scratch, y0, y1);
+        return;
+    }
     const int channels = io->in.channels;
     for (int64_t y = y0; y < y1; y++)
         for (int c = 0; c < channels; c++) {
@@ -108,38 +112,6 @@ SMP_INLINE void one_run(float *to, const float *x, const float *k, int taps)
 
 /* ---------------------------------------------------------------------------------------------- planes */
 
-/* Loads count frames of channel c from frame y on, zeros outside the sound. */
-SMP_INLINE void gather(float *restrict plane, const smp_view *in, int c, int64_t y, int64_t count)
-{
-    int64_t before = y < 0 ? (-y < count ? -y : count) : 0;
-    int64_t end = in->height - y < count ? in->height - y : count, i = 0;
-    for (; i < before; i++)
-        plane[i] = 0.f;
-    if (i < end) {
-        const char *row = (const char *)smp_row(in, y + i) + c * (int64_t)sizeof(float);
-        const int64_t step = in->stride / (int64_t)sizeof(float);
-        const float *from = (const float *)(const void *)row;
-        float *restrict to = plane + i;
-        const int64_t n = end - i;
-        switch (step) { /* a constant step is vectorised */
-        case 1:
-            memcpy(to, from, (size_t)n * sizeof(float));
-            break;
-        case 2:
-            for (int64_t q = 0; q < n; q++)
-                to[q] = from[2 * q];
-            break;
-        default:
-            for (int64_t q = 0; q < n; q++)
-                to[q] = from[step * q];
-            break;
-        }
-        i = end;
-    }
-    for (; i < count; i++)
-        plane[i] = 0.f;
-}
-
 /* Stores planes of results to frames y .. y+count-1. channels is a constant in the usual cases. */
 SMP_INLINE void join_end_to_end(float *restrict to, const float *restrict planes, int64_t count, const int channels)
 {
@@ -166,11 +138,15 @@ SMP_CPU_KERNEL(fir_tiled)
 {
     const smp_fir *p = params;
     const float *k = io->table;
+    if (p->parts) {
+        SMP_PASTE(fir_fft_lanes, SMP_ISA)(io, params, scratch, y0, y1);
+        return;
+    }
     float *results = scratch, *plane = results + io->in.channels * SMP_FIR_PLANE;
     for (int64_t y = y0; y < y1; y += SMP_FIR_CHUNK) {
         const int64_t n = y1 - y < SMP_FIR_CHUNK ? y1 - y : SMP_FIR_CHUNK;
         for (int c = 0; c < io->in.channels; c++) {
-            gather(plane, &io->in, c, y - p->before, n + p->taps - 1);
+            smp_plane_load(plane, &io->in, c, y - p->before, n + p->taps - 1);
             memset(plane + n + p->taps - 1, 0, SMP_FIR_SLACK * sizeof(float));
             for (int64_t i = 0; i < n; i += FRAMES)
                 one_run(results + c * SMP_FIR_PLANE + i, plane + i, k, p->taps);

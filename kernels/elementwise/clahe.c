@@ -175,6 +175,27 @@ static void cell_of_bytes(const smp_io *io, const smp_clahe *p, const float *sha
     }
 }
 
+/* Codes of 16 bits in one cell: they are their own bins. */
+static void cell_of_codes(const smp_io *io, const smp_clahe *p, const float *shares, int64_t x, int64_t right,
+                          int64_t y, int64_t end, int tx, int ty)
+{
+    const smp_clahe_tables t = smp_clahe_tables_of(p, io->table, 0, tx, ty);
+    float row[PIECE];
+    for (; y < end; y++) {
+        float ay;
+        smp_clahe_cell(y, p->per_height, &ay);
+        for (int64_t at = x; at < right; at += PIECE) {
+            const int64_t n = right - at < PIECE ? right - at : PIECE;
+            const uint16_t *restrict from = (const uint16_t *)smp_row(&io->in, y) + at;
+            char *to = (char *)smp_row(&io->out, y) + at * smp_sample_size(io->out.format);
+            for (int64_t i = 0; i < n; i++)
+                row[i] = smp_clahe_mix((float)t.t11[from[i]], (float)t.t12[from[i]], (float)t.t21[from[i]],
+                                       (float)t.t22[from[i]], shares[at + i], ay);
+            smp_store_row(to, io->out.format, row, n, io->clipped);
+        }
+    }
+}
+
 /* Other formats and luma: the same rows and columns, bins first. */
 static void cell_of_others(const smp_io *io, const smp_clahe *p, const float *shares, int64_t x, int64_t right,
                            int64_t y, int64_t end, int tx, int ty)
@@ -219,6 +240,7 @@ SMP_CPU_KERNEL(clahe_tiled)
     const smp_clahe *p = params;
     float *shares = scratch;
     const int bytes = io->in.format == SMP_U8 && !p->count.colours;
+    const int codes = io->in.format == SMP_U16 && io->in.channels == 1;
     for (int64_t x = 0; x < io->in.width; x++)
         smp_clahe_cell(x, p->per_width, &shares[x]);
     for (int cy = 0; cy <= p->tiles; cy++) {
@@ -227,6 +249,8 @@ SMP_CPU_KERNEL(clahe_tiled)
             if (p->x[cx] < p->x[cx + 1]) {
                 if (bytes)
                     cell_of_bytes(io, p, shares, p->x[cx], p->x[cx + 1], y, end, cx - 1, cy - 1);
+                else if (codes)
+                    cell_of_codes(io, p, shares, p->x[cx], p->x[cx + 1], y, end, cx - 1, cy - 1);
                 else
                     cell_of_others(io, p, shares, p->x[cx], p->x[cx + 1], y, end, cx - 1, cy - 1);
             }

@@ -79,13 +79,15 @@ template <typename T, typename> SMP_DEVICE void quality_tiled(const smp_io &io, 
             }
             __syncthreads();
             smp_quality_moments all = {{0., 0., 0., 0., 0.}};
-            for (int dy = 0; dy < SMP_QUALITY_WINDOW; dy++) {
+            const bool inside = t < n && smp_quality_inside(&io.in, x0 + t, y);
+            for (int dy = 0; dy < SMP_QUALITY_WINDOW && inside; dy++) {
                 smp_quality_moments row = {{0., 0., 0., 0., 0.}};
                 for (int dx = 0; dx < SMP_QUALITY_WINDOW; dx++)
                     smp_quality_add(&row, p.window[dx], (double)tile.a[dy][t + dx], (double)tile.b[dy][t + dx]);
                 smp_quality_add_row(&all, p.window[dy], &row);
             }
-            tile.index[t] = smp_quality_index(all.m[0], all.m[1], all.m[2], all.m[3], all.m[4], p.c1, p.c2);
+            if (inside)
+                tile.index[t] = smp_quality_index(all.m[0], all.m[1], all.m[2], all.m[3], all.m[4], p.c1, p.c2);
             __syncthreads();
             if (t < SMP_LANES) /* pixel i + k of the chunk is of lane (i + k) % 32 */
                 for (int k = (int)((t - i % SMP_LANES + SMP_LANES) % SMP_LANES); k < n; k += SMP_LANES) {

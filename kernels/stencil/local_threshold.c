@@ -1,5 +1,5 @@
 /* local_threshold on the CPU.
- *   naive  every sample of every square: the definition.
+ *   naive  a column of squares after the other, with the sums of its rows: the definition.
  *   tiled  8 and 16 bits: sums of columns move down row by row, sums of squares move along them: time does not depend
  *          on the size. Only the verdict is double, in vectors. Floats, whose sums have an order: row sums of a column
  *          tile in a ring, added down the columns, a vector at a time. */
@@ -11,10 +11,12 @@ SMP_CPU_KERNEL(local_threshold_naive)
 {
     (void)scratch;
     const int channels = io->in.channels;
-    for (int64_t y = y0; y < y1; y++)
-        for (int64_t x = 0; x < io->in.width; x++)
-            for (int c = 0; c < channels; c++)
-                stencil_put(io, y, x * channels + c, smp_local_sample(params, io, x, y, c));
+    smp_local_walk walk;
+    for (int64_t i = 0; i < io->in.width * channels; i++) {
+        smp_local_start(&walk, params, &io->in, i / channels, y0, (int)(i % channels));
+        for (int64_t y = y0; y < y1; y++)
+            stencil_put(io, y, i, smp_local_next(&walk, params, &io->in, y));
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ 8 and 16 bits */

@@ -1,5 +1,6 @@
 /* local_threshold on GPUs.
- *   naive  every sample of every square from global memory: size^2 loads a sample.
+ *   naive  a thread a column of squares: it walks down, and has the sums of its rows in local memory; size loads a
+ *          sample from global memory.
  *   tiled  8 and 16 bits: a block owns a line of samples and walks down. The sums of its columns and their squares stay
  *          in shared memory: a row enters and a row leaves, two loads a column; each thread then adds the columns of
  * its square, neighbours from neighbouring words: no bank conflicts. Sums of floats have an order, and run as naive. */
@@ -7,13 +8,21 @@
 
 #include "stencil/stencil.cuh"
 
+/* Geometry: threads over the samples of a row (x) and pieces of SMP_LOCAL_DOWN rows (y). */
 template <typename IN, typename OUT>
 SMP_DEVICE void local_threshold_naive(const smp_io &io, const smp_local_threshold &p)
 {
-    stencil_each<OUT>(io, [&](int64_t y, int64_t i) {
-        const int64_t x = stencil_pixel(i, io.in.channels);
-        return smp_local_sample(&p, &io, x, y, (int)(i - x * io.in.channels));
-    });
+    const int64_t n = stencil_samples(io.in), end = io.out.y0 + io.out.rows;
+    smp_local_walk walk;
+    for (int64_t y0 = io.out.y0 + (int64_t)(blockIdx.y * blockDim.y + threadIdx.y) * SMP_LOCAL_DOWN; y0 < end;
+         y0 += (int64_t)gridDim.y * blockDim.y * SMP_LOCAL_DOWN)
+        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
+            const int64_t x = stencil_pixel(i, io.in.channels),
+                          y1 = y0 + SMP_LOCAL_DOWN < end ? y0 + SMP_LOCAL_DOWN : end;
+            smp_local_start(&walk, &p, &io.in, x, y0, (int)(i - x * io.in.channels));
+            for (int64_t y = y0; y < y1; y++)
+                smp_out<OUT>(io.out, y)[i] = smp_rounded<OUT>(smp_one_nan(smp_local_next(&walk, &p, &io.in, y)));
+        }
 }
 SMP_KERNEL_FORMATS(local_threshold_naive, smp_local_threshold)
 

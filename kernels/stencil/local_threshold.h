@@ -107,16 +107,33 @@ SMP_HOST_DEVICE smp_local_sums smp_local_row(const smp_view *in, int64_t x, int6
     return total;
 }
 
-/* The same of the square whose first sample is at (x, y). */
-SMP_HOST_DEVICE smp_local_sums smp_local_square(const smp_view *in, int64_t x, int64_t y, int c, int32_t n, int edge,
-                                                float outside)
+/* The same of 8 and 16 bits: whole numbers, exact in any order. beyond: the code outside the picture. */
+SMP_HOST_DEVICE smp_local_sums smp_local_codes(const smp_view *in, int64_t x, int64_t y, int c, int32_t n, int edge,
+                                               uint32_t beyond)
+{
+    const int64_t from = smp_border(y, in->height, edge);
+    const void *row = smp_row(in, from < 0 ? in->y0 : from);
+    uint64_t sum = 0, squares = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const int64_t at = smp_border(x + i, in->width, edge);
+        const uint64_t v =
+            from < 0 || at < 0 ? beyond : smp_local_code(row, at * in->channels + c, in->format, in->white);
+        sum += v;
+        squares += v * v;
+    }
+    const smp_local_sums sums = {(double)sum, (double)squares};
+    return sums;
+}
+
+/* Sums of n rows in box's order; that of the first row is ring[first], after the last entry comes ring[0]. */
+SMP_HOST_DEVICE smp_local_sums smp_local_down(const smp_local_sums *ring, int32_t first, int32_t n)
 {
     smp_local_sums total = {0., 0.}, part[SMP_LOCAL_LEVELS];
     int some = 0;
     for (int32_t length = 1; length <= n; length *= 2) {
         int level = 0;
-        for (int32_t i = 0; n & length && i < length; i++, y++) {
-            smp_local_sums v = smp_local_row(in, x, y, c, n, edge, outside);
+        for (int32_t i = 0; n & length && i < length; i++, first = first + 1 < n ? first + 1 : 0) {
+            smp_local_sums v = ring[first];
             level = 0;
             for (int32_t pair = i; pair & 1; pair >>= 1, level++) {
                 v.sum = part[level].sum + v.sum;
@@ -133,40 +150,61 @@ SMP_HOST_DEVICE smp_local_sums smp_local_square(const smp_view *in, int64_t x, i
     return total;
 }
 
-/* Sample i of row y of the output, pixel x, channel c: the definition. */
-SMP_HOST_DEVICE float smp_local_sample(const smp_local_threshold *p, const smp_io *io, int64_t x, int64_t y, int c)
+/* A column of squares that moves down, a row at a time: the definition. Row y's sum is ring[(y - top) % size]. */
+typedef struct smp_local_walk {
+    smp_local_sums ring[SMP_LOCAL_MOST];
+    smp_local_sums total; /* of whole numbers: of all rows in the ring */
+    int64_t x;
+    int32_t c, oldest; /* the entry that leaves next */
+} smp_local_walk;
+
+/* Row y enters and the oldest one leaves. */
+SMP_HOST_DEVICE void smp_local_enter(smp_local_walk *w, const smp_local_threshold *p, const smp_view *in, int64_t y)
 {
-    const smp_view *in = &io->in;
-    const int64_t i = x * in->channels + c, first = x - p->size / 2, top = y - p->size / 2;
-    const void *row = smp_row(in, y);
-    const uint64_t n = (uint64_t)p->size * (uint64_t)p->size;
     const float outside = smp_outside(p->edge, p->fill, in->white);
-    double sum, difference;
-    if (in->alpha && c == in->channels - 1)
+    const int64_t first = w->x - p->size / 2;
+    const smp_local_sums old = w->ring[w->oldest];
+    const smp_local_sums row = in->white == 1.f ? smp_local_row(in, first, y, w->c, p->size, p->edge, outside)
+                                                : smp_local_codes(in, first, y, w->c, p->size, p->edge,
+                                                                  (uint32_t)(int32_t)smp_round_to(outside, in->white));
+    w->total.sum = w->total.sum + (row.sum - old.sum);
+    w->total.squares = w->total.squares + (row.squares - old.squares);
+    w->ring[w->oldest] = row;
+    w->oldest = w->oldest + 1 < p->size ? w->oldest + 1 : 0;
+}
+
+/* Before row y of pixel x, channel c. */
+SMP_HOST_DEVICE void smp_local_start(smp_local_walk *w, const smp_local_threshold *p, const smp_view *in, int64_t x,
+                                     int64_t y, int c)
+{
+    w->x = x;
+    w->c = c;
+    w->oldest = 0;
+    w->total.sum = w->total.squares = 0.;
+    for (int32_t i = 0; i < p->size; i++)
+        w->ring[i].sum = w->ring[i].squares = 0.;
+    for (int32_t i = 0; i < p->size - 1; i++)
+        smp_local_enter(w, p, in, y - p->size / 2 + i);
+}
+
+/* The result of row y, which follows the last one. */
+SMP_HOST_DEVICE float smp_local_next(smp_local_walk *w, const smp_local_threshold *p, const smp_view *in, int64_t y)
+{
+    const void *row = smp_row(in, y);
+    const int64_t i = w->x * in->channels + w->c;
+    const double n = (double)p->size * (double)p->size;
+    if (in->alpha && w->c == in->channels - 1)
         return smp_load(row, i, in->format);
+    smp_local_enter(w, p, in, y + p->size / 2);
+    smp_local_sums all = w->total;
+    double difference;
     if (in->white == 1.f) {
-        const smp_local_sums s = smp_local_square(in, first, top, c, p->size, p->edge, outside);
-        sum = s.sum;
-        difference = (double)n * s.squares - s.sum * s.sum;
-    } else {
-        uint64_t s = 0, q = 0;
-        const uint64_t beyond = (uint64_t)(int32_t)smp_round_to(outside, in->white);
-        for (int32_t dy = 0; dy < p->size; dy++) {
-            const int64_t from = smp_border(top + dy, in->height, p->edge);
-            const void *line = from < 0 ? row : smp_row(in, from);
-            for (int32_t dx = 0; dx < p->size; dx++) {
-                const int64_t at = smp_border(first + dx, in->width, p->edge);
-                const uint64_t v =
-                    from < 0 || at < 0 ? beyond : smp_local_code(line, at * in->channels + c, in->format, in->white);
-                s += v;
-                q += v * v;
-            }
-        }
-        sum = (double)s;
-        difference = smp_local_difference(n, s, q);
-    }
+        all = smp_local_down(w->ring, w->oldest, p->size);
+        difference = n * all.squares - all.sum * all.sum;
+    } else
+        difference = smp_local_difference((uint64_t)n, (uint64_t)all.sum, (uint64_t)all.squares);
     return smp_local_verdict(row, i, in->format, in->white,
-                             smp_local_level(p->method, p->k, p->r, p->offset, (double)n, sum, difference));
+                             smp_local_level(p->method, p->k, p->r, p->offset, n, all.sum, difference));
 }
 
 /* GPU, tiled: samples of a line of column sums in shared memory. */

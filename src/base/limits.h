@@ -24,6 +24,9 @@ typedef struct smp_limits { /* also how an input is to be read */
     int64_t page;      /* which one of a file that holds several is read, 1 first; 0: the first, with a note */
     smp_raw raw;       /* the input has no header, and this is what it would say */
     bool frames;       /* all pictures of a file are wanted, one after another */
+    bool fast_decode;  /* pictures that are scaled down may be decoded smaller */
+    int shrink;        /* decode at 1/2, 1/4, 1/8 of the size, where the format can; 0: whole */
+    bool coded;        /* give the coded data of a picture instead of its rows, where the format can */
     bool no_verify;    /* do not check the checksums of decoded data */
 } smp_limits;
 

@@ -326,32 +326,3 @@ smp_code smp_target_check(const char *path, smp_error *err)
     }
     return access(path[0] == '/' ? "/" : ".", W_OK | X_OK) == 0 ? SMP_OK : fail_target(path, errno, err);
 }
-
-/* ------------------------------------------------------------------------------------------------ folders */
-
-smp_code smp_make_folders(const char *path, smp_error *err)
-{
-    char copy[PATH_MAX], why[128];
-    size_t length = strlen(path);
-    if (length >= sizeof copy)
-        return smp_fail(err, SMP_E_WRITE, "the path is too long");
-    memcpy(copy, path, length + 1);
-    char *last = strrchr(copy, '/');
-    if (!last || last == copy)
-        return SMP_OK;
-    *last = '\0';
-    if (mkdir(copy, 0777) == 0 || errno == EEXIST)
-        return SMP_OK;
-    for (char *p = copy + 1; errno == ENOENT && *p; p++) {
-        if (*p != '/')
-            continue;
-        *p = '\0';
-        (void)mkdir(copy, 0777);
-        *p = '/';
-        errno = ENOENT;
-    }
-    if (mkdir(copy, 0777) == 0 || errno == EEXIST)
-        return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "cannot make the folder: %s", smp_os_error(errno, why, sizeof why));
-    return smp_at(err, "%s", copy);
-}

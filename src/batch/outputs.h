@@ -33,7 +33,4 @@ smp_code smp_outputs_check(const smp_found_list *files, char *const *outputs, co
  * folders on the way, the right to write there. */
 smp_code smp_target_check(const char *path, smp_error *err);
 
-/* Makes the folders on the way to a file. */
-smp_code smp_make_folders(const char *path, smp_error *err);
-
 #endif

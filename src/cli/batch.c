@@ -102,7 +102,8 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
     smp_hash hash = smp_many_work(&settings->many, program, diags);
     const smp_write_settings *write = &settings->write;
     const int64_t page = settings->many.plan.base.common.limits.page;
-    const int64_t numbers[] = {write->strip,
+    const int64_t numbers[] = {settings->many.plan.base.common.limits.fast_decode,
+                               write->strip,
                                write->png_level,
                                write->quality,
                                write->jpeg_quality,

@@ -236,8 +236,7 @@ static void show(const smp_kernel_settings *settings, const smp_warp_result *res
         smp_lab_csv(stdout, results, count, &sources);
     else {
         if (!settings->common.quiet)
-            printf("counts of the PTX as %s has it: ptxas may join or split accesses (smempipe help banks)\n",
-                   settings->file);
+            printf("counts of the PTX of %s: ptxas may join accesses into wider ones, or split them\n", settings->file);
         for (size_t i = 0; i < count; i++) {
             putchar('\n');
             smp_lab_table(stdout, &results[i], &sources, smp_cli_color(&settings->common, STDOUT_FILENO));
@@ -282,12 +281,18 @@ static smp_code kernel(void *given, smp_error *err)
         show(settings, results, count);
     for (size_t i = 0; i < count; i++) {
         found |= found_in(&results[i]);
+        if (!code && results[i].stopped) {
+            *err = results[i].error;
+            code = SMP_E_PROCESS;
+        }
         smp_warp_result_free(&results[i]);
     }
     if (results != &one)
         smp_free(results);
     smp_free(ptx);
     smp_free(program);
+    if (code && !err->code)
+        smp_fail(err, code, "a kernel stopped");
     return !code && found & wanted ? SMP_E_DIFFERENT : code;
 }
 

@@ -25,7 +25,7 @@ const smp_option smp_pipeline_options[] = {
     {"set", 0, SMP_O_PAIRS, offsetof(smp_pipeline_settings, settings), .argument = "NAME=VALUE",
      .help = "give a parameter of the pipeline another value; may be repeated"},
     {"allow-read", 0, SMP_O_LIST, offsetof(smp_pipeline_settings, readable), .argument = "DIR",
-     .help = "let the pipeline include and read files below DIR too, not only below the pipe file's folder; may be "
+     .help = "let the pipeline include and read files below DIR too; else only below the pipe file's folder; may be "
              "repeated"},
     {"diagnostics", 0, SMP_O_CHOICE, offsetof(smp_pipeline_settings, diagnostics), .fallback = "text",
      .argument = "HOW", .help = "how mistakes are reported on stderr: text, or json (one object a line, for editors)",

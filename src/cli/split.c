@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "batch/outputs.h"
 #include "cli/outputs.h"
+#include "io/output.h"
 #include "run/look.h"
 
 typedef struct split_settings {

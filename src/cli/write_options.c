@@ -5,7 +5,8 @@
 
 const char *const smp_cli_tiff_words[] = {"deflate", "lzw", "none", NULL};              /* as smp_tiff_compression */
 const char *const smp_cli_sampling_words[] = {"auto", "4:4:4", "4:2:2", "4:2:0", NULL}; /* as smp_jpeg_sampling */
-const char *const smp_cli_sample_words[] = {"keep", "8", "16", "24", "32", "float", "double", "f16", NULL};
+const char *const smp_cli_sample_words[] = {"keep",  "8",      "16",   "24",    "32",
+                                            "float", "double", "alaw", "mulaw", "f16", NULL};
 const char *const smp_cli_layout_words[] = {"hwc", "chw", NULL};
 
 bool smp_cli_is_write_option(const char *name)
@@ -23,8 +24,8 @@ bool smp_cli_is_write_option(const char *name)
 
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options)
 {
-    static const int types[] = {SMP_SOUND_NONE, SMP_SOUND_U8,  SMP_SOUND_S16, SMP_SOUND_S24,
-                                SMP_SOUND_S32,  SMP_SOUND_F32, SMP_SOUND_F64, SMP_SOUND_NONE};
+    static const int types[] = {SMP_SOUND_NONE, SMP_SOUND_U8,  SMP_SOUND_S16,  SMP_SOUND_S24,  SMP_SOUND_S32,
+                                SMP_SOUND_F32,  SMP_SOUND_F64, SMP_SOUND_ALAW, SMP_SOUND_ULAW, SMP_SOUND_NONE};
     options->strip = settings->strip;
     options->sound_type = types[settings->samples];
     options->half = !strcmp(smp_cli_sample_words[settings->samples], "f16");
@@ -34,6 +35,7 @@ void smp_cli_write_options(const smp_write_settings *settings, smp_write_options
     options->png_bits = (int)settings->png_bits;
     options->png_palette = settings->png_palette;
     options->quality = (int)settings->quality;
+    options->bitrate = (int)settings->bitrate;
     options->lossless = settings->lossless;
     options->jpeg_quality = (int)settings->jpeg_quality;
     options->jpeg_sampling = settings->jpeg_sampling;

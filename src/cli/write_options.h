@@ -8,7 +8,7 @@
 
 typedef struct smp_write_settings {
     bool strip;
-    int64_t png_level, png_bits, quality, jpeg_quality;
+    int64_t png_level, png_bits, quality, jpeg_quality, bitrate;
     bool lossless, jpeg_progressive, png_palette;
     int jpeg_sampling;    /* an index into the words */
     int tiff_compression; /* an index into the words */

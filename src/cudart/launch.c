@@ -237,14 +237,16 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
                                    .block_count = count};
     if (!code)
         code = smp_warp_run(&given, &result, &err);
-    if (code) {
-        fflush(stdout);
-        fprintf(stderr, "smempipe kernel: %s%s%s\n", err.where, err.where[0] ? ": " : "", err.message);
-        if (err.hint[0])
-            fprintf(stderr, "  = hint: %s\n", err.hint);
+    if (code && !result.kernel[0]) { /* it never began */
+        snprintf(result.kernel, sizeof result.kernel, "%s", smp_warp_kernel_name(kernel));
+        snprintf(result.symbol, sizeof result.symbol, "%s", smp_warp_kernel_symbol(kernel));
+        memcpy(result.grid, given.grid, sizeof result.grid);
+        memcpy(result.block, given.block, sizeof result.block);
+        result.launches = 1;
+        result.stopped = true;
+        result.error = err;
     }
-    if (result.kernel[0])
-        keep(&result);
+    keep(&result);
     smp_free(blocks);
     smp_free(bytes);
     return lab_error(code == SMP_E_USAGE ? LAB_INVALID_CONFIGURATION : code ? LAB_LAUNCH_FAILURE : LAB_SUCCESS);

@@ -1,9 +1,8 @@
-/* Opens readers and writers: finds the format, counts rows, adds the file's name to every message. */
+/* Opens readers: finds the format, counts rows, adds the file's name to every message. */
 #include "io/media.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -50,35 +49,15 @@ static const struct {
     {0, 2, "\x1F\x8B", "a gzip file"},
 };
 
-/* Whether an earlier format in the list writes files of this extension. */
-static bool written_before(int index, const char *extension)
-{
-    for (int i = 0; i < index; i++)
-        for (const char *const *e = formats[i]->extensions; formats[i]->write_shape && *e; e++)
-            if (!strcmp(*e, extension))
-                return true;
-    return false;
-}
-
-static void list_formats(bool reading, char *text, size_t size)
+static void list_formats(char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < FORMATS; i++) {
-        if (reading ? !formats[i]->sniff : !formats[i]->write_shape)
-            continue;
-        for (const char *const *e = formats[i]->extensions; *e && used < size; e++) {
-            if (!reading && written_before(i, *e))
-                continue;
-            int n = snprintf(text + used, size - used, reading ? "%s%s" : "%s.%s", used ? ", " : "",
-                             reading ? formats[i]->name : *e);
-            if (n < 0 || reading) {
-                used += n < 0 ? 0 : (size_t)n;
-                break;
-            }
-            used += (size_t)n;
+    for (int i = 0; i < FORMATS && used < size; i++)
+        if (formats[i]->sniff) {
+            int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "", formats[i]->name);
+            used += n < 0 ? 0 : (size_t)n;
         }
-    }
 }
 
 const smp_file_format *smp_format_at(size_t index)
@@ -149,7 +128,7 @@ static smp_code fail_unknown(smp_source *source, smp_error *err)
     char known[KNOWN];
     const uint8_t *head;
     const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
-    list_formats(true, known, sizeof known);
+    list_formats(known, sizeof known);
     const char *what = NULL;
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0] && !what; i++)
         if (size >= foreign[i].offset + foreign[i].length &&
@@ -160,11 +139,6 @@ static smp_code fail_unknown(smp_source *source, smp_error *err)
     else
         smp_fail(err, SMP_E_DECODE, "is in no known format");
     return smp_hint(err, "formats read (whatever the file is called): %s", known);
-}
-
-static const char *display_name(const char *path, bool reading)
-{
-    return strcmp(path, "-") == 0 ? (reading ? "standard input" : "standard output") : path;
 }
 
 static _Thread_local uint64_t checked;
@@ -267,7 +241,7 @@ smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader 
 {
     *out = NULL;
     smp_source source;
-    const char *name = display_name(path, true);
+    const char *name = strcmp(path, "-") ? path : "standard input";
     if (smp_worker_runs())
         return smp_worker_reader_open(path, name, limits, out, err);
     smp_code code = smp_source_open(&source, path, limits, err);
@@ -355,6 +329,7 @@ void smp_reader_close(smp_reader *reader)
         reader->format->read_close(reader);
     smp_source_close(&reader->source);
     smp_meta_free(&reader->media.meta);
+    smp_free(reader->media.coded.data);
     smp_free(reader->name);
     smp_free(reader);
 }
@@ -362,260 +337,4 @@ void smp_reader_close(smp_reader *reader)
 double smp_reader_input_seconds(const smp_reader *reader)
 {
     return reader->source.seconds;
-}
-
-/* ------------------------------------------------------------------------------------------------ writing */
-
-smp_write_options smp_write_options_default(void)
-{
-    return (smp_write_options){.png_level = -1};
-}
-
-smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error *err)
-{
-    int colours = shape->channels - (shape->alpha ? 1 : 0);
-    if (colours == 1 || colours == 3)
-        return SMP_OK;
-    if (shape->channels == 2 || shape->channels == 4)
-        smp_fail(err, SMP_E_WRITE, "a %s cannot hold %d channels of which none is alpha", format, shape->channels);
-    else
-        smp_fail(err, SMP_E_WRITE, "a %s cannot hold %d channels", format, shape->channels);
-    return smp_hint(err, "write a .npy file, which holds up to %d channels of any meaning, or reduce them to 1 or 3",
-                    SMP_MAX_CHANNELS);
-}
-
-/* The format and extension of a file name; as: the extension that standard output is written by, null: none. */
-static smp_code find_writer(const char *path, const char *as, smp_kind kind, const smp_file_format **format,
-                            const char **extension, smp_error *err)
-{
-    char known[KNOWN];
-    const bool standard = strcmp(path, "-") == 0;
-    *format = NULL;
-    *extension = NULL;
-    if (standard && !as) {
-        for (int i = 0; i < FORMATS && !*format; i++)
-            if (formats[i]->write_shape && (formats[i]->kind & kind))
-                *format = formats[i];
-        return *format ? SMP_OK
-                       : smp_fail(err, SMP_E_WRITE, "there is no format to write %s to standard output in",
-                                  kind == SMP_AUDIO ? "sound" : "this");
-    }
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    const char *wanted = standard ? as : dot && dot != name ? dot + 1 : NULL;
-    if (wanted)
-        for (int i = 0; i < FORMATS; i++)
-            for (const char *const *e = formats[i]->extensions; formats[i]->write_shape && *e; e++)
-                if (strcasecmp(*e, wanted) == 0) {
-                    *format = formats[i];
-                    *extension = *e;
-                    return SMP_OK;
-                }
-    list_formats(false, known, sizeof known);
-    if (wanted && wanted[0])
-        smp_fail(err, SMP_E_WRITE, "the extension .%.40s is not one that can be written", wanted);
-    else
-        smp_fail(err, SMP_E_WRITE, "the output needs an extension, which says its format");
-    return smp_hint(err, "extensions that can be written: %s", known);
-}
-
-smp_kind smp_name_kind(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < FORMATS; i++)
-        for (const char *const *extension = formats[i]->extensions; *extension; extension++)
-            if (strcasecmp(dot + 1, *extension) == 0)
-                return formats[i]->kind;
-    return SMP_KIND_NONE;
-}
-
-smp_kind smp_writer_kind(const char *path)
-{
-    const smp_file_format *format;
-    const char *extension;
-    return find_writer(path, NULL, SMP_BOTH, &format, &extension, NULL) == SMP_OK ? format->kind : SMP_KIND_NONE;
-}
-
-smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err)
-{
-    const smp_file_format *format;
-    const char *known;
-    smp_code code = find_writer("-", extension, SMP_BOTH, &format, &known, err);
-    if (!code && kind)
-        *kind = format->kind;
-    return code;
-}
-
-smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
-{
-    return smp_writer_shape_as(path, NULL, shape, out, err);
-}
-
-smp_code smp_writer_shape_as(const char *path, const char *as, const smp_shape *shape, smp_shape *out, smp_error *err)
-{
-    *out = *shape;
-    const smp_file_format *format;
-    const char *extension;
-    smp_code code = find_writer(path, as, shape->kind, &format, &extension, err);
-    if (code == SMP_OK && !(format->kind & shape->kind))
-        code = smp_fail(err, SMP_E_WRITE, "a %s holds no %s", format->name,
-                        shape->kind == SMP_AUDIO ? "sound" : "pictures");
-    if (code == SMP_OK && (shape->width < 1 || shape->height < 1 || shape->channels < 1 ||
-                           shape->channels > SMP_MAX_CHANNELS || shape->channels <= (shape->alpha ? 1 : 0)))
-        code = smp_fail(err, SMP_E_WRITE, "a picture of %lld x %lld pixels with %d channels cannot be written",
-                        (long long)shape->width, (long long)shape->height, shape->channels);
-    if (code == SMP_OK)
-        code = format->write_shape(extension, out, err);
-    if (code != SMP_OK)
-        smp_at(err, "%s", display_name(path, false));
-    return code;
-}
-
-static void free_writer(smp_writer *writer)
-{
-    if (!writer)
-        return;
-    if (writer->state && writer->format->write_close)
-        writer->format->write_close(writer);
-    smp_output_abort(writer->output);
-    smp_free(writer->name);
-    smp_free(writer);
-}
-
-smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
-                         const smp_write_options *options, smp_writer **out, smp_error *err)
-{
-    *out = NULL;
-    smp_shape possible;
-    smp_code code = smp_writer_shape_as(path, options ? options->format : NULL, shape, &possible, err);
-    if (code != SMP_OK)
-        return code;
-    const char *name = display_name(path, false);
-    if (possible.format != shape->format || possible.channels != shape->channels || possible.alpha != shape->alpha) {
-        code = smp_fail(err, SMP_E_PROCESS, "the samples were not converted to what the file holds");
-        return smp_at(err, "%s", name), code;
-    }
-    smp_writer *writer = smp_alloc(sizeof *writer);
-    if (!writer || !(writer->name = smp_strdup(name))) {
-        code = smp_fail_memory(err, "a writer", sizeof *writer);
-        goto fail;
-    }
-    writer->shape = *shape;
-    writer->options = options ? *options : smp_write_options_default();
-    if (meta)
-        writer->sound = meta->sound, writer->jpeg = meta->jpeg, writer->video = meta->video;
-    if (writer->options.sound_type)
-        writer->sound.type = writer->options.sound_type;
-    code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);
-    if (code == SMP_OK)
-        code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
-    if (code == SMP_OK && (writer->options.planes || writer->options.half) && !writer->format->arrays) {
-        code = smp_fail(err, SMP_E_USAGE, "%s is for arrays, and this is %s",
-                        writer->options.planes ? "--layout chw" : "--samples f16", writer->format->name);
-        smp_hint(err, "write a .npy");
-    }
-    writer->options.inputs = NULL;
-    if (code == SMP_OK)
-        smp_output_set(writer->output, writer->options.output_seconds, writer->options.lazy_folder);
-    if (writer->options.strip)
-        meta = NULL;
-    if (code == SMP_OK && meta && meta->has_cicp && writer->format != &smp_format_png)
-        smp_note(&writer->notes,
-                 "the colours are of primaries %d and transfer %d (cICP), which a %s cannot say: they will be taken "
-                 "for sRGB",
-                 meta->cicp[0], meta->cicp[1], writer->format->name);
-    if (code == SMP_OK)
-        code = writer->format->write_open(writer, meta, err);
-    if (code != SMP_OK)
-        goto fail;
-    *out = writer;
-    return SMP_OK;
-fail:
-    smp_at(err, "%s", name);
-    free_writer(writer);
-    return code;
-}
-
-smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    if (writer->broken)
-        code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
-    else if (rows < 0 || rows > writer->shape.height - writer->next_row ||
-             (rows > 1 && stride < smp_row_bytes(&writer->shape)))
-        code = smp_fail(err, SMP_E_PROCESS, "rows %lld to %lld of %lld were given", (long long)writer->next_row,
-                        (long long)(writer->next_row + rows), (long long)writer->shape.height);
-    else if (rows) {
-        code = writer->format->write_rows(writer, from, stride, rows, err);
-        writer->next_row += rows;
-    }
-    if (code != SMP_OK) {
-        writer->broken = true;
-        smp_at(err, "%s", writer->name);
-    }
-    return code;
-}
-
-bool smp_writer_streams(const char *path, const char *as)
-{
-    const smp_file_format *format;
-    const char *extension;
-    return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && format->write_next;
-}
-
-smp_code smp_writer_next(smp_writer *writer, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    if (writer->broken)
-        code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
-    else if (writer->next_row != writer->shape.height || !writer->format->write_next)
-        code = smp_fail(err, SMP_E_PROCESS, "another picture was begun that the file cannot hold");
-    else
-        code = writer->format->write_next(writer, err);
-    writer->next_row = 0;
-    if (code != SMP_OK) {
-        writer->broken = true;
-        smp_at(err, "%s", writer->name);
-    }
-    return code;
-}
-
-uint64_t smp_writer_clipped(const smp_writer *writer)
-{
-    return writer->clipped;
-}
-
-const smp_notes *smp_writer_notes(const smp_writer *writer)
-{
-    return &writer->notes;
-}
-
-smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    if (writer->broken)
-        code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
-    else if (writer->next_row != writer->shape.height)
-        code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
-                        (long long)writer->shape.height);
-    else if (writer->format->write_end)
-        code = writer->format->write_end(writer, err);
-    if (code == SMP_OK) {
-        smp_output *output = writer->output;
-        writer->output = NULL;
-        code = smp_output_commit(output, err);
-    }
-    if (code != SMP_OK)
-        smp_at(err, "%s", writer->name);
-    free_writer(writer);
-    return code;
-}
-
-void smp_writer_abort(smp_writer *writer)
-{
-    free_writer(writer);
-}
-
-void smp_writer_abort_all(void)
-{
-    smp_output_abort_all();
 }

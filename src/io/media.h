@@ -108,6 +108,9 @@ typedef struct smp_media {
     const char *file_format; /* "PNG", "JPEG", ... */
     int64_t pages;           /* how many the file holds; 0: the format has one */
     int bits;                /* of a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
+    bool shrinks;            /* smp_limits.shrink works */
+    bool copies;             /* smp_limits.coded may give: */
+    smp_blob coded;          /* all of the file but its metadata, for smp_write_options.coded; from smp_alloc */
     int leftover;            /* bytes behind the last whole frame of a sound without a header */
     char detail[96];         /* "palette, interlaced", "4:2:0, quality unknown" */
     smp_meta meta;
@@ -150,17 +153,19 @@ typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NON
 typedef enum smp_jpeg_sampling { SMP_JPEG_AUTO, SMP_JPEG_444, SMP_JPEG_422, SMP_JPEG_420 } smp_jpeg_sampling;
 
 typedef struct smp_write_options {
-    bool force;        /* replace an existing file */
-    bool raw_big;      /* 16-bit samples without a header have the highest byte first */
-    bool strip;        /* no metadata */
-    int png_level;     /* 0 fastest .. 9 smallest; -1: default */
-    int png_bits;      /* of a sample or index: 1, 2, 4 or 8; 0: 8 or 16, or the fewest that do with png_palette */
-    bool png_palette;  /* colours by palette, gray with as few bits as do */
-    int threads;       /* for compression; 0: one for each core */
-    int quality;       /* of formats that lose: 1..100; 0: each one's default */
-    int jpeg_quality;  /* of JPEG alone; 0: quality */
-    bool lossless;     /* of formats that can: WebP */
-    int jpeg_sampling; /* an smp_jpeg_sampling */
+    bool force;            /* replace an existing file */
+    const smp_blob *coded; /* of a picture in this format (smp_media.coded), instead of rows; null: rows come */
+    bool raw_big;          /* 16-bit samples without a header have the highest byte first */
+    bool strip;            /* no metadata */
+    int png_level;         /* 0 fastest .. 9 smallest; -1: default */
+    int png_bits;          /* of a sample or index: 1, 2, 4 or 8; 0: 8 or 16, with png_palette the fewest that do */
+    bool png_palette;      /* colours by palette, gray with as few bits as do */
+    int threads;           /* for compression; 0: one for each core */
+    int quality;           /* of formats that lose: 1..100; 0: each one's default */
+    int jpeg_quality;      /* of JPEG alone; 0: quality */
+    int bitrate;           /* of Opus and MP3, kbit/s of all channels together; 0: the default, or by quality */
+    bool lossless;         /* of formats that can: WebP */
+    int jpeg_sampling;     /* an smp_jpeg_sampling */
     bool jpeg_progressive;
     int tiff_compression; /* an smp_tiff_compression */
     int sound_type;       /* an smp_sound_type; 0: as the input's */
@@ -201,6 +206,9 @@ typedef struct smp_writer smp_writer;
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
                          const smp_write_options *options, smp_writer **out, smp_error *err);
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
+
+/* Whether files of this name are in the format of that name (smp_media.file_format). */
+bool smp_writer_is(const char *path, const char *format, const char *file_format);
 
 /* Whether a file of this name (standard output: of this extension) can hold several pictures of one shape. */
 bool smp_writer_streams(const char *path, const char *format);

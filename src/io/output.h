@@ -46,4 +46,7 @@ void smp_output_abort_all(void);
 /* Removes the temporary files that killed writers left in a folder, and no others. Returns their number. */
 size_t smp_output_sweep(const char *folder);
 
+/* Makes the folders on the way to a file. */
+smp_code smp_make_folders(const char *path, smp_error *err);
+
 #endif

@@ -206,6 +206,9 @@ static void pass_media(smp_wire *w, smp_media *media)
     pass_int(w, &media->bits);
     pass(w, &media->pages, sizeof media->pages);
     pass_int(w, &media->leftover);
+    pass_bool(w, &media->shrinks);
+    pass_bool(w, &media->copies);
+    pass_blob(w, &media->coded);
     pass_chars(w, media->detail, sizeof media->detail);
     pass_meta(w, &media->meta);
     if (!w->reading)

@@ -400,8 +400,7 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
         needed[plan->sinks[i].step] = true;
     for (int i = (int)plan->step_count - 1; i >= 0; i--) {
         const smp_step *step = &plan->steps[i];
-        const bool wanted =
-            step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step->stage));
+        const bool wanted = step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step->stage));
         needed[i] = needed[i] || i == 0 || wanted;
         if (!needed[i])
             continue;

@@ -328,12 +328,23 @@ static bool single_channel(const smp_wide *wide, size_t at, size_t *other)
     return false;
 }
 
+/* Whether a row has values in both columns: the first is then of all channels together. */
+static bool beside(const smp_wide *wide, size_t a, size_t b)
+{
+    for (size_t i = 0; i < wide->row_count; i++) {
+        const smp_wide_row *row = &wide->rows[i];
+        if (a < row->value_count && b < row->value_count && !isnan(row->values[a]) && !isnan(row->values[b]))
+            return true;
+    }
+    return false;
+}
+
 /* Sounds of one channel beside others of several: their only channel is channel 0, and has its columns. */
 static void join_channels(smp_wide *wide)
 {
     for (size_t at = 0; at < wide->column_count;) {
         size_t other;
-        if (!single_channel(wide, at, &other)) {
+        if (!single_channel(wide, at, &other) || beside(wide, at, other)) {
             at++;
             continue;
         }

@@ -2,6 +2,7 @@
 #include "report/text.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
@@ -81,10 +82,13 @@ void smp_text_xml(FILE *to, const char *text)
     smp_text_xml_column(to, text, SIZE_MAX);
 }
 
+/* A terminal gets no control characters; elsewhere a field in quotes may hold any, so that paths stay what they are. */
 void smp_text_csv(FILE *to, const char *text)
 {
-    const bool quoted = strpbrk(text, ",\"") != NULL;
-    bool clean;
+    const bool shown = isatty(fileno(to));
+    bool clean, quoted = strpbrk(text, ",\"") != NULL;
+    for (const char *at = text; *at && !shown; at += next_character(at, &clean), quoted |= !clean)
+        ;
     if (quoted)
         fputc('"', to);
     if (text[0] && strchr("=+-@", text[0]))
@@ -93,8 +97,8 @@ void smp_text_csv(FILE *to, const char *text)
         length = next_character(text, &clean);
         if (*text == '"')
             fputc('"', to);
-        if (clean)
-            fwrite(text, 1, length, to);
+        if (clean || !shown)
+            fwrite(text, 1, length ? length : 1, to);
         else
             fputc('?', to);
     }

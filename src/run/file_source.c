@@ -22,7 +22,8 @@ static smp_code open_regular(const char *path, const smp_limits *limits, smp_rea
         return code;
     }
     used.page = 0; /* --page, --raw and --frames are about the input */
-    used.raw.given = used.frames = false;
+    used.raw.given = used.frames = used.fast_decode = used.coded = false;
+    used.shrink = 0;
     return smp_reader_open(path, &used, reader, err);
 }
 

@@ -15,6 +15,7 @@
 #include "run/run.h"
 #include "run/run_internal.h"
 #include "run/runner.h"
+#include "run/shortcuts.h"
 #include "run/step.h"
 
 static smp_code accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
@@ -124,81 +125,22 @@ static smp_code find_plan(const smp_run_request *request, const smp_media *media
     return code;
 }
 
-smp_code smp_save_path(const char *beside, const char *prefix, const char *name, char **out, smp_error *err)
-{
-    const char *slash = strcmp(beside, "-") ? strrchr(beside, '/') : NULL, *last = strrchr(name, '/');
-    int folders = last ? (int)(last + 1 - name) : 0;
-    *out = smp_asprintf("%.*s%.*s%s%s", slash ? (int)(slash + 1 - beside) : 0, beside, folders, name,
-                        prefix ? prefix : "", name + folders);
-    return *out ? SMP_OK : smp_fail_memory(err, "a path", strlen(name));
-}
-
-/* The path of an output, with links resolved. */
-typedef struct place {
-    char *real;
-    const char *path; /* as it is written */
-    bool saved;       /* by a statement of the pipeline */
-} place;
-
-static int by_real(const void *a_, const void *b_)
-{
-    const place *a = a_, *b = b_;
-    return strcmp(a->real, b->real);
-}
-
-/* Files that a pipeline saves must stay below the folder of the output, also through links. */
-static smp_code check_beneath(const char *main_output, const place *at, smp_error *err)
-{
-    const char *slash = strcmp(main_output, "-") ? strrchr(main_output, '/') : NULL;
-    char *folder = slash ? smp_strndup(main_output, (size_t)(slash - main_output) + 1) : smp_strdup(".");
-    char *real = folder ? smp_real_path(folder) : NULL;
-    smp_code code = SMP_OK;
-    if (!real)
-        code = smp_fail_memory(err, "a path", strlen(main_output));
-    else if (!smp_path_within(at->real, real)) {
-        smp_fail(err, SMP_E_WRITE, "a link leads out of the folder of the output");
-        smp_hint(err, "'save' writes below that folder alone: remove the link, or give the output another folder");
-        code = smp_at(err, "%s", at->path);
-    }
-    smp_free(folder);
-    smp_free(real);
-    return code;
-}
-
-/* Two outputs with one name would overwrite each other. Saved ones must stay in the folder. */
-static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const smp_run_output *outputs,
-                             smp_error *err)
-{
-    if (plan->sink_count < 2 && !(plan->sink_count && outputs[0].path))
-        return SMP_OK;
-    place *places = smp_alloc_array(plan->sink_count, sizeof *places);
-    smp_code code = places ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *places);
-    for (size_t i = 0; !code && i < plan->sink_count; i++) {
-        place *at = &places[i];
-        *at = (place){.path = outputs[i].path ? outputs[i].path : request->output, .saved = outputs[i].path != NULL};
-        at->real = !at->saved && !strcmp(at->path, "-") ? smp_strdup("-") : smp_real_path(at->path);
-        if (!at->real)
-            code = smp_fail_memory(err, "a path", strlen(at->path));
-        else if (at->saved)
-            code = check_beneath(request->output, at, err);
-    }
-    if (!code)
-        qsort(places, plan->sink_count, sizeof *places, by_real);
-    for (size_t i = 1; !code && i < plan->sink_count; i++)
-        if (!strcmp(places[i - 1].real, places[i].real))
-            code = smp_fail(err, SMP_E_USAGE, "two outputs have the same name: %s", places[i].path);
-    for (size_t i = 0; places && i < plan->sink_count; i++)
-        smp_free(places[i].real);
-    smp_free(places);
-    return code;
-}
-
 /* Whether a stage only converts samples for the stage behind it, or back. */
 static bool is_form(const smp_stage *stage)
 {
     const smp_role role = stage ? stage->role : SMP_ROLE_NONE;
     return role == SMP_ROLE_CONVERT || role == SMP_ROLE_PREMULTIPLY || role == SMP_ROLE_STRAIGHT ||
            role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED;
+}
+
+bool smp_run_is_form(const smp_step *step, bool turned)
+{
+    if (!step->part_count)
+        return is_form(step->stage) || (turned && step->stage && step->stage->role == SMP_ROLE_ORIENT);
+    bool form = true;
+    for (size_t i = 0; i < step->part_count; i++)
+        form &= is_form(step->parts[i].stage);
+    return form;
 }
 
 /* What the steps between the input and an output do to the picture. The input's orientation does not count: the
@@ -208,13 +150,7 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
     smp_change change = {.width = sink->shape.width, .height = sink->shape.height};
     const smp_step *step = &plan->steps[sink->step];
     for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
-        bool form = step->job == SMP_JOB_REDUCE || (!step->part_count && is_form(step->stage));
-        if (step->part_count) {
-            form = true;
-            for (size_t i = 0; i < step->part_count; i++)
-                form &= is_form(step->parts[i].stage);
-        }
-        if (form)
+        if (smp_run_is_form(step, false) || (step->job == SMP_JOB_REDUCE && !step->part_count))
             continue;
         bool moves = step->work.exactness == SMP_MOVE;
         change.changed = true;
@@ -261,16 +197,6 @@ smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *r
     if (request->device->host_memory) /* --threads holds for compressing too */
         options->threads = request->device->info.units;
     return SMP_OK;
-}
-
-smp_code smp_run_name_outputs(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
-                              smp_error *err)
-{
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < plan->sink_count; i++)
-        if (plan->sinks[i].save >= 0)
-            code = smp_save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
-    return code ? code : check_places(request, plan, outputs, err);
 }
 
 static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
@@ -517,13 +443,18 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
     report->shape = media->shape;
-    code = find_plan(request, media, &entry, &plan, err);
+    if ((code = smp_run_shrink(request, &reader, err)))
+        goto done;
+    code = find_plan(request, smp_reader_media(reader), &entry, &plan, err);
     owned = !entry;
     if (!code && plan->looks >= 0) {
         code = look(request, &reader, again, &plan, &owned, &looks, err);
         entry = NULL; /* what was found holds for this input alone */
     }
     if (code)
+        goto done;
+    bool copied;
+    if ((code = smp_run_copy(request, plan, &reader, report, &copied, err)) || copied)
         goto done;
     media = smp_reader_media(reader);
     outputs = smp_alloc_array(plan->sink_count, sizeof *outputs);

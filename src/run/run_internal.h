@@ -26,6 +26,9 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
                              const smp_write_options *options, smp_run_report *report, smp_writer **writer,
                              smp_error *err);
 
+/* Whether a step only converts samples for the one behind it, or back; turned: or turns the picture upright. */
+bool smp_run_is_form(const smp_step *step, bool turned);
+
 /* Adds to a failure the place in the pipe text of the step that failed, if one did. */
 void smp_run_blame(const smp_run_request *request, const smp_plan *plan, int failed, smp_code code, smp_error *err);
 

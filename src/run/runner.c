@@ -399,6 +399,20 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
     return SMP_OK;
 }
 
+/* Rows of a strip so that the rows of inputs many times as high, which a slot of a stream holds, stay within bounds. */
+static double most_shrunk_rows(const smp_plan *plan, double input_reach)
+{
+    enum { SLOT_BYTES = 64 << 20 };
+    double most = INFINITY;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        if (step->strip_share > 1)
+            most = fmin(most, (SLOT_BYTES / (double)smp_row_bytes(&step->out, step->out.format) - input_reach) /
+                                  step->strip_share);
+    }
+    return fmax(1, most);
+}
+
 int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted)
 {
     enum { STRIP_BYTES = 1 << 20, CUDA_STRIP_BYTES = 64 << 20, SHRINKING_BYTES = 8 << 20, MOST_BYTES = 256 << 20 };
@@ -418,7 +432,12 @@ int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t w
     const double units = cpu ? (double)smp_max_i64(1, device->info.units) : 1;
     rows = fmax(rows, fmin(3 * reach * units, MOST_BYTES / widest));
     rows = fmax(rows, fmin(3 * input_reach * units, SHRINKING_BYTES / widest));
-    const double multiple = (double)smp_max_i64(8, plan->row_multiple);
+    double multiple = (double)smp_max_i64(8, plan->row_multiple);
+    const double fitting = cpu ? most_shrunk_rows(plan, input_reach) : INFINITY;
+    if (ceil(rows / multiple) * multiple > fitting) {
+        rows = fitting;
+        multiple = (double)plan->row_multiple;
+    }
     return (int64_t)(ceil(fmax(1, floor(rows)) / multiple) * multiple);
 }
 

@@ -100,22 +100,22 @@ static smp_code choose(const params *p, smp_components *found, uint32_t **number
 
 /* What smp_findings tell: also of several files together, where no component is told by itself. */
 typedef struct totals {
-    double count, foreground;
+    uint64_t count, foreground;
 } totals;
 
 static totals totals_of(const smp_components *found)
 {
-    totals t = {.count = (double)found->count};
+    totals t = {.count = found->count};
     for (size_t i = 0; i < found->count; i++)
-        t.foreground += (double)found->parts[i].area;
+        t.foreground += (uint64_t)found->parts[i].area;
     return t;
 }
 
 static smp_code report(const void *partial, smp_findings *findings, smp_error *err)
 {
     const totals *t = partial;
-    smp_code code = smp_findings_add(findings, "count", -1, t->count, err);
-    return code ? code : smp_findings_add(findings, "foreground", -1, t->foreground, err);
+    smp_code code = smp_findings_add(findings, "count", -1, (double)t->count, err);
+    return code ? code : smp_findings_add(findings, "foreground", -1, (double)t->foreground, err);
 }
 
 static double value_of(const smp_component *c, int column)
@@ -222,6 +222,24 @@ static bool merge(void *total, const void *more)
     return true;
 }
 
+static void pack(const void *partial_, smp_packer *to)
+{
+    const totals *t = partial_;
+    smp_pack_uint(to, t->count);
+    smp_pack_uint(to, t->foreground);
+}
+
+static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
+{
+    (void)in;
+    totals *t = *out = smp_alloc(sizeof *t);
+    if (!t)
+        return smp_fail_memory(err, "results", sizeof *t);
+    t->count = smp_unpack_uint(from);
+    t->foreground = smp_unpack_uint(from);
+    return SMP_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------ launches */
 
 static void words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
@@ -298,6 +316,8 @@ const smp_stage smp_stage_label = {
     .partial = partial,
     .merge = merge,
     .report = report,
+    .pack = pack,
+    .unpack = unpack,
     .variants = variants,
     .reducers = reducers,
     .aliases = (const smp_alias[]){{"components", "label"},

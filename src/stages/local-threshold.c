@@ -54,6 +54,13 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return SMP_OK;
 }
 
+static void naive(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    smp_io pieces = *io;
+    pieces.out.rows = (io->out.rows + SMP_LOCAL_DOWN - 1) / SMP_LOCAL_DOWN;
+    smp_geometry_samples(&pieces, kernel, grid);
+}
+
 /* Sums of floats have an order, which running sums would not keep. */
 static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 {
@@ -66,9 +73,12 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 
 static const smp_variant variants[] = {
     {.name = "naive",
-     .help = "every sample of every square",
-     .launches =
-         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(local_threshold_naive), .cuda = "local_threshold_naive"}}},
+     .help = "every row of every square",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(local_threshold_naive),
+                   .cuda = "local_threshold_naive",
+                   .geometry = naive}}},
     {.name = "tiled",
      .help = "sums of columns move down with the rows, on GPUs in shared memory (8 and 16 bits)",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(local_threshold_tiled), .decide = tiled}},

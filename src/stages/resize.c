@@ -402,6 +402,7 @@ static const smp_variant variants[] = {
 
 const smp_stage smp_stage_resize = {
     .name = "resize",
+    .rescales = true,
     .help = "make a picture smaller or larger",
     .about =
         "Each output sample is a sum over the input samples under a filter, rows first, then columns, in f32, rounded "

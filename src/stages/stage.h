@@ -150,7 +150,7 @@ typedef struct smp_node_plan {
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
-    void *table;       /* device constants, from smp_alloc; owned by the plan. Null: finish() gets it, zeroed, to fill in */
+    void *table;       /* device constants, from smp_alloc; the plan's. Null: finish() gets it, zeroed, to fill in */
     size_t table_size; /* bytes */
     const struct smp_variant *variants; /* instead of the stage's, where it works in two ways; null: the stage's */
     bool second_own;                    /* the second input has rows of its own: output row r reads its row */
@@ -312,6 +312,7 @@ typedef struct smp_stage {
     bool internal; /* the planner inserts it; hidden from listings but allowed */
     smp_role role;
     smp_access access;
+    bool rescales;      /* gives about the same picture from a smaller copy of its input, where it gives that size */
     bool neighbourhood; /* colour must be premultiplied where there is alpha */
     bool encoded;       /* works on encoded values alone: an error under `light linear` */
     bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */

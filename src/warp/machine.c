@@ -14,6 +14,7 @@ enum {
     LANE_SPINS = 2000,  /* backward jumps of some lanes of a warp until others of it run */
     WARP_SPINS = 50000, /* of a warp until other warps run */
 };
+#define OTHERS      (UINT32_MAX - 1)    /* no instruction: other lanes wait for their turn */
 #define BLOCK_JUMPS (UINT64_C(1) << 31) /* of a block, in all: it waits for something that never comes */
 
 static const char *inst_where(const warp_block *block, const warp_inst *inst, char *text, size_t size)
@@ -64,6 +65,8 @@ static uint32_t pick_group(warp_frame *frame, uint32_t *pc, uint32_t *next)
         else if (at < second)
             second = at;
     }
+    if (second == UINT32_MAX && frame->ready & frame->avoid)
+        second = OTHERS;
     *pc = low;
     *next = second;
     return group;
@@ -164,7 +167,7 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
                 frame->spins++;
                 if (frame->spins % LANE_SPINS == 0 && next != UINT32_MAX) {
                     set_pc(frame, group, inst->target);
-                    frame->avoid |= group;
+                    frame->avoid = group;
                     return true;
                 }
                 if (frame->spins >= WARP_SPINS && !frame->depth) {
@@ -178,6 +181,10 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
         }
         case WARP_EXIT:
         case WARP_RETURN:
+            if (frame->depth && inst->flow == WARP_EXIT && lanes) {
+                warp_stop(block, frame, inst, "a thread that ends inside a function that is called is not supported");
+                return false;
+            }
             leave(frame, lanes);
             set_pc(frame, group & ~lanes, pc + 1);
             if (lanes)

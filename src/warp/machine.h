@@ -43,7 +43,8 @@ typedef enum warp_flow {
 
 typedef enum warp_space { WARP_GENERIC, WARP_GLOBAL, WARP_SHARED, WARP_LOCAL, WARP_CONST, WARP_PARAM } warp_space;
 
-enum { WARP_DESTS = 8, WARP_SOURCES = 24, WARP_NO_ROW = UINT32_MAX };
+enum { WARP_DESTS = 8, WARP_SOURCES = 24 };
+#define WARP_NO_ROW UINT32_MAX
 
 /* What an instruction does to memory that is counted. */
 enum { WARP_LOADS, WARP_STORES, WARP_UPDATES_MEMORY, WARP_COPIES };

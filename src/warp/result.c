@@ -181,6 +181,10 @@ void smp_warp_result_free(smp_warp_result *result)
 
 bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more)
 {
+    if (sum->stopped && more->stopped && !strcmp(sum->symbol, more->symbol)) {
+        sum->launches += more->launches; /* told once */
+        return true;
+    }
     if (strcmp(sum->symbol, more->symbol) != 0 || memcmp(sum->grid, more->grid, sizeof sum->grid) != 0 ||
         memcmp(sum->block, more->block, sizeof sum->block) != 0 || sum->dynamic_shared != more->dynamic_shared ||
         sum->stopped || more->stopped)

@@ -93,8 +93,22 @@ static void race(warp_block *block, const warp_touch *before, const char *was, c
                "one thread %s and another %s %s without a barrier between them", was, is, place);
 }
 
-static void note_read(warp_granule *g, const warp_touch *now)
+/* Whether the readers that are known race with every writer that a further reader would race with: two of different
+ * warps do, and so do two threads of this warp that read in this turn. */
+static inline bool readers_suffice(const warp_granule *g, uint64_t now)
 {
+    const uint64_t read = g->read.stamp, other = g->other.stamp;
+    if (read >> 32 != now >> 32 || other >> 32 != now >> 32)
+        return false;
+    if ((uint16_t)read / WARP_LANES != (uint16_t)other / WARP_LANES)
+        return true;
+    return read / WARP_LANES == now / WARP_LANES && other / WARP_LANES == now / WARP_LANES && read != other;
+}
+
+static inline void note_read(warp_granule *g, const warp_touch *now)
+{
+    if (readers_suffice(g, now->stamp))
+        return;
     if (interval_of(&g->read) == interval_of(now) && thread_of(&g->read) != thread_of(now)) {
         const bool same_warp = thread_of(&g->read) / WARP_LANES == thread_of(now) / WARP_LANES;
         const bool other_kept = interval_of(&g->other) == interval_of(now) &&
@@ -150,6 +164,24 @@ static bool writes_same(const warp_block *block, const warp_access *access, uint
     uint32_t there;
     memcpy(&there, block->shared + offset + 4 * element, 4);
     return access->values[element] && access->values[element][lane] == there;
+}
+
+/* Reads of one granule a lane, by far the most accesses. */
+static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                        const uint32_t offset[WARP_LANES])
+{
+    warp_touch now = {0, inst->index, false};
+    const uint64_t stamp = (uint64_t)block->interval << 32 | (uint64_t)frame->turn << 16;
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const uint32_t at = offset[l] >> block->granule_shift;
+        warp_granule *g = &block->granules[at];
+        now.stamp = stamp | warp_thread(frame, l);
+        if (interval_of(&g->write) < block->first_interval || unordered(&g->write, now.stamp))
+            check_read(block, g, &now, at);
+        else
+            note_read(g, &now);
+    }
 }
 
 static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
@@ -219,7 +251,10 @@ uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *
         return 0;
     banks->active = lanes;
     warp_count_shared(block, inst->index, banks);
-    WARP_ACTIVE_LANES(lanes)
+    if (access->how == WARP_READS && access->width <= UINT32_C(1) << block->granule_shift)
+        check_reads(block, frame, inst, lanes, offset);
+    else
+        WARP_ACTIVE_LANES(lanes)
     check_lane(block, frame, inst, l, offset[l], access);
     return lanes;
 }

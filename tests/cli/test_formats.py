@@ -69,7 +69,7 @@ class Formats(CliCase):
         failed = self.smp("batch", "-e", "flip vertical", "in", "-o", "out", "--pages", "all", "--to", "npy", status=1)
         self.assertIn("in/bad.tif", failed.stderr)
         self.assertEqual(self.files(), ["in/bad.tif", "in/one.png", "in/two.tif", "out/.smempipe-journal",
-                                        "out/one.npy", "out/two-1.npy", "out/two-2.npy"])
+                                        "out/.smempipe-journal.lock", "out/one.npy", "out/two-1.npy", "out/two-2.npy"])
         first, second = (np.load(self.folder / "out" / f"two-{i}.npy") for i in (1, 2))
         self.assertTrue(np.array_equal(first, second[::-1]))
         again = self.smp("batch", "-e", "flip vertical", "in", "-o", "out", "--pages", "all", "--to", "npy", "--resume",

@@ -68,7 +68,65 @@ class Sound(CliCase):
         self.assertIn("it is truncated", done.stderr)
         self.assertFalse((self.folder / "c.wav").exists())
         self.smp("batch", "-e", "gain -6dB", DATA, "-o", "out", "--include", "*.mp3")
-        self.assertEqual(sorted(p.name for p in (self.folder / "out").glob("*.wav")), ["bare.wav", "xing.wav"])
+        self.assertEqual(sorted(p.name for p in (self.folder / "out").glob("*.mp3")), ["bare.mp3", "xing.mp3"])
+
+    def test_an_mp3_is_written_as_long_as_it_was_and_with_its_tags(self):
+        if "mp3" not in self.smp("help", "formats").stdout.lower():
+            self.skipTest("this build writes no MP3")
+        self.smp("convert", DATA / "xing.mp3", "a.wav")
+        for name in ("a.mp3", "b.mp3"):
+            self.smp("convert", "a.wav", name, "--quality", "90")
+        self.assertEqual((self.folder / "a.mp3").read_bytes(), (self.folder / "b.mp3").read_bytes())
+        self.assertIn("22050 frames", self.smp("info", "a.mp3").stdout)
+        self.assertEqual(*("Title: " in self.smp("info", "-v", name).stdout for name in ("a.wav", "a.mp3")))
+        self.smp("convert", "a.wav", "small.mp3", "--bitrate", "32")
+        self.assertLess((self.folder / "small.mp3").stat().st_size, (self.folder / "a.mp3").stat().st_size * 0.7)
+        for arguments, status, message in (
+                (("convert", "a.wav", "x.mp3", "--bitrate", "999"), 2, "--bitrate takes 8 to 160 for it"),
+                (("convert", "a.wav", "x.ogg", "--bitrate", "64"), 2, "--quality 40"),
+                (("run", "-e", "resample 96kHz", "a.wav", "x.mp3"), 4, "resample 44.1kHz"),
+                ):
+            self.assertIn(message, self.smp(*arguments, status=status).stderr)
+            self.assertFalse((self.folder / "x.mp3").exists())
+
+    def test_m4a_and_the_sound_of_video_are_read(self):
+        info = self.smp("info", "-v", DATA / "tone.m4a", status=(0, 3, 4))
+        if "FFmpeg's libraries" in info.stderr:
+            self.assertIn("ffmpeg -i IN -f wav - | smempipe", info.stderr)
+            self.skipTest("this build, or machine, reads no M4A")
+        for part in ("AAC", "at 16000 Hz", "Title: Tone", "Artist: Me"):
+            self.assertIn(part, info.stdout)
+        self.assertIn("4800 frames", self.smp("info", DATA / "film.mkv").stdout)
+        for name in ("tone.m4a", "film.mkv"):
+            self.smp("run", "-f", "-e", "remix mono", DATA / name, "a.wav")
+            self.smp("run", "-f", "--no-sandbox", "-e", "remix mono", DATA / name, "b.wav")
+            self.assertEqual((self.folder / "a.wav").read_bytes(), (self.folder / "b.wav").read_bytes())
+            with wave.open(str(self.folder / "a.wav")) as sound:
+                samples = np.frombuffer(sound.readframes(sound.getnframes()), "<i2")
+            spectrum = np.abs(np.fft.rfft(samples[:4800] * np.hanning(4800)))
+            self.assertEqual(np.argmax(spectrum), 440 * 4800 // 16000, name)
+            self.assertAlmostEqual(np.sqrt(np.mean((samples[1000:4000] / 32768) ** 2)), 0.125 / 2 ** 0.5, delta=0.004)
+        (self.folder / "in").mkdir()
+        data = (DATA / "tone.m4a").read_bytes()
+        (self.folder / "in/whole.m4a").write_bytes(data)
+        self.smp("batch", "-e", "remix mono", "in", "-o", "out")
+        self.assertTrue((self.folder / "out/whole.wav").exists())
+        self.write("cut.mkv", (DATA / "film.mkv").read_bytes()[:4000])
+        self.write("cut.m4a", data[:len(data) // 2])
+        self.write("none.m4a", b"#EXTM3U\nfile:///etc/passwd\n")  # no playlist is followed
+        for name, status in (("cut.m4a", 3), ("none.m4a", (3, 4))):
+            self.smp("run", "-e", "remix mono", name, "c.wav", status=status)
+            self.assertFalse((self.folder / "c.wav").exists())
+
+    def test_codes_of_8_bits_are_written_on_request(self):
+        self.make("in.wav", 5000)
+        for kind, encoding in (("alaw", "A-law"), ("mulaw", "mu-law")):
+            self.smp("convert", "in.wav", f"{kind}.wav", "--samples", kind)
+            self.assertIn(encoding, self.smp("info", f"{kind}.wav").stdout)
+            self.smp("convert", f"{kind}.wav", "back.wav", "--force")
+            self.smp("convert", "back.wav", "again.wav", "--samples", kind, "--force")
+            self.smp("convert", "again.wav", "again2.wav", "--force")  # mu-law has two zeros
+            self.assertEqual(*((self.folder / name).read_bytes() for name in ("back.wav", "again2.wav")))
 
     def test_opus_is_written_at_its_rates(self):
         done = self.smp("run", "-e", "gain -3dB", SAMPLES / "field.flac", "a.opus", status=4)

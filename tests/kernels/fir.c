@@ -66,7 +66,7 @@ static void the_definition_is_a_convolution(void **state)
 static void every_variant_gives_the_same_bytes(void **state)
 {
     (void)state;
-    for (int n = 0; n < COUNTS; n++) {
+    for (int n = 0; n < COUNTS && counts[n] <= SMP_FIR_DIRECT; n++) {
         const fir_values values = values_of(counts[n]);
         const bool blocks = n == 3 || n == 4; /* more than one, of whatever kernel, mono and stereo */
         const kernel_case c = {.stage = &smp_stage_fir,
@@ -122,6 +122,97 @@ static void results_in_registers_cost_no_conflicts(void **state)
     }
 }
 
+/* Filters by transforms: one part, several, a last one of a single tap; blocks that begin within a strip. */
+static void long_filters_are_convolutions_on_every_device(void **state)
+{
+    (void)state;
+    static const int taps_of[] = {321, 2049, 4097};
+    static double long_taps[4097];
+    for (int n = 0; n < 3; n++) {
+        enum { FRAMES = 5000 };
+        for (int i = 0; i < taps_of[n]; i++)
+            long_taps[i] = sin(i * 1.7 + 0.3) / (1 + i % 7) / 64;
+        const fir_values values = {.taps = {1, taps_of[n], long_taps}};
+        const int channels = 1 + n % 2;
+        const kernel_case c = {.stage = &smp_stage_fir,
+                               .params = &values,
+                               .in = sound(FRAMES, channels),
+                               .in_storage = SMP_F32,
+                               .out_storage = SMP_F32,
+                               .values = CASE_CODES,
+                               .seed = (uint64_t)n};
+        picture in = picture_make(&c.in, SMP_F32), out;
+        picture_fill(&in, 5, CASE_CODES);
+        kernel_case_naive(&c, &in, NULL, &out);
+        for (int64_t y = 0; y < FRAMES; y += 97) {
+            double sum = 0, all = 0;
+            for (int i = 0; i < taps_of[n]; i++) { /* numpy.convolve(x, taps, "same") */
+                const int64_t from = y + (taps_of[n] - 1) / 2 - i;
+                const double x = from >= 0 && from < FRAMES ? (double)picture_get(&in, 0, from, channels - 1) : 0;
+                sum += long_taps[i] * x;
+                all += fabs(long_taps[i] * x);
+            }
+            assert_true(fabs((double)picture_get(&out, 0, y, channels - 1) - sum) <= 1e-6 * all);
+        }
+        smp_node_plan plan = case_plan(&c);
+        for (const smp_variant *v = smp_stage_fir.variants; v->name; v++)
+            for (smp_isa isa = SMP_ISA_BASE; isa < SMP_ISAS && case_has_isa(isa); isa++)
+                for (int64_t strip = 0; strip <= 1900;
+                     strip += 1900) { /* all at once, and strips that begin in blocks */
+                    picture got = picture_make(&plan.out, SMP_F32);
+                    case_run(&c, &plan, v, isa, &in, NULL, &got, NULL, strip, strip ? 1 : 3);
+                    assert_true(picture_guards_hold(&got));
+                    assert_true(picture_equal(&out, &got));
+                    picture_free(&got);
+                }
+        case_plan_free(&plan);
+        picture_free(&in);
+        picture_free(&out);
+    }
+}
+
+static void long_filters_on_gpus(void **state)
+{
+    (void)state;
+    static char text[16384];
+    size_t used = (size_t)snprintf(text, sizeof text, "fir [");
+    for (int i = 0; i < 2100; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%d%s", (i * 37 + 5) % 19 - 9, i < 2099 ? " " : "]");
+    const gpu_case c = {.lines = {text}, .in = sound(4500, 2), .values = CASE_REALS, .seed = 3};
+    gpu_job job = gpu_job_make(&c);
+    gpu_job_check(&job, "register", 0);
+    gpu_job_check(&job, "naive", 1500);
+    gpu_job_free(&job);
+    const gpu_case small = {.lines = {fir_text(321)}, .in = sound(300, 1), .values = CASE_CODES};
+    smp_trace trace = {0};
+    gpu_case_trace(&small, "tiled", 0, &trace);
+    assert_true(gpu_instructions(&trace, "fir_fft", SMP_SHARED_STORE) > 0);
+    smp_trace_free(&trace);
+}
+
+/* A sample that is not finite spoils blocks whose segments hold it, of its channel alone. */
+static void nan_stays_in_its_blocks(void **state)
+{
+    (void)state;
+    enum { FRAMES = 9000 };
+    const fir_values values = {.taps = {1, 401, (const double[401]){[200] = 1}}};
+    const kernel_case c = {.stage = &smp_stage_fir,
+                           .params = &values,
+                           .in = sound(FRAMES, 2),
+                           .in_storage = SMP_F32,
+                           .out_storage = SMP_F32};
+    picture in = picture_make(&c.in, SMP_F32), out;
+    picture_fill(&in, 5, CASE_CODES);
+    picture_set(&in, 0, 5000, 0, NAN);
+    kernel_case_naive(&c, &in, NULL, &out);
+    for (int64_t y = 0; y < FRAMES; y++) { /* blocks 2 and 3: frames 4096 .. 8191 */
+        assert_int_equal(isnan(picture_get(&out, 0, y, 0)), y >= 4096 && y < 8192);
+        assert_true(fabsf(picture_get(&out, 0, y, 1) - picture_get(&in, 0, y, 1)) < 1e-6f);
+    }
+    picture_free(&in);
+    picture_free(&out);
+}
+
 /* ------------------------------------------------------------------------------------------------ design */
 
 static double response(const double *h, int count, double frequency) /* a fraction of the rate; dB */
@@ -152,11 +243,11 @@ static void bands_keep_their_promises(void **state)
         smp_error err = {0};
         smp_shape in = sound(10000, 1);
         assert_int_equal(smp_band_plan(&filter, low, high, &in, &work, &err), SMP_OK);
-        const int count = (int)(work.table_size / sizeof(float));
-        double *h = malloc((size_t)count * sizeof *h);
+        const int count = ((const smp_fir *)(const void *)work.kernel)->taps;
+        double *h = smp_band_taps(&filter, low, high, rate, count);
         assert_non_null(h);
         for (int i = 0; i < count; i++)
-            h[i] = (double)((const float *)work.table)[i];
+            h[i] = (double)(float)h[i];
         if (low > 0)
             assert_true(fabs(response(h, count, low / rate) + 6.0206) < 0.1);
         if (high < rate / 2)
@@ -171,7 +262,7 @@ static void bands_keep_their_promises(void **state)
             if (stops && !(db <= -bands[b].attenuation))
                 fail_msg("band %zu: %.2f dB at %g Hz, in the stop band", b, db, f);
         }
-        free(h);
+        smp_free(h);
         smp_free(work.table);
     }
 }
@@ -179,8 +270,13 @@ static void bands_keep_their_promises(void **state)
 SMP_SUITE(fir)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_definition_is_a_convolution), cmocka_unit_test(every_variant_gives_the_same_bytes),
-        cmocka_unit_test(gpus_give_the_same_bytes),        cmocka_unit_test(results_in_registers_cost_no_conflicts),
+        cmocka_unit_test(the_definition_is_a_convolution),
+        cmocka_unit_test(every_variant_gives_the_same_bytes),
+        cmocka_unit_test(gpus_give_the_same_bytes),
+        cmocka_unit_test(results_in_registers_cost_no_conflicts),
+        cmocka_unit_test(long_filters_are_convolutions_on_every_device),
+        cmocka_unit_test(long_filters_on_gpus),
+        cmocka_unit_test(nan_stays_in_its_blocks),
         cmocka_unit_test(bands_keep_their_promises),
     };
     return cmocka_run_group_tests_name("fir", tests, NULL, NULL);

@@ -212,6 +212,22 @@ class MeasureFolder(OracleCase):
         self.assertEqual(
             command("measure", "-e", "stats", "in", "--json", "--csv", folder=self.folder, check=False).returncode, 2)
 
+    def test_components_are_lines_of_their_own(self):
+        two, none = np.zeros((20, 30), np.uint8), np.zeros((9, 8), np.uint8)
+        two[2:5, 3:9] = two[10:12, 20:22] = 255
+        self.save({"a": two, "b": none})
+        rows = list(csv.DictReader(io.StringIO(self.measure("-e", "label name=\"cells\"", "in", "--csv"))))
+        self.assertEqual([(pathlib.Path(r["path"]).name, r["count"], r["item"], r["area"]) for r in rows], [
+            ("a.npy", "2", "", ""), ("a.npy", "", "1", "18"), ("a.npy", "", "2", "4"), ("b.npy", "0", "", "")])
+        first = rows[1]
+        self.assertEqual([first[k] for k in ("left", "top", "item_width", "item_height", "x", "y")],
+                         ["3", "2", "6", "3", "5.5", "3"])
+        self.assertEqual((first["width"], first["height"]), ("30", "20"), "of the file")
+        rows = list(csv.DictReader(io.StringIO(self.measure("-e", "label", "in", "--csv", "--sort", "count"))))
+        self.assertEqual([pathlib.Path(r["path"]).name for r in rows], ["b.npy", "a.npy", "a.npy", "a.npy"])
+        together = self.measure("-e", "label", "in", "--json")["together"][0]
+        self.assertEqual(table(together), {("count", -1): 2, ("foreground", -1): 22})
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,5 @@
-"""Pictures that people study: local contrast, thresholds by surroundings, components, quality: the definitions' vectors,
-NumPy and OpenCV."""
+"""Pictures that people study (local contrast, thresholds by surroundings, components, quality, edges): the definitions'
+vectors, NumPy and OpenCV."""
 import unittest
 
 import cv2
@@ -30,7 +30,8 @@ def smooth(seed, shape, dtype=np.uint8):
     small = rng.random((height // 8 + 2, width // 8 + 2) + tuple(shape[2:])).astype(np.float32)
     big = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
     values = np.clip(big * 0.8 + 0.1 + (rng.random(shape) - 0.5) * 0.05, 0, 1)
-    return values.astype(np.float32) if dtype == np.float32 else np.rint(values * white(np.zeros(1, dtype))).astype(dtype)
+    top = white(np.zeros(1, dtype))
+    return values.astype(np.float32) if dtype == np.float32 else np.rint(values * top).astype(dtype)
 
 
 class Clahe(OracleCase):
@@ -321,6 +322,78 @@ class Distance(OracleCase):
         self.same(run(array, "distance level=80%"), np.array([[0, 0, 1, 2, 3]], np.float32))
         with self.assertRaisesRegex(ProgramFailed, "gray"):
             run(U(9, 8, 3), "distance")
+
+
+class Canny(OracleCase):
+    def test_equals_opencv(self):
+        for seed, shape in enumerate(((1, 67), (67, 1), (61, 145), (70, 200))):
+            noise = np.random.default_rng(seed).integers(0, 256, shape).astype(np.uint8)
+            for array in (smooth(seed, shape), noise, cv2.GaussianBlur(noise, (5, 5), 1.5)):
+                levels = ((30, 60), (100, 200), (0, 1), (250, 700))
+                cases = [(low, high, gradient) for low, high in levels for gradient in ("l1", "l2")]
+                got = run_many(array, {str(c): [f"canny {c[0]}cv high={c[1]}cv gradient={c[2]}"] for c in cases})
+                for case in cases:
+                    want = cv2.Canny(array, case[0], case[1], L2gradient=case[2] == "l2")
+                    self.same(got[str(case)], want, f"{case} {shape}")
+
+    def test_other_formats_are_the_same(self):
+        array = smooth(3, (61, 145))
+        want = run(array, "canny 20% high=50%") > 0
+        self.assertTrue(want.any())
+        for other, unit in ((array.astype(np.uint16) * 257, 255), (array.astype(np.float32) / 256, 256)):
+            got = run(other, f"canny {51.2 / unit:.9f} high={127.2 / unit:.9f}") > 0
+            self.same(got, want, str(other.dtype))
+        self.same(run(array, "canny 20% high=50%", options=("--strip-rows", 7)) > 0, want, "strips")
+
+    def test_what_it_refuses(self):
+        for array, stage, message in ((U(9, 8, 3), "canny", "gray"), (U(9, 8), "canny 40% high=20%", "below low")):
+            with self.assertRaisesRegex(ProgramFailed, message):
+                run(array, stage)
+
+
+def bilateral(array, sigma, reach, radius, edge="clamp"):
+    """In double; reach in code values."""
+    a = array.astype(np.float64).reshape(array.shape[0], array.shape[1], -1)
+    wide, (height, width) = pad(a, radius, radius, edge), a.shape[:2]
+    num, den = np.zeros_like(a), np.zeros((height, width, 1))
+    for dy in range(-radius, radius + 1):
+        for dx in range(-radius, radius + 1):
+            if dx * dx + dy * dy > radius * radius:
+                continue
+            q = wide[radius + dy:radius + dy + height, radius + dx:radius + dx + width]
+            d = np.abs(q - a).sum(2, keepdims=True)
+            k = np.exp(-0.5 * (dx * dx + dy * dy) / sigma ** 2) * np.exp(-0.5 * d * d / reach ** 2)
+            num += k * q
+            den += k
+    return (num / den).reshape(array.shape)
+
+
+class Bilateral(OracleCase):
+    def test_vectors(self):
+        rows = ("99.352 103.890 111.849 122.984 135.257 146.702 103.704 108.464 117.166 125.632 135.675 112.449 "
+                "112.569 118.275 125.551 132.179 138.678 121.392 124.074 129.092 134.442 111.967 122.035 131.445")
+        got = run(U(6, 4) // 4 + 96, "bilateral 1.5px range=10%")
+        self.near(got, np.array(numbers(rows)).reshape(4, 6), tie=1e-3)
+        rows = "10.968 81.968 152.968 25.164 96.164 167.164 54.274 125.274 196.084 92.036 163.036 232.545"
+        self.near(run(U(4, 3, 3), "bilateral 1px range=40%")[0], np.array(numbers(rows)).reshape(4, 3), tie=1e-3)
+        got = run(U(5, 4).astype(np.float32) / 255, "bilateral 2px range=20% radius=1px edge=mirror")
+        np.testing.assert_allclose(got[0], [0.05852, 0.11784, 0.24850, 0.43465, 0.61671], atol=6e-6)
+        np.testing.assert_allclose(got[3], [0.46610, 0.54125, 0.65433, 0.08986, 0.20670], atol=6e-6)
+
+    def test_equals_numpy(self):
+        for dtype in FORMATS:
+            for seed, shape in enumerate(((1, 1), (1, 67), (33, 129), (40, 37, 3), (21, 30, 2))):
+                array, edge = smooth(seed, shape, dtype), list(EDGES)[seed]
+                want = bilateral(array, 2.0, 0.15 * white(array), 3, edge)
+                got = run(array, f"bilateral 2px range=15% edge={edge}", options=("--strip-rows", 7))
+                self.near(got, want, f"{dtype} {shape} {edge}", relative=4e-6, tie=0.05 if dtype == np.uint16 else 1e-3)
+
+    def test_is_opencvs_rounded(self):
+        array = smooth(3, (61, 97))
+        want = cv2.bilateralFilter(array, 9, 0.1 * 255, 3, borderType=cv2.BORDER_REPLICATE)
+        got = run(array, "bilateral 3px range=10%")
+        self.assertLess((got != want).mean(), 0.001)
+        self.assertLessEqual(np.abs(got.astype(int) - want).max(), 1)
 
 
 if __name__ == "__main__":

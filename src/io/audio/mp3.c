@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/sndfile.h"
 #include "io/audio/sound.h"
 
 static const char *const extensions[] = {"mp3", "mp2", "mpga", NULL};
@@ -241,6 +242,27 @@ static void read_close(smp_reader *reader)
 
 #endif
 
+#ifdef SMP_HAVE_SNDFILE_MPEG
+static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    static const int rates[] = {8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000};
+    (void)extension;
+    if (shape->channels > 2) {
+        smp_fail(err, SMP_E_WRITE, "an MP3 holds one channel or two, not %d", shape->channels);
+        return smp_hint(err, "end the pipeline with `remix mono`, or write another format");
+    }
+    smp_code code = smp_sound_can_write("MP3", shape, 2, err);
+    for (size_t i = 0; code == SMP_OK && i < sizeof rates / sizeof rates[0]; i++)
+        if (shape->rate == rates[i])
+            return SMP_OK;
+    if (code == SMP_OK) {
+        code = smp_fail(err, SMP_E_WRITE, "an MP3 cannot have a rate of %.10g Hz", shape->rate);
+        smp_hint(err, "end the pipeline with `resample %s`", shape->rate < 30000 ? "24kHz" : "44.1kHz");
+    }
+    return code;
+}
+#endif
+
 const smp_file_format smp_format_mp3 = {
     .name = "MP3",
     .extensions = extensions,
@@ -250,4 +272,11 @@ const smp_file_format smp_format_mp3 = {
     .read_open = read_open,
     .read_rows = read_rows,
     .read_close = read_close,
+#ifdef SMP_HAVE_SNDFILE_MPEG
+    .write_shape = write_shape,
+    .write_open = smp_sndfile_write_open,
+    .write_rows = smp_sndfile_write_rows,
+    .write_end = smp_sndfile_write_end,
+    .write_close = smp_sndfile_write_close,
+#endif
 };

@@ -1,4 +1,5 @@
-/* Writes FLAC and Ogg Vorbis through libsndfile: see sndfile.c. Rounds to integers itself (smp_sound_round). */
+/* Writes FLAC, Ogg (Vorbis, Opus) and MP3 through libsndfile: see sndfile.c. Rounds to integers itself
+ * (smp_sound_round). */
 #include "io/audio/sndfile.h"
 
 #ifdef SMP_HAVE_SNDFILE
@@ -108,33 +109,101 @@ static void put_tags(SNDFILE *file, const smp_meta *meta)
 /* Bits a second and channel: those of the library's compression levels 0 and 1, and what is written. */
 static const double OPUS_MOST = 256000, OPUS_LEAST = 6000, OPUS_CHANNEL = 48000;
 
+static smp_code fail_bitrate(const smp_writer *writer, double least, double most, smp_error *err)
+{
+    smp_fail(err, SMP_E_USAGE, "%s of %d channel%s at %.10g Hz has no %d kbit/s", writer->format->name,
+             writer->shape.channels, writer->shape.channels == 1 ? "" : "s", writer->shape.rate,
+             writer->options.bitrate);
+    return smp_hint(err, "--bitrate takes %.0f to %.0f for it", least, most);
+}
+
+static smp_code set_opus_rate(const smp_writer *writer, SNDFILE *file, smp_error *err)
+{
+    const int channels = writer->shape.channels;
+    const double each = writer->options.bitrate ? writer->options.bitrate * 1000. / channels : OPUS_CHANNEL;
+    if (each < OPUS_LEAST || each > OPUS_MOST)
+        return fail_bitrate(writer, OPUS_LEAST / 1000 * channels, OPUS_MOST / 1000 * channels, err);
+    double level = (OPUS_MOST - each) / (OPUS_MOST - OPUS_LEAST);
+    sf_command(file, SFC_SET_COMPRESSION_LEVEL, &level, sizeof level);
+    return SMP_OK;
+}
+
+static smp_code set_vorbis_rate(const smp_writer *writer, SNDFILE *file, smp_error *err)
+{
+    double quality = writer->options.quality / 100.;
+    if (writer->options.bitrate) {
+        smp_fail(err, SMP_E_USAGE, "an OGG (Vorbis) has a quality and no bitrate");
+        return smp_hint(err, "write --quality 40 for about 128 kbit/s, or make an .opus");
+    }
+    if (writer->options.quality)
+        sf_command(file, SFC_SET_VBR_ENCODING_QUALITY, &quality, sizeof quality);
+    return SMP_OK;
+}
+
+#ifdef SMP_HAVE_SNDFILE_MPEG
+enum { MP3_QUALITY = 80 /* LAME's V2, about 190 kbit/s for two channels */, MPEG1_LEAST = 32000 /* Hz */ };
+
+/* The library spreads its levels 0 to 1 over the bitrates of MPEG 1, from 320 to 32 kbit/s, or of MPEG 2, from 160 to
+ * 8, and over LAME's qualities 0 to 9.999. */
+static smp_code set_mp3_rate(const smp_writer *writer, SNDFILE *file, smp_error *err)
+{
+    const bool mpeg1 = writer->shape.rate >= MPEG1_LEAST;
+    const double most = mpeg1 ? 320 : 160, least = mpeg1 ? 32 : 8, wanted = writer->options.bitrate;
+    const int quality = writer->options.quality ? writer->options.quality : MP3_QUALITY;
+    int mode = wanted > 0 ? SF_BITRATE_MODE_CONSTANT : SF_BITRATE_MODE_VARIABLE;
+    double level = wanted > 0 ? (most - wanted) / (most - least) : (100 - quality) / 100.;
+    if (wanted > 0 && (wanted < least || wanted > most))
+        return fail_bitrate(writer, least, most, err);
+    sf_command(file, SFC_SET_BITRATE_MODE, &mode, sizeof mode);
+    sf_command(file, SFC_SET_COMPRESSION_LEVEL, &level, sizeof level);
+    return SMP_OK;
+}
+#else
+static smp_code set_mp3_rate(const smp_writer *writer, SNDFILE *file, smp_error *err)
+{
+    (void)writer, (void)file, (void)err;
+    return SMP_OK;
+}
+#endif
+
+static int format_of(const smp_writer *writer, const smp_sndfile *s)
+{
+    const int subtype = s->bits == 8 ? SF_FORMAT_PCM_S8 : s->bits == 16 ? SF_FORMAT_PCM_16 : SF_FORMAT_PCM_24;
+    if (writer->format == &smp_format_opus)
+        return SF_FORMAT_OGG | SF_FORMAT_OPUS;
+    if (writer->format == &smp_format_ogg)
+        return SF_FORMAT_OGG | SF_FORMAT_VORBIS;
+#ifdef SMP_HAVE_SNDFILE_MPEG
+    if (writer->format == &smp_format_mp3)
+        return SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III;
+#endif
+    return SF_FORMAT_FLAC | subtype;
+}
+
 smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const bool opus = writer->format == &smp_format_opus, ogg = opus || writer->format == &smp_format_ogg;
+    const bool opus = writer->format == &smp_format_opus, ogg = opus || writer->format == &smp_format_ogg,
+               mp3 = writer->format == &smp_format_mp3;
     smp_sndfile *s = writer->state = smp_alloc(sizeof *s);
     if (!s || !(s->buffer = smp_alloc_raw(SMP_SNDFILE_SAMPLES * sizeof(float))) ||
         (ogg && !(s->pages = smp_alloc(sizeof *s->pages))))
         return smp_fail_memory(err, "a sound", SMP_SNDFILE_SAMPLES * sizeof(float));
     s->output = writer->output;
     s->err = err;
-    s->real = ogg;
+    s->real = ogg || mp3;
     s->bits = flac_bits(&writer->sound);
     s->order = ogg ? smp_vorbis_order(writer->shape.channels) : NULL;
-    const int subtype = s->bits == 8 ? SF_FORMAT_PCM_S8 : s->bits == 16 ? SF_FORMAT_PCM_16 : SF_FORMAT_PCM_24;
-    SF_INFO info = {.samplerate = (int)writer->shape.rate,
-                    .channels = writer->shape.channels,
-                    .format = opus  ? SF_FORMAT_OGG | SF_FORMAT_OPUS
-                              : ogg ? SF_FORMAT_OGG | SF_FORMAT_VORBIS
-                                    : SF_FORMAT_FLAC | subtype};
+    SF_INFO info = {
+        .samplerate = (int)writer->shape.rate, .channels = writer->shape.channels, .format = format_of(writer, s)};
     SF_VIRTUAL_IO io = {output_length, output_seek, no_read, output_write, output_tell};
     s->file = sf_open_virtual(&io, SFM_WRITE, &info, s);
     if (!s->file && s->code == SMP_OK)
         s->code = smp_fail(err, SMP_E_WRITE, "a %s cannot hold this sound (%d channels at %d Hz): %s",
                            writer->format->name, info.channels, info.samplerate, sf_strerror(NULL));
-    if (s->code == SMP_OK && opus) {
-        double level = (OPUS_MOST - OPUS_CHANNEL) / (OPUS_MOST - OPUS_LEAST);
-        sf_command(s->file, SFC_SET_COMPRESSION_LEVEL, &level, sizeof level);
-    }
+    if (s->code == SMP_OK && (ogg || mp3))
+        s->code = opus  ? set_opus_rate(writer, s->file, err)
+                  : ogg ? set_vorbis_rate(writer, s->file, err)
+                        : set_mp3_rate(writer, s->file, err);
     if (s->code == SMP_OK) {
         if (writer->options.strip)
             meta = NULL;

@@ -151,10 +151,39 @@ void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool 
     }
 }
 
+/* Each sample as the code whose value is nearest, the smaller one of two. */
+static uint64_t encode_law(uint8_t *to, const float *from, int64_t n, bool ulaw)
+{
+    enum { HALF = 128 };
+    int values[HALF]; /* of positive codes, from the smallest; their bytes */
+    uint8_t bytes[HALF];
+    uint64_t clipped = 0;
+    for (int i = 0; i < HALF; i++) { /* positive codes fall in mu-law's bytes, and follow even bits of A-law's */
+        bytes[i] = (uint8_t)(ulaw ? 0xFF - i : (i | 0x80) ^ 0x55);
+        values[i] = ulaw ? code_of_ulaw(bytes[i]) : code_of_alaw(bytes[i]);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int32_t v = smp_sound_round(from[i], 16, &clipped), size = v < 0 ? -v : v;
+        int low = 0, high = HALF - 1;
+        while (high - low > 1) {
+            const int middle = (low + high) / 2;
+            if (values[middle] <= size)
+                low = middle;
+            else
+                high = middle;
+        }
+        const uint8_t byte = bytes[values[high] - size < size - values[low] ? high : low];
+        to[i] = (uint8_t)(v < 0 ? byte ^ 0x80 : byte);
+    }
+    return clipped;
+}
+
 uint64_t smp_sound_encode(uint8_t *to, const float *from, int64_t n, int type, bool big)
 {
     uint64_t clipped = 0;
     const int bits = smp_sound_bits(type), bytes = bits / 8;
+    if (type == SMP_SOUND_ULAW || type == SMP_SOUND_ALAW)
+        return encode_law(to, from, n, type == SMP_SOUND_ULAW);
     for (int64_t i = 0; i < n; i++, to += bytes) {
         uint64_t value = 0;
         if (type == SMP_SOUND_F32) {

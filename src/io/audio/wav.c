@@ -313,8 +313,11 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     return smp_sound_can_write("WAV", shape, SMP_MAX_CHANNELS, err);
 }
 
-static int type_to_write(const smp_sound *sound)
+/* A-law and mu-law only on request: 16 bits hold what they lose no further. */
+static int type_to_write(const smp_sound *sound, int wanted)
 {
+    if (wanted == SMP_SOUND_ALAW || wanted == SMP_SOUND_ULAW)
+        return wanted;
     switch (sound->type) {
     case SMP_SOUND_S8:
         return SMP_SOUND_U8;
@@ -356,12 +359,14 @@ static void put_format(smp_bytes *out, const smp_writer *writer, int type)
 {
     const int channels = writer->shape.channels, bits = smp_sound_bits(type);
     const bool real = type == SMP_SOUND_F32 || type == SMP_SOUND_F64;
+    const bool law = type == SMP_SOUND_ALAW || type == SMP_SOUND_ULAW, other = real || law;
+    const int tag = type == SMP_SOUND_ALAW ? TAG_ALAW : law ? TAG_ULAW : real ? TAG_FLOAT : TAG_PCM;
     const uint32_t usual = smp_sound_usual_mask(channels), rate = (uint32_t)writer->shape.rate;
     const uint32_t mask = smp_sound_mask_fits(writer->sound.mask, channels) ? writer->sound.mask : usual;
     const bool extensible = channels > 2 || mask != usual;
     smp_bytes_add(out, "fmt ", 4);
-    smp_bytes_le(out, extensible ? 40 : real ? 18 : 16, 4);
-    smp_bytes_le(out, extensible ? TAG_EXTENSIBLE : real ? TAG_FLOAT : TAG_PCM, 2);
+    smp_bytes_le(out, extensible ? 40 : other ? 18 : 16, 4);
+    smp_bytes_le(out, extensible ? TAG_EXTENSIBLE : (uint64_t)tag, 2);
     smp_bytes_le(out, (uint64_t)channels, 2);
     smp_bytes_le(out, rate, 4);
     smp_bytes_le(out, smp_min_u64((uint64_t)rate * (uint64_t)(channels * bits / 8), UINT32_MAX), 4);
@@ -371,11 +376,11 @@ static void put_format(smp_bytes *out, const smp_writer *writer, int type)
         smp_bytes_le(out, 22, 2);
         smp_bytes_le(out, (uint64_t)bits, 2);
         smp_bytes_le(out, mask, 4);
-        smp_bytes_le(out, real ? TAG_FLOAT : TAG_PCM, 2);
+        smp_bytes_le(out, (uint64_t)tag, 2);
         smp_bytes_add(out, guid_tail, sizeof guid_tail);
-    } else if (real)
+    } else if (other)
         smp_bytes_le(out, 0, 2);
-    if (real) {
+    if (other) {
         smp_bytes_add(out, "fact", 4);
         smp_bytes_le(out, 4, 4);
         smp_bytes_le(out, smp_min_u64((uint64_t)writer->shape.height, UINT32_MAX), 4);
@@ -385,7 +390,7 @@ static void put_format(smp_bytes *out, const smp_writer *writer, int type)
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     enum { DS64 = 28 /* bytes of its body */ };
-    const int type = type_to_write(&writer->sound);
+    const int type = type_to_write(&writer->sound, writer->options.sound_type);
     const uint64_t frames = (uint64_t)writer->shape.height;
     const uint64_t data = frames * (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8), pad = data & 1;
     smp_code code = smp_pcm_open_write(writer, type, false, err);

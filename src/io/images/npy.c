@@ -222,6 +222,22 @@ static smp_code check_data(smp_reader *reader, const npy *array, smp_error *err)
     return code;
 }
 
+/* An array of many rows and few columns may be a sound that was written so; it has lost its rate. */
+static void describe(smp_reader *reader, const npy *array)
+{
+    enum { MOST_CHANNELS = 8, LEAST_FRAMES = 1000 };
+    const smp_shape *shape = &reader->media.shape;
+    snprintf(reader->media.detail, sizeof reader->media.detail, "%s%s", array->descr,
+             array->fortran ? ", Fortran order" : "");
+    if (array->dim_count == 2 && shape->format == SMP_F32 && !array->type->convert && !array->swap && !array->fortran &&
+        shape->width <= MOST_CHANNELS && shape->height >= LEAST_FRAMES)
+        smp_note(&reader->notes,
+                 "an array of %lld rows and %lld columns is read as a picture; as a sound by --raw "
+                 "f32lex%lld:RATE@%llu",
+                 (long long)shape->height, (long long)shape->width, (long long)shape->width,
+                 (unsigned long long)reader->source.position);
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     char *text = NULL;
@@ -240,8 +256,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code == SMP_OK)
         code = check_data(reader, array, err);
     if (code == SMP_OK)
-        snprintf(reader->media.detail, sizeof reader->media.detail, "%s%s", array->descr,
-                 array->fortran ? ", Fortran order" : "");
+        describe(reader, array);
     if (code != SMP_OK)
         return code;
     const size_t row = file_row(array, &reader->media.shape), size = row * (size_t)reader->media.shape.height;

@@ -50,6 +50,10 @@ smp_code smp_jpeg_guard(smp_jpeg *state, void (*body)(void *context), void *cont
 /* Inside a guard: stops with an error that is already filled in. */
 _Noreturn void smp_jpeg_stop(smp_jpeg *state, smp_code code);
 
+/* Puts all of the file but APP and COM markers, and what comes before and after the picture, into media.coded, from the
+ * first marker to EOI. Leaves it empty where the file is not plain: it must be decoded then. In jpeg_coded.c. */
+smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err);
+
 /* Keeps how the picture is coded, after its header was read; and codes another so, after jpeg_set_defaults: false when
  * the coding is for another kind of picture. In jpeg_coding.c. */
 void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding);

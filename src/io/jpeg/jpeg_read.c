@@ -219,8 +219,14 @@ static void read_header(void *context)
                               jpeg->num_components));
     }
     jpeg->dct_method = JDCT_ISLOW;
-    shape->width = jpeg->image_width;
-    shape->height = jpeg->image_height;
+    if (state->reader->limits.shrink > 1)
+        jpeg->scale_denom = (unsigned)state->reader->limits.shrink;
+    jpeg_calc_output_dimensions(jpeg);
+    shape->width = jpeg->output_width;
+    shape->height = jpeg->output_height;
+    state->reader->media.shrinks = true;
+    state->reader->media.copies =
+        jpeg->jpeg_color_space == JCS_GRAYSCALE || (jpeg->jpeg_color_space == JCS_YCbCr && jpeg->num_components == 3);
     shape->channels = jpeg->out_color_space == JCS_GRAYSCALE ? 1 : 3;
     shape->alpha = false;
     shape->format = SMP_U8;
@@ -240,7 +246,8 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
     state->base.markers = &state->markers;
     state->base.notes = &reader->notes;
     state->markers.meta = &reader->media.meta;
-    return smp_jpeg_guard(&state->base, read_header, state, err);
+    smp_code code = smp_jpeg_guard(&state->base, read_header, state, err);
+    return !code && reader->limits.coded ? smp_jpeg_keep_coded(reader, err) : code;
 }
 
 /* ------------------------------------------------------------------------------------------------ rows */

@@ -25,7 +25,7 @@ typedef struct jpeg_writer {
     struct jpeg_destination_mgr destination;
     smp_writer *writer;
     const smp_meta *meta; /* during write_open only */
-    bool created;
+    bool created, copied;
     uint8_t *marker; /* a marker under construction */
     /* of the call in progress */
     const uint8_t *from;
@@ -238,6 +238,15 @@ static void write_header(void *context)
     jpeg_start_compress(jpeg, TRUE);
     if (state->meta)
         put_metadata(state);
+    const smp_blob *coded = state->writer->options.coded;
+    if (!coded)
+        return;
+    destination_end(jpeg); /* JFIF and metadata, which libjpeg has written by now */
+    destination_start(jpeg);
+    smp_code code = smp_output_write(state->writer->output, coded->data, coded->size, state->base.err);
+    if (code != SMP_OK)
+        smp_jpeg_stop(&state->base, code);
+    state->copied = true;
 }
 
 smp_code smp_jpeg_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
@@ -285,7 +294,7 @@ static void write_end(void *context)
 smp_code smp_jpeg_write_end(smp_writer *writer, smp_error *err)
 {
     jpeg_writer *state = writer->state;
-    return smp_jpeg_guard(&state->base, write_end, state, err);
+    return state->copied ? SMP_OK : smp_jpeg_guard(&state->base, write_end, state, err);
 }
 
 void smp_jpeg_write_close(smp_writer *writer)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "stages/shared/fourier.h"
 #include "stages/shared/launch_shapes.h"
 
 static const double pi = 3.14159265358979323846;
@@ -20,56 +21,116 @@ static size_t scratch(const smp_io *io, const void *params)
     return smp_fir_scratch(params, io->in.channels);
 }
 
-static void tiled_geometry(const smp_io *io, const void *params, smp_grid *grid)
+/* A long filter has one kernel on GPUs, naive's; rungs above leave it to that. */
+static const char *naive_kernel(const smp_io *io, const void *params, smp_grid *grid)
 {
-    (void)params;
-    smp_grid_line(io->out.rows, SMP_FIR_TILE, SMP_FIR_TILE, grid);
+    const smp_fir *fir = params;
+    if (!fir->parts) {
+        smp_geometry_samples(io, params, grid);
+        return "fir_naive";
+    }
+    const int64_t end = io->out.y0 + io->out.rows;
+    smp_grid_line((end + SMP_FIR_STEP - 1) / SMP_FIR_STEP - io->out.y0 / SMP_FIR_STEP, 1, SMP_FIR_FFT_THREADS, grid);
     grid->grid[1] = (unsigned)io->in.channels;
+    return "fir_fft";
 }
 
-static void register_geometry(const smp_io *io, const void *params, smp_grid *grid)
+static const char *tiled_kernel(const smp_io *io, const void *params, smp_grid *grid)
 {
-    (void)params;
+    const smp_fir *fir = params;
+    smp_grid_line(io->out.rows, SMP_FIR_TILE, SMP_FIR_TILE, grid);
+    grid->grid[1] = (unsigned)io->in.channels;
+    return fir->parts ? NULL : "fir_tiled";
+}
+
+static const char *register_kernel(const smp_io *io, const void *params, smp_grid *grid)
+{
+    const smp_fir *fir = params;
     const int64_t along = (io->out.rows + SMP_FIR_REGISTER - 1) / SMP_FIR_REGISTER;
     *grid = (smp_grid){.grid = {(unsigned)io->in.channels, (unsigned)smp_clamp_i64(along, 1, smp_grid_most(grid)), 1},
                        .block = {SMP_FIR_WARPS * 32, 1, 1}};
+    return fir->parts ? NULL : "fir_register";
 }
 
 const smp_variant smp_filter_variants[] = {
     {.name = "naive",
-     .help = "tap after tap for every sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_naive), "fir_naive", NULL}}},
-    {.name = "tiled",
-     .help = "a channel in planes that stay in cache, results in registers; on GPUs frames and taps in shared memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_tiled), "fir_tiled", tiled_geometry}},
+     .help = "tap after tap for every sample; long filters block by block through the Fourier transform",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_naive), .decide = naive_kernel}},
      .scratch = scratch,
-     .band = SMP_FIR_CHUNK},
+     .band = SMP_FIR_STEP},
+    {.name = "tiled",
+     .help = "a channel in planes that stay in cache, results in registers; on GPUs frames and taps in shared memory; "
+             "long filters on a CPU several blocks side by side",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_tiled), .decide = tiled_kernel}},
+     .scratch = scratch,
+     .band = SMP_FIR_STEP},
     {.name = "register",
      .help =
          "sixteen results a thread, so that samples read from shared memory serve many taps (GPU; on a CPU as tiled)",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_tiled), "fir_register", register_geometry}},
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_tiled), .decide = register_kernel}},
      .scratch = scratch,
-     .band = SMP_FIR_CHUNK},
+     .band = SMP_FIR_STEP},
     {0},
 };
+
+/* The spectra of the parts of the taps: see fir.h. taps: as a convolution has them. */
+static smp_code fill_spectra(const double *taps, const smp_fir *fir, float *to, smp_error *err)
+{
+    /* The split of a segment and the merge of a sum leave a factor of 2 each, the transform back one of its length. */
+    const double factor = 1. / (4. * SMP_FIR_STEP);
+    double *pairs = smp_alloc_array(SMP_FIR_SEGMENT, 2 * sizeof *pairs);
+    bool done = pairs;
+    for (int part = 0; done && part < fir->parts; part++, to += SMP_FIR_SPECTRUM) {
+        for (int i = 0; i < SMP_FIR_SEGMENT; i++) {
+            const int at = part * SMP_FIR_STEP + i;
+            pairs[2 * i] = i < SMP_FIR_STEP && at < fir->taps ? taps[at] * factor : 0;
+            pairs[2 * i + 1] = 0;
+        }
+        done = smp_fourier_double(pairs, SMP_FIR_SEGMENT);
+        for (int i = 0; i < SMP_FIR_SPECTRUM; i++)
+            to[i] = (float)pairs[i];
+    }
+    smp_free(pairs);
+    return done ? SMP_OK : smp_fail_memory(err, "a filter", 2 * SMP_FIR_SEGMENT * sizeof *pairs);
+}
+
+static smp_code fourier_plan(const double *taps, smp_fir *fir, smp_node_plan *work, smp_error *err)
+{
+    fir->parts = (fir->taps + SMP_FIR_STEP - 1) / SMP_FIR_STEP;
+    smp_fourier_plan(SMP_FIR_STEP, &fir->fft);
+    const size_t factors = (size_t)smp_fourier_floats(&fir->fft, true);
+    work->table_size = (factors + (size_t)fir->parts * SMP_FIR_SPECTRUM) * sizeof(float);
+    float *table = work->table = smp_alloc(work->table_size);
+    if (!table)
+        return smp_fail_memory(err, "a filter", work->table_size);
+    smp_fourier_fill(&fir->fft, true, table);
+    const int64_t after = fir->taps - 1 - fir->before; /* a row may be any of its block */
+    work->reach_up = (int64_t)fir->parts * SMP_FIR_STEP - after + SMP_FIR_STEP - 1;
+    work->reach_down = after + SMP_FIR_STEP - 1;
+    work->row_unit = SMP_FIR_STEP;
+    work->ops = 2 * 5 * 11 + 2 * 14 + 8. * fir->parts; /* 5 n log2 n a transform, the splits, the products */
+    return fill_spectra(taps, fir, table + factors, err);
+}
 
 smp_code smp_filter_plan(const double *taps, int count, smp_node_plan *work, smp_error *err)
 {
     smp_fir *fir = (smp_fir *)(void *)work->kernel;
     work->kernel_size = sizeof *fir;
     *fir = (smp_fir){.taps = count, .before = count / 2};
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += fabs(taps[i]);
+    work->clips = sum > 1 + 1e-6;
+    if (count > SMP_FIR_DIRECT)
+        return fourier_plan(taps, fir, work, err);
     work->table_size = (size_t)count * sizeof(float);
     float *table = work->table = smp_alloc(work->table_size);
     if (!table)
         return smp_fail_memory(err, "a filter", work->table_size);
-    double sum = 0;
-    for (int i = 0; i < count; i++) { /* a convolution's last tap meets the earliest sample */
+    for (int i = 0; i < count; i++) /* a convolution's last tap meets the earliest sample */
         table[i] = (float)taps[count - 1 - i];
-        sum += fabs(taps[i]);
-    }
     work->reach_up = fir->before;
     work->reach_down = count - 1 - fir->before;
-    work->clips = sum > 1 + 1e-6;
     work->ops = 2. * count;
     return SMP_OK;
 }

@@ -91,6 +91,19 @@ static bool local_inside(warp_block *block, warp_frame *frame, const warp_inst *
     return false;
 }
 
+/* One word a lane. */
+static void load_words(warp_frame *frame, const warp_inst *inst, uint32_t lanes, const unsigned char *memory,
+                       const uint32_t offset[WARP_LANES])
+{
+    uint32_t *to = warp_words(frame, inst->d[0]);
+    if (lanes == WARP_ALL)
+        for (int l = 0; l < WARP_LANES; l++)
+            memcpy(&to[l], memory + offset[l], 4);
+    else
+        WARP_ACTIVE_LANES(lanes)
+    memcpy(&to[l], memory + offset[l], 4);
+}
+
 /* One access of lanes that all mean the same space. */
 static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space,
                          const uint64_t address[WARP_LANES], bool load)
@@ -109,6 +122,10 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
             access.values = values;
         }
         lanes = warp_touch_shared(block, frame, inst, lanes, offset, &access);
+        if (load && bytes == 4 && inst->width == 4 && !inst->source_wide && inst->d[0] != WARP_NO_ROW) {
+            load_words(frame, inst, lanes, block->shared, offset);
+            return;
+        }
         WARP_ACTIVE_LANES(lanes)
         {
             if (load)

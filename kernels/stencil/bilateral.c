@@ -1,0 +1,133 @@
+/* bilateral on the CPU.
+ *   naive  pixel by pixel: the definition.
+ *   tiled  a tile of columns, whose rows stay in cache as planes of floats; sixteen pixels side by side, the table's
+ *          entries gathered. */
+#include "stencil/bilateral.h"
+
+SMP_CPU_KERNEL(bilateral_naive)
+{
+    (void)scratch;
+    const int channels = io->in.channels;
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = 0; x < io->in.width; x++) {
+            float out[SMP_MAX_CHANNELS];
+            smp_bilateral_pixel(params, io, x, y, out);
+            for (int c = 0; c < channels; c++)
+                stencil_put(io, y, x * channels + c, out[c]);
+        }
+}
+
+typedef struct bilateral_walk {
+    const smp_io *io;
+    const smp_bilateral *p;
+    float *lines; /* [rows % side][channel][line] */
+    float *row;   /* results of a tile */
+    int64_t x0, pixels, line;
+    int side;
+} bilateral_walk;
+
+static float *line_at(const bilateral_walk *w, int64_t y, int c)
+{
+    const int64_t slot = (y % w->side + w->side) % w->side;
+    return w->lines + (slot * w->io->in.channels + c) * w->line;
+}
+
+/* Row y, which may lie outside the picture, of the tile and what is beside it. */
+static void load_lines(const bilateral_walk *w, int64_t y)
+{
+    const smp_view *in = &w->io->in;
+    const int channels = in->channels, r = w->p->radius;
+    const float outside = smp_outside(w->p->edge, w->p->fill, in->white);
+    const int64_t inside = smp_border(y, in->height, w->p->edge);
+    const void *row = inside < 0 ? NULL : smp_row(in, inside);
+    for (int c = 0; c < channels; c++) {
+        float *restrict to = line_at(w, y, c);
+        for (int64_t i = 0; i < w->pixels + 2 * r; i++) {
+            const int64_t at = w->x0 - r + i,
+                          x = at >= 0 && at < in->width ? at : smp_border(at, in->width, w->p->edge);
+            to[i] = x < 0 || !row ? outside : smp_load(row, x * channels + c, in->format);
+        }
+        for (int64_t i = w->pixels + 2 * r; i < w->line; i++)
+            to[i] = 0.f;
+    }
+}
+
+/* Sixteen pixels from tile column x on. colours, bytes: constants. */
+SMP_INLINE void lanes_of(const bilateral_walk *w, int64_t y, int64_t x, const int colours, const int bytes)
+{
+    enum { N = SMP_BILATERAL_LANES };
+    const smp_bilateral *p = w->p;
+    const int r = p->radius, side = w->side;
+    const float *space = w->io->table, *restrict likeness = smp_bilateral_likeness_table(p, w->io->table);
+    const float most = bytes ? 255.f * (float)colours : 0.f, factor = p->factor, unit = p->unit;
+    float middle[SMP_MAX_CHANNELS][N], num[SMP_MAX_CHANNELS][N], den[N];
+    for (int i = 0; i < N; i++)
+        den[i] = 0.f;
+    for (int c = 0; c < colours; c++)
+        for (int i = 0; i < N; i++) {
+            middle[c][i] = line_at(w, y, c)[x + r + i];
+            num[c][i] = 0.f;
+        }
+    for (int dy = -r; dy <= r; dy++) {
+        const float *lines = line_at(w, y + dy, 0) + x;
+        for (int dx = 0; dx < side; dx++) {
+            const float weight = space[(dy + r) * side + dx];
+            float difference[N], k[N];
+            if (weight == 0.f)
+                continue;
+            for (int i = 0; i < N; i++)
+                difference[i] = 0.f;
+            for (int c = 0; c < colours; c++)
+                for (int i = 0; i < N; i++)
+                    difference[i] = difference[i] + smp_abs(lines[c * w->line + dx + i] - middle[c][i]);
+            for (int i = 0; i < N; i++)
+                k[i] = weight * smp_bilateral_likeness(difference[i], likeness, most, factor, unit);
+            for (int c = 0; c < colours; c++)
+                for (int i = 0; i < N; i++)
+                    num[c][i] = fmaf(k[i], lines[c * w->line + dx + i], num[c][i]);
+            for (int i = 0; i < N; i++)
+                den[i] = den[i] + k[i];
+        }
+    }
+    const int channels = w->io->in.channels;
+    for (int c = 0; c < channels; c++)
+        for (int i = 0; i < N && x + i < w->pixels; i++)
+            w->row[(x + i) * channels + c] = c < colours ? num[c][i] / den[i] : line_at(w, y, c)[x + r + i];
+}
+
+static void tile_row(const bilateral_walk *w, int64_t y)
+{
+    const smp_view *in = &w->io->in;
+    const int colours = smp_bilateral_colours(in), bytes = in->white == 255.f;
+    for (int64_t x = 0; x < w->pixels; x += SMP_BILATERAL_LANES)
+        if (colours == 1 && bytes)
+            lanes_of(w, y, x, 1, 1);
+        else if (colours == 3 && bytes)
+            lanes_of(w, y, x, 3, 1);
+        else if (colours == 1)
+            lanes_of(w, y, x, 1, 0);
+        else if (bytes)
+            lanes_of(w, y, x, colours, 1);
+        else
+            lanes_of(w, y, x, colours, 0);
+    const stencil_tile tile = {.x0 = w->x0, .pixels = w->pixels, .samples = w->pixels * in->channels};
+    stencil_store(w->io, &tile, y, w->row, 0);
+}
+
+SMP_CPU_KERNEL(bilateral_tiled)
+{
+    bilateral_walk w = {.io = io, .p = params, .lines = scratch};
+    const int r = w.p->radius;
+    w.side = 2 * r + 1;
+    w.line = smp_bilateral_line(w.p);
+    w.row = w.lines + w.side * io->in.channels * w.line;
+    for (w.x0 = 0; w.x0 < io->in.width; w.x0 += SMP_BILATERAL_TILE) {
+        w.pixels = io->in.width - w.x0 < SMP_BILATERAL_TILE ? io->in.width - w.x0 : SMP_BILATERAL_TILE;
+        for (int64_t y = y0 - r; y < y0 + r; y++)
+            load_lines(&w, y);
+        for (int64_t y = y0; y < y1; y++) {
+            load_lines(&w, y + r);
+            tile_row(&w, y);
+        }
+    }
+}

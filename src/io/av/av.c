@@ -1,0 +1,376 @@
+/* M4A, AAC, and the sound of video files through FFmpeg's libavformat and libavcodec: the best sound of a file, decoded
+ * in one thread. Nothing that a file names is opened: it is seen only through callbacks, and its kind is told here, so
+ * that no playlist is taken for one. It is decoded twice, since no header says how many frames a decoder gives. */
+#include "io/av/av_library.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/audio/sound.h"
+
+static const char *const extensions[] = {"m4a", "m4b", "mp4", "m4v", "mov",  "3gp", "aac", "mkv", "mka", "webm", "avi",
+                                         "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",  "ac3", "amr", NULL};
+
+typedef struct kind {
+    const char *name; /* FFmpeg's */
+    size_t at, length;
+    const char *magic;
+} kind;
+
+/* The kind of file that begins like this; null: none of them. */
+static const char *kind_of(const uint8_t *head, size_t size)
+{
+    static const kind kinds[] = {{"mov,mp4,m4a,3gp,3g2,mj2", 4, 4, "ftyp"},
+                                 {"mov,mp4,m4a,3gp,3g2,mj2", 4, 4, "moov"},
+                                 {"matroska,webm", 0, 4, "\x1A\x45\xDF\xA3"},
+                                 {"asf", 0, 8, "\x30\x26\xB2\x75\x8E\x66\xCF\x11"},
+                                 {"avi", 8, 4, "AVI "},
+                                 {"flv", 0, 4, "FLV\1"},
+                                 {"mpeg", 0, 4, "\0\0\1\xBA"},
+                                 {"ac3", 0, 2, "\x0B\x77"},
+                                 {"amr", 0, 5, "#!AMR"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (size >= kinds[i].at + kinds[i].length && !memcmp(head + kinds[i].at, kinds[i].magic, kinds[i].length))
+            return kinds[i].name;
+    if (size >= 7 && head[0] == 0xFF && (head[1] & 0xF6) == 0xF0) /* ADTS: sync word, layer 0 */
+        return "aac";
+    if (size > 188 * 2 && head[0] == 0x47 && head[188] == 0x47 && head[376] == 0x47)
+        return "mpegts";
+    return NULL;
+}
+
+static bool sniff(const uint8_t *head, size_t size)
+{
+    return kind_of(head, size) != NULL;
+}
+
+#ifdef SMP_HAVE_AV
+
+static const smp_av *const av = &smp_av_functions;
+
+enum { IO_BUFFER = 1 << 15 /* bytes */ };
+
+typedef struct av_state {
+    smp_source *source;
+    const char *kind;
+    AVIOContext *io;
+    AVFormatContext *file;
+    AVCodecContext *codec;
+    AVPacket *packet;
+    AVFrame *frame;
+    int stream;
+    int64_t packets; /* of the stream, read so far */
+    int at;          /* samples of the frame that are taken */
+    bool held;       /* the frame has some */
+    bool flushed, ended;
+    int channels, rate;
+} av_state;
+
+static int source_read(void *user, uint8_t *to, int size)
+{
+    smp_source *source = user;
+    const size_t got = smp_source_read(source, to, (size_t)size);
+    return source->failed || source->over_limit ? AVERROR(EIO) : got ? (int)got : AVERROR_EOF;
+}
+
+static int64_t source_seek(void *user, int64_t offset, int whence)
+{
+    smp_source *source = user;
+    if (whence == AVSEEK_SIZE)
+        return (int64_t)source->size;
+    const int64_t from = whence == SEEK_CUR   ? (int64_t)source->position
+                         : whence == SEEK_END ? (int64_t)source->size
+                                              : 0;
+    int64_t to;
+    return smp_add_i64(from, offset, &to) && to >= 0 && smp_source_seek(source, (uint64_t)to) ? to : AVERROR(EINVAL);
+}
+
+static smp_code fail_damaged(const av_state *s, const char *what, smp_error *err)
+{
+    if (s->source->failed || s->source->over_limit)
+        return smp_source_ended(s->source, err);
+    smp_fail(err, SMP_E_DECODE, "the file is damaged, or FFmpeg cannot read it: %s", what);
+    return smp_hint(err, "see what ffmpeg says: ffmpeg -i IN OUT.flac");
+}
+
+static void close_file(av_state *s)
+{
+    av->avcodec_free_context(&s->codec);
+    av->avformat_close_input(&s->file);
+    if (s->io)
+        av->av_free(s->io->buffer);
+    av->avio_context_free(&s->io);
+    av->av_packet_free(&s->packet);
+    av->av_frame_free(&s->frame);
+}
+
+static smp_code open_codec(av_state *s, const AVCodec *codec, smp_error *err)
+{
+    const AVCodecParameters *made = s->file->streams[s->stream]->codecpar;
+    if (!(s->codec = av->avcodec_alloc_context3(codec)) || av->avcodec_parameters_to_context(s->codec, made) < 0)
+        return smp_fail_memory(err, "a decoder", 1);
+    s->codec->thread_count = 1;
+    s->codec->pkt_timebase = s->file->streams[s->stream]->time_base;
+    s->codec->err_recognition = AV_EF_CRCCHECK | AV_EF_EXPLODE;
+    return av->avcodec_open2(s->codec, codec, NULL) < 0 ? fail_damaged(s, "its decoder does not start", err) : SMP_OK;
+}
+
+/* Opens the file at its beginning. */
+static smp_code open_file(av_state *s, smp_error *err)
+{
+    const AVCodec *codec = NULL;
+    uint8_t *buffer = av->av_malloc(IO_BUFFER);
+    if (!smp_source_seek(s->source, 0))
+        return smp_source_ended(s->source, err);
+    s->packets = 0;
+    s->at = 0;
+    s->held = s->flushed = s->ended = false;
+    s->io = buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 0, s->source, source_read, NULL, source_seek) : NULL;
+    if (!s->io)
+        av->av_free(buffer);
+    s->file = av->avformat_alloc_context();
+    s->packet = av->av_packet_alloc();
+    s->frame = av->av_frame_alloc();
+    if (!s->io || !s->file || !s->packet || !s->frame)
+        return smp_fail_memory(err, "a decoder", IO_BUFFER);
+    s->file->pb = s->io;
+    s->file->flags |= AVFMT_FLAG_CUSTOM_IO;
+    const AVInputFormat *format = av->av_find_input_format(s->kind);
+    if (!format || av->avformat_open_input(&s->file, NULL, format, NULL) < 0) /* frees s->file when it fails */
+        return fail_damaged(s, "its header is not complete", err);
+    for (unsigned i = 0; i < s->file->nb_streams; i++)
+        if (s->file->streams[i]->codecpar->codec_type != AVMEDIA_TYPE_AUDIO)
+            s->file->streams[i]->discard = AVDISCARD_ALL;
+    if (av->avformat_find_stream_info(s->file, NULL) < 0)
+        return fail_damaged(s, "its streams are not described", err);
+    s->stream = av->av_find_best_stream(s->file, AVMEDIA_TYPE_AUDIO, -1, -1, &codec, 0);
+    if (s->stream == AVERROR_STREAM_NOT_FOUND)
+        return smp_fail(err, SMP_E_DECODE, "there is no sound in the file");
+    if (s->stream < 0 || !codec)
+        return fail_damaged(s, "this build of it has no decoder for the sound", err);
+    for (unsigned i = 0; i < s->file->nb_streams; i++)
+        if ((int)i != s->stream)
+            s->file->streams[i]->discard = AVDISCARD_ALL;
+    return open_codec(s, codec, err);
+}
+
+/* Gives the decoder the next packet of the stream. */
+static smp_code send_packet(av_state *s, smp_error *err)
+{
+    int got;
+    while ((got = av->av_read_frame(s->file, s->packet)) >= 0 && s->packet->stream_index != s->stream)
+        av->av_packet_unref(s->packet);
+    const int64_t said = s->file->streams[s->stream]->nb_frames;
+    if (got < 0 && (got != AVERROR_EOF || s->packets < said || s->source->failed || s->source->over_limit))
+        return fail_damaged(s, "it is truncated", err);
+    s->packets += got >= 0;
+    s->flushed = got < 0;
+    const int sent = av->avcodec_send_packet(s->codec, got < 0 ? NULL : s->packet);
+    av->av_packet_unref(s->packet);
+    return sent < 0 ? fail_damaged(s, "a packet of its sound cannot be decoded", err) : SMP_OK;
+}
+
+/* The next frame that has samples; s->ended after the last. */
+static smp_code next_frame(av_state *s, smp_error *err)
+{
+    s->held = false;
+    while (!s->held && !s->ended) {
+        const int got = av->avcodec_receive_frame(s->codec, s->frame);
+        if (got == AVERROR_EOF)
+            s->ended = true;
+        else if (got == AVERROR(EAGAIN) && !s->flushed) {
+            const smp_code code = send_packet(s, err);
+            if (code)
+                return code;
+        } else if (got < 0)
+            return fail_damaged(s, "a packet of its sound cannot be decoded", err);
+        else
+            s->held = s->frame->nb_samples > 0;
+    }
+    if (s->held && s->channels && (s->frame->ch_layout.nb_channels != s->channels || s->frame->sample_rate != s->rate))
+        return smp_fail(err, SMP_E_DECODE, "the sound changes its rate or its channels on the way");
+    s->at = 0;
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static smp_code count_frames(av_state *s, int64_t *frames, smp_error *err)
+{
+    *frames = 0;
+    smp_code code = SMP_OK;
+    while (!code && !s->ended) {
+        code = next_frame(s, err);
+        if (!code && s->held && !s->channels) {
+            s->channels = s->frame->ch_layout.nb_channels;
+            s->rate = s->frame->sample_rate;
+        }
+        *frames += !code && s->held ? s->frame->nb_samples : 0;
+    }
+    return code;
+}
+
+static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
+{
+    static const struct {
+        const char *name, *key;
+    } known[] = {{"title", "Title"}, {"artist", "Artist"},   {"album", "Album"},         {"date", "Date"},
+                 {"genre", "Genre"}, {"comment", "Comment"}, {"copyright", "Copyright"}, {"track", "TrackNumber"}};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const AVDictionaryEntry *entry = av->av_dict_get(s->file->metadata, known[i].name, NULL, 0);
+        if (entry)
+            ok = ok && smp_sound_add_tag(reader, known[i].key, entry->value, strlen(entry->value));
+    }
+    for (unsigned i = 0; i < s->file->nb_streams; i++) {
+        const AVStream *stream = s->file->streams[i];
+        if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC)
+            smp_note(&reader->notes, "its cover picture is left out");
+        else if ((int)i != s->stream && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
+            smp_note(&reader->notes, "it has several sounds, of which the best is read: choose one with "
+                                     "ffmpeg -i IN -map 0:a:1 -f wav - | smempipe ... -");
+    }
+    return ok ? SMP_OK : smp_fail_memory(err, "a tag", SMP_MOST_TAG_BYTES);
+}
+
+static smp_code fail_missing(smp_error *err)
+{
+    smp_fail(err, SMP_E_READ, "FFmpeg's libraries, which M4A and video need, could not be opened");
+    return smp_hint(err,
+                    "give the file its own extension, as in talk.m4a, or pipe it: ffmpeg -i IN -f wav - | smempipe "
+                    "... -");
+}
+
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    const uint8_t *head;
+    int64_t frames;
+    if (!smp_av_load())
+        return fail_missing(err);
+    const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
+    const char *name = kind_of(head, size);
+    av_state *s = reader->state = smp_alloc(sizeof *s);
+    if (!s)
+        return smp_fail_memory(err, "a decoder", sizeof *s);
+    s->source = source;
+    s->kind = name;
+    smp_code code = source->seekable ? SMP_OK : smp_source_spool(source, err);
+    if (!code)
+        code = open_file(s, err);
+    if (!code)
+        code = count_frames(s, &frames, err);
+    if (!code)
+        code = smp_sound_header(reader, frames, s->channels, s->rate, SMP_SOUND_NONE, err);
+    if (code)
+        return code;
+    const AVChannelLayout *layout = &s->codec->ch_layout;
+    const uint32_t mask = layout->order == AV_CHANNEL_ORDER_NATIVE ? (uint32_t)layout->u.mask : 0;
+    reader->media.meta.sound.mask = smp_sound_mask_fits(mask, s->channels) ? mask : 0;
+    reader->media.meta.sound.type = SMP_SOUND_VORBIS; /* one that loses some: 16 bits hold what is left */
+    snprintf(reader->media.detail, sizeof reader->media.detail, "%s", s->codec->codec->long_name);
+    code = take_tags(reader, s, err);
+    close_file(s);
+    return code ? code : open_file(s, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ samples */
+
+static float sample_of(const uint8_t *from, enum AVSampleFormat format)
+{
+    int16_t s16;
+    int32_t s32;
+    float f32;
+    double f64;
+    switch (format) {
+    case AV_SAMPLE_FMT_U8:
+        return (float)(*from - 128) / 128.f;
+    case AV_SAMPLE_FMT_S16:
+        memcpy(&s16, from, sizeof s16);
+        return (float)s16 / 32768.f;
+    case AV_SAMPLE_FMT_S32:
+        memcpy(&s32, from, sizeof s32);
+        return (float)((double)s32 / 2147483648.);
+    case AV_SAMPLE_FMT_DBL:
+        memcpy(&f64, from, sizeof f64);
+        return (float)f64;
+    default:
+        memcpy(&f32, from, sizeof f32);
+        return f32;
+    }
+}
+
+static void copy_samples(const av_state *s, char *to, int64_t stride, int64_t count)
+{
+    const enum AVSampleFormat format = s->frame->format, packed = av->av_get_packed_sample_fmt(format);
+    const int size = packed == AV_SAMPLE_FMT_U8    ? 1
+                     : packed == AV_SAMPLE_FMT_S16 ? 2
+                     : packed == AV_SAMPLE_FMT_DBL ? 8
+                                                   : 4;
+    for (int c = 0; c < s->channels; c++) {
+        const bool planar = packed != format;
+        const int64_t step = planar ? size : (int64_t)size * s->channels;
+        const uint8_t *from = planar ? s->frame->extended_data[c] : s->frame->extended_data[0] + (int64_t)c * size;
+        from += s->at * step;
+        for (int64_t i = 0; i < count; i++)
+            ((float *)(void *)(to + i * stride))[c] = sample_of(from + i * step, packed);
+    }
+}
+
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    av_state *s = reader->state;
+    for (int64_t y = 0, n; y < rows; y += n) {
+        while (!s->held || s->at == s->frame->nb_samples) {
+            const smp_code code = next_frame(s, err);
+            if (code)
+                return code;
+            if (s->ended)
+                return fail_damaged(s, "it ends early", err);
+        }
+        n = smp_min_i64(rows - y, s->frame->nb_samples - s->at);
+        copy_samples(s, (char *)to + y * stride, stride, n);
+        s->at += (int)n;
+    }
+    return SMP_OK;
+}
+
+static void read_close(smp_reader *reader)
+{
+    close_file(reader->state);
+    smp_free(reader->state);
+    reader->state = NULL;
+}
+
+#else
+
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    (void)reader;
+    smp_fail(err, SMP_E_READ, "this build reads no M4A and no video: it was made without FFmpeg's libraries");
+    return smp_hint(err,
+                    "install libavformat-dev and libavcodec-dev and build again, or pipe it: ffmpeg -i IN -f wav - "
+                    "| smempipe ... -");
+}
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    (void)to, (void)stride, (void)rows;
+    return read_open(reader, err);
+}
+static void read_close(smp_reader *reader)
+{
+    (void)reader;
+}
+
+#endif
+
+const smp_file_format smp_format_av = {
+    .name = "M4A and video",
+    .extensions = extensions,
+    .kind = SMP_AUDIO,
+    .sniff = sniff,
+    .read_open = read_open,
+    .read_rows = read_rows,
+    .read_close = read_close,
+};

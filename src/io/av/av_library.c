@@ -1,0 +1,65 @@
+/* FFmpeg's libraries, opened while the program runs: see av_library.h. */
+#include "io/av/av_library.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+bool smp_av_name(const char *path)
+{
+    static const char *const known[] = {"m4a", "m4b", "mp4", "m4v", "mov", "3gp",  "aac", "mkv", "mka", "webm",
+                                        "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",  "ac3", "amr"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof known / sizeof known[0]; i++)
+        if (!strcasecmp(dot + 1, known[i]))
+            return true;
+    return false;
+}
+
+#ifdef SMP_HAVE_AV
+
+smp_av smp_av_functions;
+
+static void *open_library(const char *name, int major)
+{
+    char file[64];
+    snprintf(file, sizeof file, "lib%s.so.%d", name, major);
+    return dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+}
+
+bool smp_av_load(void)
+{
+    static enum { UNKNOWN, LOADED, MISSING } state; /* the first call comes before any thread */
+    if (state != UNKNOWN)
+        return state == LOADED;
+    state = MISSING;
+    void *avformat = open_library("avformat", LIBAVFORMAT_VERSION_MAJOR),
+         *avcodec = open_library("avcodec", LIBAVCODEC_VERSION_MAJOR),
+         *avutil = open_library("avutil", LIBAVUTIL_VERSION_MAJOR);
+    if (!avformat || !avcodec || !avutil)
+        return false;
+    bool all = true;
+#define TAKE(library, function)                                                                                        \
+    {                                                                                                                  \
+        void *found = dlsym(library, #function);                                                                       \
+        all = all && found;                                                                                            \
+        memcpy(&smp_av_functions.function, &found, sizeof found);                                                      \
+    }
+    SMP_AV_FUNCTIONS(TAKE)
+#undef TAKE
+    state = all ? LOADED : MISSING;
+    if (all)
+        smp_av_functions.av_log_set_level(AV_LOG_QUIET);
+    return all;
+}
+
+#else
+
+bool smp_av_load(void)
+{
+    return false;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* FFmpeg's libraries, opened while the program runs and only where a file may need them: they bring two hundred others,
+ * which would slow every start. */
+#ifndef SMP_IO_AV_AV_LIBRARY_H
+#define SMP_IO_AV_AV_LIBRARY_H
+
+#include <stdbool.h>
+
+/* Whether a file of that name may need them. */
+bool smp_av_name(const char *path);
+
+/* Opens them once. False: they are not there, or this build is without. A confined process cannot open them: who starts
+ * one calls this before. */
+bool smp_av_load(void);
+
+#ifdef SMP_HAVE_AV
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+
+/* X(library, function) */
+#define SMP_AV_FUNCTIONS(X)                                                                                            \
+    X(avformat, avformat_alloc_context)                                                                                \
+    X(avformat, avio_alloc_context)                                                                                    \
+    X(avformat, avio_context_free)                                                                                     \
+    X(avformat, av_find_input_format)                                                                                  \
+    X(avformat, avformat_open_input)                                                                                   \
+    X(avformat, avformat_find_stream_info)                                                                             \
+    X(avformat, av_find_best_stream)                                                                                   \
+    X(avformat, av_read_frame)                                                                                         \
+    X(avformat, avformat_close_input)                                                                                  \
+    X(avcodec, avcodec_alloc_context3)                                                                                 \
+    X(avcodec, avcodec_parameters_to_context)                                                                          \
+    X(avcodec, avcodec_open2)                                                                                          \
+    X(avcodec, avcodec_send_packet)                                                                                    \
+    X(avcodec, avcodec_receive_frame)                                                                                  \
+    X(avcodec, avcodec_free_context)                                                                                   \
+    X(avcodec, av_packet_alloc)                                                                                        \
+    X(avcodec, av_packet_unref)                                                                                        \
+    X(avcodec, av_packet_free)                                                                                         \
+    X(avutil, av_frame_alloc)                                                                                          \
+    X(avutil, av_frame_free)                                                                                           \
+    X(avutil, av_malloc)                                                                                               \
+    X(avutil, av_free)                                                                                                 \
+    X(avutil, av_dict_get)                                                                                             \
+    X(avutil, av_log_set_level)                                                                                        \
+    X(avutil, av_get_packed_sample_fmt)
+
+typedef struct smp_av {
+#define FIELD(library, function) __typeof__(function) *function;
+    SMP_AV_FUNCTIONS(FIELD)
+#undef FIELD
+} smp_av;
+
+/* Filled by smp_av_load. */
+extern smp_av smp_av_functions;
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+/* The coded picture of a JPEG without its metadata, for files whose metadata alone changes. Nothing is decoded; markers
+ * are walked to the end, so that a truncated file is noticed. Source: ITU-T T.81, annex B. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/jpeg/jpeg_glue.h"
+
+enum { SOI = 0xD8, EOI = 0xD9, SOS = 0xDA, RST_0 = 0xD0, RST_7 = 0xD7, APP_0 = 0xE0, APP_15 = 0xEF, COM = 0xFE };
+
+/* Where the data behind a scan's header ends: at the next marker that is none of restarts. */
+static size_t scan_end(const uint8_t *data, size_t size, size_t at)
+{
+    while (at + 1 < size) {
+        const uint8_t *mark = memchr(data + at, 0xFF, size - 1 - at);
+        if (!mark)
+            break;
+        at = (size_t)(mark - data);
+        if (mark[1] && mark[1] != 0xFF && (mark[1] < RST_0 || mark[1] > RST_7))
+            return at;
+        at += mark[1] == 0xFF ? 1 : 2;
+    }
+    return size;
+}
+
+/* Moves what is kept to the beginning, and returns its size; 0 where a marker is expected and none is there. */
+static size_t keep_picture(uint8_t *data, size_t size)
+{
+    size_t at = 2, kept = 0;
+    while (at + 4 <= size || (at + 2 <= size && data[at + 1] == EOI)) {
+        const int marker = data[at + 1];
+        if (data[at] != 0xFF || marker < 0xC0 || marker == SOI || (marker >= RST_0 && marker <= RST_7))
+            return 0;
+        if (marker == EOI) {
+            memmove(data + kept, data + at, 2);
+            return kept + 2;
+        }
+        size_t end = at + 2 + ((size_t)data[at + 2] << 8 | data[at + 3]);
+        if (end > size || end < at + 4)
+            return 0;
+        if (marker == SOS)
+            end = scan_end(data, size, end);
+        if (marker != COM && (marker < APP_0 || marker > APP_15)) {
+            memmove(data + kept, data + at, end - at);
+            kept += end - at;
+        }
+        at = end;
+    }
+    return 0;
+}
+
+smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    smp_blob *coded = &reader->media.coded;
+    const smp_shape *shape = &reader->media.shape;
+    smp_code code = smp_check_picture(&reader->limits, shape->width, shape->height, source->size, err);
+    if (code || source->size > SIZE_MAX || source->size < 4 || !smp_source_seek(source, 0))
+        return code;
+    const size_t size = (size_t)source->size;
+    if (!(coded->data = smp_alloc_raw(size)))
+        return smp_fail_memory(err, "a JPEG", size);
+    if (smp_source_read(source, coded->data, size) == size)
+        coded->size = keep_picture(coded->data, size);
+    return SMP_OK;
+}

@@ -1,0 +1,143 @@
+/* Ways round decoding a whole picture: at a smaller size, where it is scaled down anyway and --fast-decode allows it;
+ * and not at all, where no stage changes it and the output has the input's format. */
+#include "run/shortcuts.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pipe/diag.h"
+#include "run/run_internal.h"
+
+/* ------------------------------------------------------------------------------------------------ smaller */
+
+/* Whether a smaller copy of the input would do: every step that reads the picture in its own size converts or turns it,
+ * or scales it, and none is scaled up. */
+static bool may_shrink(const smp_plan *plan)
+{
+    bool *whole = smp_alloc_array(plan->step_count, sizeof *whole), good = whole != NULL, scaled = false;
+    for (size_t i = 0; good && i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        if (step->job == SMP_JOB_SOURCE) {
+            whole[i] = !step->path;
+            continue;
+        }
+        if (!whole[step->input] && !(step->second >= 0 && whole[step->second]))
+            continue;
+        const bool scales = step->stage && step->stage->rescales && !step->part_count;
+        whole[i] = !scales;
+        scaled |= scales;
+        good = scales ? step->out.width <= step->in.width && step->out.height <= step->in.height
+                      : step->job == SMP_JOB_STAGE && smp_run_is_form(step, true);
+    }
+    for (size_t i = 0; good && i < plan->sink_count; i++)
+        good = !whole[plan->sinks[i].step];
+    smp_free(whole);
+    return good && scaled;
+}
+
+/* Whether a plan for a smaller input gives outputs of the same size, and scales nothing up to that end. */
+static bool gives_the_same(const smp_plan *whole, const smp_plan *small)
+{
+    bool same = whole->sink_count == small->sink_count;
+    for (size_t i = 0; same && i < whole->sink_count; i++)
+        same = whole->sinks[i].shape.width == small->sinks[i].shape.width &&
+               whole->sinks[i].shape.height == small->sinks[i].shape.height;
+    for (size_t i = 0; same && i < small->step_count; i++) {
+        const smp_step *step = &small->steps[i];
+        same = !step->stage || !step->stage->rescales ||
+               (step->out.width <= step->in.width && step->out.height <= step->in.height);
+    }
+    return same;
+}
+
+/* By how much the input may be decoded smaller; 0: not. */
+static int find_shrink(const smp_run_request *request, const smp_media *media)
+{
+    enum { MOST = 8 };
+    smp_diags unsaid = {0}; /* the plan that is run says what is to be said */
+    smp_error none = {.code = SMP_OK};
+    smp_run_request quiet = *request;
+    smp_plan *whole = NULL;
+    int found = 0;
+    quiet.diags = &unsaid;
+    quiet.cache = NULL;
+    const bool tries = !smp_run_plan(&quiet, media, &whole, &none) && whole->looks < 0 && may_shrink(whole);
+    for (int by = MOST; tries && by > 1 && !found; by /= 2) {
+        smp_media small = *media;
+        smp_plan *plan = NULL;
+        small.shape.width = (media->shape.width + by - 1) / by;
+        small.shape.height = (media->shape.height + by - 1) / by;
+        if (!smp_run_plan(&quiet, &small, &plan, &none) && gives_the_same(whole, plan))
+            found = by;
+        smp_plan_free(plan);
+    }
+    smp_plan_free(whole);
+    smp_diags_free(&unsaid);
+    return found;
+}
+
+/* Opens the input again, to be read in another way. */
+static smp_code open_again(const smp_run_request *request, int shrink, bool coded, smp_reader **reader, smp_error *err)
+{
+    smp_limits limits = request->limits;
+    limits.shrink = shrink;
+    limits.coded = coded;
+    smp_reader_close(*reader);
+    *reader = NULL;
+    return smp_reader_open(request->input, &limits, reader, err);
+}
+
+smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp_error *err)
+{
+    const smp_media *media = smp_reader_media(*reader);
+    if (!request->limits.fast_decode || !media->shrinks || !strcmp(request->input, "-"))
+        return SMP_OK;
+    const int by = find_shrink(request, media);
+    return by ? open_again(request, by, false, reader, err) : SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ not at all */
+
+/* Whether the input's coded picture can be the output's. */
+static bool may_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media)
+{
+    const smp_write_options *write = &request->write;
+    return media->copies && plan->step_count == 1 && plan->sink_count == 1 && plan->sinks[0].save < 0 &&
+           strcmp(request->input, "-") != 0 && smp_writer_is(request->output, write->format, media->file_format) &&
+           !write->quality && !write->jpeg_quality && !write->jpeg_progressive &&
+           write->jpeg_sampling == SMP_JPEG_AUTO && !write->lossless;
+}
+
+static smp_code write_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
+                           smp_run_report *report, smp_error *err)
+{
+    smp_write_options options;
+    smp_writer *writer = NULL;
+    smp_code code = smp_run_write_options(request, report, &options, err);
+    options.coded = &media->coded;
+    if (!code)
+        code =
+            smp_run_open_output(plan, &plan->sinks[0], request->output, &media->meta, &options, report, &writer, err);
+    smp_free((void *)(uintptr_t)options.inputs);
+    if (code)
+        return code;
+    smp_notes_add(&report->output_notes, smp_writer_notes(writer));
+    return smp_writer_commit(writer, err);
+}
+
+smp_code smp_run_copy(const smp_run_request *request, const smp_plan *plan, smp_reader **reader, smp_run_report *report,
+                      bool *copied, smp_error *err)
+{
+    *copied = false;
+    if (!may_copy(request, plan, smp_reader_media(*reader)))
+        return SMP_OK;
+    smp_code code = open_again(request, 0, true, reader, err);
+    if (code)
+        return code;
+    const smp_media *media = smp_reader_media(*reader);
+    if (!media->coded.size)
+        return open_again(request, 0, false, reader, err);
+    smp_shape_text(&media->shape, media->shape.format, report->shape_out, sizeof report->shape_out);
+    *copied = true;
+    return write_copy(request, plan, media, report, err);
+}

@@ -1,0 +1,106 @@
+/* bilateral: a blur that stops at edges. */
+#include "stencil/bilateral.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/shared/window_plan.h"
+
+typedef struct params {
+    double sigma, range, fill;
+    int64_t radius;
+    int edge;
+} params;
+
+static const smp_param table[] = {
+    {"sigma", offsetof(params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, 50, NULL, "neighbours this far away count 61 %",
+     NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_POSITIVE},
+    {"range", offsetof(params, range), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "10%",
+     "differences of this size count 61 %; larger ones are edges", NULL, SMP_P_POSITIVE | SMP_P_LEVEL},
+    {"radius", offsetof(params, radius), SMP_T_INT, SMP_UNIT_PX, 1, SMP_BILATERAL_MOST, "auto",
+     "of the neighbourhood; auto: 1.5 sigma, at least 1", NULL, SMP_P_AUTO},
+    SMP_WINDOW_EDGE(params),
+    SMP_WINDOW_FILL(params),
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    const int colours = in->channels - in->alpha;
+    const double white = (double)smp_white(in->format), range = p->range * white;
+    const int r = (int)(p->radius != INT64_MIN ? p->radius : smp_max_i64(1, (int64_t)rint(1.5 * p->sigma)));
+    const int side = 2 * r + 1, entries = in->format == SMP_U8 ? 255 * colours + 1 : 1;
+    smp_bilateral *k = (smp_bilateral *)(void *)work->kernel;
+    *k = (smp_bilateral){.radius = r,
+                         .edge = p->edge,
+                         .fill = (float)p->fill,
+                         .factor = (float)(1.4426950408889634 / (2 * p->range * p->range)),
+                         .unit = (float)(1 / white)};
+    work->kernel_size = sizeof *k;
+    work->table_size = (size_t)(side * side + entries) * sizeof(float);
+    float *to = work->table = smp_alloc(work->table_size);
+    if (!to)
+        return smp_fail_memory(err, "the weights of bilateral", work->table_size);
+    for (int dy = -r; dy <= r; dy++)
+        for (int dx = -r; dx <= r; dx++) {
+            const int square = dx * dx + dy * dy;
+            *to++ = square <= r * r ? (float)exp(-square / (2 * p->sigma * p->sigma)) : 0.f;
+        }
+    for (int d = 0; d < entries; d++)
+        *to++ = (float)exp(-d / range * (d / range) / 2);
+    work->reach_up = work->reach_down = r;
+    work->whole = p->edge == SMP_WRAP;
+    work->ops = 3.14 * r * r * (4 * colours + 4);
+    return SMP_OK;
+}
+
+static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const smp_tiles shape = {SMP_BILATERAL_ACROSS, SMP_BILATERAL_DOWN, SMP_BILATERAL_ACROSS, SMP_BILATERAL_DOWN};
+    smp_io pixels = *io;
+    pixels.out.channels = 1;
+    const int64_t bytes = smp_bilateral_shared(kernel, &io->in);
+    smp_grid_sample_tiles(&pixels, &shape, grid);
+    grid->shared_bytes = (unsigned)bytes;
+    return bytes <= SMP_BILATERAL_SHARED ? "bilateral_tiled" : NULL;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "every neighbour of every pixel",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(bilateral_naive), "bilateral_naive", smp_geometry_pixels, false}}},
+    {.name = "tiled",
+     .help = "pixels side by side, weights gathered; on GPUs a tile and the weights in shared memory",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(bilateral_tiled), .decide = tiled}},
+     .scratch = smp_bilateral_scratch,
+     .band = 16},
+    {0},
+};
+
+const smp_stage smp_stage_bilateral = {
+    .name = "bilateral",
+    .help = "smooths, but not across edges",
+    .about =
+        "The mean of the pixels within the radius, weighted by exp(-distance^2 / (2 sigma^2)) and by exp(-D^2 / (2 "
+        "range^2)), where D is the sum of the colours' absolute differences (Tomasi and Manduchi 1998). OpenCV's "
+        "bilateralFilter(d, range * 255, sigma) with BORDER_REPLICATE, where it rounds the same numbers.\n"
+        "Of 8 bits differences are looked up as whole code values. Alpha stays; colour is premultiplied.",
+    .example = "bilateral 1px range=20%",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .neighbourhood = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"bilateralfilter", "bilateral 3px"},
+                                   {"bilateral_filter", "bilateral 3px"},
+                                   {"denoise_bilateral", "bilateral 3px"},
+                                   {"surface_blur", "bilateral 5px"},
+                                   {"smartblur", "bilateral 3px"},
+                                   {0}},
+};

@@ -1,0 +1,180 @@
+/* canny: edges one pixel wide. */
+#include "stencil/canny.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "reduce/bits.h"
+#include "stages/shared/components.h"
+#include "stages/shared/launch_shapes.h"
+
+enum { L1, L2 };
+
+typedef struct params {
+    double low, high;
+    int gradient;
+} params;
+
+static const smp_param table[] = {
+    {"low", offsetof(params, low), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 128, "40%",
+     "gradients up to here are no edges: 100cv is OpenCV's 100 of 8 bits", NULL, SMP_P_MAIN},
+    {"high", offsetof(params, high), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 128, "auto",
+     "an edge has a gradient above this somewhere; auto: twice low", NULL, SMP_P_AUTO},
+    {"gradient", offsetof(params, gradient), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "l1",
+     "l1: |dx| + |dy|; l2: the root of dx^2 + dy^2", (const char *const[]){"l1", "l2", NULL}, 0},
+    {0},
+};
+
+static double high_of(const params *p)
+{
+    return isnan(p->high) ? 2 * p->low : p->high;
+}
+
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    if (high_of(p) >= p->low)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "high is below low");
+    return smp_hint(err, "write the smaller one first: canny 40%% high=80%%");
+}
+
+/* What a gradient must exceed. Of 8 bits both are whole numbers, as OpenCV takes them; a fraction such as 100/255 comes
+ * to the number that was meant. */
+static float exceeded(double fraction, double white, int gradient)
+{
+    enum { MOST = 32767 /* OpenCV's, of l2 */ };
+    const double meant = fraction * white, tiny = 1e-6 * white;
+    double v = gradient == L2 && white == 255 ? fmin(meant, MOST) : meant;
+    v = gradient == L2 ? v * v : v;
+    return (float)(white == 255 ? floor(v + tiny * (gradient == L2 ? 1 + 2 * meant : 1)) : v);
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    const double white = (double)smp_white(in->format);
+    smp_canny *k = (smp_canny *)(void *)work->kernel;
+    if (in->channels - in->alpha != 1) {
+        smp_fail(err, SMP_E_PIPE, "'canny' works on one channel, and this picture has %d", in->channels - in->alpha);
+        return smp_hint(err, "write 'gray' before it");
+    }
+    if (in->width > INT32_MAX - 128 ||
+        !smp_mul_size((size_t)smp_bits_words(in->width) * sizeof(uint32_t), (size_t)in->height, &work->table_size))
+        return smp_fail(err, SMP_E_PIPE, "the picture is too large to find edges in");
+    k->low = exceeded(p->low, white, p->gradient);
+    k->high = exceeded(high_of(p), white, p->gradient);
+    k->squares = p->gradient == L2;
+    work->kernel_size = sizeof *k;
+    work->exactness = SMP_INTEGER;
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = 2 * work->table_size;
+    work->reach_up = work->reach_down = SMP_CANNY_REACH;
+    work->ops = 40;
+    return SMP_OK;
+}
+
+static bool any_set(const uint32_t *words, int64_t from, int64_t to)
+{
+    for (int64_t x = from; x < to; x += SMP_BITS_WORD - x % SMP_BITS_WORD) {
+        const int64_t bit = x % SMP_BITS_WORD, n = smp_min_i64(to - x, SMP_BITS_WORD - bit);
+        if (words[x / SMP_BITS_WORD] >> bit & (n == SMP_BITS_WORD ? UINT32_MAX : (1u << n) - 1))
+            return true;
+    }
+    return false;
+}
+
+/* Keeps the components of candidates that have a seed. */
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    (void)given, (void)findings;
+    const int64_t words = smp_bits_words(in->width);
+    const uint32_t *seeds = (const uint32_t *)result + in->height * words;
+    smp_components found;
+    smp_code code = smp_components_find(result, in->width, in->height, 8, &found, err);
+    bool *kept = code ? NULL : smp_alloc_array(found.count + 1, sizeof *kept);
+    if (!code && !kept)
+        code = smp_fail_memory(err, "edges", found.count);
+    for (int pass = 0; !code && pass < 2; pass++)
+        for (int64_t y = 0; y < in->height; y++)
+            for (size_t i = found.first[y]; i < found.first[y + 1]; i++) {
+                const smp_pixel_run *run = &found.runs[i];
+                if (pass == 0)
+                    kept[run->part] = kept[run->part] || any_set(seeds + y * words, run->from, run->to);
+                else if (kept[run->part])
+                    smp_bits_set((uint32_t *)work->table + y * words, run->from, run->to);
+            }
+    smp_free(kept);
+    smp_components_free(&found);
+    return code;
+}
+
+static void words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    smp_io words = *io;
+    words.out.channels = 1;
+    words.out.width = smp_bits_words(io->in.width);
+    smp_geometry_samples(&words, kernel, grid);
+}
+
+static void tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const smp_tiles shape = {SMP_CANNY_ACROSS, SMP_CANNY_DOWN, SMP_CANNY_ACROSS, SMP_CANNY_DOWN};
+    smp_io pixels = *io;
+    (void)kernel;
+    pixels.out.channels = 1;
+    pixels.out.width = smp_bits_words(io->in.width) * SMP_BITS_WORD;
+    smp_grid_sample_tiles(&pixels, &shape, grid);
+}
+
+static const smp_variant reducers[] = {
+    {.name = "naive",
+     .help = "the gradients of all neighbours anew for every pixel",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(canny_naive), "canny_naive", words_geometry, false}}},
+    {.name = "tiled",
+     .help = "gradients once, rows in cache; on GPUs a tile in shared memory",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(canny_tiled), "canny_tiled", tiles_geometry, false}},
+     .scratch = smp_canny_scratch},
+    {0},
+};
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "a look-up a sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(bits_fill_naive), .cuda = "bits_fill_naive"}}},
+    {.name = "tiled",
+     .help = "samples in vectors; on GPUs four a thread",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(bits_fill_tiled),
+                   .cuda = "bits_fill_tiled",
+                   .tiles = SMP_BITS_TILES}}},
+    {0},
+};
+
+const smp_stage smp_stage_canny = {
+    .name = "canny",
+    .help = "edges one pixel wide, by gradients and hysteresis",
+    .about =
+        "Gradients by Sobel's 3 x 3, thinned to the largest across the edge. Of those above `low`, the ones that hang "
+        "together by 8 neighbours with one above `high` are edges: full scale, all else 0. Levels are fractions of "
+        "full scale that the gradient, up to 8 of them, must exceed; of 8 bits they are whole code values.\n"
+        "Byte for byte OpenCV's Canny of 8 bits, with L2gradient for l2: cv2.Canny(a, 100, 200) is "
+        "`canny 100cv high=200cv`. Other formats compute the same in f32. Blur first (`gaussian 1.4px`): noise has "
+        "edges too. For pictures of one channel; alpha stays.",
+    .example = "canny 20% high=60%",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .params = table,
+    .params_size = sizeof(params),
+    .check = check,
+    .plan = plan,
+    .finish = finish,
+    .variants = variants,
+    .reducers = reducers,
+    .aliases = (const smp_alias[]){{"edgedetect", "canny"}, {"edge", "canny"}, {"cannyedges", "canny"}, {0}},
+};

@@ -1,0 +1,59 @@
+"""What files are called: folders that a pipeline saves into, paths in CSV, sound that became an array."""
+import csv
+import io
+import os
+import unittest
+
+import numpy as np
+
+from harness import CliCase
+
+
+class Saves(CliCase):
+    def test_folders_are_made_for_what_is_saved(self):
+        self.small_png()
+        stages = ("-e", "invert", "-e", 'save "sub/deep/x.npy"')
+        plan = self.smp("batch", *stages, "in.png", "-o", "out", "-n").stdout
+        self.assertIn("in.png -> out/in.png\n", plan)
+        self.assertEqual(self.files(), ["in.png"])
+        self.smp("batch", *stages, "in.png", "-o", "out")
+        self.assertTrue((self.folder / "out" / "sub" / "deep" / "in-x.npy").exists())
+        self.smp("run", *stages, "in.png", "o.png")
+        self.assertTrue((self.folder / "sub" / "deep" / "x.npy").exists())
+
+    def test_no_folder_is_made_through_a_link(self):
+        self.small_png()
+        (self.folder / "out").mkdir()
+        (self.folder / "elsewhere").mkdir()
+        os.symlink(self.folder / "elsewhere", self.folder / "out" / "sub")
+        stages = ("-e", "invert", "-e", 'save "sub/deep/x.npy"')
+        self.assertIn("leads out", self.smp("run", *stages, "in.png", "out/o.png", status=4).stderr)
+        self.assertIn("leads out", self.smp("batch", *stages, "in.png", "-o", "out", status=1).stderr)
+        self.assertEqual(list((self.folder / "elsewhere").iterdir()), [])
+
+    def test_csv_keeps_paths(self):
+        names = [b"a\nb.png", b"c\x1b[1md.png", b'e"f,g.png', b"h\xff.png"]
+        self.small_png()
+        (self.folder / "in").mkdir()
+        for name in names:
+            with open(os.path.join(os.fsencode(self.folder), b"in", name), "wb") as file:
+                file.write((self.folder / "in.png").read_bytes())
+        for long in ([], ["--long"]):
+            got = self.smp("measure", "-e", "stats", "in", "--csv", *long, text=False).stdout
+            rows = list(csv.DictReader(io.StringIO(got.decode("latin-1"), newline="")))
+            paths = {row[next(iter(row))].encode("latin-1") for row in rows}
+            self.assertTrue({b"in/" + name for name in names} <= paths, paths)
+
+    def test_an_array_that_may_be_a_sound(self):
+        sound = np.sin(np.arange(4000) / 9).astype("<f4").reshape(-1, 2)
+        np.save(self.folder / "s.npy", sound)
+        note = self.smp("run", "-e", "stats", "s.npy", "o.npy").stderr
+        self.assertIn("as a sound by --raw f32lex2:RATE@128", note)
+        self.smp("run", "-e", "reverse", "--raw", "f32lex2:8000@128", "s.npy", "r.npy")
+        self.assertTrue(np.array_equal(np.load(self.folder / "r.npy"), sound[::-1]))
+        np.save(self.folder / "p.npy", np.zeros((2000, 9), "<f4"))
+        self.assertEqual(self.smp("run", "-e", "stats", "p.npy", "q.npy").stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

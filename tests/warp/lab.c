@@ -1,0 +1,407 @@
+/* The warp machine on PTX: instructions, divergence, calls, counts and findings. */
+#include <string.h>
+
+#include "suite.h"
+
+#include "base/alloc.h"
+#include "warp/warp.h"
+
+enum { LANES = 32 };
+
+/* ------------------------------------------------------------------------------------------------ running */
+
+typedef struct lab {
+    smp_warp_memory *memory;
+    smp_warp_module *module;
+    smp_warp_result result;
+    smp_error err;
+    smp_code code;
+} lab;
+
+static void open_lab(lab *l, const char *text)
+{
+    memset(l, 0, sizeof *l);
+    assert_int_equal(smp_warp_memory_open(&l->memory, &l->err), SMP_OK);
+    l->code = smp_warp_load_ptx("test.ptx", text, strlen(text), l->memory, &l->module, &l->err);
+}
+
+static void open_file(lab *l, const char *name)
+{
+    char path[512];
+    static char text[1 << 18];
+    snprintf(path, sizeof path, "%s/tests/lab/%s", SMP_SOURCE_DIR, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    open_lab(l, text);
+    assert_int_equal(l->code, SMP_OK);
+}
+
+static void close_lab(lab *l)
+{
+    smp_warp_result_free(&l->result);
+    smp_warp_module_free(l->module);
+    smp_warp_memory_close(l->memory);
+}
+
+static void run(lab *l, const char *name, uint32_t grid, uint32_t block, const void *params)
+{
+    bool many;
+    const smp_warp_launch launch = {.kernel = smp_warp_kernel_find(l->module, name, &many),
+                                    .grid = {grid, grid, 1},
+                                    .block = {block, block == 32 ? 8 : 1, 1},
+                                    .params = params,
+                                    .memory = l->memory};
+    assert_non_null(launch.kernel);
+    smp_warp_launch flat = launch;
+    if (block != 32)
+        flat.grid[1] = 1;
+    smp_warp_result_free(&l->result);
+    l->code = smp_warp_run(&flat, &l->result, &l->err);
+}
+
+static const smp_warp_row *row(const lab *l, uint32_t line, smp_warp_space space, smp_warp_op op)
+{
+    for (size_t i = 0; i < l->result.row_count; i++) {
+        const smp_warp_row *r = &l->result.rows[i];
+        if (r->line == line && r->space == space && r->op == op)
+            return r;
+    }
+    fail_msg("no row for line %u", line);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ instructions */
+
+static const char frame[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                            ".visible .entry op(.param .u64 p0)\n{\n"
+                            ".reg .pred %%p<4>; .reg .b16 %%h<4>; .reg .b32 %%r<12>; .reg .b64 %%d<8>;\n"
+                            "ld.param.u64 %%d0, [p0]; mov.u32 %%r0, %%laneid; mul.wide.u32 %%d1, %%r0, 4;\n"
+                            "add.s64 %%d1, %%d0, %%d1; ld.global.u32 %%r1, [%%d1]; ld.global.u32 %%r2, [%%d1+128];\n"
+                            "ld.global.u32 %%r3, [%%d1+256];\n%s\nst.global.u32 [%%d1+384], %%r4;\nret;\n}\n";
+
+/* Runs instructions on words a, b, c of every lane; the result of lane `lane`. */
+static uint32_t compute(const char *instructions, uint32_t a, uint32_t b, uint32_t c, uint32_t lane)
+{
+    char text[2048];
+    lab l;
+    snprintf(text, sizeof text, frame, instructions);
+    open_lab(&l, text);
+    if (l.code)
+        fail_msg("%s: %s", instructions, l.err.message);
+    uint32_t *words = smp_warp_buffer(l.memory, 4 * LANES * sizeof *words, "words");
+    for (uint32_t i = 0; i < LANES; i++) {
+        words[i] = a;
+        words[LANES + i] = b;
+        words[2 * LANES + i] = c;
+    }
+    const uint64_t address = (uint64_t)(uintptr_t)words;
+    bool many;
+    const smp_warp_launch launch = {.kernel = smp_warp_kernel_find(l.module, "op", &many),
+                                    .grid = {1, 1, 1},
+                                    .block = {LANES, 1, 1},
+                                    .params = &address,
+                                    .memory = l.memory};
+    if (smp_warp_run(&launch, &l.result, &l.err))
+        fail_msg("%s: %s", instructions, l.err.message);
+    assert_int_equal(l.result.finding_count, 0);
+    const uint32_t result = words[3 * LANES + lane];
+    close_lab(&l);
+    return result;
+}
+
+static void instructions_compute_as_the_isa_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t a, b, c, expected;
+    } cases[] = {
+        {"add.s32 %r4, %r1, %r2;", 7, 0xffffffff, 0, 6},
+        {"mul.hi.s32 %r4, %r1, %r2;", 0x80000000, 2, 0, 0xffffffff},
+        {"mul.hi.u32 %r4, %r1, %r2;", 0x80000000, 2, 0, 1},
+        {"mad.lo.s32 %r4, %r1, %r2, %r3;", 3, 5, 7, 22},
+        {"div.u32 %r4, %r1, %r2;", 7, 0, 0, 0xffffffff},
+        {"div.s32 %r4, %r1, %r2;", 0x80000000, 0xffffffff, 0, 0x80000000},
+        {"rem.s32 %r4, %r1, %r2;", 0xfffffff9, 4, 0, 0xfffffffd},
+        {"shl.b32 %r4, %r1, %r2;", 1, 32, 0, 0},
+        {"shr.s32 %r4, %r1, %r2;", 0x80000000, 40, 0, 0xffffffff},
+        {"shf.l.wrap.b32 %r4, %r1, %r2, %r3;", 0x80000000, 1, 1, 3},
+        {"bfe.s32 %r4, %r1, %r2, %r3;", 0xf0, 4, 4, 0xffffffff},
+        {"bfi.b32 %r4, %r1, %r2, 8, 4;", 5, 0xffffffff, 0, 0xfffff5ff},
+        {"prmt.b32 %r4, %r1, %r2, %r3;", 0x44332211, 0x88776655, 0x7153, 0x88226644},
+        {"lop3.b32 %r4, %r1, %r2, %r3, 0x96;", 1, 3, 7, 5},
+        {"popc.b32 %r4, %r1;", 0xf0f0, 0, 0, 8},
+        {"clz.b32 %r4, %r1;", 0, 0, 0, 32},
+        {"brev.b32 %r4, %r1;", 1, 0, 0, 0x80000000},
+        {"bfind.s32 %r4, %r1;", 0xffffff00, 0, 0, 7},
+        {"add.f32 %r4, %r1, %r2;", 0x3f800000, 0x40000000, 0, 0x40400000},
+        {"fma.rn.f32 %r4, %r1, %r2, %r3;", 0x3f800001, 0x3f800001, 0xbf800002, 0x28800000},
+        {"add.ftz.f32 %r4, %r1, %r2;", 1, 1, 0, 0},
+        {"add.sat.f32 %r4, %r1, %r2;", 0x40000000, 0x40000000, 0, 0x3f800000},
+        {"min.f32 %r4, %r1, %r2;", 0x7fc00000, 0x40000000, 0, 0x40000000},
+        {"setp.ltu.f32 %p1, %r1, %r2; selp.u32 %r4, 1, 0, %p1;", 0x7fc00000, 0, 0, 1},
+        {"setp.lt.f32 %p1, %r1, %r2; selp.u32 %r4, 1, 0, %p1;", 0x7fc00000, 0, 0, 0},
+        {"setp.lt.u32 %p1|%p2, %r1, %r2; setp.gt.and.s32 %p3, %r1, 0, !%p2; selp.u32 %r4, 1, 0, %p3;", 2, 3, 0, 1},
+        {"cvt.rzi.s32.f32 %r4, %r1;", 0xc0200000, 0, 0, 0xfffffffe},
+        {"cvt.rzi.u32.f32 %r4, %r1;", 0xbf800000, 0, 0, 0},
+        {"cvt.rni.s32.f32 %r4, %r1;", 0x40200000, 0, 0, 2},
+        {"cvt.sat.s8.s32 %r4, %r1; and.b32 %r4, %r4, 255;", 1000, 0, 0, 127},
+        {"cvt.rz.f32.u32 %r4, %r1;", 0x01ffffff, 0, 0, 0x4bffffff},
+        {"cvt.rn.f16.f32 %h1, %r1; cvt.u32.u16 %r4, %h1;", 0x3f801000, 0, 0, 0x3c00},
+        {"mov.b32 {%h1, %h2}, %r1; mov.b32 %r4, {%h2, %h1};", 0x12345678, 0, 0, 0x56781234},
+        {"add.f16x2 %r4, %r1, %r2;", 0x3c003c00, 0x40003c00, 0, 0x42004000},
+        {"dp4a.s32.s32 %r4, %r1, %r2, %r3;", 0x01ff0102, 0x02020304, 10, 21},
+        {"redux.sync.add.s32 %r4, %r1, -1;", 3, 0, 0, 96},
+        {"setp.lt.u32 %p1, %r0, 5; vote.sync.ballot.b32 %r4, %p1, -1;", 0, 0, 0, 31},
+        {"mad.lo.s32 %r5, %r0, 3, 1; shfl.sync.down.b32 %r4, %r5, 4, 31, -1;", 0, 0, 0, 28},
+        {"mad.lo.s32 %r5, %r0, 3, 1; shfl.sync.bfly.b32 %r4|%p1, %r5, 16, 31, -1;", 0, 0, 0, 64},
+        {"mad.lo.s32 %r5, %r0, 3, 1; shfl.sync.idx.b32 %r4, %r5, 9, 31, -1;", 0, 0, 0, 28},
+        {"and.b32 %r5, %r0, 1; match.any.sync.b32 %r4, %r5, -1;", 0, 0, 0, 0xaaaaaaaa},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint32_t got = compute(cases[i].text, cases[i].a, cases[i].b, cases[i].c, 5);
+        if (got != cases[i].expected)
+            fail_msg("%s gives 0x%x, not 0x%x", cases[i].text, got, cases[i].expected);
+    }
+}
+
+static void lanes_part_and_meet_again(void **state)
+{
+    (void)state;
+    /* lane n adds n+1 ones, by a loop; then all lanes take part in a ballot */
+    assert_int_equal(compute("mov.u32 %r4, 0; mov.u32 %r5, %r0;\nL: add.u32 %r4, %r4, 1; setp.ne.u32 %p1, %r5, 0;\n"
+                             "sub.u32 %r5, %r5, 1; @%p1 bra L;\nactivemask.b32 %r6; setp.eq.u32 %p2, %r6, -1;\n"
+                             "@!%p2 mov.u32 %r4, 99;",
+                             0, 0, 0, 7),
+                     8);
+}
+
+static void an_unknown_instruction_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *named;
+    } cases[] = {{"frob.b32 %r4, %r1;", "frob.b32"},
+                 {"add.rz.f32 %r4, %r1, %r2;", "add.rz.f32"},
+                 {"ld.global.strange.u32 %r4, [%d1];", ".strange"},
+                 {"bra nowhere;", "nowhere"},
+                 {"add.u32 %r4, %r1, %r77;", "%r77"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[2048];
+        lab l;
+        snprintf(text, sizeof text, frame, cases[i].text);
+        open_lab(&l, text);
+        assert_int_equal(l.code, SMP_OK);
+        const smp_error *problem = smp_warp_kernel_problem(smp_warp_kernel_at(l.module, 0));
+        assert_non_null(problem);
+        assert_non_null(strstr(problem->message, cases[i].named));
+        assert_string_equal(problem->where, "test.ptx:10");
+        close_lab(&l);
+    }
+}
+
+static void what_is_no_ptx_is_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "int main() {}",
+                                        ".version 8.0\n.entry f(",
+                                        ".version 8.0\n.frob x;",
+                                        ".version 8.0\n.global .u32 x[99999999999];",
+                                        ".version 8.0\n.visible .entry f()\n{\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        lab l;
+        open_lab(&l, texts[i]);
+        assert_int_equal(l.code, SMP_E_DECODE);
+        assert_null(l.module);
+        close_lab(&l);
+    }
+}
+
+static void functions_are_called(void **state)
+{
+    (void)state;
+    lab l;
+    open_file(&l, "calls.ptx");
+    int32_t *out = smp_warp_buffer(l.memory, 64 * sizeof *out, "out");
+    struct {
+        uint64_t out;
+        int32_t n;
+    } params = {(uint64_t)(uintptr_t)out, 5};
+    run(&l, "calls", 1, 64, &params);
+    assert_int_equal(l.code, SMP_OK);
+    assert_int_equal(out[63], 0 + 1 + 4 + 9);
+    assert_int_equal(out[4], 30);
+    close_lab(&l);
+}
+
+/* ------------------------------------------------------------------------------------------------ counts */
+
+static void transpose(lab *l, const char *name)
+{
+    enum { SIDE = 64 };
+    float *out = smp_warp_buffer(l->memory, SIDE * SIDE * sizeof *out, "out");
+    float *in = smp_warp_buffer(l->memory, SIDE * SIDE * sizeof *in, "in");
+    for (int i = 0; i < SIDE * SIDE; i++)
+        in[i] = (float)i;
+    struct {
+        uint64_t out, in;
+        int32_t width, height;
+    } params = {(uint64_t)(uintptr_t)out, (uint64_t)(uintptr_t)in, SIDE, SIDE};
+    run(l, name, 2, 32, &params);
+    assert_int_equal(l->code, SMP_OK);
+    assert_int_equal(l->result.finding_count, 0);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        assert_true(out[i % SIDE * SIDE + i / SIDE] == in[i]);
+}
+
+static void a_column_conflicts_and_a_pad_helps(void **state)
+{
+    (void)state;
+    lab l;
+    open_file(&l, "transpose.ptx");
+    transpose(&l, "transposeTiled");
+    const smp_warp_row *load = row(&l, 24, SMP_WARP_SHARED, SMP_WARP_LOAD);
+    assert_int_equal(load->instructions, 128);
+    assert_int_equal(load->wavefronts, 128 * 32);
+    assert_int_equal(load->conflicts, 128 * 31);
+    assert_int_equal(load->worst_wavefronts, 32);
+    assert_string_equal(load->array, "tile");
+    assert_int_equal(row(&l, 19, SMP_WARP_SHARED, SMP_WARP_STORE)->conflicts, 0);
+    transpose(&l, "transposePadded");
+    assert_int_equal(row(&l, 38, SMP_WARP_SHARED, SMP_WARP_LOAD)->conflicts, 0);
+    transpose(&l, "transposeNaive");
+    const smp_warp_row *store = row(&l, 10, SMP_WARP_GLOBAL, SMP_WARP_STORE);
+    assert_int_equal(store->sectors, 128 * 32);
+    assert_int_equal(store->sectors_ideal, 128 * 4);
+    close_lab(&l);
+}
+
+static void some_blocks_are_enough(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t count, last;
+    } cases[] = {{"first,middle,last", 3, 99}, {"5", 5, 99}, {"1", 1, 0}, {"last,first,last", 2, 99}};
+    smp_error err;
+    uint64_t *list, count;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(smp_warp_choose_blocks(cases[i].text, 100, &list, &count, &err), SMP_OK);
+        assert_int_equal(count, cases[i].count);
+        assert_int_equal(list[count - 1], cases[i].last);
+        smp_free(list);
+    }
+    assert_int_equal(smp_warp_choose_blocks("some", 100, &list, &count, &err), SMP_E_USAGE);
+    smp_free(list);
+}
+
+/* ------------------------------------------------------------------------------------------------ findings */
+
+static void planted_mistakes_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel;
+        uint32_t grid, block;
+        int32_t n;
+        smp_warp_fault fault;
+        uint32_t line;
+        const char *text;
+    } cases[] = {{"raceNoSync", 1, 256, 0, SMP_WARP_RACE, 6, "without a barrier"},
+                 {"uninit", 1, 256, 0, SMP_WARP_UNINITIALISED, 16, "byte 800 of 's'"},
+                 {"outside", 1, 80, 0, SMP_WARP_BOUNDS, 22, "byte 256 of shared memory"},
+                 {"outsideGlobal", 2, 256, 256, SMP_WARP_BOUNDS, 30, "past the end of 'b'"},
+                 {"divergent", 1, 128, 40, SMP_WARP_BARRIER, 38, "different barriers"},
+                 {"leaves", 1, 128, 100, SMP_WARP_BARRIER, 51, "28 of the block's 128 threads"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        lab l;
+        open_file(&l, "bugs.ptx");
+        const uint64_t a = (uint64_t)(uintptr_t)smp_warp_buffer(l.memory, 1024, "a");
+        const uint64_t b = (uint64_t)(uintptr_t)smp_warp_buffer(l.memory, 1024, "b");
+        const uint64_t two[] = {a, b}, one[] = {b, (uint64_t)cases[i].n};
+        run(&l, cases[i].kernel, cases[i].grid, cases[i].block, i ? one : two);
+        assert_int_equal(l.code, SMP_OK);
+        bool found = false;
+        for (size_t k = 0; k < l.result.finding_count; k++) {
+            const smp_warp_finding *f = &l.result.findings[k];
+            found = found ||
+                    (f->fault == cases[i].fault && (f->here.line == cases[i].line || f->other.line == cases[i].line) &&
+                     strstr(f->text, cases[i].text));
+        }
+        if (!found)
+            fail_msg("%s: its mistake was not found", cases[i].kernel);
+        close_lab(&l);
+    }
+}
+
+static void a_race_names_both_threads(void **state)
+{
+    (void)state;
+    lab l;
+    open_file(&l, "bugs.ptx");
+    const uint64_t buffer = (uint64_t)(uintptr_t)smp_warp_buffer(l.memory, 1024, "a"), params[] = {buffer, buffer};
+    run(&l, "raceNoSync", 1, 256, params);
+    int races = 0;
+    for (size_t k = 0; k < l.result.finding_count; k++) {
+        const smp_warp_finding *f = &l.result.findings[k];
+        if (f->fault != SMP_WARP_RACE)
+            continue;
+        races++;
+        assert_int_equal(f->here.thread[0] + f->other.thread[0], 255); /* s[t] and s[255 - t] */
+        assert_int_equal(f->here.line + f->other.line, 6 + 7);
+    }
+    assert_int_not_equal(races, 0);
+    close_lab(&l);
+}
+
+static void results_cross_a_pipe(void **state)
+{
+    (void)state;
+    lab l;
+    smp_warp_result copy, none;
+    smp_error err;
+    bool end;
+    open_file(&l, "bugs.ptx");
+    const uint64_t buffer = (uint64_t)(uintptr_t)smp_warp_buffer(l.memory, 1024, "a"), params[] = {buffer, buffer};
+    run(&l, "raceNoSync", 1, 256, params);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    smp_warp_result_write(file, &l.result);
+    rewind(file);
+    assert_int_equal(smp_warp_result_read(file, &copy, &end, &err), SMP_OK);
+    assert_false(end);
+    assert_int_equal(smp_warp_result_read(file, &none, &end, &err), SMP_OK);
+    assert_true(end);
+    fclose(file);
+    assert_int_equal(copy.row_count, l.result.row_count);
+    assert_memory_equal(copy.rows, l.result.rows, copy.row_count * sizeof *copy.rows);
+    assert_int_equal(copy.finding_count, l.result.finding_count);
+    assert_memory_equal(copy.findings, l.result.findings, copy.finding_count * sizeof *copy.findings);
+    assert_int_equal(copy.lane_instructions, l.result.lane_instructions);
+    assert_true(smp_warp_result_add(&copy, &l.result));
+    assert_int_equal(copy.launches, 2);
+    assert_int_equal(copy.row_count, l.result.row_count);
+    assert_int_equal(copy.rows[0].lanes, 2 * l.result.rows[0].lanes);
+    smp_warp_result_free(&copy);
+    close_lab(&l);
+}
+
+SMP_SUITE(lab)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instructions_compute_as_the_isa_says),
+        cmocka_unit_test(lanes_part_and_meet_again),
+        cmocka_unit_test(an_unknown_instruction_is_named),
+        cmocka_unit_test(what_is_no_ptx_is_refused),
+        cmocka_unit_test(functions_are_called),
+        cmocka_unit_test(a_column_conflicts_and_a_pad_helps),
+        cmocka_unit_test(some_blocks_are_enough),
+        cmocka_unit_test(planted_mistakes_are_found),
+        cmocka_unit_test(a_race_names_both_threads),
+        cmocka_unit_test(results_cross_a_pipe),
+    };
+    return cmocka_run_group_tests_name("lab", tests, NULL, NULL);
+}
