@@ -33,7 +33,7 @@ enum {
     SMP_FIR_CHUNK = 3072, /* CPU: frames that are split into planes at a time */
     SMP_FIR_SLACK = 256,  /* CPU: zeros after a plane, for vectors that read past its end */
 
-    SMP_FIR_DIRECT = 320,               /* taps of the longest direct sum: about where both take a CPU as long */
+    SMP_FIR_DIRECT = 300,               /* taps of the longest direct sum: about where both take a CPU as long */
     SMP_FIR_STEP = 2048,                /* frames of a block, taps of a part */
     SMP_FIR_SEGMENT = 2 * SMP_FIR_STEP, /* frames of a segment: a transform of half as many complex numbers */
     SMP_FIR_FFT_THREADS = 256           /* GPU, by transforms: threads of a block */

@@ -1,10 +1,15 @@
-/* spectrogram: the frequencies of a sound over time, as a picture: windowed frames times the cosine and sine matrices
- * of the discrete Fourier transform. Parameters, the table, and the level of two sums.
+/* spectrogram: the frequencies of a sound over time, as a picture: the discrete Fourier transform of windowed frames.
+ * Parameters, the table, and the level of two sums.
  *
  * Column x of the picture is the frame of `size` samples around sample x * hop; samples outside the sound are 0. Each
  * channel has bins = size / 2 rows, the first channel on top, low frequencies at the bottom: bin b is the frequency b *
- * rate / size (rate / 2 itself is left out). For a bin two chains of fmaf run over the frame, n ascending from 0, as in
- * a matrix product (matmul.h):
+ * rate / size (rate / 2 itself is left out).
+ *
+ * Where size / 2 has no prime factor above 5, each frame by itself goes through the transform of a real sequence
+ * (lib/fft.h): samples times the window, which holds the scale, rounded; then the split; bin 0 times 1/2.
+ *
+ * Other frames are a product with the cosine and sine matrices. For a bin two chains of fmaf run over the frame, n
+ * ascending from 0, as in a matrix product (matmul.h):
  *
  *     re = fmaf(frame[n], table[n][2 b], re);  im = fmaf(frame[n], table[n][2 b + 1], im)
  *
@@ -13,6 +18,7 @@
 #ifndef SMP_KERNELS_MATMUL_SPECTROGRAM_H
 #define SMP_KERNELS_MATMUL_SPECTROGRAM_H
 
+#include "lib/fft.h"
 #include "matmul/matmul.h"
 
 enum {
@@ -26,9 +32,11 @@ typedef struct smp_spectrogram_params {
     int32_t decibels; /* 1: level = scale * log2(power) + offset; 0: scale * magnitude */
     int32_t colored;  /* 1: three samples from the colour map; 0: the level, 1 is white */
     float scale, offset;
+    smp_fft fft; /* of size / 2 numbers; n = 0: by the product */
 } smp_spectrogram_params;
 
-/* io->table: the colour map (red, green, blue, 0..255), then the rows of cosines and sines, with rows of zeros up to
+/* io->table of transforms: the colour map, the window of `size` floats, the transform's table. Of the product: the
+ * colour map (red, green, blue, 0..255), then the rows of cosines and sines, with rows of zeros up to
  * whole steps of a GPU's tiles. */
 SMP_HOST_DEVICE const float *smp_spectrogram_map(const smp_io *io)
 {
@@ -72,6 +80,19 @@ SMP_HOST_DEVICE float smp_spectrogram_level(float re, float im, const smp_spectr
     return smp_one_nan(level);
 }
 
+/* The bin that the split gave as number `bin`. */
+SMP_HOST_DEVICE float smp_spectrogram_half(int64_t bin)
+{
+    return bin ? 1.f : 0.5f;
+}
+
+/* CPU scratch of transforms: frames of up to 16 lanes, and both memories of their transforms. */
+enum { SMP_SPECTROGRAM_GROUP = 16 /* frames that threads share out together */ };
+SMP_HOST_DEVICE size_t smp_spectrogram_scratch(const smp_spectrogram_params *p)
+{
+    return (size_t)3 * SMP_SPECTROGRAM_GROUP * (size_t)p->size * sizeof(float);
+}
+
 /* The colour of a level: the index of its red in the map. */
 SMP_HOST_DEVICE int smp_spectrogram_color(float level)
 {
@@ -83,6 +104,9 @@ extern "C" {
 #endif
 SMP_CPU_DECLARE(spectrogram_naive);
 SMP_CPU_DECLARE(spectrogram_tiled);
+SMP_CPU_DECLARE(spectrogram_one);
+SMP_CPU_DECLARE(spectrogram_lanes);
+SMP_CPU_DECLARE(spectrogram_paint);
 #ifdef __cplusplus
 }
 #endif

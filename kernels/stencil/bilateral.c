@@ -95,15 +95,69 @@ SMP_INLINE void lanes_of(const bilateral_walk *w, int64_t y, int64_t x, const in
             w->row[(x + i) * channels + c] = c < colours ? num[c][i] / den[i] : line_at(w, y, c)[x + r + i];
 }
 
+#ifdef __AVX2__
+/* The same of 8 bits, in two vectors: the table's entries are gathered. max and min take NaN to 0, as smp_round_to().
+ */
+SMP_INLINE void bytes_of(const bilateral_walk *w, int64_t y, int64_t x, const int colours)
+{
+    enum { HALF = 8, HALVES = SMP_BILATERAL_LANES / HALF };
+    const int r = w->p->radius, side = w->side, channels = w->io->in.channels;
+    const float *space = w->io->table, *likeness = smp_bilateral_likeness_table(w->p, w->io->table);
+    const __m256 most = _mm256_set1_ps(255.f * (float)colours), none = _mm256_setzero_ps();
+    const __m256 sign = _mm256_set1_ps(-0.f);
+    __m256 middle[3][HALVES], num[3][HALVES], den[HALVES];
+    for (int h = 0; h < HALVES; h++) {
+        den[h] = none;
+        for (int c = 0; c < colours; c++) {
+            middle[c][h] = _mm256_loadu_ps(line_at(w, y, c) + x + r + h * HALF);
+            num[c][h] = none;
+        }
+    }
+    for (int dy = -r; dy <= r; dy++) {
+        const float *lines = line_at(w, y + dy, 0) + x;
+        for (int dx = 0; dx < side; dx++) {
+            const float weight = space[(dy + r) * side + dx];
+            if (weight == 0.f)
+                continue;
+            for (int h = 0; h < HALVES; h++) {
+                __m256 q[3], difference = none;
+                for (int c = 0; c < colours; c++) {
+                    q[c] = _mm256_loadu_ps(lines + c * w->line + dx + h * HALF);
+                    difference = _mm256_add_ps(difference, _mm256_andnot_ps(sign, _mm256_sub_ps(q[c], middle[c][h])));
+                }
+                difference = _mm256_min_ps(_mm256_max_ps(difference, none), most);
+                const __m256i entry = _mm256_cvtps_epi32(difference);
+                const __m256 k = _mm256_mul_ps(_mm256_set1_ps(weight), _mm256_i32gather_ps(likeness, entry, 4));
+                for (int c = 0; c < colours; c++)
+                    num[c][h] = _mm256_fmadd_ps(k, q[c], num[c][h]);
+                den[h] = _mm256_add_ps(den[h], k);
+            }
+        }
+    }
+    float results[SMP_BILATERAL_LANES];
+    for (int c = 0; c < channels; c++) {
+        for (int h = 0; h < HALVES && c < colours; h++)
+            _mm256_storeu_ps(results + h * HALF, _mm256_div_ps(num[c][h], den[h]));
+        for (int i = 0; i < SMP_BILATERAL_LANES && x + i < w->pixels; i++)
+            w->row[(x + i) * channels + c] = c < colours ? results[i] : line_at(w, y, c)[x + r + i];
+    }
+}
+#else
+SMP_INLINE void bytes_of(const bilateral_walk *w, int64_t y, int64_t x, const int colours)
+{
+    lanes_of(w, y, x, colours, 1);
+}
+#endif
+
 static void tile_row(const bilateral_walk *w, int64_t y)
 {
     const smp_view *in = &w->io->in;
     const int colours = smp_bilateral_colours(in), bytes = in->white == 255.f;
     for (int64_t x = 0; x < w->pixels; x += SMP_BILATERAL_LANES)
         if (colours == 1 && bytes)
-            lanes_of(w, y, x, 1, 1);
+            bytes_of(w, y, x, 1);
         else if (colours == 3 && bytes)
-            lanes_of(w, y, x, 3, 1);
+            bytes_of(w, y, x, 3);
         else if (colours == 1)
             lanes_of(w, y, x, 1, 0);
         else if (bytes)

@@ -9,13 +9,17 @@
 /* ------------------------------------------------------------------------------------------------ words */
 
 const smp_pattern_type smp_pattern_types[] = {
-    {"char", 1},    {"uchar", 1},    {"int8_t", 1},        {"uint8_t", 1},  {"bool", 1},     {"u8", 1},
-    {"short", 2},   {"ushort", 2},   {"int16_t", 2},       {"uint16_t", 2}, {"half", 2},     {"__half", 2},
-    {"u16", 2},     {"bfloat16", 2}, {"__nv_bfloat16", 2}, {"int", 4},      {"uint", 4},     {"unsigned", 4},
-    {"int32_t", 4}, {"uint32_t", 4}, {"float", 4},         {"f32", 4},      {"half2", 4},    {"__half2", 4},
-    {"char4", 4},   {"uchar4", 4},   {"short2", 4},        {"ushort2", 4},  {"double", 8},   {"f64", 8},
-    {"int64_t", 8}, {"uint64_t", 8}, {"float2", 8},        {"int2", 8},     {"uint2", 8},    {"short4", 8},
-    {"ushort4", 8}, {"float4", 16},  {"int4", 16},         {"uint4", 16},   {"double2", 16}, {0},
+    {"char", 1},    {"uchar", 1},    {"int8_t", 1},        {"uint8_t", 1},
+    {"bool", 1},    {"u8", 1},       {"short", 2},         {"ushort", 2},
+    {"int16_t", 2}, {"uint16_t", 2}, {"half", 2},          {"__half", 2},
+    {"u16", 2},     {"bfloat16", 2}, {"__nv_bfloat16", 2}, {"nv_bfloat16", 2},
+    {"size_t", 8},  {"int", 4},      {"uint", 4},          {"unsigned", 4},
+    {"int32_t", 4}, {"uint32_t", 4}, {"float", 4},         {"f32", 4},
+    {"half2", 4},   {"__half2", 4},  {"char4", 4},         {"uchar4", 4},
+    {"short2", 4},  {"ushort2", 4},  {"double", 8},        {"f64", 8},
+    {"int64_t", 8}, {"uint64_t", 8}, {"float2", 8},        {"int2", 8},
+    {"uint2", 8},   {"short4", 8},   {"ushort4", 8},       {"float4", 16},
+    {"int4", 16},   {"uint4", 16},   {"double2", 16},      {0},
 };
 
 const smp_pattern_name smp_pattern_names[] = {

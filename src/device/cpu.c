@@ -170,13 +170,14 @@ static smp_code ready_workers(cpu_device *cpu, size_t scratch, size_t counts, sm
     return SMP_OK;
 }
 
-/* One launch, as its threads see it. A band is a number of whole units: rows of io->out that begin at multiples of
- * `unit` rows of the picture. */
+/* One launch, as its threads see it. A band is a number of whole units: rows of io->out (or the launch's own things)
+ * that begin at multiples of `unit` rows of the picture. */
 typedef struct bands {
     cpu_device *cpu;
     smp_cpu_fn *kernel;
     const smp_io *io;
     const smp_node_plan *plan;
+    int64_t from, to; /* the rows of io->out, or the launch's things */
     int64_t unit;
     int64_t first, units; /* the first unit, and how many */
     int64_t least;        /* the smallest band, in units; 0: one band for each thread */
@@ -197,8 +198,8 @@ enum {
 static void share_out(bands *b)
 {
     const smp_view *in = &b->io->in, *out = &b->io->out;
-    b->first = out->y0 / b->unit;
-    b->units = (out->y0 + out->rows + b->unit - 1) / b->unit - b->first;
+    b->first = b->from / b->unit;
+    b->units = (b->to + b->unit - 1) / b->unit - b->first;
     if (b->cpu->threads > 1 && in->rows * in->stride + out->rows * out->stride >= SHARED_BYTES)
         b->least = smp_max_i64(1, b->units / ((int64_t)(b->counts ? LEAST_COUNTING : LEAST_SHARE) * b->cpu->threads));
 }
@@ -215,9 +216,8 @@ static bool take_band(bands *b, int64_t *at, int64_t *end)
 
 static void run_band(const bands *b, worker *w, int64_t at, int64_t end)
 {
-    const smp_view *out = &b->io->out;
-    const int64_t from = smp_clamp_i64((b->first + at) * b->unit, out->y0, out->y0 + out->rows),
-                  to = smp_clamp_i64((b->first + end) * b->unit, out->y0, out->y0 + out->rows);
+    const int64_t from = smp_clamp_i64((b->first + at) * b->unit, b->from, b->to),
+                  to = smp_clamp_i64((b->first + end) * b->unit, b->from, b->to);
     smp_io own = *b->io;
     own.clipped = b->io->clipped ? &w->clipped : NULL;
     own.result = b->counts ? w->counts : b->result;
@@ -256,6 +256,8 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     double start = smp_now();
     bands launched = {
         .cpu = cpu, .kernel = kernel, .io = io, .plan = plan, .unit = unit, .counts = counts, .result = result};
+    launched.from = launch->items ? 0 : io->out.y0;
+    launched.to = launch->items ? launch->items(io, plan->kernel) : io->out.y0 + io->out.rows;
     share_out(&launched);
     smp_pool_run(cpu->pool, cpu->threads, run_bands, &launched);
     for (int i = 0; i < cpu->threads; i++) {

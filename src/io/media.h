@@ -158,7 +158,7 @@ typedef struct smp_write_options {
     bool raw_big;          /* 16-bit samples without a header have the highest byte first */
     bool strip;            /* no metadata */
     int png_level;         /* 0 fastest .. 9 smallest; -1: default */
-    int png_bits;          /* of a sample or index: 1, 2, 4 or 8; 0: 8 or 16, with png_palette the fewest that do */
+    int png_bits;          /* of a sample or index: 1, 2, 4 or 8; 0: 8 or 16, or the fewest that do with png_palette */
     bool png_palette;      /* colours by palette, gray with as few bits as do */
     int threads;           /* for compression; 0: one for each core */
     int quality;           /* of formats that lose: 1..100; 0: each one's default */

@@ -322,7 +322,7 @@ static smp_code add_node(planner *p, int number)
     }
     step->job = SMP_JOB_REDUCE;
     step->out = step->in;
-    step->reads = (smp_row_map){.up = step->work.reach_up, .down = step->work.reach_down};
+    step->reads = step->reads_second = (smp_row_map){.up = step->work.reach_up, .down = step->work.reach_down};
     step->premultiplied = p->plan->steps[input].premultiplied;
     if (step->work.result == SMP_RESULT_CHUNKS || step->work.result == SMP_RESULT_CHUNKS_COUNTS)
         p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, smp_chunk_rows(step->in.width));

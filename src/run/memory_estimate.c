@@ -56,7 +56,7 @@ int64_t smp_memory_estimate_step(const smp_plan *plan, const smp_step *step, con
     if (step->job == SMP_JOB_REDUCE)
         bytes += (int64_t)step->work.result_size;
     if (variant && smp_step_uses_scratch(step, plan->steps[step->input].storage, &step->work, variant, gpu))
-        bytes += rows_read(step, strip_rows) * smp_step_scratch_stride(step);
+        bytes += smp_step_scratch_rows(step, rows_read(step, strip_rows)) * smp_step_scratch_stride(step);
     return bytes;
 }
 

@@ -99,9 +99,9 @@ void smp_step_reads_second(const smp_step *step, int64_t height, int64_t from, i
 
 const smp_variant *smp_step_variants(const smp_step *step)
 {
-    return step->job == SMP_JOB_REDUCE && step->work.reducers ? step->work.reducers
-           : step->work.variants                              ? step->work.variants
-                                                              : step->stage->variants;
+    if (step->job == SMP_JOB_REDUCE && step->work.reducers)
+        return step->work.reducers;
+    return step->work.variants ? step->work.variants : step->stage->variants;
 }
 
 const smp_variant *smp_step_default(const smp_step *step)
@@ -207,6 +207,7 @@ smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_
     const smp_step *step = run->step;
     smp_device *device = run->device;
     size_t bytes;
+    rows = smp_step_scratch_rows(step, rows);
     if (run->scratch_rows >= rows || !smp_step_uses_scratch(step, from, &run->work, run->variant, !device->host_memory))
         return SMP_OK;
     if (run->scratch)
@@ -238,6 +239,7 @@ smp_code smp_step_again(smp_step_run *run, smp_error *err)
     smp_findings_free(&run->findings);
     smp_free(run->partial);
     run->partial = NULL;
+    run->begun = false;
     run->work = run->step->work;
     run->work.table = table;
     if (table && run->step->work.table && run->step->reduced_by >= 0) /* the reduction to come uploads it */
@@ -259,8 +261,16 @@ void smp_step_close(smp_step_run *run)
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
+int64_t smp_step_scratch_rows(const smp_step *step, int64_t rows)
+{
+    return step->work.between.height ? step->work.between.height : rows;
+}
+
 int64_t smp_step_scratch_stride(const smp_step *step)
 {
+    const smp_shape *between = &step->work.between;
+    if (between->height)
+        return aligned(smp_row_bytes(between, between->format));
     return aligned(step->out.width * step->out.channels * (int64_t)sizeof(float));
 }
 
@@ -268,12 +278,15 @@ smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_
                       const smp_view *second, void *scratch)
 {
     smp_io io = {.in = *in, .out = *out, .second = *second};
+    const smp_shape *own = &step->work.between;
     smp_view between = *in;
     between.data = scratch;
     between.stride = smp_step_scratch_stride(step);
     between.width = step->out.width;
     between.channels = step->out.channels;
     between.format = SMP_F32;
+    if (own->height)
+        between = smp_view_of(own, own->format, scratch, between.stride, 0, 0, own->height);
     if (step->second < 0 && launch->from == SMP_SCRATCH)
         io.second = *in;
     else if (step->second < 0 && launch->to == SMP_SCRATCH)
@@ -293,7 +306,7 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
     run->ran = variant;
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
-        if (!smp_launch_runs(launch, !device->host_memory))
+        if (!smp_launch_runs(launch, !device->host_memory) || (launch->once && run->begun && out->y0 > 0))
             continue;
         smp_io io = smp_step_views(run->step, launch, in, out, second, run->scratch);
         io.table = run->table;
@@ -303,6 +316,7 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
         if (code)
             return code;
     }
+    run->begun = true;
     return SMP_OK;
 }
 

@@ -17,6 +17,7 @@ typedef struct smp_step_run {
     uint64_t *clipped;          /* device memory: one counter; null: not counted */
     void *scratch;
     int64_t scratch_rows;
+    bool begun;            /* launches that run once have run for this picture */
     smp_findings findings; /* of a finished reduction */
     bool wants_partial;    /* set by the caller: also keep the result in the form that merges over files */
     void *partial;         /* that form; null: not wanted, or the stage has none */
@@ -59,6 +60,8 @@ const smp_variant *smp_step_serving(const smp_step *step, const smp_variant *var
 bool smp_step_uses_scratch(const smp_step *step, smp_format from, const smp_node_plan *work, const smp_variant *variant,
                            bool gpu);
 int64_t smp_step_scratch_stride(const smp_step *step);
+/* Rows of that picture where `rows` rows of the input are read. */
+int64_t smp_step_scratch_rows(const smp_step *step, int64_t rows);
 
 /* The views of one launch. The scratch picture takes the place of the step's input or output and has the rows of `in`.
  * A step without a second input then gets that input or output as `second`. */

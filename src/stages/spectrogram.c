@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "stages/shared/fourier.h"
 #include "stages/shared/launch_shapes.h"
 
 typedef struct params {
@@ -101,16 +102,34 @@ static smp_code fill_waves(float *waves, const smp_spectrogram_params *k, int wi
     return SMP_OK;
 }
 
+/* The window such that the split's doubled sums have those magnitudes. */
+static void fill_window(float *to, int window, int64_t size)
+{
+    double sum = 0;
+    for (int64_t n = 0; n < size; n++)
+        sum += window_at(window, n, size);
+    for (int64_t n = 0; n < size; n++)
+        to[n] = (float)(window_at(window, n, size) / sum);
+}
+
 static smp_code make_table(const smp_spectrogram_params *k, int window, smp_node_plan *work, smp_error *err)
 {
-    const size_t samples = (size_t)smp_spectrogram_rows(k->size) * (size_t)k->pitch;
+    const size_t samples = k->fft.n ? (size_t)(k->size + smp_fourier_floats(&k->fft, true))
+                                    : (size_t)smp_spectrogram_rows(k->size) * (size_t)k->pitch;
     work->table_size = (samples + 3 * SMP_SPECTROGRAM_COLORS) * sizeof(float);
     work->table = smp_alloc(work->table_size);
     if (!work->table)
         return smp_fail_memory(err, "the table of a spectrogram", work->table_size);
     fill_map(work->table);
-    return fill_waves((float *)work->table + 3 * SMP_SPECTROGRAM_COLORS, k, window, err);
+    float *to = (float *)work->table + 3 * SMP_SPECTROGRAM_COLORS;
+    if (!k->fft.n)
+        return fill_waves(to, k, window, err);
+    fill_window(to, window, k->size);
+    smp_fourier_fill(&k->fft, true, to + k->size);
+    return SMP_OK;
 }
+
+static const smp_variant product_variants[3];
 
 /* ------------------------------------------------------------------------------------------------ the plan */
 
@@ -150,7 +169,17 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         .channels = p->colors == FIRE ? 3 : 1,
         .format = p->colors == NONE ? SMP_F32 : SMP_U8,
     };
-    work->ops = 4. * (double)p->size / work->out.channels;
+    if (smp_fourier_plan(k->bins, &k->fft)) {
+        work->between = (smp_shape){.width = work->out.width,
+                                    .height = work->out.height,
+                                    .channels = 1,
+                                    .format = k->colored ? SMP_U8 : SMP_F32};
+        work->ops = 5 * log2((double)p->size) / work->out.channels;
+    } else {
+        k->fft.n = 0;
+        work->variants = product_variants;
+        work->ops = 4. * (double)p->size / work->out.channels;
+    }
     return make_table(k, p->window, work, err);
 }
 
@@ -172,7 +201,7 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return SMP_MATMUL_CPU_SCRATCH;
 }
 
-static const smp_variant variants[] = {
+static const smp_variant product_variants[3] = {
     {.name = "naive",
      .help = "bin by bin: a frame from memory for every one",
      .launches = {{.from = SMP_IN,
@@ -192,6 +221,76 @@ static const smp_variant variants[] = {
     {0},
 };
 
+static int64_t groups(const smp_io *io, const void *kernel)
+{
+    (void)kernel;
+    return (io->out.width + SMP_SPECTROGRAM_GROUP - 1) / SMP_SPECTROGRAM_GROUP;
+}
+
+static size_t fft_scratch(const smp_io *io, const void *kernel)
+{
+    (void)io;
+    return smp_spectrogram_scratch(kernel);
+}
+
+/* A block of threads for each frame and channel. numbers: of one of the two memories. */
+static void frame_geometry(const smp_io *io, int bins, int numbers, smp_grid *grid)
+{
+    enum { WARP = 32, MOST = 256 };
+    const int threads = (int)smp_clamp_i64((bins / 4 + WARP - 1) / WARP * WARP, WARP, MOST);
+    smp_grid_line(io->out.width, 1, threads, grid);
+    grid->grid[1] = (unsigned)io->in.channels;
+    grid->shared_bytes = (unsigned)(2 * numbers * (int)(2 * sizeof(float)));
+}
+
+static void plain_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const smp_spectrogram_params *k = kernel;
+    frame_geometry(io, k->bins, k->bins, grid);
+}
+
+static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const smp_spectrogram_params *k = kernel;
+    smp_grid wanted = *grid;
+    frame_geometry(io, k->bins, k->bins + k->bins / 16 + 1, &wanted);
+    if (grid->shared_most && wanted.shared_bytes > grid->shared_most)
+        return NULL;
+    *grid = wanted;
+    return "spectrogram_fft_padded";
+}
+
+#define PAINT                                                                                                          \
+    {                                                                                                                  \
+        .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(spectrogram_paint), .cuda = "spectrogram_paint",            \
+        .geometry = smp_geometry_pixels                                                                                \
+    }
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "frame by frame through the Fourier transform; on GPUs in shared memory, with conflicts",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_SCRATCH,
+                   .cpu = SMP_CPU(spectrogram_one),
+                   .cuda = "spectrogram_fft",
+                   .geometry = plain_geometry,
+                   .once = true,
+                   .items = groups},
+                  PAINT},
+     .scratch = fft_scratch},
+    {.name = "padded",
+     .help = "several frames side by side in vectors; on GPUs a number more after every sixteen: fewer conflicts",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_SCRATCH,
+                   .cpu = SMP_CPU(spectrogram_lanes),
+                   .decide = padded_kernel,
+                   .once = true,
+                   .items = groups},
+                  PAINT},
+     .scratch = fft_scratch},
+    {0},
+};
+
 const smp_stage smp_stage_spectrogram = {
     .name = "spectrogram",
     .help = "the frequencies in a sound over time, as a picture",
@@ -201,15 +300,14 @@ const smp_stage smp_stage_spectrogram = {
         "below half "
         "the sample rate, a row every rate / size Hz. Channels lie one above the other, the first on top (`remix mono` "
         "before makes one of them).\n"
-        "A frame is weighted with the window and multiplied by the cosines and sines of the discrete Fourier "
-        "transform: a "
-        "matrix product, in f32, with the table made in double. Levels are those of sine waves: one of full scale has "
-        "0 "
+        "A frame is weighted with the window and goes through the discrete Fourier transform, in f32: the fast one of "
+        "kernels/lib/fft.h where `size` / 2 has no prime factor above 5, else the product with a matrix of cosines and "
+        "sines. Levels are those of sine waves: one of full scale has 0 "
         "dB. scale=db shows `range` dB below `top`; scale=linear shows magnitudes, `top` being white.\n"
         "colors=none gives levels from 0 to 1 in float: `save` as .npy keeps them. NaN in a sound is black, and NaN "
         "with "
         "colors=none.",
-    .example = "spectrogram size=64 hop=16 range=60dB",
+    .example = "spectrogram size=44 hop=16 range=60dB",
     .domain = SMP_AUDIO,
     .gives = SMP_IMAGE,
     .access = SMP_WHOLE,

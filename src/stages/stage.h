@@ -156,6 +156,8 @@ typedef struct smp_node_plan {
     bool second_own;                    /* the second input has rows of its own: output row r reads its row */
     int64_t second_add;                 /* r + second_add, and nothing where that is outside */
     const struct smp_variant *reducers; /* preset to the stage's; ADJUST may measure in another way by its parameters */
+    smp_shape between; /* the scratch picture (smp_place) where it is not the usual one: width, height, channels,
+                          format; height 0: the usual one */
     smp_result_kind result;
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
@@ -198,7 +200,7 @@ void smp_findings_free(smp_findings *findings);
 /* ------------------------------------------------------------------------------------------------ variants */
 
 /* Where a launch reads and writes. The scratch picture has the input's rows, the output's width and channels, and f32
- * samples. */
+ * samples; or the shape that the plan says (smp_node_plan.between), all rows of it for every launch. */
 typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH } smp_place;
 
 typedef struct smp_grid {
@@ -235,6 +237,10 @@ typedef struct smp_launch {
     bool counts; /* of a variant with launches for both kinds of result: this one adds to the counts */
     smp_tiles tiles;
     smp_decide_fn *decide;
+    bool once; /* of a stage that needs its whole input and has `between`: runs before the first strip alone */
+    /* CPU: how many things threads share out, where it is not the rows that the launch writes; the kernel gets numbers
+     * of things in place of rows. May be null. */
+    int64_t (*items)(const smp_io *io, const void *params);
 } smp_launch;
 
 /* Whether a launch runs on this kind of device: one that has a kernel for one kind only is passed over on the other, so

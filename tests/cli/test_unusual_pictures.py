@@ -1,5 +1,6 @@
 """Pictures that are unusual and read all the same: what is said of them on stderr, and what their metadata becomes."""
 import json
+import resource
 import struct
 import subprocess
 import unittest
@@ -8,7 +9,7 @@ import zlib
 import cv2
 import numpy as np
 
-from harness import CliCase, chunk, png_bytes, png_chunks, png_header
+from harness import SANITIZED, CliCase, chunk, png_bytes, png_chunks, png_header
 
 ROWS = [bytes((x * 5 + y * 11 + c * 40) & 255 for x in range(16) for c in range(3)) for y in range(8)]
 
@@ -162,6 +163,16 @@ class UnusualPictures(CliCase):
         self.assertIn("warning: in.png: the chunk tEXt is damaged", done.stderr)
         self.assertIn("1 file done", done.stderr)
         self.assertEqual(len(json.loads((self.folder / "lines").read_text())["input_notes"]), 2)
+
+    def test_texts_that_inflate_without_end_take_little_time(self):
+        text = zlib.compress(bytes(50 << 20), 1)
+        texts = b"".join(chunk(b"zTXt", b"k%d\0\0" % i + text) for i in range(60))
+        self.write("in.png", png_bytes(ROWS, 16, extra=texts))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertIn("zTXt is left out", self.smp("info", "in.png").stderr)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if not SANITIZED:
+            self.assertLess(after.ru_utime - before.ru_utime, 1.0)
 
     def test_a_text_with_a_blank_keyword_does_not_lose_the_output(self):
         self.write("in.png", png_bytes(ROWS, 16, extra=chunk(b"tEXt", b" \0x") + chunk(b"tEXt", b"Title\0y")))

@@ -95,7 +95,7 @@ static void rows_without_gaps_give_the_same_leaves(void **state)
         void *a = case_result(&plan), *b = case_result(&plan);
         for (int v = 0; v < 2; v++) {
             smp_io io = {.in = v ? tight.view : padded.view, .out = v ? tight.view : padded.view, .result = v ? b : a};
-            case_launch(&smp_stage_stats.variants[v], &smp_stage_stats.variants[v].launches[0].cpu, SMP_ISA_BASE, &io,
+            case_launch(&smp_stage_stats.variants[v], &smp_stage_stats.variants[v].launches[0], SMP_ISA_BASE, &io,
                         &plan, 1);
         }
         assert_memory_equal(a, b, plan.result_size);

@@ -221,9 +221,9 @@ def ssim(a, b, top):
 
 
 class Quality(OracleCase):
-    def compare(self, a, b):
+    def compare(self, a, b, *options):
         with_file = {}
-        got = run_many(a, {"b": ["quality by=\"by.npy\""]}, report=with_file, beside={"by.npy": b})
+        got = run_many(a, {"b": ["quality by=\"by.npy\""]}, *options, report=with_file, beside={"by.npy": b})
         self.same(got["b"], a)
         step = [s for s in with_file["steps"] if s.get("findings")][0]
         return {(f["name"], f.get("channel", -1)): f["value"] for f in step["findings"]}
@@ -259,6 +259,12 @@ class Quality(OracleCase):
                         self.assertNotIn(("ssim", channel), found)
                         continue
                     self.assertAlmostEqual(found["ssim", channel], ssim(x, y, top), 11)
+
+    def test_strips_change_nothing(self):
+        a, b = smooth(4, (150, 61)), smooth(5, (150, 61))
+        whole = self.compare(a, b)
+        for variant in ("naive", "tiled"):
+            self.assertEqual(self.compare(a, b, "--strip-rows", 8, "--variant", variant), whole)
 
     def test_what_it_refuses(self):
         for other, message in ((U(8, 9), "differ in shape"), (U(9, 8, 3), "differ in shape")):

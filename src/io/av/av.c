@@ -313,7 +313,9 @@ static void copy_samples(const av_state *s, char *to, int64_t stride, int64_t co
         const int64_t step = planar ? size : (int64_t)size * s->channels;
         const uint8_t *from = planar ? s->frame->extended_data[c] : s->frame->extended_data[0] + (int64_t)c * size;
         from += s->at * step;
-        for (int64_t i = 0; i < count; i++)
+        for (int64_t i = 0; packed == AV_SAMPLE_FMT_FLT && i < count; i++) /* what most decoders give */
+            memcpy(to + i * stride + c * (int64_t)sizeof(float), from + i * step, sizeof(float));
+        for (int64_t i = packed == AV_SAMPLE_FMT_FLT ? count : 0; i < count; i++)
             ((float *)(void *)(to + i * stride))[c] = sample_of(from + i * step, packed);
     }
 }

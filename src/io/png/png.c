@@ -117,6 +117,10 @@ static void note_chunk(smp_png *state, const char *message)
         smp_note(state->notes, "the chunk %.4s is left out (libpng: %.100s)", message, message + 6);
 }
 
+/* Each chunk that is left out may have cost the inflating of all that one may hold: after so many the file is an
+ * attack, and later ones may hold less. */
+enum { MOST_LEFT_OUT = 4, SMALL_CHUNK = 1 << 16 /* bytes */ };
+
 /* While reading, libpng only warns when it leaves something out. Metadata may be left out, with a note: the picture is
  * complete without it. Picture data may not be left out, and a reached limit must be reported. */
 static void png_warned(png_structp png, png_const_charp message)
@@ -132,6 +136,8 @@ static void png_warned(png_structp png, png_const_charp message)
     if (fatal)
         png_failed(png, message);
     note_chunk(state, message);
+    if (++state->left_out == MOST_LEFT_OUT)
+        png_set_chunk_malloc_max(png, SMALL_CHUNK);
 }
 
 smp_code smp_png_create(smp_png *state, bool reading, smp_error *err)

@@ -16,6 +16,7 @@ typedef struct smp_png {
     uint64_t live, cap; /* bytes that libpng holds, and may hold */
     uint64_t refused;   /* bytes of the first allocation that failed or exceeded the cap; 0: none */
     bool over_cap;
+    int left_out;        /* reading: chunks */
     smp_notes *notes;    /* reading: the reader's */
     bool icc_damaged;    /* reading: the profile's CRC is wrong */
     char icc_fault[100]; /* reading: libpng's complaint about the profile */

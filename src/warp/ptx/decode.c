@@ -19,7 +19,7 @@ bool ptx_has(const ptx_statement *s, const char *word)
 static bool in_list(const char *list, const char *word)
 {
     const size_t size = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += size)
+    for (const char *at = list; size && (at = strstr(at, word)); at += size)
         if ((at == list || at[-1] == ' ') && (!at[size] || at[size] == ' '))
             return true;
     return false;
