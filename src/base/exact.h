@@ -1,6 +1,6 @@
 /* Sums of doubles that do not depend on the order of their terms: every bit of every term is kept, in a fixed-point
- * number over the whole range of doubles (U. Kulisch, Computer Arithmetic and Validity, ch. 8), and is rounded once, when
- * the sum is read. Equal sums are equal bytes. 560 bytes each. */
+ * number over the whole range of doubles (U. Kulisch, Computer Arithmetic and Validity, ch. 8), and is rounded once,
+ * when the sum is read. Equal sums are equal bytes. 560 bytes each. */
 #ifndef SMP_BASE_EXACT_H
 #define SMP_BASE_EXACT_H
 

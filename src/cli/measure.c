@@ -72,7 +72,8 @@ smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_err
     if (code)
         return code;
     if (m->output.unsorted && !m->common->quiet)
-        smp_cli_warning(m->common, "%zu of %zu rows have no '%s' and come last: other channels, or another kind of file",
+        smp_cli_warning(m->common,
+                        "%zu of %zu rows have no '%s' and come last: other channels, or another kind of file",
                         m->output.unsorted, m->output.rows, sort + (sort[0] == '-'));
     smp_remarks_show(&m->remarks, m->common);
     smp_failures_show(&m->failures, m->common, done + failed);
@@ -198,8 +199,8 @@ static smp_hash work_of(const smp_measure_settings *settings, const smp_program 
 }
 
 /* The files of this shard, with their numbers among all; *count of them. inputs: their paths, the pipeline and null. */
-static void take_shard(const smp_found_list *found, const smp_part_head *head, smp_batch_file *files,
-                       uint64_t *numbers, const char **inputs, size_t *count)
+static void take_shard(const smp_found_list *found, const smp_part_head *head, smp_batch_file *files, uint64_t *numbers,
+                       const char **inputs, size_t *count)
 {
     *count = 0;
     for (size_t i = 0; i < found->count; i++)
@@ -283,6 +284,10 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--shard measures a part of the files, which tells nothing of all");
         return smp_hint(err, "write it to a file: --shard %s --partial FILE; --merge joins all parts", s->shard);
     }
+    if (s->many.plan.base.common.force && !s->partial) {
+        smp_fail(err, SMP_E_USAGE, "--force replaces the file of --partial, and there is none");
+        return smp_hint(err, "measure writes no other files: leave out --force");
+    }
     if (s->partial && tells) {
         smp_fail(err, SMP_E_USAGE, "--partial writes a file for --merge, which chooses how results are told");
         return smp_hint(err, "leave out --json, --csv, --long and --sort; give them to measure --merge");
@@ -334,7 +339,6 @@ const smp_command smp_command_measure = {
         "--merge *.part tells what one machine would, the same bytes. It refuses parts of another pipeline, version or "
         "list of files, and a part that is twice or missing.",
     .settings_size = sizeof(smp_measure_settings),
-    .without = SMP_O_OUTPUTS,
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe measure -e '{reduce}' photo.jpg", "a table of one file"},

@@ -18,7 +18,8 @@ static smp_code compare(const smp_part_reader *part, const smp_part_reader *firs
 {
     const smp_part_head *a = &part->head, *b = &first->head;
     if (!smp_hash_equal(&a->work, &b->work)) {
-        smp_fail(err, SMP_E_USAGE, "the part is of another pipeline than '%.200s', or of other parameters", first->path);
+        smp_fail(err, SMP_E_USAGE, "the part is of another pipeline than '%.200s', or of other parameters",
+                 first->path);
         smp_hint(err, "measure all shards alike");
         return smp_at(err, "%s", part->path);
     }
@@ -171,8 +172,8 @@ static smp_code check_parts(merging *m, smp_totals *totals, uint64_t *done, uint
     }
     const uint64_t files = m->parts[0].head.files;
     if (!code && *done + *failed != files)
-        code = smp_fail(err, SMP_E_DECODE, "the parts hold %llu files of %llu",
-                        (unsigned long long)(*done + *failed), (unsigned long long)files);
+        code = smp_fail(err, SMP_E_DECODE, "the parts hold %llu files of %llu", (unsigned long long)(*done + *failed),
+                        (unsigned long long)files);
     return code;
 }
 
