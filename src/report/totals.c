@@ -129,7 +129,9 @@ void smp_total_pack(const smp_total *total, smp_packer *to)
 smp_code smp_total_unpack(smp_unpacker *from, smp_total *total, smp_error *err)
 {
     char stage[sizeof total->name];
-    *total = (smp_total){.node = (int)smp_unpack_int(from)};
+    const int64_t node = smp_unpack_int(from);
+    *total = (smp_total){.node = (int)node};
+    from->failed |= total->node != node;
     smp_unpack_text(from, total->label, sizeof total->label);
     smp_unpack_text(from, total->name, sizeof total->name);
     smp_unpack_text(from, stage, sizeof stage);
