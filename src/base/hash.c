@@ -29,14 +29,18 @@ bool smp_hash_equal(const smp_hash *one, const smp_hash *other)
     return one->a == other->a && one->b == other->b;
 }
 
+uint64_t smp_hash_mix(uint64_t bits) /* MurmurHash3's finalizer: the last bytes of a text reach few bits of FNV */
+{
+    bits = (bits ^ (bits >> 33)) * UINT64_C(0xff51afd7ed558ccd);
+    bits = (bits ^ (bits >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return bits ^ (bits >> 33);
+}
+
 uint64_t smp_hash_name(const char *name)
 {
     smp_hash hash = smp_hash_start();
     smp_hash_text(&hash, name);
-    uint64_t mixed = hash.a; /* the last bytes of a text reach few bits of FNV: MurmurHash3's finalizer spreads them */
-    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xff51afd7ed558ccd);
-    mixed = (mixed ^ (mixed >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return mixed ^ (mixed >> 33);
+    return smp_hash_mix(hash.a);
 }
 
 int64_t smp_shard_of(const char *name, int64_t shards)

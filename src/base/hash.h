@@ -16,7 +16,10 @@ void smp_hash_add(smp_hash *hash, const void *data, size_t size);
 void smp_hash_text(smp_hash *hash, const char *text); /* with its end, so that texts do not run together */
 bool smp_hash_equal(const smp_hash *one, const smp_hash *other);
 
-/* 64 well mixed bits of a name. */
+/* Spreads what the last bytes of a text reach over all bits. */
+uint64_t smp_hash_mix(uint64_t bits);
+
+/* 64 well mixed bits of a name: the first half of its hash, mixed. */
 uint64_t smp_hash_name(const char *name);
 
 /* Which of `shards` shards, from 1 on, does the input of this name under the folder given. The name alone decides:

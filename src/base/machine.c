@@ -1,6 +1,8 @@
 /* Processors and memory that this process may use: see machine.h. */
 #include "base/machine.h"
 
+#include "base/ranks.h"
+
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -104,6 +106,46 @@ static bool own_group(const char *controller, char root[64], char group[LINE_TEX
     return found;
 }
 
+/* A whole number of at least 1 that the environment says; 0: none. Of "4,2" (OMP_NUM_THREADS) the first. */
+static long told(const char *name)
+{
+    const char *text = getenv(name);
+    char *end;
+    const long value = text ? strtol(text, &end, 10) : 0;
+    return text && end > text && (!*end || *end == ',') && value >= 1 && value < 1 << 20 ? value : 0;
+}
+
+/* What schedulers say to whom they do not bind to processors: Slurm, PBS, Grid Engine; several ranks on a host that are
+ * bound to nothing share it; OMP_NUM_THREADS is what a user says to all programs. */
+static long granted_processors(long usable)
+{
+    static const char *const names[] = {"SLURM_CPUS_PER_TASK", "PBS_NP", "NCPUS", "NSLOTS", "OMP_NUM_THREADS"};
+    const long neighbours = (long)smp_rank_neighbours(), on_node = told("SLURM_CPUS_ON_NODE");
+    long least = usable;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const long value = told(names[i]);
+        least = value && value < least ? value : least;
+    }
+    if (on_node && !told("SLURM_CPUS_PER_TASK") && on_node / neighbours < least)
+        least = on_node / neighbours;
+    if (neighbours > 1 && usable >= sysconf(_SC_NPROCESSORS_ONLN) && usable / neighbours < least)
+        least = usable / neighbours;
+    return least > 0 ? least : 1;
+}
+
+/* Bytes that Slurm grants: so many MB a node, which its ranks share, or a processor. 0: it says nothing. */
+static uint64_t granted_memory(void)
+{
+    const long node = told("SLURM_MEM_PER_NODE"), each = told("SLURM_MEM_PER_CPU");
+    const long neighbours = (long)smp_rank_neighbours(), per_task = told("SLURM_CPUS_PER_TASK");
+    if (node)
+        return ((uint64_t)node << 20) / (uint64_t)neighbours;
+    if (!each)
+        return 0;
+    const long processors = per_task ? per_task : told("SLURM_CPUS_ON_NODE") / neighbours;
+    return ((uint64_t)each << 20) * (uint64_t)(processors > 0 ? processors : 1);
+}
+
 int smp_machine_processors(void)
 {
     cpu_set_t usable;
@@ -114,6 +156,9 @@ int smp_machine_processors(void)
     const double paid = own_group("cpu", root, group) ? smp_group_processors(root, group) : 0;
     if (paid > 0 && paid < (double)count)
         count = (long)paid + (paid > (double)(long)paid);
+    const long told = granted_processors(count);
+    if (told < count)
+        count = told;
     return count > 0 ? (int)count : 1;
 }
 
@@ -126,7 +171,10 @@ uint64_t smp_machine_memory(void)
         most = limit.rlim_cur;
     char root[64], group[LINE_TEXT];
     const uint64_t granted = own_group("memory", root, group) ? smp_group_memory(root, group) : 0;
-    return granted && granted < most ? granted : most;
+    if (granted && granted < most)
+        most = granted;
+    const uint64_t told = granted_memory();
+    return told && told < most ? told : most;
 }
 
 uint64_t smp_default_memory(void)

@@ -5,10 +5,12 @@
 
 #include <stdint.h>
 
-/* Processors: those of the affinity mask, at most the CPU quota of the control group, rounded up. At least 1. */
+/* Processors: those of the affinity mask, at most the CPU quota of the control group, rounded up, and what Slurm, PBS,
+ * Grid Engine, MPI or OMP_NUM_THREADS say. At least 1. */
 int smp_machine_processors(void);
 
-/* Bytes of memory: the least of physical memory, memory.max of the process's control groups, and RLIMIT_AS. */
+/* Bytes of memory: the least of physical memory, memory.max of the process's control groups, RLIMIT_AS, and what
+ * Slurm grants (SLURM_MEM_PER_NODE, SLURM_MEM_PER_CPU). */
 uint64_t smp_machine_memory(void);
 
 /* The default of --max-memory: three quarters of that, at most 16 GiB. */

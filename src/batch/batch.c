@@ -23,6 +23,7 @@ enum {
 
 typedef struct result { /* of a file that waits for those before it */
     bool ready;
+    uint64_t bytes;
     smp_run_report report;
     smp_error err;
 } result;
@@ -32,9 +33,13 @@ typedef struct batch {
     pthread_mutex_t lock;
     pthread_cond_t changed, ended; /* files come and go; the last thread goes */
     smp_batch_count *count;
-    size_t next;      /* the first file not yet taken */
-    size_t delivered; /* in order: the first file not yet delivered */
-    result *results;  /* in order: of file i at i % window */
+    const smp_batch_file *files; /* that were handed out last, */
+    size_t first, handed;        /* the first of them, and the end of them */
+    bool asking, no_more;        /* a thread asks for more; there are none */
+    smp_error asked;             /* why asking failed */
+    size_t next;                 /* the first file not yet taken */
+    size_t delivered;            /* in order: the first file not yet delivered */
+    result *results;             /* in order: of file i at i % window */
     size_t window;
     int alone;        /* threads that want to run a file with nothing beside it */
     int keeping;      /* threads whose caches keep memory */
@@ -59,11 +64,10 @@ static bool stopping(const batch *b)
 
 /* ------------------------------------------------------------------------------------------------ one file */
 
-static smp_code run_once(worker *w, size_t index, smp_device *device, smp_run_cache *cache, smp_run_report *report,
-                         smp_error *err)
+static smp_code run_once(worker *w, const smp_batch_file *file, smp_device *device, smp_run_cache *cache,
+                         smp_run_report *report, smp_error *err)
 {
     const smp_batch_request *r = w->b->request;
-    const smp_batch_file *file = &r->files[index];
     smp_run_request request = {
         .program = r->program,
         .diags = r->diags,
@@ -142,22 +146,21 @@ static bool short_of_memory(smp_code code, uint64_t refused_before)
 }
 
 /* Few files are left, this one is large, and nobody else has all threads. */
-static bool take_wide(batch *b, size_t index)
+static bool take_wide(batch *b, const smp_batch_file *file)
 {
-    const smp_batch_request *r = b->request;
     pthread_mutex_lock(&b->lock);
-    bool last = b->wide && r->count - b->next + b->count->in_flight <= (size_t)b->jobs / 2;
+    bool last = b->wide && b->no_more && b->handed - b->next + b->count->in_flight <= (size_t)b->jobs / 2;
     pthread_mutex_unlock(&b->lock);
-    return last && r->files[index].bytes >= WIDE_BYTES && pthread_mutex_trylock(&b->wide_lock) == 0;
+    return last && file->bytes >= WIDE_BYTES && pthread_mutex_trylock(&b->wide_lock) == 0;
 }
 
-static smp_code run_one(worker *w, size_t index, smp_run_report *report, smp_error *err)
+static smp_code run_one(worker *w, const smp_batch_file *file, smp_run_report *report, smp_error *err)
 {
     batch *b = w->b;
     uint64_t refused = smp_alloc_refused();
-    bool wide = take_wide(b, index);
+    bool wide = take_wide(b, file);
     smp_code code =
-        wide ? run_once(w, index, b->wide, NULL, report, err) : run_once(w, index, w->device, w->cache, report, err);
+        wide ? run_once(w, file, b->wide, NULL, report, err) : run_once(w, file, w->device, w->cache, report, err);
     if (wide)
         pthread_mutex_unlock(&b->wide_lock);
     if (!short_of_memory(code, refused) || b->jobs == 1)
@@ -165,7 +168,7 @@ static smp_code run_one(worker *w, size_t index, smp_run_report *report, smp_err
     smp_run_report_free(report);
     *err = (smp_error){.code = SMP_OK};
     begin_alone(w);
-    code = run_once(w, index, w->device, NULL, report, err);
+    code = run_once(w, file, w->device, NULL, report, err);
     end_alone(b);
     return code;
 }
@@ -177,7 +180,7 @@ static void deliver(batch *b, size_t index, result *done)
     const smp_batch_request *r = b->request;
     b->count->done += !done->report.status;
     b->count->failed += done->report.status != SMP_OK;
-    b->count->bytes_done += r->files[index].bytes;
+    b->count->bytes_done += done->bytes;
     if (r->stop_on_error && done->report.status)
         b->stopped = true;
     if (r->finished)
@@ -219,19 +222,49 @@ static bool must_wait(const batch *b)
            (b->request->in_order && b->next >= b->delivered + b->window);
 }
 
-/* The next file, or false when there is none. */
-static bool take_file(worker *w, size_t *index)
+/* Asks for more files where all are taken. The lock is held, but not while asking: others go on meanwhile. */
+static void ask_for_more(batch *b)
+{
+    const smp_batch_request *r = b->request;
+    const smp_batch_file *files = NULL;
+    size_t count = 0;
+    smp_error err = {.code = SMP_OK};
+    b->asking = true;
+    pthread_mutex_unlock(&b->lock);
+    const smp_code code = r->more(r->context, &files, &count, &err);
+    pthread_mutex_lock(&b->lock);
+    b->asking = false;
+    if (code || !count) {
+        b->no_more = true;
+        b->asked = err;
+    } else {
+        b->files = files;
+        b->first = b->handed;
+        b->handed += count;
+        b->count->files = b->handed;
+        for (size_t i = 0; i < count; i++)
+            b->count->bytes += files[i].bytes;
+    }
+    pthread_cond_broadcast(&b->changed);
+}
+
+/* The next file, or null when there is none. */
+static const smp_batch_file *take_file(worker *w, size_t *index)
 {
     batch *b = w->b;
+    const smp_batch_file *file = NULL;
     pthread_mutex_lock(&b->lock);
     give_back(w);
-    while (!stopping(b) && b->next < b->request->count && must_wait(b)) {
-        wait_a_tick(b, &b->changed); /* live memory falls without a word */
+    while (!stopping(b) && !(b->no_more && b->next == b->handed) && (b->next == b->handed || must_wait(b))) {
+        if (b->next == b->handed && !b->asking && !b->no_more)
+            ask_for_more(b);
+        else
+            wait_a_tick(b, &b->changed); /* live memory falls without a word */
         give_back(w);
     }
-    bool more = !stopping(b) && b->next < b->request->count;
-    if (more) {
+    if (!stopping(b) && b->next < b->handed) {
         *index = b->next++;
+        file = &b->files[*index - b->first];
         b->count->in_flight++;
         b->keeping += !w->keeps;
         w->keeps = true;
@@ -244,7 +277,7 @@ static bool take_file(worker *w, size_t *index)
         pthread_cond_broadcast(&b->changed);
     }
     pthread_mutex_unlock(&b->lock);
-    return more;
+    return file;
 }
 
 static void *work(void *context)
@@ -252,21 +285,24 @@ static void *work(void *context)
     worker *w = context;
     batch *b = w->b;
     const smp_batch_request *r = b->request;
-    for (size_t index; take_file(w, &index);) {
-        result done = {.ready = true};
-        done.report = (smp_run_report){.input = r->files[index].input, .output = r->files[index].output};
+    const smp_batch_file *file;
+    for (size_t index; (file = take_file(w, &index));) {
+        result done = {.ready = true, .bytes = file->bytes};
+        done.report = (smp_run_report){.input = file->input, .output = file->output};
         smp_code code = r->begin ? r->begin(r->context, index, &done.err) : SMP_OK;
         if (code) {
             done.report.status = code;
             done.report.device = w->device->info;
             snprintf(done.report.error, sizeof done.report.error, "%s", done.err.message);
         } else
-            run_one(w, index, &done.report, &done.err);
+            run_one(w, file, &done.report, &done.err);
         pthread_mutex_lock(&b->lock);
         b->count->in_flight--;
         take_result(b, index, &done);
         pthread_cond_broadcast(&b->changed);
         pthread_mutex_unlock(&b->lock);
+        if (r->ended)
+            r->ended(r->context, index);
     }
     pthread_mutex_lock(&b->lock);
     if (!--b->running)
@@ -284,6 +320,10 @@ static void watch(batch *b)
         wait_a_tick(b, &b->ended);
         if (r->tick) {
             smp_batch_count now = *b->count;
+            if (r->more && !b->no_more) {
+                now.files = r->expected > now.files ? r->expected : now.files;
+                now.bytes = smp_max_u64(r->expected_bytes, now.bytes);
+            }
             pthread_mutex_unlock(&b->lock);
             r->tick(r->context, &now);
             pthread_mutex_lock(&b->lock);
@@ -302,7 +342,10 @@ static int choose_jobs(const smp_batch_request *r, const smp_batch_devices *devi
         jobs = r->jobs;
     if (devices->emulated) /* one emulator for the process */
         jobs = 1;
-    return (int)smp_clamp_i64(jobs, 1, smp_min_i64(MOST_JOBS, (int64_t)smp_max_i64(1, (int64_t)r->count)));
+    return (int)smp_clamp_i64(
+        jobs, 1,
+        smp_min_i64(MOST_JOBS,
+                    (int64_t)smp_max_i64(1, (int64_t)(r->more && r->expected > r->count ? r->expected : r->count))));
 }
 
 static smp_code open_workers(batch *b, worker *workers, const smp_batch_devices *devices, smp_error *err)
@@ -339,7 +382,11 @@ static smp_code ended_how(const batch *b, smp_error *err)
 {
     const smp_batch_request *r = b->request;
     int number = r->stop ? (int)*r->stop : 0;
-    if (!number || b->count->done + b->count->failed == r->count)
+    if (b->asked.code) {
+        *err = b->asked;
+        return err->code;
+    }
+    if (!number || (b->no_more && b->count->done + b->count->failed == b->handed))
         return SMP_OK;
     return number == SIGTERM ? smp_fail(err, SMP_E_TERMINATED, "terminated")
                              : smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
@@ -361,7 +408,12 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
     if (code)
         return code;
     smp_alloc_keep();
-    batch b = {.request = request, .count = count, .jobs = choose_jobs(request, &devices)};
+    batch b = {.request = request,
+               .count = count,
+               .files = request->files,
+               .handed = request->count,
+               .no_more = !request->more,
+               .jobs = choose_jobs(request, &devices)};
     worker *workers = smp_alloc_array((size_t)b.jobs, sizeof *workers);
     int started = 0;
     b.window = (size_t)b.jobs * AHEAD;

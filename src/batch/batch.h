@@ -18,8 +18,8 @@ typedef struct smp_batch_file {
 } smp_batch_file;
 
 typedef struct smp_batch_count {
-    size_t files, done, failed, in_flight;
-    uint64_t bytes, bytes_done; /* of inputs */
+    size_t files, done, failed, in_flight; /* files: those handed out so far */
+    uint64_t bytes, bytes_done;            /* of inputs */
 } smp_batch_count;
 
 typedef struct smp_batch_request {
@@ -27,6 +27,12 @@ typedef struct smp_batch_request {
     smp_diags *diags;
     const smp_batch_file *files;
     size_t count;
+    /* More files, once all before them are begun; *count 0: there are none. Their indices go on counting. They stay
+     * until ended() was called for the last of them. Called in a file's thread, one call at a time; a failure ends the
+     * batch. May be null. */
+    smp_code (*more)(void *context, const smp_batch_file **files, size_t *count, smp_error *err);
+    size_t expected;         /* with more: files in all, as far as known, and */
+    uint64_t expected_bytes; /* their bytes, for tick() */
     smp_limits limits;
     smp_write_options write;
     const char
@@ -44,6 +50,8 @@ typedef struct smp_batch_request {
     smp_code (*begin)(void *context, size_t index, smp_error *err);
     /* One call at a time. The report is freed afterwards; err says where and what to do. May be null. */
     void (*finished)(void *context, size_t index, smp_run_report *report, const smp_error *err);
+    /* Called in the file's thread after that, several at once, without a lock: it may take its time. May be null. */
+    void (*ended)(void *context, size_t index);
     /* Called in the caller's thread some ten times a second. May be null. */
     void (*tick)(void *context, const smp_batch_count *count);
     void *context;

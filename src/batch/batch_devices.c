@@ -59,6 +59,8 @@ static smp_code add_gpus(smp_batch_devices *devices, const char *numbers, smp_er
 static void guess_work(const smp_batch_request *request, smp_device_request *ask)
 {
     enum { TRIES = 8 };
+    const double files =
+        (double)(request->more && request->expected > request->count ? request->expected : request->count);
     for (size_t i = 0; i < request->count && i < TRIES; i++) {
         smp_reader *reader;
         smp_error unread = {.code = SMP_OK};
@@ -67,7 +69,7 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
         if (smp_reader_open(request->files[i].input, &request->limits, &reader, &unread))
             continue;
         const smp_shape *shape = &smp_reader_media(reader)->shape;
-        double samples = (double)shape->width * (double)shape->height * shape->channels * (double)request->count;
+        double samples = (double)shape->width * (double)shape->height * shape->channels * files;
         ask->work_bytes = samples * 2 * (double)sizeof(float) * (double)request->program->node_count;
         ask->transfer_bytes = samples * 2 * (double)smp_sample_size((int)shape->format);
         smp_reader_close(reader);

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -15,9 +16,21 @@
 #include "io/format.h"
 #include "io/media.h"
 
+/* What the last extension met says: files of a folder mostly have one. */
+typedef struct extension_answer {
+    char extension[SMP_EXTENSION]; /* behind the dot, as written; "": none yet */
+    bool other;                    /* no format that is read */
+    smp_kind kind;
+} extension_answer;
+
 typedef struct walk {
     const smp_find_options *options;
-    smp_found_list *list;
+    smp_walk_visit *visit;
+    void *context;
+    smp_left_out *left_out;
+    extension_answer answer;
+    char *path; /* of the folder or file that is looked at, grown as needed */
+    size_t path_room;
     size_t there;        /* of what was given, and */
     const char *missing; /* the first that is not */
     smp_error *err;
@@ -54,160 +67,212 @@ static bool other_by_name(const char *name)
     return known && !read;
 }
 
-static bool other_kind(const char *name, smp_kind wanted)
+static const extension_answer *ask_extension(extension_answer *answer, const char *name)
 {
-    smp_kind kind = smp_name_kind(name);
-    return wanted != SMP_KIND_NONE && kind != SMP_KIND_NONE && !(kind & wanted);
-}
-
-/* Takes over both texts. */
-static smp_code add(walk *w, char *path, char *name, const struct stat *status)
-{
-    smp_found_list *list = w->list;
-    if (!path || !name || !smp_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items)) {
-        smp_free(path);
-        smp_free(name);
-        return smp_fail_memory(w->err, "the list of files", (list->count + 1) * sizeof *list->items);
+    const char *dot = strrchr(name, '.'), *extension = dot ? dot + 1 : "";
+    const size_t length = strlen(extension);
+    if (!length || length >= sizeof answer->extension || strcmp(answer->extension, extension) != 0) {
+        *answer = (extension_answer){.other = other_by_name(name), .kind = smp_name_kind(name)};
+        if (length < sizeof answer->extension)
+            memcpy(answer->extension, extension, length + 1);
     }
-    smp_found *found = &list->items[list->count++];
-    *found = (smp_found){.path = path, .name = name};
-    if (status && S_ISREG(status->st_mode)) {
-        found->regular = true;
-        found->size = (uint64_t)status->st_size;
-        found->mtime = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
-        found->device = (uint64_t)status->st_dev;
-        found->inode = (uint64_t)status->st_ino;
-    }
-    return SMP_OK;
+    return answer;
 }
 
-/* ------------------------------------------------------------------------------------------------ folders */
-
-typedef struct names {
-    char **items;
-    size_t count, capacity;
-} names;
-
-static void free_names(names *all)
+static bool is_unwanted(const extension_answer *answer, smp_kind wanted)
 {
-    for (size_t i = 0; i < all->count; i++)
-        smp_free(all->items[i]);
-    smp_free(all->items);
+    return answer->other || (wanted != SMP_KIND_NONE && answer->kind != SMP_KIND_NONE && !(answer->kind & wanted));
 }
 
-static int by_bytes(const void *a, const void *b)
+void smp_found_fill(smp_found *found, const struct stat *status)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    if (!status || !S_ISREG(status->st_mode))
+        return;
+    found->regular = true;
+    found->size = (uint64_t)status->st_size;
+    found->mtime = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+    found->device = (uint32_t)status->st_dev;
+    found->inode = (uint64_t)status->st_ino;
 }
 
-static smp_code read_names(walk *w, const char *folder, names *all)
-{
-    DIR *dir = opendir(folder);
-    if (!dir) {
-        smp_fail(w->err, SMP_E_READ, "cannot read the folder: %s", strerror(errno));
-        return smp_at(w->err, "%s", folder);
-    }
-    smp_code code = SMP_OK;
-    for (struct dirent *entry; !code && (entry = readdir(dir));) {
-        if (entry->d_name[0] == '.')
-            continue;
-        char *name = smp_strdup(entry->d_name);
-        if (!name || !smp_grow(&all->items, &all->capacity, all->count + 1, sizeof *all->items)) {
-            smp_free(name);
-            code = smp_fail_memory(w->err, "a folder's names", all->count);
-        } else
-            all->items[all->count++] = name;
-    }
-    closedir(dir);
-    if (all->count)
-        qsort(all->items, all->count, sizeof *all->items, by_bytes);
-    return code;
-}
+/* ------------------------------------------------------------------------------------------------ left out */
 
 /* Counts a file that is left out under its extension. */
-static smp_code leave_out(walk *w, const char *name)
+static smp_code count_left_out(smp_left_out *left, const char *name, smp_error *err)
 {
-    smp_found_list *list = w->list;
     char extension[SMP_EXTENSION] = "";
     const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
     for (size_t n = 0; dot && dot[n] && n + 1 < sizeof extension; n++)
         extension[n] = (char)tolower((unsigned char)dot[n]);
-    list->left_out++;
-    for (size_t i = 0; i < list->other_count; i++)
-        if (!strcmp(list->others[i].extension, extension)) {
-            list->others[i].count++;
+    left->files++;
+    for (size_t i = 0; i < left->other_count; i++)
+        if (!strcmp(left->others[i].extension, extension)) {
+            left->others[i].count++;
             return SMP_OK;
         }
-    if (!smp_grow(&list->others, &list->other_capacity, list->other_count + 1, sizeof *list->others))
-        return smp_fail_memory(w->err, "extensions", list->other_count);
-    smp_other_files *other = &list->others[list->other_count++];
+    if (!smp_grow(&left->others, &left->other_capacity, left->other_count + 1, sizeof *left->others))
+        return smp_fail_memory(err, "extensions", left->other_count);
+    smp_other_files *other = &left->others[left->other_count++];
     *other = (smp_other_files){.count = 1};
     memcpy(other->extension, extension, sizeof extension);
     return SMP_OK;
 }
 
-/* A file of a folder; takes over both texts. status null: what it is cannot be found out, its path being too long. */
-static smp_code consider(walk *w, char *path, char *name, const struct stat *status)
+smp_code smp_leave_out(const char *name, smp_kind kind, smp_left_out *left_out, bool *left, smp_error *err)
 {
-    const smp_find_options *o = w->options;
-    smp_code code = SMP_OK;
-    bool wanted = !status || S_ISREG(status->st_mode) || S_ISLNK(status->st_mode);
-    if (wanted && o->include_count)
-        wanted = fits_one(name, o->include, o->include_count);
-    else if (wanted && (other_by_name(name) || other_kind(name, o->kind))) {
-        wanted = false;
-        code = leave_out(w, name);
-    }
-    if (wanted)
-        return add(w, path, name, status);
-    smp_free(path);
-    smp_free(name);
-    return code;
+    extension_answer answer = {""};
+    *left = is_unwanted(ask_extension(&answer, name), kind);
+    return *left ? count_left_out(left_out, name, err) : SMP_OK;
 }
 
-/* The files of a folder, then those of the folders in it. under: its name under the folder given, or "". */
-static smp_code walk_folder(walk *w, const char *folder, const char *under)
+/* ------------------------------------------------------------------------------------------------ folders */
+
+typedef struct folder_entry { /* of a folder's entry */
+    const char *text;
+    unsigned char type; /* DT_REG and so on */
+} folder_entry;
+
+typedef struct names {
+    folder_entry *items;
+    size_t count, capacity;
+    smp_texts texts;
+} names;
+
+static void free_names(names *all)
 {
-    names all = {0}, inner = {0};
-    smp_code code = read_names(w, folder, &all);
-    for (size_t i = 0; !code && i < all.count; i++) {
-        struct stat status, link;
-        char *path = smp_asprintf("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", all.items[i]);
-        char *name = path ? smp_asprintf("%s%s%s", under, under[0] ? "/" : "", all.items[i]) : NULL;
-        const bool listed = name && lstat(path, &link) == 0;
-        const bool gone = name && !listed && errno == ENOENT;
-        bool there = listed && stat(path, &status) == 0;
+    smp_free(all->items);
+    smp_texts_free(&all->texts);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(((const folder_entry *)a)->text, ((const folder_entry *)b)->text);
+}
+
+static smp_code read_names(walk *w, DIR *dir, names *all)
+{
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        const char *text = smp_texts_add(&all->texts, entry->d_name, strlen(entry->d_name));
+        if (!text || !smp_grow(&all->items, &all->capacity, all->count + 1, sizeof *all->items))
+            return smp_fail_memory(w->err, "a folder's names", all->count);
+        all->items[all->count++] = (folder_entry){.text = text, .type = entry->d_type};
+    }
+    if (all->count)
+        qsort(all->items, all->count, sizeof *all->items, by_bytes);
+    return SMP_OK;
+}
+
+/* A file by its path and its name, which is the path's end: whether it is one to work on, as far as names tell. */
+static smp_code by_name(walk *w, const char *name, bool *wanted)
+{
+    const smp_find_options *o = w->options;
+    *wanted = true;
+    if (o->include_count)
+        *wanted = fits_one(name, o->include, o->include_count);
+    else if (is_unwanted(ask_extension(&w->answer, name), o->kind)) {
+        *wanted = false;
+        return count_left_out(w->left_out, name, w->err);
+    }
+    return *wanted && o->wants ? o->wants(o->context, name, wanted, w->err) : SMP_OK;
+}
+
+static smp_code give(walk *w, const char *name, const struct stat *status, bool link)
+{
+    smp_found found = {.path = w->path, .name = name, .link = link};
+    smp_found_fill(&found, status);
+    return w->visit(w->context, &found, w->err);
+}
+
+/* An entry of a folder that is open. *enter: it is a folder to go into. The file system is asked as little as will do:
+ * what a file is, the folder says mostly, and a file of another shard is not asked about. */
+static smp_code walk_entry(walk *w, int folder, const folder_entry *entry, const char *under, bool *enter)
+{
+    struct stat status, link;
+    const smp_find_options *o = w->options;
+    bool listed = true, there = false, wanted, is_link = false, looked = false;
+    *enter = false;
+    if (o->exclude_count && fits_one(under, o->exclude, o->exclude_count))
+        return SMP_OK;
+    const bool too_long = strlen(w->path) >= PATH_MAX; /* nobody can say what it is, nor open it */
+    unsigned char type = too_long ? DT_REG : entry->type;
+    if (type == DT_UNKNOWN || type == DT_LNK) {
+        listed = fstatat(folder, entry->text, &link, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!listed && errno == ENOENT)
+            return SMP_OK;
+        is_link = listed && S_ISLNK(link.st_mode);
+        there = listed && fstatat(folder, entry->text, &status, 0) == 0;
         if (listed && !there)
             status = link; /* a link to nothing is tried as a file: who opens it says so */
-        bool enter = there && S_ISDIR(status.st_mode), skip = false;
-        if (name && (gone || fits_one(name, w->options->exclude, w->options->exclude_count)))
-            skip = true;
-        else if (enter && (!w->options->recursive || S_ISLNK(link.st_mode))) {
-            w->list->folders += !w->options->recursive;
-            skip = true;
-        }
-        if (!name)
-            code = smp_fail_memory(w->err, "a path", PATH_MAX);
-        else if (!skip && !enter) {
-            code = consider(w, path, name, listed ? &status : NULL);
-            continue;
-        } else if (!skip) {
-            code = smp_grow(&inner.items, &inner.capacity, inner.count + 2, sizeof *inner.items)
-                       ? SMP_OK
-                       : smp_fail_memory(w->err, "a folder's names", inner.count);
-            if (!code) {
-                inner.items[inner.count++] = path;
-                inner.items[inner.count++] = name;
-                continue;
-            }
-        }
-        smp_free(path);
-        smp_free(name);
+        looked = true;
+        type = there && S_ISDIR(status.st_mode)                                ? DT_DIR
+               : !listed || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode) ? DT_REG
+                                                                               : DT_FIFO;
     }
-    for (size_t i = 0; !code && i < inner.count; i += 2)
-        code = walk_folder(w, inner.items[i], inner.items[i + 1]);
+    if (type == DT_DIR) {
+        *enter = o->recursive && !is_link;
+        w->left_out->folders += !o->recursive;
+        return SMP_OK;
+    }
+    if (type != DT_REG)
+        return SMP_OK;
+    smp_code code = by_name(w, under, &wanted);
+    if (code || !wanted)
+        return code;
+    if (too_long)
+        return give(w, under, NULL, false);
+    if (!looked) {
+        listed = fstatat(folder, entry->text, &status, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!listed && errno == ENOENT)
+            return SMP_OK;
+        is_link = listed && S_ISLNK(status.st_mode); /* since the folder was read */
+    }
+    return give(w, under, listed ? &status : NULL, is_link);
+}
+
+/* Room for `length` bytes of path and its end. */
+static smp_code grow_path(walk *w, size_t length)
+{
+    return smp_grow(&w->path, &w->path_room, length + 1, 1) ? SMP_OK : smp_fail_memory(w->err, "a path", length);
+}
+
+/* The files of the folder w->path[0 .. length), then those of the folders in it. under: where in the path the name
+ * under the folder given begins. */
+static smp_code walk_folder(walk *w, size_t length, size_t under)
+{
+    names all = {0};
+    size_t inner = 0;
+    DIR *dir = opendir(w->path);
+    if (!dir) {
+        smp_fail(w->err, SMP_E_READ, "cannot read the folder: %s", strerror(errno));
+        return smp_at(w->err, "%s", w->path);
+    }
+    smp_code code = read_names(w, dir, &all);
+    const size_t end = length + (w->path[length - 1] != '/');
+    for (size_t i = 0; !code && i < all.count; i++) {
+        bool enter = false;
+        const size_t size = strlen(all.items[i].text);
+        code = grow_path(w, end + size);
+        if (code)
+            break;
+        w->path[end - 1] = '/';
+        memcpy(w->path + end, all.items[i].text, size + 1);
+        code = walk_entry(w, dirfd(dir), &all.items[i], w->path + (under ? under : end), &enter);
+        if (enter)
+            all.items[inner++] = all.items[i];
+    }
+    closedir(dir);
+    for (size_t i = 0; !code && i < inner; i++) {
+        const size_t size = strlen(all.items[i].text);
+        code = grow_path(w, end + size);
+        if (!code) {
+            memcpy(w->path + end, all.items[i].text, size + 1);
+            code = walk_folder(w, end + size, under ? under : end);
+        }
+    }
+    w->path[length] = '\0';
     free_names(&all);
-    free_names(&inner);
     return code;
 }
 
@@ -227,14 +292,19 @@ static smp_code fail_missing(const walk *w, const char *given)
 
 static smp_code walk_given(walk *w, const char *given)
 {
-    struct stat status;
-    if (!strcmp(given, "-") && w->options->standard_input) {
-        w->there++;
-        return add(w, smp_strdup(given), smp_strdup(given), NULL);
-    }
-    if (!strcmp(given, "-")) {
+    struct stat status, link;
+    size_t length = strlen(given);
+    if (!strcmp(given, "-") && !w->options->standard_input) {
         smp_fail(w->err, SMP_E_USAGE, "standard input is one file, this works on many");
         return smp_hint(w->err, "name files or folders, or use smempipe run");
+    }
+    smp_code code = grow_path(w, length);
+    if (code)
+        return code;
+    memcpy(w->path, given, length + 1);
+    if (!strcmp(given, "-")) {
+        w->there++;
+        return give(w, w->path, NULL, false);
     }
     bool there = stat(given, &status) == 0;
     if (!there && looks_like_folder(given))
@@ -243,46 +313,79 @@ static smp_code walk_given(walk *w, const char *given)
     if (!there && !w->missing)
         w->missing = given;
     if (!there || !S_ISDIR(status.st_mode)) {
-        const char *slash = strrchr(given, '/'), *name = slash && slash[1] ? slash + 1 : given;
+        bool wanted = true;
+        const char *slash = strrchr(w->path, '/'), *name = slash && slash[1] ? slash + 1 : w->path;
         if (fits_one(name, w->options->exclude, w->options->exclude_count) ||
             (w->options->include_count && !fits_one(name, w->options->include, w->options->include_count)))
             return SMP_OK;
-        return add(w, smp_strdup(given), smp_strdup(name), there ? &status : NULL);
+        if (w->options->wants)
+            code = w->options->wants(w->options->context, name, &wanted, w->err);
+        if (code || !wanted)
+            return code;
+        return give(w, name, there ? &status : NULL, lstat(given, &link) == 0 && S_ISLNK(link.st_mode));
     }
-    size_t length = strlen(given);
     while (length > 1 && given[length - 1] == '/')
         length--;
-    char *top = smp_strndup(given, length);
-    if (!top)
-        return smp_fail_memory(w->err, "a path", length);
-    smp_code code = walk_folder(w, top, "");
-    smp_free(top);
+    w->path[length] = '\0';
+    return walk_folder(w, length, 0);
+}
+
+smp_code smp_walk_each(const char *const *given, size_t count, const smp_find_options *options, smp_walk_visit *visit,
+                       void *context, smp_left_out *left_out, smp_error *err)
+{
+    *left_out = (smp_left_out){0};
+    walk w = {.options = options, .visit = visit, .context = context, .left_out = left_out, .err = err};
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < count; i++)
+        code = walk_given(&w, given[i]);
+    if (!code && w.missing && !w.there)
+        code = fail_missing(&w, w.missing);
+    smp_free(w.path);
     return code;
+}
+
+static smp_code keep(void *context, const smp_found *found, smp_error *err)
+{
+    smp_found_list *list = context;
+    if (list->count / SMP_FOUND_BLOCK == list->block_count) {
+        if (!smp_grow(&list->blocks, &list->block_capacity, list->block_count + 1, sizeof *list->blocks) ||
+            !(list->blocks[list->block_count] = smp_alloc_raw(SMP_FOUND_BLOCK * sizeof **list->blocks)))
+            return smp_fail_memory(err, "the list of files", (list->count + 1) * sizeof *found);
+        list->block_count++;
+    }
+    const char *path = smp_texts_add(&list->texts, found->path, strlen(found->path));
+    if (!path)
+        return smp_fail_memory(err, "the list of files", (list->count + 1) * sizeof *found);
+    smp_found *own = smp_found_at(list, list->count++);
+    *own = *found;
+    own->path = path;
+    own->name = path + (found->name - found->path);
+    return SMP_OK;
 }
 
 smp_code smp_walk(const char *const *given, size_t count, const smp_find_options *options, smp_found_list *list,
                   smp_error *err)
 {
     *list = (smp_found_list){0};
-    walk w = {.options = options, .list = list, .err = err};
-    smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < count; i++)
-        code = walk_given(&w, given[i]);
-    if (!code && w.missing && !w.there)
-        code = fail_missing(&w, w.missing);
+    smp_code code = smp_walk_each(given, count, options, keep, list, &list->left_out, err);
     if (code)
         smp_found_free(list);
     return code;
 }
 
+void smp_left_out_free(smp_left_out *left_out)
+{
+    smp_free(left_out->others);
+    *left_out = (smp_left_out){0};
+}
+
 void smp_found_free(smp_found_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        smp_free(list->items[i].path);
-        smp_free(list->items[i].name);
-    }
-    smp_free(list->items);
-    smp_free(list->others);
+    for (size_t i = 0; i < list->block_count; i++)
+        smp_free(list->blocks[i]);
+    smp_free(list->blocks);
+    smp_texts_free(&list->texts);
+    smp_left_out_free(&list->left_out);
     *list = (smp_found_list){0};
 }
 
@@ -292,22 +395,22 @@ static int by_count(const void *a_, const void *b_)
     return a->count != b->count ? (a->count < b->count ? 1 : -1) : strcmp(a->extension, b->extension);
 }
 
-char *smp_found_others_text(smp_found_list *list)
+char *smp_left_out_text(smp_left_out *left_out)
 {
     enum { MOST_NAMED = 8 };
     char *text = smp_strdup("");
     size_t named = 0;
-    if (list->other_count)
-        qsort(list->others, list->other_count, sizeof *list->others, by_count);
-    for (size_t i = 0; text && i < list->other_count && i < MOST_NAMED; i++) {
-        const smp_other_files *other = &list->others[i];
+    if (left_out->other_count)
+        qsort(left_out->others, left_out->other_count, sizeof *left_out->others, by_count);
+    for (size_t i = 0; text && i < left_out->other_count && i < MOST_NAMED; i++) {
+        const smp_other_files *other = &left_out->others[i];
         char *longer = smp_asprintf("%s%s%zu %s", text, i ? ", " : "", other->count, other->extension);
         named += other->count;
         smp_free(text);
         text = longer;
     }
-    if (text && named < list->left_out) {
-        char *longer = smp_asprintf("%s, %zu more", text, list->left_out - named);
+    if (text && named < left_out->files) {
+        char *longer = smp_asprintf("%s, %zu more", text, left_out->files - named);
         smp_free(text);
         text = longer;
     }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/texts.h"
 #include "stages/stage.h"
 
 typedef struct smp_find_options {
@@ -16,15 +17,20 @@ typedef struct smp_find_options {
     size_t include_count, exclude_count;
     bool standard_input; /* - is a file, not a mistake */
     smp_kind kind;       /* what is wanted: sounds in a folder are left out when it is pictures; none: everything */
+    /* Sees every file by its name under the folder given, before it is looked at, and says whether it is wanted. May be
+     * null. */
+    smp_code (*wants)(void *context, const char *name, bool *wanted, smp_error *err);
+    void *context;
 } smp_find_options;
 
 typedef struct smp_found {
-    char *path; /* to open it: what was given, or what was given and the name */
-    char *name; /* under the folder given; of a file given its last component */
+    const char *path; /* to open it: what was given, or what was given and the name */
+    const char *name; /* the end of the path: under the folder given; of a file given its last component */
     uint64_t size;
     int64_t mtime; /* nanoseconds since 1970 */
-    uint64_t device, inode;
-    bool regular; /* size, mtime and inode mean something */
+    uint64_t inode;
+    uint32_t device;    /* its low bits, which are all that Linux has */
+    bool regular, link; /* size, mtime and inode mean something; the path is a symbolic link */
 } smp_found;
 
 enum { SMP_EXTENSION = 16 }; /* bytes of an extension that are compared, with its dot and end */
@@ -34,14 +40,26 @@ typedef struct smp_other_files {
     size_t count;
 } smp_other_files;
 
-typedef struct smp_found_list {
-    smp_found *items;
-    size_t count, capacity;
-    size_t left_out;         /* files of folders that are something else by their names, and */
+typedef struct smp_left_out {
+    size_t files;            /* of folders that are something else by their names, and */
     smp_other_files *others; /* how many of each extension */
     size_t other_count, other_capacity;
     size_t folders; /* of folders given that were not entered, not being recursive */
+} smp_left_out;
+
+enum { SMP_FOUND_BLOCK = 4096 }; /* files */
+
+typedef struct smp_found_list {
+    smp_found **blocks; /* of SMP_FOUND_BLOCK files each; smp_found_at gives one */
+    size_t count, block_count, block_capacity;
+    smp_texts texts;
+    smp_left_out left_out;
 } smp_found_list;
+
+static inline smp_found *smp_found_at(const smp_found_list *list, size_t index)
+{
+    return &list->blocks[index / SMP_FOUND_BLOCK][index % SMP_FOUND_BLOCK];
+}
 
 /* In the order given; what lies in a folder in the order of its bytes, so that every run and every shard sees the same.
  * Of a folder, hidden files are left out, and without `include` those that their extension says to be of another kind,
@@ -53,7 +71,22 @@ smp_code smp_walk(const char *const *given, size_t count, const smp_find_options
                   smp_error *err);
 void smp_found_free(smp_found_list *list);
 
+/* The same, and every file is handed to visit() as it is found and forgotten, so that memory does not depend on how
+ * many there are. *left_out is to be freed by smp_left_out_free, also on failure. */
+typedef smp_code smp_walk_visit(void *context, const smp_found *found, smp_error *err);
+smp_code smp_walk_each(const char *const *given, size_t count, const smp_find_options *options, smp_walk_visit *visit,
+                       void *context, smp_left_out *left_out, smp_error *err);
+void smp_left_out_free(smp_left_out *left_out);
+
+/* Fills in what a file system says; status null: it says nothing. */
+struct stat;
+void smp_found_fill(smp_found *found, const struct stat *status);
+
+/* A file that its name says to be something else than what `kind` wants, or that nobody reads; counts it then. For
+ * names that come from elsewhere than a walk. */
+smp_code smp_leave_out(const char *name, smp_kind kind, smp_left_out *left_out, bool *left, smp_error *err);
+
 /* "214 .mov, 30 .aae": what was left out, most of it first; from smp_alloc, null without memory. */
-char *smp_found_others_text(smp_found_list *list);
+char *smp_left_out_text(smp_left_out *left_out);
 
 #endif

@@ -15,27 +15,14 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
+#include "base/writer.h"
 #include "batch/folder_lock.h"
 #include "io/source.h"
 
 static const char title[] = "smempipe journal 2\n"; /* 1 wrote names without quotes */
 
-/* ------------------------------------------------------------------------------------------------ reading */
-
-typedef struct record {
-    const char *output; /* in the text of its journal */
-    size_t journal, at; /* which one, and where in it */
-    smp_journal_entry entry;
-} record;
-
-struct smp_journal_log {
-    record *records; /* while reading */
-    size_t count, capacity;
-    smp_journal_past *past; /* in the order of outputs */
-    size_t past_count;
-    char **texts;
-    size_t text_count, text_capacity;
-};
+/* ------------------------------------------------------------------------------------------------ a line */
 
 /* Reads a name in double quotes, in place: backslashes stand before quotes, backslashes and, as n, ends of lines. Null
  * for a text that does not end with its closing quote, as the last one of a run that was killed may. */
@@ -57,148 +44,268 @@ static char *read_quoted(char *text)
     return text;
 }
 
-/* done INPUT WORK SIZE TIME "OUTPUT", hashes in 32 hexadecimal digits. */
-static bool read_line(char *line, record *out)
+/* 16 hexadecimal digits; *at moves behind them. */
+static bool read_hex(const char **at, uint64_t *out)
 {
-    char word[8];
-    int at = 0;
-    smp_journal_entry *e = &out->entry;
-    *out = (record){0};
-    if (sscanf(line, "%7s %16" SCNx64 "%16" SCNx64 " %16" SCNx64 "%16" SCNx64 " %" SCNu64 " %" SCNd64 "%n", word,
-               &e->input.a, &e->input.b, &e->work.a, &e->work.b, &e->size, &e->mtime, &at) != 7 ||
-        !at || line[at] != ' ' || (strcmp(word, "done") && strcmp(word, "begin")))
-        return false;
-    e->done = word[0] == 'd';
-    out->output = read_quoted(line + at + 1);
-    return out->output && out->output[0];
+    uint64_t value = 0;
+    for (int i = 0; i < 16; i++) {
+        const char c = (*at)[i];
+        if (c >= '0' && c <= '9')
+            value = value << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            value = value << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            return false;
+    }
+    *at += 16;
+    *out = value;
+    return true;
 }
 
-static smp_code read_lines(smp_journal_log *log, char *text, smp_error *err)
+static bool read_hash(const char **at, smp_hash *out)
 {
-    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-        record r;
-        *end = '\0';
-        if (!read_line(line, &r))
-            continue;
-        if (!smp_grow(&log->records, &log->capacity, log->count + 1, sizeof *log->records))
-            return smp_fail_memory(err, "the journal", log->count * sizeof *log->records);
-        r.journal = log->text_count;
-        r.at = (size_t)(line - text);
-        log->records[log->count++] = r;
+    return *(*at)++ == ' ' && read_hex(at, &out->a) && read_hex(at, &out->b);
+}
+
+/* A space and a decimal number. */
+static bool read_number(const char **at, int64_t *out)
+{
+    const char *from = *at;
+    char *end;
+    if (*from++ != ' ' || !(*from == '-' || (*from >= '0' && *from <= '9')))
+        return false;
+    errno = 0;
+    *out = strtoll(from, &end, 10);
+    *at = end;
+    return end > from && !errno;
+}
+
+/* done INPUT WORK SIZE TIME "OUTPUT", hashes in 32 hexadecimal digits. Null: it is no such line. */
+static const char *read_entry(char *line, smp_journal_entry *e)
+{
+    const char *at = line;
+    int64_t size;
+    if (!strncmp(line, "done", 4))
+        at += 4;
+    else if (!strncmp(line, "begin", 5))
+        at += 5;
+    else
+        return NULL;
+    e->done = line[0] == 'd';
+    if (!read_hash(&at, &e->input) || !read_hash(&at, &e->work) || !read_number(&at, &size) || size < 0 ||
+        !read_number(&at, &e->mtime) || *at != ' ')
+        return NULL;
+    e->size = (uint64_t)size;
+    const char *output = read_quoted(line + (at - line) + 1);
+    return output && output[0] ? output : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ the log */
+
+enum { BLOCK = 4096, WORKS = UINT16_MAX }; /* records a block; kinds of work that are told apart */
+
+typedef struct record { /* of an output */
+    smp_hash output, input;
+    uint64_t size;
+    int64_t mtime;
+    uint32_t journal;          /* that says begun */
+    uint16_t work, begun_work; /* in the table of works */
+    bool done, begun;
+} record;
+
+struct smp_journal_log {
+    const smp_hash_set *only; /* while reading; null: all outputs */
+    record **blocks;
+    size_t count, block_count, block_capacity;
+    uint32_t *slots; /* the number of a record and 1 where its hash leads to; a power of two of them */
+    size_t slot_count;
+    smp_hash *works;
+    size_t work_count, work_capacity;
+    uint32_t journals;
+};
+
+static record *record_at(const smp_journal_log *log, size_t index)
+{
+    return &log->blocks[index / BLOCK][index % BLOCK];
+}
+
+static size_t slot_of(const smp_journal_log *log, const smp_hash *output)
+{
+    size_t at = (size_t)output->a & (log->slot_count - 1);
+    while (log->slots[at] && !smp_hash_equal(&record_at(log, log->slots[at] - 1)->output, output))
+        at = (at + 1) & (log->slot_count - 1);
+    return at;
+}
+
+static bool grow_slots(smp_journal_log *log)
+{
+    const size_t wanted = log->slot_count ? 2 * log->slot_count : 1024;
+    uint32_t *slots = smp_alloc_array(wanted, sizeof *slots);
+    if (!slots)
+        return false;
+    smp_free(log->slots);
+    log->slots = slots;
+    log->slot_count = wanted;
+    for (size_t i = 0; i < log->count; i++)
+        slots[slot_of(log, &record_at(log, i)->output)] = (uint32_t)(i + 1);
+    return true;
+}
+
+/* The record of an output, made where there is none; null without memory. */
+static record *record_of(smp_journal_log *log, const smp_hash *output)
+{
+    if (log->count >= log->slot_count / 4 * 3 && (log->count >= UINT32_MAX - 1 || !grow_slots(log)))
+        return NULL;
+    const size_t slot = slot_of(log, output);
+    if (log->slots[slot])
+        return record_at(log, log->slots[slot] - 1);
+    if (log->count / BLOCK == log->block_count) {
+        if (!smp_grow(&log->blocks, &log->block_capacity, log->block_count + 1, sizeof *log->blocks) ||
+            !(log->blocks[log->block_count] = smp_alloc_raw(BLOCK * sizeof **log->blocks)))
+            return NULL;
+        log->block_count++;
+    }
+    record *fresh = record_at(log, log->count);
+    *fresh = (record){.output = *output};
+    log->slots[slot] = (uint32_t)++log->count;
+    return fresh;
+}
+
+/* The number of a work; works beyond what there are numbers for share the last one, which no work equals. */
+static uint16_t number_of(smp_journal_log *log, const smp_hash *work)
+{
+    for (size_t i = log->work_count; i-- > 0;)
+        if (smp_hash_equal(&log->works[i], work))
+            return (uint16_t)i;
+    if (log->work_count >= WORKS ||
+        !smp_grow(&log->works, &log->work_capacity, log->work_count + 1, sizeof *log->works))
+        return WORKS;
+    log->works[log->work_count] = *work;
+    return (uint16_t)log->work_count++;
+}
+
+static smp_hash output_hash(const char *output)
+{
+    smp_hash hash = smp_hash_start();
+    smp_hash_text(&hash, output);
+    hash.a = smp_hash_mix(hash.a);
+    return hash;
+}
+
+static smp_code take_line(smp_journal_log *log, char *line, bool doubtful, smp_error *err)
+{
+    smp_journal_entry e;
+    const char *name = read_entry(line, &e);
+    if (!name)
+        return SMP_OK;
+    const smp_hash output = output_hash(name);
+    if (log->only && !smp_hash_set_has(log->only, output.a))
+        return SMP_OK;
+    record *r = record_of(log, &output);
+    if (!r)
+        return smp_fail_memory(err, "the journal", log->count * sizeof *r);
+    if (e.done && !doubtful) {
+        if (!r->done || e.mtime >= r->mtime) { /* of several shards' journals the last one counts */
+            r->input = e.input;
+            r->work = number_of(log, &e.work);
+            r->size = e.size;
+            r->mtime = e.mtime;
+        }
+        r->done = true;
+        r->begun = r->begun && r->journal != log->journals;
+    } else {
+        r->begun = true;
+        r->begun_work = number_of(log, &e.work);
+        r->journal = log->journals;
     }
     return SMP_OK;
 }
 
-/* The whole of a file; *out is null when it is not there. */
-static smp_code read_file(int folder, const char *name, char **out, smp_error *err)
+/* ------------------------------------------------------------------------------------------------ reading */
+
+typedef struct reading { /* of a file, in portions */
+    int fd;
+    char *text;
+    size_t used, capacity;
+    bool ended;
+} reading;
+
+/* Reads more behind what is there. */
+static smp_code read_more(reading *in, const char *name, smp_error *err)
 {
-    struct stat status;
-    *out = NULL;
-    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < 0) {
-        if (fd >= 0)
-            close(fd);
-        return SMP_OK;
-    }
-    size_t size = (size_t)status.st_size, used = 0;
+    enum { PORTION = 1 << 20 };
+    if (!smp_grow(&in->text, &in->capacity, in->used + PORTION + 1, 1))
+        return smp_fail_memory(err, "the journal", in->used + PORTION);
+    ssize_t got;
+    while ((got = read(in->fd, in->text + in->used, PORTION)) < 0 && errno == EINTR)
+        ;
+    if (got < 0)
+        return smp_fail(err, SMP_E_READ, "cannot read the journal %s: %s", name, strerror(errno));
+    in->used += (size_t)got;
+    in->ended = got == 0;
+    return SMP_OK;
+}
+
+static smp_code read_lines(smp_journal_log *log, reading *in, const char *name, bool doubtful, smp_error *err)
+{
+    bool first = true;
     smp_code code = SMP_OK;
-    char *text = smp_alloc_raw(size + 1);
-    if (!text)
-        code = smp_fail_memory(err, "the journal", size);
-    while (!code && used < size) {
-        ssize_t got = read(fd, text + used, size - used);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            code = smp_fail(err, SMP_E_READ, "cannot read the journal %s: %s", name, strerror(errno));
-        if (got <= 0)
-            break;
-        used += (size_t)got;
-    }
-    close(fd);
-    if (code)
-        smp_free(text);
-    else {
-        text[used] = '\0';
-        *out = text;
+    while (!code && !in->ended) {
+        code = read_more(in, name, err);
+        if (!code && first && in->used && strncmp(in->text, title, smp_min_u64(in->used, strlen(title))) != 0) {
+            smp_fail(err, SMP_E_READ, "%s is no journal of this version of smempipe", name);
+            smp_hint(err, "remove it; then --skip-existing keeps what is there, --force does all again");
+            return SMP_E_READ;
+        }
+        first = first && !in->used;
+        size_t at = 0;
+        for (char *end; !code && (end = memchr(in->text + at, '\n', in->used - at));
+             at = (size_t)(end - in->text) + 1) {
+            *end = '\0';
+            code = take_line(log, in->text + at, doubtful, err);
+        }
+        memmove(in->text, in->text + at, in->used - at);
+        in->used -= at;
     }
     return code;
 }
 
-static smp_code read_journal(smp_journal_log *log, int folder, const char *name, smp_error *err)
+smp_code smp_journal_log_new(smp_journal_log **out, smp_error *err)
 {
-    char *text;
-    smp_code code = read_file(folder, name, &text, err);
-    if (code || !text)
-        return code;
-    size_t length = strlen(text);
-    if (length && strncmp(text, title, strlen(title)) != 0) {
-        smp_fail(err, SMP_E_READ, "%s is no journal of this version of smempipe", name);
-        smp_hint(err, "remove it; then --skip-existing keeps what is there, --force does all again");
-        code = SMP_E_READ;
-    }
-    if (!code && !smp_grow(&log->texts, &log->text_capacity, log->text_count + 1, sizeof *log->texts))
-        code = smp_fail_memory(err, "the journal", length);
-    if (code) {
-        smp_free(text);
-        return code;
-    }
-    log->texts[log->text_count++] = text;
-    return read_lines(log, text, err);
+    *out = smp_alloc(sizeof **out);
+    return *out ? SMP_OK : smp_fail_memory(err, "the journal", sizeof **out);
 }
 
-static int by_output(const void *a_, const void *b_)
+smp_code smp_journal_log_add(smp_journal_log *log, int folder, const char *name, bool doubtful, smp_error *err)
 {
-    const record *a = a_, *b = b_;
-    int order = strcmp(a->output, b->output);
-    if (!order)
-        order = (a->journal > b->journal) - (a->journal < b->journal);
-    return order ? order : (a->at > b->at) - (a->at < b->at);
-}
-
-/* One entry an output out of the lines about it. */
-static smp_code sum_up(smp_journal_log *log, smp_error *err)
-{
-    if (log->count)
-        qsort(log->records, log->count, sizeof *log->records, by_output);
-    log->past = smp_alloc_array(log->count, sizeof *log->past);
-    if (!log->past)
-        return smp_fail_memory(err, "the journal", log->count * sizeof *log->past);
-    for (size_t i = 0; i < log->count; i++) {
-        const record *r = &log->records[i];
-        if (!log->past_count || strcmp(log->past[log->past_count - 1].output, r->output) != 0)
-            log->past[log->past_count++].output = r->output;
-        smp_journal_past *past = &log->past[log->past_count - 1];
-        if (r->entry.done) {
-            past->done = true;
-            past->last = r->entry;
-            past->begun = past->begun && past->journal != r->journal;
-        } else {
-            past->begun = true;
-            past->begun_work = r->entry.work;
-            past->journal = r->journal;
-        }
-    }
-    smp_free(log->records);
-    log->records = NULL;
-    log->count = log->capacity = 0;
-    return SMP_OK;
-}
-
-smp_code smp_journal_read(const char *folder, smp_journal_log **out, smp_error *err)
-{
-    smp_journal_log *log = *out = smp_alloc(sizeof *log);
-    if (!log)
-        return smp_fail_memory(err, "the journal", sizeof *log);
+    struct stat status;
+    reading in = {.fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+    if (in.fd < 0)
+        return SMP_OK;
     smp_code code = SMP_OK;
+    if (fstat(in.fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        log->journals++;
+        code = read_lines(log, &in, name, doubtful, err);
+    }
+    smp_free(in.text);
+    close(in.fd);
+    return code;
+}
+
+smp_code smp_journal_read(const char *folder, const smp_hash_set *only, smp_journal_log **out, smp_error *err)
+{
+    smp_code code = smp_journal_log_new(out, err);
+    if (code)
+        return code;
+    smp_journal_log *log = *out;
+    log->only = only;
     DIR *dir = opendir(folder);
     for (struct dirent *entry; dir && !code && (entry = readdir(dir));)
         if (!strncmp(entry->d_name, SMP_JOURNAL_NAME, strlen(SMP_JOURNAL_NAME)))
-            code = read_journal(log, dirfd(dir), entry->d_name, err);
+            code = smp_journal_log_add(log, dirfd(dir), entry->d_name, false, err);
     if (dir)
         closedir(dir);
-    if (!code)
-        code = sum_up(log, err);
+    log->only = NULL;
     if (code) {
         smp_at(err, "%s", folder);
         smp_journal_log_free(log);
@@ -207,31 +314,35 @@ smp_code smp_journal_read(const char *folder, smp_journal_log **out, smp_error *
     return code;
 }
 
-const smp_journal_past *smp_journal_find(const smp_journal_log *log, const char *output)
+bool smp_journal_find(const smp_journal_log *log, const char *output, smp_journal_past *past)
 {
-    size_t low = 0, high = log ? log->past_count : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(output, log->past[middle].output);
-        if (order == 0)
-            return &log->past[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    const smp_hash hash = output_hash(output);
+    const size_t slot = log && log->slot_count ? slot_of(log, &hash) : 0;
+    if (!log || !log->slot_count || !log->slots[slot])
+        return false;
+    static const smp_hash none = {0, 0};
+    const record *r = record_at(log, log->slots[slot] - 1);
+    *past = (smp_journal_past){.done = r->done, .begun = r->begun};
+    past->begun_work = r->begun && r->begun_work != WORKS ? log->works[r->begun_work] : none;
+    past->last = (smp_journal_entry){
+        .done = r->done,
+        .input = r->input,
+        .work = r->done && r->work != WORKS ? log->works[r->work] : none,
+        .size = r->size,
+        .mtime = r->mtime,
+    };
+    return true;
 }
 
 void smp_journal_log_free(smp_journal_log *log)
 {
     if (!log)
         return;
-    for (size_t i = 0; i < log->text_count; i++)
-        smp_free(log->texts[i]);
-    smp_free(log->texts);
-    smp_free(log->past);
-    smp_free(log->records);
+    for (size_t i = 0; i < log->block_count; i++)
+        smp_free(log->blocks[i]);
+    smp_free(log->blocks);
+    smp_free(log->slots);
+    smp_free(log->works);
     smp_free(log);
 }
 
@@ -304,11 +415,38 @@ smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp
             *lockless = *lockless || smp_no_locks(errno);
         code = begin(journal, err);
     }
+    if (!code)
+        code = smp_journal_sign(journal, err);
     if (code) {
         smp_journal_close(journal);
         *out = NULL;
     }
     return code;
+}
+
+smp_code smp_journal_on(int fd, const char *path, smp_journal **out, smp_error *err)
+{
+    smp_journal *journal = *out = smp_alloc(sizeof *journal);
+    if (!journal) {
+        close(fd);
+        return smp_fail_memory(err, "the journal", sizeof *journal);
+    }
+    journal->fd = fd;
+    snprintf(journal->path, sizeof journal->path, "%s", path);
+    smp_code code = begin(journal, err);
+    if (code) {
+        smp_journal_close(journal);
+        *out = NULL;
+    }
+    return code;
+}
+
+smp_code smp_journal_sign(smp_journal *journal, smp_error *err)
+{
+    char who[SMP_WRITER_TEXT], line[SMP_WRITER_TEXT + sizeof "run \n"];
+    smp_writer_self_text(who);
+    const int length = snprintf(line, sizeof line, "run %s\n", who);
+    return write_line(journal, line, (size_t)length, err);
 }
 
 smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_journal_entry *e, smp_error *err)

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/hash_set.h"
 
 #define SMP_JOURNAL_NAME ".smempipe-journal"
 
@@ -25,18 +26,26 @@ typedef struct smp_journal_entry { /* a line */
 } smp_journal_entry;
 
 typedef struct smp_journal_past { /* of one output */
-    const char *output;
-    bool done, begun;       /* ever done; begun and, as far as its journal knows, never done since */
-    smp_journal_entry last; /* when it was done */
+    bool done, begun;             /* ever done; begun and, as far as its journal knows, never done since */
+    smp_journal_entry last;       /* when it was done */
     smp_hash begun_work;
-    size_t journal; /* that says begun */
 } smp_journal_past;
 
-/* All journals of a folder, read into memory. A folder without any gives an empty log. Lines that were cut off are
- * passed over. */
+/* What journals say of outputs: some 90 bytes an output, whatever it is called. Lines that were cut off are passed
+ * over. An empty log: smp_journal_log_new. */
 typedef struct smp_journal_log smp_journal_log;
-smp_code smp_journal_read(const char *folder, smp_journal_log **out, smp_error *err);
-const smp_journal_past *smp_journal_find(const smp_journal_log *log, const char *output);
+smp_code smp_journal_log_new(smp_journal_log **out, smp_error *err);
+
+/* Adds a journal by its name in a folder that is open. doubtful: what it says to be done is only begun, since the
+ * machine that wrote it may have lost the output. What is no journal is SMP_E_READ; what is not there adds nothing. */
+smp_code smp_journal_log_add(smp_journal_log *log, int folder, const char *name, bool doubtful, smp_error *err);
+
+/* All journals of a folder; without any the log is empty. only: hashes (smp_hash_name) of the outputs that matter;
+ * null: all. */
+smp_code smp_journal_read(const char *folder, const smp_hash_set *only, smp_journal_log **out, smp_error *err);
+
+/* False: no journal knows the output. */
+bool smp_journal_find(const smp_journal_log *log, const char *output, smp_journal_past *past);
 void smp_journal_log_free(smp_journal_log *log);
 
 /* Opens this run's journal to add to it: shard `shard` of `shards` (0 of 0: no shards) has one of its own, and one run
@@ -45,6 +54,13 @@ void smp_journal_log_free(smp_journal_log *log);
 typedef struct smp_journal smp_journal;
 smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, bool *lockless,
                           smp_error *err);
+
+/* A journal in a file that is open; its descriptor is the journal's from now on, also on failure. path: for messages.
+ */
+smp_code smp_journal_on(int fd, const char *path, smp_journal **out, smp_error *err);
+
+/* Adds a line of who is writing: "run HOST PID BOOT JOB". Readers of outputs pass it over. */
+smp_code smp_journal_sign(smp_journal *journal, smp_error *err);
 
 /* Adds a line; output: its path under the folder. One caller at a time. */
 smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_journal_entry *entry, smp_error *err);

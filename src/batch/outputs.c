@@ -71,80 +71,76 @@ static smp_kind made_kind(const smp_program *program)
     return program->kind == SMP_BOTH ? SMP_KIND_NONE : program->kind;
 }
 
-typedef struct text {
-    char *data; /* from smp_alloc; null after a failure to get memory */
-    size_t used, capacity;
-    bool failed;
-} text;
-
-static void put(text *to, const char *from, size_t length)
+smp_namer smp_namer_for(const char *folder, const char *pattern, const char *ext, const smp_program *program)
 {
-    if (to->failed || !smp_grow(&to->data, &to->capacity, to->used + length + 1, 1)) {
-        smp_free(to->data);
-        *to = (text){.failed = true};
-        return;
-    }
-    memcpy(to->data + to->used, from, length);
-    to->used += length;
-    to->data[to->used] = '\0';
+    return (smp_namer){.folder = folder, .pattern = pattern, .ext = ext, .kind = made_kind(program)};
 }
 
-static char *fill_in(const char *folder, const char *name, const char *pattern, const char *ext, smp_kind kind)
+void smp_namer_free(smp_namer *namer)
+{
+    smp_free(namer->text);
+    *namer = (smp_namer){.folder = NULL};
+}
+
+/* False without memory. */
+static bool put(smp_namer *to, const char *from, size_t length)
+{
+    if (!smp_grow(&to->text, &to->capacity, to->used + length + 1, 1))
+        return false;
+    memcpy(to->text + to->used, from, length);
+    to->used += length;
+    to->text[to->used] = '\0';
+    return true;
+}
+
+/* The extension that {ext} is for an input of this name, whose own is `from`. Files of a folder mostly have one. */
+static const char *extension_for(smp_namer *namer, const char *name, const char *from)
+{
+    if (namer->ext)
+        return namer->ext;
+    if (!namer->asked || strcmp(namer->from, from) != 0) {
+        const smp_kind kind = namer->kind, writable = smp_writer_kind(name);
+        namer->other = NULL;
+        if (writable == SMP_KIND_NONE || (kind != SMP_KIND_NONE && !(writable & kind)))
+            namer->other = (kind ? kind : smp_name_kind(name)) == SMP_AUDIO ? "wav" : "png";
+        namer->asked = strlen(from) < sizeof namer->from && from[0];
+        if (namer->asked)
+            strcpy(namer->from, from);
+    }
+    return namer->other ? namer->other : from;
+}
+
+static bool fill_in(smp_namer *to, const char *name)
 {
     const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
-    size_t stem = dot && dot > last ? (size_t)(dot - last) : strlen(last);
-    const char *from = last[stem] ? last + stem + 1 : "", *extension = from;
-    smp_kind writable = smp_writer_kind(name);
-    if (ext)
-        extension = ext;
-    else if (writable == SMP_KIND_NONE || (kind != SMP_KIND_NONE && !(writable & kind)))
-        extension = (kind ? kind : smp_name_kind(name)) == SMP_AUDIO ? "wav" : "png";
-    text to = {.data = NULL};
-    put(&to, folder, strlen(folder));
-    if (folder[0] && folder[strlen(folder) - 1] != '/')
-        put(&to, "/", 1);
-    put(&to, name, (size_t)(last - name));
-    for (const char *at = pattern; *at;) {
-        size_t length;
+    const char *folder = to->folder;
+    size_t stem = dot && dot > last ? (size_t)(dot - last) : strlen(last), length = strlen(folder);
+    const char *from = last[stem] ? last + stem + 1 : "", *extension = extension_for(to, name, from);
+    to->used = 0;
+    bool good = put(to, folder, length) && (!length || folder[length - 1] == '/' || put(to, "/", 1)) &&
+                put(to, name, (size_t)(last - name));
+    for (const char *at = to->pattern; good && *at;) {
         int field = *at == '{' ? field_at(at, &length) : FIELDS;
         if (field == FIELDS) {
-            put(&to, at++, 1);
+            good = put(to, at++, 1);
             continue;
         }
         if (field == STEM || field == NAME)
-            put(&to, last, stem);
-        if (field == NAME)
-            put(&to, ".", 1);
-        if (field == EXT || field == NAME)
-            put(&to, extension, strlen(extension));
-        if (field == FROM)
-            put(&to, from, strlen(from));
+            good = put(to, last, stem);
+        if (good && field == NAME)
+            good = put(to, ".", 1);
+        if (good && (field == EXT || field == NAME))
+            good = put(to, extension, strlen(extension));
+        if (good && field == FROM)
+            good = put(to, from, strlen(from));
         at += length;
     }
-    return to.data;
+    return good;
 }
 
-smp_code smp_outputs_make(const smp_found_list *files, const char *folder, const char *pattern, const char *ext,
-                          const smp_program *program, char ***outputs, smp_error *err)
+const char *smp_namer_output(smp_namer *namer, const char *name)
 {
-    smp_kind kind = made_kind(program);
-    *outputs = smp_alloc_array(files->count, sizeof **outputs);
-    if (!*outputs)
-        return smp_fail_memory(err, "names", files->count * sizeof **outputs);
-    for (size_t i = 0; i < files->count; i++)
-        if (!((*outputs)[i] = fill_in(folder, files->items[i].name, pattern, ext, kind))) {
-            smp_outputs_free(*outputs, files->count);
-            *outputs = NULL;
-            return smp_fail_memory(err, "names", files->count * sizeof **outputs);
-        }
-    return SMP_OK;
-}
-
-void smp_outputs_free(char **outputs, size_t count)
-{
-    for (size_t i = 0; outputs && i < count; i++)
-        smp_free(outputs[i]);
-    smp_free(outputs);
+    return fill_in(namer, name) ? namer->text : NULL;
 }
 
 char *smp_target_prefix(const char *output)
@@ -165,95 +161,21 @@ smp_code smp_saved_path(const char *output, const char *save, char **out, smp_er
 
 /* ------------------------------------------------------------------------------------------------ checks */
 
-typedef struct claim { /* a file that an input wants to write */
-    const char *path;
-    char *owned; /* path again, where it is no output of the list */
-    size_t file;
-} claim;
-
-static int by_path(const void *a_, const void *b_)
+smp_code smp_fail_collision(const char *one, const char *other, const char *output, smp_error *err)
 {
-    const claim *a = a_, *b = b_;
-    int order = strcmp(a->path, b->path);
-    return order ? order : (a->file > b->file) - (a->file < b->file);
-}
-
-static smp_code fail_collision(const smp_found_list *files, const claim *a, const claim *b, smp_error *err)
-{
-    const smp_found *first = &files->items[a->file], *second = &files->items[b->file];
-    if (first->regular && first->device == second->device && first->inode == second->inode) {
-        smp_fail(err, SMP_E_USAGE, "%.200s is given twice%s%.200s", first->path,
-                 strcmp(first->path, second->path) != 0 ? ", also as " : "",
-                 strcmp(first->path, second->path) != 0 ? second->path : "");
+    struct stat first, second;
+    if (stat(one, &first) == 0 && stat(other, &second) == 0 && S_ISREG(first.st_mode) &&
+        first.st_dev == second.st_dev && first.st_ino == second.st_ino) {
+        const bool differ = strcmp(one, other) != 0;
+        smp_fail(err, SMP_E_USAGE, "%.200s is given twice%s%.200s", one, differ ? ", also as " : "",
+                 differ ? other : "");
         return smp_hint(err, "nothing was written; name it once");
     }
-    const char *one = files->items[a->file].name, *other = files->items[b->file].name;
     const char *dot = strrchr(one, '.'), *other_dot = strrchr(other, '.');
-    smp_fail(err, SMP_E_USAGE, "%.150s and %.150s would both become %.150s", files->items[a->file].path,
-             files->items[b->file].path, a->path);
+    smp_fail(err, SMP_E_USAGE, "%.150s and %.150s would both become %.150s", one, other, output);
     if (dot && other_dot && strcmp(dot, other_dot) != 0)
         return smp_hint(err, "nothing was written; --name '{stem}-{from}.{ext}' has the input's extension in the name");
     return smp_hint(err, "nothing was written; run them one after the other into two folders");
-}
-
-static smp_code check_collisions(const smp_found_list *files, char *const *outputs, const smp_program *program,
-                                 smp_error *err)
-{
-    size_t count = files->count * (1 + program->save_count), made = 0;
-    claim *claims = smp_alloc_array(count, sizeof *claims);
-    smp_code code = claims ? SMP_OK : smp_fail_memory(err, "names", count * sizeof *claims);
-    for (size_t i = 0; !code && i < files->count; i++) {
-        claims[made++] = (claim){.path = outputs[i], .file = i};
-        for (size_t k = 0; !code && k < program->save_count; k++) {
-            char *path;
-            code = smp_saved_path(outputs[i], program->saves[k].path, &path, err);
-            if (!code)
-                claims[made++] = (claim){.path = path, .owned = path, .file = i};
-        }
-    }
-    if (!code && made)
-        qsort(claims, made, sizeof *claims, by_path);
-    for (size_t i = 1; !code && i < made; i++)
-        if (!strcmp(claims[i - 1].path, claims[i].path))
-            code = fail_collision(files, &claims[i - 1], &claims[i], err);
-    for (size_t i = 0; i < made; i++)
-        smp_free(claims[i].owned);
-    smp_free(claims);
-    return code;
-}
-
-static int by_inode(const void *a_, const void *b_)
-{
-    const smp_found *a = *(const smp_found *const *)a_, *b = *(const smp_found *const *)b_;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    return (a->inode > b->inode) - (a->inode < b->inode);
-}
-
-static smp_code check_inodes(const smp_found_list *files, char *const *outputs, smp_error *err)
-{
-    const smp_found **sorted = smp_alloc_array(files->count, sizeof *sorted);
-    size_t count = 0;
-    smp_code code = sorted ? SMP_OK : smp_fail_memory(err, "names", files->count * sizeof *sorted);
-    for (size_t i = 0; !code && i < files->count; i++)
-        if (files->items[i].regular)
-            sorted[count++] = &files->items[i];
-    if (!code && count)
-        qsort(sorted, count, sizeof *sorted, by_inode);
-    for (size_t i = 0; !code && count && i < files->count; i++) {
-        struct stat status;
-        if (stat(outputs[i], &status) != 0)
-            continue;
-        smp_found key = {.device = (uint64_t)status.st_dev, .inode = (uint64_t)status.st_ino}, *at = &key;
-        const smp_found **same = bsearch(&at, sorted, count, sizeof *sorted, by_inode);
-        if (same) {
-            smp_fail(err, SMP_E_WRITE, "the output is the same file as the input %s", (*same)->path);
-            smp_hint(err, "give another folder by -o; --force does not change this");
-            code = smp_at(err, "%s", outputs[i]);
-        }
-    }
-    smp_free(sorted);
-    return code;
 }
 
 static smp_code check_folder(const char *folder, const char *const *given, size_t count, smp_error *err)
@@ -278,18 +200,14 @@ static smp_code check_folder(const char *folder, const char *const *given, size_
     return code;
 }
 
-smp_code smp_outputs_check(const smp_found_list *files, char *const *outputs, const smp_program *program,
-                           const char *folder, const char *const *given, size_t given_count, smp_error *err)
+smp_code smp_output_folder_check(const char *folder, const char *const *given, size_t count, smp_error *err)
 {
     struct stat status;
     if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode)) {
         smp_fail(err, SMP_E_WRITE, "is a file, not a folder");
         return smp_at(err, "%s", folder);
     }
-    smp_code code = check_folder(folder, given, given_count, err);
-    if (!code)
-        code = check_collisions(files, outputs, program, err);
-    return code ? code : check_inodes(files, outputs, err);
+    return check_folder(folder, given, count, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ one target */

@@ -2,20 +2,31 @@
 #ifndef SMP_BATCH_OUTPUTS_H
 #define SMP_BATCH_OUTPUTS_H
 
-#include "batch/find_files.h"
 #include "pipe/program.h"
 
 /* Is this a pattern for names: text with {stem} (the name without extension), {ext}, {name} (both) and {from} (the
  * input's own extension, where {ext} may be another)? */
 smp_code smp_name_pattern_check(const char *pattern, smp_error *err);
 
-/* outputs[i]: the file in `folder` that files->items[i] becomes: the folders under the one given are kept, the name is
- * the pattern filled in. {ext} is the input's where files of that extension can be written and the pipeline makes what
- * such files hold, else png (sound: wav); or `ext`, unless that is null. count entries from smp_alloc; freed by
- * smp_outputs_free. */
-smp_code smp_outputs_make(const smp_found_list *files, const char *folder, const char *pattern, const char *ext,
-                          const smp_program *program, char ***outputs, smp_error *err);
-void smp_outputs_free(char **outputs, size_t count);
+/* Names the outputs of inputs, one after the other. */
+typedef struct smp_namer {
+    const char *folder, *pattern, *ext;
+    smp_kind kind; /* what the pipeline makes; none: what the input is */
+    char *text;
+    size_t used, capacity;
+    bool asked;        /* what files of this extension become: */
+    char from[16];     /* the extension */
+    const char *other; /* null: the same */
+} smp_namer;
+
+/* An output lies in `folder`: the folders under the one given are kept, the name is the pattern filled in. {ext} is the
+ * input's where files of that extension can be written and the pipeline makes what such files hold, else png (sound:
+ * wav); or `ext`, unless that is null. The texts must outlive the namer. */
+smp_namer smp_namer_for(const char *folder, const char *pattern, const char *ext, const smp_program *program);
+void smp_namer_free(smp_namer *namer);
+
+/* The output of the input of this name under the folder given; valid until the next one. Null without memory. */
+const char *smp_namer_output(smp_namer *namer, const char *name);
 
 /* What is put before the names of files that the pipeline saves beside this output: "cat-" for out/cat.png. From
  * smp_alloc, null without memory. */
@@ -24,10 +35,11 @@ char *smp_target_prefix(const char *output);
 /* The path of a file that the pipeline saves: beside the output and named after it. From smp_alloc. */
 smp_code smp_saved_path(const char *output, const char *save, char **out, smp_error *err);
 
-/* No two files may have one output, with the files that the pipeline saves; no output may be an input, whatever it is
- * called (device and inode); the folder may not lie in one of the folders given. */
-smp_code smp_outputs_check(const smp_found_list *files, char *const *outputs, const smp_program *program,
-                           const char *folder, const char *const *given, size_t given_count, smp_error *err);
+/* Two inputs, by their paths, would have one output. */
+smp_code smp_fail_collision(const char *one, const char *other, const char *output, smp_error *err);
+
+/* The output folder may be no file, and may not lie in one of the folders given. */
+smp_code smp_output_folder_check(const char *folder, const char *const *given, size_t count, smp_error *err);
 
 /* Whether a file of this path could be made, as far as that shows without making it: the lengths of path and names, the
  * folders on the way, the right to write there. */

@@ -1,4 +1,5 @@
-/* What a batch has to do, and noting what it did: see todo.h. */
+/* What a batch has to do, and noting what it did: see todo.h. Files of a walk come from a list in memory, of which a
+ * portion at a time is spelled out; those of a list of work are todo_list.c's. */
 #include "batch/todo.h"
 
 #include <limits.h>
@@ -9,205 +10,221 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "batch/folder_lock.h"
-#include "batch/outputs.h"
 #include "io/output.h"
 
-/* ------------------------------------------------------------------------------------------------ inputs */
+enum { PORTION = SMP_FOUND_BLOCK, REPLACE = 0x80 }; /* files of a walk at a time; a bit beside their states */
 
-/* The folder of a path with links resolved; the one before is kept, since files of a folder follow each other. */
-typedef struct real_folder {
-    char *given, *real;
-} real_folder;
+/* ------------------------------------------------------------------------------------------------ portions */
 
-static void forget(real_folder *folder)
+smp_code smp_portion_new(size_t count, smp_portion **out, smp_error *err)
 {
-    smp_free(folder->given);
-    smp_free(folder->real);
-    *folder = (real_folder){NULL, NULL};
+    smp_portion *portion = *out = smp_alloc(sizeof *portion);
+    if (portion) {
+        portion->count = count;
+        portion->items = smp_alloc_array(count, sizeof *portion->items);
+        portion->files = smp_alloc_array(count, sizeof *portion->files);
+        portion->item_of = smp_alloc_array(count, sizeof *portion->item_of);
+    }
+    if (portion && portion->items && portion->files && portion->item_of)
+        return SMP_OK;
+    smp_portion_free(portion);
+    *out = NULL;
+    return smp_fail_memory(err, "the list of files", count * sizeof(smp_todo_item));
 }
 
-static smp_code input_key(const smp_found *file, real_folder *folder, smp_hash *key, smp_error *err)
+void smp_portion_free(smp_portion *portion)
 {
-    const char *slash = strrchr(file->path, '/');
-    size_t length = slash ? (size_t)(slash - file->path) + (slash == file->path) : 0;
-    if (!folder->given || strlen(folder->given) != length || strncmp(folder->given, file->path, length) != 0) {
-        forget(folder);
-        folder->given = smp_strndup(file->path, length);
-        folder->real = folder->given ? smp_real_path(length ? folder->given : ".") : NULL;
-        if (!folder->real)
-            return smp_fail_memory(err, "a path", length);
+    if (!portion)
+        return;
+    smp_free(portion->items);
+    smp_free(portion->files);
+    smp_free(portion->item_of);
+    smp_free(portion->found);
+    smp_texts_free(&portion->texts);
+    smp_free(portion);
+}
+
+void smp_todo_collect(smp_todo *todo, smp_portion *portion)
+{
+    smp_todo_count *sum = &todo->count;
+    for (size_t i = 0; i < portion->count; i++) {
+        const smp_todo_item *item = &portion->items[i];
+        sum->files++;
+        sum->to_do += item->state == SMP_TODO_DO;
+        sum->done += item->state == SMP_TODO_DONE;
+        sum->kept += item->state == SMP_TODO_KEPT;
+        sum->changed += item->state == SMP_TODO_CHANGED;
+        if (item->state != SMP_TODO_DO)
+            continue;
+        portion->item_of[portion->to_do] = i;
+        portion->files[portion->to_do++] = (smp_batch_file){
+            .input = item->file->path, .output = item->output, .bytes = item->file->size, .replace = item->replace};
     }
-    *key = smp_hash_start();
-    smp_hash_text(key, folder->real);
-    smp_hash_text(key, slash ? slash + 1 : file->path);
-    smp_hash_add(key, &file->size, sizeof file->size);
-    smp_hash_add(key, &file->mtime, sizeof file->mtime);
+    portion->left = portion->to_do;
+}
+
+/* The portion whose first file is number `cursor`, without states. */
+static smp_code spell_out(smp_todo *todo, smp_portion **out, smp_error *err)
+{
+    const size_t from = todo->cursor, left = todo->found.count - from;
+    smp_portion *portion;
+    smp_code code = smp_portion_new(left < PORTION ? left : PORTION, &portion, err);
+    for (size_t i = 0; !code && i < portion->count; i++) {
+        portion->items[i].file = smp_found_at(&todo->found, from + i);
+        code = smp_todo_name(todo, portion, &portion->items[i], err);
+    }
+    if (code) {
+        smp_portion_free(portion);
+        portion = NULL;
+    }
+    *out = portion;
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ names */
+
+/* Counts a name that an input wants to write; a second one like it is suspect. */
+static smp_code meet_name(smp_todo *todo, const char *path, smp_error *err)
+{
+    bool there;
+    const uint64_t hash = smp_hash_name(path);
+    if (!smp_hash_set_add(&todo->outputs, hash, &there))
+        return smp_fail_memory(err, "names", todo->outputs.count * sizeof hash);
+    if (there && !todo->suspicious) {
+        todo->suspicious = true;
+        todo->suspect = hash;
+    }
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ states */
-
-static int64_t mtime_of(const struct stat *status)
+/* Sees the names of all files, also of other shards, since no two inputs may have one output. */
+static smp_code wants(void *context, const char *name, bool *wanted, smp_error *err)
 {
-    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
-}
-
-/* An output's path under the folder, as journals know it. */
-static const char *under_folder(const smp_todo *todo, const char *output)
-{
-    output += strlen(todo->request->folder);
-    while (*output == '/')
-        output++;
-    return output;
-}
-
-/* OURS may be replaced; CHANGED was made by this work and is not as it was then. */
-typedef enum past { NOTHING, FINISHED, OURS, CHANGED, OTHER_WORK } past;
-
-/* What the journals say of an output that is there. */
-static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp_journal_log *log,
-                      const struct stat *there)
-{
-    const smp_journal_past *p = smp_journal_find(log, under_folder(todo, item->output));
-    const smp_hash *work = &todo->request->work;
-    if (!p)
-        return NOTHING;
-    bool untouched = p->done && p->last.size == (uint64_t)there->st_size && p->last.mtime == mtime_of(there);
-    if (untouched && smp_hash_equal(&p->last.work, work))
-        return smp_hash_equal(&p->last.input, &item->input) ? FINISHED : OURS;
-    if (p->begun && smp_hash_equal(&p->begun_work, work))
-        return OURS;
-    if (untouched)
-        return OTHER_WORK;
-    return p->done && smp_hash_equal(&p->last.work, work) ? CHANGED : NOTHING;
-}
-
-typedef struct conflicts {
-    size_t count, other_work;
-    const char *first;
-} conflicts;
-
-/* Whether the files that the pipeline saves beside an output are there. */
-static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
-{
-    const smp_program *program = todo->request->program;
-    bool there = true;
-    for (size_t i = 0; there && i < program->save_count; i++) {
-        struct stat status;
-        smp_error unread = {.code = SMP_OK};
+    smp_todo *todo = context;
+    const smp_todo_request *r = todo->request;
+    const char *output = smp_namer_output(&todo->namer, name);
+    smp_code code = output ? meet_name(todo, output, err) : smp_fail_memory(err, "a name", strlen(name));
+    for (size_t k = 0; !code && k < r->program->save_count; k++) {
         char *path = NULL;
-        there =
-            smp_saved_path(item->output, program->saves[i].path, &path, &unread) == SMP_OK && lstat(path, &status) == 0;
+        code = smp_saved_path(output, r->program->saves[k].path, &path, err);
+        if (!code)
+            code = meet_name(todo, path, err);
         smp_free(path);
     }
-    return there;
+    *wanted = r->shards <= 0 || smp_shard_of(name, r->shards) == r->shard;
+    todo->count.others += !*wanted;
+    bool there;
+    if (!code && *wanted && r->shards > 0 && r->resume &&
+        !smp_hash_set_add(&todo->own, smp_hash_name(smp_todo_under(todo, output)), &there))
+        code = smp_fail_memory(err, "names", todo->own.count);
+    return code;
 }
 
-static void decide(const smp_todo *todo, smp_todo_item *item, const smp_journal_log *log, conflicts *found)
+typedef struct pair { /* two files with one output */
+    smp_todo *todo;
+    char *first, *output; /* from smp_alloc */
+} pair;
+
+/* Looks for the two files with the suspect name. */
+static smp_code meet_again(void *context, const smp_found *found, smp_error *err)
+{
+    pair *p = context;
+    const smp_program *program = p->todo->request->program;
+    const char *output = smp_namer_output(&p->todo->namer, found->name);
+    smp_code code = output ? SMP_OK : smp_fail_memory(err, "a name", strlen(found->name));
+    for (size_t k = 0; !code && k <= program->save_count; k++) {
+        char *saved = NULL;
+        if (k)
+            code = smp_saved_path(output, program->saves[k - 1].path, &saved, err);
+        const char *path = k ? saved : output;
+        if (!code && smp_hash_name(path) == p->todo->suspect) {
+            if (p->output && !strcmp(p->output, path))
+                code = smp_fail_collision(p->first, found->path, path, err);
+            else if (!p->output && (!(p->first = smp_strdup(found->path)) || !(p->output = smp_strdup(path))))
+                code = smp_fail_memory(err, "a name", strlen(path));
+        }
+        smp_free(saved);
+    }
+    return code;
+}
+
+/* Names the two files that would have one output. Two names that merely have one hash are no fault. */
+static smp_code tell_collision(smp_todo *todo, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
-    struct stat there;
-    item->state = SMP_TODO_DO;
-    if (r->shards > 0 && smp_shard_of(item->file->name, r->shards) != r->shard) {
-        item->state = SMP_TODO_OTHERS;
-        return;
-    }
-    if (lstat(item->output, &there) != 0)
-        return;
-    past before = r->resume && S_ISREG(there.st_mode) ? look_back(todo, item, log, &there) : NOTHING;
-    if (before == FINISHED && !saved_are_there(todo, item))
-        before = OURS;
-    if (before == CHANGED && r->redo_changed)
-        before = OURS;
-    item->replace = r->force || before == OURS;
-    if (before == FINISHED)
-        item->state = SMP_TODO_DONE;
-    else if (r->skip_existing && before != OURS)
-        item->state = SMP_TODO_KEPT;
-    else if (!item->replace && before == CHANGED)
-        item->state = SMP_TODO_CHANGED;
-    else if (!item->replace) {
-        found->other_work += before == OTHER_WORK;
-        if (!found->count++)
-            found->first = item->output;
-    }
+    pair p = {.todo = todo};
+    smp_left_out left_out;
+    smp_code code = smp_walk_each(r->given, r->given_count, &r->walk, meet_again, &p, &left_out, err);
+    smp_left_out_free(&left_out);
+    smp_free(p.first);
+    smp_free(p.output);
+    return code;
 }
 
-static smp_code fail_conflicts(const smp_todo_request *r, const conflicts *found, smp_error *err)
+/* ------------------------------------------------------------------------------------------------ making */
+
+/* Which files are wanted, and their names. */
+static smp_code find(smp_todo *todo, smp_error *err)
 {
-    if (found->count == 1)
-        smp_fail(err, SMP_E_WRITE, "the file exists already");
-    else
-        smp_fail(err, SMP_E_WRITE, "this file and %zu more exist already", found->count - 1);
-    if (found->other_work == found->count)
-        smp_hint(err, "another pipeline or other settings made %s: --force makes %s again, or give another folder",
-                 found->count == 1 ? "it" : "them", found->count == 1 ? "it" : "them");
-    else
-        smp_hint(err, "nothing was written: %s--skip-existing keeps what is there, --force replaces it",
-                 r->resume ? "" : "--resume continues an earlier run, ");
-    return smp_at(err, "%s", found->first);
+    const smp_todo_request *r = todo->request;
+    smp_find_options walk = r->walk;
+    walk.wants = wants;
+    walk.context = todo;
+    smp_code code = smp_walk(r->given, r->given_count, &walk, &todo->found, err);
+    if (!code && todo->suspicious)
+        code = tell_collision(todo, err);
+    smp_hash_set_free(&todo->outputs);
+    if (!code)
+        code = smp_output_folder_check(r->folder, r->given, r->given_count, err);
+    return code;
 }
 
 static smp_code set_states(smp_todo *todo, const smp_journal_log *log, smp_error *err)
 {
+    smp_conflicts found = {0};
     smp_code code = SMP_OK;
-    conflicts found = {0};
-    real_folder folder = {NULL, NULL};
-    for (size_t i = 0; !code && i < todo->found.count; i++) {
-        smp_todo_item *item = &todo->items[i];
-        *item = (smp_todo_item){.file = &todo->found.items[i], .output = todo->outputs[i]};
-        code = input_key(item->file, &folder, &item->input, err);
-        if (!code)
-            decide(todo, item, log, &found);
+    todo->states = smp_alloc(todo->found.count);
+    if (!todo->states)
+        return smp_fail_memory(err, "the list of files", todo->found.count);
+    for (todo->cursor = 0; !code && todo->cursor < todo->found.count;) {
+        smp_portion *portion;
+        code = spell_out(todo, &portion, err);
+        if (code)
+            break;
+        code = smp_todo_examine(todo, portion, log, &found, err);
+        for (size_t i = 0; !code && i < portion->count; i++)
+            todo->states[todo->cursor + i] =
+                (uint8_t)((unsigned)portion->items[i].state | (portion->items[i].replace ? REPLACE : 0U));
+        smp_todo_collect(todo, portion);
+        for (size_t i = 0; i < portion->to_do; i++)
+            todo->count.bytes += portion->files[i].bytes;
+        todo->cursor += portion->count;
+        smp_portion_free(portion);
     }
-    forget(&folder);
-    return code || !found.count ? code : fail_conflicts(todo->request, &found, err);
-}
-
-static void list_files(smp_todo *todo)
-{
-    for (size_t i = 0; i < todo->found.count; i++) {
-        const smp_todo_item *item = &todo->items[i];
-        todo->done += item->state == SMP_TODO_DONE;
-        todo->kept += item->state == SMP_TODO_KEPT;
-        todo->changed += item->state == SMP_TODO_CHANGED;
-        todo->others += item->state == SMP_TODO_OTHERS;
-        if (item->state != SMP_TODO_DO)
-            continue;
-        todo->item_of[todo->to_do] = i;
-        todo->files[todo->to_do++] = (smp_batch_file){
-            .input = item->file->path, .output = item->output, .bytes = item->file->size, .replace = item->replace};
-    }
+    if (!code && found.count)
+        code = smp_todo_fail_conflicts(todo, &found, err);
+    smp_free(found.first);
+    todo->count.expected = todo->count.to_do;
+    smp_hash_set_free(&todo->inputs);
+    smp_todo_rewind(todo);
+    return code;
 }
 
 smp_code smp_todo_make(const smp_todo_request *request, smp_todo *todo, smp_error *err)
 {
     *todo = (smp_todo){.request = request, .folder_lock = -1};
     pthread_mutex_init(&todo->lock, NULL);
+    todo->namer = smp_namer_for(request->folder, request->pattern, request->extension, request->program);
     smp_journal_log *log = NULL;
     smp_code code = smp_name_pattern_check(request->pattern, err);
+    if (!code && request->list)
+        return smp_todo_list_open(todo, err);
     if (!code)
-        code = smp_walk(request->given, request->given_count, &request->walk, &todo->found, err);
-    size_t count = todo->found.count;
-    if (!code)
-        code = smp_outputs_make(&todo->found, request->folder, request->pattern, request->extension, request->program,
-                                &todo->outputs, err);
-    if (!code)
-        code = smp_outputs_check(&todo->found, todo->outputs, request->program, request->folder, request->given,
-                                 request->given_count, err);
+        code = find(todo, err);
     if (!code && request->resume)
-        code = smp_journal_read(request->folder, &log, err);
-    if (!code) {
-        todo->items = smp_alloc_array(count, sizeof *todo->items);
-        todo->files = smp_alloc_array(count, sizeof *todo->files);
-        todo->item_of = smp_alloc_array(count, sizeof *todo->item_of);
-        if (!todo->items || !todo->files || !todo->item_of)
-            code = smp_fail_memory(err, "the list of files", count * sizeof *todo->items);
-    }
+        code = smp_journal_read(request->folder, request->shards > 0 ? &todo->own : NULL, &log, err);
     if (!code)
         code = set_states(todo, log, err);
-    if (!code)
-        list_files(todo);
     smp_journal_log_free(log);
     return code;
 }
@@ -216,90 +233,255 @@ void smp_todo_free(smp_todo *todo)
 {
     if (!todo->request)
         return;
+    for (smp_portion *portion = todo->portions, *next; portion; portion = next) {
+        next = portion->next;
+        smp_portion_free(portion);
+    }
     smp_journal_close(todo->journal);
+    smp_pieces_close(todo->pieces);
+    smp_work_list_close(todo->list);
     if (todo->folder_lock >= 0)
         close(todo->folder_lock);
-    smp_outputs_free(todo->outputs, todo->found.count);
     smp_found_free(&todo->found);
-    smp_free(todo->items);
-    smp_free(todo->files);
-    smp_free(todo->item_of);
+    smp_left_out_free(&todo->left_out);
+    smp_free(todo->states);
+    smp_namer_free(&todo->namer);
+    smp_free(todo->real_given);
+    smp_free(todo->real);
+    smp_hash_set_free(&todo->outputs);
+    smp_hash_set_free(&todo->own);
+    smp_hash_set_free(&todo->inputs);
+    smp_hash_set_free(&todo->swept);
+    smp_free(todo->links);
+    smp_texts_free(&todo->link_texts);
     pthread_mutex_destroy(&todo->lock);
     *todo = (smp_todo){.request = NULL};
 }
 
-/* ------------------------------------------------------------------------------------------------ doing */
+/* ------------------------------------------------------------------------------------------------ portion by portion
+ */
 
-/* For every folder that outputs lie in, once where they follow each other; the sum of what fn gives. */
-static size_t each_folder(const smp_todo *todo, size_t (*fn)(const char *folder))
+/* For every folder that outputs of a portion lie in, once where they follow each other. */
+static void each_folder(smp_todo *todo, const smp_portion *portion, void (*fn)(smp_todo *todo, const char *folder))
 {
     char folder[PATH_MAX] = "";
-    size_t sum = 0;
-    for (size_t i = 0; i < todo->found.count; i++) {
-        const char *slash = strrchr(todo->outputs[i], '/');
-        size_t length = slash ? (size_t)(slash - todo->outputs[i]) + 1 : 0;
-        if (!length || length >= sizeof folder ||
-            (strlen(folder) == length && !strncmp(folder, todo->outputs[i], length)))
+    for (size_t i = 0; i < portion->to_do; i++) {
+        const char *output = portion->files[i].output, *slash = strrchr(output, '/');
+        const size_t length = slash ? (size_t)(slash - output) + 1 : 0;
+        if (!length || length >= sizeof folder || (strlen(folder) == length && !strncmp(folder, output, length)))
             continue;
-        memcpy(folder, todo->outputs[i], length);
+        memcpy(folder, output, length);
         folder[length] = '\0';
-        sum += fn(folder);
+        fn(todo, folder);
     }
-    return sum;
 }
 
-static size_t sync_one(const char *folder)
+static void sync_one(smp_todo *todo, const char *folder)
 {
+    (void)todo;
     smp_sync_folder(folder);
-    return 1;
 }
 
-void smp_todo_end(const smp_todo *todo)
+static void sweep_one(smp_todo *todo, const char *folder)
 {
-    if (todo->to_do)
-        each_folder(todo, sync_one);
+    bool there = true;
+    if (smp_hash_set_add(&todo->swept, smp_hash_name(folder), &there) && !there)
+        todo->removed += smp_output_sweep(folder);
 }
 
-smp_code smp_todo_start(smp_todo *todo, size_t *swept, smp_error *err)
+smp_code smp_todo_start(smp_todo *todo, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
+    const smp_folder_use use = {.shards = r->shards, .list = todo->list ? smp_work_list_hash(todo->list)->a | 1 : 0};
     char *inside = smp_asprintf("%s/-", r->folder);
     smp_code code = inside ? smp_make_folders(inside, err) : smp_fail_memory(err, "a path", PATH_MAX);
     smp_free(inside);
     if (!code)
-        code = smp_folder_lock(r->folder, &(smp_folder_use){.shards = r->shards}, &todo->folder_lock, &todo->lockless,
-                               err);
+        code = smp_folder_lock(r->folder, &use, &todo->folder_lock, &todo->lockless, err);
+    if (!code && todo->list)
+        return smp_todo_list_start(todo, err);
     if (!code)
         code = smp_journal_open(r->folder, r->shard, r->shards, &todo->journal, &todo->lockless, err);
-    *swept = !code && r->resume ? each_folder(todo, smp_output_sweep) : 0;
     return code;
 }
 
-static smp_code note(smp_todo *todo, const smp_todo_item *item, const struct stat *made, smp_error *err)
+void smp_todo_rewind(smp_todo *todo)
 {
-    smp_journal_entry entry = {.done = made != NULL, .input = item->input, .work = todo->request->work};
-    if (made) {
-        entry.size = (uint64_t)made->st_size;
-        entry.mtime = mtime_of(made);
-    }
+    todo->cursor = 0;
+}
+
+bool smp_todo_started(const smp_todo *todo)
+{
+    return todo->folder_lock >= 0;
+}
+
+static void enter(smp_todo *todo, smp_portion *portion)
+{
+    if (todo->request->resume)
+        each_folder(todo, portion, sweep_one);
     pthread_mutex_lock(&todo->lock);
-    smp_code code = smp_journal_add(todo->journal, under_folder(todo, item->output), &entry, err);
+    portion->first = todo->handed;
+    todo->handed += portion->to_do;
+    portion->next = todo->portions;
+    todo->portions = portion;
     pthread_mutex_unlock(&todo->lock);
+}
+
+smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
+{
+    *out = NULL;
+    smp_code code = SMP_OK;
+    if (todo->list)
+        code = smp_todo_list_next(todo, out, err);
+    else if (todo->cursor < todo->found.count) {
+        const smp_todo_count counted = todo->count; /* when they were looked at */
+        code = spell_out(todo, out, err);
+        for (size_t i = 0; !code && i < (*out)->count; i++) {
+            const uint8_t state = todo->states[todo->cursor + i];
+            (*out)->items[i].state = (smp_todo_state)(state & ~REPLACE);
+            (*out)->items[i].replace = (state & REPLACE) != 0;
+        }
+        if (!code) {
+            smp_todo_collect(todo, *out);
+            todo->count = counted;
+            todo->cursor += (*out)->count;
+        }
+    }
+    if (!code && *out && smp_todo_started(todo) && (*out)->to_do)
+        enter(todo, *out);
     return code;
+}
+
+void smp_todo_release(smp_todo *todo, smp_portion *portion)
+{
+    (void)todo;
+    smp_portion_free(portion);
+}
+
+/* ------------------------------------------------------------------------------------------------ files */
+
+/* The portion of the index-th file to do, and that file's item. The lock is held. */
+static smp_portion *portion_of(smp_todo *todo, size_t index, smp_todo_item **item)
+{
+    smp_portion *portion = todo->portions;
+    while (portion && (index < portion->first || index >= portion->first + portion->to_do))
+        portion = portion->next;
+    if (portion)
+        *item = &portion->items[portion->item_of[index - portion->first]];
+    return portion;
+}
+
+static smp_code note(smp_todo *todo, const smp_portion *portion, const smp_todo_item *item, bool done, smp_error *err)
+{
+    smp_journal_entry entry = {.done = done, .input = item->input, .work = todo->request->work};
+    if (done) {
+        entry.size = item->made_size;
+        entry.mtime = item->made_mtime;
+    }
+    smp_journal *journal = portion->claim ? smp_claim_journal(portion->claim) : todo->journal;
+    return smp_journal_add(journal, smp_todo_under(todo, item->output), &entry, err);
 }
 
 smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err)
 {
-    const smp_todo_item *item = &todo->items[todo->item_of[index]];
-    smp_code code = smp_make_folders(item->output, err);
-    return code ? code : note(todo, item, NULL, err);
+    smp_todo_item *item = NULL;
+    pthread_mutex_lock(&todo->lock);
+    const smp_portion *portion = portion_of(todo, index, &item);
+    pthread_mutex_unlock(&todo->lock);
+    smp_code code = item ? smp_make_folders(item->output, err) : smp_fail(err, SMP_E_PROCESS, "no file %zu", index);
+    if (code)
+        return code;
+    pthread_mutex_lock(&todo->lock);
+    code = note(todo, portion, item, false, err);
+    pthread_mutex_unlock(&todo->lock);
+    return code;
 }
 
-smp_code smp_todo_done(smp_todo *todo, size_t index, smp_error *err)
+smp_code smp_todo_done(smp_todo *todo, size_t index, bool failed, smp_error *err)
 {
-    const smp_todo_item *item = &todo->items[todo->item_of[index]];
+    smp_todo_item *item = NULL;
     struct stat made;
-    if (stat(item->output, &made) != 0)
-        return SMP_OK; /* a device file, or gone already: not worth a note */
-    return note(todo, item, &made, err);
+    smp_code code = SMP_OK;
+    pthread_mutex_lock(&todo->lock);
+    smp_portion *portion = portion_of(todo, index, &item);
+    if (!item)
+        code = smp_fail(err, SMP_E_PROCESS, "no file %zu", index);
+    else if (failed)
+        portion->failed++;
+    else if (stat(item->output, &made) == 0) { /* else a device file, or gone already: not worth a note */
+        item->made_size = (uint64_t)made.st_size;
+        item->made_mtime = (int64_t)made.st_mtim.tv_sec * 1000000000 + made.st_mtim.tv_nsec;
+        item->state = SMP_TODO_DONE;
+        if (portion->claim || !todo->request->sync_pieces) /* else when it is synced */
+            code = note(todo, portion, item, true, err);
+    }
+    pthread_mutex_unlock(&todo->lock);
+    return code;
+}
+
+/* Outputs of a portion become safe: their folders, and where they were not synced themselves all of the file system. */
+static void sync_portion(smp_todo *todo, const smp_portion *portion)
+{
+    each_folder(todo, portion, sync_one);
+    if (!todo->request->sync_pieces)
+        return;
+#ifdef __linux__
+    if (todo->folder_lock >= 0)
+        (void)syncfs(todo->folder_lock);
+#else
+    sync();
+#endif
+}
+
+/* Syncs a portion and notes that, whether all of it was done or not. */
+static smp_code end_portion(smp_todo *todo, smp_portion *portion, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    sync_portion(todo, portion);
+    if (portion->claim)
+        return smp_todo_list_ended(todo, portion, err);
+    if (!todo->request->sync_pieces)
+        return SMP_OK;
+    pthread_mutex_lock(&todo->lock);
+    for (size_t i = 0; !code && i < portion->to_do; i++) {
+        const smp_todo_item *item = &portion->items[portion->item_of[i]];
+        if (item->state == SMP_TODO_DONE)
+            code = note(todo, portion, item, true, err);
+    }
+    pthread_mutex_unlock(&todo->lock);
+    return code;
+}
+
+smp_code smp_todo_ended(smp_todo *todo, size_t index, smp_error *err)
+{
+    smp_todo_item *item = NULL;
+    pthread_mutex_lock(&todo->lock);
+    smp_portion *portion = portion_of(todo, index, &item);
+    const bool last = --portion->left == 0;
+    if (last) {
+        smp_portion **at = &todo->portions;
+        while (*at != portion)
+            at = &(*at)->next;
+        *at = portion->next;
+    }
+    pthread_mutex_unlock(&todo->lock);
+    if (!last)
+        return SMP_OK;
+    smp_code code = end_portion(todo, portion, err);
+    smp_portion_free(portion);
+    return code;
+}
+
+void smp_todo_end(smp_todo *todo)
+{
+    pthread_mutex_lock(&todo->lock);
+    smp_portion *portion = todo->portions;
+    todo->portions = NULL;
+    pthread_mutex_unlock(&todo->lock);
+    for (smp_portion *next; portion; portion = next) {
+        smp_error lost = {.code = SMP_OK}; /* --resume finds out */
+        next = portion->next;
+        (void)end_portion(todo, portion, &lost);
+        smp_portion_free(portion);
+    }
 }

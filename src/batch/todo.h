@@ -1,26 +1,32 @@
 /* What a batch has to do: every file found, what becomes of it, and whether that is to be done, was done before, is
- * kept as it is or belongs to another shard. All that can be wrong is found here, before the first byte is written. */
+ * kept as it is or belongs to another shard. Files come in portions, some thousand at a time, so that memory does not
+ * depend on how many there are. Without a list of work all that can be wrong is found before the first byte is written;
+ * with one (work_list.h), before the first byte of a piece. */
 #ifndef SMP_BATCH_TODO_H
 #define SMP_BATCH_TODO_H
 
 #include <pthread.h>
 
+#include "base/hash_set.h"
 #include "batch/batch.h"
 #include "batch/find_files.h"
 #include "batch/journal.h"
+#include "batch/outputs.h"
+#include "batch/pieces.h"
+#include "batch/work_list.h"
 
 typedef enum smp_todo_state {
     SMP_TODO_DO,
-    SMP_TODO_DONE,    /* by an earlier run, says the journal */
-    SMP_TODO_KEPT,    /* there already, and --skip-existing */
-    SMP_TODO_CHANGED, /* done by an earlier run, and changed since: left as it is */
-    SMP_TODO_OTHERS   /* another shard's */
+    SMP_TODO_DONE,   /* by an earlier run, says the journal */
+    SMP_TODO_KEPT,   /* there already, and --skip-existing */
+    SMP_TODO_CHANGED /* done by an earlier run, and changed since: left as it is */
 } smp_todo_state;
 
 typedef struct smp_todo_request {
     const char *const *given;
     size_t given_count;
     smp_find_options walk;
+    const char *list;      /* a list of work that takes the place of all these; null: none */
     const char *folder;    /* of outputs */
     const char *pattern;   /* of their names */
     const char *extension; /* what {ext} is in them; null: by the input and the pipeline */
@@ -28,6 +34,9 @@ typedef struct smp_todo_request {
     smp_hash work; /* of the pipeline and all that changes outputs */
     bool force, resume, skip_existing;
     bool redo_changed;     /* with resume: make outputs again that were changed after they were made */
+    bool sync_pieces;      /* outputs are synced a portion at a time */
+    bool claim;            /* with a list: pieces are shared with whoever else works on it */
+    double retake;         /* seconds after which a silent claim is free; 0: none is */
     int64_t shard, shards; /* 1..shards of shards; 0 of 0: all */
 } smp_todo_request;
 
@@ -35,37 +44,125 @@ typedef struct smp_todo_item {
     const smp_found *file;
     const char *output;
     smp_todo_state state;
-    bool replace;   /* the output that is there: ours, or --force */
-    smp_hash input; /* path, size and time of change */
+    bool replace;       /* the output that is there: ours, or --force */
+    smp_hash input;     /* path, size and time of change */
+    uint64_t made_size; /* of the output, once it is there */
+    int64_t made_mtime;
 } smp_todo_item;
+
+/* Files that are looked at together and done together: a piece of a list, or some thousand of a walk. */
+typedef struct smp_portion {
+    struct smp_portion *next;
+    smp_todo_item *items;
+    size_t count;
+    smp_batch_file *files; /* those to do, for smp_batch_run, and */
+    size_t *item_of;       /* which item each is */
+    size_t to_do, first;   /* first: the index of files[0] among all that the batch does */
+    size_t left, failed;   /* of those to do: not ended yet; failed */
+    smp_found *found;      /* with a list; else null */
+    smp_texts texts;       /* of outputs, and with a list of inputs */
+    smp_claim *claim;      /* with a list, once it is being worked on; else null */
+} smp_portion;
+
+typedef struct smp_todo_count {
+    size_t files; /* of this shard, as far as looked at */
+    size_t to_do, done, kept, changed;
+    size_t others;         /* of other shards; without a list */
+    uint64_t bytes;        /* of inputs to do; with a list, of all this may get */
+    size_t expected;       /* the same in files */
+    size_t pieces, passed; /* of a list: worked on; done before, which nobody looked at again */
+    size_t elsewhere;      /* pieces that others work on, or left without --resume */
+} smp_todo_count;
 
 typedef struct smp_todo {
     const smp_todo_request *request;
-    smp_found_list found;
-    char **outputs;
-    smp_todo_item *items;  /* one a file found */
-    smp_batch_file *files; /* those to do, for smp_batch_run, and */
-    size_t *item_of;       /* which item each is */
-    size_t to_do, done, kept, changed, others;
-    smp_journal *journal; /* null until smp_todo_start */
-    pthread_mutex_t lock; /* of the journal */
-    int folder_lock;      /* a descriptor; -1: none */
-    bool lockless;        /* the file system has no locks: nothing keeps a second batch from this folder */
+    smp_todo_count count;
+    smp_found_list found; /* without a list: this shard's */
+    uint8_t *states;      /* of those */
+    smp_work_list *list;
+    smp_left_out left_out; /* of a list */
+    smp_pieces *pieces;    /* of a list, once started */
+    smp_namer namer;
+    char *real_given, *real; /* the last input's folder, and the same with links resolved */
+    smp_hash_set outputs;    /* while looking for two of one name */
+    smp_hash_set own;        /* outputs that this shard makes; filled with shards and resume */
+    smp_hash_set inputs;     /* which files inputs are; filled when an output is there */
+    smp_hash_set swept;      /* folders that were */
+    const char **links; /* outputs that are links, and folders of outputs that lie elsewhere, with a slash behind */
+    size_t link_count, link_capacity;
+    smp_texts link_texts;
+    uint64_t suspect;      /* a hash that two outputs have, */
+    bool suspicious;       /* if there is one */
+    size_t cursor, handed; /* the next portion; files handed out */
+    smp_portion *portions; /* in work */
+    smp_journal *journal;  /* null until smp_todo_start */
+    pthread_mutex_t lock;  /* of portions and the journal */
+    int folder_lock;       /* a descriptor; -1: none */
+    bool lockless;         /* the file system has no locks: nothing keeps a second batch from this folder */
+    size_t removed;        /* temporary files of runs that were killed */
+    double touched;        /* when claims were last said to be alive */
 } smp_todo;
 
 /* Looks and writes nothing. The request must outlive the todo; smp_todo_free also after a failure. */
 smp_code smp_todo_make(const smp_todo_request *request, smp_todo *todo, smp_error *err);
 void smp_todo_free(smp_todo *todo);
 
-/* Makes the folder, removes what a killed run left (*swept files, with resume only), opens the journal. */
-smp_code smp_todo_start(smp_todo *todo, size_t *swept, smp_error *err);
+/* Makes the folder, keeps others from it, opens the journal. */
+smp_code smp_todo_start(smp_todo *todo, smp_error *err);
 
-/* For smp_batch_request.begin and finished: notes the index-th file to do as begun, makes its folder; notes it as done.
- */
+/* The next portion of this shard, also when nothing of it is to be done; null: there is none. Before smp_todo_start it
+ * is only looked at. smp_todo_release ends it when it has nothing to do or was only looked at; else it ends with its
+ * last file. One caller at a time. */
+smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err);
+void smp_todo_release(smp_todo *todo, smp_portion *portion);
+void smp_todo_rewind(smp_todo *todo); /* to look again from the beginning */
+
+/* For smp_batch_request.begin, finished and ended: notes the file as begun, makes its folder; notes it as done or
+ * failed; ends its portion with the last of its files: syncs and notes that. */
 smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err);
-smp_code smp_todo_done(smp_todo *todo, size_t index, smp_error *err);
+smp_code smp_todo_done(smp_todo *todo, size_t index, bool failed, smp_error *err);
+smp_code smp_todo_ended(smp_todo *todo, size_t index, smp_error *err);
 
-/* After the last file: syncs the folders that outputs went into. */
-void smp_todo_end(const smp_todo *todo);
+/* From time to time: says that the claims are alive. */
+void smp_todo_tick(smp_todo *todo);
+
+/* The program is about to end with files in flight: leaves pieces that are not done to others. */
+void smp_todo_leave(smp_todo *todo);
+
+/* After the last file, with none in flight: ends what is left of the portions. */
+void smp_todo_end(smp_todo *todo);
+
+/* ------------------------------------------------------------------------------------------------ for its own files */
+
+/* What the journals say of the files of a portion: sets states, and counts outputs that are in the way. */
+typedef struct smp_conflicts {
+    size_t count, other_work;
+    char *first; /* from smp_alloc */
+} smp_conflicts;
+
+smp_code smp_todo_examine(smp_todo *todo, smp_portion *portion, const smp_journal_log *log, smp_conflicts *found,
+                          smp_error *err);
+smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *found, smp_error *err);
+
+/* A portion of `count` items without anything in them. */
+smp_code smp_portion_new(size_t count, smp_portion **out, smp_error *err);
+void smp_portion_free(smp_portion *portion);
+
+/* Names the output of an item, and its input's hash. */
+smp_code smp_todo_name(smp_todo *todo, smp_portion *portion, smp_todo_item *item, smp_error *err);
+
+/* Collects what is to do, and counts. */
+void smp_todo_collect(smp_todo *todo, smp_portion *portion);
+
+bool smp_todo_started(const smp_todo *todo);
+
+/* An output's path under the folder, as journals know it. */
+const char *smp_todo_under(const smp_todo *todo, const char *output);
+
+/* With a list: the parts of the functions above. */
+smp_code smp_todo_list_open(smp_todo *todo, smp_error *err);
+smp_code smp_todo_list_start(smp_todo *todo, smp_error *err);
+smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err);
+smp_code smp_todo_list_ended(smp_todo *todo, smp_portion *portion, smp_error *err);
 
 #endif

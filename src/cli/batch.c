@@ -1,10 +1,7 @@
 /* smempipe batch: many files through a pipeline. */
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "batch/outputs.h"
 #include "batch/todo.h"
@@ -12,11 +9,11 @@
 #include "cli/shard.h"
 #include "cli/shipped.h"
 #include "cli/write_options.h"
-#include "report/report.h"
-#include "report/text.h"
 
 static const char *const on_error_words[] = {"continue", "stop", NULL};
-enum { ON_ERROR_STOP = 1 };
+static const char *const sync_words[] = {"file", "piece", NULL};
+enum { SYNC_PIECE = 1 };
+#define HEADERS "2000"
 
 const smp_option smp_batch_options[] = {
     {"output", 'o', SMP_O_STRING, offsetof(smp_batch_settings, folder), .argument = "OUT_DIR",
@@ -42,8 +39,27 @@ const smp_option smp_batch_options[] = {
     {"report", 0, SMP_O_STRING, offsetof(smp_batch_settings, report), .argument = "FILE.jsonl",
      .help = "write one JSON object a file; its status, error, size, milliseconds of every part, what was measured; - "
              "is standard output"},
+    {"headers", 0, SMP_O_INT, offsetof(smp_batch_settings, headers), .fallback = HEADERS, .argument = "N", .min = 0,
+     .max = 1e15, .help = "with --dry-run: headers to read, of files evenly spread; 0: all"},
     {"shard", 0, SMP_O_STRING, offsetof(smp_batch_settings, shard), .argument = "K/N",
-     .help = "do the K-th of N parts of the files, chosen by their names; for several machines that share a folder"},
+     .help = "do the K-th of N parts of the files, chosen by their names, or of the pieces of a list; for several "
+             "machines that share a folder. auto: as Slurm, MPI, PBS or Grid Engine number this process; auto/N where "
+             "they do not tell how many there are"},
+    {"list", 0, SMP_O_STRING, offsetof(smp_batch_settings, work_list), .argument = "FILE",
+     .help = "do the files of a list that 'smempipe list' made, a piece at a time, instead of those in folders"},
+    {"claim", 0, SMP_O_FLAG, offsetof(smp_batch_settings, claim),
+     .help = "with --list: take pieces that nobody has taken, until there are none; any number of processes that see "
+             "the output folder share a list so, started and ended at any time"},
+    {"retake", 0, SMP_O_STRING, offsetof(smp_batch_settings, retake), .argument = "AGE",
+     .help = "with --list --resume: also take up pieces of processes on other hosts that have been silent so long "
+             "(10m, 2h; they speak every 20 s)"},
+    {"sync", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, sync), .fallback = "file", .argument = "WHAT",
+     .choices = sync_words,
+     .help = "make sure that outputs are on disk file by file, or once for some thousand files: quicker, and after a "
+             "crash of the machine --resume makes those again"},
+    {"grace", 0, SMP_O_STRING, offsetof(smp_batch_settings, grace), .argument = "TIME",
+     .help = "after the first SIGTERM or Ctrl-C drop files in flight that take longer (20s); as long as they take "
+             "unless said"},
 #define WRITE(field) offsetof(smp_batch_settings, write.field)
 #include "cli/write_option_list.def"
 #undef WRITE
@@ -53,22 +69,49 @@ const smp_option smp_batch_options[] = {
 static const smp_argument_row arguments[] = {
     {"P.pipe", offsetof(smp_batch_settings, many.pipe), .unless = "stage", .refuse = smp_shipped_refuse,
      .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
-    {"DIR|FILE", offsetof(smp_batch_settings, many.inputs), .many = true, .unless = "files-from",
+    {"DIR|FILE", offsetof(smp_batch_settings, many.inputs), .many = true, .unless = "files-from", .unless_too = "list",
      .help = "folders and files to read"},
     {0},
 };
 
 /* ------------------------------------------------------------------------------------------------ settings */
 
-static smp_code check_report(const smp_batch_settings *settings, smp_error *err)
+static smp_code parse_time(const char *name, const char *text, double *out, smp_error *err)
 {
-    struct stat status;
-    if (!settings->report || !strcmp(settings->report, "-") || settings->resume ||
-        settings->many.plan.base.common.force || stat(settings->report, &status) != 0 || !S_ISREG(status.st_mode))
+    if (!text || smp_parse_duration(text, out))
         return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "the file exists already");
-    smp_hint(err, "replace it with --force, add to it with --resume, or give another name");
-    return smp_at(err, "%s", settings->report);
+    smp_fail(err, SMP_E_USAGE, "'%.80s' is no value for --%s", text, name);
+    return smp_hint(err, "it takes seconds, or a number with s, m, h or d, as in 90s and 2h");
+}
+
+static smp_code parse_times(const smp_batch_settings *settings, double *retake, double *grace, smp_error *err)
+{
+    smp_code code = parse_time("retake", settings->retake, retake, err);
+    return code ? code : parse_time("grace", settings->grace, grace, err);
+}
+
+/* Options that a list makes no sense with, and those that need one. */
+static smp_code check_list(const smp_batch_settings *s, smp_error *err)
+{
+    const char *wrong = s->many.inputs.count    ? "files on the command line"
+                        : s->many.list          ? "--files-from"
+                        : s->many.recursive     ? "--recursive"
+                        : s->many.include.count ? "--include"
+                        : s->many.exclude.count ? "--exclude"
+                                                : NULL;
+    if (s->work_list && wrong) {
+        smp_fail(err, SMP_E_USAGE, "--list and %s exclude each other", wrong);
+        return smp_hint(err, "the list says which files; smempipe list makes another");
+    }
+    if (s->claim && !s->work_list) {
+        smp_fail(err, SMP_E_USAGE, "--claim needs a list, whose pieces are shared");
+        return smp_hint(err, "smempipe list DIR -r -o work.list; then --list work.list --claim");
+    }
+    if (s->retake && !(s->work_list && s->resume)) {
+        smp_fail(err, SMP_E_USAGE, "--retake is for pieces of a list that --resume takes up again");
+        return smp_hint(err, "write --list FILE --resume --retake %.20s", s->retake);
+    }
+    return SMP_OK;
 }
 
 static smp_code check_settings(const smp_batch_settings *settings, smp_error *err)
@@ -86,7 +129,7 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
     smp_code code = settings->to ? smp_cli_check_extension("to", settings->to, err) : SMP_OK;
     if (!code)
         code = smp_cli_check_variant(&settings->many.plan, err);
-    return code ? code : check_report(settings, err);
+    return code ? code : check_list(settings, err);
 }
 
 /* All that decides what outputs look like. */
@@ -102,289 +145,18 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
     return hash;
 }
 
-/* ------------------------------------------------------------------------------------------------ the run */
-
-typedef struct batch_run {
-    const smp_batch_settings *settings;
-    smp_todo todo;
-    smp_progress progress;
-    smp_failures failures;
-    smp_remarks remarks;
-    FILE *report;
-    bool told;         /* that it is being stopped */
-    smp_error journal; /* the first that could not be noted */
-    double began;
-} batch_run;
-
-static smp_code begin(void *context, size_t index, smp_error *err)
-{
-    batch_run *b = context;
-    return smp_todo_begin(&b->todo, index, err);
-}
-
-static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
-{
-    batch_run *b = context;
-    if (report->status)
-        smp_failures_add(&b->failures, report->input, err);
-    else
-        smp_remarks_add(&b->remarks, report);
-    if (!report->status && !b->journal.code)
-        smp_todo_done(&b->todo, index, &b->journal);
-    if (b->report) {
-        smp_report_line(b->report, report, report->status ? "failed" : "done", err);
-        fflush(b->report);
-    }
-}
-
-/* The report may be none of the files of the work, whatever --force and --resume say. */
-static smp_code check_report_beside(const batch_run *b, const smp_program *program, const smp_diags *diags,
-                                    smp_error *err)
-{
-    const char *path = b->settings->report;
-    const smp_found_list *found = &b->todo.found;
-    struct stat status;
-    bool there = stat(path, &status) == 0;
-    smp_code code = smp_cli_refuse_report(path, b->settings->many.pipe, err);
-    for (size_t i = 0; !code && i < diags->source_count; i++)
-        if (diags->sources[i].included)
-            code = smp_cli_refuse_report(path, diags->sources[i].name, err);
-    for (size_t i = 0; !code && i < program->file_count; i++)
-        code = smp_cli_refuse_report(path, program->files[i].path, err);
-    for (size_t i = 0; !code && i < found->count; i++) {
-        const smp_found *file = &found->items[i];
-        if (there && file->regular && file->inode == status.st_ino && file->device == status.st_dev)
-            code = smp_cli_refuse_report(path, file->path, err);
-        if (!code)
-            code = smp_cli_refuse_report(path, b->todo.items[i].output, err);
-        for (size_t k = 0; !code && k < program->save_count; k++) {
-            char *saved = NULL;
-            code = smp_saved_path(b->todo.items[i].output, program->saves[k].path, &saved, err);
-            if (!code)
-                code = smp_cli_refuse_report(path, saved, err);
-            smp_free(saved);
-        }
-    }
-    return code;
-}
-
-static void tick(void *context, const smp_batch_count *count)
-{
-    batch_run *b = context;
-    const smp_common *common = &b->settings->many.plan.base.common;
-    size_t ended = count->done + count->failed;
-    double share =
-        count->bytes ? (double)count->bytes_done / (double)count->bytes : (double)ended / (double)count->files;
-    if (smp_cli_stopped && !b->told) {
-        smp_progress_end(&b->progress);
-        if (count->in_flight && !common->quiet)
-            fprintf(stderr, "smempipe: finishing the %zu file%s in flight; Ctrl-C again stops at once\n",
-                    count->in_flight, count->in_flight == 1 ? "" : "s");
-        b->told = true;
-    } else if (!b->told)
-        smp_progress_files(&b->progress, ended, count->failed, count->files, share);
-}
-
-static smp_code open_report(batch_run *b, smp_error *err)
-{
-    const smp_batch_settings *s = b->settings;
-    if (!s->report)
-        return SMP_OK;
-    if (!strcmp(s->report, "-"))
-        b->report = stdout;
-    else
-        b->report = fopen(s->report, s->resume ? "ae" : s->many.plan.base.common.force ? "we" : "wxe");
-    if (b->report)
-        return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
-    return smp_at(err, "%s", s->report);
-}
-
-static smp_code close_report(batch_run *b, smp_error *err)
-{
-    if (!b->report || b->report == stdout)
-        return SMP_OK;
-    bool failed = ferror(b->report) != 0;
-    if (fclose(b->report) == 0 && !failed)
-        return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
-    return smp_at(err, "%s", b->settings->report);
-}
-
-/* Files that need nothing have a line too, so that the report is complete; outputs that were changed since they were
- * made are failures. */
-static void report_skipped(batch_run *b)
-{
-    for (size_t i = 0; i < b->todo.found.count; i++) {
-        const smp_todo_item *item = &b->todo.items[i];
-        smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
-        if (b->report && (item->state == SMP_TODO_KEPT || item->state == SMP_TODO_DONE))
-            smp_report_line(b->report, &none, "skipped", NULL);
-        if (item->state != SMP_TODO_CHANGED)
-            continue;
-        smp_error changed = {.code = SMP_OK};
-        none.status = smp_fail(&changed, SMP_E_WRITE, "was changed after it was made, and left as it is");
-        smp_hint(&changed, "--redo-changed makes it again, --skip-existing keeps it");
-        smp_at(&changed, "%s", item->output);
-        snprintf(none.error, sizeof none.error, "%s", changed.message);
-        smp_failures_add(&b->failures, item->file->path, &changed);
-        if (b->report)
-            smp_report_line(b->report, &none, "failed", &changed);
-    }
-}
-
-/* Everything that can be known of a file without decoding it: its header, the plan for it, the names of its outputs. */
-static smp_code try_file(const smp_todo_item *item, smp_run_request *request, smp_error *err)
-{
-    const smp_program *program = request->program;
-    smp_plan *plan = NULL;
-    request->input = item->file->path;
-    request->output = item->output;
-    smp_code code = smp_plan_file(request, &plan, err);
-    smp_plan_free(plan);
-    if (!code)
-        code = smp_target_check(item->output, err);
-    for (size_t k = 0; !code && k < program->save_count; k++) {
-        char *saved = NULL;
-        code = smp_saved_path(item->output, program->saves[k].path, &saved, err);
-        if (!code)
-            code = smp_target_check(saved, err);
-        smp_free(saved);
-    }
-    return code;
-}
-
-/* --dry-run: what would become of every file; files that would fail are named as after a run. */
-static smp_code show_plan(batch_run *b, const smp_program *program, smp_diags *diags, smp_error *err)
-{
-    static const char *const states[] = {[SMP_TODO_DO] = "",
-                                         [SMP_TODO_DONE] = "  (done before)",
-                                         [SMP_TODO_KEPT] = "  (kept: exists)",
-                                         [SMP_TODO_CHANGED] = "  (changed since it was made: left)",
-                                         [SMP_TODO_OTHERS] = "  (another shard's)"};
-    const smp_common *common = &b->settings->many.plan.base.common;
-    smp_device_request cpu = {.spec = "cpu", .threads = 1};
-    smp_device *device;
-    smp_code code = smp_device_open(&cpu, &device, NULL, 0, err);
-    if (code)
-        return code;
-    smp_run_request request = {.program = program, .diags = diags, .limits = common->limits, .device = device};
-    for (size_t i = 0; i < b->todo.found.count; i++) {
-        const smp_todo_item *item = &b->todo.items[i];
-        smp_error wrong = {.code = SMP_OK};
-        smp_text_clean(stdout, item->file->path);
-        fputs(" -> ", stdout);
-        smp_text_clean(stdout, item->output);
-        fputs(states[item->state], stdout);
-        if (item->state == SMP_TODO_DO && try_file(item, &request, &wrong)) {
-            smp_failures_add(&b->failures, item->file->path, &wrong);
-            fputs("  (fails)", stdout);
-        } else if (item->state == SMP_TODO_DO && item->replace)
-            fputs("  (replaced)", stdout);
-        fputc('\n', stdout);
-    }
-    smp_device_close(device);
-    report_skipped(b);
-    smp_failures_show(&b->failures, common, b->todo.to_do + b->todo.changed);
-    return b->failures.count ? SMP_E_PROCESS : SMP_OK;
-}
-
-static void put_count(size_t count, const char *what, const char *gap)
-{
-    if (count)
-        fprintf(stderr, "%s%zu %s", gap, count, what);
-}
-
-static void show_summary(batch_run *b, const smp_batch_count *count)
-{
-    smp_todo *todo = &b->todo;
-    const smp_common *common = &b->settings->many.plan.base.common;
-    double past = smp_now() - b->began;
-    smp_remarks_show(&b->remarks, common);
-    smp_failures_show(&b->failures, common, count->files + todo->changed);
-    if (common->quiet)
-        return;
-    fprintf(stderr, "smempipe: %zu file%s done", count->done, count->done == 1 ? "" : "s");
-    put_count(count->failed, "failed", ", ");
-    put_count(count->files - count->done - count->failed, "not begun", ", ");
-    put_count(todo->done, "done before", ", ");
-    put_count(todo->kept, "kept as they were", ", ");
-    put_count(todo->changed, "changed since and left", ", ");
-    put_count(todo->others, "of other shards", ", ");
-    put_count(todo->found.left_out, "passed over by their names", ", ");
-    char *others = todo->found.left_out ? smp_found_others_text(&todo->found) : NULL;
-    if (others) {
-        fputs(" (", stderr);
-        smp_text_clean(stderr, others);
-        fputc(')', stderr);
-    }
-    smp_free(others);
-    fprintf(stderr, "; %.2f s", past);
-    if (count->done && past > 0)
-        fprintf(stderr, ", %.4g files/s", (double)count->done / past);
-    fputc('\n', stderr);
-}
-
-static smp_code do_all(batch_run *b, const smp_program *program, smp_diags *diags, smp_error *err)
-{
-    const smp_batch_settings *s = b->settings;
-    const smp_common *common = &s->many.plan.base.common;
-    smp_batch_request request = smp_many_request(&s->many, program, diags);
-    smp_batch_count count = {0};
-    smp_error report_error = {.code = SMP_OK};
-    char note[400];
-    size_t swept = 0;
-    request.files = b->todo.files;
-    request.count = b->todo.to_do;
-    request.stop_on_error = s->on_error == ON_ERROR_STOP;
-    request.begin = begin;
-    request.finished = finished;
-    request.tick = tick;
-    request.context = b;
-    smp_cli_write_options(&s->write, &request.write);
-    request.write.lazy_folder = true;
-    smp_cli_stop_gently(); /* before the folder is made: whoever sees it may stop the run */
-    smp_code code = smp_todo_start(&b->todo, &swept, err);
-    if (!code && b->todo.lockless)
-        smp_cli_warning(common, "%s: this file system has no locks; take care that no other batch writes to it",
-                        s->folder);
-    if (!code)
-        code = open_report(b, err);
-    if (code)
-        return code;
-    smp_cli_confine_batch(s, program, &b->todo);
-    report_skipped(b);
-    smp_progress_begin(&b->progress, common, "batch");
-    code = smp_batch_run(&request, &count, note, sizeof note, err);
-    smp_todo_end(&b->todo);
-    smp_progress_end(&b->progress);
-    smp_code reported = close_report(b, &report_error);
-    if (common->verbose && !common->quiet && note[0])
-        fprintf(stderr, "smempipe: %s\n", note);
-    if (swept && common->verbose && !common->quiet)
-        fprintf(stderr, "smempipe: removed %zu unfinished file%s of a run that was killed\n", swept,
-                swept == 1 ? "" : "s");
-    bool stopped = code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED;
-    if (code && !stopped)
-        return code;
-    show_summary(b, &count);
-    if (stopped)
-        return smp_hint(err, "the same command with --resume does the rest"), code;
-    if (b->journal.code || reported) {
-        *err = b->journal.code ? b->journal : report_error;
-        return err->code;
-    }
-    return count.failed || b->todo.changed ? SMP_E_PROCESS : SMP_OK;
-}
+/* ------------------------------------------------------------------------------------------------ the command */
 
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const smp_batch_settings *settings = given;
-    batch_run b = {.settings = settings, .began = smp_now()};
+    smp_batch_job job = {.settings = settings, .began = smp_now()};
+    smp_shard shard;
     smp_todo_request ask = {
         .given = settings->many.inputs.items,
         .given_count = settings->many.inputs.count,
         .walk = smp_many_walk(&settings->many, program),
+        .list = settings->work_list,
         .folder = settings->folder,
         .pattern = settings->pattern,
         .extension = settings->to ? settings->to + (settings->to[0] == '.') : NULL,
@@ -394,23 +166,31 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         .resume = settings->resume,
         .redo_changed = settings->redo_changed,
         .skip_existing = settings->skip_existing,
+        .sync_pieces = settings->sync == SYNC_PIECE,
+        .claim = settings->claim,
     };
     if (ask.extension && ask.walk.kind == SMP_KIND_NONE) /* the pipeline gives what it gets */
         (void)smp_writer_extension(ask.extension, &ask.walk.kind, NULL);
-    smp_code code = smp_cli_shard(settings->shard, &ask.shard, &ask.shards, err);
+    smp_code code = parse_times(settings, &ask.retake, &job.grace, err);
     if (!code)
-        code = smp_todo_make(&ask, &b.todo, err);
+        code = smp_cli_shard(&settings->many.plan.base.common, settings->shard, settings->claim, &shard, err);
+    if (code)
+        return code;
+    ask.shard = shard.number;
+    ask.shards = shard.count;
+    code = smp_todo_make(&ask, &job.todo, err);
+    if (!code && !settings->work_list)
+        code = smp_many_check(&settings->many, job.todo.found.count + job.todo.count.others, &job.todo.found.left_out,
+                              err);
     if (!code)
-        code = smp_many_check(&settings->many, &b.todo.found, err);
-    if (!code && settings->report)
-        code = check_report_beside(&b, program, diags, err);
+        code = smp_batch_report_check(&job, program, diags, err);
     if (!code && settings->dry_run)
-        code = show_plan(&b, program, diags, err);
+        code = smp_batch_dry_run(&job, program, diags, err);
     else if (!code)
-        code = do_all(&b, program, diags, err);
-    smp_failures_free(&b.failures);
-    smp_remarks_free(&b.remarks);
-    smp_todo_free(&b.todo);
+        code = smp_batch_do(&job, program, diags, err);
+    smp_failures_free(&job.failures);
+    smp_remarks_free(&job.remarks);
+    smp_todo_free(&job.todo);
     return code;
 }
 
@@ -449,7 +229,10 @@ const smp_command smp_command_batch = {
         "--device cuda is every GPU of the machine, cuda:0,2 some of them, several files in flight on each. --threads "
         "bounds "
         "the processors that compute in all, --max-memory the memory of all files at once: one that finds too little "
-        "waits until it is alone.",
+        "waits until it is alone.\n"
+        "On several machines: --shard K/N, or a list and --claim (docs/clusters.md). Batches of one folder that would "
+        "do "
+        "the same files exclude each other.",
     .settings_size = sizeof(smp_batch_settings),
     .groups = {{"options", smp_batch_options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,

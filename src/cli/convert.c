@@ -24,7 +24,7 @@ static const smp_option options[] = {
 
 static const smp_argument_row arguments[] = {
     {"IN", offsetof(convert_settings, batch.many.inputs), .many = true, .usage = "IN... OUT|-o DIR",
-     .unless = "files-from",
+     .unless = "files-from", .unless_too = "list",
      .help = "files and folders to read, and behind them, without -o, the file or folder to write; - is standard input "
              "and output"},
     {0},
@@ -92,6 +92,11 @@ static const char *many_option(const smp_batch_settings *s)
         {strcmp(s->pattern, SMP_BATCH_NAMES) != 0, "name"},
         {s->report != NULL, "report"},
         {s->shard != NULL, "shard"},
+        {s->work_list != NULL, "list"},
+        {s->claim, "claim"},
+        {s->retake != NULL, "retake"},
+        {s->grace != NULL, "grace"},
+        {s->sync != 0, "sync"},
         {s->resume, "resume"},
         {s->redo_changed, "redo-changed"},
         {s->skip_existing, "skip-existing"},
@@ -161,7 +166,8 @@ static smp_code choose(convert_settings *settings, smp_error *err)
     smp_batch_settings *batch = &settings->batch;
     smp_strings *inputs = &batch->many.inputs;
     const char *out = batch->folder;
-    if (!out && !batch->many.list) {
+    const bool listed = batch->many.list || batch->work_list;
+    if (!out && !listed) {
         if (inputs->count < 2)
             return fail_no_output(inputs, err);
         out = inputs->items[--inputs->count];
@@ -169,7 +175,7 @@ static smp_code choose(convert_settings *settings, smp_error *err)
             return fail_no_folder(out, err);
         batch->folder = is_folder(out) ? out : NULL;
     } else if (out && is_file_name(out)) {
-        if (batch->many.list || inputs->count > 1 || is_folder(inputs->items[0]))
+        if (listed || inputs->count > 1 || is_folder(inputs->items[0]))
             return fail_no_folder(out, err);
         batch->folder = NULL;
     }

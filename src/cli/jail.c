@@ -42,12 +42,6 @@ void smp_cli_confine_run(const smp_run_settings *settings, const smp_program *pr
     smp_jail_close(jail);
 }
 
-static bool is_link(const char *path)
-{
-    struct stat status;
-    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
-}
-
 /* Folders given are allowed as a whole, and what links in them lead to; so are folders of files given, once for those
  * that follow each other. */
 static void allow_inputs(smp_jail *jail, const smp_many_settings *many, const smp_found_list *found)
@@ -65,9 +59,10 @@ static void allow_inputs(smp_jail *jail, const smp_many_settings *many, const sm
     }
     bool pipes = false;
     for (size_t i = 0; i < found->count; i++) {
-        pipes |= !found->items[i].regular;
-        if (is_link(found->items[i].path))
-            smp_jail_allow(jail, found->items[i].path, false);
+        const smp_found *file = smp_found_at(found, i);
+        pipes |= !file->regular;
+        if (file->link)
+            smp_jail_allow(jail, file->path, false);
     }
     if (pipes)
         smp_jail_allow_temporary(jail);
@@ -76,26 +71,27 @@ static void allow_inputs(smp_jail *jail, const smp_many_settings *many, const sm
 /* Folders in the output folder may be links, and so may outputs that are there. */
 static void allow_outputs(smp_jail *jail, const smp_todo *todo)
 {
-    char folder[PATH_MAX] = "";
     smp_jail_allow(jail, todo->request->folder, true);
-    for (size_t i = 0; i < todo->found.count; i++) {
-        const char *path = todo->outputs[i], *slash = strrchr(path, '/');
-        const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-        if (is_link(path))
+    for (size_t i = 0; i < todo->link_count; i++) {
+        const char *path = todo->links[i];
+        if (path[strlen(path) - 1] == '/')
+            smp_jail_allow(jail, path, true);
+        else
             smp_jail_allow_output(jail, path);
-        if (!length || length >= sizeof folder || (strlen(folder) == length && !strncmp(folder, path, length)))
-            continue;
-        snprintf(folder, sizeof folder, "%.*s", (int)length, path);
-        smp_jail_allow(jail, folder, true);
     }
 }
 
 void smp_cli_confine_batch(const smp_batch_settings *settings, const smp_program *program, const smp_todo *todo)
 {
+    if (todo->list && smp_work_list_links(todo->list)) /* which lead anywhere; they are read when their time comes */
+        return;
     smp_jail *jail = begin(&settings->many.plan.base.common, program);
     if (!jail)
         return;
-    allow_inputs(jail, &settings->many, &todo->found);
+    if (todo->list)
+        smp_jail_allow(jail, smp_work_list_root(todo->list), false);
+    else
+        allow_inputs(jail, &settings->many, &todo->found);
     allow_outputs(jail, todo);
     smp_jail_close(jail);
 }

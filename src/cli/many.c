@@ -115,20 +115,20 @@ smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_prog
                               .kind = wanted_kind(program)};
 }
 
-smp_code smp_many_check(const smp_many_settings *settings, smp_found_list *found, smp_error *err)
+smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_left_out *left_out, smp_error *err)
 {
-    if (found->count)
+    if (files)
         return SMP_OK;
     smp_fail(err, SMP_E_READ, "there is no file to work on in %.200s%s", settings->inputs.items[0],
              settings->inputs.count > 1 ? " and the others" : "");
-    if (found->left_out) {
-        char *others = smp_found_others_text(found);
-        smp_hint(err, "%zu file%s there %s passed over by name (%.160s); --include '*' tries all", found->left_out,
-                 found->left_out == 1 ? "" : "s", found->left_out == 1 ? "was" : "were", others ? others : "?");
+    if (left_out->files) {
+        char *others = smp_left_out_text(left_out);
+        smp_hint(err, "%zu file%s there %s passed over by name (%.160s); --include '*' tries all", left_out->files,
+                 left_out->files == 1 ? "" : "s", left_out->files == 1 ? "was" : "were", others ? others : "?");
         smp_free(others);
         return SMP_E_READ;
     }
-    if (found->folders)
+    if (left_out->folders)
         return smp_hint(err, "it has folders: --recursive goes into them");
     if (settings->include.count || settings->exclude.count)
         return smp_hint(err, "--include and --exclude leave none");
@@ -163,7 +163,7 @@ smp_batch_file *smp_many_files(const smp_found_list *found, smp_error *err)
     if (!files)
         smp_fail_memory(err, "the list of files", found->count * sizeof *files);
     for (size_t i = 0; files && i < found->count; i++)
-        files[i] = (smp_batch_file){.input = found->items[i].path, .bytes = found->items[i].size};
+        files[i] = (smp_batch_file){.input = smp_found_at(found, i)->path, .bytes = smp_found_at(found, i)->size};
     return files;
 }
 
@@ -197,9 +197,10 @@ smp_hash smp_many_list(const smp_found_list *found)
 {
     smp_hash hash = smp_hash_start();
     for (size_t i = 0; i < found->count; i++) {
-        smp_hash_text(&hash, found->items[i].path);
-        smp_hash_text(&hash, found->items[i].name);
-        smp_hash_add(&hash, &found->items[i].size, sizeof found->items[i].size);
+        const smp_found *file = smp_found_at(found, i);
+        smp_hash_text(&hash, file->path);
+        smp_hash_text(&hash, file->name);
+        smp_hash_add(&hash, &file->size, sizeof file->size);
     }
     return hash;
 }

@@ -32,7 +32,7 @@ void smp_many_close(smp_many_settings *settings);
 smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_program *program);
 
 /* No file to work on is an error that says where was looked. */
-smp_code smp_many_check(const smp_many_settings *settings, smp_found_list *found, smp_error *err);
+smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_left_out *left_out, smp_error *err);
 
 /* What every file's run is asked for; files, count and what is called are the command's. */
 smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags);

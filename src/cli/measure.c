@@ -18,8 +18,8 @@ static const smp_option options[] = {
     {"together", 't', SMP_O_FLAG, offsetof(smp_measure_settings, totals_only),
      .help = "only what all files are together, not each by itself"},
     {"shard", 0, SMP_O_STRING, offsetof(smp_measure_settings, shard), .argument = "K/N",
-     .help = "measure the K-th of N parts of the files, as their names deal them, for N processes or machines; with "
-             "--partial"},
+     .help = "with --partial: measure the K-th of N parts of the files, chosen by their names, for N processes or "
+             "machines. auto: as Slurm, MPI, PBS or Grid Engine number this process"},
     {"partial", 0, SMP_O_STRING, offsetof(smp_measure_settings, partial), .argument = "FILE",
      .help = "write what was measured to a file, for --merge, instead of telling it"},
     {"merge", 0, SMP_O_FLAG, offsetof(smp_measure_settings, merge),
@@ -28,7 +28,7 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(smp_measure_settings, many.pipe), .unless = "stage,merge", .refuse = smp_shipped_refuse,
+    {"P.pipe", offsetof(smp_measure_settings, many.pipe), .unless = "stage", .unless_too = "merge", .refuse = smp_shipped_refuse,
      .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
     {"IN", offsetof(smp_measure_settings, many.inputs), .many = true, .unless = "files-from",
      .help = "files and folders to read; - is standard input"},
@@ -180,8 +180,8 @@ static smp_code measure_files(const smp_measure_settings *settings, smp_found_li
     smp_code code = run_batch(&r, settings, files, found->count, program, diags, &count, err);
     if (!code)
         code = smp_measuring_end(&r.told, count.done, count.failed, err);
-    char *others = smp_found_others_text(found);
-    smp_measuring_others(r.told.common, found->left_out, others);
+    char *others = smp_left_out_text(&found->left_out);
+    smp_measuring_others(r.told.common, found->left_out.files, others);
     smp_free(others);
     smp_measuring_free(&r.told);
     smp_many_files_free(files);
@@ -204,8 +204,8 @@ static void take_shard(const smp_found_list *found, const smp_part_head *head, s
 {
     *count = 0;
     for (size_t i = 0; i < found->count; i++)
-        if (smp_shard_of(found->items[i].name, head->shards) == head->shard) {
-            inputs[*count] = found->items[i].path;
+        if (smp_shard_of(smp_found_at(found, i)->name, head->shards) == head->shard) {
+            inputs[*count] = smp_found_at(found, i)->path;
             numbers[*count] = i;
             files[*count] = files[i];
             ++*count;
@@ -222,9 +222,14 @@ static smp_code measure_part(const smp_measure_settings *settings, smp_found_lis
                           .list = smp_many_list(found),
                           .work = work_of(settings, program, diags),
                           .totals_only = settings->totals_only,
-                          .left_out = found->left_out,
-                          .others = smp_found_others_text(found)};
-    smp_code code = smp_cli_shard(settings->shard, &head.shard, &head.shards, err);
+                          .left_out = found->left_out.files,
+                          .others = smp_left_out_text(&found->left_out)};
+    smp_shard shard;
+    smp_code code = smp_cli_shard(common, settings->shard, false, &shard, err);
+    if (shard.count) {
+        head.shard = shard.number;
+        head.shards = shard.count;
+    }
     smp_batch_file *files = code ? NULL : smp_many_files(found, err);
     uint64_t *numbers = files ? smp_alloc_array(found->count, sizeof *numbers) : NULL;
     const char **inputs = numbers ? smp_alloc_array(found->count + 2, sizeof *inputs) : NULL;
@@ -265,7 +270,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     if (!code)
         code = smp_walk(settings->many.inputs.items, settings->many.inputs.count, &walk, &found, err);
     if (!code)
-        code = smp_many_check(&settings->many, &found, err);
+        code = smp_many_check(&settings->many, found.count, &found.left_out, err);
     if (!code)
         code = (settings->partial ? measure_part : measure_files)(settings, &found, program, diags, err);
     smp_found_free(&found);
@@ -275,7 +280,6 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
 static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
 {
     const bool tells = s->json || s->csv || s->long_form || s->sort;
-    int64_t shard, shards;
     if (s->merge && (s->shard || s->partial || s->many.pipe || s->many.plan.base.stages.count)) {
         smp_fail(err, SMP_E_USAGE, "--merge reads parts; it measures nothing");
         return smp_hint(err, "write smempipe measure --merge PART...");
@@ -304,7 +308,7 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--sort and --long exclude each other");
         return smp_hint(err, "files are sorted in the form of a row a file");
     }
-    return smp_cli_shard(s->shard, &shard, &shards, err);
+    return s->shard ? SMP_OK : smp_cli_refuse_ranks(err);
 }
 
 static smp_code measure(void *given, smp_error *err)

@@ -61,6 +61,18 @@ bool smp_parse_size(const char *text, uint64_t *out)
     return *end == '\0' || (suffix && end[1] == '\0');
 }
 
+bool smp_parse_duration(const char *text, double *out)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    const double unit = *end == 'm' ? 60 : *end == 'h' ? 3600 : *end == 'd' ? 86400 : 1;
+    if (end == text || !isdigit((unsigned char)text[0]) || !isfinite(value) || value <= 0 ||
+        (*end && (!strchr("smhd", *end) || end[1])))
+        return false;
+    *out = value * unit;
+    return true;
+}
+
 void smp_size_text(char *text, size_t size, uint64_t value)
 {
     static const char *const suffixes[] = {"", "K", "M", "G", "T"};
@@ -284,13 +296,7 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
 
 bool smp_argument_unless(const smp_argument_row *row, const char *option)
 {
-    const size_t length = strlen(option);
-    for (const char *name = row->unless; name; name = strchr(name, ',')) {
-        name += *name == ',';
-        if (!strncmp(name, option, length) && (!name[length] || name[length] == ','))
-            return true;
-    }
-    return false;
+    return (row->unless && !strcmp(row->unless, option)) || (row->unless_too && !strcmp(row->unless_too, option));
 }
 
 static bool replaced(const smp_command *command, const smp_argument_row *row, const void *settings)

@@ -57,11 +57,11 @@ typedef struct smp_option {
 struct smp_command;
 
 typedef struct smp_argument_row {
-    const char *name;    /* "P.pipe" */
-    size_t offset;       /* of a const char *, or of smp_strings when many */
-    bool optional, many; /* many: one or more; the last row only */
-    const char *unless;  /* the option that, when given, takes this argument's place, or several, with commas between
-                            them; may be null */
+    const char *name;       /* "P.pipe" */
+    size_t offset;          /* of a const char *, or of smp_strings when many */
+    bool optional, many;    /* many: one or more; the last row only */
+    const char *unless;     /* the option that, when given, takes this argument's place; may be null */
+    const char *unless_too; /* another one */
     const char *help;
     const char *usage; /* how usage lines write it; null: its name, with dots when many */
     /* Refuses a word that cannot be meant, by its text; said before a later argument is missed. May be null. */
@@ -114,6 +114,8 @@ void smp_options_free(const smp_command *command, void *settings);
 
 /* A whole text as a size: digits and at most one of K, M, G, T. */
 bool smp_parse_size(const char *text, uint64_t *out);
+/* A whole text as seconds: a number, and s, m, h or d behind it; above 0. */
+bool smp_parse_duration(const char *text, double *out);
 void smp_size_text(char *text, size_t size, uint64_t value);
 
 #endif

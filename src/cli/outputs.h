@@ -20,9 +20,11 @@ smp_code smp_cli_run(smp_run_settings *settings, smp_error *err);
 
 typedef struct smp_batch_settings {
     smp_many_settings many;
-    const char *folder, *pattern, *to, *report, *shard;
-    bool skip_existing, resume, redo_changed, dry_run;
-    int on_error; /* index into continue, stop */
+    const char *folder, *pattern, *to, *report, *shard, *work_list, *retake, *grace;
+    bool skip_existing, resume, redo_changed, dry_run, claim;
+    int on_error;    /* index into continue, stop */
+    int sync;        /* index into file, piece */
+    int64_t headers; /* that --dry-run reads */
     smp_write_settings write;
 } smp_batch_settings;
 
@@ -32,6 +34,39 @@ extern const smp_option smp_batch_options[];
 
 /* smempipe batch, the same. */
 smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err);
+
+/* One run of a batch. */
+typedef struct smp_batch_job {
+    const smp_batch_settings *settings;
+    smp_todo todo;
+    smp_progress progress;
+    smp_failures failures;
+    smp_remarks remarks;
+    FILE *report;
+    bool told;         /* that it is being stopped, */
+    double stopped;    /* when, and */
+    double grace;      /* how long files in flight may take then; 0: as long as they do */
+    smp_error journal; /* the first that could not be noted */
+    double began;
+    pthread_mutex_t lock; /* of failures, remarks, report and journal, while the batch runs */
+} smp_batch_job;
+
+/* batch_run.c: does what is to be done. */
+smp_code smp_batch_do(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err);
+
+/* --report (batch_report.c): the report may be none of the files of the work, whatever --force and --resume say; it is
+ * opened, and closed. The name of a shard's report has the shard in it. */
+smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *program, const smp_diags *diags,
+                                smp_error *err);
+smp_code smp_batch_report_open(smp_batch_job *job, smp_error *err);
+smp_code smp_batch_report_close(smp_batch_job *job, smp_error *err);
+
+/* Files that need nothing have a line too, so that the report is complete; outputs that were changed since they were
+ * made are failures. */
+void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion);
+
+/* --dry-run (batch_dry.c): what would become of every file; files that would fail are named as after a run. */
+smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err);
 
 /* Before an input is opened or a thread is started: the program gives up all but what it needs. Not with --no-sandbox,
  * and not where a GPU's driver may be opened. Of a batch, after its folder and its journal are made. */

@@ -1,19 +1,82 @@
-/* Which part of the files this process works on: see shard.h. */
+/* --shard K/N, auto, auto/N: see shard.h. */
 #include "cli/shard.h"
 
-#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
 
-smp_code smp_cli_shard(const char *text, int64_t *shard, int64_t *shards, smp_error *err)
+#include "base/ranks.h"
+
+enum { MOST_SHARDS = 1000000 };
+
+static smp_code fail_value(const char *text, smp_error *err)
+{
+    smp_fail(err, SMP_E_USAGE, "'%.80s' is no value for --shard", text);
+    return smp_hint(err, "it takes K/N, as in 1/4, 2/4, 3/4 and 4/4 for four machines, or auto");
+}
+
+static smp_code fail_rank(const smp_rank *rank, smp_error *err)
+{
+    smp_fail(err, SMP_E_USAGE, "this is one of several ranks (%s), and each would do all files", rank->source);
+    return smp_hint(err, "--shard auto shares them; --shard 1/1 does all of them here");
+}
+
+/* auto with `count` (0: unknown): what the environment says. */
+static smp_code ask(const smp_common *common, int64_t count, bool shares, smp_shard *out, smp_error *err)
+{
+    const smp_rank rank = smp_rank_find(count);
+    if (!rank.source[0] && shares) /* one of many, whoever started it */
+        return SMP_OK;
+    if (!rank.source[0]) {
+        smp_fail(err, SMP_E_USAGE,
+                 "--shard auto finds no rank and no array of Slurm, MPI, PBS, Grid Engine or GNU "
+                 "parallel");
+        return smp_hint(err, "write --shard K/N");
+    }
+    const bool known = !rank.gaps && rank.count > 0 && rank.number >= 1 && rank.number <= rank.count;
+    if (!known && shares)
+        return SMP_OK;
+    if (rank.gaps) {
+        smp_fail(err, SMP_E_USAGE, "%s: the array leaves numbers out, and with them files", rank.source);
+        return smp_hint(err, "share a list by --list FILE --claim, or write --array 1-N");
+    }
+    if (!rank.count) {
+        smp_fail(err, SMP_E_USAGE, "%s does not say how many there are", rank.source);
+        return smp_hint(err, "write --shard auto/N, or share a list by --list FILE --claim");
+    }
+    if (!known) {
+        smp_fail(err, SMP_E_USAGE, "%s is none of 1 to %" PRId64, rank.source, rank.count);
+        return smp_hint(err, "let the array begin at 1 and end at N of auto/N");
+    }
+    *out = (smp_shard){.number = rank.number, .count = rank.count};
+    if (!common->quiet)
+        fprintf(stderr, "smempipe: --shard %" PRId64 "/%" PRId64 " by %s\n", rank.number, rank.count, rank.source);
+    return SMP_OK;
+}
+
+smp_code smp_cli_shard(const smp_common *common, const char *text, bool shares, smp_shard *out, smp_error *err)
 {
     long long k = 0, n = 0;
     int end = 0;
-    if (!text)
-        return SMP_OK;
-    if (sscanf(text, "%6lld/%6lld%n", &k, &n, &end) != 2 || text[end] || k < 1 || n < 1 || k > n) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is no value for --shard", text);
-        return smp_hint(err, "it takes K/N, as in 1/4, 2/4, 3/4 and 4/4 for four machines");
+    *out = (smp_shard){.number = 0};
+    if (!text) {
+        const smp_rank rank = shares ? (smp_rank){.number = 0} : smp_rank_of_step();
+        return rank.source[0] ? fail_rank(&rank, err) : SMP_OK;
     }
-    *shard = k;
-    *shards = n;
+    if (!strcmp(text, "auto"))
+        return ask(common, 0, shares, out, err);
+    if (sscanf(text, "auto/%7lld%n", &n, &end) == 1 && !text[end] && n >= 1 && n <= MOST_SHARDS)
+        return ask(common, n, shares, out, err);
+    if (sscanf(text, "%7lld/%7lld%n", &k, &n, &end) != 2 || text[end] || k < 1 || n < 1 || k > n || n > MOST_SHARDS)
+        return fail_value(text, err);
+    *out = (smp_shard){.number = k, .count = n};
     return SMP_OK;
+}
+
+smp_code smp_cli_refuse_ranks(smp_error *err)
+{
+    const smp_rank rank = smp_rank_of_step();
+    if (!rank.source[0])
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "this is one of several ranks (%s), and each would do all files", rank.source);
+    return smp_hint(err, "start one: srun -n 1, mpirun -n 1");
 }

@@ -1,12 +1,19 @@
-/* --shard K/N of batch and measure. */
+/* --shard: which part of the files this process does. */
 #ifndef SMP_CLI_SHARD_H
 #define SMP_CLI_SHARD_H
 
-#include <stdint.h>
+#include "cli/cli.h"
 
-#include "base/error.h"
+typedef struct smp_shard {
+    int64_t number, count; /* 1..count of count; 0 of 0: all */
+} smp_shard;
 
-/* Reads "2/4" into *shard and *shards, 1 <= shard <= shards. text null: both stay as they are. */
-smp_code smp_cli_shard(const char *text, int64_t *shard, int64_t *shards, smp_error *err);
+/* text: what --shard says, "K/N", "auto" or "auto/N"; null: nothing, which is SMP_E_USAGE for one of several ranks of
+ * srun or mpirun, since each would do all of the work. shares: whoever comes takes what is left, so that how many there
+ * are does not matter. Says what auto took. */
+smp_code smp_cli_shard(const smp_common *common, const char *text, bool shares, smp_shard *out, smp_error *err);
+
+/* SMP_E_USAGE for one of several ranks: of commands that cannot share their work. */
+smp_code smp_cli_refuse_ranks(smp_error *err);
 
 #endif

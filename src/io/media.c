@@ -474,7 +474,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
         code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
     writer->options.inputs = NULL;
     if (code == SMP_OK)
-        smp_output_set(writer->output, writer->options.output_seconds, writer->options.lazy_folder);
+        smp_output_set(writer->output, writer->options.output_seconds, writer->options.lazy_folder,
+                       writer->options.lazy_sync);
     if (writer->options.strip)
         meta = NULL;
     if (code == SMP_OK && meta && meta->has_cicp && writer->format != &smp_format_png)

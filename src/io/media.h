@@ -143,6 +143,7 @@ typedef struct smp_write_options {
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
     bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
+    bool lazy_sync;         /* the caller will sync the file, and all others of its file system */
     double *output_seconds; /* gets the operating system's seconds for the file added; may be null */
 } smp_write_options;
 

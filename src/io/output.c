@@ -30,7 +30,7 @@ struct smp_output {
     int fd;
     bool force;
     int failed; /* errno of the first failed write */
-    bool lazy_folder;
+    bool lazy_folder, lazy_sync;
     double *seconds;         /* gets the time of system calls added; may be null */
     uint64_t written, begun; /* bytes; those whose writeback was started */
     size_t used;
@@ -91,10 +91,11 @@ static ssize_t write_quietly(int fd, const void *data, size_t size, off_t at)
     return wrote;
 }
 
-void smp_output_set(smp_output *output, double *seconds, bool lazy_folder)
+void smp_output_set(smp_output *output, double *seconds, bool lazy_folder, bool lazy_sync)
 {
     output->seconds = seconds;
     output->lazy_folder = lazy_folder;
+    output->lazy_sync = lazy_sync;
 }
 
 static void add_time(const smp_output *output, double start)
@@ -290,7 +291,7 @@ smp_code smp_output_open(const char *path, bool force, const char *const *inputs
     output->force = force;
     output->failed = 0;
     output->seconds = NULL;
-    output->lazy_folder = false;
+    output->lazy_folder = output->lazy_sync = false;
     output->used = 0;
     output->written = output->begun = 0;
     output->path = smp_strdup(path);
@@ -328,7 +329,8 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
     smp_code code = output->failed ? fail_write(output->target, output->failed, err)
                                    : write_all(output, output->buffer, output->used, err);
     double start = smp_now();
-    if (code == SMP_OK && output->target && fsync(output->fd) != 0 && errno != EINVAL && errno != EROFS)
+    if (code == SMP_OK && output->target && !output->lazy_sync && fsync(output->fd) != 0 && errno != EINVAL &&
+        errno != EROFS)
         code = fail_write(output->target, errno, err);
     int held = fcntl(output->fd, F_DUPFD_CLOEXEC, 3); /* keeps the file and its lock until it is in place */
     if (code == SMP_OK && output->target && held < 0)

@@ -17,8 +17,8 @@ typedef struct smp_output smp_output;
 smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err);
 
 /* From now on adds the seconds of writing, syncing and putting in place to *seconds (null: no more). lazy_folder:
- * commit leaves syncing the folder to the caller. */
-void smp_output_set(smp_output *output, double *seconds, bool lazy_folder);
+ * commit leaves syncing the folder to the caller; lazy_sync: syncing the file too. */
+void smp_output_set(smp_output *output, double *seconds, bool lazy_folder, bool lazy_sync);
 
 /* Writes all of it, or fails with SMP_E_WRITE. */
 smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err);

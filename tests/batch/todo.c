@@ -48,15 +48,15 @@ static void folders_give_files_in_the_order_of_bytes(void **context)
     smp_error err = {0};
     assert_ok(smp_walk(given, 1, &options, &found, &err));
     assert_int_equal(found.count, 3);
-    assert_string_equal(found.items[0].name, "a.png");
-    assert_string_equal(found.items[1].name, "b.dat");
-    assert_string_equal(found.items[2].name, "sub/c.png");
-    assert_int_equal(found.left_out, 1);
+    assert_string_equal(smp_found_at(&found, 0)->name, "a.png");
+    assert_string_equal(smp_found_at(&found, 1)->name, "b.dat");
+    assert_string_equal(smp_found_at(&found, 2)->name, "sub/c.png");
+    assert_int_equal(found.left_out.files, 1);
     smp_found_free(&found);
     options.recursive = false;
     assert_ok(smp_walk(given, 1, &options, &found, &err));
     assert_int_equal(found.count, 2);
-    assert_int_equal(found.folders, 1);
+    assert_int_equal(found.left_out.folders, 1);
     smp_found_free(&found);
     remove_tree();
 }
@@ -80,14 +80,11 @@ static void paths_are_resolved_as_far_as_they_exist(void **context)
 
 static void name_of(const char *name, const char *pattern, const char *want)
 {
-    smp_found file = {.path = (char *)(uintptr_t)name, .name = (char *)(uintptr_t)name};
-    smp_found_list list = {.items = &file, .count = 1};
     smp_error err = {0};
-    char **outputs;
+    smp_namer namer = smp_namer_for("out", pattern, NULL, &no_stages);
     assert_ok(smp_name_pattern_check(pattern, &err));
-    assert_ok(smp_outputs_make(&list, "out", pattern, NULL, &no_stages, &outputs, &err));
-    assert_string_equal(outputs[0], want);
-    smp_outputs_free(outputs, 1);
+    assert_string_equal(smp_namer_output(&namer, name), want);
+    smp_namer_free(&namer);
 }
 
 static void patterns_name_outputs(void **context)
@@ -129,13 +126,14 @@ static void journals_say_what_was_begun_and_done(void **context)
     assert_ok(smp_journal_add(second, "b.png", &lines[0], &err));
     smp_journal_close(journal);
     smp_journal_close(second);
-    assert_ok(smp_journal_read(in_folder(""), &log, &err));
-    const smp_journal_past *a = smp_journal_find(log, "a.png"), *b = smp_journal_find(log, "b.png"),
-                           *s = smp_journal_find(log, strange);
-    assert_true(a && a->done && a->begun && a->last.input.a == 1 && a->last.size == 7 && a->last.mtime == 9);
-    assert_true(b && !b->done && b->begun && b->begun_work.a == 5);
-    assert_true(s && s->done && !s->begun);
-    assert_null(smp_journal_find(log, "c.png"));
+    assert_ok(smp_journal_read(in_folder(""), NULL, &log, &err));
+    smp_journal_past a, b, s, c;
+    assert_true(smp_journal_find(log, "a.png", &a) && smp_journal_find(log, "b.png", &b));
+    assert_true(smp_journal_find(log, strange, &s));
+    assert_true(a.done && a.begun && a.last.input.a == 1 && a.last.size == 7 && a.last.mtime == 9);
+    assert_true(!b.done && b.begun && b.begun_work.a == 5);
+    assert_true(s.done && !s.begun);
+    assert_false(smp_journal_find(log, "c.png", &c));
     smp_journal_log_free(log);
     clear_folder();
 }
@@ -164,10 +162,11 @@ static void damaged_journals_lose_damaged_lines_alone(void **context)
     assert_ok(smp_journal_open(in_folder(""), 0, 0, &journal, NULL, &err)); /* ends the line that was cut off */
     assert_ok(smp_journal_add(journal, "b.png", &done, &err));
     smp_journal_close(journal);
-    assert_ok(smp_journal_read(in_folder(""), &log, &err));
-    assert_true(smp_journal_find(log, "a.png")->done);
-    assert_true(smp_journal_find(log, "b.png")->done);
-    assert_null(smp_journal_find(log, "c.png"));
+    assert_ok(smp_journal_read(in_folder(""), NULL, &log, &err));
+    smp_journal_past past;
+    assert_true(smp_journal_find(log, "a.png", &past) && past.done);
+    assert_true(smp_journal_find(log, "b.png", &past) && past.done);
+    assert_false(smp_journal_find(log, "c.png", &past));
     smp_journal_log_free(log);
     clear_folder();
 }
@@ -219,7 +218,7 @@ static void every_failing_allocation_is_reported(void **context)
         assert_true(code == SMP_OK || code == SMP_E_MEMORY || code == SMP_E_WRITE);
         assert_true(code == SMP_OK || err.message[0]);
         if (!code)
-            assert_int_equal(todo.to_do, 3);
+            assert_int_equal(todo.count.to_do, 3);
         smp_todo_free(&todo);
         assert_int_equal(smp_alloc_live(), before);
     }

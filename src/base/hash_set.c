@@ -1,0 +1,62 @@
+/* Open addressing with linear probing, at most three quarters full: see hash_set.h. */
+#include "base/hash_set.h"
+
+#include "base/alloc.h"
+#include "base/checked.h"
+
+enum { FIRST = 1024 }; /* slots; a power of two, as every capacity */
+
+/* Where a hash is, or would be. */
+static size_t slot_of(const smp_hash_set *set, uint64_t hash)
+{
+    size_t at = (size_t)hash & (set->capacity - 1);
+    while (set->slots[at] && set->slots[at] != hash)
+        at = (at + 1) & (set->capacity - 1);
+    return at;
+}
+
+static bool grow(smp_hash_set *set)
+{
+    size_t wanted = FIRST;
+    if (set->capacity && !smp_mul_size(set->capacity, 2, &wanted))
+        return false;
+    smp_hash_set larger = {.capacity = wanted, .count = set->count, .has_zero = set->has_zero};
+    larger.slots = smp_alloc_array(wanted, sizeof *larger.slots);
+    if (!larger.slots)
+        return false;
+    for (size_t i = 0; i < set->capacity; i++)
+        if (set->slots[i])
+            larger.slots[slot_of(&larger, set->slots[i])] = set->slots[i];
+    smp_free(set->slots);
+    *set = larger;
+    return true;
+}
+
+bool smp_hash_set_add(smp_hash_set *set, uint64_t hash, bool *there)
+{
+    if (!hash) {
+        *there = set->has_zero;
+        set->has_zero = true;
+        return true;
+    }
+    if (set->count >= set->capacity / 4 * 3 && !grow(set))
+        return false;
+    const size_t at = slot_of(set, hash);
+    *there = set->slots[at] != 0;
+    set->slots[at] = hash;
+    set->count += !*there;
+    return true;
+}
+
+bool smp_hash_set_has(const smp_hash_set *set, uint64_t hash)
+{
+    if (!hash)
+        return set->has_zero;
+    return set->capacity && set->slots[slot_of(set, hash)] != 0;
+}
+
+void smp_hash_set_free(smp_hash_set *set)
+{
+    smp_free(set->slots);
+    *set = (smp_hash_set){.slots = NULL};
+}

@@ -1,0 +1,20 @@
+/* A set of 64-bit hashes, some 16 bytes each: which names, or which files, were met already. */
+#ifndef SMP_BASE_HASH_SET_H
+#define SMP_BASE_HASH_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct smp_hash_set {
+    uint64_t *slots; /* 0: free */
+    size_t capacity, count;
+    bool has_zero;
+} smp_hash_set;
+
+/* *there: it was in the set before. False without memory. The hash should be well mixed (smp_hash_name). */
+bool smp_hash_set_add(smp_hash_set *set, uint64_t hash, bool *there);
+bool smp_hash_set_has(const smp_hash_set *set, uint64_t hash);
+void smp_hash_set_free(smp_hash_set *set);
+
+#endif

@@ -1,0 +1,261 @@
+/* What is to be done with files, by what lies at their outputs and what journals say of it: see todo.h. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/paths.h"
+#include "batch/todo.h"
+
+/* ------------------------------------------------------------------------------------------------ names */
+
+const char *smp_todo_under(const smp_todo *todo, const char *output)
+{
+    output += strlen(todo->request->folder);
+    while (*output == '/')
+        output++;
+    return output;
+}
+
+/* The folder of a path with links resolved; the one before is kept, since files of a folder follow each other. */
+static smp_code real_folder(smp_todo *todo, const char *path, size_t length, smp_error *err)
+{
+    if (todo->real_given && strlen(todo->real_given) == length && !strncmp(todo->real_given, path, length))
+        return SMP_OK;
+    smp_free(todo->real_given);
+    smp_free(todo->real);
+    todo->real_given = smp_strndup(path, length);
+    todo->real = todo->real_given ? smp_real_path(length ? todo->real_given : ".") : NULL;
+    return todo->real ? SMP_OK : smp_fail_memory(err, "a path", length);
+}
+
+static smp_code input_key(smp_todo *todo, const smp_found *file, smp_hash *key, smp_error *err)
+{
+    const char *slash = strrchr(file->path, '/');
+    const size_t length = slash ? (size_t)(slash - file->path) + (slash == file->path) : 0;
+    *key = smp_hash_start();
+    if (todo->list) /* whose names have one folder, with links resolved, in front */
+        smp_hash_text(key, file->path);
+    else {
+        smp_code code = real_folder(todo, file->path, length, err);
+        if (code)
+            return code;
+        smp_hash_text(key, todo->real);
+        smp_hash_text(key, slash ? slash + 1 : file->path);
+    }
+    smp_hash_add(key, &file->size, sizeof file->size);
+    smp_hash_add(key, &file->mtime, sizeof file->mtime);
+    return SMP_OK;
+}
+
+smp_code smp_todo_name(smp_todo *todo, smp_portion *portion, smp_todo_item *item, smp_error *err)
+{
+    const char *output = smp_namer_output(&todo->namer, item->file->name);
+    item->output = output ? smp_texts_add(&portion->texts, output, strlen(output)) : NULL;
+    if (!item->output)
+        return smp_fail_memory(err, "a name", strlen(item->file->name));
+    return input_key(todo, item->file, &item->input, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ inputs */
+
+static uint64_t identity(uint32_t device, uint64_t inode)
+{
+    return smp_hash_mix(inode ^ (uint64_t)device << 40);
+}
+
+/* Whether an output that is there is an input of this shard, whatever it is called. *input: which. */
+static smp_code is_input(smp_todo *todo, const struct stat *there, const char **input, smp_error *err)
+{
+    const smp_found_list *found = &todo->found;
+    const uint32_t device = (uint32_t)there->st_dev;
+    bool met;
+    *input = NULL;
+    for (size_t i = 0; !todo->inputs.count && i < found->count; i++) {
+        const smp_found *file = smp_found_at(found, i);
+        if (file->regular && !smp_hash_set_add(&todo->inputs, identity(file->device, file->inode), &met))
+            return smp_fail_memory(err, "names", found->count);
+    }
+    if (!smp_hash_set_has(&todo->inputs, identity(device, there->st_ino)))
+        return SMP_OK;
+    for (size_t i = 0; !*input && i < found->count; i++) {
+        const smp_found *file = smp_found_at(found, i);
+        if (file->regular && file->inode == there->st_ino && file->device == device)
+            *input = file->path;
+    }
+    return SMP_OK;
+}
+
+static smp_code refuse_input(smp_todo *todo, const char *output, const struct stat *there, smp_error *err)
+{
+    struct stat behind = *there;
+    const char *input;
+    if (S_ISLNK(there->st_mode) && stat(output, &behind) != 0)
+        return SMP_OK;
+    smp_code code = is_input(todo, &behind, &input, err);
+    if (code || !input)
+        return code;
+    smp_fail(err, SMP_E_WRITE, "the output is the same file as the input %s", input);
+    smp_hint(err, "give another folder by -o; --force does not change this");
+    return smp_at(err, "%s", output);
+}
+
+/* ------------------------------------------------------------------------------------------------ states */
+
+static int64_t mtime_of(const struct stat *status)
+{
+    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+}
+
+/* OURS may be replaced; CHANGED was made by this work and is not as it was then. */
+typedef enum past { NOTHING, FINISHED, OURS, CHANGED, OTHER_WORK } past;
+
+/* What the journals say of an output that is there. */
+static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp_journal_log *log,
+                      const struct stat *there)
+{
+    smp_journal_past p;
+    const smp_hash *work = &todo->request->work;
+    if (!smp_journal_find(log, smp_todo_under(todo, item->output), &p))
+        return NOTHING;
+    bool untouched = p.done && p.last.size == (uint64_t)there->st_size && p.last.mtime == mtime_of(there);
+    if (untouched && smp_hash_equal(&p.last.work, work))
+        return smp_hash_equal(&p.last.input, &item->input) ? FINISHED : OURS;
+    if (p.begun && smp_hash_equal(&p.begun_work, work))
+        return OURS;
+    if (untouched)
+        return OTHER_WORK;
+    return p.done && smp_hash_equal(&p.last.work, work) ? CHANGED : NOTHING;
+}
+
+/* Whether the files that the pipeline saves beside an output are there. */
+static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
+{
+    const smp_program *program = todo->request->program;
+    bool there = true;
+    for (size_t i = 0; there && i < program->save_count; i++) {
+        struct stat status;
+        smp_error unread = {.code = SMP_OK};
+        char *path = NULL;
+        there =
+            smp_saved_path(item->output, program->saves[i].path, &path, &unread) == SMP_OK && lstat(path, &status) == 0;
+        smp_free(path);
+    }
+    return there;
+}
+
+/* The folder that the last output was looked for in: where it is not there, nothing in it is. */
+typedef struct last_folder {
+    char path[PATH_MAX];
+    size_t length;
+    bool missing, fresh; /* fresh: it is there, and was not the last one's */
+} last_folder;
+
+/* Notes a link among the outputs, or with its slash a folder of theirs that lies elsewhere. */
+static smp_code keep_link(smp_todo *todo, const char *path, size_t length, smp_error *err)
+{
+    const char *text = smp_texts_add(&todo->link_texts, path, length);
+    if (!text || !smp_grow(&todo->links, &todo->link_capacity, todo->link_count + 1, sizeof *todo->links))
+        return smp_fail_memory(err, "links", todo->link_count);
+    todo->links[todo->link_count++] = text;
+    return SMP_OK;
+}
+
+/* A folder of outputs that is there: links on the way may lead out of the output folder. */
+static smp_code follow_folder(smp_todo *todo, const char *output, size_t length, smp_error *err)
+{
+    char folder[PATH_MAX];
+    if (length + 2 > sizeof folder)
+        return SMP_OK;
+    memcpy(folder, output, length);
+    folder[length] = '\0';
+    char *real = smp_real_path(folder), *top = smp_real_path(todo->request->folder);
+    smp_code code = real && top ? SMP_OK : smp_fail_memory(err, "a path", length);
+    if (!code && !smp_path_within(real, top))
+        code = keep_link(todo, output, length + 1, err);
+    smp_free(real);
+    smp_free(top);
+    return code;
+}
+
+static bool is_there(last_folder *last, const char *output, struct stat *there)
+{
+    last->fresh = false;
+    const char *slash = strrchr(output, '/');
+    const size_t length = slash ? (size_t)(slash - output) : 0;
+    if (length != last->length || strncmp(last->path, output, length) != 0) {
+        last->length = length && length < sizeof last->path ? length : 0;
+        memcpy(last->path, output, last->length);
+        last->path[last->length] = '\0';
+        last->missing = last->length && lstat(last->path, there) != 0 && errno == ENOENT;
+        last->fresh = last->length && !last->missing;
+    }
+    return !(length && length == last->length && last->missing) && lstat(output, there) == 0;
+}
+
+static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_log *log, last_folder *last,
+                       smp_conflicts *found, smp_error *err)
+{
+    const smp_todo_request *r = todo->request;
+    struct stat there;
+    item->state = SMP_TODO_DO;
+    const bool exists = is_there(last, item->output, &there);
+    smp_code code = last->fresh && !todo->list ? follow_folder(todo, item->output, last->length, err) : SMP_OK;
+    if (code || !exists)
+        return code;
+    if (S_ISLNK(there.st_mode))
+        code = keep_link(todo, item->output, strlen(item->output), err);
+    if (!code && !todo->list)
+        code = refuse_input(todo, item->output, &there, err);
+    if (code)
+        return code;
+    past before = log && S_ISREG(there.st_mode) ? look_back(todo, item, log, &there) : NOTHING;
+    if (before == FINISHED && !saved_are_there(todo, item))
+        before = OURS;
+    if (before == CHANGED && r->redo_changed)
+        before = OURS;
+    item->replace = r->force || before == OURS;
+    item->made_size = (uint64_t)there.st_size;
+    item->made_mtime = mtime_of(&there);
+    if (before == FINISHED)
+        item->state = SMP_TODO_DONE;
+    else if (r->skip_existing && before != OURS)
+        item->state = SMP_TODO_KEPT;
+    else if (!item->replace && before == CHANGED)
+        item->state = SMP_TODO_CHANGED;
+    else if (!item->replace) {
+        found->other_work += before == OTHER_WORK;
+        if (!found->count++ && !(found->first = smp_strdup(item->output)))
+            return smp_fail_memory(err, "a name", strlen(item->output));
+    }
+    return SMP_OK;
+}
+
+smp_code smp_todo_examine(smp_todo *todo, smp_portion *portion, const smp_journal_log *log, smp_conflicts *found,
+                          smp_error *err)
+{
+    last_folder last = {.length = 0};
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < portion->count; i++)
+        code = decide(todo, &portion->items[i], log, &last, found, err);
+    return code;
+}
+
+smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *found, smp_error *err)
+{
+    const smp_todo_request *r = todo->request;
+    if (found->count == 1)
+        smp_fail(err, SMP_E_WRITE, "the file exists already");
+    else
+        smp_fail(err, SMP_E_WRITE, "this file and %zu more exist already", found->count - 1);
+    if (found->other_work == found->count)
+        smp_hint(err, "another pipeline or other settings made %s: --force makes %s again, or give another folder",
+                 found->count == 1 ? "it" : "them", found->count == 1 ? "it" : "them");
+    else if (todo->list && r->resume)
+        smp_hint(err, "not with this list and pipeline: --skip-existing keeps what is there, --force replaces it");
+    else
+        smp_hint(err, "nothing was written: %s--skip-existing keeps what is there, --force replaces it",
+                 r->resume ? "" : "--resume continues an earlier run, ");
+    return smp_at(err, "%s", found->first);
+}

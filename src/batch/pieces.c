@@ -1,0 +1,445 @@
+/* Claims of pieces: see pieces.h. Pieces lie in groups of 1024, a folder each, so that reading a folder tells what
+ * became of all of them, and a task does not try those that are taken. */
+#include "batch/pieces.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/writer.h"
+#include "batch/folder_lock.h"
+#include "batch/outputs.h"
+#include "io/source.h"
+
+enum { GROUP = 1024, MOST_TRIES = 100000, PATH_ROOM = PATH_MAX + 256 };
+
+typedef enum piece_kind {
+    FREE,
+    HELD,
+    LEFT,
+    FAILED,
+    DONE
+} piece_kind; /* the later ones win over files of the same number */
+static const char *const suffixes[] = {[HELD] = "", [LEFT] = ".left", [FAILED] = ".failed", [DONE] = ".done"};
+
+typedef struct piece_state {
+    uint8_t state;
+    uint32_t tries; /* the number of the last file, from 0 */
+} piece_state;
+
+struct smp_pieces {
+    smp_pieces_request request;
+    char folder[PATH_MAX]; /* of all groups */
+    size_t group;          /* the one that was read; SIZE_MAX: none */
+    piece_state states[GROUP];
+    size_t begin, looked; /* with claim: where to begin; pieces looked at, from 0 to count twice */
+    size_t done, elsewhere;
+    int64_t clock; /* the file system's, when this began: nanoseconds */
+};
+
+struct smp_claim {
+    smp_pieces *pieces;
+    size_t piece;
+    uint32_t tries;
+    int fd; /* the journal's, which closes it */
+    smp_journal *journal;
+};
+
+uint64_t smp_piece_sum_add(uint64_t sum, uint64_t size, int64_t mtime)
+{
+    return smp_hash_mix(sum + smp_hash_mix(size) + 3 * smp_hash_mix((uint64_t)mtime));
+}
+
+/* ------------------------------------------------------------------------------------------------ files of pieces */
+
+static void path_of(const smp_pieces *p, size_t piece, uint32_t tries, piece_kind kind, char path[PATH_ROOM])
+{
+    snprintf(path, PATH_ROOM, "%s/%zu/%zu.%" PRIu32 "%s", p->folder, piece / GROUP, piece, tries, suffixes[kind]);
+}
+
+static int64_t mtime_of(const struct stat *status)
+{
+    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+}
+
+/* What time it is for the file system, whose clock sets the times of files, and not for this host; 0: unknown. */
+static int64_t clock_of(const smp_pieces *p)
+{
+    struct stat status;
+    if (p->request.clock < 0 || futimens(p->request.clock, NULL) != 0 || fstat(p->request.clock, &status) != 0)
+        return 0;
+    return mtime_of(&status);
+}
+
+/* "17.0.done" of a piece of this group. */
+static bool read_name(const smp_pieces *p, const char *name, size_t *piece, uint32_t *tries, piece_kind *kind)
+{
+    char *end;
+    if (name[0] < '0' || name[0] > '9')
+        return false;
+    const unsigned long long number = strtoull(name, &end, 10);
+    if (*end != '.' || end[1] < '0' || end[1] > '9' || number >= p->request.count || number / GROUP != p->group)
+        return false;
+    const unsigned long count = strtoul(end + 1, &end, 10);
+    if (count > MOST_TRIES)
+        return false;
+    *piece = (size_t)number;
+    *tries = (uint32_t)count;
+    for (int i = HELD; i <= DONE; i++)
+        if (!strcmp(end, suffixes[i])) {
+            *kind = (piece_kind)i;
+            return true;
+        }
+    return false;
+}
+
+static void read_group(smp_pieces *p, size_t group)
+{
+    char path[PATH_ROOM];
+    p->group = group;
+    memset(p->states, 0, sizeof p->states);
+    snprintf(path, sizeof path, "%s/%zu", p->folder, group);
+    DIR *dir = opendir(path);
+    size_t piece;
+    uint32_t tries;
+    piece_kind found;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (!read_name(p, entry->d_name, &piece, &tries, &found))
+            continue;
+        piece_state *s = &p->states[piece % GROUP];
+        if (s->state == FREE || tries > s->tries || (tries == s->tries && found > s->state))
+            *s = (piece_state){.state = (uint8_t)found, .tries = tries};
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* The lines that a piece's file begins with: who wrote it, and of one that is done what was summed up. */
+typedef struct heading {
+    smp_writer_id writer;
+    bool signed_, sync_pieces, summed;
+    smp_piece_past past;
+} heading;
+
+static void read_heading(int fd, heading *h)
+{
+    char text[2048];
+    *h = (heading){.signed_ = false};
+    const ssize_t got = pread(fd, text, sizeof text - 1, 0);
+    text[got > 0 ? got : 0] = '\0';
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        if (!strncmp(line, "run ", 4))
+            h->signed_ = smp_writer_read(line + 4, &h->writer);
+        else if (!strcmp(line, "sync piece"))
+            h->sync_pieces = true;
+        else if (sscanf(line, "piece %*u files %*u sum %" SCNx64 " newest %" SCNd64, &h->past.sum, &h->past.newest) ==
+                 2)
+            h->summed = true;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_pieces **out, smp_error *err)
+{
+    smp_pieces *p = *out = smp_alloc(sizeof *p);
+    if (!p)
+        return smp_fail_memory(err, "pieces", sizeof *p);
+    p->request = *request;
+    p->group = SIZE_MAX;
+    (void)smp_writer_self(); /* reads what it must while it may */
+    const int length = snprintf(p->folder, sizeof p->folder, "%s/%s.d/%016" PRIx64 "-%016" PRIx64, request->folder,
+                                SMP_JOURNAL_NAME, request->list.a, request->work.a);
+    smp_code code = SMP_OK;
+    if (length < 0 || (size_t)length + 64 >= sizeof p->folder) {
+        smp_fail(err, SMP_E_WRITE, "the path is too long");
+        code = smp_at(err, "%s", request->folder);
+    }
+    if (!code && write)
+        p->clock = clock_of(p);
+    if (!code && request->claim && request->count) {
+        char self[SMP_WRITER_TEXT];
+        smp_writer_self_text(self);
+        p->begin = request->shards > 0
+                       ? (size_t)((double)request->count * (double)(request->shard - 1) / (double)request->shards)
+                       : (size_t)(smp_hash_name(self) % request->count);
+    }
+    if (code) {
+        smp_pieces_close(p);
+        *out = NULL;
+    }
+    return code;
+}
+
+void smp_pieces_close(smp_pieces *pieces)
+{
+    smp_free(pieces);
+}
+
+void smp_pieces_counts(const smp_pieces *pieces, size_t *done, size_t *elsewhere)
+{
+    *done = pieces->done;
+    *elsewhere = pieces->elsewhere;
+}
+
+/* ------------------------------------------------------------------------------------------------ choosing */
+
+/* Whether the writer of a file that is held is gone, so that the piece may be taken up again. */
+static bool is_gone(const smp_pieces *p, int fd, const heading *h)
+{
+    struct stat status;
+    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno == EWOULDBLOCK)
+        return false;
+    const smp_writer_state writer = h->signed_ ? smp_writer_look(&h->writer) : SMP_WRITER_UNKNOWN;
+    const bool here = h->signed_ && !strcmp(h->writer.host, smp_writer_self()->host);
+    if (writer == SMP_WRITER_GONE || (locked && here)) /* on one host a lock that is free is nobody's */
+        return true;
+    const int64_t now = p->request.retake > 0 ? clock_of(p) : 0;
+    return now && fstat(fd, &status) == 0 && (double)(now - mtime_of(&status)) > p->request.retake * 1e9;
+}
+
+/* Whether --resume may take up a piece that is not free; fills in what is known of it. */
+static bool may_resume(const smp_pieces *p, size_t piece, const piece_state *s, smp_piece_past *past)
+{
+    char path[PATH_ROOM];
+    struct stat status;
+    heading h;
+    bool may = false;
+    path_of(p, piece, s->tries, (piece_kind)s->state, path);
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    read_heading(fd, &h);
+    if (s->state == HELD)
+        may = is_gone(p, fd, &h);
+    else if (s->state == FAILED && p->request.claim) /* once by each start of the job, and not by every task */
+        may = fstat(fd, &status) == 0 && (!p->clock || mtime_of(&status) < p->clock);
+    else
+        may = true;
+    close(fd);
+    *past = h.past;
+    past->done = s->state == DONE && h.summed;
+    past->begun = !past->done;
+    return may;
+}
+
+/* What is to become of a piece of this task. */
+static bool choose(smp_pieces *p, size_t piece, bool second, smp_piece_past *past)
+{
+    const smp_pieces_request *r = &p->request;
+    *past = (smp_piece_past){.done = false};
+    if (p->group != piece / GROUP)
+        read_group(p, piece / GROUP);
+    const piece_state *s = &p->states[piece % GROUP];
+    if (s->state == FREE)
+        return !second;
+    if (r->claim && s->state == DONE) {
+        p->done += second;
+        return false;
+    }
+    if (r->claim && !second)
+        return false;
+    if (!r->claim && !r->resume && s->state != HELD) /* as if it were new: outputs that are there are in the way */
+        return true;
+    const bool may = (r->resume || s->state == HELD) && may_resume(p, piece, s, past);
+    if (!r->resume)
+        *past = (smp_piece_past){.done = false};
+    p->elsewhere += !(may && (r->resume || !r->claim));
+    return may && (r->resume || !r->claim);
+}
+
+bool smp_pieces_next(smp_pieces *p, size_t *piece, smp_piece_past *past)
+{
+    const smp_pieces_request *r = &p->request;
+    if (!r->claim) {
+        const size_t step = r->shards > 0 ? (size_t)r->shards : 1, first = r->shards > 0 ? (size_t)r->shard - 1 : 0;
+        while (p->looked < r->count && (*piece = first + p->looked * step) < r->count) {
+            p->looked++;
+            if (choose(p, *piece, false, past))
+                return true;
+        }
+        return false;
+    }
+    while (p->looked < 2 * r->count) {
+        const bool second = p->looked >= r->count;
+        *piece = (p->begin + p->looked) % r->count;
+        if (p->looked == r->count)
+            p->group = SIZE_MAX; /* much has changed since */
+        p->looked++;
+        if (choose(p, *piece, second, past))
+            return true;
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------------ taking */
+
+static smp_code fail_claim(const char *path, int number, smp_error *err)
+{
+    char why[128];
+    smp_fail(err, SMP_E_WRITE, "cannot claim a piece: %s", smp_os_error(number, why, sizeof why));
+    return smp_at(err, "%s", path);
+}
+
+/* A file under a name of this process, locked, signed: what it is called later it is already. */
+static smp_code prepare(smp_pieces *p, size_t piece, smp_claim *claim, char own[PATH_ROOM], bool *lockless,
+                        smp_error *err)
+{
+    snprintf(own, PATH_ROOM, "%s/%zu/%s-%" PRId64 "-%zu", p->folder, piece / GROUP, smp_writer_self()->host,
+             smp_writer_self()->pid, piece);
+    smp_code code = smp_make_folders(own, err);
+    if (code)
+        return code;
+    (void)unlink(own); /* of a process that is gone */
+    claim->fd = open(own, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (claim->fd < 0)
+        return fail_claim(own, errno, err);
+    if (flock(claim->fd, LOCK_EX | LOCK_NB) != 0)
+        *lockless = *lockless || smp_no_locks(errno);
+    code = smp_journal_on(claim->fd, own, &claim->journal, err);
+    if (!code)
+        code = smp_journal_sign(claim->journal, err);
+    if (!code && p->request.sync_pieces && write(claim->fd, "sync piece\n", 11) != 11)
+        code = fail_claim(own, errno, err);
+    return code;
+}
+
+smp_code smp_pieces_take(smp_pieces *p, size_t piece, smp_claim **out, bool *lockless, smp_error *err)
+{
+    char own[PATH_ROOM], path[PATH_ROOM];
+    piece_state *s = &p->states[piece % GROUP];
+    const uint32_t tries = s->state == FREE ? 0 : s->tries + 1;
+    *out = NULL;
+    smp_claim *claim = smp_alloc(sizeof *claim);
+    if (!claim)
+        return smp_fail_memory(err, "a claim", sizeof *claim);
+    *claim = (smp_claim){.pieces = p, .piece = piece, .tries = tries, .fd = -1};
+    path_of(p, piece, tries, HELD, path);
+    smp_code code = prepare(p, piece, claim, own, lockless, err);
+    bool won = !code && link(own, path) == 0;
+    if (!code && !won && errno != EEXIST) { /* no hard links there: the name is all, and is signed a moment later */
+        const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        won = fd >= 0 && rename(own, path) == 0;
+        if (!won && errno != EEXIST)
+            code = fail_claim(path, errno, err);
+        if (fd >= 0)
+            close(fd);
+    }
+    (void)unlink(own);
+    *s = (piece_state){.state = HELD, .tries = tries};
+    if (!won) {
+        smp_journal_close(claim->journal);
+        smp_free(claim);
+        p->elsewhere += !code && !p->request.claim;
+        p->group = SIZE_MAX; /* others are at work here: look again which pieces are free */
+        return code;
+    }
+    *out = claim;
+    return SMP_OK;
+}
+
+smp_code smp_pieces_log(smp_pieces *p, size_t piece, smp_journal_log **out, smp_error *err)
+{
+    char path[PATH_ROOM];
+    const uint32_t last = p->states[piece % GROUP].tries;
+    const smp_writer_id *self = smp_writer_self();
+    smp_code code = smp_journal_log_new(out, err);
+    for (uint32_t tries = 0; !code && tries <= last; tries++)
+        for (int i = HELD; !code && i <= FAILED; i++) {
+            heading h;
+            path_of(p, piece, tries, (piece_kind)i, path);
+            const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+            if (fd < 0)
+                continue;
+            read_heading(fd, &h);
+            close(fd);
+            const bool same = h.signed_ && !strcmp(h.writer.host, self->host) && !strcmp(h.writer.boot, self->boot);
+            code = smp_journal_log_add(*out, AT_FDCWD, path, h.sync_pieces && !same && i == HELD, err);
+        }
+    if (code) {
+        smp_journal_log_free(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ claims */
+
+smp_journal *smp_claim_journal(smp_claim *claim)
+{
+    return claim->journal;
+}
+
+void smp_claim_touch(smp_claim *claim)
+{
+    (void)futimens(claim->fd, NULL);
+}
+
+static void end(smp_claim *claim)
+{
+    smp_journal_close(claim->journal);
+    smp_free(claim);
+}
+
+smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t files, smp_error *err)
+{
+    const smp_pieces *p = claim->pieces;
+    char held[PATH_ROOM], done[PATH_ROOM], own[PATH_ROOM], line[128];
+    path_of(p, claim->piece, claim->tries, HELD, held);
+    path_of(p, claim->piece, claim->tries, DONE, done);
+    snprintf(own, sizeof own, "%s/%zu/%s-%" PRId64 "-%zu", p->folder, claim->piece / GROUP, smp_writer_self()->host,
+             smp_writer_self()->pid, claim->piece);
+    const int length = snprintf(line, sizeof line, "piece %zu files %zu sum %016" PRIx64 " newest %" PRId64 "\n",
+                                claim->piece, files, past->sum, past->newest);
+    const int fd = open(own, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+    smp_journal *journal = NULL;
+    smp_code code = fd < 0 ? fail_claim(own, errno, err) : smp_journal_on(fd, own, &journal, err);
+    if (!code)
+        code = smp_journal_sign(journal, err);
+    if (!code && (write(fd, line, (size_t)length) != length || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS)))
+        code = fail_claim(own, errno, err);
+    smp_journal_close(journal);
+    if (!code && rename(own, done) != 0)
+        code = fail_claim(done, errno, err);
+    if (!code)
+        (void)unlink(held);
+    if (code) {
+        (void)unlink(own);
+        smp_claim_leave(claim, false);
+        return code;
+    }
+    end(claim);
+    return SMP_OK;
+}
+
+static void rename_held(const smp_claim *claim, piece_kind to)
+{
+    char held[PATH_ROOM], path[PATH_ROOM];
+    path_of(claim->pieces, claim->piece, claim->tries, HELD, held);
+    path_of(claim->pieces, claim->piece, claim->tries, to, path);
+    (void)rename(held, path); /* a claim that is held by nobody is found out too */
+}
+
+void smp_claim_offer(smp_claim *claim)
+{
+    rename_held(claim, LEFT);
+}
+
+void smp_claim_leave(smp_claim *claim, bool failed)
+{
+    if (!claim)
+        return;
+    rename_held(claim, failed ? FAILED : LEFT);
+    end(claim);
+}

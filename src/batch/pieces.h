@@ -1,0 +1,65 @@
+/* The pieces of a list that are worked on in an output folder: who works on which, which are done. Every piece has a
+ * file in .smempipe-journal.d/, made by whoever takes the piece, and by nobody else: making it either succeeds or finds
+ * another's. So any number of tasks share a list, started and killed at any time, without a server and without a word
+ * between them; a folder that all of them see is enough.
+ *
+ * The file of piece 17 is called 17.0, and is a journal of its files (journal.h) while they are being worked on. Then
+ * it becomes 17.0.done, one line; or 17.0.left (a run that was stopped) or 17.0.failed (some files failed), which
+ * --resume takes up again as 17.1, and so on. So does it with 17.0 where its writer is gone: a lock that its process
+ * held is free, its job runs again, or, where the writer was on another host, it has been silent for --retake. */
+#ifndef SMP_BATCH_PIECES_H
+#define SMP_BATCH_PIECES_H
+
+#include "base/hash.h"
+#include "batch/journal.h"
+
+typedef struct smp_pieces smp_pieces;
+typedef struct smp_claim smp_claim;
+
+typedef struct smp_pieces_request {
+    const char *folder;    /* of outputs */
+    smp_hash list, work;   /* together they name the folder of the pieces */
+    size_t count;          /* pieces of the list */
+    int64_t shard, shards; /* pieces shard, shard + shards, ... unless claim, where it is where to begin; 0 of 0: all */
+    bool claim, resume, sync_pieces;
+    double retake; /* seconds; 0: silence means nothing */
+    int clock;     /* a descriptor of a file in the folder, whose time is set to read the file system's clock */
+} smp_pieces_request;
+
+/* What of a piece is known before it is taken. */
+typedef struct smp_piece_past {
+    bool done;      /* its files were, and their outputs then summed up to: */
+    uint64_t sum;   /* smp_piece_sum_add of each */
+    int64_t newest; /* time of change of the newest */
+    bool begun;     /* not done, and there are journals: smp_pieces_log */
+} smp_piece_past;
+
+uint64_t smp_piece_sum_add(uint64_t sum, uint64_t size, int64_t mtime);
+
+/* write: makes the folder; else nothing is written, and every piece of the shard is only looked at. */
+smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_pieces **out, smp_error *err);
+void smp_pieces_close(smp_pieces *pieces); /* null is allowed */
+
+/* The next piece that this task may work on; false: there is none. With claim those that nobody has taken come first,
+ * then those that may be taken up again; pieces done are passed over. Otherwise those of the shard in their order, also
+ * when done with resume, so that they are looked at again. */
+bool smp_pieces_next(smp_pieces *pieces, size_t *piece, smp_piece_past *past);
+
+/* Takes it. *out null without a failure: another was quicker. */
+smp_code smp_pieces_take(smp_pieces *pieces, size_t piece, smp_claim **out, bool *lockless, smp_error *err);
+
+/* What the journals of a piece, up to the claim's, say of its files. */
+smp_code smp_pieces_log(smp_pieces *pieces, size_t piece, smp_journal_log **out, smp_error *err);
+
+/* Pieces of this task that were passed over so far: done before, and held or left by others. */
+void smp_pieces_counts(const smp_pieces *pieces, size_t *done, size_t *elsewhere);
+
+smp_journal *smp_claim_journal(smp_claim *claim);
+void smp_claim_touch(smp_claim *claim); /* it is alive */
+void smp_claim_offer(smp_claim *claim); /* the process ends: others may take the piece up */
+
+/* The piece is done; its journal becomes one line. Frees the claim. */
+smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t files, smp_error *err);
+void smp_claim_leave(smp_claim *claim, bool failed); /* not done. Frees the claim; null is allowed */
+
+#endif

@@ -1,0 +1,261 @@
+/* What a batch has to do with a list of work: see todo.h. Pieces are claimed, read, looked at and noted one by one. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "batch/todo.h"
+
+static smp_pieces_request pieces_request(const smp_todo *todo)
+{
+    const smp_todo_request *r = todo->request;
+    return (smp_pieces_request){
+        .folder = r->folder,
+        .list = *smp_work_list_hash(todo->list),
+        .work = r->work,
+        .count = smp_work_list_pieces(todo->list),
+        .shard = r->shard,
+        .shards = r->shards,
+        .claim = r->claim,
+        .resume = r->resume,
+        .sync_pieces = r->sync_pieces,
+        .retake = r->retake,
+        .clock = todo->folder_lock,
+    };
+}
+
+smp_code smp_todo_list_open(smp_todo *todo, smp_error *err)
+{
+    const smp_todo_request *r = todo->request;
+    smp_code code = smp_work_list_open(r->list, &todo->list, err);
+    if (code)
+        return code;
+    const size_t pieces = smp_work_list_pieces(todo->list);
+    const size_t step = r->shards > 0 && !r->claim ? (size_t)r->shards : 1;
+    for (size_t i = step > 1 ? (size_t)r->shard - 1 : 0; i < pieces; i += step) {
+        const smp_work_piece *piece = smp_work_list_piece(todo->list, i);
+        todo->count.expected += (size_t)piece->files;
+        todo->count.bytes += piece->bytes;
+    }
+    const char *root = smp_work_list_root(todo->list);
+    return smp_output_folder_check(r->folder, &root, 1, err);
+}
+
+smp_code smp_todo_list_start(smp_todo *todo, smp_error *err)
+{
+    const smp_pieces_request request = pieces_request(todo);
+    todo->touched = smp_now();
+    return smp_pieces_open(&request, true, &todo->pieces, err);
+}
+
+/* The files of a piece, without those that the pipeline is not for. */
+static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error *err)
+{
+    smp_found *found = NULL;
+    smp_texts texts = {NULL};
+    size_t count, wanted = 0;
+    smp_portion *portion = NULL;
+    smp_code code = smp_work_list_read(todo->list, piece, &texts, &found, &count, err);
+    for (size_t i = 0; !code && i < count; i++) {
+        bool left;
+        code = smp_leave_out(found[i].name, todo->request->walk.kind, &todo->left_out, &left, err);
+        if (!left)
+            found[wanted++] = found[i];
+    }
+    if (!code)
+        code = smp_portion_new(wanted, &portion, err);
+    if (code) {
+        smp_free(found);
+        smp_texts_free(&texts);
+        return code;
+    }
+    portion->found = found;
+    portion->texts = texts;
+    for (size_t i = 0; !code && i < wanted; i++) {
+        portion->items[i].file = &found[i];
+        code = smp_todo_name(todo, portion, &portion->items[i], err);
+    }
+    if (code)
+        smp_portion_free(portion);
+    else
+        *out = portion;
+    return code;
+}
+
+static void sum_up(const smp_portion *portion, smp_piece_past *past)
+{
+    *past = (smp_piece_past){.done = true};
+    for (size_t i = 0; i < portion->count; i++) {
+        const smp_todo_item *item = &portion->items[i];
+        past->sum = smp_piece_sum_add(past->sum, item->made_size, item->made_mtime);
+        past->newest = item->made_mtime > past->newest ? item->made_mtime : past->newest;
+    }
+}
+
+/* Files of a piece that was done: as they were, gone, or changed since, which shows by their time. */
+static smp_code compare(smp_todo *todo, smp_portion *portion, const smp_piece_past *past)
+{
+    const smp_todo_request *r = todo->request;
+    smp_piece_past now;
+    for (size_t i = 0; i < portion->count; i++) {
+        smp_todo_item *item = &portion->items[i];
+        struct stat there;
+        const bool is = lstat(item->output, &there) == 0;
+        item->made_size = is ? (uint64_t)there.st_size : 0;
+        item->made_mtime = is ? (int64_t)there.st_mtim.tv_sec * 1000000000 + there.st_mtim.tv_nsec : 0;
+        item->state = is ? SMP_TODO_DONE : SMP_TODO_DO;
+    }
+    sum_up(portion, &now);
+    for (size_t i = 0; now.sum != past->sum && i < portion->count; i++) {
+        smp_todo_item *item = &portion->items[i];
+        if (item->state != SMP_TODO_DONE || item->made_mtime <= past->newest)
+            continue;
+        item->replace = r->force || r->redo_changed;
+        item->state = item->replace ? SMP_TODO_DO : r->skip_existing ? SMP_TODO_KEPT : SMP_TODO_CHANGED;
+    }
+    return SMP_OK;
+}
+
+/* Looks at the files of a piece. */
+static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, smp_portion *portion, smp_error *err)
+{
+    smp_conflicts found = {0};
+    smp_journal_log *log = NULL;
+    smp_code code = SMP_OK;
+    if (past->done && todo->request->resume)
+        return compare(todo, portion, past);
+    if (past->begun)
+        code = smp_pieces_log(todo->pieces, piece, &log, err);
+    if (!code)
+        code = smp_todo_examine(todo, portion, log, &found, err);
+    if (!code && found.count)
+        code = smp_todo_fail_conflicts(todo, &found, err);
+    smp_journal_log_free(log);
+    smp_free(found.first);
+    return code;
+}
+
+static size_t wanting(const smp_portion *portion)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < portion->count; i++)
+        count += portion->items[i].state == SMP_TODO_DO;
+    return count;
+}
+
+/* A piece that has nothing to do: it is noted as done where that is not known. */
+static smp_code settle(smp_todo *todo, smp_portion *portion, smp_error *err)
+{
+    smp_claim *claim = portion->claim;
+    smp_piece_past past;
+    bool changed = false;
+    (void)todo;
+    for (size_t i = 0; i < portion->count; i++)
+        changed |= portion->items[i].state == SMP_TODO_CHANGED;
+    portion->claim = NULL;
+    if (!claim)
+        return SMP_OK;
+    if (changed) {
+        smp_claim_leave(claim, true);
+        return SMP_OK;
+    }
+    sum_up(portion, &past);
+    return smp_claim_done(claim, &past, portion->count, err);
+}
+
+/* Before a start: every piece of the shard is only looked at. */
+static smp_code open_to_look(smp_todo *todo, smp_error *err)
+{
+    smp_pieces_request request = pieces_request(todo);
+    request.clock = -1;
+    if (!todo->cursor) { /* from the beginning */
+        smp_pieces_close(todo->pieces);
+        todo->pieces = NULL;
+    }
+    todo->cursor = 1;
+    return todo->pieces ? SMP_OK : smp_pieces_open(&request, false, &todo->pieces, err);
+}
+
+smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
+{
+    const bool working = smp_todo_started(todo);
+    smp_piece_past past;
+    size_t piece;
+    smp_code code = working ? SMP_OK : open_to_look(todo, err);
+    while (!code && !*out && smp_pieces_next(todo->pieces, &piece, &past)) {
+        smp_claim *claim = NULL;
+        if (working && !past.done) {
+            code = smp_pieces_take(todo->pieces, piece, &claim, &todo->lockless, err);
+            if (code || !claim)
+                continue;
+        }
+        code = load(todo, piece, out, err);
+        if (!code)
+            code = look(todo, piece, &past, *out, err);
+        if (!code && working && past.done && wanting(*out)) {
+            code = smp_pieces_take(todo->pieces, piece, &claim, &todo->lockless, err);
+            if (!code && !claim) {
+                smp_portion_free(*out);
+                *out = NULL;
+                continue;
+            }
+        }
+        if (code) {
+            smp_claim_leave(claim, false);
+            break;
+        }
+        (*out)->claim = claim;
+        todo->count.pieces += claim != NULL;
+        smp_todo_collect(todo, *out);
+        if (!(*out)->to_do)
+            code = settle(todo, *out, err);
+    }
+    if (todo->pieces)
+        smp_pieces_counts(todo->pieces, &todo->count.passed, &todo->count.elsewhere);
+    if (code) {
+        smp_portion_free(*out);
+        *out = NULL;
+    }
+    return code;
+}
+
+/* The portion is not among those in work any more. */
+smp_code smp_todo_list_ended(smp_todo *todo, smp_portion *portion, smp_error *err)
+{
+    smp_claim *claim = portion->claim;
+    size_t changed = 0;
+    smp_piece_past past;
+    portion->claim = NULL;
+    (void)todo;
+    for (size_t i = 0; i < portion->count; i++)
+        changed += portion->items[i].state == SMP_TODO_CHANGED;
+    if (portion->left || portion->failed || changed) {
+        smp_claim_leave(claim, portion->left == 0);
+        return SMP_OK;
+    }
+    sum_up(portion, &past);
+    return smp_claim_done(claim, &past, portion->count, err);
+}
+
+void smp_todo_tick(smp_todo *todo)
+{
+    enum { SILENCE = 20 }; /* seconds */
+    const double now = smp_now();
+    if (now - todo->touched < SILENCE)
+        return;
+    todo->touched = now;
+    pthread_mutex_lock(&todo->lock);
+    for (smp_portion *portion = todo->portions; portion; portion = portion->next)
+        if (portion->claim)
+            smp_claim_touch(portion->claim);
+    pthread_mutex_unlock(&todo->lock);
+}
+
+void smp_todo_leave(smp_todo *todo)
+{
+    pthread_mutex_lock(&todo->lock);
+    for (smp_portion *portion = todo->portions; portion; portion = portion->next)
+        if (portion->claim)
+            smp_claim_offer(portion->claim);
+    pthread_mutex_unlock(&todo->lock);
+}

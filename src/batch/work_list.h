@@ -1,0 +1,59 @@
+/* A list of work: which files there were when it was made, with their sizes and times, in pieces of about the same
+ * bytes. Everybody who works on a list means the same files, whatever comes and goes in the folder meanwhile; a task
+ * reads the lines of its own pieces alone.
+ *
+ * A text: "smempipe list 1", the folder that the names lie in, a line "SIZE MTIME NAME" a file (an l before the size: a
+ * symbolic link; nanoseconds since 1970; in names backslashes stand before backslashes and, as n, ends of lines), a
+ * line of fixed length a piece, and a last line of fixed length that says where those begin. */
+#ifndef SMP_BATCH_WORK_LIST_H
+#define SMP_BATCH_WORK_LIST_H
+
+#include "base/hash.h"
+#include "base/texts.h"
+#include "batch/find_files.h"
+
+/* When a piece has so many bytes of files, or so many files, the next one begins. */
+#define SMP_PIECE_BYTES (UINT64_C(64) << 20)
+enum { SMP_PIECE_FILES = 4096, SMP_PIECE_MOST_FILES = 1 << 20 };
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+typedef struct smp_list_writer smp_list_writer;
+
+typedef struct smp_list_sum {
+    uint64_t files, bytes, pieces, links;
+} smp_list_sum;
+
+/* path "-" is standard output; else the list appears whole or not at all. root: the folder of the names. */
+smp_code smp_list_begin(const char *path, bool force, const char *root, uint64_t piece_bytes, uint64_t piece_files,
+                        smp_list_writer **out, smp_error *err);
+smp_code smp_list_add(smp_list_writer *writer, const smp_found *found, smp_error *err); /* its name, size and time */
+smp_code smp_list_end(smp_list_writer *writer, smp_list_sum *sum, smp_error *err);      /* frees it */
+void smp_list_abort(smp_list_writer *writer);                                           /* null is allowed */
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+typedef struct smp_work_list smp_work_list;
+
+typedef struct smp_work_piece {
+    uint64_t offset, length; /* of its lines */
+    uint64_t files, bytes;   /* of files */
+    uint64_t hash;           /* of its lines */
+} smp_work_piece;
+
+/* Reads what lists begin and end with; *out is null on failure. What is no list, was cut off or edited is SMP_E_READ.
+ */
+smp_code smp_work_list_open(const char *path, smp_work_list **out, smp_error *err);
+void smp_work_list_close(smp_work_list *list); /* null is allowed */
+
+size_t smp_work_list_pieces(const smp_work_list *list);
+const smp_work_piece *smp_work_list_piece(const smp_work_list *list, size_t piece);
+const smp_hash *smp_work_list_hash(const smp_work_list *list); /* of everything in it */
+const char *smp_work_list_root(const smp_work_list *list);
+bool smp_work_list_links(const smp_work_list *list); /* some files are symbolic links */
+
+/* The files of a piece, in an array from smp_alloc whose texts go to `texts`. */
+smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *texts, smp_found **found, size_t *count,
+                            smp_error *err);
+
+#endif

@@ -1,0 +1,89 @@
+/* batch --dry-run: what would become of every file, and what would fail. */
+#include "base/alloc.h"
+#include "cli/outputs.h"
+#include "report/text.h"
+
+/* Everything that can be known of a file without decoding it: its header, the plan for it, the names of its outputs. */
+static smp_code try_file(const smp_todo_item *item, smp_run_request *request, smp_error *err)
+{
+    const smp_program *program = request->program;
+    smp_plan *plan = NULL;
+    request->input = item->file->path;
+    request->output = item->output;
+    smp_code code = smp_plan_file(request, &plan, err);
+    smp_plan_free(plan);
+    if (!code)
+        code = smp_target_check(item->output, err);
+    for (size_t k = 0; !code && k < program->save_count; k++) {
+        char *saved = NULL;
+        code = smp_saved_path(item->output, program->saves[k].path, &saved, err);
+        if (!code)
+            code = smp_target_check(saved, err);
+        smp_free(saved);
+    }
+    return code;
+}
+
+typedef struct trial { /* which files are tried: some, evenly spread */
+    size_t seen, tried, wanted, all;
+} trial;
+
+static bool is_next(trial *t)
+{
+    const bool next =
+        !t->wanted || t->wanted >= t->all || (double)t->tried * (double)t->all <= (double)t->seen * (double)t->wanted;
+    t->seen++;
+    t->tried += next;
+    return next;
+}
+
+static void show(smp_batch_job *job, const smp_portion *portion, trial *t, smp_run_request *request)
+{
+    static const char *const states[] = {[SMP_TODO_DO] = "",
+                                         [SMP_TODO_DONE] = "  (done before)",
+                                         [SMP_TODO_KEPT] = "  (kept: exists)",
+                                         [SMP_TODO_CHANGED] = "  (changed since it was made: left)"};
+    for (size_t i = 0; i < portion->count; i++) {
+        const smp_todo_item *item = &portion->items[i];
+        smp_error wrong = {.code = SMP_OK};
+        smp_text_clean(stdout, item->file->path);
+        fputs(" -> ", stdout);
+        smp_text_clean(stdout, item->output);
+        fputs(states[item->state], stdout);
+        if (item->state == SMP_TODO_DO && is_next(t) && try_file(item, request, &wrong)) {
+            smp_failures_add(&job->failures, item->file->path, &wrong);
+            fputs("  (fails)", stdout);
+        } else if (item->state == SMP_TODO_DO && item->replace)
+            fputs("  (replaced)", stdout);
+        fputc('\n', stdout);
+    }
+    smp_batch_report_skipped(job, portion);
+}
+
+smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    const smp_batch_settings *s = job->settings;
+    const smp_common *common = &s->many.plan.base.common;
+    smp_todo *todo = &job->todo;
+    smp_device_request cpu = {.spec = "cpu", .threads = 1};
+    smp_device *device;
+    smp_portion *portion;
+    smp_code code = smp_device_open(&cpu, &device, NULL, 0, err);
+    if (code)
+        return code;
+    smp_run_request request = {.program = program, .diags = diags, .limits = common->limits, .device = device};
+    trial t = {.wanted = (size_t)s->headers, .all = todo->count.expected};
+    while (!(code = smp_todo_next(todo, &portion, err)) && portion) {
+        show(job, portion, &t, &request);
+        smp_todo_release(todo, portion);
+    }
+    smp_device_close(device);
+    if (code)
+        return code;
+    if (todo->count.others && !common->quiet)
+        fprintf(stderr, "smempipe: %zu files are other shards'\n", todo->count.others);
+    if (t.tried < t.seen && !common->quiet)
+        fprintf(stderr, "smempipe: read the headers of %zu of %zu files; --headers 0 reads all\n", t.tried, t.seen);
+    smp_failures_show(&job->failures, common, todo->count.to_do + todo->count.changed);
+    return job->failures.count ? SMP_E_PROCESS : SMP_OK;
+}

@@ -1,0 +1,157 @@
+/* batch --report: one JSON object a file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/paths.h"
+#include "cli/outputs.h"
+
+/* Shards that write at once have a report each: {shard} in its name stands for K-N, which else comes before the
+ * extension. From smp_alloc, null without memory. */
+static char *report_path(const smp_batch_job *job)
+{
+    const char *path = job->settings->report, *mark = "{shard}", *at = strstr(path, mark);
+    const smp_todo_request *r = job->todo.request;
+    if (r->shards <= 0 || !strcmp(path, "-"))
+        return smp_strdup(path);
+    char shard[64];
+    snprintf(shard, sizeof shard, "%" PRId64 "-%" PRId64, r->shard, r->shards);
+    if (at)
+        return smp_asprintf("%.*s%s%s", (int)(at - path), path, shard, at + strlen(mark));
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash + 1 : path, '.');
+    const size_t stem = dot ? (size_t)(dot - path) : strlen(path);
+    return smp_asprintf("%.*s.%s%s", (int)stem, path, shard, path + stem);
+}
+
+static smp_code check_item(const smp_batch_job *job, const char *path, const char *real, const smp_todo_item *item,
+                           const smp_program *program, smp_error *err)
+{
+    /* Names that differ at their end are not the same file; links are what inodes are for. */
+    const char *slash = strrchr(real, '/'), *last = strrchr(item->output, '/');
+    smp_code code = SMP_OK;
+    if (!strcmp(slash ? slash + 1 : real, last ? last + 1 : item->output))
+        code = smp_cli_refuse_report(path, item->output, err);
+    for (size_t k = 0; !code && k < program->save_count; k++) {
+        char *saved = NULL;
+        code = smp_saved_path(item->output, program->saves[k].path, &saved, err);
+        if (!code)
+            code = smp_cli_refuse_report(path, saved, err);
+        smp_free(saved);
+    }
+    (void)job;
+    return code;
+}
+
+/* Inputs that are the report are found by their inodes, outputs, which may not be there yet, by their names. */
+static smp_code check_files(const smp_batch_job *job, const char *path, const smp_program *program, smp_error *err)
+{
+    smp_todo *todo = (smp_todo *)(uintptr_t)&job->todo;
+    const smp_found_list *found = &todo->found;
+    struct stat status;
+    const bool there = stat(path, &status) == 0;
+    smp_code code = SMP_OK;
+    for (size_t i = 0; there && !code && i < found->count; i++) {
+        const smp_found *file = smp_found_at(found, i);
+        if (file->regular && file->inode == status.st_ino && file->device == (uint32_t)status.st_dev)
+            code = smp_cli_refuse_report(path, file->path, err);
+    }
+    char *real = smp_real_path(path), *top = smp_real_path(todo->request->folder);
+    if (!real || !top)
+        code = smp_fail_memory(err, "a path", strlen(path));
+    if (!code && (smp_path_within(real, top) || todo->link_count)) {
+        smp_portion *portion;
+        while (!code && !(code = smp_todo_next(todo, &portion, err)) && portion) {
+            for (size_t i = 0; !code && i < portion->count; i++)
+                code = check_item(job, path, real, &portion->items[i], program, err);
+            smp_todo_release(todo, portion);
+        }
+        smp_todo_rewind(todo);
+    }
+    smp_free(real);
+    smp_free(top);
+    return code;
+}
+
+smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *program, const smp_diags *diags,
+                                smp_error *err)
+{
+    const smp_batch_settings *s = job->settings;
+    struct stat status;
+    if (!s->report)
+        return SMP_OK;
+    char *path = report_path(job);
+    if (!path)
+        return smp_fail_memory(err, "a path", strlen(s->report));
+    smp_code code = smp_cli_refuse_report(path, s->many.pipe, err);
+    for (size_t i = 0; !code && i < diags->source_count; i++)
+        if (diags->sources[i].included)
+            code = smp_cli_refuse_report(path, diags->sources[i].name, err);
+    for (size_t i = 0; !code && i < program->file_count; i++)
+        code = smp_cli_refuse_report(path, program->files[i].path, err);
+    if (!code && s->work_list)
+        code = smp_cli_refuse_report(path, s->work_list, err);
+    if (!code && strcmp(path, "-") != 0 && !s->resume && !s->many.plan.base.common.force && stat(path, &status) == 0 &&
+        S_ISREG(status.st_mode)) {
+        smp_fail(err, SMP_E_WRITE, "the file exists already");
+        smp_hint(err, "replace it with --force, add to it with --resume, or give another name");
+        code = smp_at(err, "%s", path);
+    }
+    if (!code && strcmp(path, "-") != 0 && !s->work_list)
+        code = check_files(job, path, program, err);
+    smp_free(path);
+    return code;
+}
+
+smp_code smp_batch_report_open(smp_batch_job *job, smp_error *err)
+{
+    const smp_batch_settings *s = job->settings;
+    if (!s->report)
+        return SMP_OK;
+    char *path = report_path(job);
+    if (!path)
+        return smp_fail_memory(err, "a path", strlen(s->report));
+    if (!strcmp(path, "-"))
+        job->report = stdout;
+    else
+        job->report = fopen(path, s->resume ? "ae" : s->many.plan.base.common.force ? "we" : "wxe");
+    if (!job->report) {
+        smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
+        smp_at(err, "%s", path);
+    }
+    smp_free(path);
+    return job->report ? SMP_OK : SMP_E_WRITE;
+}
+
+smp_code smp_batch_report_close(smp_batch_job *job, smp_error *err)
+{
+    if (!job->report || job->report == stdout)
+        return SMP_OK;
+    bool failed = ferror(job->report) != 0;
+    if (fclose(job->report) == 0 && !failed)
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
+    return smp_at(err, "%s", job->settings->report);
+}
+
+void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion)
+{
+    for (size_t i = 0; i < portion->count; i++) {
+        const smp_todo_item *item = &portion->items[i];
+        smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
+        if (job->report && (item->state == SMP_TODO_KEPT || item->state == SMP_TODO_DONE))
+            smp_report_line(job->report, &none, "skipped", NULL);
+        if (item->state != SMP_TODO_CHANGED)
+            continue;
+        smp_error changed = {.code = SMP_OK};
+        none.status = smp_fail(&changed, SMP_E_WRITE, "was changed after it was made, and left as it is");
+        smp_hint(&changed, "--redo-changed makes it again, --skip-existing keeps it");
+        smp_at(&changed, "%s", item->output);
+        snprintf(none.error, sizeof none.error, "%s", changed.message);
+        smp_failures_add(&job->failures, item->file->path, &changed);
+        if (job->report)
+            smp_report_line(job->report, &none, "failed", &changed);
+    }
+}

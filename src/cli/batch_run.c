@@ -1,0 +1,210 @@
+/* A batch as it runs: portions of files go to the threads of batch/batch.h, and what became of them is noted. */
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "cli/outputs.h"
+#include "cli/write_options.h"
+#include "report/report.h"
+#include "report/text.h"
+
+enum { ON_ERROR_STOP = 1 }; /* of --on-error */
+
+static smp_code begin(void *context, size_t index, smp_error *err)
+{
+    smp_batch_job *b = context;
+    return smp_todo_begin(&b->todo, index, err);
+}
+
+static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
+{
+    smp_batch_job *b = context;
+    pthread_mutex_lock(&b->lock);
+    if (report->status)
+        smp_failures_add(&b->failures, report->input, err);
+    else
+        smp_remarks_add(&b->remarks, report);
+    if (!b->journal.code)
+        smp_todo_done(&b->todo, index, report->status != SMP_OK, &b->journal);
+    if (b->report) {
+        smp_report_line(b->report, report, report->status ? "failed" : "done", err);
+        fflush(b->report);
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void ended(void *context, size_t index)
+{
+    smp_batch_job *b = context;
+    smp_error err = {.code = SMP_OK};
+    if (!smp_todo_ended(&b->todo, index, &err))
+        return;
+    pthread_mutex_lock(&b->lock);
+    if (!b->journal.code)
+        b->journal = err;
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* The files of the next portion in which there is something to do. */
+static smp_code more(void *context, const smp_batch_file **files, size_t *count, smp_error *err)
+{
+    smp_batch_job *b = context;
+    smp_portion *portion;
+    smp_code code;
+    *count = 0;
+    while (!(code = smp_todo_next(&b->todo, &portion, err)) && portion) {
+        pthread_mutex_lock(&b->lock);
+        smp_batch_report_skipped(b, portion);
+        pthread_mutex_unlock(&b->lock);
+        if (portion->to_do) {
+            *files = portion->files;
+            *count = portion->to_do;
+            return SMP_OK;
+        }
+        smp_todo_release(&b->todo, portion);
+    }
+    return code;
+}
+
+static void tick(void *context, const smp_batch_count *count)
+{
+    smp_batch_job *b = context;
+    const smp_common *common = &b->settings->many.plan.base.common;
+    size_t ended = count->done + count->failed;
+    double share =
+        count->bytes ? (double)count->bytes_done / (double)count->bytes : (double)ended / (double)count->files;
+    smp_todo_tick(&b->todo);
+    if (smp_cli_stopped && !b->told) {
+        smp_progress_end(&b->progress);
+        if (count->in_flight && !common->quiet)
+            fprintf(stderr, "smempipe: finishing the %zu file%s in flight; Ctrl-C again stops at once\n",
+                    count->in_flight, count->in_flight == 1 ? "" : "s");
+        b->told = true;
+        b->stopped = smp_now();
+    } else if (!b->told)
+        smp_progress_files(&b->progress, ended, count->failed, count->files, share);
+    if (b->told && b->grace > 0 && count->in_flight && smp_now() - b->stopped >= b->grace) {
+        if (!common->quiet)
+            fprintf(stderr, "smempipe: the grace is over: dropped the %zu file%s in flight; --resume does the rest\n",
+                    count->in_flight, count->in_flight == 1 ? "" : "s");
+        smp_todo_leave(&b->todo);
+        raise(smp_cli_stopped); /* as a second signal */
+    }
+}
+
+static void put_count(size_t count, const char *what, const char *gap)
+{
+    if (count)
+        fprintf(stderr, "%s%zu %s", gap, count, what);
+}
+
+static void show_summary(smp_batch_job *b, const smp_batch_count *count)
+{
+    smp_todo *todo = &b->todo;
+    const smp_todo_count *sum = &todo->count;
+    const smp_common *common = &b->settings->many.plan.base.common;
+    smp_left_out *left_out = todo->list ? &todo->left_out : &todo->found.left_out;
+    double past = smp_now() - b->began;
+    smp_remarks_show(&b->remarks, common);
+    smp_failures_show(&b->failures, common, sum->to_do + sum->changed);
+    if (common->quiet)
+        return;
+    fprintf(stderr, "smempipe: %zu file%s done", count->done, count->done == 1 ? "" : "s");
+    put_count(count->failed, "failed", ", ");
+    put_count(sum->to_do - count->done - count->failed, "not begun", ", ");
+    put_count(sum->done, "done before", ", ");
+    put_count(sum->kept, "kept as they were", ", ");
+    put_count(sum->changed, "changed since and left", ", ");
+    put_count(sum->others, "of other shards", ", ");
+    put_count(left_out->files, "passed over by their names", ", ");
+    char *others = left_out->files ? smp_left_out_text(left_out) : NULL;
+    if (others) {
+        fputs(" (", stderr);
+        smp_text_clean(stderr, others);
+        fputc(')', stderr);
+    }
+    smp_free(others);
+    if (todo->list) {
+        fprintf(stderr, "; %zu of %zu pieces", sum->pieces, smp_work_list_pieces(todo->list));
+        put_count(sum->passed, "done in all", ", ");
+        put_count(sum->elsewhere, "not done and not free", ", ");
+    }
+    fprintf(stderr, "; %.2f s", past);
+    if (count->done && past > 0)
+        fprintf(stderr, ", %.4g files/s", (double)count->done / past);
+    fputc('\n', stderr);
+}
+
+static smp_batch_request make_request(smp_batch_job *b, const smp_program *program, smp_diags *diags)
+{
+    const smp_batch_settings *s = b->settings;
+    smp_batch_request request = smp_many_request(&s->many, program, diags);
+    request.more = more;
+    request.expected = b->todo.count.expected;
+    request.expected_bytes = b->todo.count.bytes;
+    request.stop_on_error = s->on_error == ON_ERROR_STOP;
+    request.begin = begin;
+    request.finished = finished;
+    request.ended = ended;
+    request.tick = tick;
+    request.context = b;
+    smp_cli_write_options(&s->write, &request.write);
+    request.write.lazy_folder = true;
+    request.write.lazy_sync = b->todo.request->sync_pieces;
+    return request;
+}
+
+static smp_code start(smp_batch_job *b, const smp_program *program, smp_error *err)
+{
+    const smp_batch_settings *s = b->settings;
+    smp_cli_stop_gently(); /* before the folder is made: whoever sees it may stop the run */
+    smp_code code = smp_todo_start(&b->todo, err);
+    if (!code && b->todo.lockless)
+        smp_cli_warning(&s->many.plan.base.common,
+                        "%s: this file system has no locks; take care that no other batch writes to it", s->folder);
+    if (!code)
+        code = smp_batch_report_open(b, err);
+    if (!code)
+        smp_cli_confine_batch(s, program, &b->todo);
+    return code;
+}
+
+smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    const smp_common *common = &b->settings->many.plan.base.common;
+    smp_batch_request request = make_request(b, program, diags);
+    smp_batch_count count = {0};
+    smp_error report_error = {.code = SMP_OK};
+    char note[400] = "";
+    smp_code code = start(b, program, err);
+    if (code)
+        return code;
+    pthread_mutex_init(&b->lock, NULL);
+    smp_progress_begin(&b->progress, common, "batch");
+    code = more(b, &request.files, &request.count, err); /* without any no device is opened */
+    if (!code)
+        code = smp_batch_run(&request, &count, note, sizeof note, err);
+    smp_todo_end(&b->todo);
+    smp_progress_end(&b->progress);
+    pthread_mutex_destroy(&b->lock);
+    smp_code reported = smp_batch_report_close(b, &report_error);
+    if (common->verbose && !common->quiet && note[0])
+        fprintf(stderr, "smempipe: %s\n", note);
+    if (b->todo.removed && common->verbose && !common->quiet)
+        fprintf(stderr, "smempipe: removed %zu unfinished file%s of a run that was killed\n", b->todo.removed,
+                b->todo.removed == 1 ? "" : "s");
+    bool stopped = code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED;
+    if (code && !stopped && !count.done)
+        return code;
+    show_summary(b, &count);
+    if (stopped)
+        return smp_hint(err, "the same command with --resume does the rest"), code;
+    if (code)
+        return code;
+    if (b->journal.code || reported) {
+        *err = b->journal.code ? b->journal : report_error;
+        return err->code;
+    }
+    return count.failed || b->todo.count.changed ? SMP_E_PROCESS : SMP_OK;
+}
