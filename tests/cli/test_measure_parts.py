@@ -1,5 +1,6 @@
 """measure on several machines: --shard K/N --partial, --merge, as one process would tell it."""
 import json
+import os
 import random
 import struct
 import unittest
@@ -84,6 +85,27 @@ class MeasureParts(CliCase):
         one = self.part(1, 2, "--force")
         done = self.smp("measure", "--merge", one, two, "--json", status=1)
         self.assertEqual(json.loads(done.stdout)["done"], 11)
+
+    def test_shards_of_a_list_are_its_pieces(self):
+        """A list stays what it was, whatever comes meanwhile; parts of it and parts of a folder do not mix."""
+        self.make_set()
+        self.smp("list", "set", "-r", "-o", "work.list", "--piece-files", "4")
+        pipe = ("-e", "gray", "-e", "stats")  # of pictures: the sound is passed over
+        whole = self.smp("measure", *pipe, "--list", "work.list", "--csv", status=1)
+        self.assertEqual(len(whole.stdout.splitlines()), 22)
+        self.write("set/000.png", png_bytes([b"\0\0\0"], 1))
+        parts = [f"{k}.part" for k in range(1, 4)]
+        for k, part in enumerate(parts, 1):
+            self.smp("measure", *pipe, "--list", "work.list", "--shard", f"auto/{len(parts)}", "--partial", part, env={
+                **os.environ, "PARALLEL_SEQ": str(k)})
+        done = self.smp("measure", "--merge", *reversed(parts), "--csv", status=1)
+        self.assertEqual((done.stdout, done.stderr), (whole.stdout, whole.stderr))
+        self.assertIn("1 file passed over by their names", done.stderr)
+        folder = self.part(2, 3, name="folder.part", pipe=pipe)
+        done = self.smp("measure", "--merge", parts[0], folder, parts[2], status=2)
+        self.assertIn("of other files than '1.part'", done.stderr)
+        done = self.smp("measure", *pipe, "--list", "work.list", "-r", status=2)
+        self.assertIn("--list and --recursive exclude each other", done.stderr)
 
     def test_damage_and_versions(self):
         self.make_set(3)
