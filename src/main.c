@@ -8,6 +8,7 @@
 #include "base/machine.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
+#include "io/raw/raw_spec.h"
 #include "io/worker.h"
 #include "pipe/diag.h"
 
@@ -117,8 +118,11 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
     else if (!code && (*common)->version)
         puts("smempipe " SMP_VERSION);
     else if (!code) {
-        uint64_t *most = &((smp_common *)settings)->limits.max_memory;
-        if (*most && *most < LEAST_MEMORY) {
+        smp_limits *limits = &((smp_common *)settings)->limits;
+        uint64_t *most = &limits->max_memory;
+        if ((*common)->raw && (code = smp_raw_parse((*common)->raw, &limits->raw, err)))
+            ;
+        else if (*most && *most < LEAST_MEMORY) {
             smp_fail(err, SMP_E_USAGE, "--max-memory leaves no room for the program itself");
             code = smp_hint(err, "give at least %dK; pictures take more", LEAST_MEMORY >> 10);
         } else if (!*most)

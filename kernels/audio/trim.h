@@ -1,18 +1,21 @@
-/* trim: a range of a picture's rows, or of a sound's frames. Parameters and kernels. */
+/* trim: a range of a picture's rows, or of a sound's frames, or several one after the other. Parameters and kernels. */
 #ifndef SMP_KERNELS_AUDIO_TRIM_H
 #define SMP_KERNELS_AUDIO_TRIM_H
 
 #include "lib/cpu_kernel.h"
+#include "lib/row_pieces.h"
 
 typedef struct smp_trim {
-    int64_t start; /* the input row that becomes the first */
+    int64_t start;  /* the input row that becomes the first */
+    int32_t pieces; /* of io->table, instead of start; 0: there is one */
+    int32_t unused;
 } smp_trim;
 
 /* The same launch with input rows numbered as output rows: a copy. */
-SMP_HOST_DEVICE smp_io smp_trim_io(const smp_io *io, const smp_trim *p)
+SMP_HOST_DEVICE smp_io smp_trim_io(const smp_io *io, int64_t shift)
 {
     smp_io moved = *io;
-    moved.in.y0 -= p->start;
+    moved.in.y0 -= shift;
     return moved;
 }
 

@@ -5,12 +5,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct smp_limits {
+/* What an input without a header holds (--raw): samples one after another. */
+typedef struct smp_raw {
+    bool given, sound;
+    bool real, big; /* kind of sample: float or integer; highest byte first */
+    int bytes;      /* of a sample */
+    int channels;
+    int64_t width, height; /* of a picture */
+    double rate;           /* of a sound */
+    uint64_t offset;       /* bytes in front of the first sample */
+} smp_raw;
+
+typedef struct smp_limits { /* also how an input is to be read */
 #define L(field, option, value, help) uint64_t field;
 #include "base/limit_list.def"
 #undef L
     double time_limit; /* seconds that decoding a file may take, where decoders are processes; 0: by its size */
     int64_t page;      /* which one of a file that holds several is read, 1 first; 0: the first, with a note */
+    smp_raw raw;       /* the input has no header, and this is what it would say */
+    bool frames;       /* all pictures of a file are wanted, one after another */
     bool no_verify;    /* do not check the checksums of decoded data */
 } smp_limits;
 

@@ -84,6 +84,8 @@ static smp_code run_once(worker *w, const smp_batch_file *file, smp_device *devi
         .partials = r->partials,
     };
     request.write.force = r->write.force || file->replace;
+    if (file->page)
+        request.limits.page = file->page;
     request.write.threads = 1; /* a device of the CPU says how many it has */
     if (!file->output || !r->program->save_count)
         return smp_run_file(&request, report, err);

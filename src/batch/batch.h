@@ -15,6 +15,7 @@ typedef struct smp_batch_file {
     const char *output; /* null: nothing is written (measure) */
     uint64_t bytes;     /* of the input; 0: unknown */
     bool replace;       /* an output that is there */
+    int64_t page;       /* the one to read; 0: as limits say */
 } smp_batch_file;
 
 typedef struct smp_batch_count {

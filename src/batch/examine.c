@@ -46,6 +46,8 @@ static smp_code input_key(smp_todo *todo, const smp_found *file, smp_hash *key, 
     }
     smp_hash_add(key, &file->size, sizeof file->size);
     smp_hash_add(key, &file->mtime, sizeof file->mtime);
+    if (file->page)
+        smp_hash_add(key, &file->page, sizeof file->page);
     return SMP_OK;
 }
 

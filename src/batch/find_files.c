@@ -344,23 +344,30 @@ smp_code smp_walk_each(const char *const *given, size_t count, const smp_find_op
     return code;
 }
 
-static smp_code keep(void *context, const smp_found *found, smp_error *err)
+smp_code smp_found_add(smp_found_list *list, const smp_found *found, smp_error *err)
 {
-    smp_found_list *list = context;
     if (list->count / SMP_FOUND_BLOCK == list->block_count) {
         if (!smp_grow(&list->blocks, &list->block_capacity, list->block_count + 1, sizeof *list->blocks) ||
             !(list->blocks[list->block_count] = smp_alloc_raw(SMP_FOUND_BLOCK * sizeof **list->blocks)))
             return smp_fail_memory(err, "the list of files", (list->count + 1) * sizeof *found);
         list->block_count++;
     }
-    const char *path = smp_texts_add(&list->texts, found->path, strlen(found->path));
-    if (!path)
+    const size_t length = strlen(found->path), name = strlen(found->name);
+    const bool within = name <= length && !strcmp(found->path + length - name, found->name);
+    const char *path = smp_texts_add(&list->texts, found->path, length);
+    const char *other = within ? path : smp_texts_add(&list->texts, found->name, name);
+    if (!path || !other)
         return smp_fail_memory(err, "the list of files", (list->count + 1) * sizeof *found);
     smp_found *own = smp_found_at(list, list->count++);
     *own = *found;
     own->path = path;
-    own->name = path + (found->name - found->path);
+    own->name = within ? path + length - name : other;
     return SMP_OK;
+}
+
+static smp_code keep(void *context, const smp_found *found, smp_error *err)
+{
+    return smp_found_add(context, found, err);
 }
 
 smp_code smp_walk(const char *const *given, size_t count, const smp_find_options *options, smp_found_list *list,

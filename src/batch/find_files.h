@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/texts.h"
 #include "stages/stage.h"
 
@@ -25,12 +26,14 @@ typedef struct smp_find_options {
 
 typedef struct smp_found {
     const char *path; /* to open it: what was given, or what was given and the name */
-    const char *name; /* the end of the path: under the folder given; of a file given its last component */
+    const char *
+        name; /* the end of the path, unless it is a page: under the folder given; of a file given its last component */
     uint64_t size;
     int64_t mtime; /* nanoseconds since 1970 */
     uint64_t inode;
     uint32_t device;    /* its low bits, which are all that Linux has */
     bool regular, link; /* size, mtime and inode mean something; the path is a symbolic link */
+    int64_t page;       /* the one of a file that holds several, 1 first; 0: the file */
 } smp_found;
 
 enum { SMP_EXTENSION = 16 }; /* bytes of an extension that are compared, with its dot and end */
@@ -70,6 +73,13 @@ static inline smp_found *smp_found_at(const smp_found_list *list, size_t index)
 smp_code smp_walk(const char *const *given, size_t count, const smp_find_options *options, smp_found_list *list,
                   smp_error *err);
 void smp_found_free(smp_found_list *list);
+
+/* Puts each page of files that hold several in their place on the list, with the page's number behind the stem of the
+ * name. Files that cannot be opened stay as they are. */
+smp_code smp_found_pages(smp_found_list *list, const smp_limits *limits, smp_error *err);
+
+/* Adds a file to the end; its texts are copied, and its name may be another text than the path's end. */
+smp_code smp_found_add(smp_found_list *list, const smp_found *found, smp_error *err);
 
 /* The same, and every file is handed to visit() as it is found and forgotten, so that memory does not depend on how
  * many there are. *left_out is to be freed by smp_left_out_free, also on failure. */

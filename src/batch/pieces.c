@@ -355,18 +355,17 @@ smp_code smp_pieces_log(smp_pieces *p, size_t piece, smp_journal_log **out, smp_
     const uint32_t last = p->states[piece % GROUP].tries;
     const smp_writer_id *self = smp_writer_self();
     smp_code code = smp_journal_log_new(out, err);
-    for (uint32_t tries = 0; !code && tries <= last; tries++)
-        for (int i = HELD; !code && i <= FAILED; i++) {
-            heading h;
-            path_of(p, piece, tries, (piece_kind)i, path);
-            const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-            if (fd < 0)
-                continue;
-            read_heading(fd, &h);
-            close(fd);
-            const bool same = h.signed_ && !strcmp(h.writer.host, self->host) && !strcmp(h.writer.boot, self->boot);
-            code = smp_journal_log_add(*out, AT_FDCWD, path, h.sync_pieces && !same && i == HELD, err);
-        }
+    for (uint32_t tries = 0; !code && tries <= last; tries++) {
+        heading h;
+        path_of(p, piece, tries, HELD, path);
+        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0)
+            continue;
+        read_heading(fd, &h);
+        close(fd);
+        const bool same = h.signed_ && !strcmp(h.writer.host, self->host) && !strcmp(h.writer.boot, self->boot);
+        code = smp_journal_log_add(*out, AT_FDCWD, path, h.sync_pieces && !same, err);
+    }
     if (code) {
         smp_journal_log_free(*out);
         *out = NULL;
@@ -395,8 +394,7 @@ static void end(smp_claim *claim)
 smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t files, smp_error *err)
 {
     const smp_pieces *p = claim->pieces;
-    char held[PATH_ROOM], done[PATH_ROOM], own[PATH_ROOM], line[128];
-    path_of(p, claim->piece, claim->tries, HELD, held);
+    char done[PATH_ROOM], own[PATH_ROOM], line[128];
     path_of(p, claim->piece, claim->tries, DONE, done);
     snprintf(own, sizeof own, "%s/%zu/%s-%" PRId64 "-%zu", p->folder, claim->piece / GROUP, smp_writer_self()->host,
              smp_writer_self()->pid, claim->piece);
@@ -412,8 +410,8 @@ smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t fil
     smp_journal_close(journal);
     if (!code && rename(own, done) != 0)
         code = fail_claim(done, errno, err);
-    if (!code)
-        (void)unlink(held);
+    if (!code && ftruncate(claim->fd, 0) != 0) /* its name stays: see mark() */
+        code = fail_claim(done, errno, err);
     if (code) {
         (void)unlink(own);
         smp_claim_leave(claim, false);
@@ -423,23 +421,29 @@ smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t fil
     return SMP_OK;
 }
 
-static void rename_held(const smp_claim *claim, piece_kind to)
+/* The file keeps its name beside the new one: a name that went away could be taken again by a task that read the folder
+ * before. */
+static void mark(const smp_claim *claim, piece_kind to)
 {
     char held[PATH_ROOM], path[PATH_ROOM];
     path_of(claim->pieces, claim->piece, claim->tries, HELD, held);
     path_of(claim->pieces, claim->piece, claim->tries, to, path);
-    (void)rename(held, path); /* a claim that is held by nobody is found out too */
+    if (link(held, path) != 0) { /* no hard links there; a claim that nobody holds is found out too */
+        const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd >= 0)
+            close(fd);
+    }
 }
 
 void smp_claim_offer(smp_claim *claim)
 {
-    rename_held(claim, LEFT);
+    mark(claim, LEFT);
 }
 
 void smp_claim_leave(smp_claim *claim, bool failed)
 {
     if (!claim)
         return;
-    rename_held(claim, failed ? FAILED : LEFT);
+    mark(claim, failed ? FAILED : LEFT);
     end(claim);
 }

@@ -4,9 +4,10 @@
  * between them; a folder that all of them see is enough.
  *
  * The file of piece 17 is called 17.0, and is a journal of its files (journal.h) while they are being worked on. Then
- * it becomes 17.0.done, one line; or 17.0.left (a run that was stopped) or 17.0.failed (some files failed), which
+ * 17.0.done, one line, comes beside it; or 17.0.left (a run that was stopped) or 17.0.failed (some files failed), which
  * --resume takes up again as 17.1, and so on. So does it with 17.0 where its writer is gone: a lock that its process
- * held is free, its job runs again, or, where the writer was on another host, it has been silent for --retake. */
+ * held is free, its job runs again, or, where the writer was on another host, it has been silent for --retake. No name
+ * goes away again: whoever read the folder a while ago would take it a second time. */
 #ifndef SMP_BATCH_PIECES_H
 #define SMP_BATCH_PIECES_H
 

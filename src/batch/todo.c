@@ -57,8 +57,11 @@ void smp_todo_collect(smp_todo *todo, smp_portion *portion)
         if (item->state != SMP_TODO_DO)
             continue;
         portion->item_of[portion->to_do] = i;
-        portion->files[portion->to_do++] = (smp_batch_file){
-            .input = item->file->path, .output = item->output, .bytes = item->file->size, .replace = item->replace};
+        portion->files[portion->to_do++] = (smp_batch_file){.input = item->file->path,
+                                                            .output = item->output,
+                                                            .bytes = item->file->size,
+                                                            .replace = item->replace,
+                                                            .page = item->file->page};
     }
     portion->left = portion->to_do;
 }
@@ -97,24 +100,35 @@ static smp_code meet_name(smp_todo *todo, const char *path, smp_error *err)
     return SMP_OK;
 }
 
+/* All names that the input of this name wants to write. *output (may be null): the first, until the next name. */
+static smp_code meet_names(smp_todo *todo, const char *name, const char **output, smp_error *err)
+{
+    const smp_program *program = todo->request->program;
+    const char *text = smp_namer_output(&todo->namer, name);
+    smp_code code = text ? meet_name(todo, text, err) : smp_fail_memory(err, "a name", strlen(name));
+    for (size_t k = 0; !code && k < program->save_count; k++) {
+        char *path = NULL;
+        code = smp_saved_path(text, program->saves[k].path, &path, err);
+        if (!code)
+            code = meet_name(todo, path, err);
+        smp_free(path);
+    }
+    if (output)
+        *output = text;
+    return code;
+}
+
 /* Sees the names of all files, also of other shards, since no two inputs may have one output. */
 static smp_code wants(void *context, const char *name, bool *wanted, smp_error *err)
 {
     smp_todo *todo = context;
     const smp_todo_request *r = todo->request;
-    const char *output = smp_namer_output(&todo->namer, name);
-    smp_code code = output ? meet_name(todo, output, err) : smp_fail_memory(err, "a name", strlen(name));
-    for (size_t k = 0; !code && k < r->program->save_count; k++) {
-        char *path = NULL;
-        code = smp_saved_path(output, r->program->saves[k].path, &path, err);
-        if (!code)
-            code = meet_name(todo, path, err);
-        smp_free(path);
-    }
+    const char *output;
+    smp_code code = meet_names(todo, name, &output, err);
     *wanted = r->shards <= 0 || smp_shard_of(name, r->shards) == r->shard;
     todo->count.others += !*wanted;
     bool there;
-    if (!code && *wanted && r->shards > 0 && r->resume &&
+    if (!code && *wanted && r->shards > 0 && r->resume && !r->pages &&
         !smp_hash_set_add(&todo->own, smp_hash_name(smp_todo_under(todo, output)), &there))
         code = smp_fail_memory(err, "names", todo->own.count);
     return code;
@@ -163,6 +177,22 @@ static smp_code tell_collision(smp_todo *todo, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ making */
 
+/* Pages become files, whose names must differ too. */
+static smp_code spread_pages(smp_todo *todo, smp_error *err)
+{
+    pair p = {.todo = todo};
+    smp_code code = smp_found_pages(&todo->found, todo->request->pages, err);
+    smp_hash_set_free(&todo->outputs);
+    todo->suspicious = false;
+    for (size_t i = 0; !code && i < todo->found.count; i++)
+        code = meet_names(todo, smp_found_at(&todo->found, i)->name, NULL, err);
+    for (size_t i = 0; !code && todo->suspicious && i < todo->found.count; i++)
+        code = meet_again(&p, smp_found_at(&todo->found, i), err);
+    smp_free(p.first);
+    smp_free(p.output);
+    return code;
+}
+
 /* Which files are wanted, and their names. */
 static smp_code find(smp_todo *todo, smp_error *err)
 {
@@ -173,6 +203,8 @@ static smp_code find(smp_todo *todo, smp_error *err)
     smp_code code = smp_walk(r->given, r->given_count, &walk, &todo->found, err);
     if (!code && todo->suspicious)
         code = tell_collision(todo, err);
+    if (!code && r->pages)
+        code = spread_pages(todo, err);
     smp_hash_set_free(&todo->outputs);
     if (!code)
         code = smp_output_folder_check(r->folder, r->given, r->given_count, err);
@@ -222,7 +254,7 @@ smp_code smp_todo_make(const smp_todo_request *request, smp_todo *todo, smp_erro
     if (!code)
         code = find(todo, err);
     if (!code && request->resume)
-        code = smp_journal_read(request->folder, request->shards > 0 ? &todo->own : NULL, &log, err);
+        code = smp_journal_read(request->folder, request->shards > 0 && !request->pages ? &todo->own : NULL, &log, err);
     if (!code)
         code = set_states(todo, log, err);
     smp_journal_log_free(log);

@@ -11,8 +11,9 @@
 #include "cli/write_options.h"
 
 static const char *const on_error_words[] = {"continue", "stop", NULL};
+static const char *const pages_words[] = {"one", "all", NULL};
 static const char *const sync_words[] = {"file", "piece", NULL};
-enum { SYNC_PIECE = 1 };
+enum { SYNC_PIECE = 1, PAGES_ALL = 1 };
 #define HEADERS "2000"
 
 const smp_option smp_batch_options[] = {
@@ -33,6 +34,10 @@ const smp_option smp_batch_options[] = {
      .help = "keep outputs that are there, whatever made them"},
     {"on-error", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, on_error), .fallback = "continue", .argument = "HOW",
      .choices = on_error_words, .help = "after a file failed: continue with the others, or stop"},
+    {"pages", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, pages), .fallback = "one", .argument = "WHICH",
+     .choices = pages_words,
+     .help = "of files that hold several pages (TIFF): one, the first or that of --page; all: each to an output of its "
+             "own, with its number behind the name, as in scan-1.png, scan-2.png"},
     {"dry-run", 'n', SMP_O_FLAG, offsetof(smp_batch_settings, dry_run),
      .help = "read headers, check outputs, list what would be done, write nothing; damage behind the headers shows in "
              "a run alone"},
@@ -69,7 +74,7 @@ const smp_option smp_batch_options[] = {
 static const smp_argument_row arguments[] = {
     {"P.pipe", offsetof(smp_batch_settings, many.pipe), .unless = "stage", .refuse = smp_shipped_refuse,
      .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
-    {"DIR|FILE", offsetof(smp_batch_settings, many.inputs), .many = true, .unless = "files-from", .unless_too = "list",
+    {"DIR|FILE", offsetof(smp_batch_settings, many.inputs), .many = true, .unless = "files-from,list",
      .help = "folders and files to read"},
     {0},
 };
@@ -98,6 +103,7 @@ static smp_code check_list(const smp_batch_settings *s, smp_error *err)
                         : s->many.recursive     ? "--recursive"
                         : s->many.include.count ? "--include"
                         : s->many.exclude.count ? "--exclude"
+                        : s->pages == PAGES_ALL ? "--pages all"
                                                 : NULL;
     if (s->work_list && wrong) {
         smp_fail(err, SMP_E_USAGE, "--list and %s exclude each other", wrong);
@@ -126,6 +132,8 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
         smp_fail(err, SMP_E_USAGE, "--redo-changed needs the journal of an earlier run");
         return smp_hint(err, "write --resume --redo-changed; --force makes all outputs again");
     }
+    if (settings->pages == PAGES_ALL && settings->many.plan.base.common.limits.page)
+        return smp_fail(err, SMP_E_USAGE, "--pages all and --page exclude each other");
     smp_code code = settings->to ? smp_cli_check_extension("to", settings->to, err) : SMP_OK;
     if (!code)
         code = smp_cli_check_variant(&settings->many.plan, err);
@@ -142,6 +150,8 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
         write->strip,         write->png_level,        write->quality,          write->jpeg_quality, write->lossless,
         write->jpeg_sampling, write->jpeg_progressive, write->tiff_compression, write->samples,      page};
     smp_hash_add(&hash, numbers, sizeof numbers);
+    if (settings->many.plan.base.common.raw)
+        smp_hash_text(&hash, settings->many.plan.base.common.raw);
     return hash;
 }
 
@@ -156,6 +166,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         .given = settings->many.inputs.items,
         .given_count = settings->many.inputs.count,
         .walk = smp_many_walk(&settings->many, program),
+        .pages = settings->pages == PAGES_ALL ? &settings->many.plan.base.common.limits : NULL,
         .list = settings->work_list,
         .folder = settings->folder,
         .pattern = settings->pattern,

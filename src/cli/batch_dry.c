@@ -4,11 +4,12 @@
 #include "report/text.h"
 
 /* Everything that can be known of a file without decoding it: its header, the plan for it, the names of its outputs. */
-static smp_code try_file(const smp_todo_item *item, smp_run_request *request, smp_error *err)
+static smp_code try_file(const smp_todo_item *item, int64_t page, smp_run_request *request, smp_error *err)
 {
     const smp_program *program = request->program;
     smp_plan *plan = NULL;
     request->input = item->file->path;
+    request->limits.page = item->file->page ? item->file->page : page;
     request->output = item->output;
     smp_code code = smp_plan_file(request, &plan, err);
     smp_plan_free(plan);
@@ -50,7 +51,8 @@ static void show(smp_batch_job *job, const smp_portion *portion, trial *t, smp_r
         fputs(" -> ", stdout);
         smp_text_clean(stdout, item->output);
         fputs(states[item->state], stdout);
-        if (item->state == SMP_TODO_DO && is_next(t) && try_file(item, request, &wrong)) {
+        if (item->state == SMP_TODO_DO && is_next(t) &&
+            try_file(item, job->settings->many.plan.base.common.limits.page, request, &wrong)) {
             smp_failures_add(&job->failures, item->file->path, &wrong);
             fputs("  (fails)", stdout);
         } else if (item->state == SMP_TODO_DO && item->replace)

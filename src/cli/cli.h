@@ -22,6 +22,7 @@ typedef struct smp_common {
     const char *device;
     int64_t threads;
     bool no_sandbox;
+    const char *raw; /* the text of limits.raw; null: inputs have headers */
     smp_limits limits;
 } smp_common;
 

@@ -38,6 +38,9 @@ const smp_option smp_common_options[] = {
     {"page", 0, SMP_O_INT, offsetof(smp_common, limits.page), .fallback = "0", .argument = "N", .min = 1, .max = 1e9,
      .help = "the page to read of a file that holds several (TIFF), 1 first; the first unless said",
      .flags = SMP_O_INPUTS | SMP_O_SILENT},
+    {"raw", 0, SMP_O_STRING, offsetof(smp_common, raw), .argument = "SPEC", .flags = SMP_O_INPUTS,
+     .help = "inputs have no header: pictures as in u8x3:1920x1080 (u8, u16le, u16be, f32le), sounds as in "
+             "s16lex2:48000 (u8, s16le, s24le, s32le, f32le, f64le); @BYTES behind it passes bytes over"},
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
      .help = "do not check the MD5 that a FLAC keeps of its samples", .flags = SMP_O_INPUTS},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",

@@ -24,7 +24,7 @@ static const smp_option options[] = {
 
 static const smp_argument_row arguments[] = {
     {"IN", offsetof(convert_settings, batch.many.inputs), .many = true, .usage = "IN... OUT|-o DIR",
-     .unless = "files-from", .unless_too = "list",
+     .unless = "files-from,list",
      .help = "files and folders to read, and behind them, without -o, the file or folder to write; - is standard input "
              "and output"},
     {0},
@@ -101,6 +101,7 @@ static const char *many_option(const smp_batch_settings *s)
         {s->redo_changed, "redo-changed"},
         {s->skip_existing, "skip-existing"},
         {s->dry_run, "dry-run"},
+        {s->pages != 0, "pages"},
         {s->on_error != 0, "on-error"},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)

@@ -42,6 +42,18 @@ void smp_cli_confine_run(const smp_run_settings *settings, const smp_program *pr
     smp_jail_close(jail);
 }
 
+void smp_cli_confine_folder(const smp_common *common, const smp_program *program, const char *in, const char *folder)
+{
+    smp_jail *jail = begin(common, program);
+    if (!jail)
+        return;
+    if (strcmp(in, "-") != 0)
+        smp_jail_allow(jail, in, false);
+    smp_jail_allow_temporary(jail);
+    smp_jail_allow(jail, folder, true);
+    smp_jail_close(jail);
+}
+
 /* Folders given are allowed as a whole, and what links in them lead to; so are folders of files given, once for those
  * that follow each other. */
 static void allow_inputs(smp_jail *jail, const smp_many_settings *many, const smp_found_list *found)

@@ -98,27 +98,38 @@ static smp_code put_name(listing *l, const list_settings *s, const char *real, c
     return code;
 }
 
-/* A name, ended by *end; where that is not known yet (EOF), by what comes first. False: there is none left. */
-static bool read_name(FILE *file, int *end, char **text, size_t *room, smp_error *err)
+/* Names from a file. Its first bytes tell what ends a name: they hold a null byte, or lines. */
+typedef struct names {
+    FILE *file;
+    char head[1 << 14]; /* longer than a path */
+    size_t have, at;
+    int end;
+    char *text;
+    size_t room;
+} names;
+
+static int next_byte(names *n)
+{
+    return n->at < n->have ? (unsigned char)n->head[n->at++] : getc_unlocked(n->file);
+}
+
+/* The next name in n->text; false: there is none left, or *err says why. */
+static bool read_name(names *n, smp_error *err)
 {
     size_t length = 0;
     int c;
-    while ((c = getc_unlocked(file)) != EOF) {
-        if (*end == EOF && (c == '\0' || c == '\n'))
-            *end = c;
-        if (!smp_grow(text, room, length + 2, 1)) {
+    while ((c = next_byte(n)) != EOF && c != n->end) {
+        if (!smp_grow(&n->text, &n->room, length + 2, 1)) {
             smp_fail_memory(err, "a name", length);
             return false;
         }
-        if (c == *end)
-            break;
-        (*text)[length++] = (char)c;
+        n->text[length++] = (char)c;
     }
-    if (c == EOF && !length)
+    if ((c == EOF && !length) || !smp_grow(&n->text, &n->room, length + 1, 1))
         return false;
-    if (*end == '\n' && length && (*text)[length - 1] == '\r') /* lists made on Windows */
+    if (n->end == '\n' && length && n->text[length - 1] == '\r') /* lists made on Windows */
         length--;
-    (*text)[length] = '\0';
+    n->text[length] = '\0';
     return true;
 }
 
@@ -126,24 +137,25 @@ static smp_code put_names(listing *l, const list_settings *s, const char *real, 
 {
     const bool standard = !strcmp(s->from, "-");
     FILE *file = standard ? stdin : fopen(s->from, "re");
-    char *text = NULL;
-    size_t room = 0, line = 0;
-    int end = EOF;
+    size_t line = 0;
     smp_code code = SMP_OK;
     if (!file) {
         smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
         return smp_at(err, "%s", s->from);
     }
-    while (!code && read_name(file, &end, &text, &room, err)) {
+    names n = {.file = file};
+    n.have = fread(n.head, 1, sizeof n.head, file);
+    n.end = memchr(n.head, '\0', n.have) ? '\0' : '\n';
+    while (!code && read_name(&n, err)) {
         line++;
-        if (text[0])
-            code = put_name(l, s, real, text, line, left_out, err);
+        if (n.text[0])
+            code = put_name(l, s, real, n.text, line, left_out, err);
     }
     if (!code)
         code = err->code;
     if (!code && ferror(file))
         code = smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno));
-    smp_free(text);
+    smp_free(n.text);
     if (!standard)
         fclose(file);
     return code ? smp_at(err, "%s", standard ? "standard input" : s->from) : SMP_OK;

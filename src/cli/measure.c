@@ -31,9 +31,9 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"P.pipe", offsetof(smp_measure_settings, many.pipe), .unless = "stage", .unless_too = "merge",
-     .refuse = smp_shipped_refuse, .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
-    {"IN", offsetof(smp_measure_settings, many.inputs), .many = true, .unless = "files-from", .unless_too = "list",
+    {"P.pipe", offsetof(smp_measure_settings, many.pipe), .unless = "stage,merge", .refuse = smp_shipped_refuse,
+     .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
+    {"IN", offsetof(smp_measure_settings, many.inputs), .many = true, .unless = "files-from,list",
      .help = "files and folders to read; - is standard input"},
     {0},
 };
@@ -290,8 +290,11 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--sort and --long exclude each other");
         return smp_hint(err, "files are sorted in the form of a row a file");
     }
+    smp_common quiet = s->many.plan.base.common; /* what auto takes is said when it is used */
+    smp_shard shard;
+    quiet.quiet = true;
     const smp_code code = check_list(s, err);
-    return code || s->shard ? code : smp_cli_refuse_ranks(err);
+    return code || s->merge ? code : smp_cli_shard(&quiet, s->shard, false, &shard, err);
 }
 
 static smp_code measure(void *given, smp_error *err)

@@ -296,7 +296,13 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
 
 bool smp_argument_unless(const smp_argument_row *row, const char *option)
 {
-    return (row->unless && !strcmp(row->unless, option)) || (row->unless_too && !strcmp(row->unless_too, option));
+    const size_t length = strlen(option);
+    for (const char *name = row->unless; name; name = strchr(name, ',')) {
+        name += *name == ',';
+        if (!strncmp(name, option, length) && (!name[length] || name[length] == ','))
+            return true;
+    }
+    return false;
 }
 
 static bool replaced(const smp_command *command, const smp_argument_row *row, const void *settings)

@@ -57,11 +57,11 @@ typedef struct smp_option {
 struct smp_command;
 
 typedef struct smp_argument_row {
-    const char *name;       /* "P.pipe" */
-    size_t offset;          /* of a const char *, or of smp_strings when many */
-    bool optional, many;    /* many: one or more; the last row only */
-    const char *unless;     /* the option that, when given, takes this argument's place; may be null */
-    const char *unless_too; /* another one */
+    const char *name;    /* "P.pipe" */
+    size_t offset;       /* of a const char *, or of smp_strings when many */
+    bool optional, many; /* many: one or more; the last row only */
+    const char *unless;  /* the option that, when given, takes this argument's place, or several, with commas between
+                            them; may be null */
     const char *help;
     const char *usage; /* how usage lines write it; null: its name, with dots when many */
     /* Refuses a word that cannot be meant, by its text; said before a later argument is missed. May be null. */

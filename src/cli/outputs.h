@@ -11,7 +11,7 @@ typedef struct smp_run_settings {
     const char *pipe, *in, *out; /* pipe null: the stages of plan.base */
     const char *report;          /* null: none, "": table on stderr, else a file */
     const char *format;          /* of standard output: an extension; null: the usual */
-    bool counters;
+    bool counters, frames;
     smp_write_settings write;
 } smp_run_settings;
 
@@ -24,6 +24,7 @@ typedef struct smp_batch_settings {
     bool skip_existing, resume, redo_changed, dry_run, claim;
     int on_error;    /* index into continue, stop */
     int sync;        /* index into file, piece */
+    int pages;       /* index into one, all */
     int64_t headers; /* that --dry-run reads */
     smp_write_settings write;
 } smp_batch_settings;
@@ -71,6 +72,8 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
 /* Before an input is opened or a thread is started: the program gives up all but what it needs. Not with --no-sandbox,
  * and not where a GPU's driver may be opened. Of a batch, after its folder and its journal are made. */
 void smp_cli_confine_run(const smp_run_settings *settings, const smp_program *program);
+/* The same for one input, from which files are made in a folder that is there. */
+void smp_cli_confine_folder(const smp_common *common, const smp_program *program, const char *in, const char *folder);
 void smp_cli_confine_batch(const smp_batch_settings *settings, const smp_program *program, const smp_todo *todo);
 
 #endif

@@ -1,4 +1,6 @@
 /* smempipe run: one file through a pipeline. */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +20,12 @@ static const smp_option options[] = {
      .help = "add to the report what the GPU kernels do to shared memory: wavefronts and bank conflicts, counted in "
              "launches of their own"},
     {"format", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT",
-     .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said"},
+     .help = "the format of standard output, by its extension: jpg, npy, flac, raw; png and wav unless said"},
+    {"to", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT", .help = "the same as --format"},
+    {"frames", 0, SMP_O_FLAG, offsetof(smp_run_settings, frames),
+     .help = "run every picture of a stream (y4m, --raw, GIF), one after another, into a .y4m or .raw, or into files "
+             "with a number in their names, as in frame-%04d.png; standard output gets raw after --raw, else y4m; "
+             "--report FILE gets a line of JSON for each"},
 #define WRITE(field) offsetof(smp_run_settings, write.field)
 #include "cli/write_option_list.def"
 #undef WRITE
@@ -123,6 +130,50 @@ static smp_code check_arguments(const smp_run_settings *settings, smp_error *err
         smp_fail(err, SMP_E_USAGE, "--counters reads the input again, which standard input cannot do");
         code = smp_hint(err, "name a file");
     }
+    if (!code && settings->counters && settings->frames)
+        code = smp_fail(err, SMP_E_USAGE, "--counters counts one picture, and --frames runs many");
+    return code;
+}
+
+typedef struct frame_log { /* what was found in each picture */
+    FILE *to;
+    int64_t pictures;
+} frame_log;
+
+static void log_frame(void *context, int64_t number, smp_run_report *report)
+{
+    frame_log *log = context;
+    log->pictures = number;
+    if (log->to)
+        smp_report_frame(log->to, number, report);
+}
+
+static smp_code fail_log(const char *path, smp_error *err)
+{
+    smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
+    return smp_at(err, "%s", path);
+}
+
+/* Every picture of a stream. The report grows with them, since the stream may have no end. */
+static smp_code run_frames(const smp_run_settings *settings, smp_run_request *request, smp_run_report *report,
+                           smp_error *err)
+{
+    frame_log log = {0};
+    const bool file = is_file_report(settings), standard = file && !strcmp(settings->report, "-");
+    if (file &&
+        !(log.to = standard ? stdout : fopen(settings->report, settings->plan.base.common.force ? "we" : "wxe")))
+        return fail_log(settings->report, err);
+#ifdef F_SETPIPE_SZ /* fewer turns between the programs of a pipe; only a wish */
+    (void)fcntl(STDIN_FILENO, F_SETPIPE_SZ, 1 << 20);
+    (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
+#endif
+    smp_code code = smp_run_frames(request, log_frame, &log, report, err);
+    const bool failed = log.to && !standard && (ferror(log.to) != 0) | (fclose(log.to) != 0);
+    if (!code && failed)
+        code = fail_log(settings->report, err);
+    if (settings->plan.base.common.verbose && !settings->plan.base.common.quiet)
+        fprintf(stderr, "smempipe: %lld pictures, %.4g a second\n", (long long)log.pictures,
+                (double)log.pictures / (report->wall_seconds > 0 ? report->wall_seconds : 1));
     return code;
 }
 
@@ -155,7 +206,13 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         request.write.format = settings->format + (settings->format[0] == '.');
     smp_progress_begin(&progress, common, settings->in);
     smp_progress_watch(&progress);
-    code = smp_run_file(&request, &report, err);
+    if (settings->frames) {
+        request.limits.frames = true;
+        if (!settings->format)
+            request.write.format = common->raw ? "raw" : "y4m";
+        code = run_frames(settings, &request, &report, err);
+    } else
+        code = smp_run_file(&request, &report, err);
     smp_progress_end(&progress);
     if (!code && settings->counters) {
         smp_progress_begin(&progress, common, "counting");
@@ -164,7 +221,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     }
     if (!report.device_note[0])
         snprintf(report.device_note, sizeof report.device_note, "%s", job.note);
-    if (is_file_report(settings) && write_report(settings, &report, &report_err) && !code) {
+    if (is_file_report(settings) && !settings->frames && write_report(settings, &report, &report_err) && !code) {
         code = report_err.code;
         *err = report_err;
     }

@@ -71,12 +71,3 @@ smp_code smp_cli_shard(const smp_common *common, const char *text, bool shares, 
     *out = (smp_shard){.number = k, .count = n};
     return SMP_OK;
 }
-
-smp_code smp_cli_refuse_ranks(smp_error *err)
-{
-    const smp_rank rank = smp_rank_of_step();
-    if (!rank.source[0])
-        return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "this is one of several ranks (%s), and each would do all files", rank.source);
-    return smp_hint(err, "start one: srun -n 1, mpirun -n 1");
-}

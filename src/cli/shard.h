@@ -13,7 +13,4 @@ typedef struct smp_shard {
  * are does not matter. Says what auto took. */
 smp_code smp_cli_shard(const smp_common *common, const char *text, bool shares, smp_shard *out, smp_error *err);
 
-/* SMP_E_USAGE for one of several ranks: of commands that cannot share their work. */
-smp_code smp_cli_refuse_ranks(smp_error *err);
-
 #endif

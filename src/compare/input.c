@@ -116,8 +116,8 @@ static smp_code whole_input_open(const smp_run_request *run, whole_input *out, s
                             .probe_context = (void *)(uintptr_t)&run->limits,
                             .plain_storage = run->plain_storage,
                             .fuse = smp_run_fuses(run)};
-    code = smp_plan_make(&ask, run->diags, &out->plan, err);
-    return code ? code : read_picture(out->reader, &media->shape, &out->view, err);
+    code = read_picture(out->reader, &media->shape, &out->view, err);
+    return code ? code : smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->plan, err);
 }
 
 static void whole_input_close(whole_input *input)

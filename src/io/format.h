@@ -29,6 +29,9 @@ typedef struct smp_file_format {
     smp_code (*read_rows)(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
     /* Checks what follows the last row; may be null. */
     smp_code (*read_end)(smp_reader *reader, smp_error *err);
+    /* Behind the last row: goes to the next picture, of the same shape, whose row 0 is then next. *more: there is one.
+     * Null: a file holds one. */
+    smp_code (*read_next)(smp_reader *reader, bool *more, smp_error *err);
     void (*read_close)(smp_reader *reader);
 
     /* Changes *shape (the shape to be written) into one that the format can hold, or fails. extension: lower case, from
@@ -37,7 +40,9 @@ typedef struct smp_file_format {
     /* Writes the header and the metadata (null: none) to writer->output, and sets writer->state. */
     smp_code (*write_open)(smp_writer *writer, const smp_meta *meta, smp_error *err);
     smp_code (*write_rows)(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
-    /* Writes what follows the last row; may be null. */
+    /* Behind the last row: another picture of the same shape follows. Null: a file holds one. */
+    smp_code (*write_next)(smp_writer *writer, smp_error *err);
+    /* Writes what follows the last row of the last picture; may be null. */
     smp_code (*write_end)(smp_writer *writer, smp_error *err);
     void (*write_close)(smp_writer *writer); /* frees the state; may be null */
 } smp_file_format;
@@ -64,6 +69,7 @@ struct smp_writer {
     smp_write_options options; /* `inputs` is not valid after open */
     smp_sound sound;           /* of the input, if it was a sound */
     smp_jpeg_coding jpeg;      /* of the input, if it was a JPEG */
+    smp_video video;           /* of the input, if it was a video */
     uint64_t clipped;          /* samples clamped */
     smp_notes notes;
     int64_t next_row;

@@ -225,8 +225,8 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     reader->media.meta.srgb_intent = -1;
     checked = 0;
 
-    const smp_file_format *format;
-    code = find_format(&reader->source, &format, &reader->id3, err);
+    const smp_file_format *format = &smp_format_raw;
+    code = limits->raw.given ? SMP_OK : find_format(&reader->source, &format, &reader->id3, err);
     if (code == SMP_OK && !format)
         code = fail_unknown(&reader->source, err);
     if (code != SMP_OK)
@@ -239,6 +239,13 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     if (limits->page > 1 && !format->pages) {
         code =
             smp_fail(err, SMP_E_DECODE, "there is no page %lld: a %s holds one", (long long)limits->page, format->name);
+        goto fail;
+    }
+    if (limits->frames && !format->read_next) {
+        smp_fail(err, SMP_E_USAGE, "--frames is for inputs of many pictures: a %s holds %s", format->name,
+                 format->kind == SMP_AUDIO ? "a sound" : "one, or pages");
+        code = smp_hint(err, "leave it out; 'smempipe batch' takes many files, --raw says what a stream without a "
+                             "header holds");
         goto fail;
     }
     code = format->read_open(reader, err);
@@ -304,6 +311,35 @@ smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t r
         reader->next_row += rows;
         if (code == SMP_OK && reader->next_row == shape->height && reader->format->read_end)
             code = reader->format->read_end(reader, err);
+        reader->broken = code;
+    }
+    if (code != SMP_OK)
+        smp_at(err, "%s", reader->name);
+    return code;
+}
+
+bool smp_reader_streams(const smp_reader *reader)
+{
+    for (int i = 0; i < FORMATS; i++)
+        if (formats[i]->name == reader->media.file_format)
+            return formats[i]->read_next != NULL;
+    return false;
+}
+
+smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err)
+{
+    smp_code code = reader->broken;
+    *more = false;
+    if (code != SMP_OK)
+        smp_fail(err, code, "an earlier failure stopped the reading of this file");
+    else if (reader->next_row != reader->media.shape.height)
+        code = smp_fail(err, SMP_E_PROCESS, "the next picture was asked for before the last row of this one");
+    else if (reader->format->read_next) {
+        smp_source *source = &reader->source;
+        if (reader->limits.max_file && !smp_add_u64(source->position, reader->limits.max_file, &source->limit))
+            source->limit = UINT64_MAX; /* holds for a picture of a stream */
+        code = reader->format->read_next(reader, more, err);
+        reader->next_row = code == SMP_OK && *more ? 0 : reader->next_row;
         reader->broken = code;
     }
     if (code != SMP_OK)
@@ -466,7 +502,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     writer->shape = *shape;
     writer->options = options ? *options : smp_write_options_default();
     if (meta)
-        writer->sound = meta->sound, writer->jpeg = meta->jpeg;
+        writer->sound = meta->sound, writer->jpeg = meta->jpeg, writer->video = meta->video;
     if (writer->options.sound_type)
         writer->sound.type = writer->options.sound_type;
     code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);
@@ -508,6 +544,30 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
         code = writer->format->write_rows(writer, from, stride, rows, err);
         writer->next_row += rows;
     }
+    if (code != SMP_OK) {
+        writer->broken = true;
+        smp_at(err, "%s", writer->name);
+    }
+    return code;
+}
+
+bool smp_writer_streams(const char *path, const char *as)
+{
+    const smp_file_format *format;
+    const char *extension;
+    return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && format->write_next;
+}
+
+smp_code smp_writer_next(smp_writer *writer, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    if (writer->broken)
+        code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
+    else if (writer->next_row != writer->shape.height || !writer->format->write_next)
+        code = smp_fail(err, SMP_E_PROCESS, "another picture was begun that the file cannot hold");
+    else
+        code = writer->format->write_next(writer, err);
+    writer->next_row = 0;
     if (code != SMP_OK) {
         writer->broken = true;
         smp_at(err, "%s", writer->name);

@@ -47,6 +47,18 @@ typedef struct smp_jpeg_coding {
     uint8_t across[3], down[3]; /* sampling factors */
 } smp_jpeg_coding;
 
+/* How a video's pictures are coded. Writers of videos keep it even with --strip. */
+typedef struct smp_video {
+    bool known;         /* the input was a video */
+    uint32_t rate[2];   /* pictures a second: numerator, denominator; 0 0: unknown */
+    uint32_t aspect[2]; /* width to height of a pixel; 0 0: unknown */
+    int bits;           /* of a sample: 8 to 16 */
+    int across, down;   /* log2 of how many pixels share a sample of chroma, sideways and downwards */
+    bool gray, full;    /* luma alone; codes use their whole range, and not 16..235 of 255 */
+    char fields;        /* y4m's I: p, t, b, m; 0: unknown */
+    char siting[8];     /* y4m's name of where chroma lies: "jpeg", "mpeg2", "paldv"; "" */
+} smp_video;
+
 /* The key of an XMP packet among the texts; it is PNG's (XMP Specification, part 3, 1.1.5). */
 #define SMP_XMP_KEY "XML:com.adobe.xmp"
 
@@ -71,6 +83,7 @@ typedef struct smp_meta {
     size_t text_count, text_capacity;
     smp_sound sound;
     smp_jpeg_coding jpeg;
+    smp_video video;
 } smp_meta;
 
 void smp_meta_free(smp_meta *meta);
@@ -95,6 +108,7 @@ typedef struct smp_media {
     const char *file_format; /* "PNG", "JPEG", ... */
     int64_t pages;           /* how many the file holds; 0: the format has one */
     int bits;                /* of a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
+    int leftover;            /* bytes behind the last whole frame of a sound without a header */
     char detail[96];         /* "palette, interlaced", "4:2:0, quality unknown" */
     smp_meta meta;
 } smp_media;
@@ -110,6 +124,14 @@ const smp_media *smp_reader_media(const smp_reader *reader);
  * an error (SMP_E_DECODE), never short data. After the last row the rest of the file is checked too. */
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
 void smp_reader_close(smp_reader *reader);
+
+/* Whether the input may hold several pictures that smp_reader_next goes through, all of one shape. Only one opened with
+ * smp_limits.frames gives all of them. */
+bool smp_reader_streams(const smp_reader *reader);
+
+/* After the last row: goes to the next picture. *more: there is one, and its rows are next. Damage before it is an
+ * error. */
+smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err);
 
 /* Memory that the process which decodes (io/worker.h) writes rows to itself, page-aligned and followed by nothing that
  * may be read: it spares a copy of the rows. Null: there is none, and any memory will do. Once a reader; valid until it
@@ -129,6 +151,7 @@ typedef enum smp_jpeg_sampling { SMP_JPEG_AUTO, SMP_JPEG_444, SMP_JPEG_422, SMP_
 
 typedef struct smp_write_options {
     bool force;        /* replace an existing file */
+    bool raw_big;      /* 16-bit samples without a header have the highest byte first */
     bool strip;        /* no metadata */
     int png_level;     /* 0 fastest .. 9 smallest; -1: default */
     int threads;       /* for compression; 0: one for each core */
@@ -175,6 +198,12 @@ typedef struct smp_writer smp_writer;
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
                          const smp_write_options *options, smp_writer **out, smp_error *err);
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
+
+/* Whether a file of this name (standard output: of this extension) can hold several pictures of one shape. */
+bool smp_writer_streams(const char *path, const char *format);
+
+/* After the last row: another picture of the same shape follows. */
+smp_code smp_writer_next(smp_writer *writer, smp_error *err);
 
 /* Samples of a sound that were changed so far, to fit integers or to be finite. (Stages clamp and count pictures'
  * samples.) */

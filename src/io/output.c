@@ -154,6 +154,16 @@ smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp
     return SMP_OK;
 }
 
+smp_code smp_output_flush(smp_output *output, smp_error *err)
+{
+    if (output->target)
+        return SMP_OK;
+    smp_code code = output->failed ? fail_write(output->target, output->failed, err)
+                                   : write_all(output, output->buffer, output->used, err);
+    output->used = 0;
+    return code;
+}
+
 bool smp_output_seekable(const smp_output *output)
 {
     return output->target != NULL;

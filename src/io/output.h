@@ -23,6 +23,9 @@ void smp_output_set(smp_output *output, double *seconds, bool lazy_folder, bool 
 /* Writes all of it, or fails with SMP_E_WRITE. */
 smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err);
 
+/* Hands what is buffered to whoever reads the pipe; of a file, nothing. */
+smp_code smp_output_flush(smp_output *output, smp_error *err);
+
 /* Whether written bytes can be overwritten (a file), or are gone (a pipe). */
 bool smp_output_seekable(const smp_output *output);
 

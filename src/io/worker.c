@@ -34,7 +34,8 @@ enum {
 
 typedef struct proxy {  /* the state of a reader */
     smp_worker *worker; /* null: it died */
-    double waited;      /* seconds, for answers */
+    double waited;      /* seconds, for answers about this picture */
+    bool more;          /* the last answer: another picture follows */
     uint64_t charged;   /* bytes counted against the limit: the decoder's */
     uint64_t shared;    /* the same: the arena that was handed out */
     uint64_t picture;   /* bytes that the header asked for */
@@ -171,6 +172,7 @@ static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, 
         got = smp_message_receive(p->worker->channel, wire->data, wire->size, left, NULL);
     }
     p->waited += smp_now() - start;
+    p->more = got == SMP_RECEIVED && answer->more;
     return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, limits, got == SMP_RECEIVED_LATE, err);
 }
 
@@ -294,6 +296,19 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     return read_into_arena(reader, at - from, stride, rows, err);
 }
 
+/* Every picture of a stream may take as long as a file. */
+static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
+{
+    proxy *p = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    smp_ask ask = {.kind = SMP_ASK_NEXT};
+    p->waited = 0;
+    bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
+    smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
+    *more = !code && p->more;
+    return code;
+}
+
 static void close_proxy(smp_reader *reader)
 {
     proxy *p = reader->state;
@@ -309,7 +324,8 @@ static void close_proxy(smp_reader *reader)
     smp_free(p);
 }
 
-static const smp_file_format elsewhere = {.name = "", .read_rows = read_rows, .read_close = close_proxy};
+static const smp_file_format elsewhere = {
+    .name = "", .read_rows = read_rows, .read_next = read_next, .read_close = close_proxy};
 
 void *smp_reader_shared(smp_reader *reader, size_t size)
 {

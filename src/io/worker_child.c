@@ -144,7 +144,7 @@ static smp_code put_rows(decoder *d, const smp_ask *ask, smp_error *err)
     return smp_reader_rows(d->reader, d->arena + ask->at, ask->stride, ask->rows, err);
 }
 
-static void reply(decoder *d, smp_code code, smp_error *err, bool opened, smp_blob *rows)
+static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool more, smp_blob *rows)
 {
     smp_notes none = {.count = 0};
     smp_wire wire = {.data = NULL};
@@ -158,6 +158,7 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, smp_bl
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     smp_answer answer = {
         .code = (int)code,
+        .more = more,
         .bytes = (uint32_t)wire.size,
         .live = live > d->born ? live - d->born : 0,
         .peak = smp_alloc_peak() > d->born ? smp_alloc_peak() - d->born : 0,
@@ -198,11 +199,13 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
             continue;
         }
         const bool opening = ask.kind == SMP_ASK_OPEN;
+        bool more = false;
         smp_blob rows = {.data = NULL};
-        const smp_code code = opening     ? open_file(&d, &ask, descriptors, &err)
-                              : ask.arena ? put_rows(&d, &ask, &err)
-                                          : gather_rows(&d, &ask, &rows, &err);
-        reply(&d, code, &err, opening, &rows);
+        const smp_code code = opening                    ? open_file(&d, &ask, descriptors, &err)
+                              : ask.kind == SMP_ASK_NEXT ? smp_reader_next(d.reader, &more, &err)
+                              : ask.arena                ? put_rows(&d, &ask, &err)
+                                                         : gather_rows(&d, &ask, &rows, &err);
+        reply(&d, code, &err, opening, more, &rows);
     }
 }
 

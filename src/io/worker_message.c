@@ -130,6 +130,23 @@ static void pass_coding(smp_wire *w, smp_jpeg_coding *coding)
     w->failed |= w->reading && !good;
 }
 
+static void pass_video(smp_wire *w, smp_video *video)
+{
+    pass_bool(w, &video->known);
+    pass(w, video->rate, sizeof video->rate);
+    pass(w, video->aspect, sizeof video->aspect);
+    pass_int(w, &video->bits);
+    pass_int(w, &video->across);
+    pass_int(w, &video->down);
+    pass_bool(w, &video->gray);
+    pass_bool(w, &video->full);
+    pass(w, &video->fields, sizeof video->fields);
+    pass_chars(w, video->siting, sizeof video->siting);
+    const bool good = video->bits >= 8 && video->bits <= 16 && video->across >= 0 && video->across <= 2 &&
+                      video->down >= 0 && video->down <= 1;
+    w->failed |= w->reading && video->known && !good;
+}
+
 static void pass_meta(smp_wire *w, smp_meta *meta)
 {
     pass_blob(w, &meta->icc);
@@ -153,6 +170,7 @@ static void pass_meta(smp_wire *w, smp_meta *meta)
     pass(w, &meta->sound.mask, sizeof meta->sound.mask);
     pass_bool(w, &meta->sound.rf64);
     pass_coding(w, &meta->jpeg);
+    pass_video(w, &meta->video);
     pass_texts(w, meta);
 }
 
@@ -187,6 +205,7 @@ static void pass_media(smp_wire *w, smp_media *media)
     pass_int(w, &media->orientation);
     pass_int(w, &media->bits);
     pass(w, &media->pages, sizeof media->pages);
+    pass_int(w, &media->leftover);
     pass_chars(w, media->detail, sizeof media->detail);
     pass_meta(w, &media->meta);
     if (!w->reading)

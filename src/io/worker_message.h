@@ -13,6 +13,7 @@ enum { SMP_FD_CHANNEL = 3, SMP_FD_ARENA = 4, SMP_FD_INPUT = 5, SMP_FD_SPOOL = 6 
 typedef enum smp_ask_kind {
     SMP_ASK_OPEN = 1,
     SMP_ASK_ROWS,
+    SMP_ASK_NEXT,
     SMP_ASK_CLOSE /* has no answer */
 } smp_ask_kind;
 
@@ -37,6 +38,7 @@ typedef struct smp_hello {
 
 typedef struct smp_answer {
     int code;                  /* an smp_code */
+    bool more;                 /* SMP_ASK_NEXT: another picture follows */
     uint32_t bytes;            /* that follow */
     uint64_t live, peak;       /* bytes of smp_alloc, now and most while it worked */
     uint64_t refused;          /* how often the limit refused memory, ever */

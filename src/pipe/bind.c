@@ -474,9 +474,10 @@ static size_t error_count(const smp_diags *diags)
 }
 
 /* Checks the parameters together. Checks that need the input's shape come with the plan. */
-static bool check_together(smp_builder *b, const smp_ast_statement *statement, const smp_node *node)
+static bool check_together(smp_builder *b, const smp_ast_statement *statement, smp_node *node)
 {
     const smp_stage *stage = node->stage;
+    node->looks = stage->looks != NULL;
     for (size_t i = 0; i < node->argument_count; i++)
         if (node->arguments[i].later)
             return true;
@@ -487,6 +488,7 @@ static bool check_together(smp_builder *b, const smp_ast_statement *statement, c
     for (size_t i = 0; i < node->argument_count; i++)
         smp_field_put(node->arguments[i].param, &node->arguments[i].field, params);
     smp_error err = {.code = SMP_OK};
+    node->looks = stage->looks && stage->looks(params);
     if (stage->check(params, &err)) {
         smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "%s", err.message);
         if (err.hint[0])

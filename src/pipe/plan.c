@@ -77,7 +77,9 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     step->out = step->work.out;
     step->premultiplied = steps[input].premultiplied && step->out.alpha;
     step->linear = steps[input].linear && !step->work.no_light;
-    step->reads = smp_row_map_of(&step->work);
+    step->reads = step->reads_second = smp_row_map_of(&step->work);
+    if (step->work.second_own)
+        step->reads_second = (smp_row_map){.add = step->work.second_add};
     p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, step->work.row_unit);
     step->whole_input = step->work.whole || step->work.access == SMP_WHOLE;
     step->whole_second = step->whole_input || (second >= 0 && second_is(stage, SMP_P_ANYSIZE));
@@ -200,9 +202,27 @@ static smp_code file_picture(planner *p, int number, int *index)
     return SMP_OK;
 }
 
+/* What was found for a node when the input was looked at. */
+static const smp_seen *found_for(const planner *p, int number)
+{
+    for (size_t i = 0; i < p->request->found_count; i++)
+        if (p->request->found[i].node == number)
+            return &p->request->found[i];
+    return NULL;
+}
+
+/* Nodes up to the last one that something was found for were planned before. */
+static bool warned(const planner *p, const smp_node *node)
+{
+    for (size_t i = 0; i < p->request->found_count; i++)
+        if (node - p->request->program->nodes <= p->request->found[i].node)
+            return true;
+    return false;
+}
+
 static void warn(planner *p, const smp_node *node, const char *format, const char *label)
 {
-    if (p->diags)
+    if (p->diags && !warned(p, node))
         smp_diags_add(p->diags, SMP_WARNING, node->span, format, label);
 }
 
@@ -226,6 +246,11 @@ static smp_code add_node(planner *p, int number)
     int input = picture_of(p, node->input), second = SMP_STEP_NONE;
     smp_node_plan probe = {
         .out = p->plan->steps[input].out, .access = stage->access, .linear = node->light == SMP_LIGHT_LINEAR};
+    const smp_seen *found = found_for(p, number);
+    if (found) {
+        probe.found = found->data;
+        probe.found_size = found->size;
+    }
     smp_code code = blame(p, node, check_kind(p, node, &probe.out));
     if (!code && node->second <= SMP_NODE_FILE)
         code = file_picture(p, SMP_NODE_FILE - node->second, &second);
@@ -283,6 +308,8 @@ static smp_code add_node(planner *p, int number)
         smp_free(params);
         return p->err ? p->err->code : SMP_E_MEMORY;
     }
+    p->plan->steps[index].work.found = probe.found;
+    p->plan->steps[index].work.found_size = probe.found_size;
     code = work_out(p, index, stage, params, input, second);
     smp_step *step = &p->plan->steps[index];
     step->node = number;
@@ -300,7 +327,11 @@ static smp_code add_node(planner *p, int number)
     if (step->work.result == SMP_RESULT_CHUNKS || step->work.result == SMP_RESULT_CHUNKS_COUNTS)
         p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, smp_chunk_rows(step->in.width));
     p->step_of[number] = input;
-    if (probe.access == SMP_REDUCE)
+    if (probe.looks) {
+        p->plan->looks = number;
+        snprintf(step->label, sizeof step->label, "(look) %.80s", node->label ? node->label : stage->name);
+    }
+    if (probe.access == SMP_REDUCE || probe.looks)
         return SMP_OK;
 
     /* ADJUST: the second step applies what the first one measures, and shares its parameters. */
@@ -315,7 +346,8 @@ static smp_code add_node(planner *p, int number)
     applying->node = number;
     applying->reduced_by = index;
     memcpy(applying->label, p->plan->steps[index].label, sizeof applying->label);
-    snprintf(p->plan->steps[index].label, sizeof applying->label, "(measure) %.80s", applying->label);
+    if (!stage->partial) /* else its findings have the stage's own name */
+        snprintf(p->plan->steps[index].label, sizeof applying->label, "(measure) %.80s", applying->label);
     p->step_of[number] = apply;
     return SMP_OK;
 }
@@ -355,6 +387,12 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
 
 /* ---------------------------------------------------------------------------------------------- pruning */
 
+/* Whether a reduction is wanted for what it tells, and not for the step alone that it adjusts. */
+static bool tells(const smp_stage *stage)
+{
+    return stage->access == SMP_REDUCE || stage->partial;
+}
+
 /* Drops the steps that neither a sink nor a reduction needs. Keeps the order. */
 static void prune(smp_plan *plan, bool *needed, int *moved)
 {
@@ -362,7 +400,9 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
         needed[plan->sinks[i].step] = true;
     for (int i = (int)plan->step_count - 1; i >= 0; i--) {
         const smp_step *step = &plan->steps[i];
-        needed[i] = needed[i] || i == 0 || (step->job == SMP_JOB_REDUCE && step->stage->access == SMP_REDUCE);
+        const bool wanted =
+            step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step->stage));
+        needed[i] = needed[i] || i == 0 || wanted;
         if (!needed[i])
             continue;
         for (int k = 0; k < 3; k++) {
@@ -513,11 +553,13 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
         p.origin = insert(&p, SMP_ROLE_ORIENT, 0, request->orientation);
         code = p.origin < 0 ? p.err->code : SMP_OK;
     }
-    for (size_t i = 0; !code && i < program->node_count; i++)
+    p.plan->looks = SMP_NODE_NONE;
+    for (size_t i = 0; !code && i < program->node_count && p.plan->looks < 0; i++)
         code = add_node(&p, (int)i);
-    if (!code && request->output)
+    const bool writes = request->output && p.plan->looks < 0;
+    if (!code && writes)
         code = add_sink(&p, program->output, -1, request->output);
-    for (size_t i = 0; !code && request->output && i < program->save_count; i++)
+    for (size_t i = 0; !code && writes && i < program->save_count; i++)
         code = add_sink(&p, program->saves[i].node, (int)i, program->saves[i].path);
     if (!code)
         code = finish_plan(&p);

@@ -44,7 +44,8 @@ typedef struct smp_step {
     bool whole_input;   /* needs all of its input before it starts */
     bool whole_second;  /* the same of its second input */
     double strip_share; /* rows of its output for each row of a strip, which counts rows of what the phase ends in */
-    smp_row_map reads;  /* the rows of its inputs that an output row wants; unless whole_input */
+    smp_row_map reads;  /* the rows of its input that an output row wants; unless whole_input */
+    smp_row_map reads_second;   /* the same of its second input; unless whole_second */
     bool premultiplied, linear; /* the state of the output's values */
     smp_part *parts;            /* of a joined step: the steps it replaces, in order; owned */
     size_t part_count;
@@ -64,6 +65,7 @@ typedef struct smp_plan {
     smp_sink *sinks;
     size_t sink_count, sink_capacity;
     int phases;
+    int looks; /* the node that must see its input before the plan can go on: nothing is written; else SMP_NODE_NONE */
     int64_t row_multiple; /* strips begin at multiples of this many rows (a power of two) */
 } smp_plan;
 
@@ -74,6 +76,13 @@ typedef smp_code smp_accepts(void *context, const char *path, const smp_shape *s
 /* The shape and EXIF orientation of a file that the program names, from its header. */
 typedef smp_code smp_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err);
 
+/* What the reduction of a node found that looks at its input (smp_findings.found). */
+typedef struct smp_seen {
+    int node;
+    void *data;
+    size_t size; /* bytes */
+} smp_seen;
+
 typedef struct smp_plan_request {
     const smp_program *program;
     smp_shape input;
@@ -83,8 +92,10 @@ typedef struct smp_plan_request {
     void *accepts_context;
     smp_probe *probe; /* null: programs that name files cannot be planned */
     void *probe_context;
-    bool plain_storage; /* keep every edge in f32 (tests) */
-    bool fuse;          /* join neighbouring steps where that does not change the result */
+    bool plain_storage;    /* keep every edge in f32 (tests) */
+    bool fuse;             /* join neighbouring steps where that does not change the result */
+    const smp_seen *found; /* by plans that were made before; the caller's */
+    size_t found_count;
 } smp_plan_request;
 
 /* *out is null on failure. Mistakes that belong to a place in the text also become diagnostics. */

@@ -33,7 +33,7 @@ static void warn_of_dead_ends(smp_builder *b)
     const smp_program *program = b->program;
     for (size_t i = 0; i < program->node_count; i++) {
         const smp_node *node = &program->nodes[i];
-        bool measures = node->stage && node->stage->access == SMP_REDUCE;
+        bool measures = node->stage && (node->stage->access == SMP_REDUCE || node->stage->partial);
         if (!b->infos[i].used && !b->infos[i].tapped && !measures && program->output != (int)i)
             smp_diags_add(b->diags, SMP_WARNING, node->span, "the result of '%s' is not used", node->stage->name);
     }

@@ -98,3 +98,15 @@ void smp_report_line(FILE *to, const smp_run_report *report, const char *status,
     smp_report_notes_json(json, report);
     smp_json_end(json, '}');
 }
+
+void smp_report_frame(FILE *to, int64_t number, const smp_run_report *report)
+{
+    smp_json writer, *json = &writer;
+    smp_json_begin(json, to, true);
+    smp_json_object(json, NULL);
+    smp_json_integer(json, "frame", number);
+    put_ms(json, "milliseconds", report->device_seconds);
+    put_measured(json, report);
+    smp_json_end(json, '}');
+    fflush(to);
+}

@@ -80,7 +80,7 @@ static smp_code put_findings(smp_wide *wide, smp_wide_row *row, const char *name
     for (size_t i = 0; i < findings->count; i++) {
         const smp_finding *item = &findings->items[i];
         char column[160], suffix[16];
-        wide->lists |= item->list != NULL;
+        wide->lists |= item->list && !item->values;
         if (item->list)
             continue;
         channel_suffix(suffix, shape, item->channel);
@@ -91,19 +91,58 @@ static smp_code put_findings(smp_wide *wide, smp_wide_row *row, const char *name
     return SMP_OK;
 }
 
-smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *err)
+static smp_wide_row *add_file_row(smp_wide *wide, const smp_run_report *report)
 {
     const smp_shape *shape = &report->shape;
     smp_wide_row *row = add_row(wide, report->input, smp_format_name(shape->format));
     if (!row)
-        return no_memory(err, wide->row_count);
+        return NULL;
     row->width = shape->kind == SMP_AUDIO ? 0 : shape->width;
     row->height = shape->height;
     row->channels = shape->channels;
     row->rate = shape->kind == SMP_AUDIO ? shape->rate : 0;
+    return row;
+}
+
+static bool is_field(const char *name);
+
+/* The rows of what a step found one by one: from its first list on, those of the same length. */
+static smp_code put_items(smp_wide *wide, const smp_run_report *report, const smp_step_report *step, smp_error *err)
+{
+    const smp_findings *findings = &step->findings;
+    size_t first = 0;
+    while (first < findings->count && !(findings->items[first].list && findings->items[first].values))
+        first++;
+    const size_t length = first < findings->count ? findings->items[first].list_len : 0;
+    for (size_t k = 0; k < length; k++) {
+        smp_wide_row *row = add_file_row(wide, report);
+        if (!row)
+            return no_memory(err, wide->row_count);
+        row->item = k + 1;
+        for (size_t i = first; i < findings->count; i++) {
+            const smp_finding *list = &findings->items[i];
+            char column[160];
+            if (!list->list || !list->values || list->list_len != length)
+                continue;
+            snprintf(column, sizeof column, "%s%s%s%.60s", step->name, step->name[0] ? "." : "",
+                     is_field(list->name) ? "item_" : "", list->name);
+            if (!put_value(wide, row, column, list->list[k]))
+                return no_memory(err, wide->column_count);
+        }
+    }
+    return SMP_OK;
+}
+
+smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *err)
+{
+    smp_wide_row *row = add_file_row(wide, report);
+    if (!row)
+        return no_memory(err, wide->row_count);
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < report->step_count; i++)
         code = put_findings(wide, row, report->steps[i].name, &report->steps[i].in, &report->steps[i].findings, err);
+    for (size_t i = 0; !code && i < report->step_count; i++)
+        code = put_items(wide, report, &report->steps[i], err);
     return code;
 }
 
@@ -120,8 +159,17 @@ smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_findin
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-typedef enum field { PATH, WIDTH, HEIGHT, FRAMES, RATE, CHANNELS, FORMAT, FIELDS } field;
-static const char *const field_names[FIELDS] = {"path", "width", "height", "frames", "rate", "channels", "format"};
+typedef enum field { PATH, WIDTH, HEIGHT, FRAMES, RATE, CHANNELS, FORMAT, ITEM, FIELDS } field;
+static const char *const field_names[FIELDS] = {"path", "width",    "height", "frames",
+                                                "rate", "channels", "format", "item"};
+
+static bool is_field(const char *name)
+{
+    for (int f = 0; f < FIELDS; f++)
+        if (!strcmp(field_names[f], name))
+            return true;
+    return false;
+}
 
 static double field_value(const smp_wide_row *row, field which)
 {
@@ -130,6 +178,7 @@ static double field_value(const smp_wide_row *row, field which)
                    : which == HEIGHT ? (sound ? 0 : (double)row->height)
                    : which == FRAMES ? (sound ? (double)row->height : 0)
                    : which == RATE   ? row->rate
+                   : which == ITEM   ? (double)row->item
                                      : (double)row->channels;
     return value > 0 ? value : (double)NAN;
 }
@@ -205,6 +254,8 @@ static smp_code sorted(smp_wide *wide, const char *sort, key *keys, smp_error *e
             keys[i].value = field_value(row, (field)which);
         else if (column < row->value_count)
             keys[i].value = row->values[column];
+        if (row->item && !keys[i].text && isnan(keys[i].value))
+            keys[i].value = keys[i - 1].value; /* stays with its file */
     }
     wide->unsorted = 0;
     for (size_t i = 0; name && i < wide->row_count; i++)

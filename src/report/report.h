@@ -86,6 +86,9 @@ void smp_report_notes_json(smp_json *json, const smp_run_report *report);
  * "skipped"), error and hint (err may be null), size, device, milliseconds and findings. */
 void smp_report_line(FILE *to, const smp_run_report *report, const char *status, const smp_error *err);
 
+/* One line about a picture of a stream: its number, milliseconds, and what was found in it. */
+void smp_report_frame(FILE *to, int64_t number, const smp_run_report *report);
+
 /* One JSON object (a line when compact). */
 void smp_report_json(FILE *to, const smp_run_report *report, bool compact);
 

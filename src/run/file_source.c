@@ -21,7 +21,8 @@ static smp_code open_regular(const char *path, const smp_limits *limits, smp_rea
         smp_at(err, "%s", path);
         return code;
     }
-    used.page = 0; /* --page is about the input */
+    used.page = 0; /* --page, --raw and --frames are about the input */
+    used.raw.given = used.frames = false;
     return smp_reader_open(path, &used, reader, err);
 }
 

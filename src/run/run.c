@@ -11,15 +11,11 @@
 #include "base/paths.h"
 #include "run/cache.h"
 #include "run/file_source.h"
+#include "run/look.h"
 #include "run/run.h"
+#include "run/run_internal.h"
 #include "run/runner.h"
 #include "run/step.h"
-
-typedef struct output { /* the file of one sink */
-    char *path;         /* owned; null for the main output */
-    smp_writer *writer;
-    smp_stream *stream;
-} output;
 
 static smp_code accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
@@ -27,22 +23,20 @@ static smp_code accepts(void *context, const char *path, const smp_shape *shape,
     return smp_writer_shape_as(path, request->write.format, shape, out, err);
 }
 
-/* Adds to a failure the place in the pipe text of the stage that failed. */
-static smp_code blame_step(const smp_run_request *request, const smp_plan *plan, int step, smp_code code,
-                           smp_error *err)
+void smp_run_blame(const smp_run_request *request, const smp_plan *plan, int failed, smp_code code, smp_error *err)
 {
-    if (!code || step < 0 || !err || code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED)
-        return code;
-    int node = plan->steps[step].node, line = 0, column = 0;
+    if (!code || failed <= 0 || plan->steps[failed].job == SMP_JOB_SOURCE || !err || code == SMP_E_INTERRUPTED ||
+        code == SMP_E_TERMINATED)
+        return;
+    int node = plan->steps[failed].node, line = 0, column = 0;
     if (node < 0 || !request->diags)
-        return code;
+        return;
     smp_span span = request->program->nodes[node].span;
     smp_diags_locate(request->diags, span, &line, &column);
     smp_at(err, "%s:%d:%d", request->diags->sources[span.source].name, line, column);
-    return code;
 }
 
-static void locate_steps(const smp_run_request *request, smp_run_report *report)
+void smp_run_locate(const smp_run_request *request, smp_run_report *report)
 {
     for (size_t i = 0; i < report->step_count; i++) {
         int node = report->steps[i].node, column;
@@ -81,7 +75,8 @@ static smp_code check_sizes(const smp_plan *plan, const smp_limits *limits, smp_
     return SMP_OK;
 }
 
-static smp_code make_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
+static smp_code make_plan(const smp_run_request *request, const smp_media *media, const smp_looks *looks,
+                          smp_plan **plan, smp_error *err)
 {
     smp_plan_request ask = {
         .program = request->program,
@@ -94,6 +89,8 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
         .fuse = smp_run_fuses(request),
+        .found = looks->found,
+        .found_count = looks->count,
     };
     static pthread_mutex_t planning =
         PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
@@ -110,13 +107,18 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
     return code;
 }
 
+smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
+{
+    return make_plan(request, media, &(smp_looks){.count = 0}, plan, err);
+}
+
 /* The plan for a file: the cache's, or a new one, which the cache then owns. *entry is null without a cache. */
 static smp_code find_plan(const smp_run_request *request, const smp_media *media, smp_cached_plan **entry,
                           smp_plan **plan, smp_error *err)
 {
     *entry = request->cache ? smp_cache_find(request->cache, &media->shape, media->orientation, request->output) : NULL;
     *plan = *entry ? (*entry)->plan : NULL;
-    smp_code code = *plan ? SMP_OK : make_plan(request, media, plan, err);
+    smp_code code = *plan ? SMP_OK : smp_run_plan(request, media, plan, err);
     if (*entry)
         (*entry)->plan = *plan;
     return code;
@@ -164,7 +166,7 @@ static smp_code check_beneath(const char *main_output, const place *at, smp_erro
 }
 
 /* Two outputs with one name would overwrite each other. Saved ones must stay in the folder. */
-static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const output *outputs,
+static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const smp_run_output *outputs,
                              smp_error *err)
 {
     if (plan->sink_count < 2 && !(plan->sink_count && outputs[0].path))
@@ -224,9 +226,9 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
     return change;
 }
 
-static smp_code open_output(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
-                            const smp_write_options *options, smp_run_report *report, smp_writer **writer,
-                            smp_error *err)
+smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
+                             const smp_write_options *options, smp_run_report *report, smp_writer **writer,
+                             smp_error *err)
 {
     if (sink->shape.kind != SMP_IMAGE)
         return smp_writer_open(path, &sink->shape, meta, options, writer, err);
@@ -242,38 +244,54 @@ static smp_code open_output(const smp_plan *plan, const smp_sink *sink, const ch
     return code;
 }
 
-static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
-                             output *outputs, smp_run_report *report, smp_error *err)
+smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *report, smp_write_options *options,
+                               smp_error *err)
 {
     const smp_program *program = request->program;
     const char **inputs = smp_alloc_array(program->file_count + 2, sizeof *inputs);
-    smp_write_options options = request->write;
+    *options = request->write;
+    options->inputs = inputs;
     if (!inputs)
         return smp_fail_memory(err, "outputs", program->file_count);
     inputs[0] = request->input;
     for (size_t i = 0; i < program->file_count; i++)
         inputs[i + 1] = program->files[i].path;
-    options.output_seconds = &report->output_seconds;
-    options.inputs = inputs;
+    options->raw_big = request->limits.raw.given && request->limits.raw.big;
+    options->output_seconds = &report->output_seconds;
     if (request->device->host_memory) /* --threads holds for compressing too */
-        options.threads = request->device->info.units;
+        options->threads = request->device->info.units;
+    return SMP_OK;
+}
+
+smp_code smp_run_name_outputs(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
+                              smp_error *err)
+{
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < plan->sink_count; i++)
         if (plan->sinks[i].save >= 0)
             code = smp_save_path(request->output, request->save_prefix, plan->sinks[i].path, &outputs[i].path, err);
+    return code ? code : check_places(request, plan, outputs, err);
+}
+
+static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
+                             smp_run_output *outputs, smp_run_report *report, smp_error *err)
+{
+    smp_write_options options;
+    smp_code code = smp_run_write_options(request, report, &options, err);
     if (!code)
-        code = check_places(request, plan, outputs, err);
+        code = smp_run_name_outputs(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         const char *path = outputs[i].path ? outputs[i].path : request->output;
-        code = open_output(plan, &plan->sinks[i], path, &media->meta, &options, report, &outputs[i].writer, err);
+        code =
+            smp_run_open_output(plan, &plan->sinks[i], path, &media->meta, &options, report, &outputs[i].writer, err);
     }
-    smp_free(inputs);
+    smp_free((void *)(uintptr_t)options.inputs);
     return code;
 }
 
 /* Runs the plan between reader and writers, on threads of their own. Endpoints and streams live only here. */
 static smp_code stream_through(const smp_run_request *request, const smp_plan *plan, smp_reader *reader,
-                               output *outputs, smp_run_report *report, smp_error *err)
+                               smp_run_output *outputs, smp_run_report *report, smp_error *err)
 {
     int64_t strip_rows = smp_strip_rows(plan, request->device, request->strip_rows);
     smp_endpoint source = {0};
@@ -300,8 +318,7 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
             .partials = request->partials,
         };
         code = smp_runner_run(&setup, report, &failed, err);
-        if (failed > 0 && plan->steps[failed].job != SMP_JOB_SOURCE)
-            blame_step(request, plan, failed, code, err);
+        smp_run_blame(request, plan, failed, code, err);
     }
     smp_error late = {0};
     smp_stream_close(source.stream, true, &report->read_seconds, &late); /* a trimmed sound is not read to its end */
@@ -317,12 +334,9 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
     return code;
 }
 
-/* A picture in memory of the process that decodes it (reader null: it is written), or else in a buffer of the cache. */
-static smp_code buffer_view(smp_run_cache *cache, size_t index, smp_reader *reader, const smp_shape *shape,
-                            smp_view *view, smp_error *err)
+bool smp_run_view(const smp_shape *shape, smp_view *view, size_t *bytes)
 {
-    size_t bytes;
-    int64_t stride = smp_row_stride(shape, shape->format);
+    const int64_t stride = smp_row_stride(shape, shape->format);
     *view = (smp_view){.stride = stride,
                        .width = shape->width,
                        .height = shape->height,
@@ -331,7 +345,15 @@ static smp_code buffer_view(smp_run_cache *cache, size_t index, smp_reader *read
                        .format = (int32_t)shape->format,
                        .white = smp_white(shape->format),
                        .alpha = shape->alpha};
-    if (!smp_mul_size((size_t)stride, (size_t)shape->height, &bytes))
+    return smp_mul_size((size_t)stride, (size_t)shape->height, bytes);
+}
+
+/* A picture in memory of the process that decodes it (reader null: it is written), or else in a buffer of the cache. */
+static smp_code buffer_view(smp_run_cache *cache, size_t index, smp_reader *reader, const smp_shape *shape,
+                            smp_view *view, smp_error *err)
+{
+    size_t bytes;
+    if (!smp_run_view(shape, view, &bytes))
         return smp_fail_memory(err, "a picture", UINT64_MAX);
     if (reader && (view->data = smp_reader_shared(reader, bytes + SMP_ALIGN)))
         return SMP_OK;
@@ -356,7 +378,7 @@ static bool is_small(const smp_plan *plan)
 
 /* Reads, runs and writes a whole small picture in this thread, in buffers of the cache. */
 static smp_code pass_through(const smp_run_request *request, smp_cached_plan *entry, smp_reader *reader,
-                             output *outputs, smp_run_report *report, smp_error *err)
+                             smp_run_output *outputs, smp_run_report *report, smp_error *err)
 {
     const smp_plan *plan = entry->plan;
     smp_endpoint source = {0}, *sinks = smp_alloc_array(plan->sink_count, sizeof *sinks);
@@ -391,8 +413,7 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
         code = smp_runner_go(entry->runner, &setup, report, &failed, err);
         if (code)
             smp_cache_drop_runner(entry);
-        if (failed > 0 && plan->steps[failed].job != SMP_JOB_SOURCE)
-            blame_step(request, plan, failed, code, err);
+        smp_run_blame(request, plan, failed, code, err);
     }
     start = smp_now();
     for (size_t i = 0; !code && i < plan->sink_count; i++)
@@ -402,7 +423,7 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     return code;
 }
 
-static smp_code commit_all(const smp_plan *plan, output *outputs, smp_run_report *report, smp_error *err)
+static smp_code commit_all(const smp_plan *plan, smp_run_output *outputs, smp_run_report *report, smp_error *err)
 {
     smp_code code = SMP_OK;
     double start = smp_now();
@@ -416,6 +437,58 @@ static smp_code commit_all(const smp_plan *plan, output *outputs, smp_run_report
     return code;
 }
 
+/* Opens the input. What will be read again is kept first: *start is where it begins. */
+static smp_code open_input(const smp_run_request *request, smp_reader **reader, int64_t *start, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    *start = -1;
+    if (!strcmp(request->input, "-") && smp_program_looks(request->program))
+        code = smp_look_keep_stdin(&request->limits, start, err);
+    return code ? code : smp_reader_open(request->input, &request->limits, reader, err);
+}
+
+static smp_code open_again(const smp_run_request *request, smp_reader **reader, int64_t start, smp_error *err)
+{
+    const smp_shape before = smp_reader_media(*reader)->shape;
+    smp_reader_close(*reader);
+    *reader = NULL;
+    smp_code code = start >= 0 ? smp_look_again(start, err) : SMP_OK;
+    if (!code)
+        code = smp_reader_open(request->input, &request->limits, reader, err);
+    if (!code && memcmp(&before, &smp_reader_media(*reader)->shape, sizeof before) != 0) {
+        code = smp_fail(err, SMP_E_READ, "the file was changed while it was in use");
+        smp_at(err, "%s", request->input);
+    }
+    return code;
+}
+
+/* Runs plans that look at the input, until one is complete: *plan, which *owned then says is the caller's. */
+static smp_code look(const smp_run_request *request, smp_reader **reader, int64_t start, smp_plan **plan, bool *owned,
+                     smp_looks *looks, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    while (!code && (*plan)->looks >= 0) {
+        smp_run_report report = {.input = request->input};
+        smp_plan *next = NULL;
+        code = stream_through(request, *plan, *reader, NULL, &report, err);
+        smp_run_locate(request, &report);
+        if (!code)
+            code = smp_looks_take(looks, *plan, &report, err);
+        smp_run_report_free(&report);
+        if (!code)
+            code = open_again(request, reader, start, err);
+        if (!code)
+            code = make_plan(request, smp_reader_media(*reader), looks, &next, err);
+        if (code)
+            break;
+        if (*owned)
+            smp_plan_free(*plan);
+        *plan = next;
+        *owned = true;
+    }
+    return code;
+}
+
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
 {
     *report = (smp_run_report){.input = request->input, .output = request->output};
@@ -423,9 +496,12 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_reader *reader = NULL;
     smp_plan *plan = NULL;
     smp_cached_plan *entry = NULL;
-    output *outputs = NULL;
+    smp_run_output *outputs = NULL;
     size_t output_count = 0;
     struct stat info;
+    smp_looks looks = {.count = 0};
+    bool owned = true;
+    int64_t again;
     smp_error local = {0};
     if (!err)
         err = &local;
@@ -433,7 +509,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     report->device = request->device->info;
     report->threads = request->device->info.units;
 
-    smp_code code = smp_reader_open(request->input, &request->limits, &reader, err);
+    smp_code code = open_input(request, &reader, &again, err);
     if (code)
         goto done;
     const smp_media *media = smp_reader_media(reader);
@@ -441,8 +517,15 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
     report->shape = media->shape;
-    if ((code = find_plan(request, media, &entry, &plan, err)))
+    code = find_plan(request, media, &entry, &plan, err);
+    owned = !entry;
+    if (!code && plan->looks >= 0) {
+        code = look(request, &reader, again, &plan, &owned, &looks, err);
+        entry = NULL; /* what was found holds for this input alone */
+    }
+    if (code)
         goto done;
+    media = smp_reader_media(reader);
     outputs = smp_alloc_array(plan->sink_count, sizeof *outputs);
     if (!outputs) {
         code = smp_fail_memory(err, "outputs", plan->sink_count * sizeof *outputs);
@@ -455,9 +538,17 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
         goto done;
     code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
                                    : stream_through(request, plan, reader, outputs, report, err);
-    locate_steps(request, report);
+    smp_run_locate(request, report);
+    if (!code)
+        code = smp_looks_report(&looks, report, err);
     if (!code)
         code = commit_all(plan, outputs, report, err);
+    if (!code && media->leftover) { /* what is whole was written */
+        code = smp_fail(err, SMP_E_DECODE, "%d byte%s at the end of the input %s no whole frame", media->leftover,
+                        media->leftover == 1 ? "" : "s", media->leftover == 1 ? "is" : "are");
+        smp_hint(err, "the frames in front of them were written: the input is truncated, or --raw is wrong");
+        smp_at(err, "%s", strcmp(request->input, "-") ? request->input : "standard input");
+    }
 
 done:
     for (size_t i = 0; i < output_count; i++) {
@@ -465,7 +556,8 @@ done:
         smp_free(outputs[i].path);
     }
     smp_free(outputs);
-    if (!entry)
+    smp_looks_free(&looks);
+    if (owned)
         smp_plan_free(plan);
     if (reader) {
         report->input_seconds = smp_reader_input_seconds(reader);
@@ -482,11 +574,21 @@ done:
 
 smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err)
 {
-    smp_reader *reader;
+    smp_reader *reader = NULL;
+    smp_looks looks = {.count = 0};
+    int64_t again;
+    bool owned = true;
     *out = NULL;
-    smp_code code = smp_reader_open(request->input, &request->limits, &reader, err);
+    smp_code code = open_input(request, &reader, &again, err);
     if (!code)
-        code = make_plan(request, smp_reader_media(reader), out, err);
+        code = make_plan(request, smp_reader_media(reader), &looks, out, err);
+    if (!code)
+        code = look(request, &reader, again, out, &owned, &looks, err);
+    if (code) {
+        smp_plan_free(*out);
+        *out = NULL;
+    }
+    smp_looks_free(&looks);
     smp_reader_close(reader);
     return code;
 }

@@ -56,6 +56,18 @@ void smp_run_cache_close(smp_run_cache *cache); /* before its device is closed; 
  * is no output, and a file that was there before is untouched. */
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err);
 
+/* Runs every picture of an input that holds many, one after another, as limits.frames asks for. Outputs are files that
+ * can hold many too, or have a number in their names ("%03d", from 1 on). When the input ends in the middle of a
+ * picture, or is damaged, those before it are written all the same, and the failure is returned. each (may be null)
+ * is called after every picture with what was found in it. *report has the sums. */
+typedef void smp_run_each(void *context, int64_t number, smp_run_report *report);
+smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void *context, smp_run_report *report,
+                        smp_error *err);
+
+/* Whether a name has a number in it; the name of a number. *out is from smp_alloc. */
+bool smp_is_numbered(const char *path);
+smp_code smp_numbered(const char *path, int64_t number, char **out, smp_error *err);
+
 /* The path of a file that the pipeline saves as `name`: beside the output, with the prefix (may be null) before its
  * last component. *out is from smp_alloc. */
 smp_code smp_save_path(const char *output, const char *prefix, const char *name, char **out, smp_error *err);
@@ -63,7 +75,8 @@ smp_code smp_save_path(const char *output, const char *prefix, const char *name,
 /* Whether the planner joins steps for this request. */
 bool smp_run_fuses(const smp_run_request *request);
 
-/* Plans without running, for explain. Reads only the header of the input. */
+/* Plans without running, for explain. Reads only the header of the input, but for a stage whose output's size depends
+ * on samples. */
 smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err);
 
 /* Runs a plan over a picture in memory: for tests, compare and benchmarks. in: the whole picture. out: the whole
@@ -71,6 +84,11 @@ smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error
  * Findings and times go to report. */
 smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *variant, int64_t strip_rows,
                         const smp_view *in, const smp_view *out, smp_run_report *report, smp_error *err);
+
+/* The plan for a picture in memory, which is looked at on `device` where the plan asks for it. request->found is filled
+ * in. */
+smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device *device, const smp_view *in,
+                         smp_plan **out, smp_error *err);
 
 /* The strip height that a run uses for a plan on a device. wanted: 0 for the default. */
 int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted);

@@ -45,18 +45,18 @@ static int64_t share(const smp_plan *plan, int64_t height, int64_t highest, int6
 
 /* The first row of an input of `height` that output rows `from` and later read, and the end of what rows before `to`
  * read. */
-static int64_t start_of_need(const smp_step *step, int64_t height, int64_t from)
+static int64_t start_of_need(const smp_step *step, const smp_row_map *reads, int64_t height, int64_t from)
 {
     int64_t first, end;
     if (from >= step->out.height)
         return height;
-    smp_row_map_reads(&step->reads, height, from, from + 1, &first, &end);
+    smp_row_map_reads(reads, height, from, from + 1, &first, &end);
     return first;
 }
-static int64_t end_of_need(const smp_step *step, int64_t height, int64_t to)
+static int64_t end_of_need(const smp_row_map *reads, int64_t height, int64_t to)
 {
     int64_t first, end;
-    smp_row_map_reads(&step->reads, height, to - 1, to, &first, &end);
+    smp_row_map_reads(reads, height, to - 1, to, &first, &end);
     return to > 0 ? end : 0;
 }
 
@@ -86,13 +86,14 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
             const smp_step *source = &plan->steps[input];
             if (source->phase != phase)
                 continue; /* a frame is complete */
+            const smp_row_map *reads = operand ? &step->reads_second : &step->reads;
             int64_t height = source->out.height;
             smp_rows *need = &rows[input];
-            need->from = smp_max_i64(need->from, end_of_need(step, height, rows[i].from));
-            need->to = smp_max_i64(need->to, end_of_need(step, height, rows[i].to));
-            need->keep = smp_min_i64(need->keep, start_of_need(step, height, from));
+            need->from = smp_max_i64(need->from, end_of_need(reads, height, rows[i].from));
+            need->to = smp_max_i64(need->to, end_of_need(reads, height, rows[i].to));
+            need->keep = smp_min_i64(need->keep, start_of_need(step, reads, height, from));
             if (rows[i].first != INT64_MAX)
-                need->first = smp_min_i64(need->first, start_of_need(step, height, rows[i].first));
+                need->first = smp_min_i64(need->first, start_of_need(step, reads, height, rows[i].first));
         }
     }
     for (int i = 0; i < count; i++) {

@@ -74,32 +74,34 @@ uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
     return bytes;
 }
 
-static void rows_read(const smp_step *step, bool whole, int64_t height, int64_t from, int64_t to, int64_t *first,
+static void rows_read(const smp_row_map *reads, bool whole, int64_t height, int64_t from, int64_t to, int64_t *first,
                       int64_t *count)
 {
     int64_t end = height;
     *first = 0;
     if (!whole)
-        smp_row_map_reads(&step->reads, height, from, to, first, &end);
+        smp_row_map_reads(reads, height, from, to, first, &end);
     *count = end - *first;
 }
 
 void smp_step_reads(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first, int64_t *count)
 {
-    rows_read(step, step->whole_input, height, from, to, first, count);
+    rows_read(&step->reads, step->whole_input, height, from, to, first, count);
 }
 
 void smp_step_reads_second(const smp_step *step, int64_t height, int64_t from, int64_t to, int64_t *first,
                            int64_t *count)
 {
-    rows_read(step, step->whole_second, height, from, to, first, count);
+    rows_read(&step->reads_second, step->whole_second, height, from, to, first, count);
 }
 
 /* ------------------------------------------------------------------------------------------------ variants */
 
 const smp_variant *smp_step_variants(const smp_step *step)
 {
-    return step->job == SMP_JOB_REDUCE && step->work.reducers ? step->work.reducers : step->stage->variants;
+    return step->job == SMP_JOB_REDUCE && step->work.reducers ? step->work.reducers
+           : step->work.variants                              ? step->work.variants
+                                                              : step->stage->variants;
 }
 
 const smp_variant *smp_step_default(const smp_step *step)
@@ -170,7 +172,7 @@ static smp_code check_kernels(const smp_step_run *run, smp_error *err)
 static smp_code upload_table(smp_step_run *run, smp_error *err)
 {
     smp_device *device = run->device;
-    if (!run->work.table_size)
+    if (!run->work.table)
         return SMP_OK;
     int64_t size = (int64_t)run->work.table_size;
     smp_code code = run->table ? SMP_OK : device->ops->alloc(device, run->work.table_size, &run->table, err);
@@ -186,7 +188,7 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
     smp_code code = check_kernels(run, err);
     if (code)
         return code;
-    if (run->work.table_size) { /* a reduction fills in a copy of its own */
+    if (table) { /* a reduction fills in a copy of its own */
         run->work.table = smp_alloc(run->work.table_size);
         if (!run->work.table)
             return smp_fail_memory(err, "a table", run->work.table_size);
@@ -238,7 +240,7 @@ smp_code smp_step_again(smp_step_run *run, smp_error *err)
     run->partial = NULL;
     run->work = run->step->work;
     run->work.table = table;
-    if (table && run->step->reduced_by >= 0) /* the reduction that is still to come uploads it */
+    if (table && run->step->work.table && run->step->reduced_by >= 0) /* the reduction to come uploads it */
         memcpy(table, run->step->work.table, run->work.table_size);
     return smp_step_reset(run, err);
 }
@@ -313,6 +315,9 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
     if (!result)
         return smp_fail_memory(err, "results", run->work.result_size);
     smp_code code = run->device->ops->copy_out(run->device, result, size, run->result, size, size, 1, err);
+    if (!code && target != run && target->work.table_size && !target->work.table &&
+        !(target->work.table = smp_alloc(target->work.table_size)))
+        code = smp_fail_memory(err, "a table", target->work.table_size);
     if (!code && run->wants_partial && run->step->stage->partial)
         code = run->step->stage->partial(run->step->params, &run->step->in, &run->work, result, &run->partial, err);
     if (!code && run->step->stage->finish)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "run/ring.h"
 #include "run/step.h"
 
 /* A reader's slots are small and let it decode ahead. Slots as high as strips: one is filled while the other is
@@ -19,9 +20,8 @@ struct smp_stream {
     int64_t height, slot_rows, stride;
     unsigned char *slot[SLOTS];
     bool shared;           /* the slots are the reader's */
-    int slots;             /* slots in use */
+    smp_ring ring;         /* of the slots in use */
     int64_t filled[SLOTS]; /* rows in the slot */
-    int64_t made, used;    /* slots produced and consumed so far; slot number modulo slots */
     const smp_plan *plan;  /* of a stream by strips; else null */
     int step;
     int64_t strip_rows;
@@ -29,52 +29,10 @@ struct smp_stream {
     bool held;      /* the computing thread reads slot `used` */
     int64_t at;     /* rows of the current slot that the computing thread has taken or put */
     int64_t total;  /* rows that the computing thread has taken or put */
-    bool ended;     /* the producer makes no more slots */
-    bool stop;      /* the other side gave up */
     double busy;
     smp_error error;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
     pthread_t thread;
 };
-
-static void announce(smp_stream *s, int64_t *counter)
-{
-    pthread_mutex_lock(&s->lock);
-    ++*counter;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-}
-
-/* Waits until the producer may fill a slot, or the consumer may empty one; false when the other side has ended. */
-static bool wait_free(smp_stream *s)
-{
-    pthread_mutex_lock(&s->lock);
-    while (s->made - s->used >= s->slots && !s->stop)
-        pthread_cond_wait(&s->changed, &s->lock);
-    bool go = !s->stop;
-    pthread_mutex_unlock(&s->lock);
-    return go;
-}
-
-static bool wait_filled(smp_stream *s)
-{
-    pthread_mutex_lock(&s->lock);
-    while (s->made == s->used && !s->ended && !s->stop)
-        pthread_cond_wait(&s->changed, &s->lock);
-    bool go = s->made > s->used && !s->stop;
-    pthread_mutex_unlock(&s->lock);
-    return go;
-}
-
-static void end(smp_stream *s, bool failed)
-{
-    pthread_mutex_lock(&s->lock);
-    s->ended = true;
-    s->stop = s->stop || failed;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-}
 
 /* Reads the next rows on the codec thread and adds up its time. */
 static smp_code read_rows(smp_stream *s, unsigned char *to, int64_t rows)
@@ -89,17 +47,17 @@ static void *read_all(void *context)
 {
     smp_stream *s = context;
     smp_code code = SMP_OK;
-    for (int64_t y = 0; y < s->height && !code && wait_free(s);) {
-        int slot = (int)(s->made % s->slots);
+    for (int64_t y = 0; y < s->height && !code && smp_ring_wait_free(&s->ring);) {
+        int slot = (int)(s->ring.made % s->ring.slots);
         int64_t rows = smp_min_i64(s->slot_rows, s->height - y);
         code = read_rows(s, s->slot[slot], rows);
         if (code)
             break;
         s->filled[slot] = rows;
         y += rows;
-        announce(s, &s->made);
+        smp_ring_made(&s->ring);
     }
-    end(s, code != SMP_OK);
+    smp_ring_end(&s->ring, code != SMP_OK);
     return NULL;
 }
 
@@ -127,9 +85,9 @@ static void *read_strips(void *context)
         smp_strip_needs(s->plan, phase, s->strip_rows, k, s->rows);
         if (need->from == need->to)
             continue;
-        if (!wait_free(s))
+        if (!smp_ring_wait_free(&s->ring))
             break;
-        unsigned char *slot = s->slot[s->made % s->slots];
+        unsigned char *slot = s->slot[s->ring.made % s->ring.slots];
         code = pass_over(s, slot, need->from - done);
         if (!code && need->keep < need->from)
             memcpy(slot, last + (need->keep - first) * s->stride, (size_t)((need->from - need->keep) * s->stride));
@@ -140,9 +98,9 @@ static void *read_strips(void *context)
         last = slot;
         first = need->keep;
         done = need->to;
-        announce(s, &s->made);
+        smp_ring_made(&s->ring);
     }
-    end(s, code != SMP_OK);
+    smp_ring_end(&s->ring, code != SMP_OK);
     return NULL;
 }
 
@@ -150,16 +108,16 @@ static void *write_all(void *context)
 {
     smp_stream *s = context;
     smp_code code = SMP_OK;
-    while (!code && wait_filled(s)) {
-        int slot = (int)(s->used % s->slots);
+    while (!code && smp_ring_wait_filled(&s->ring)) {
+        int slot = (int)(s->ring.used % s->ring.slots);
         double start = smp_now();
         code = smp_writer_rows(s->writer, s->slot[slot], s->stride, s->filled[slot], &s->error);
         s->busy += smp_now() - start;
         if (!code)
-            announce(s, &s->used);
+            smp_ring_used(&s->ring);
     }
     if (code)
-        end(s, true);
+        smp_ring_end(&s->ring, true);
     return NULL;
 }
 
@@ -168,6 +126,7 @@ static void free_stream(smp_stream *s)
     for (int i = 0; i < SLOTS && !s->shared; i++)
         smp_free(s->slot[i]);
     smp_free(s->rows);
+    smp_ring_close(&s->ring);
     smp_free(s);
 }
 
@@ -187,9 +146,9 @@ static void share_slots(smp_stream *s, size_t bytes)
     if (!smp_add_size(bytes, 2 * SMP_ALIGN, &each)) /* the 64 bytes that may be read beyond a slot, and rounding */
         return;
     each &= ~(size_t)(SMP_ALIGN - 1);
-    unsigned char *memory = smp_mul_size(each, (size_t)s->slots, &all) ? smp_reader_shared(s->reader, all) : NULL;
+    unsigned char *memory = smp_mul_size(each, (size_t)s->ring.slots, &all) ? smp_reader_shared(s->reader, all) : NULL;
     s->shared = memory != NULL;
-    for (int i = 0; i < s->slots && memory; i++)
+    for (int i = 0; i < s->ring.slots && memory; i++)
         s->slot[i] = memory + (size_t)i * each;
 }
 
@@ -203,16 +162,12 @@ static smp_code start(smp_stream *s, void *(*run)(void *), smp_stream **out, smp
     }
     if (s->reader)
         share_slots(s, bytes);
-    for (int i = 0; i < s->slots && !s->shared; i++)
+    for (int i = 0; i < s->ring.slots && !s->shared; i++)
         if (!(s->slot[i] = smp_alloc_raw(bytes))) {
             free_stream(s);
             return smp_fail_memory(err, "strips of rows", bytes);
         }
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->changed, NULL);
     if (pthread_create(&s->thread, NULL, run, s)) {
-        pthread_cond_destroy(&s->changed);
-        pthread_mutex_destroy(&s->lock);
         free_stream(s);
         return smp_fail(err, SMP_E_PROCESS, "cannot start a thread");
     }
@@ -231,7 +186,7 @@ static smp_stream *make(const smp_shape *shape, int64_t slot_rows, int slots, sm
     s->height = shape->height;
     s->slot_rows = smp_min_i64(slot_rows, shape->height);
     s->stride = smp_row_stride(shape, shape->format);
-    s->slots = slots;
+    smp_ring_open(&s->ring, slots);
     return s;
 }
 
@@ -290,11 +245,11 @@ smp_code smp_stream_strip(smp_stream *s, void **rows, smp_error *err)
 {
     *rows = NULL;
     if (s->held)
-        announce(s, &s->used);
-    s->held = wait_filled(s);
+        smp_ring_used(&s->ring);
+    s->held = smp_ring_wait_filled(&s->ring);
     if (!s->held)
         return no_more(s, err);
-    *rows = s->slot[s->used % s->slots];
+    *rows = s->slot[s->ring.used % s->ring.slots];
     return SMP_OK;
 }
 
@@ -302,9 +257,9 @@ smp_code smp_stream_take(smp_stream *s, int64_t want, const void **rows, int64_t
 {
     *rows = NULL;
     *count = 0;
-    if (!wait_filled(s))
+    if (!smp_ring_wait_filled(&s->ring))
         return no_more(s, err);
-    int slot = (int)(s->used % s->slots);
+    int slot = (int)(s->ring.used % s->ring.slots);
     *rows = s->slot[slot] + s->at * s->stride;
     *count = smp_min_i64(want, s->filled[slot] - s->at);
     return SMP_OK;
@@ -314,17 +269,17 @@ void smp_stream_took(smp_stream *s, int64_t count)
 {
     s->at += count;
     s->total += count;
-    if (s->at == s->filled[s->used % s->slots]) {
+    if (s->at == s->filled[s->ring.used % s->ring.slots]) {
         s->at = 0;
-        announce(s, &s->used);
+        smp_ring_used(&s->ring);
     }
 }
 
 static void pass_on(smp_stream *s)
 {
-    s->filled[s->made % s->slots] = s->at;
+    s->filled[s->ring.made % s->ring.slots] = s->at;
     s->at = 0;
-    announce(s, &s->made);
+    smp_ring_made(&s->ring);
 }
 
 smp_code smp_stream_room(smp_stream *s, int64_t want, int64_t together, void **rows, int64_t *count, smp_error *err)
@@ -333,12 +288,12 @@ smp_code smp_stream_room(smp_stream *s, int64_t want, int64_t together, void **r
     *count = 0;
     if (s->at > 0 && s->slot_rows - s->at < together)
         pass_on(s);
-    if (!wait_free(s)) {
+    if (!smp_ring_wait_free(&s->ring)) {
         if (s->error.code && err)
             *err = s->error;
         return s->error.code ? s->error.code : smp_fail(err, SMP_E_PROCESS, "the writer has stopped");
     }
-    *rows = s->slot[s->made % s->slots] + s->at * s->stride;
+    *rows = s->slot[s->ring.made % s->ring.slots] + s->at * s->stride;
     *count = smp_min_i64(want, s->slot_rows - s->at);
     return SMP_OK;
 }
@@ -360,15 +315,13 @@ smp_code smp_stream_close(smp_stream *s, bool stop, double *busy_seconds, smp_er
 {
     if (!s)
         return SMP_OK;
-    end(s, stop);
+    smp_ring_end(&s->ring, stop);
     pthread_join(s->thread, NULL);
     smp_code code = s->error.code;
     if (code && err && !err->code)
         *err = s->error;
     if (busy_seconds)
         *busy_seconds += s->busy;
-    pthread_cond_destroy(&s->changed);
-    pthread_mutex_destroy(&s->lock);
     free_stream(s);
     return code;
 }

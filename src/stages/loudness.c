@@ -2,15 +2,21 @@
 #include "stages/shared/loudness.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 
 typedef struct params {
+    double target;
     const char *name;
 } params;
 
+static const double TOLERANCE = 0.1; /* LU: of less nobody is told */
+
 static const smp_param table[] = {
+    {"target", offsetof(params, target), SMP_T_FLOAT, SMP_UNIT_DB, -70, 0, "auto",
+     "the loudness that it should have, LUFS; a warning tells when it is 0.1 LU off; auto: any", NULL, SMP_P_AUTO},
     {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
      0},
     {0},
@@ -210,13 +216,27 @@ static smp_code report(const void *partial_, smp_findings *findings, smp_error *
     return code;
 }
 
+/* The loudness that the parameters ask for is of each file. */
+static void warn(double lufs, double target, smp_findings *findings)
+{
+    const double off = lufs - target;
+    if (isfinite(off) && fabs(off) > TOLERANCE)
+        snprintf(findings->warning, sizeof findings->warning,
+                 "its loudness is %.1f LUFS, %.1f LU %s than the %.1f asked for%s", lufs, fabs(off),
+                 off < 0 ? "quieter" : "louder", target,
+                 off < 0 ? ": where peaks meet a ceiling, lower the loudness or raise the ceiling" : "");
+}
+
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
                        smp_findings *findings, smp_error *err)
 {
     void *t;
+    const size_t before = findings->count;
     smp_code code = make_partial(given, in, work, result, &t, err);
     if (!code)
         code = report(t, findings, err);
+    if (!code)
+        warn(findings->items[before].value, ((const params *)given)->target, findings);
     smp_free(t);
     return code;
 }

@@ -11,11 +11,15 @@ smp_row_map smp_row_map_of(const smp_node_plan *work)
                          .den = work->rows_den,
                          .add = work->rows_add,
                          .up = work->reach_up,
-                         .down = work->reach_down};
+                         .down = work->reach_down,
+                         .pieces = work->row_pieces ? work->table : NULL,
+                         .piece_count = work->row_pieces};
 }
 
 int64_t smp_row_map_row(const smp_row_map *map, int64_t r)
 {
+    if (map->pieces)
+        return smp_row_piece_row(&map->pieces[smp_row_piece_of(map->pieces, map->piece_count, r)], r);
     if (map->den == 0 || map->num == map->den)
         return r + map->add;
     /* (2r + 1) * num would overflow for long sounds: whole multiples of 2 * den apart */
@@ -32,10 +36,25 @@ void smp_row_map_reads(const smp_row_map *map, int64_t height, int64_t from, int
     *end = smp_clamp_i64(smp_row_map_row(map, to - 1) + map->down, *first, height - 1) + 1;
 }
 
+/* Input rows from the first to the last of `rows` output rows in a row, at most: such a range begins with the last row
+ * of a piece, or ends with the first of one. */
+static int64_t most_over_pieces(const smp_row_map *map, int64_t rows)
+{
+    int64_t most = rows;
+    for (int32_t k = 1; k < map->piece_count; k++) {
+        const int64_t at = map->pieces[k].at, before = smp_max_i64(0, at - rows + 1);
+        most = smp_max_i64(most, smp_row_map_row(map, at + rows - 2) - smp_row_map_row(map, at - 1) + 1);
+        most = smp_max_i64(most, map->pieces[k].from - smp_row_map_row(map, before) + 1);
+    }
+    return most;
+}
+
 int64_t smp_row_map_most(const smp_row_map *map, int64_t height, int64_t rows)
 {
     int64_t span = smp_max_i64(0, rows - 1), most;
-    if (map->den && map->num != map->den) /* from one row's centre to another's, rounded up */
+    if (map->pieces)
+        span = most_over_pieces(map, smp_max_i64(1, rows)) - 1;
+    else if (map->den && map->num != map->den) /* from one row's centre to another's, rounded up */
         span = smp_mul_i64(span, map->num, &most) ? most / map->den + 1 : height;
     most = smp_min_i64(height, span) + 1;
     return smp_clamp_i64(most + map->up + map->down, smp_min_i64(1, height), height);

@@ -1,10 +1,9 @@
 /* silence: where a sound is silent; the sound passes on. */
 #include <math.h>
 
-#include "audio/silence.h"
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "stages/shared/launch_shapes.h"
+#include "stages/shared/silences.h"
 
 typedef struct params {
     double threshold, min;
@@ -21,47 +20,27 @@ static const smp_param table[] = {
     {0},
 };
 
-static int64_t words(const smp_shape *in)
-{
-    return (in->height + SMP_SILENCE_WORD - 1) / SMP_SILENCE_WORD;
-}
-
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
-    if (!(in->rate > 0))
-        return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
-    smp_silence *k = (smp_silence *)(void *)work->kernel;
-    k->threshold = (float)pow(10, ((const params *)given)->threshold / 20);
-    work->kernel_size = sizeof *k;
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = (size_t)words(in) * sizeof(uint32_t);
-    work->ops = 1;
-    return SMP_OK;
+    return smp_silence_plan(((const params *)given)->threshold, in, work, err);
 }
 
-/* Runs of set bits of at least `least` frames. Counts them, and the frames that they have; writes where they begin and
- * end, in seconds, unless start is null. */
-static int64_t runs(const uint32_t *bits, const smp_shape *in, double least, double *start, double *end,
-                    int64_t *frames)
+/* Runs of at least `least` frames. Counts them, and the frames that they have; writes where they begin and end, in
+ * seconds, unless start is null. */
+static int64_t runs(const void *result, const smp_shape *in, double least, double *start, double *end, int64_t *frames)
 {
-    int64_t count = 0, from = -1;
+    int64_t count = 0, from, to;
     *frames = 0;
-    for (int64_t y = 0; y <= in->height; y++) {
-        const bool silent = y < in->height && bits[y / SMP_SILENCE_WORD] >> y % SMP_SILENCE_WORD & 1;
-        if (silent && from < 0)
-            from = y;
-        if (silent || from < 0)
+    for (int64_t at = 0; smp_silence_next(result, in, at, &from, &to); at = to) {
+        if ((double)(to - from) < least)
             continue;
-        if ((double)(y - from) >= least) {
-            if (start) {
-                start[count] = (double)from / in->rate;
-                end[count] = (double)y / in->rate;
-            }
-            count++;
-            *frames += y - from;
+        if (start) {
+            start[count] = (double)from / in->rate;
+            end[count] = (double)to / in->rate;
         }
-        from = -1;
+        count++;
+        *frames += to - from;
     }
     return count;
 }
@@ -89,42 +68,13 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     return code;
 }
 
-static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
-{
-    (void)kernel;
-    smp_grid_line(io->out.rows, SMP_BLOCK_THREADS * SMP_SILENCE_WORD, SMP_BLOCK_THREADS, grid);
-}
-
-static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
-{
-    (void)kernel;
-    smp_grid_line(io->out.rows, SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
-}
-
-static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "frame by frame; on GPUs 32 frames a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(silence_naive),
-                   .cuda = "silence_naive",
-                   .geometry = naive_geometry}}},
-    {.name = "tiled",
-     .help = "32 frames in vectors; on GPUs a frame a lane, and a ballot makes the bits",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(silence_tiled),
-                   .cuda = "silence_tiled",
-                   .geometry = tiled_geometry}}},
-    {0},
-};
-
 const smp_stage smp_stage_silence = {
     .name = "silence",
     .help = "tell where a sound is silent",
     .about = "A silence is a run of at least `min` in which every channel's magnitude stays below the threshold. "
              "Reports how many there are, their share of the sound, and where each begins and ends (seconds; the end "
-             "is the first frame that is loud again). `trim start=.. end=..` cuts a part out.",
+             "is the first frame that is loud again). `trim auto` cuts silence off, `smempipe split` makes a file of "
+             "each part.",
     .example = "silence -40dBFS min=1ms",
     .domain = SMP_AUDIO,
     .access = SMP_REDUCE,
@@ -132,6 +82,6 @@ const smp_stage smp_stage_silence = {
     .params_size = sizeof(params),
     .plan = plan,
     .finish = finish,
-    .variants = variants,
-    .aliases = (const smp_alias[]){{"silencedetect", "silence -50dBFS"}, {"vad", "silence -50dBFS"}, {0}},
+    .variants = smp_silence_variants,
+    .aliases = (const smp_alias[]){{"silencedetect", "silence -50dBFS"}, {0}},
 };

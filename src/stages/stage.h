@@ -148,14 +148,23 @@ typedef struct smp_node_plan {
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
-    void *table;                        /* constants for the device, from smp_alloc; the plan owns and frees it */
-    size_t table_size;                  /* bytes */
+    void *table;       /* device constants, from smp_alloc; owned by the plan. Null: finish() gets it, zeroed, to fill in */
+    size_t table_size; /* bytes */
+    const struct smp_variant *variants; /* instead of the stage's, where it works in two ways; null: the stage's */
+    bool second_own;                    /* the second input has rows of its own: output row r reads its row */
+    int64_t second_add;                 /* r + second_add, and nothing where that is outside */
     const struct smp_variant *reducers; /* preset to the stage's; ADJUST may measure in another way by its parameters */
     smp_result_kind result;
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
     char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
+    int32_t row_pieces; /* stencil: the table has so many smp_row_piece, which say the input row instead of rows_num */
+    /* The shape of the output depends on what the input holds. plan() then sets `looks` and access SMP_ADJUST: the plan
+     * ends with the reduction, whose finish() fills in findings->found, and is made again with that. */
+    bool looks;
+    const void *found; /* preset; null: nothing is known yet */
+    size_t found_size; /* bytes */
 } smp_node_plan;
 
 /* One measured value of a reduction, for the report. */
@@ -172,6 +181,8 @@ typedef struct smp_findings {
     smp_finding *items;
     size_t count, capacity;
     char warning[200]; /* what the user must be told of the result; empty: nothing */
+    void *found;       /* smp_node_plan.looks: for the second plan(); from smp_alloc, owned by the findings */
+    size_t found_size; /* bytes */
 } smp_findings;
 
 smp_code smp_findings_add(smp_findings *findings, const char *name, int channel, double value, smp_error *err);
@@ -322,6 +333,8 @@ typedef struct smp_stage {
     /* What to write instead of a value that the main parameter refuses, "write 270". False: nothing comes to mind. May
      * be null. */
     bool (*instead)(const char *value, char *text, size_t size);
+    /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
+    bool (*looks)(const void *params);
     smp_kind gives; /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is
      * one block from smp_alloc that stands by itself. report(partial(result)) adds the findings that finish(result)

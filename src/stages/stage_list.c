@@ -179,5 +179,6 @@ void smp_findings_free(smp_findings *findings)
     for (size_t i = 0; i < findings->count; i++)
         smp_free(findings->items[i].list);
     smp_free(findings->items);
+    smp_free(findings->found);
     *findings = (smp_findings){0};
 }

@@ -1,16 +1,27 @@
-/* trim: a part of a sound. */
+/* trim: a part of a sound, by times or by where it is silent. */
 #include <math.h>
 
 #include "audio/trim.h"
+#include "base/alloc.h"
+#include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/stage.h"
+#include "stages/shared/silences.h"
+
+enum { PART, AUTO };
 
 typedef struct params {
+    int kind;
     double start, end;
     int64_t first, frames;
+    double silence, keep, inside;
 } params;
 
+#define DEFAULT_SILENCE -50. /* dBFS */
+
 static const smp_param table[] = {
+    {"kind", offsetof(params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "part",
+     "part: what lies between times; auto: what lies between silences at both ends",
+     (const char *const[]){"part", "auto", NULL}, SMP_P_MAIN},
     {"start", offsetof(params, start), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e9, "auto",
      "where the part begins; auto: at the beginning", NULL, SMP_P_AUTO},
     {"end", offsetof(params, end), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e9, "auto", "where it ends; auto: at the end", NULL,
@@ -19,13 +30,34 @@ static const smp_param table[] = {
      "instead of start: its first frame, from 0 on", NULL, SMP_P_AUTO},
     {"frames", offsetof(params, frames), SMP_T_INT, SMP_UNIT_NONE, 1, 1e15, "auto", "instead of end: how many frames",
      NULL, SMP_P_AUTO},
+    {"silence", offsetof(params, silence), SMP_T_FLOAT, SMP_UNIT_DB, -200, 0, "auto",
+     "trim auto: every channel stays below it where it is silent; auto: -50dBFS", NULL, SMP_P_AUTO},
+    {"keep", offsetof(params, keep), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0.1s",
+     "trim auto: silence that is left before and after sound", NULL, 0},
+    {"inside", offsetof(params, inside), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "auto",
+     "trim auto: silences inside of at least this length are cut too; auto: none", NULL, SMP_P_AUTO},
     {0},
 };
+
+/* Whether it goes by silence: asked for, or implied by what only then has a meaning. */
+static bool by_silence(const params *p)
+{
+    return p->kind == AUTO || !isnan(p->silence) || !isnan(p->inside);
+}
+
+static bool looks(const void *given)
+{
+    return by_silence(given);
+}
 
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
     const bool counted = p->first != INT64_MIN, long_ = p->frames != INT64_MIN;
+    if (by_silence(p) && (counted || long_ || !isnan(p->start) || !isnan(p->end))) {
+        smp_fail(err, SMP_E_PIPE, "the part is given by silence and by %s", counted || long_ ? "frames" : "times");
+        return smp_hint(err, "write two stages: `trim start=..`, then `trim auto`");
+    }
     if ((counted && !isnan(p->start)) || (long_ && !isnan(p->end)))
         return smp_fail(err, SMP_E_PIPE, "%s is given in seconds and in frames",
                         counted && !isnan(p->start) ? "the start" : "the end");
@@ -35,10 +67,108 @@ static smp_code check(const void *given, smp_error *err)
     return SMP_OK;
 }
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+/* ------------------------------------------------------------------------------------------------ by silence */
+
+/* From the second planning on: the ranges of frames that are kept. */
+typedef struct range {
+    int64_t from, to;
+} range;
+
+static smp_code plan_found(const range *kept, size_t count, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
-    (void)by;
-    const params *p = params_;
+    smp_trim *slice = (smp_trim *)(void *)work->kernel;
+    slice->start = kept[0].from;
+    work->kernel_size = sizeof *slice;
+    work->rows_add = slice->start;
+    work->exactness = SMP_MOVE;
+    work->out.height = 0;
+    for (size_t i = 0; i < count; i++)
+        work->out.height += kept[i].to - kept[i].from;
+    work->nothing = work->already = work->out.height == in->height;
+    if (count == 1)
+        return SMP_OK;
+    smp_row_piece *pieces = smp_alloc_array(count, sizeof *pieces);
+    if (!pieces)
+        return smp_fail_memory(err, "the parts of a sound", count * sizeof *pieces);
+    int64_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        pieces[i] = (smp_row_piece){at, kept[i].from};
+        at += kept[i].to - kept[i].from;
+    }
+    slice->pieces = work->row_pieces = (int32_t)count;
+    work->table = pieces;
+    work->table_size = count * sizeof *pieces;
+    work->rows_num = in->height, work->rows_den = work->out.height;
+    while (work->rows_num > SMP_ROW_MAP_MOST)
+        work->rows_num /= 2, work->rows_den = smp_max_i64(1, work->rows_den / 2);
+    return SMP_OK;
+}
+
+static int64_t frames_of(double seconds, const smp_shape *in)
+{
+    const double frames = floor(seconds * in->rate + 0.5);
+    return frames < (double)in->height ? (int64_t)frames : in->height;
+}
+
+/* The ranges between the silences that are cut, into kept unless it is null; how many. */
+static size_t find_kept(const params *p, const smp_shape *in, const void *bits, range *kept)
+{
+    const int64_t keep = frames_of(p->keep, in),
+                  least = isnan(p->inside) ? INT64_MAX : smp_max_i64(frames_of(p->inside, in), 2 * keep + 1);
+    size_t count = 0;
+    int64_t begin = 0, from, to;
+    for (int64_t at = 0; smp_silence_next(bits, in, at, &from, &to); at = to) {
+        const bool first = from == 0, last = to == in->height;
+        if (first && last)
+            return 0;
+        if (!first && !last && to - from < least)
+            continue;
+        if (!first && kept)
+            kept[count] = (range){begin, smp_min_i64(from + keep, in->height)};
+        count += !first;
+        begin = smp_max_i64(0, to - keep);
+        if (last)
+            return count;
+    }
+    if (kept)
+        kept[count] = (range){begin, in->height};
+    return count + 1;
+}
+
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    const params *p = given;
+    (void)work;
+    const size_t count = find_kept(p, in, result, NULL);
+    if (!count) {
+        smp_fail(err, SMP_E_PIPE, "nothing is left: all of it stays below %.6g dBFS",
+                 isnan(p->silence) ? DEFAULT_SILENCE : p->silence);
+        return smp_hint(err, "`trim silence=-70dBFS` has a lower threshold; `stats` tells the levels");
+    }
+    if (count > INT32_MAX)
+        return smp_fail(err, SMP_E_LIMIT, "the sound has more silences than can be cut");
+    range *kept = smp_alloc_array(count, sizeof *kept);
+    if (!kept)
+        return smp_fail_memory(err, "the parts of a sound", count * sizeof *kept);
+    find_kept(p, in, result, kept);
+    findings->found = kept;
+    findings->found_size = count * sizeof *kept;
+    int64_t left = 0;
+    for (size_t i = 0; i < count; i++)
+        left += kept[i].to - kept[i].from;
+    smp_code code = smp_findings_add(findings, "start", -1, (double)kept[0].from / in->rate, err);
+    if (!code)
+        code = smp_findings_add(findings, "end", -1, (double)kept[count - 1].to / in->rate, err);
+    if (!code)
+        code = smp_findings_add(findings, "parts", -1, (double)count, err);
+    return code ? code : smp_findings_add(findings, "removed", -1, (double)(in->height - left) / in->rate, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ by times */
+
+static smp_code plan_part(const params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
+{
     const bool counted = p->first != INT64_MIN, long_ = p->frames != INT64_MIN;
     double first = counted ? (double)p->first : isnan(p->start) ? 0 : floor(p->start * in->rate + 0.5);
     double last = long_           ? first + (double)p->frames
@@ -63,6 +193,19 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     return SMP_OK;
 }
 
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const params *p = given;
+    (void)by;
+    if (!by_silence(p))
+        return plan_part(p, in, work, err);
+    if (work->found)
+        return plan_found(work->found, work->found_size / sizeof(range), in, work, err);
+    work->looks = true;
+    work->access = SMP_ADJUST;
+    return smp_silence_plan(isnan(p->silence) ? DEFAULT_SILENCE : p->silence, in, work, err);
+}
+
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "sample by sample",
@@ -75,10 +218,13 @@ static const smp_variant variants[] = {
 
 const smp_stage smp_stage_trim = {
     .name = "trim",
-    .help = "keep a part of a sound",
+    .help = "keep a part of a sound, or cut its silence off",
     .about =
         "Times are rounded to frames. An end past the sound's end is its end. Streams: what comes before is read and "
-        "dropped, what comes after is not read.",
+        "dropped, what comes after is not read.\n"
+        "`trim auto` cuts the silence at both ends, frames in which every channel's magnitude stays below `silence`, "
+        "and leaves `keep` of it. With inside=1s silences of a second or more between sounds are cut too: `keep` is "
+        "left after the sound before and before the sound after. It reads the sound twice, and streams.",
     .example = "trim first=1",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -86,6 +232,14 @@ const smp_stage smp_stage_trim = {
     .params_size = sizeof(params),
     .check = check,
     .plan = plan,
+    .looks = looks,
+    .finish = finish,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"atrim", "trim start=1s end=5s"}, {"cut", "trim start=1s end=5s"}, {0}},
+    .reducers = smp_silence_variants,
+    .aliases = (const smp_alias[]){{"atrim", "trim start=1s end=5s"},
+                                   {"cut", "trim start=1s end=5s"},
+                                   {"silenceremove", "trim auto inside=0.5s"},
+                                   {"vad", "trim auto"},
+                                   {"desilence", "trim auto inside=0.5s"},
+                                   {0}},
 };

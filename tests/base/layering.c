@@ -158,6 +158,8 @@ static const struct {
     {"device", 5},
     {"io", 5},
     {"counters", 6},
+    {"warp", 6},
+    {"cudart", 7},
     {"report", 7},
     {"run", 8},
     {"batch", 9},

@@ -57,6 +57,27 @@ class Formats(CliCase):
         self.assertEqual(piped.returncode, 0)
         self.assertTrue(np.array_equal(np.load(self.folder / "p.npy"), second))
 
+    def test_every_page_becomes_a_file(self):
+        self.needs("TIFF")
+        (self.folder / "in").mkdir()
+        two = self.folder / "in" / "two.tif"
+        two.write_bytes((DATA / "pages-packbits.tif").read_bytes())
+        self.small_png("in/one.png")
+        self.write("in/bad.tif", b"II*\0nothing")
+        plan = self.smp("batch", "-e", "invert", "in", "-o", "out", "--pages", "all", "-n", status=1).stdout
+        self.assertIn("in/two.tif -> out/two-2.tif\n", plan)
+        failed = self.smp("batch", "-e", "flip vertical", "in", "-o", "out", "--pages", "all", "--to", "npy", status=1)
+        self.assertIn("in/bad.tif", failed.stderr)
+        self.assertEqual(self.files(), ["in/bad.tif", "in/one.png", "in/two.tif", "out/.smempipe-journal",
+                                        "out/one.npy", "out/two-1.npy", "out/two-2.npy"])
+        first, second = (np.load(self.folder / "out" / f"two-{i}.npy") for i in (1, 2))
+        self.assertTrue(np.array_equal(first, second[::-1]))
+        again = self.smp("batch", "-e", "flip vertical", "in", "-o", "out", "--pages", "all", "--to", "npy", "--resume",
+                         status=1).stderr
+        self.assertIn("3 done before", again)
+        self.assertIn("exclude", self.smp("batch", "-e", "invert", "in", "-o", "o", "--pages", "all", "--page", "2",
+                                          status=2).stderr)
+
     def test_tiffs_are_written(self):
         self.needs("TIFF")
         self.small_png()

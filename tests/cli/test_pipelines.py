@@ -162,7 +162,7 @@ class Pipelines(CliCase):
         done = self.smp("measure", "-e", "loudness", "out.wav", "--csv")
         row = dict(zip(*(line.split(",") for line in done.stdout.splitlines()[:2])))
         lufs, peak = (next(float(v) for k, v in row.items() if name in k) for name in ("lufs", "true_peak"))
-        self.assertAlmostEqual(lufs, -16, delta=0.5)
+        self.assertAlmostEqual(lufs, -16, delta=0.1)
         self.assertLess(peak, -0.7)
 
     def test_speech_to_text_is_mono_at_its_rate(self):

@@ -78,14 +78,17 @@ def command(*arguments, folder=None, check=True, text=True):
     return done
 
 
-def run_many(array, branches, *options, prologue=(), report=None):
+def run_many(array, branches, *options, prologue=(), report=None, beside=None):
     """One process: every branch {name: [statements]} starts at the input; returns {name: array}.
 
     prologue: statements before the first branch (`light linear`). report: a dict that receives the JSON report.
+    beside: arrays {file name: array} that statements may name.
     """
     with tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH) as name:
         folder = pathlib.Path(name)
         np.save(folder / "in.npy", array)
+        for file, other in (beside or {}).items():
+            np.save(folder / file, other)
         lines = list(prologue)
         names = list(branches)
         for i, branch in enumerate(names):

@@ -21,11 +21,15 @@ typedef struct histogram_params {
     const char *name;
     int64_t bins;
 } histogram_params;
+typedef struct loudness_params {
+    double target;
+    const char *name;
+} loudness_params;
 
 static const double some_percentiles[] = {5, 50, 99.5};
 static const stats_params plain = {0}, percentiles = {.percentiles = {1, 3, some_percentiles}};
 static const histogram_params few_bins = {.bins = 5}, many_bins = {.bins = 300};
-static const char *const no_params[] = {NULL};
+static const loudness_params any_loudness = {.target = NAN};
 
 enum { FILES = 24, KINDS = 7 };
 
@@ -44,7 +48,7 @@ static const struct {
     {&smp_stage_stats, &plain, 1, 300, 2, SMP_F32, true, CASE_REALS},
     {&smp_stage_histogram, &few_bins, 13, 4, 4, SMP_U16, false, CASE_CODES},
     {&smp_stage_histogram, &many_bins, 8, 8, 1, SMP_U8, false, CASE_CODES},
-    {&smp_stage_loudness, no_params, 1, 16000, 2, SMP_F32, true, CASE_REALS},
+    {&smp_stage_loudness, &any_loudness, 1, 16000, 2, SMP_F32, true, CASE_REALS},
     {&smp_stage_stats, &plain, 6, 6, 1, SMP_U8, false, CASE_CODES},
 };
 

@@ -1,5 +1,6 @@
 /* Reads GIF through giflib, as RGB, or RGBA where a colour is transparent or the canvas is not covered: the first
- * picture. Rows stream; only an interlaced picture is kept whole. */
+ * picture, whose rows stream unless it is interlaced; or, with --frames, each picture of an animation on a canvas that
+ * holds what those before it left there. */
 #include "io/gif/gif_walk.h"
 
 #ifdef SMP_HAVE_GIF
@@ -19,6 +20,10 @@ typedef struct gif_reader {
     uint64_t position;
     uint8_t *rows; /* one row of colours, or all of an interlaced picture */
     bool begun;
+    /* With --frames: */
+    uint8_t *canvas, *before;  /* RGBA; before: as it was, where the picture is to be taken back */
+    int transparent, disposal; /* of the picture that is drawn */
+    int64_t drawn;             /* pictures so far */
 } gif_reader;
 
 static bool sniff(const uint8_t *head, size_t size)
@@ -47,6 +52,26 @@ static smp_code fail_library(int number, smp_error *err)
     return smp_hint_damaged(err);
 }
 
+static smp_code take_memory(smp_reader *reader, gif_reader *state, smp_error *err)
+{
+    const smp_gif *gif = &state->gif;
+    const size_t all = (size_t)gif->width * (size_t)gif->height; /* of 16 bits each */
+    const size_t rows =
+        reader->limits.frames ? all : (size_t)gif->inner_width * (gif->interlaced ? (size_t)gif->inner_height : 1);
+    const size_t canvases = reader->limits.frames ? 8 * all : 0;
+    smp_code code = smp_check_picture(&reader->limits, gif->width, gif->height, rows + canvases, err);
+    if (code)
+        return code;
+    state->rows = smp_alloc_raw(rows);
+    if (canvases) {
+        state->canvas = smp_alloc_array(all, 4);
+        state->before = smp_alloc_array(all, 4);
+    }
+    return state->rows && (!canvases || (state->canvas && state->before))
+               ? SMP_OK
+               : smp_fail_memory(err, "rows of a GIF", rows + canvases);
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
@@ -63,28 +88,33 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     media->shape.width = gif->width;
     media->shape.height = gif->height;
-    media->shape.alpha = gif->transparent >= 0 || gif->inner_width < gif->width || gif->inner_height < gif->height;
+    media->shape.alpha = gif->transparent >= 0 || (reader->limits.frames && gif->clears) ||
+                         gif->inner_width < gif->width || gif->inner_height < gif->height;
     media->shape.channels = media->shape.alpha ? 4 : 3;
     media->shape.format = SMP_U8;
     media->bits = 8;
     snprintf(media->detail, sizeof media->detail, "palette%s%s", gif->transparent >= 0 ? ", transparent colour" : "",
              gif->interlaced ? ", interlaced" : "");
-    const size_t size = (size_t)gif->inner_width * (gif->interlaced ? (size_t)gif->inner_height : 1);
-    code = smp_check_picture(&reader->limits, gif->width, gif->height, size, err);
+    code = take_memory(reader, state, err);
     if (code)
         return code;
-    state->rows = smp_alloc_raw(size);
-    if (!state->rows)
-        return smp_fail_memory(err, "rows of a GIF", size);
-    if (gif->pictures > 1)
-        smp_note(&reader->notes, "the file is an animation of %lld pictures; only the first is read",
+    if (gif->pictures > 1 && !reader->limits.frames)
+        smp_note(&reader->notes,
+                 "the file is an animation of %lld pictures; only the first is read; --frames reads all",
                  (long long)gif->pictures);
+    if (reader->limits.frames) {
+        media->pages = gif->pictures;
+        media->meta.video.rate[0] = gif->delay ? 100 : 10;
+        media->meta.video.rate[1] = gif->delay ? (uint32_t)gif->delay : 1;
+        if (gif->uneven)
+            smp_note(&reader->notes, "pictures have different delays, which streams of pictures do not know");
+    }
     int number = D_GIF_ERR_NOT_ENOUGH_MEM;
     state->library = DGifOpen(state, feed, &number);
     return state->library ? SMP_OK : fail_library(number, err);
 }
 
-/* Goes to the first picture's colours. */
+/* Goes to the next picture's colours. */
 static smp_code find_picture(gif_reader *state, smp_error *err)
 {
     GifFileType *library = state->library;
@@ -100,25 +130,35 @@ static smp_code find_picture(gif_reader *state, smp_error *err)
             continue;
         if (DGifGetExtension(library, &kind, &block) == GIF_ERROR)
             return fail_library(library->Error, err);
+        if (kind == GRAPHICS_EXT_FUNC_CODE && block && block[0] >= 4) {
+            state->transparent = block[1] & 1 ? block[4] : -1;
+            state->disposal = block[1] >> 2 & 7;
+        }
         while (block)
             if (DGifGetExtensionNext(library, &block) == GIF_ERROR)
                 return fail_library(library->Error, err);
     }
-    if (DGifGetImageDesc(library) == GIF_ERROR)
-        return fail_library(library->Error, err);
+    return DGifGetImageDesc(library) == GIF_ERROR ? fail_library(library->Error, err) : SMP_OK;
+}
+
+static smp_code find_first(gif_reader *state, smp_error *err)
+{
+    const GifFileType *library = state->library;
+    smp_code code = find_picture(state, err);
+    if (code)
+        return code;
     if (library->Image.Width != state->gif.inner_width || library->Image.Height != state->gif.inner_height)
         return fail_library(D_GIF_ERR_IMAGE_DEFECT, err);
     return SMP_OK;
 }
 
 /* Every eighth row, those between, those between these, and the others. */
-static smp_code read_interlaced(gif_reader *state, smp_error *err)
+static smp_code read_interlaced(gif_reader *state, int width, int height, smp_error *err)
 {
     static const int first[] = {0, 4, 2, 1}, step[] = {8, 8, 4, 2};
     for (int pass = 0; pass < 4; pass++)
-        for (int64_t y = first[pass]; y < state->gif.inner_height; y += step[pass])
-            if (DGifGetLine(state->library, state->rows + y * state->gif.inner_width, (int)state->gif.inner_width) ==
-                GIF_ERROR)
+        for (int64_t y = first[pass]; y < height; y += step[pass])
+            if (DGifGetLine(state->library, state->rows + y * width, width) == GIF_ERROR)
                 return fail_library(state->library->Error, err);
     return SMP_OK;
 }
@@ -128,15 +168,20 @@ static smp_code get_row(gif_reader *state, int64_t y, const uint8_t **row, smp_e
     const smp_gif *gif = &state->gif;
     smp_code code = SMP_OK;
     if (!state->begun) {
-        code = find_picture(state, err);
+        code = find_first(state, err);
         if (!code && gif->interlaced)
-            code = read_interlaced(state, err);
+            code = read_interlaced(state, (int)gif->inner_width, (int)gif->inner_height, err);
         state->begun = true;
     }
     *row = state->rows + (gif->interlaced ? y * gif->inner_width : 0);
     if (!code && !gif->interlaced && DGifGetLine(state->library, state->rows, (int)gif->inner_width) == GIF_ERROR)
         code = fail_library(state->library->Error, err);
     return code;
+}
+
+static smp_code fail_colour(int index, smp_error *err)
+{
+    return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: a pixel has colour %d, which the palette lacks", index);
 }
 
 static smp_code convert(const gif_reader *state, const uint8_t *row, uint8_t *to, smp_error *err)
@@ -151,8 +196,7 @@ static smp_code convert(const gif_reader *state, const uint8_t *row, uint8_t *to
             continue;
         }
         if (!map || index >= map->ColorCount)
-            return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: a pixel has colour %d, which the palette lacks",
-                            index);
+            return fail_colour(index, err);
         to[0] = map->Colors[index].Red;
         to[1] = map->Colors[index].Green;
         to[2] = map->Colors[index].Blue;
@@ -162,11 +206,100 @@ static smp_code convert(const gif_reader *state, const uint8_t *row, uint8_t *to
     return SMP_OK;
 }
 
+/* ------------------------------------------------------------------------------------------------ --frames */
+
+/* Where the picture lies on the canvas. */
+static uint8_t *on_canvas(const gif_reader *state, int64_t y)
+{
+    const GifImageDesc *image = &state->library->Image;
+    return state->canvas + ((image->Top + y) * state->gif.width + image->Left) * 4;
+}
+
+static smp_code paint(gif_reader *state, smp_error *err)
+{
+    const GifImageDesc *image = &state->library->Image;
+    const ColorMapObject *map = image->ColorMap ? image->ColorMap : state->library->SColorMap;
+    for (int64_t y = 0; y < image->Height; y++) {
+        uint8_t *to = on_canvas(state, y);
+        for (int64_t x = 0; x < image->Width; x++, to += 4) {
+            const int index = state->rows[y * image->Width + x];
+            if (index == state->transparent)
+                continue;
+            if (!map || index >= map->ColorCount)
+                return fail_colour(index, err);
+            const GifColorType *colour = &map->Colors[index];
+            memcpy(to, ((const uint8_t[]){colour->Red, colour->Green, colour->Blue, 255}), 4);
+        }
+    }
+    return SMP_OK;
+}
+
+/* Draws the next picture on the canvas. */
+static smp_code draw(gif_reader *state, smp_error *err)
+{
+    const GifImageDesc *image = &state->library->Image;
+    state->transparent = -1;
+    state->disposal = 0;
+    smp_code code = find_picture(state, err);
+    if (code)
+        return code;
+    if (image->Left < 0 || image->Top < 0 || image->Width < 1 || image->Height < 1 ||
+        image->Left + image->Width > state->gif.width || image->Top + image->Height > state->gif.height)
+        return smp_fail(err, SMP_E_DECODE, "the GIF is damaged: picture %lld lies outside of its canvas",
+                        (long long)state->drawn + 1);
+    if (image->Interlace)
+        code = read_interlaced(state, image->Width, image->Height, err);
+    for (int64_t y = 0; !image->Interlace && y < image->Height && !code; y++)
+        if (DGifGetLine(state->library, state->rows + y * image->Width, image->Width) == GIF_ERROR)
+            code = fail_library(state->library->Error, err);
+    if (!code && state->disposal == SMP_GIF_TAKE_BACK)
+        memcpy(state->before, state->canvas, (size_t)(state->gif.width * state->gif.height * 4));
+    return code ? code : paint(state, err);
+}
+
+/* Takes away what the picture's disposal says. */
+static void clear_up(gif_reader *state)
+{
+    const GifImageDesc *image = &state->library->Image;
+    if (state->disposal == SMP_GIF_TAKE_BACK)
+        memcpy(state->canvas, state->before, (size_t)(state->gif.width * state->gif.height * 4));
+    for (int64_t y = 0; state->disposal == SMP_GIF_CLEAR && y < image->Height; y++)
+        memset(on_canvas(state, y), 0, (size_t)image->Width * 4);
+}
+
+static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
+{
+    gif_reader *state = reader->state;
+    (void)err;
+    *more = ++state->drawn < state->gif.pictures;
+    if (*more)
+        clear_up(state);
+    state->begun = false;
+    return SMP_OK;
+}
+
+static smp_code read_canvas(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    gif_reader *state = reader->state;
+    const int n = reader->media.shape.channels;
+    smp_code code = state->begun ? SMP_OK : draw(state, err);
+    state->begun = true;
+    for (int64_t i = 0; i < rows && !code; i++) {
+        const uint8_t *from = state->canvas + (reader->next_row + i) * state->gif.width * 4;
+        uint8_t *row = (uint8_t *)to + i * stride;
+        for (int64_t x = 0; x < state->gif.width; x++)
+            memcpy(row + x * n, from + x * 4, (size_t)n);
+    }
+    return code;
+}
+
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     gif_reader *state = reader->state;
     const smp_gif *gif = &state->gif;
     smp_code code = SMP_OK;
+    if (state->canvas)
+        return read_canvas(reader, to, stride, rows, err);
     for (int64_t i = 0; i < rows && !code; i++) {
         const int64_t y = reader->next_row + i - gif->y;
         const uint8_t *colours;
@@ -188,6 +321,8 @@ static void read_close(smp_reader *reader)
     if (state->library)
         DGifCloseFile(state->library, &number);
     smp_free(state->rows);
+    smp_free(state->canvas);
+    smp_free(state->before);
     smp_free(state);
     reader->state = NULL;
 }
@@ -204,6 +339,7 @@ const smp_file_format smp_format_gif = {
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,
+    .read_next = read_next,
     .read_close = read_close,
 #endif
 };

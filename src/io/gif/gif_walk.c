@@ -36,8 +36,15 @@ static bool read_extension(const smp_source *source, uint64_t *at, smp_gif *gif)
     uint8_t head[6];
     if (!take(source, at, head, 1))
         return false;
-    if (head[0] == CONTROL && !gif->pictures && smp_source_look(source, *at, head, 6) && head[0] >= 4)
-        gif->transparent = head[1] & 1 ? head[4] : -1;
+    if (head[0] == CONTROL && smp_source_look(source, *at, head, 6) && head[0] >= 4) {
+        const int delay = (int)smp_get_le(head + 2, 2);
+        gif->clears |= (head[1] >> 2 & 7) == SMP_GIF_CLEAR;
+        gif->uneven |= gif->pictures && delay != gif->delay;
+        if (!gif->pictures) {
+            gif->transparent = head[1] & 1 ? head[4] : -1;
+            gif->delay = delay;
+        }
+    }
     return skip_blocks(source, at);
 }
 

@@ -5,12 +5,18 @@
 
 #include "io/format.h"
 
+/* What becomes of a picture before the next one is drawn; other numbers: it stays. */
+enum { SMP_GIF_CLEAR = 2, SMP_GIF_TAKE_BACK = 3 };
+
 typedef struct smp_gif {
     int64_t width, height;                   /* of the canvas */
     int64_t x, y, inner_width, inner_height; /* of the first picture on it */
     bool interlaced;
     int transparent; /* the colour of the first picture that is not painted; -1: none */
     int64_t pictures;
+    bool clears; /* a picture is taken away before the next one */
+    int delay;   /* of the first picture, in hundredths of a second; 0: none is said */
+    bool uneven; /* pictures have different delays */
 } smp_gif;
 
 /* Fails with SMP_E_DECODE when blocks are damaged or reach past the end of the file. */

@@ -1,6 +1,7 @@
 /* Stages that combine a picture with a second one, or with a number: whether the two fit, and kernel parameters. */
 #include "stages/shared/operand.h"
 #include "stages/shared/elementwise.h"
+#include "stages/shared/mixing.h"
 
 static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *err)
 {
@@ -10,11 +11,17 @@ static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *e
     const int colours = in->channels - in->alpha, by_colours = by->channels - by->alpha;
     if (in->kind != by->kind)
         return smp_fail(err, SMP_E_PIPE, "a picture cannot be combined with sound: %s and %s", first, second);
-    if (in->width != by->width || in->height != by->height)
-        return smp_fail(err, SMP_E_PIPE, "the two must have the same size: %s and by=%s", first, second);
-    if (in->kind == SMP_AUDIO && in->rate != by->rate)
-        return smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %g Hz and by=%g Hz", in->rate,
-                        by->rate);
+    if (in->kind == SMP_AUDIO && in->rate != by->rate) {
+        smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %g Hz and by=%g Hz", in->rate, by->rate);
+        return smp_hint(err, "write `resample %.10gHz` in front of it", by->rate);
+    }
+    if (in->width != by->width || in->height != by->height) {
+        smp_fail(err, SMP_E_PIPE, "the two must have the same size: %s and by=%s", first, second);
+        return in->kind == SMP_AUDIO
+                   ? smp_hint(err, "`add` and `mix` take sounds of other lengths, `pad length=..` and "
+                                   "`trim frames=..` change one")
+                   : SMP_E_PIPE;
+    }
     if (by_colours != 1 && by_colours != colours) {
         smp_fail(err, SMP_E_PIPE, "the channels do not match: %s and by=%s", first, second);
         return smp_hint(err, "the second needs as many channels as the first, beside alpha, or one for all");
@@ -34,9 +41,17 @@ static bool leaves_range(smp_operation operation)
     return operation == SMP_ADD || operation == SMP_SUBTRACT || operation == SMP_DIVIDE || operation == SMP_BLEND_ADD;
 }
 
+/* Sounds may differ in length where a sum is wanted: the shorter one is silent behind its end. */
+static bool of_other_length(smp_operation operation, const smp_shape *in, const smp_shape *by)
+{
+    return operation == SMP_ADD && in->kind == SMP_AUDIO && by->kind == SMP_AUDIO && in->height != by->height;
+}
+
 smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand, double opacity, const smp_shape *in,
                              const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
+    if (by && of_other_length(operation, in, by))
+        return smp_mix_plan(0, 1, true, in, by, work, err);
     const smp_code code = by ? check_fit(in, by, err) : SMP_OK;
     if (code)
         return code;

@@ -1,0 +1,46 @@
+/* mix: a second sound laid on the first from a frame on, each of its own length. Where both are, out = fma(gain, b, a);
+ * where one is, that one; where none is, 0. append is the same from the first one's end on. */
+#ifndef SMP_KERNELS_AUDIO_MIX_H
+#define SMP_KERNELS_AUDIO_MIX_H
+
+#include "lib/cpu_kernel.h"
+#include "lib/exact_math.h"
+
+typedef struct smp_mix {
+    int64_t at;     /* the output frame that is the second's first */
+    float gain;     /* of the second; where it is 1 samples that are alone are copied */
+    int32_t shared; /* 1: the second has one channel, for every channel of the first */
+} smp_mix;
+
+SMP_HOST_DEVICE float smp_mix_both(float a, float b, float gain)
+{
+    return smp_one_nan(fmaf(gain, b, a));
+}
+
+SMP_HOST_DEVICE float smp_mix_second(float b, float gain)
+{
+    return gain == 1.f ? b : smp_one_nan(gain * b);
+}
+
+/* Sample `channel` of output frame y. */
+SMP_HOST_DEVICE float smp_mix_sample(const smp_io *io, const smp_mix *p, int64_t y, int channel)
+{
+    const int64_t from = y - p->at;
+    const int first = y < io->in.height, second = from >= 0 && from < io->second.height;
+    const float a = first ? ((const float *)smp_row(&io->in, y))[channel] : 0.f;
+    if (!second)
+        return a;
+    const float b = ((const float *)smp_row(&io->second, from))[p->shared ? 0 : channel];
+    return first ? smp_mix_both(a, b, p->gain) : smp_mix_second(b, p->gain);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(mix_naive);
+SMP_CPU_DECLARE(mix_tiled);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

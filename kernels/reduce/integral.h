@@ -1,0 +1,96 @@
+/* integral: summed area tables, and running sums along rows or columns. All sums are double: of 8 and 16 bits they are
+ * whole numbers below 2^53, and so exact in any order; of floats the order is the definition's.
+ *   rows     R(x): pixels in blocks of 1024, in order inside; the sums of the blocks before, in order, added to that
+ *   columns  C(y): rows in blocks of SMP_INTEGRAL_ROWS, each from the sum of the blocks before on, in order; of R where
+ *            both are asked for, else of the samples
+ * The result is the sum divided by full scale in double, rounded to f32 once. Fractions of 8 and 16 bits that come from
+ * a stage before count as the code value that a file would hold.
+ *
+ * Two passes. Counting: double [blocks][width * channels], the sums of a block's rows. Applying: io->table has the sums
+ * of the blocks before, the same shape. */
+#ifndef SMP_KERNELS_REDUCE_INTEGRAL_H
+#define SMP_KERNELS_REDUCE_INTEGRAL_H
+
+#include "lib/cpu_kernel.h"
+#include "lib/exact_math.h"
+
+enum {
+    SMP_INTEGRAL_ROWS = 16,     /* of a block; strips begin at multiples */
+    SMP_INTEGRAL_PIXELS = 1024, /* of a block along a row */
+    SMP_INTEGRAL_ACROSS = 32    /* GPU: columns of a tile */
+};
+
+typedef enum smp_along { SMP_ALONG_BOTH, SMP_ALONG_ROWS, SMP_ALONG_COLUMNS } smp_along;
+
+typedef struct smp_integral {
+    int32_t along; /* smp_along */
+    double white;
+} smp_integral;
+
+SMP_HOST_DEVICE double smp_integral_one_nan(double v)
+{
+    return v == v ? v : (double)smp_one_nan((float)NAN);
+}
+
+/* A sample as it counts. */
+SMP_HOST_DEVICE double smp_integral_value(const void *row, int64_t i, int format, float white)
+{
+    const float v = smp_load(row, i, format);
+    return white == 1.f || format != SMP_F32 ? (double)v : (double)smp_round_to(v, white);
+}
+
+SMP_HOST_DEVICE float smp_integral_result(double sum, double white)
+{
+    return smp_one_nan((float)(sum / white));
+}
+
+/* A running sum along a row. Without `along`, each sample by itself. */
+typedef struct smp_integral_run {
+    double before, here;
+    int32_t pixels;
+} smp_integral_run;
+SMP_HOST_DEVICE double smp_integral_next(smp_integral_run *run, double v, int along)
+{
+    if (!along)
+        return v;
+    if (run->pixels == SMP_INTEGRAL_PIXELS) {
+        run->before = run->before + run->here;
+        run->here = 0.;
+        run->pixels = 0;
+    }
+    run->here = run->here + v;
+    run->pixels++;
+    return run->before + run->here;
+}
+
+/* Sample i = x * channels + c of the running sum of row y: the definition. */
+SMP_HOST_DEVICE double smp_integral_at(const smp_integral *p, const smp_io *io, int64_t x, int64_t y, int c)
+{
+    const void *row = smp_row(&io->in, y);
+    smp_integral_run run = {0., 0., 0};
+    double sum = 0.;
+    for (int64_t k = p->along == SMP_ALONG_COLUMNS ? x : 0; k <= x; k++)
+        sum = smp_integral_next(&run, smp_integral_value(row, k * io->in.channels + c, io->in.format, io->in.white),
+                                p->along != SMP_ALONG_COLUMNS);
+    return sum;
+}
+
+/* CPU scratch: sums of the columns of a block. */
+static inline size_t smp_integral_scratch(const smp_io *io, const void *params)
+{
+    (void)params;
+    return ((size_t)io->in.width * (size_t)io->in.channels + 64) * 2 * sizeof(double);
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+SMP_CPU_DECLARE(integral_blocks_naive);
+SMP_CPU_DECLARE(integral_blocks_tiled);
+SMP_CPU_DECLARE(integral_naive);
+SMP_CPU_DECLARE(integral_tiled);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,352 @@
+/* Compiles .cu files for `smempipe kernel`, once each: what was compiled is kept by the hash of the sources and options
+ * in $XDG_CACHE_HOME/smempipe/kernel. */
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/paths.h"
+#include "base/sha256.h"
+#include "cli/kernel.h"
+
+extern char **environ;
+
+enum { MOST_WORDS = 256, MOST_INCLUDES = 200 };
+
+/* ------------------------------------------------------------------------------------------------ processes */
+
+smp_code smp_kernel_spawn(char *const *argv, char *const *environment, int out_fd, int *status, smp_error *err)
+{
+    posix_spawn_file_actions_t actions;
+    char *all[1024];
+    size_t count = 0;
+    pid_t child;
+    int ended;
+    for (; environ[count] && count < 1000; count++)
+        all[count] = environ[count];
+    for (size_t i = 0; environment && environment[i] && count < 1020; i++) {
+        const size_t name = strcspn(environment[i], "=") + 1;
+        size_t at = 0;
+        while (at < count && strncmp(all[at], environment[i], name) != 0)
+            at++;
+        all[at] = environment[i];
+        count += at == count;
+    }
+    all[count] = NULL;
+    posix_spawn_file_actions_init(&actions);
+    if (out_fd >= 0)
+        posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
+    fflush(NULL);
+    const int failed = posix_spawnp(&child, argv[0], &actions, NULL, argv, all);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed)
+        return smp_fail(err, SMP_E_PROCESS, "cannot run %s: %s", argv[0], strerror(failed));
+    while (waitpid(child, &ended, 0) < 0)
+        if (errno != EINTR)
+            return smp_fail(err, SMP_E_PROCESS, "cannot wait for %s: %s", argv[0], strerror(errno));
+    *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ nvcc */
+
+static char *if_runs(char *path)
+{
+    if (path && !access(path, X_OK) && !smp_is_folder(path))
+        return path;
+    smp_free(path);
+    return NULL;
+}
+
+/* The wheels nvidia-cuda-nvcc put it below site-packages/nvidia. */
+static char *find_in_wheels(void)
+{
+    static const char packages[] = "nvidia/*/bin/nvcc";
+    const char *home = getenv("HOME"), *environment = getenv("VIRTUAL_ENV");
+    char patterns[4][PATH_MAX];
+    snprintf(patterns[0], PATH_MAX, "%s/lib/python3*/site-packages/%s", environment ? environment : "", packages);
+    snprintf(patterns[1], PATH_MAX, "%s/.local/lib/python3*/site-packages/%s", home ? home : "", packages);
+    snprintf(patterns[2], PATH_MAX, "/usr/local/lib/python3*/*-packages/%s", packages);
+    snprintf(patterns[3], PATH_MAX, "/usr/lib/python3/dist-packages/%s", packages);
+    char *path = NULL;
+    for (size_t i = 0; i < 4 && !path; i++) {
+        glob_t found;
+        if (glob(patterns[i], 0, NULL, &found))
+            continue;
+        path = if_runs(smp_strdup(found.gl_pathv[found.gl_pathc - 1]));
+        globfree(&found);
+    }
+    return path;
+}
+
+static char *find_nvcc(void)
+{
+    const char *path = getenv("PATH"), *home = getenv("CUDA_HOME");
+    for (const char *at = path ? path : ""; *at;) {
+        const size_t size = strcspn(at, ":");
+        char *found = size ? if_runs(smp_asprintf("%.*s/nvcc", (int)size, at)) : NULL;
+        if (found)
+            return found;
+        at += size + (at[size] == ':');
+    }
+    char *found = home ? if_runs(smp_asprintf("%s/bin/nvcc", home)) : NULL;
+    if (!found)
+        found = if_runs(smp_strdup("/usr/local/cuda/bin/nvcc"));
+    return found ? found : find_in_wheels();
+}
+
+/* ------------------------------------------------------------------------------------------------ the hash */
+
+/* "util.h" of #include "util.h" or <util.h>, from the folder of the includer or -I: they belong to the source. */
+typedef struct hashed {
+    smp_sha256 hash;
+    char *files[MOST_INCLUDES];
+    size_t count;
+} hashed;
+
+static void hash_file(hashed *h, const smp_kernel_settings *settings, const char *path);
+
+static void hash_include(hashed *h, const smp_kernel_settings *settings, const char *from, const char *name,
+                         size_t size)
+{
+    const char *slash = strrchr(from, '/');
+    for (size_t i = 0; i <= settings->includes.count; i++) {
+        char *path = i ? smp_asprintf("%s/%.*s", settings->includes.items[i - 1], (int)size, name)
+                       : smp_asprintf("%.*s%.*s", slash ? (int)(slash - from) + 1 : 0, from, (int)size, name);
+        if (path && !access(path, R_OK)) {
+            hash_file(h, settings, path);
+            smp_free(path);
+            return;
+        }
+        smp_free(path);
+    }
+}
+
+static void hash_file(hashed *h, const smp_kernel_settings *settings, const char *path)
+{
+    char line[4096];
+    for (size_t i = 0; i < h->count; i++)
+        if (!strcmp(h->files[i], path))
+            return;
+    FILE *file = fopen(path, "rb");
+    if (!file || h->count == MOST_INCLUDES || !(h->files[h->count] = smp_strdup(path))) {
+        if (file)
+            fclose(file);
+        return;
+    }
+    h->count++;
+    smp_sha256_add(&h->hash, path, strlen(path) + 1);
+    while (fgets(line, sizeof line, file)) {
+        smp_sha256_add(&h->hash, line, strlen(line));
+        const char *at = line + strspn(line, " \t");
+        if (*at++ != '#')
+            continue;
+        at += strspn(at, " \t");
+        if (strncmp(at, "include", 7) != 0)
+            continue;
+        at += 7;
+        at += strspn(at, " \t");
+        const size_t size = *at == '"' || *at == '<' ? strcspn(at + 1, "\">\n") : 0;
+        if (size)
+            hash_include(h, settings, path, at + 1, size);
+    }
+    fclose(file);
+}
+
+static void hash_sources(const smp_kernel_settings *settings, const char *const *words, char text[65])
+{
+    hashed h = {.count = 0};
+    smp_sha256_begin(&h.hash);
+    for (size_t i = 0; words[i]; i++)
+        smp_sha256_add(&h.hash, words[i], strlen(words[i]) + 1);
+    hash_file(&h, settings, settings->file);
+    smp_sha256_end(&h.hash, text);
+    for (size_t i = 0; i < h.count; i++)
+        smp_free(h.files[i]);
+}
+
+/* ------------------------------------------------------------------------------------------------ compiling */
+
+/* Makes a folder and those above it. */
+static bool make_folders(char *path)
+{
+    for (char *at = path + 1; *at; at++)
+        if (*at == '/') {
+            *at = 0;
+            mkdir(path, 0777);
+            *at = '/';
+        }
+    return !mkdir(path, 0777) || smp_is_folder(path);
+}
+
+static char *cache_folder(void)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && cache[0] == '/')
+        return smp_asprintf("%s/smempipe/kernel", cache);
+    return home && home[0] ? smp_asprintf("%s/.cache/smempipe/kernel", home)
+                           : smp_asprintf("/tmp/smempipe-kernel-%d", (int)getuid());
+}
+
+static smp_code no_nvcc(smp_error *err)
+{
+    smp_fail(err, SMP_E_PROCESS, "compiling a .cu file needs nvcc, which is not on this machine");
+    return smp_hint(err, "pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl, or apt-get install "
+                         "nvidia-cuda-toolkit; no GPU is needed. A .ptx file runs without it");
+}
+
+static void remove_folder(const char *folder)
+{
+    char pattern[PATH_MAX];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/*", folder);
+    if (!glob(pattern, 0, NULL, &found)) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            unlink(found.gl_pathv[i]);
+        globfree(&found);
+    }
+    rmdir(folder);
+}
+
+/* "90" of "sm_90". */
+static const char *arch_number(const char *arch)
+{
+    const char *digits = arch + strcspn(arch, "0123456789");
+    return *digits ? digits : "90";
+}
+
+typedef struct words {
+    const char *items[MOST_WORDS];
+    char *owned[MOST_WORDS];
+    size_t count, owned_count;
+} words;
+
+static void add(words *w, const char *word)
+{
+    if (w->count < MOST_WORDS - 1)
+        w->items[w->count++] = word;
+}
+
+static void add_owned(words *w, char *word)
+{
+    if (word && w->owned_count < MOST_WORDS)
+        w->owned[w->owned_count++] = word;
+    if (word)
+        add(w, word);
+}
+
+/* The command line up to where its results go. */
+static void command_of(const smp_kernel_settings *settings, const char *nvcc, const char *runtime, bool program,
+                       words *w)
+{
+    const char *number = arch_number(settings->arch);
+    add(w, nvcc);
+    add_owned(w, smp_asprintf("-std=%s", settings->std));
+    add(w, "--extended-lambda");
+    add(w, "-lineinfo");
+    for (size_t i = 0; i < settings->defines.count; i++)
+        add_owned(w, smp_asprintf("-D%s", settings->defines.items[i]));
+    for (size_t i = 0; i < settings->includes.count; i++)
+        add_owned(w, smp_asprintf("-I%s", settings->includes.items[i]));
+    if (!program) {
+        add_owned(w, smp_asprintf("-arch=sm_%s", number));
+        add(w, "-ptx");
+    } else {
+        add_owned(w, smp_asprintf("-gencode=arch=compute_%s,code=compute_%s", number, number));
+        add(w, "-cudart=none");
+        add_owned(w, smp_asprintf("-L%s", runtime));
+        add_owned(w, smp_asprintf("-Xlinker=-rpath,%s", runtime));
+    }
+}
+
+static char *ptx_name(const char *folder, const char *file)
+{
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
+    return smp_asprintf("%s/%.*s.ptx", folder, dot ? (int)(dot - base) : (int)strlen(base), base);
+}
+
+static smp_code compile(const smp_kernel_settings *settings, words *w, char *folder, bool program, smp_error *err)
+{
+    int status;
+    smp_code code;
+    char *work = smp_asprintf("%s.%d", folder, (int)getpid());
+    char *real = smp_real_path(settings->file); /* so that .loc names it wherever this is called again */
+    if (!work || !real || !make_folders(work)) {
+        smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", work ? work : folder, strerror(errno));
+        smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
+        smp_free(work);
+        smp_free(real);
+        return SMP_E_WRITE;
+    }
+    if (program) {
+        add(w, "--keep");
+        add_owned(w, smp_asprintf("--keep-dir=%s", work));
+        add(w, "-o");
+        add_owned(w, smp_asprintf("%s/program", work));
+    } else {
+        add(w, "-o");
+        add_owned(w, ptx_name(work, real));
+    }
+    add(w, real);
+    if (program)
+        add(w, "-lsmp_cudart");
+    w->items[w->count] = NULL;
+    code = smp_kernel_spawn((char *const *)(uintptr_t)w->items, NULL, STDERR_FILENO, &status, err);
+    if (!code && status) {
+        smp_fail(err, SMP_E_DECODE, "nvcc cannot compile it (its messages are above)");
+        code = smp_at(err, "%s", settings->file);
+    }
+    if (!code && rename(work, folder) && access(folder, R_OK))
+        code = smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", folder, strerror(errno));
+    remove_folder(work);
+    smp_free(work);
+    smp_free(real);
+    return code;
+}
+
+smp_code smp_kernel_compile(const smp_kernel_settings *settings, char **ptx, char **program, smp_error *err)
+{
+    words w = {.count = 0};
+    char hash[65];
+    smp_code code = SMP_OK;
+    *ptx = NULL;
+    if (access(settings->file, R_OK)) {
+        smp_fail(err, SMP_E_READ, "cannot open it: %s", strerror(errno));
+        return smp_at(err, "%s", settings->file);
+    }
+    char *nvcc = find_nvcc(), *runtime = program ? smp_kernel_runtime_folder() : NULL, *cache = cache_folder();
+    char *folder = NULL;
+    if (!nvcc)
+        code = no_nvcc(err);
+    else if (program && !runtime) {
+        smp_fail(err, SMP_E_PROCESS, "the lab's runtime library libsmp_cudart.so is not beside this program");
+        code = smp_hint(err, "install smempipe whole (cmake --install), or run one kernel with --only");
+    }
+    if (!code) {
+        command_of(settings, nvcc, runtime, program != NULL, &w);
+        hash_sources(settings, w.items, hash);
+        folder = cache ? smp_asprintf("%s/%.32s", cache, hash) : NULL;
+        if (!folder)
+            code = smp_fail_memory(err, "a path", PATH_MAX);
+    }
+    if (!code && !smp_is_folder(folder))
+        code = compile(settings, &w, folder, program != NULL, err);
+    if (!code) {
+        *ptx = ptx_name(folder, settings->file);
+        if (program)
+            *program = smp_asprintf("%s/program", folder);
+    }
+    for (size_t i = 0; i < w.owned_count; i++)
+        smp_free(w.owned[i]);
+    smp_free(folder);
+    smp_free(cache);
+    smp_free(runtime);
+    smp_free(nvcc);
+    return code;
+}

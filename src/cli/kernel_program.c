@@ -1,0 +1,99 @@
+/* A whole CUDA program under the lab's runtime library, which runs its kernels here and writes down what they cost. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/kernel.h"
+
+#ifndef SMP_LAB_FOLDER
+#define SMP_LAB_FOLDER "../lib/smempipe"
+#endif
+
+char *smp_kernel_runtime_folder(void)
+{
+    static const char library[] = "libsmp_cudart.so";
+    char own[PATH_MAX];
+    const ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (size <= 0)
+        return NULL;
+    own[size] = 0;
+    char *slash = strrchr(own, '/');
+    if (!slash)
+        return NULL;
+    *slash = 0;
+    const char *const below[] = {"", "/" SMP_LAB_FOLDER};
+    for (size_t i = 0; i < 2; i++) {
+        char *folder = smp_asprintf("%s%s", own, below[i]);
+        char *path = folder ? smp_asprintf("%s/%s", folder, library) : NULL;
+        const bool there = path && !access(path, R_OK);
+        smp_free(path);
+        if (there)
+            return folder;
+        smp_free(folder);
+    }
+    return NULL;
+}
+
+/* Launches of one kernel with one shape are one result. */
+static smp_code read_results(FILE *from, smp_warp_result **results, size_t *count, smp_error *err)
+{
+    size_t capacity = 0;
+    for (;;) {
+        smp_warp_result one;
+        bool end;
+        smp_code code = smp_warp_result_read(from, &one, &end, err);
+        if (code || end) {
+            smp_warp_result_free(&one);
+            return code;
+        }
+        if (!smp_grow(results, &capacity, *count + 1, sizeof **results)) {
+            smp_warp_result_free(&one);
+            return smp_fail_memory(err, "results", sizeof **results);
+        }
+        (*results)[(*count)++] = one;
+    }
+}
+
+smp_code smp_kernel_program(const smp_kernel_settings *settings, const char *ptx, const char *program,
+                            smp_warp_result **results, size_t *count, smp_error *err)
+{
+    char path[] = "/tmp/smempipe-lab-XXXXXX";
+    int status = 0;
+    char **argv = smp_alloc_array(settings->program_args.count + 2, sizeof *argv);
+    const int fd = mkstemp(path);
+    *results = NULL;
+    *count = 0;
+    if (!argv || fd < 0) {
+        smp_free(argv);
+        return smp_fail(err, SMP_E_WRITE, "cannot make a temporary file: %s", strerror(errno));
+    }
+    argv[0] = (char *)(uintptr_t)program;
+    for (size_t i = 0; i < settings->program_args.count; i++)
+        argv[1 + i] = (char *)(uintptr_t)settings->program_args.items[i];
+    char *environment[] = {smp_asprintf(SMP_LAB_PTX "=%s", ptx), smp_asprintf(SMP_LAB_RESULTS "=%s", path),
+                           smp_asprintf(SMP_LAB_BLOCKS "=%s", settings->blocks ? settings->blocks : "all"), NULL};
+    smp_code code =
+        smp_kernel_spawn(argv, environment, settings->json || settings->csv ? STDERR_FILENO : -1, &status, err);
+    FILE *from = fdopen(fd, "r");
+    if (!code && from)
+        code = read_results(from, results, count, err);
+    if (from)
+        fclose(from);
+    else
+        close(fd);
+    unlink(path);
+    for (size_t i = 0; environment[i]; i++)
+        smp_free(environment[i]);
+    smp_free(argv);
+    if (!code && status > 128)
+        code = smp_fail(err, SMP_E_PROCESS, "the program was ended by signal %d (%s)", status - 128,
+                        strsignal(status - 128));
+    else if (!code && status)
+        code = smp_fail(err, SMP_E_PROCESS, "the program ended with status %d", status);
+    else if (!code && !*count)
+        smp_cli_warning(&settings->common, "the program launched no kernel");
+    return code;
+}

@@ -1,0 +1,338 @@
+/* smempipe split: a sound to a file for each part between silences. Two passes, both by strips: the first finds the
+ * silences, the second copies samples. */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "batch/outputs.h"
+#include "cli/outputs.h"
+#include "run/look.h"
+
+typedef struct split_settings {
+    smp_plan_settings plan;
+    const char *in, *folder, *pattern, *to;
+    double below, min, keep;
+    smp_write_settings write;
+} split_settings;
+
+#define PART_NAMES "{stem}-{part}.{ext}"
+
+static const smp_option options[] = {
+    {"output", 'o', SMP_O_STRING, offsetof(split_settings, folder), .argument = "DIR",
+     .help = "the folder to write to, which is made; or names with {part} in them, as 'parts/{stem}-{part}.flac'"},
+    {"name", 0, SMP_O_STRING, offsetof(split_settings, pattern), .fallback = PART_NAMES, .argument = "PATTERN",
+     .help = "names of the parts: {part} is the part's number, {stem} the input's name without extension, {ext} its "
+             "extension"},
+    {"to", 0, SMP_O_STRING, offsetof(split_settings, to), .argument = "EXT",
+     .help = "the format of the parts, by its extension: wav, flac, opus; the input's own unless said"},
+    {"below", 0, SMP_O_NUMBER, offsetof(split_settings, below), .fallback = "-50", .argument = "DBFS", .min = -200,
+     .max = 0, .help = "every channel stays below this level, in dBFS, where it is silent"},
+    {"min", 0, SMP_O_NUMBER, offsetof(split_settings, min), .fallback = "0.5", .argument = "SECONDS", .max = 1e6,
+     .help = "the shortest silence that parts are split at"},
+    {"keep", 0, SMP_O_NUMBER, offsetof(split_settings, keep), .fallback = "0.1", .argument = "SECONDS", .max = 1e6,
+     .help = "silence that is left before and after each part, at most half of what there is"},
+#define WRITE(field) offsetof(split_settings, write.field)
+#include "cli/write_option_list.def"
+#undef WRITE
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"IN", offsetof(split_settings, in), .help = "the sound to read; - is standard input"},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------ names */
+
+/* Puts `value` in place of each `field` in `text`, which is from smp_alloc and is freed. Null: no memory. */
+static char *replace(char *text, const char *field, const char *value)
+{
+    for (char *at = text; text && (at = strstr(at, field));) {
+        const size_t before = (size_t)(at - text);
+        char *next = smp_asprintf("%.*s%s%s", (int)before, text, value, at + strlen(field));
+        smp_free(text);
+        text = next;
+        at = text ? text + before + strlen(value) : NULL;
+    }
+    return text;
+}
+
+/* -o with names in it is folder and pattern at once. */
+static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
+{
+    const char *slash = strrchr(s->folder, '/'), *last = slash ? slash + 1 : s->folder;
+    if (!strstr(last, "{part}")) {
+        *folder = smp_strdup(s->folder);
+    } else if (strcmp(s->pattern, PART_NAMES) != 0) {
+        smp_fail(err, SMP_E_USAGE, "names are given twice, by -o and by --name");
+        return smp_hint(err, "write -o DIR, or leave --name out");
+    } else {
+        s->pattern = last;
+        *folder = slash ? smp_strndup(s->folder, (size_t)(slash - s->folder) + 1) : smp_strdup(".");
+    }
+    return *folder ? SMP_OK : smp_fail_memory(err, "a path", strlen(s->folder));
+}
+
+static smp_code check_pattern(const split_settings *s, smp_error *err)
+{
+    if (s->pattern[0] && !strchr(s->pattern, '/') && strstr(s->pattern, "{part}"))
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "'%.200s' does not name a file for each part", s->pattern);
+    return smp_hint(err, "put {part}, the part's number, into it, as in '%s'", PART_NAMES);
+}
+
+/* The path of part `number` of `count`; null: no memory. */
+static char *part_path(const split_settings *s, const char *folder, int64_t number, int64_t count)
+{
+    const bool standard = !strcmp(s->in, "-");
+    const char *slash = strrchr(s->in, '/'),
+               *last = standard ? "part"
+                       : slash  ? slash + 1
+                                : s->in,
+               *dot = strrchr(last, '.');
+    const size_t stem = dot && dot > last ? (size_t)(dot - last) : strlen(last);
+    const char *own = last[stem] && smp_writer_kind(last) == SMP_AUDIO ? last + stem + 1 : "wav",
+               *ext = s->to ? s->to + (s->to[0] == '.') : own;
+    int digits = 2;
+    for (int64_t most = 99; most < count && digits < 18; most = 10 * most + 9)
+        digits++;
+    char part[32], *stem_text = smp_strndup(last, stem);
+    snprintf(part, sizeof part, "%0*lld", digits, (long long)number);
+    char *name = stem_text ? smp_strdup(s->pattern) : NULL;
+    name = replace(name, "{part}", part);
+    name = replace(name, "{ext}", ext);
+    name = replace(name, "{stem}", stem_text ? stem_text : "");
+    char *path = name ? smp_asprintf("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name) : NULL;
+    smp_free(stem_text);
+    smp_free(name);
+    return path;
+}
+
+/* ------------------------------------------------------------------------------------------------ parts */
+
+typedef struct part {
+    int64_t from, to; /* frames */
+    char *path;
+} part;
+
+typedef struct parts {
+    part *items;
+    size_t count, capacity;
+} parts;
+
+static void parts_free(parts *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        smp_free(p->items[i].path);
+    smp_free(p->items);
+}
+
+static const smp_finding *list_named(const smp_run_report *report, const char *name)
+{
+    for (size_t i = 0; i < report->step_count; i++)
+        for (size_t k = 0; k < report->steps[i].findings.count; k++)
+            if (!strcmp(report->steps[i].findings.items[k].name, name) && report->steps[i].findings.items[k].list)
+                return &report->steps[i].findings.items[k];
+    return NULL;
+}
+
+/* What lies between the silences that a run reported, with what is kept of them. */
+static smp_code find_parts(const split_settings *s, const smp_run_report *report, parts *found, smp_error *err)
+{
+    const smp_finding *start = list_named(report, "start"), *end = list_named(report, "end");
+    const double rate = report->shape.rate;
+    const int64_t length = report->shape.height, keep = (int64_t)fmin(floor(s->keep * rate + 0.5), 1e15);
+    int64_t from = 0, kept_before = 0;
+    for (size_t i = 0; i <= (start ? start->list_len : 0); i++) {
+        const bool last = !start || i == start->list_len;
+        const int64_t silent = last ? length : (int64_t)llround(start->list[i] * rate),
+                      loud = last ? length : (int64_t)llround(end->list[i] * rate);
+        const bool ends = loud == length; /* silence at the end is no boundary between two parts */
+        const int64_t kept = smp_min_i64(keep, ends ? loud - silent : (loud - silent) / 2);
+        if (silent > from) {
+            if (!smp_grow(&found->items, &found->capacity, found->count + 1, sizeof *found->items))
+                return smp_fail_memory(err, "the parts", found->count * sizeof *found->items);
+            found->items[found->count++] = (part){from - kept_before, silent + kept, NULL};
+        }
+        kept_before = smp_min_i64(keep, silent ? (loud - silent) / 2 : loud);
+        from = loud;
+    }
+    if (found->count)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "there is no part: all of it stays below %.6g dBFS", s->below);
+    return smp_hint(err, "--below takes a lower level");
+}
+
+static smp_code name_parts(const split_settings *s, const char *folder, parts *found, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < found->count; i++) {
+        char *path = found->items[i].path = part_path(s, folder, (int64_t)i + 1, (int64_t)found->count);
+        if (!path)
+            return smp_fail_memory(err, "a path", 100);
+        code = smp_target_check(path, err);
+        if (!code && !s->plan.base.common.force && access(path, F_OK) == 0) {
+            smp_fail(err, SMP_E_WRITE, "the file exists already");
+            smp_hint(err, "nothing was written; replace it with --force, or give another folder");
+            code = smp_at(err, "%s", path);
+        }
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ copying */
+
+enum { BLOCK = 1 << 15 /* frames */ };
+
+static smp_code skip(smp_reader *reader, float *block, int64_t stride, int64_t frames, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (int64_t n; !code && frames > 0; frames -= n) {
+        n = smp_min_i64(frames, BLOCK);
+        code = smp_reader_rows(reader, block, stride, n, err);
+    }
+    return code;
+}
+
+static smp_code write_part(const split_settings *s, smp_reader *reader, const part *p, float *block, int64_t stride,
+                           smp_error *err)
+{
+    const smp_media *media = smp_reader_media(reader);
+    const char *const inputs[] = {s->in, NULL};
+    smp_write_options write = smp_write_options_default();
+    smp_writer *writer = NULL;
+    smp_shape shape = media->shape, held;
+    shape.height = p->to - p->from;
+    smp_cli_write_options(&s->write, &write);
+    write.force = s->plan.base.common.force;
+    write.inputs = inputs;
+    smp_code code = smp_writer_shape(p->path, &shape, &held, err);
+    if (!code)
+        code = smp_writer_open(p->path, &held, &media->meta, &write, &writer, err);
+    for (int64_t left = shape.height, n; !code && left > 0; left -= n) {
+        n = smp_min_i64(left, BLOCK);
+        code = smp_reader_rows(reader, block, stride, n, err);
+        if (!code)
+            code = smp_writer_rows(writer, block, stride, n, err);
+    }
+    if (code) {
+        smp_writer_abort(writer);
+        return code;
+    }
+    smp_cli_notes(&s->plan.base.common, p->path, true, smp_writer_notes(writer));
+    return smp_writer_commit(writer, err);
+}
+
+/* Parts may overlap by what is kept of a silence; no sample belongs to two, since at most half of one is kept. */
+static smp_code write_parts(const split_settings *s, const parts *found, smp_error *err)
+{
+    smp_reader *reader = NULL;
+    float *block = NULL;
+    int64_t at = 0;
+    smp_code code = smp_reader_open(s->in, &s->plan.base.common.limits, &reader, err);
+    const smp_shape shape = code ? (smp_shape){.channels = 1} : smp_reader_media(reader)->shape;
+    const int64_t stride = shape.channels * (int64_t)sizeof(float);
+    if (!code && !(block = smp_alloc_array(BLOCK, (size_t)stride)))
+        code = smp_fail_memory(err, "samples", (uint64_t)(BLOCK * stride));
+    for (size_t i = 0; !code && i < found->count; i++) {
+        const part *p = &found->items[i];
+        code = skip(reader, block, stride, p->from - at, err);
+        if (!code)
+            code = write_part(s, reader, p, block, stride, err);
+        at = p->to;
+        if (!code && !s->plan.base.common.quiet)
+            printf("%s  %.3f .. %.3f s\n", p->path, (double)p->from / shape.rate, (double)p->to / shape.rate);
+        if (code && i)
+            smp_hint(err, "%zu of %zu parts were written", i, found->count);
+    }
+    smp_free(block);
+    smp_reader_close(reader);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the command */
+
+static smp_code find_and_write(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    split_settings *s = given;
+    smp_run_report report = {.input = NULL};
+    smp_cli_job job;
+    parts found = {.items = NULL};
+    char *folder = NULL;
+    int64_t start = -1;
+    smp_code code = divide_folder(s, &folder, err);
+    if (!code)
+        code = check_pattern(s, err);
+    if (!code && !strcmp(s->in, "-"))
+        code = smp_look_keep_stdin(&s->plan.base.common.limits, &start, err);
+    if (code) {
+        smp_free(folder);
+        return code;
+    }
+    code = smp_cli_job_open(&s->plan, program, diags, s->in, &job, err);
+    if (!code)
+        code = smp_run_file(&job.request, &report, err);
+    smp_cli_job_close(&job);
+    if (!code)
+        smp_cli_notes(&s->plan.base.common, s->in, false, &report.input_notes);
+    if (!code)
+        code = find_parts(s, &report, &found, err);
+    if (!code)
+        code = name_parts(s, folder, &found, err);
+    if (!code)
+        code = smp_make_folders(found.items[0].path, err);
+    if (!code && start >= 0)
+        code = smp_look_again(start, err);
+    if (!code) {
+        smp_cli_confine_folder(&s->plan.base.common, program, s->in, folder);
+        code = write_parts(s, &found, err);
+    }
+    parts_free(&found);
+    smp_free(folder);
+    smp_run_report_free(&report);
+    return code;
+}
+
+static smp_code split(void *given, smp_error *err)
+{
+    split_settings *s = given;
+    smp_pipeline_settings *base = &s->plan.base;
+    smp_code code = smp_cli_check_stdin(s->in, err);
+    if (!code && s->to)
+        code = smp_cli_check_extension("to", s->to, err);
+    if (!code && !s->folder) {
+        smp_fail(err, SMP_E_USAGE, "the folder of the parts is missing");
+        code = smp_hint(err, "write smempipe split %.200s -o DIR", s->in);
+    }
+    if (code)
+        return code;
+    char *text = smp_asprintf("silence %.17gdBFS min=%.17gs", s->below, s->min);
+    if (!text || !smp_grow(&base->stages.items, &base->stages.capacity, 1, sizeof *base->stages.items)) {
+        smp_free(text);
+        return smp_fail_memory(err, "a stage", 100);
+    }
+    base->stages.items[base->stages.count++] = text;
+    code = smp_cli_with_program(base, NULL, find_and_write, s, err);
+    smp_free(base->stages.items);
+    base->stages = (smp_strings){0};
+    smp_free(text);
+    return code;
+}
+
+const smp_command smp_command_split = {
+    .name = "split",
+    .help = "a sound to a file for each part between silences",
+    .about = "Splits where every channel stays below --below for at least --min seconds, and leaves --keep seconds of "
+             "silence at both sides of a part. Samples stay as they are. Prints the parts and their times. The sound "
+             "is read twice, in little memory; nothing is written when it is damaged or a part exists already.",
+    .settings_size = sizeof(split_settings),
+    .one_input = true,
+    .groups = {{"options", options}, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe split talk.flac -o parts/", "parts/talk-01.flac, parts/talk-02.flac, ..."},
+                 {"smempipe split tape.wav --min 2 --below -45 -o 'songs/{part}.flac'",
+                  "a file for each song, split at silences of two seconds"}},
+    .run = split,
+};

@@ -1,0 +1,347 @@
+/* The device that programs are told of (an H100), streams, events and errors. Work is done when it is asked for, so
+ * streams and events have nothing to wait for. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cudart/runtime.h"
+
+enum {
+    PROCESSORS = 132,
+    SHARED_USUAL = 48 * 1024,
+    THREADS_A_PROCESSOR = 2048,
+    BLOCKS_A_PROCESSOR = 32,
+    SHARED_A_PROCESSOR = 228 * 1024,
+    REGISTERS = 65536,
+    L2_BYTES = 50 << 20,
+    RUNTIME = 13000 /* the version that it is */
+};
+
+/* ------------------------------------------------------------------------------------------------ device */
+
+/* cudaDeviceProp of CUDA 13, by the offsets of its members. */
+static void put_int(char *properties, size_t at, int value)
+{
+    memcpy(properties + at, &value, sizeof value);
+}
+static void put_size(char *properties, size_t at, size_t value)
+{
+    memcpy(properties + at, &value, sizeof value);
+}
+
+/* What lies alike in CUDA 12 and 13. */
+static void common_properties(char *p)
+{
+    static const int limits[] = {
+        SMP_WARP_MAX_THREADS, SMP_WARP_MAX_THREADS, SMP_WARP_MAX_THREADS, 64, INT32_MAX, 65535, 65535};
+    strcpy(p, "smempipe lab (as an H100)");
+    put_size(p, 288, (size_t)80 << 30); /* totalGlobalMem */
+    put_size(p, 296, SHARED_USUAL);
+    put_int(p, 304, REGISTERS);
+    put_int(p, 308, 32);
+    put_size(p, 312, INT32_MAX);            /* memPitch */
+    memcpy(p + 320, limits, sizeof limits); /* maxThreadsPerBlock, maxThreadsDim, maxGridSize */
+    put_size(p, 352, 65536);                /* totalConstMem */
+    put_int(p, 360, 9);
+    put_int(p, 364, 0);
+    put_size(p, 368, 512); /* textureAlignment */
+}
+
+LAB_API int cudaGetDeviceProperties(char *p, int device)
+{
+    static const struct {
+        uint16_t at;
+        int value;
+    } ints[] = {{384, PROCESSORS},
+                {392, 1},                   /* canMapHostMemory */
+                {560, 1},                   /* concurrentKernels */
+                {584, 3},                   /* asyncEngineCount */
+                {588, 1},                   /* unifiedAddressing */
+                {592, 5120},                /* memoryBusWidth */
+                {596, L2_BYTES},            /* l2CacheSize */
+                {604, THREADS_A_PROCESSOR}, /* maxThreadsPerMultiProcessor */
+                {632, REGISTERS},           /* regsPerMultiprocessor */
+                {636, 1},                   /* managedMemory */
+                {656, 1},                   /* concurrentManagedAccess */
+                {688, BLOCKS_A_PROCESSOR}}; /* maxBlocksPerMultiProcessor */
+    enum { BYTES = 1008 };
+    if (device)
+        return lab_error(101);
+    memset(p, 0, BYTES);
+    common_properties(p);
+    for (size_t i = 0; i < sizeof ints / sizeof ints[0]; i++)
+        put_int(p, ints[i].at, ints[i].value);
+    put_size(p, 624, SHARED_A_PROCESSOR);
+    put_size(p, 672, SMP_WARP_MAX_SHARED); /* sharedMemPerBlockOptin */
+    return LAB_SUCCESS;
+}
+
+/* The name that CUDA 12 gives it, with the clock rate between. */
+LAB_API int cudaGetDeviceProperties_v2(char *p, int device)
+{
+    enum { BYTES = 1032, CLOCK = 348, COUNT = 388 };
+    if (device)
+        return lab_error(101);
+    memset(p, 0, BYTES);
+    common_properties(p);
+    put_int(p, CLOCK, 1980000);
+    put_int(p, COUNT, PROCESSORS);
+    return LAB_SUCCESS;
+}
+
+LAB_API int cudaDeviceGetAttribute(int *value, int attribute, int device)
+{
+    static const struct {
+        int attribute, value;
+    } known[] = {{1, SMP_WARP_MAX_THREADS},
+                 {2, SMP_WARP_MAX_THREADS},
+                 {3, SMP_WARP_MAX_THREADS},
+                 {4, 64},
+                 {5, INT32_MAX},
+                 {6, 65535},
+                 {7, 65535},
+                 {8, SHARED_USUAL},
+                 {9, 65536},
+                 {10, 32},
+                 {12, REGISTERS},
+                 {13, 1980000},
+                 {16, PROCESSORS},
+                 {18, 0},
+                 {19, 1},
+                 {31, 1},
+                 {36, 2619000},
+                 {37, 5120},
+                 {38, L2_BYTES},
+                 {39, THREADS_A_PROCESSOR},
+                 {41, 1},
+                 {75, 9},
+                 {76, 0},
+                 {81, SHARED_A_PROCESSOR},
+                 {82, REGISTERS},
+                 {83, 1},
+                 {88, 0},
+                 {89, 1},
+                 {95, 0},
+                 {97, SMP_WARP_MAX_SHARED},
+                 {106, BLOCKS_A_PROCESSOR},
+                 {115, 0}};
+    (void)device;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].attribute == attribute) {
+            *value = known[i].value;
+            return LAB_SUCCESS;
+        }
+    *value = 0;
+    return LAB_SUCCESS;
+}
+
+#define NOTHING(name)                                                                                                  \
+    LAB_API int name(void)                                                                                             \
+    {                                                                                                                  \
+        return LAB_SUCCESS;                                                                                            \
+    }
+NOTHING(cudaSetDevice)
+NOTHING(cudaDeviceReset)
+NOTHING(cudaSetDeviceFlags)
+NOTHING(cudaDeviceSetLimit)
+NOTHING(cudaDeviceSetCacheConfig)
+NOTHING(cudaDeviceSetSharedMemConfig)
+NOTHING(cudaProfilerStart)
+NOTHING(cudaProfilerStop)
+NOTHING(cudaFuncSetAttribute)
+NOTHING(cudaFuncSetCacheConfig)
+NOTHING(cudaFuncSetSharedMemConfig)
+NOTHING(cudaHostRegister)
+
+static int put(int *out, int value)
+{
+    *out = value;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaGetDevice(int *device)
+{
+    return put(device, 0);
+}
+LAB_API int cudaGetDeviceCount(int *count)
+{
+    return put(count, 1);
+}
+LAB_API int cudaDriverGetVersion(int *version)
+{
+    return put(version, RUNTIME);
+}
+LAB_API int cudaRuntimeGetVersion(int *version)
+{
+    return put(version, RUNTIME);
+}
+LAB_API int cudaDeviceCanAccessPeer(int *can)
+{
+    return put(can, 0);
+}
+LAB_API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = *greatest = 0;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaDeviceGetLimit(size_t *value, int limit)
+{
+    (void)limit;
+    *value = 1 << 20;
+    return LAB_SUCCESS;
+}
+
+/* cudaFuncAttributes: what programs ask most. */
+LAB_API int cudaFuncGetAttributes(char *attributes, const void *function)
+{
+    enum { BYTES = 144, MOST_THREADS = 24, REGISTERS_USED = 28 };
+    const smp_warp_kernel *kernel = lab_kernel(function);
+    if (!kernel)
+        return lab_error(LAB_INVALID_FUNCTION);
+    memset(attributes, 0, BYTES);
+    put_size(attributes, 0, smp_warp_kernel_shared(kernel));
+    put_int(attributes, MOST_THREADS, SMP_WARP_MAX_THREADS);
+    put_int(attributes, REGISTERS_USED, 32);
+    return LAB_SUCCESS;
+}
+
+/* By threads and shared memory: the registers of the real code are not known here. */
+LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t shared)
+{
+    const smp_warp_kernel *kernel = lab_kernel(function);
+    if (!kernel || threads < 1 || threads > SMP_WARP_MAX_THREADS)
+        return lab_error(kernel ? LAB_INVALID_VALUE : LAB_INVALID_FUNCTION);
+    const size_t bytes = shared + smp_warp_kernel_shared(kernel) + 1024;
+    const int by_threads = THREADS_A_PROCESSOR / ((threads + 31) / 32 * 32),
+              by_shared = (int)(SHARED_A_PROCESSOR / bytes);
+    *blocks = by_threads < by_shared ? by_threads : by_shared;
+    *blocks = *blocks < BLOCKS_A_PROCESSOR ? *blocks : BLOCKS_A_PROCESSOR;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int threads,
+                                                                   size_t shared, unsigned flags)
+{
+    (void)flags;
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared);
+}
+
+/* ------------------------------------------------------------------------------------------------ waiting */
+
+LAB_API int cudaDeviceSynchronize(void)
+{
+    return lab_last_error(false);
+}
+LAB_API int cudaThreadSynchronize(void)
+{
+    return lab_last_error(false);
+}
+LAB_API int cudaGetLastError(void)
+{
+    return lab_last_error(true);
+}
+LAB_API int cudaPeekAtLastError(void)
+{
+    return lab_last_error(false);
+}
+LAB_API int cudaStreamSynchronize(void *stream)
+{
+    (void)stream;
+    return lab_last_error(false);
+}
+
+static int create(void **out)
+{
+    *out = calloc(1, sizeof(double));
+    return *out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY;
+}
+LAB_API int cudaStreamCreate(void **stream)
+{
+    return create(stream);
+}
+LAB_API int cudaStreamCreateWithFlags(void **stream, unsigned flags)
+{
+    (void)flags;
+    return create(stream);
+}
+LAB_API int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
+{
+    (void)flags, (void)priority;
+    return create(stream);
+}
+LAB_API int cudaStreamDestroy(void *stream)
+{
+    free(stream);
+    return LAB_SUCCESS;
+}
+NOTHING(cudaStreamWaitEvent)
+NOTHING(cudaStreamQuery)
+NOTHING(cudaStreamAttachMemAsync)
+
+LAB_API int cudaEventCreate(void **event)
+{
+    return create(event);
+}
+LAB_API int cudaEventCreateWithFlags(void **event, unsigned flags)
+{
+    (void)flags;
+    return create(event);
+}
+LAB_API int cudaEventDestroy(void *event)
+{
+    free(event);
+    return LAB_SUCCESS;
+}
+/* The time of an event is this machine's: how long the emulation took. */
+LAB_API int cudaEventRecord(double *event, void *stream)
+{
+    struct timespec t;
+    (void)stream;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    *event = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaEventRecordWithFlags(double *event, void *stream, unsigned flags)
+{
+    (void)flags;
+    return cudaEventRecord(event, stream);
+}
+NOTHING(cudaEventSynchronize)
+NOTHING(cudaEventQuery)
+LAB_API int cudaEventElapsedTime(float *milliseconds, const double *from, const double *to)
+{
+    *milliseconds = (float)(*to - *from);
+    return LAB_SUCCESS;
+}
+LAB_API int cudaEventElapsedTime_v2(float *milliseconds, const double *from, const double *to)
+{
+    return cudaEventElapsedTime(milliseconds, from, to);
+}
+
+/* ------------------------------------------------------------------------------------------------ errors */
+
+static const struct {
+    int error;
+    const char *name, *text;
+} errors[] = {{LAB_SUCCESS, "cudaSuccess", "no error"},
+              {LAB_INVALID_VALUE, "cudaErrorInvalidValue", "invalid argument"},
+              {LAB_OUT_OF_MEMORY, "cudaErrorMemoryAllocation", "out of memory"},
+              {LAB_INVALID_CONFIGURATION, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+              {LAB_INVALID_SYMBOL, "cudaErrorInvalidSymbol", "invalid device symbol"},
+              {LAB_INVALID_FUNCTION, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+              {101, "cudaErrorInvalidDevice", "invalid device ordinal"},
+              {LAB_LAUNCH_FAILURE, "cudaErrorLaunchFailure", "unspecified launch failure"},
+              {LAB_NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"}};
+
+LAB_API const char *cudaGetErrorString(int error)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].error == error)
+            return errors[i].text;
+    return "unrecognized error code";
+}
+LAB_API const char *cudaGetErrorName(int error)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].error == error)
+            return errors[i].name;
+    return "unrecognized error code";
+}

@@ -1,0 +1,310 @@
+/* Modules, symbols and launches. Each launch runs at once; results are written when the program ends. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cudart/runtime.h"
+
+enum { MOST_DEPTH = 16 };
+
+typedef struct entry {
+    const void *host;
+    char *name;
+} entry;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static smp_warp_memory *memory;
+static smp_warp_module *module;
+static entry *entries; /* functions and variables */
+static size_t entry_count, entry_capacity;
+static smp_warp_result *results;
+static size_t result_count, result_capacity;
+static _Thread_local int last_error;
+static int sticky;
+
+int lab_error(int error)
+{
+    if (error)
+        last_error = error;
+    if (error == LAB_LAUNCH_FAILURE)
+        sticky = error;
+    return error;
+}
+
+int lab_last_error(bool clear)
+{
+    const int error = sticky ? sticky : last_error;
+    if (clear)
+        last_error = LAB_SUCCESS;
+    return error;
+}
+
+static void die(const smp_error *err)
+{
+    fprintf(stderr, "smempipe kernel: %s%s%s\n", err->where, err->where[0] ? ": " : "", err->message);
+    if (err->hint[0])
+        fprintf(stderr, "  = hint: %s\n", err->hint);
+    exit(1);
+}
+
+smp_warp_memory *lab_memory(void)
+{
+    smp_error err = {0};
+    if (!memory && smp_warp_memory_open(&memory, &err))
+        die(&err);
+    return memory;
+}
+
+smp_warp_module *lab_module(void)
+{
+    smp_error err = {0};
+    const char *path = getenv("SMEMPIPE_LAB_PTX");
+    char *text = NULL;
+    size_t capacity = 0, size = 0, got;
+    if (module)
+        return module;
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    if (!file) {
+        smp_fail(&err, SMP_E_READ, "this program was built for smempipe kernel and is run by it");
+        die(&err);
+    }
+    do {
+        if (!smp_grow(&text, &capacity, size + 65537, 1))
+            exit(1);
+        got = fread(text + size, 1, 65536, file);
+        size += got;
+    } while (got);
+    fclose(file);
+    if (smp_warp_load_ptx(path, text, size, lab_memory(), &module, &err))
+        die(&err);
+    smp_free(text);
+    return module;
+}
+
+__attribute__((destructor)) static void write_results(void)
+{
+    const char *path = getenv("SMEMPIPE_LAB_RESULTS");
+    FILE *to = path && result_count ? fopen(path, "ab") : NULL;
+    for (size_t i = 0; to && i < result_count; i++)
+        smp_warp_result_write(to, &results[i]);
+    if (to)
+        fclose(to);
+}
+
+/* ------------------------------------------------------------------------------------------------ symbols */
+
+static void enter(const void *host, const char *name)
+{
+    pthread_mutex_lock(&lock);
+    if (smp_grow(&entries, &entry_capacity, entry_count + 1, sizeof *entries))
+        entries[entry_count++] = (entry){host, smp_strdup(name)};
+    pthread_mutex_unlock(&lock);
+}
+
+static const char *name_of(const void *host)
+{
+    for (size_t i = entry_count; i--;)
+        if (entries[i].host == host)
+            return entries[i].name;
+    return NULL;
+}
+
+void *lab_symbol(const void *host, size_t *size)
+{
+    const char *name = name_of(host);
+    return name ? smp_warp_variable(lab_module(), name, size) : NULL;
+}
+
+const smp_warp_kernel *lab_kernel(const void *host)
+{
+    bool many;
+    const char *name = name_of(host);
+    return name ? smp_warp_kernel_find(lab_module(), name, &many) : NULL;
+}
+
+LAB_API void **__cudaRegisterFatBinary(void *binary)
+{
+    static void *handle;
+    (void)binary;
+    return &handle;
+}
+LAB_API void __cudaRegisterFatBinaryEnd(void **handle)
+{
+    (void)handle;
+}
+LAB_API void __cudaUnregisterFatBinary(void **handle)
+{
+    (void)handle;
+}
+LAB_API char __cudaInitModule(void **handle)
+{
+    (void)handle;
+    return 1;
+}
+LAB_API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit,
+                                    void *tid, void *bid, void *block, void *grid, int *warp)
+{
+    (void)handle, (void)device, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
+    enter(host, name);
+}
+LAB_API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
+                               int constant, int global)
+{
+    (void)handle, (void)device, (void)ext, (void)size, (void)constant, (void)global;
+    enter(host, name);
+}
+LAB_API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size,
+                                      int constant, int global)
+{
+    size_t bytes;
+    (void)handle, (void)device, (void)ext, (void)size, (void)constant, (void)global;
+    enter(host, name);
+    *host = smp_warp_variable(lab_module(), name, &bytes);
+}
+LAB_API void __cudaInitManagedRuntime(void **handle)
+{
+    (void)handle;
+}
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+static _Thread_local struct {
+    lab_dim3 grid, block;
+    size_t shared;
+    void *stream;
+} configurations[MOST_DEPTH];
+static _Thread_local int depth;
+
+LAB_API unsigned __cudaPushCallConfiguration(lab_dim3 grid, lab_dim3 block, size_t shared, void *stream)
+{
+    if (depth == MOST_DEPTH)
+        return 1;
+    configurations[depth].grid = grid;
+    configurations[depth].block = block;
+    configurations[depth].shared = shared;
+    configurations[depth++].stream = stream;
+    return 0;
+}
+LAB_API int __cudaPopCallConfiguration(lab_dim3 *grid, lab_dim3 *block, size_t *shared, void *stream)
+{
+    if (!depth)
+        return LAB_INVALID_CONFIGURATION;
+    depth--;
+    *grid = configurations[depth].grid;
+    *block = configurations[depth].block;
+    *shared = configurations[depth].shared;
+    memcpy(stream, &configurations[depth].stream, sizeof(void *));
+    return LAB_SUCCESS;
+}
+
+static void keep(smp_warp_result *result)
+{
+    for (size_t i = 0; i < result_count; i++)
+        if (smp_warp_result_add(&results[i], result)) {
+            smp_warp_result_free(result);
+            return;
+        }
+    if (smp_grow(&results, &result_capacity, result_count + 1, sizeof *results))
+        results[result_count++] = *result;
+}
+
+static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared)
+{
+    smp_warp_result result = {0};
+    smp_error err = {0};
+    const smp_warp_param *params;
+    const smp_warp_kernel *kernel = lab_kernel(function);
+    uint64_t *blocks = NULL, count = 0;
+    if (!kernel)
+        return lab_error(LAB_INVALID_FUNCTION);
+    if (shared > SMP_WARP_MAX_SHARED || !grid.x || !grid.y || !grid.z)
+        return lab_error(shared > SMP_WARP_MAX_SHARED ? LAB_INVALID_VALUE : LAB_INVALID_CONFIGURATION);
+    unsigned char *bytes = smp_alloc(smp_warp_kernel_param_bytes(kernel) + 16);
+    const size_t param_count = smp_warp_kernel_params(kernel, &params);
+    for (size_t i = 0; bytes && i < param_count; i++)
+        memcpy(bytes + params[i].offset, arguments[i], params[i].size);
+    const char *which = getenv("SMEMPIPE_LAB_BLOCKS");
+    smp_code code = smp_warp_choose_blocks(which, (uint64_t)grid.x * grid.y * grid.z, &blocks, &count, &err);
+    const smp_warp_launch given = {.kernel = kernel,
+                                   .grid = {grid.x, grid.y, grid.z},
+                                   .block = {block.x, block.y, block.z},
+                                   .dynamic_shared = (uint32_t)shared,
+                                   .params = bytes,
+                                   .memory = lab_memory(),
+                                   .print = stdout,
+                                   .blocks = blocks,
+                                   .block_count = count};
+    if (!code)
+        code = smp_warp_run(&given, &result, &err);
+    if (code) {
+        fflush(stdout);
+        fprintf(stderr, "smempipe kernel: %s%s%s\n", err.where, err.where[0] ? ": " : "", err.message);
+        if (err.hint[0])
+            fprintf(stderr, "  = hint: %s\n", err.hint);
+    }
+    if (result.kernel[0])
+        keep(&result);
+    smp_free(blocks);
+    smp_free(bytes);
+    return lab_error(code == SMP_E_USAGE ? LAB_INVALID_CONFIGURATION : code ? LAB_LAUNCH_FAILURE : LAB_SUCCESS);
+}
+
+LAB_API int cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
+                             void *stream)
+{
+    (void)stream;
+    pthread_mutex_lock(&lock);
+    const int error = launch(function, grid, block, arguments, shared);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+LAB_API int __cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
+                               void *stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
+}
+LAB_API int __cudaLaunchKernel_ptsz(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
+                                    size_t shared, void *stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
+}
+LAB_API int __cudaGetKernel(const void **kernel, const void *function)
+{
+    *kernel = function;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaGetKernel(const void **kernel, const void *function)
+{
+    *kernel = function;
+    return LAB_SUCCESS;
+}
+
+/* cudaLaunchConfig_t */
+typedef struct lab_config {
+    lab_dim3 grid, block;
+    size_t shared;
+    void *stream;
+    void *attributes;
+    unsigned attribute_count;
+} lab_config;
+
+LAB_API int cudaLaunchKernelExC(const lab_config *config, const void *function, void **arguments)
+{
+    return cudaLaunchKernel(function, config->grid, config->block, arguments, config->shared, config->stream);
+}
+
+/* Blocks run one after another: a barrier of the grid would wait for ever, and the machine says so. */
+LAB_API int cudaLaunchCooperativeKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
+                                        size_t shared, void *stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
+}
+
+int lab_missing(const char *name)
+{
+    fprintf(stderr,
+            "smempipe kernel: the lab's runtime library has no %s: the call returns cudaErrorNotSupported (801)\n",
+            name);
+    return lab_error(LAB_NOT_SUPPORTED);
+}

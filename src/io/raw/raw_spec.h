@@ -1,0 +1,12 @@
+/* What --raw says of an input without a header: "u8x3:1920x1080", "s16lex2:48000". */
+#ifndef SMP_IO_RAW_SPEC_H
+#define SMP_IO_RAW_SPEC_H
+
+#include "base/error.h"
+#include "base/limits.h"
+
+/* TYPExC:WxH[@OFFSET] for pictures of the types u8, u16le, u16be and f32le; TYPExC:RATE[@OFFSET] for sounds of u8,
+ * s16le, s24le, s32le, f32le and f64le. SMP_E_USAGE with what to type. */
+smp_code smp_raw_parse(const char *text, smp_raw *raw, smp_error *err);
+
+#endif

@@ -1,0 +1,36 @@
+# Packages, by cpack in a build folder: smempipe_VERSION_ARCH.deb, whose needs dpkg-shlibdeps finds, so it fits the release
+# of Debian or Ubuntu that it was built on. src/packages/make.sh builds and tries them.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME smempipe)
+set(CPACK_PACKAGE_VENDOR "The smempipe authors")
+# Who makes the package answers for it: DEBFULLNAME and DEBEMAIL, as for Debian's own tools, else who git knows.
+set(SMP_PACKAGER "" CACHE STRING "Name <address> of who makes packages")
+if(NOT SMP_PACKAGER AND DEFINED ENV{DEBEMAIL})
+  set(SMP_PACKAGER "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+elseif(NOT SMP_PACKAGER)
+  execute_process(COMMAND git -C ${CMAKE_SOURCE_DIR} log -1 --format=%an\ <%ae> OUTPUT_VARIABLE SMP_PACKAGER
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT SMP_PACKAGER)
+  set(SMP_PACKAGER "The smempipe authors <root@localhost>")
+endif()
+set(CPACK_PACKAGE_CONTACT ${SMP_PACKAGER})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "pipelines over pictures and sound, on CPUs and NVIDIA GPUs")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Runs chains of stages (resize, blur, levels, loudness, ...) that a small
+text file describes over files and folders of pictures and recordings,
+with the same bytes on CPUs, on NVIDIA GPUs and in an emulator of them.
+It says what each stage cost (time, bandwidth, bank conflicts of shared
+memory) and sets naive and tiled variants of each CUDA kernel side by side.")
+set(CPACK_PACKAGE_FILE_NAME "smempipe-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION graphics)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+  WORLD_READ WORLD_EXECUTE)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/src/packages/debian.cmake)
+set(CPACK_OUTPUT_FILE_PREFIX ${CMAKE_BINARY_DIR}/packages)
+include(CPack)

@@ -1,0 +1,123 @@
+/* The lab's results as JSON and CSV. */
+#include "report/lab.h"
+#include "report/text.h"
+
+static const char *const spaces[] = {"shared", "global"};
+static const char *const ops[] = {"load", "store", "atomic", "copy"};
+
+static const char *path_of(const smp_warp_result *result, uint32_t file)
+{
+    return file < result->file_count ? result->files[file] : "";
+}
+
+static void put_count(smp_json *json, const char *key, uint64_t value)
+{
+    smp_json_integer(json, key, (int64_t)value);
+}
+
+static void put_row(smp_json *json, const smp_warp_result *r, const smp_warp_row *row, smp_lab_sources *sources)
+{
+    smp_json_object(json, NULL);
+    smp_json_string(json, "file", path_of(r, row->file));
+    put_count(json, "line", row->line);
+    smp_json_string(json, "text", smp_lab_line(sources, path_of(r, row->file), row->line));
+    smp_json_string(json, "space", spaces[row->space]);
+    smp_json_string(json, "op", ops[row->op]);
+    put_count(json, "width", row->width);
+    put_count(json, "instructions", row->instructions);
+    put_count(json, "lanes", row->lanes);
+    if (row->space == SMP_WARP_SHARED) {
+        put_count(json, "wavefronts", row->wavefronts);
+        put_count(json, "ideal", row->ideal);
+        put_count(json, "packed_ideal", row->packed);
+        put_count(json, "conflicts", row->conflicts);
+        smp_json_number(json, "n_way", row->ideal ? (double)row->wavefronts / (double)row->ideal : 0);
+        smp_json_string(json, "array", row->array[0] ? row->array : NULL);
+    } else {
+        put_count(json, "sectors", row->sectors);
+        put_count(json, "sectors_ideal", row->sectors_ideal);
+    }
+    smp_json_end(json, '}');
+}
+
+static void put_triple(smp_json *json, const char *key, const uint32_t v[3])
+{
+    const double values[3] = {v[0], v[1], v[2]};
+    smp_json_numbers(json, key, values, 3);
+}
+
+static void put_place(smp_json *json, const char *key, const smp_warp_result *r, const smp_warp_place *p)
+{
+    smp_json_object(json, key);
+    smp_json_string(json, "file", path_of(r, p->file));
+    put_count(json, "line", p->line);
+    put_triple(json, "thread", p->thread);
+    smp_json_end(json, '}');
+}
+
+void smp_lab_json(FILE *to, const smp_warp_result *results, size_t count, const char *code, smp_lab_sources *sources)
+{
+    smp_json json;
+    smp_json_begin(&json, to, false);
+    smp_json_object(&json, NULL);
+    smp_json_string(&json, "code", code);
+    smp_json_array(&json, "kernels");
+    for (size_t i = 0; i < count; i++) {
+        const smp_warp_result *r = &results[i];
+        smp_json_object(&json, NULL);
+        smp_json_string(&json, "kernel", r->kernel);
+        smp_json_string(&json, "symbol", r->symbol);
+        put_triple(&json, "grid", r->grid);
+        put_triple(&json, "block", r->block);
+        put_count(&json, "shared_bytes", (uint64_t)r->shared + r->dynamic_shared);
+        put_count(&json, "launches", r->launches);
+        put_count(&json, "blocks", r->blocks);
+        put_count(&json, "blocks_run", r->blocks_run);
+        put_count(&json, "warp_instructions", r->instructions);
+        put_count(&json, "lane_instructions", r->lane_instructions);
+        smp_json_array(&json, "rows");
+        for (size_t k = 0; k < r->row_count; k++)
+            put_row(&json, r, &r->rows[k], sources);
+        smp_json_end(&json, ']');
+        smp_json_array(&json, "findings");
+        for (size_t k = 0; k < r->finding_count; k++) {
+            const smp_warp_finding *f = &r->findings[k];
+            smp_json_object(&json, NULL);
+            smp_json_string(&json, "kind", smp_warp_fault_name(f->fault));
+            smp_json_string(&json, "text", f->text);
+            put_count(&json, "count", f->count);
+            put_triple(&json, "block", f->block);
+            put_place(&json, "at", r, &f->here);
+            if (f->other.line)
+                put_place(&json, "other", r, &f->other);
+            smp_json_end(&json, '}');
+        }
+        smp_json_end(&json, ']');
+        smp_json_string(&json, "stopped", r->stopped ? r->error.message : NULL);
+        smp_json_end(&json, '}');
+    }
+    smp_json_end(&json, ']');
+    smp_json_end(&json, '}');
+}
+
+void smp_lab_csv(FILE *to, const smp_warp_result *results, size_t count, smp_lab_sources *sources)
+{
+    fputs("kernel,file,line,text,space,op,width,instructions,lanes,wavefronts,ideal,conflicts,sectors,sectors_ideal\n",
+          to);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < results[i].row_count; k++) {
+            const smp_warp_result *r = &results[i];
+            const smp_warp_row *row = &r->rows[k];
+            smp_text_csv(to, r->kernel);
+            fputc(',', to);
+            smp_text_csv(to, path_of(r, row->file));
+            fprintf(to, ",%u,", row->line);
+            smp_text_csv(to, smp_lab_line(sources, path_of(r, row->file), row->line));
+            fprintf(to, ",%s,%s,%u", spaces[row->space], ops[row->op], row->width);
+            const uint64_t counts[] = {row->instructions, row->lanes,   row->wavefronts,   row->ideal,
+                                       row->conflicts,    row->sectors, row->sectors_ideal};
+            for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++)
+                fprintf(to, ",%llu", (unsigned long long)counts[n]);
+            fputc('\n', to);
+        }
+}

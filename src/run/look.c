@@ -1,0 +1,153 @@
+/* Looking at an input before its plan is complete: see look.h. */
+#include "run/look.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "io/source.h"
+#include "run/run.h"
+
+bool smp_program_looks(const smp_program *program)
+{
+    for (size_t i = 0; i < program->node_count; i++)
+        if (program->nodes[i].looks)
+            return true;
+    return false;
+}
+
+smp_code smp_looks_take(smp_looks *looks, const smp_plan *plan, smp_run_report *report, smp_error *err)
+{
+    const size_t want = looks->count + 1;
+    smp_findings *findings = NULL;
+    for (size_t i = 0; i < report->step_count; i++)
+        if (report->steps[i].node == plan->looks && report->steps[i].findings.found)
+            findings = &report->steps[i].findings;
+    if (!findings)
+        return smp_fail(err, SMP_E_PROCESS, "a stage that looks at its input found nothing");
+    if (!smp_grow(&looks->found, &looks->capacity, want, sizeof *looks->found) ||
+        !smp_grow(&looks->reports, &looks->report_capacity, want, sizeof *looks->reports))
+        return smp_fail_memory(err, "what was found", want * sizeof *looks->reports);
+    looks->found[looks->count] = (smp_seen){plan->looks, findings->found, findings->found_size};
+    looks->reports[looks->count++] = *report;
+    findings->found = NULL;
+    *report = (smp_run_report){.input = NULL};
+    return SMP_OK;
+}
+
+smp_code smp_looks_report(smp_looks *looks, smp_run_report *report, smp_error *err)
+{
+    size_t capacity = report->step_count;
+    for (size_t i = 0; i < looks->count; i++) {
+        smp_run_report *from = &looks->reports[i];
+        const size_t want = report->step_count + from->step_count;
+        if (!smp_grow(&report->steps, &capacity, want, sizeof *report->steps))
+            return smp_fail_memory(err, "the report", want * sizeof *report->steps);
+        memcpy(report->steps + report->step_count, from->steps, from->step_count * sizeof *from->steps);
+        report->step_count = want;
+        from->step_count = 0;
+        report->read_seconds += from->read_seconds;
+        report->device_seconds += from->device_seconds;
+        report->upload_seconds += from->upload_seconds;
+        report->download_seconds += from->download_seconds;
+    }
+    return SMP_OK;
+}
+
+void smp_looks_free(smp_looks *looks)
+{
+    for (size_t i = 0; i < looks->count; i++) {
+        smp_free(looks->found[i].data);
+        smp_run_report_free(&looks->reports[i]);
+    }
+    smp_free(looks->found);
+    smp_free(looks->reports);
+    *looks = (smp_looks){.found = NULL};
+}
+
+smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device *device, const smp_view *in,
+                         smp_plan **out, smp_error *err)
+{
+    smp_looks looks = {.count = 0};
+    smp_code code = smp_plan_make(request, diags, out, err);
+    while (!code && (*out)->looks >= 0) {
+        smp_run_report report = {.input = NULL};
+        code = smp_run_memory(*out, device, NULL, 0, in, in, &report, err);
+        if (!code)
+            code = smp_looks_take(&looks, *out, &report, err);
+        smp_run_report_free(&report);
+        smp_plan_free(*out);
+        *out = NULL;
+        request->found = looks.found;
+        request->found_count = looks.count;
+        if (!code)
+            code = smp_plan_make(request, diags, out, err);
+    }
+    smp_looks_free(&looks);
+    request->found = NULL;
+    request->found_count = 0;
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ standard input */
+
+static smp_code copy_pipe(int file, uint64_t most, smp_error *err)
+{
+    static char buffer[1 << 16]; /* one run reads standard input */
+    char text[128];
+    for (uint64_t all = 0;;) {
+        const ssize_t got = read(STDIN_FILENO, buffer, sizeof buffer);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return smp_fail(err, SMP_E_READ, "cannot read: %s", smp_os_error(errno, text, sizeof text));
+        if (got == 0)
+            return SMP_OK;
+        all += (uint64_t)got;
+        if (most && all > most) {
+            smp_fail(err, SMP_E_LIMIT, "the input is larger than the limit of %llu bytes", (unsigned long long)most);
+            return smp_hint(err, "raise the limit with --max-file");
+        }
+        for (ssize_t done = 0; done < got;) {
+            const ssize_t put = write(file, buffer + done, (size_t)(got - done));
+            if (put < 0 && errno == EINTR)
+                continue;
+            if (put < 0) {
+                smp_fail(err, SMP_E_READ, "cannot keep the input: %s", smp_os_error(errno, text, sizeof text));
+                return smp_hint(err, "set TMPDIR to a folder with more room, or give the input as a file");
+            }
+            done += put;
+        }
+    }
+}
+
+smp_code smp_look_keep_stdin(const smp_limits *limits, int64_t *start, smp_error *err)
+{
+    struct stat status;
+    *start = 0;
+    if (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &status) != 0)
+        return SMP_OK; /* the reader says what is wrong */
+    if (S_ISREG(status.st_mode)) {
+        *start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+        return SMP_OK;
+    }
+    const int file = smp_spool_file();
+    if (file < 0) {
+        smp_fail(err, SMP_E_READ, "the input is read twice, and no folder takes a file to keep it in");
+        return smp_hint(err, "set TMPDIR to a folder with room, or give the input as a file");
+    }
+    smp_code code = copy_pipe(file, limits->max_file, err);
+    if (!code && dup2(file, STDIN_FILENO) < 0)
+        code = smp_fail(err, SMP_E_READ, "the input cannot be read again");
+    close(file);
+    return code ? code : smp_look_again(0, err);
+}
+
+smp_code smp_look_again(int64_t start, smp_error *err)
+{
+    return lseek(STDIN_FILENO, (off_t)start, SEEK_SET) < 0
+               ? smp_fail(err, SMP_E_READ, "the input cannot be read a second time")
+               : SMP_OK;
+}

@@ -1,0 +1,38 @@
+/* What runs of one picture (run.c) and of many (frames.c) share. */
+#ifndef SMP_RUN_RUN_INTERNAL_H
+#define SMP_RUN_RUN_INTERNAL_H
+
+#include "run/run.h"
+#include "run/stream.h"
+
+typedef struct smp_run_output { /* the file of one sink */
+    char *path;                 /* owned; null for the main output */
+    smp_writer *writer;
+    smp_stream *stream;
+} smp_run_output;
+
+smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err);
+
+/* The request's options with what the executor fills in. options->inputs is the caller's to free. */
+smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *report, smp_write_options *options,
+                               smp_error *err);
+
+/* Sets the paths of what the pipeline saves, and refuses two outputs of one name. */
+smp_code smp_run_name_outputs(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
+                              smp_error *err);
+
+/* Opens the file of a sink, with the input's metadata as the steps changed them. */
+smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
+                             const smp_write_options *options, smp_run_report *report, smp_writer **writer,
+                             smp_error *err);
+
+/* Adds to a failure the place in the pipe text of the step that failed, if one did. */
+void smp_run_blame(const smp_run_request *request, const smp_plan *plan, int failed, smp_code code, smp_error *err);
+
+/* Adds places and names of the pipe text to the steps of a report. */
+void smp_run_locate(const smp_run_request *request, smp_run_report *report);
+
+/* A view of a whole picture of that shape; its data is null. False: too large to be counted. */
+bool smp_run_view(const smp_shape *shape, smp_view *view, size_t *bytes);
+
+#endif

@@ -1,0 +1,143 @@
+/* distance: to the nearest pixel of the background. */
+#include "reduce/distance.h"
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
+
+typedef struct params {
+    double level;
+    int metric;
+} params;
+
+static const smp_param table[] = {
+    {"metric", offsetof(params, metric), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "l2",
+     "l2: straight; l1: along rows and columns; linf: the longer of the two",
+     (const char *const[]){"l2", "l1", "linf", NULL}, SMP_P_MAIN},
+    {"level", offsetof(params, level), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "50%", "what lies below is background",
+     NULL, SMP_P_LEVEL},
+    {0},
+};
+
+static int64_t blocks_of(const smp_shape *in)
+{
+    return (in->height + SMP_DISTANCE_ROWS - 1) / SMP_DISTANCE_ROWS;
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    smp_distance *k = (smp_distance *)(void *)work->kernel;
+    if (in->channels - in->alpha != 1) {
+        smp_fail(err, SMP_E_PIPE, "'distance' works on one channel, and this picture has %d", in->channels - in->alpha);
+        return smp_hint(err, "write 'gray' before it");
+    }
+    if (in->width >= INT32_MAX / 4 || in->height >= INT32_MAX / 4 ||
+        !smp_mul_size((size_t)blocks_of(in) * 2 * sizeof(int32_t), (size_t)in->width, &work->table_size))
+        return smp_fail(err, SMP_E_PIPE, "the picture is too large for distances");
+    *k = (smp_distance){.level = (float)(p->level * (double)smp_white(in->format)), .metric = p->metric};
+    work->kernel_size = sizeof *k;
+    work->out.format = SMP_F32;
+    work->out.channels = 1;
+    work->out.alpha = false;
+    work->no_light = true;
+    work->row_unit = SMP_DISTANCE_ROWS;
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = (size_t)(blocks_of(in) * in->width) * sizeof(uint16_t);
+    work->ops = 20;
+    return SMP_OK;
+}
+
+/* The nearest rows of background above and below each block. */
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    (void)given, (void)findings, (void)err;
+    const int64_t width = in->width, blocks = blocks_of(in);
+    const uint16_t *found = result;
+    int32_t *to = work->table;
+    for (int64_t b = 0; b < blocks; b++)
+        for (int64_t x = 0; x < width; x++) {
+            const uint16_t before = b ? found[(b - 1) * width + x] : SMP_DISTANCE_NONE;
+            to[2 * b * width + x] = before != SMP_DISTANCE_NONE ? (int32_t)((b - 1) * SMP_DISTANCE_ROWS + (before >> 8))
+                                    : b                         ? to[2 * (b - 1) * width + x]
+                                                                : -1;
+        }
+    for (int64_t b = blocks - 1; b >= 0; b--)
+        for (int64_t x = 0; x < width; x++) {
+            const uint16_t after = b + 1 < blocks ? found[(b + 1) * width + x] : SMP_DISTANCE_NONE;
+            to[(2 * b + 1) * width + x] = after != SMP_DISTANCE_NONE
+                                              ? (int32_t)((b + 1) * SMP_DISTANCE_ROWS + (after & 0xff))
+                                          : b + 1 < blocks ? to[(2 * b + 3) * width + x]
+                                                           : (int32_t)in->height;
+        }
+    return SMP_OK;
+}
+
+static void blocks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    smp_io blocks = *io;
+    blocks.out.channels = 1;
+    blocks.out.rows = (io->out.rows + SMP_DISTANCE_ROWS - 1) / SMP_DISTANCE_ROWS;
+    smp_geometry_samples(&blocks, kernel, grid);
+}
+
+static const smp_variant reducers[] = {
+    {.name = "naive",
+     .help = "column by column",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(distance_blocks_naive), "distance_blocks_naive", blocks_geometry, false}},
+     .band = SMP_DISTANCE_ROWS},
+    {.name = "tiled",
+     .help = "row by row in vectors (GPU: as naive)",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(distance_blocks_tiled), "distance_blocks_naive", blocks_geometry, false}},
+     .scratch = smp_distance_scratch,
+     .band = SMP_DISTANCE_ROWS},
+    {0},
+};
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "outwards from every pixel",
+     .launches = {{SMP_IN, SMP_SCRATCH, SMP_CPU(distance_columns), "distance_columns_naive", NULL, false},
+                  {SMP_SCRATCH, SMP_OUT, SMP_CPU(distance_rows), "distance_rows_naive", NULL, false}},
+     .band = SMP_DISTANCE_ROWS},
+    {.name = "tiled",
+     .help = "blocks of rows in cache, near distances in vectors; on GPUs pieces of rows in shared memory",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(distance_tiled)},
+                  {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "distance_columns_tiled", .geometry = blocks_geometry},
+                  {.from = SMP_SCRATCH,
+                   .to = SMP_OUT,
+                   .cuda = "distance_rows_tiled",
+                   .tiles = {SMP_DISTANCE_ACROSS, 1, SMP_DISTANCE_ACROSS, 1}}},
+     .scratch = smp_distance_scratch,
+     .band = SMP_DISTANCE_ROWS},
+    {0},
+};
+
+const smp_stage smp_stage_distance = {
+    .name = "distance",
+    .help = "how far each pixel is from the background, in pixels; the result is float",
+    .about =
+        "Background is what lies below level; there the distance is 0, elsewhere that to the nearest background pixel: "
+        "metric=l2 the root of dx^2 + dy^2, from whole numbers and one square root (scipy's "
+        "distance_transform_edt), l1 |dx| + |dy|, linf the larger of |dx| and |dy| (distance_transform_cdt's taxicab "
+        "and chessboard). Without any background it is infinite.\n"
+        "The result is a float picture of one channel whose values are pixels, not fractions: `multiply` scales it "
+        "for a file of 8 or 16 bits.",
+    .example = "distance l1",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = variants,
+    .reducers = reducers,
+    .aliases = (const smp_alias[]){{"edt", "distance"},
+                                   {"distancetransform", "distance"},
+                                   {"distance_transform", "distance"},
+                                   {"bwdist", "distance"},
+                                   {"distance_transform_edt", "distance"},
+                                   {0}},
+};

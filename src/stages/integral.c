@@ -1,0 +1,128 @@
+/* integral: summed area table, and running sums. */
+#include "reduce/integral.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
+
+typedef struct params {
+    int along;
+} params;
+
+static const smp_param table[] = {
+    {"along", offsetof(params, along), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "both",
+     "both: of all pixels above and to the left; rows, columns: along these alone",
+     (const char *const[]){"both", "rows", "columns", NULL}, SMP_P_MAIN},
+    {0},
+};
+
+static int64_t blocks_of(const smp_shape *in)
+{
+    return (in->height + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    smp_integral *k = (smp_integral *)(void *)work->kernel;
+    k->along = p->along;
+    k->white = (double)smp_white(in->format);
+    work->kernel_size = sizeof *k;
+    work->out.format = SMP_F32;
+    work->no_light = true;
+    work->row_unit = SMP_INTEGRAL_ROWS;
+    work->ops = 3;
+    if (p->along == SMP_ALONG_ROWS) {
+        work->access = SMP_POINT;
+        return SMP_OK;
+    }
+    if (!smp_mul_size((size_t)blocks_of(in) * sizeof(double), (size_t)in->width * (size_t)in->channels,
+                      &work->table_size))
+        return smp_fail(err, SMP_E_PIPE, "the picture is too large to be summed");
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = work->table_size;
+    return SMP_OK;
+}
+
+/* The sums of the blocks before each. */
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    (void)given, (void)findings, (void)err;
+    const int64_t n = in->width * in->channels;
+    const double *sums = result;
+    double *to = work->table;
+    memset(to, 0, (size_t)n * sizeof *to);
+    for (int64_t i = n; i < n * blocks_of(in); i++)
+        to[i] = smp_integral_one_nan(to[i - n] + sums[i - n]);
+    return SMP_OK;
+}
+
+static void blocks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    smp_io blocks = *io;
+    blocks.out.rows = (io->out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
+    smp_geometry_samples(&blocks, kernel, grid);
+}
+
+static void walk_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)kernel;
+    const int64_t blocks = (io->out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
+    *grid = (smp_grid){.grid = {(unsigned)io->in.channels, (unsigned)smp_clamp_i64(blocks, 1, smp_grid_most(grid)), 1},
+                       .block = {SMP_INTEGRAL_ACROSS, 1, 1}};
+}
+
+#define VARIANTS(kernel, each)                                                                                         \
+    {                                                                                                                  \
+        {.name = "naive",                                                                                              \
+         .help = "every sum from its beginning",                                                                       \
+         .launches = {{SMP_IN, SMP_OUT, SMP_CPU(kernel##_naive), #kernel "_naive", each}},                             \
+         .band = SMP_INTEGRAL_ROWS},                                                                                   \
+            {.name = "tiled",                                                                                          \
+             .help = "sums go on from sample to sample; on GPUs tiles of 16 rows in shared memory: conflicts",         \
+             .launches = {{SMP_IN, SMP_OUT, SMP_CPU(kernel##_tiled), #kernel "_tiled", walk_geometry}},                \
+             .scratch = smp_integral_scratch,                                                                          \
+             .band = SMP_INTEGRAL_ROWS},                                                                               \
+            {.name = "padded",                                                                                         \
+             .help = "on GPUs with an unused element at the end of each row of the tile: no conflicts",                \
+             .launches = {{SMP_IN, SMP_OUT, SMP_CPU(kernel##_tiled), #kernel "_padded", walk_geometry}},               \
+             .scratch = smp_integral_scratch,                                                                          \
+             .band = SMP_INTEGRAL_ROWS},                                                                               \
+            {0},                                                                                                       \
+    }
+static const smp_variant reducers[] = VARIANTS(integral_blocks, blocks_geometry);
+static const smp_variant variants[] = VARIANTS(integral, smp_geometry_samples);
+
+const smp_stage smp_stage_integral = {
+    .name = "integral",
+    .help = "summed area table, or running sums along rows or columns; the result is float",
+    .about =
+        "Sample (x, y) becomes the sum of all samples of its channel above and to the left, itself included, as "
+        "fractions of full scale (numpy.cumsum along both axes; cv2.integral without its row and column of zeros): "
+        "the sum of any rectangle is then four look-ups. along=rows and along=columns sum along these alone.\n"
+        "Sums of 8 and 16 bits are exact, divided once and rounded to f32 once. Sums of floats are double: along rows "
+        "in blocks of 1024 pixels, down columns in blocks of 16 rows, each in order, the blocks in order. Fractions "
+        "between stages count as the code value that a file would hold. Alpha is summed like a colour.",
+    .example = "integral rows",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = variants,
+    .reducers = reducers,
+    .aliases = (const smp_alias[]){{"cumsum", "integral"},
+                                   {"scan", "integral rows"},
+                                   {"prefixsum", "integral rows"},
+                                   {"prefix_sum", "integral rows"},
+                                   {"sat", "integral"},
+                                   {"summed_area", "integral"},
+                                   {"summedareatable", "integral"},
+                                   {"integralimage", "integral"},
+                                   {0}},
+};

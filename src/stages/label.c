@@ -1,0 +1,337 @@
+/* label: connected components, counted and measured. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "reduce/label.h"
+#include "stages/shared/components.h"
+#include "stages/shared/launch_shapes.h"
+
+enum { MASK, LABELS, INPUT };
+
+typedef struct params {
+    double level, min_area, max_area;
+    int connectivity, output;
+    const char *name;
+} params;
+
+static const smp_param table[] = {
+    {"level", offsetof(params, level), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "50%",
+     "a pixel from here on is foreground", NULL, SMP_P_MAIN | SMP_P_LEVEL},
+    {"connectivity", offsetof(params, connectivity), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "8",
+     "neighbours that belong together: 8 with corners, 4 without", (const char *const[]){"4", "8", NULL}, 0},
+    {"min-area", offsetof(params, min_area), SMP_T_FLOAT, SMP_UNIT_PX, 1, 1e15, "1",
+     "smaller ones are left out: how many pixels", NULL, 0},
+    {"max-area", offsetof(params, max_area), SMP_T_FLOAT, SMP_UNIT_PX, 1, 1e15, "auto",
+     "larger ones are left out; auto: none", NULL, SMP_P_AUTO},
+    {"output", offsetof(params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "mask",
+     "mask: what was kept; labels: each pixel's number, 16 bits; input: the picture as it was",
+     (const char *const[]){"mask", "labels", "input", NULL}, 0},
+    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
+     0},
+    {0},
+};
+
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    if (!isnan(p->max_area) && p->max_area < p->min_area)
+        return smp_fail(err, SMP_E_PIPE, "max-area is below min-area: nothing would be kept");
+    return SMP_OK;
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    smp_label *k = (smp_label *)(void *)work->kernel;
+    const double level = p->level * (double)smp_white(in->format);
+    size_t bits, pixels;
+    if (in->channels - in->alpha != 1) {
+        smp_fail(err, SMP_E_PIPE, "'label' works on one channel, and this picture has %d", in->channels - in->alpha);
+        return smp_hint(err, "write 'gray' before it, or 'local-threshold' and then 'gray'");
+    }
+    if (in->width > INT32_MAX - 128 ||
+        !smp_mul_size((size_t)smp_bits_words(in->width) * sizeof(uint32_t), (size_t)in->height, &bits) ||
+        !smp_mul_size((size_t)in->width * sizeof(uint16_t), (size_t)in->height, &pixels))
+        return smp_fail(err, SMP_E_PIPE, "the picture is too large to be labelled");
+    *k = (smp_label){.level = (float)level, .least = (int32_t)ceil(level), .numbers = p->output == LABELS};
+    work->kernel_size = sizeof *k;
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = bits;
+    work->ops = 1;
+    if (p->output == INPUT) {
+        work->access = SMP_REDUCE;
+        return SMP_OK;
+    }
+    work->exactness = SMP_INTEGER;
+    work->table_size = p->output == LABELS ? pixels : bits;
+    if (p->output == LABELS) {
+        work->out.format = SMP_U16;
+        work->out.channels = 1;
+        work->out.alpha = false;
+        work->no_light = true;
+    }
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ results */
+
+/* Leaves out what is too small or too large and numbers the others from 1 on: *number has an entry a component, 0 of
+ * what is left out. Components move together. */
+static smp_code choose(const params *p, smp_components *found, uint32_t **number, smp_error *err)
+{
+    const double most = isnan(p->max_area) ? INFINITY : p->max_area;
+    *number = smp_alloc_array(found->count + 1, sizeof **number);
+    if (!*number)
+        return smp_fail_memory(err, "components", found->count * sizeof **number);
+    size_t kept = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        const double area = (double)found->parts[i].area;
+        if (area < p->min_area || area > most)
+            continue;
+        found->parts[kept++] = found->parts[i];
+        (*number)[i] = (uint32_t)kept;
+    }
+    found->count = kept;
+    return SMP_OK;
+}
+
+/* What smp_findings tell: also of several files together, where no component is told by itself. */
+typedef struct totals {
+    uint64_t count, foreground;
+} totals;
+
+static totals totals_of(const smp_components *found)
+{
+    totals t = {.count = found->count};
+    for (size_t i = 0; i < found->count; i++)
+        t.foreground += (uint64_t)found->parts[i].area;
+    return t;
+}
+
+static smp_code report(const void *partial, smp_findings *findings, smp_error *err)
+{
+    const totals *t = partial;
+    smp_code code = smp_findings_add(findings, "count", -1, (double)t->count, err);
+    return code ? code : smp_findings_add(findings, "foreground", -1, (double)t->foreground, err);
+}
+
+static double value_of(const smp_component *c, int column)
+{
+    switch (column) {
+    case 0:
+        return (double)c->area;
+    case 1:
+        return (double)c->left;
+    case 2:
+        return (double)c->top;
+    case 3:
+        return (double)(c->right - c->left + 1);
+    case 4:
+        return (double)(c->bottom - c->top + 1);
+    case 5:
+        return (double)c->sum_x / (double)c->area;
+    default:
+        return (double)c->sum_y / (double)c->area;
+    }
+}
+
+static smp_code report_each(const smp_components *found, smp_findings *findings, smp_error *err)
+{
+    static const char *const columns[] = {"area", "left", "top", "width", "height", "x", "y"};
+    double *list = smp_alloc_array(found->count + 1, sizeof *list);
+    smp_code code = list ? SMP_OK : smp_fail_memory(err, "components", found->count * sizeof *list);
+    for (int column = 0; !code && found->count && column < (int)(sizeof columns / sizeof columns[0]); column++) {
+        for (size_t i = 0; i < found->count; i++)
+            list[i] = value_of(&found->parts[i], column);
+        code = smp_findings_add_values(findings, columns[column], list, found->count, err);
+    }
+    smp_free(list);
+    return code;
+}
+
+/* The table of the second pass: bits of what was kept, or numbers. */
+static void fill_table(const params *p, const smp_shape *in, const smp_components *found, const uint32_t *number,
+                       void *to)
+{
+    const int64_t words = smp_bits_words(in->width);
+    for (int64_t y = 0; y < in->height; y++)
+        for (size_t i = found->first[y]; i < found->first[y + 1]; i++) {
+            const smp_pixel_run *run = &found->runs[i];
+            const uint32_t n = number[run->part];
+            if (n && p->output == MASK)
+                smp_bits_set((uint32_t *)to + y * words, run->from, run->to);
+            for (int64_t x = run->from; n && p->output == LABELS && x < run->to; x++)
+                ((uint16_t *)to)[y * in->width + x] = (uint16_t)n;
+        }
+}
+
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    const params *p = given;
+    smp_components found;
+    uint32_t *number = NULL;
+    smp_code code = smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, &found, err);
+    if (!code)
+        code = choose(p, &found, &number, err);
+    if (!code && p->output == LABELS && found.count > UINT16_MAX) {
+        smp_fail(err, SMP_E_PROCESS, "%zu components have more numbers than 16 bits hold (65535)", found.count);
+        code = smp_hint(err, "leave small ones out with min-area=, or write output=mask");
+    }
+    if (!code && p->output != INPUT && work->table) {
+        memset(work->table, 0, work->table_size);
+        fill_table(p, in, &found, number, work->table);
+    }
+    const totals t = totals_of(&found);
+    if (!code)
+        code = report(&t, findings, err);
+    if (!code)
+        code = report_each(&found, findings, err);
+    smp_free(number);
+    smp_components_free(&found);
+    return code;
+}
+
+static smp_code partial(const void *given, const smp_shape *in, const smp_node_plan *work, const void *result,
+                        void **out, smp_error *err)
+{
+    (void)work;
+    const params *p = given;
+    smp_components found;
+    uint32_t *number = NULL;
+    totals *t = *out = smp_alloc(sizeof *t);
+    if (!t)
+        return smp_fail_memory(err, "results", sizeof *t);
+    smp_code code = smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, &found, err);
+    if (!code)
+        code = choose(p, &found, &number, err);
+    if (!code)
+        *t = totals_of(&found);
+    smp_free(number);
+    smp_components_free(&found);
+    return code;
+}
+
+static smp_code merge(void **total, const void *more, bool *alike, smp_error *err)
+{
+    (void)err;
+    totals *t = *total;
+    t->count += ((const totals *)more)->count;
+    t->foreground += ((const totals *)more)->foreground;
+    *alike = true;
+    return SMP_OK;
+}
+
+static void pack(const void *partial_, smp_packer *to)
+{
+    const totals *t = partial_;
+    smp_pack_uint(to, t->count);
+    smp_pack_uint(to, t->foreground);
+}
+
+static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
+{
+    (void)in;
+    totals *t = *out = smp_alloc(sizeof *t);
+    if (!t)
+        return smp_fail_memory(err, "results", sizeof *t);
+    t->count = smp_unpack_uint(from);
+    t->foreground = smp_unpack_uint(from);
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+static void words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    smp_io words = *io;
+    words.out.channels = 1;
+    words.out.width = smp_bits_words(io->in.width);
+    smp_geometry_samples(&words, kernel, grid);
+}
+
+static void ballots_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const smp_tiles rows = {SMP_BLOCK_THREADS, 1, SMP_BLOCK_THREADS, 1};
+    smp_io pixels = *io;
+    (void)kernel;
+    pixels.out.channels = 1;
+    pixels.out.width = smp_bits_words(io->in.width) * SMP_BITS_WORD;
+    smp_grid_sample_tiles(&pixels, &rows, grid);
+}
+
+static const smp_variant reducers[] = {
+    {.name = "naive",
+     .help = "pixel by pixel; on GPUs 32 pixels a thread",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(label_bits_naive),
+                   .cuda = "label_bits_naive",
+                   .geometry = words_geometry}}},
+    {.name = "tiled",
+     .help = "32 pixels in vectors; on GPUs a pixel a lane, and a ballot makes the bits",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(label_bits_tiled),
+                   .cuda = "label_bits_tiled",
+                   .geometry = ballots_geometry}}},
+    {0},
+};
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "a look-up a sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_naive), .cuda = "label_naive"}}},
+    {.name = "tiled",
+     .help = "samples in vectors; on GPUs four a thread",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(label_tiled),
+                   .cuda = "label_tiled",
+                   .tiles = SMP_BITS_TILES}}},
+    {0},
+};
+
+const smp_stage smp_stage_label = {
+    .name = "label",
+    .help = "connected components: counts and measures them, takes out small ones",
+    .about =
+        "Foreground is every pixel from level on. A component is foreground that hangs together by 8 neighbours, or by "
+        "4. Those smaller than min-area or larger than max-area are left out; the others are numbered from 1 by their "
+        "first pixels, top row first, then left.\n"
+        "Reports how many there are (count) and their pixels (foreground), and of each area, box (left, top, width, "
+        "height) and centroid (x, y), exactly: `smempipe measure --csv` writes a line a component. Counts and boxes "
+        "are those of OpenCV's connectedComponentsWithStats, numbers those of scikit-image's label.\n"
+        "output=mask is full scale where a component was kept and 0 elsewhere, output=labels has 16 bits whose code "
+        "values are the numbers (at most 65535), output=input passes the picture on. For pictures of one channel; of "
+        "alpha nothing is measured.",
+    .example = "label 40% min-area=2px",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .params = table,
+    .params_size = sizeof(params),
+    .check = check,
+    .plan = plan,
+    .finish = finish,
+    .partial = partial,
+    .merge = merge,
+    .report = report,
+    .pack = pack,
+    .unpack = unpack,
+    .variants = variants,
+    .reducers = reducers,
+    .aliases = (const smp_alias[]){{"components", "label"},
+                                   {"connectedcomponents", "label"},
+                                   {"connected_components", "label"},
+                                   {"bwlabel", "label"},
+                                   {"bwareaopen", "label min-area=50px"},
+                                   {"remove_small_objects", "label min-area=50px"},
+                                   {"blobs", "label"},
+                                   {"particles", "label"},
+                                   {"ccl", "label"},
+                                   {"labelregions", "label"},
+                                   {0}},
+};

@@ -1,0 +1,108 @@
+/* local-threshold: black and white by the surroundings. */
+#include <math.h>
+#include <string.h>
+
+#include "stages/shared/launch_shapes.h"
+#include "stages/shared/window_plan.h"
+#include "stencil/local_threshold.h"
+
+typedef struct params {
+    int64_t size;
+    int method, edge;
+    double k, r, offset, fill;
+} params;
+
+static const smp_param table[] = {
+    {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_PX, 3, SMP_LOCAL_MOST, "31",
+     "of the square whose samples decide; larger than the strokes of writing", NULL, SMP_P_MAIN | SMP_P_ODD},
+    {"method", offsetof(params, method), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "sauvola",
+     "how the level comes from mean and deviation",
+     (const char *const[]){"sauvola", "niblack", "bradley", "mean", NULL}, 0},
+    {"k", offsetof(params, k), SMP_T_FLOAT, SMP_UNIT_NONE, -10, 10, "auto",
+     "share of the deviation, with bradley of the mean; auto: 0.2, bradley 0.15", NULL, SMP_P_AUTO},
+    {"r", offsetof(params, r), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "50%",
+     "with sauvola: the largest deviation, of full scale", NULL, SMP_P_POSITIVE},
+    {"offset", offsetof(params, offset), SMP_T_FLOAT, SMP_UNIT_FRACTION, -1, 1, "2%",
+     "with mean: how far below it the level lies", NULL, SMP_P_LEVEL},
+    SMP_WINDOW_EDGE(params),
+    SMP_WINDOW_FILL(params),
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by, (void)err;
+    const params *p = given;
+    const double white = (double)smp_white(in->format);
+    const smp_local_threshold k = {
+        .size = (int32_t)p->size,
+        .edge = p->edge,
+        .method = p->method,
+        .fill = (float)p->fill,
+        .k = !isnan(p->k)                     ? p->k
+             : p->method == SMP_LOCAL_BRADLEY ? 0.15
+                                              : 0.2,
+        .r = p->r * white,
+        .offset = p->offset * white,
+    };
+    memcpy(work->kernel, &k, sizeof k);
+    work->kernel_size = sizeof k;
+    work->exactness = SMP_INTEGER;
+    work->reach_up = work->reach_down = k.size / 2;
+    work->whole = k.edge == SMP_WRAP;
+    work->ops = 16;
+    return SMP_OK;
+}
+
+/* Sums of floats have an order, which running sums would not keep. */
+static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const smp_tiles lines = {SMP_LOCAL_ACROSS, SMP_LOCAL_DOWN, SMP_LOCAL_ACROSS, 1};
+    smp_grid_sample_tiles(io, &lines, grid);
+    grid->shared_bytes =
+        (unsigned)smp_local_line(kernel, io->in.channels) * (unsigned)(sizeof(uint64_t) + sizeof(uint32_t));
+    return io->in.white != 1.f ? "local_threshold_tiled" : NULL;
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "every sample of every square",
+     .launches =
+         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(local_threshold_naive), .cuda = "local_threshold_naive"}}},
+    {.name = "tiled",
+     .help = "sums of columns move down with the rows, on GPUs in shared memory (8 and 16 bits)",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(local_threshold_tiled), .decide = tiled}},
+     .scratch = smp_local_scratch},
+    {0},
+};
+
+const smp_stage smp_stage_local_threshold = {
+    .name = "local-threshold",
+    .help = "black and white by the surroundings: writing on uneven paper",
+    .about =
+        "A sample becomes full scale where it reaches a level T, else 0 (NaN too), each channel by itself; alpha "
+        "stays. m and s are mean and deviation of the square round it:\n"
+        "sauvola T = m (1 + k (s / r - 1)); niblack T = m - k s (k = -0.2 as in his paper, 0.2 as in scikit-image); "
+        "bradley T = m (1 - k); mean T = m - offset.\n"
+        "Sums are exact for 8 and 16 bits, in double for float pictures; s = sqrt(n Q - S^2) / n with the sums S of "
+        "samples and Q of their squares. Equal to scikit-image's threshold_sauvola and threshold_niblack with "
+        "edge=mirror. Fractions between stages count as the code value that a file would hold. Colours count however "
+        "transparent they are.",
+    .example = "local-threshold 5px",
+    .domain = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"adaptive", "local-threshold 31px"},
+                                   {"adaptivethreshold", "local-threshold 31px method=mean"},
+                                   {"adaptive_threshold", "local-threshold 31px method=mean"},
+                                   {"sauvola", "local-threshold 31px"},
+                                   {"threshold_sauvola", "local-threshold 15px edge=mirror"},
+                                   {"niblack", "local-threshold 31px method=niblack"},
+                                   {"bradley", "local-threshold 31px method=bradley"},
+                                   {"lat", "local-threshold 31px method=mean"},
+                                   {"autolocalthreshold", "local-threshold 31px"},
+                                   {0}},
+};

@@ -1,0 +1,53 @@
+/* mix: a second sound laid on this one. */
+#include <math.h>
+
+#include "stages/shared/mixing.h"
+
+enum { LONGEST, FIRST };
+
+typedef struct params {
+    smp_operand by;
+    double at, gain;
+    int length;
+} params;
+
+static const smp_param table[] = {
+    {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
+     "the sound that is laid on this one: @name or \"file\"; any length", NULL,
+     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE},
+    {"at", offsetof(params, at), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "where it begins", NULL, 0},
+    {"gain", offsetof(params, gain), SMP_T_FLOAT, SMP_UNIT_DB, -200, 60, "0dB", "of the second", NULL, 0},
+    {"length", offsetof(params, length), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "longest",
+     "longest: until both have ended; first: as long as this one", (const char *const[]){"longest", "first", NULL}, 0},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const params *p = given;
+    int64_t at;
+    const smp_code code = smp_mix_frames(p->at, in, &at, err);
+    return code ? code : smp_mix_plan(at, pow(10, p->gain / 20), p->length == LONGEST, in, by, work, err);
+}
+
+const smp_stage smp_stage_mix = {
+    .name = "mix",
+    .help = "lay a second sound of any length on this one",
+    .about =
+        "Samples add up where both sounds are: out = fma(gain, b, a), in f32. Beyond its ends a sound is silent. "
+        "A second sound of one channel serves every channel. Nothing is made quieter to avoid clipping: `limit` or "
+        "`normalize` behind it do. Both stream.",
+    .example = "mix by=@input at=1ms gain=-6dB",
+    .domain = SMP_AUDIO,
+    .access = SMP_STENCIL,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = smp_mix_variants,
+    .aliases = (const smp_alias[]){{"amix", "mix by=\"voice.wav\""},
+                                   {"amerge", "mix by=\"voice.wav\""},
+                                   {"merge", "mix by=\"voice.wav\""},
+                                   {"echo", "mix by=@input at=0.3s gain=-6dB"},
+                                   {"aecho", "mix by=@input at=0.3s gain=-6dB"},
+                                   {0}},
+};

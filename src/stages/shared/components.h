@@ -1,0 +1,36 @@
+/* Connected components of a bit plane (kernels/reduce/bits.h), by runs of set pixels in rows: a run is joined with
+ * those that it touches in the row above, in a union-find whose roots are the first runs. */
+#ifndef SMP_STAGES_SHARED_COMPONENTS_H
+#define SMP_STAGES_SHARED_COMPONENTS_H
+
+#include "reduce/bits.h"
+#include "stages/stage.h"
+
+typedef struct smp_pixel_run {
+    int32_t from, to; /* columns from .. to-1 */
+    uint32_t part;    /* the component's number, from 0 */
+} smp_pixel_run;
+
+typedef struct smp_component {
+    int64_t area;
+    int64_t left, top, right, bottom; /* right, bottom: the last column and row */
+    int64_t sum_x, sum_y;             /* of its pixels' coordinates; exact */
+} smp_component;
+
+typedef struct smp_components {
+    smp_pixel_run *runs; /* row by row */
+    size_t run_count;
+    size_t *first;        /* of each row: index of its first run; height + 1 entries */
+    smp_component *parts; /* numbered by their first pixels, top row first, then left */
+    size_t count;
+} smp_components;
+
+/* Finds them. connectivity: 4 or 8 neighbours. Free with smp_components_free, also after a failure. */
+smp_code smp_components_find(const void *bits, int64_t width, int64_t height, int connectivity, smp_components *found,
+                             smp_error *err);
+void smp_components_free(smp_components *found);
+
+/* Sets the bits of columns from .. to-1 of a row that begins at `words`. */
+void smp_bits_set(uint32_t *words, int64_t from, int64_t to);
+
+#endif

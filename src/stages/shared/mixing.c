@@ -1,0 +1,71 @@
+/* Two sounds of any lengths in one: see mixing.h. */
+#include "stages/shared/mixing.h"
+
+#include <math.h>
+
+#include "audio/mix.h"
+#include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
+
+static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *err)
+{
+    if (!by || by->kind != SMP_AUDIO)
+        return smp_fail(err, SMP_E_PIPE, "the second is no sound");
+    if (in->rate != by->rate) {
+        smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %.10g Hz and by=%.10g Hz", in->rate,
+                 by->rate);
+        return smp_hint(err, "write `resample %.10gHz` in front of it", by->rate);
+    }
+    if (by->channels == 1 || by->channels == in->channels)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "the channels do not match: %d and by=%d", in->channels, by->channels);
+    if (in->channels == 1 && by->channels == 2)
+        return smp_hint(err, "write `remix stereo` in front of it");
+    if (by->channels == 2)
+        return smp_hint(err, "`remix mono` makes one channel, which serves all");
+    return smp_hint(err, "the second needs as many channels as the first, or one for all: see remix");
+}
+
+smp_code smp_mix_frames(double seconds, const smp_shape *in, int64_t *frames, smp_error *err)
+{
+    const double wanted = floor(seconds * in->rate + 0.5);
+    *frames = 0;
+    if (!(in->rate > 0))
+        return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
+    if (wanted > 1e15)
+        return smp_fail(err, SMP_E_PIPE, "%.6g s is too long", seconds);
+    *frames = (int64_t)wanted;
+    return SMP_OK;
+}
+
+smp_code smp_mix_plan(int64_t at, double gain, bool longest, const smp_shape *in, const smp_shape *by,
+                      smp_node_plan *work, smp_error *err)
+{
+    const smp_code code = check_fit(in, by, err);
+    int64_t end;
+    if (code)
+        return code;
+    if (!smp_add_i64(at, by->height, &end))
+        return smp_fail(err, SMP_E_LIMIT, "the sound would be too long");
+    smp_mix *k = (smp_mix *)(void *)work->kernel;
+    *k = (smp_mix){.at = at, .gain = (float)gain, .shared = by->channels == 1 && in->channels > 1};
+    work->kernel_size = sizeof *k;
+    work->access = SMP_STENCIL;
+    work->variants = smp_mix_variants;
+    work->second_own = true;
+    work->second_add = -at;
+    work->out.height = longest ? smp_max_i64(in->height, end) : in->height;
+    work->clips = true;
+    work->ops = 2;
+    return SMP_OK;
+}
+
+const smp_variant smp_mix_variants[] = {
+    {.name = "naive",
+     .help = "sample by sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(mix_naive), .cuda = "mix_naive"}}},
+    {.name = "tiled",
+     .help = "CPU: ranges in which the same sounds are, in vectors (GPU: as naive)",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(mix_tiled), .cuda = "mix_naive"}}},
+    {0},
+};

@@ -1,0 +1,476 @@
+/* How warps proceed. Of a warp's lanes the group with the lowest instruction runs until it meets the next group, which
+ * brings lanes of a branch together again where the compiler's order of code does. A block's warps run one after
+ * another from barrier to barrier. */
+#include "warp/machine.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/clock.h"
+
+enum {
+    LANE_SPINS = 2000,  /* backward jumps of some lanes of a warp until others of it run */
+    WARP_SPINS = 50000, /* of a warp until other warps run */
+};
+#define BLOCK_JUMPS (UINT64_C(1) << 31) /* of a block, in all: it waits for something that never comes */
+
+static const char *inst_where(const warp_block *block, const warp_inst *inst, char *text, size_t size)
+{
+    const warp_code *code = block->code;
+    if (inst->line && inst->file < code->file_count && code->files[inst->file])
+        snprintf(text, size, "%s:%u", code->files[inst->file], inst->line);
+    else
+        snprintf(text, size, "line %u of the PTX", inst->text_line);
+    return text;
+}
+
+void warp_stop(warp_block *block, const warp_frame *frame, const warp_inst *inst, const char *format, ...)
+{
+    char message[400], where[300];
+    (void)frame;
+    if (block->stop)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    smp_fail(&block->error, SMP_E_PROCESS, "kernel '%s', block %u,%u,%u: %s", block->code->name, block->id[0],
+             block->id[1], block->id[2], message);
+    smp_at(&block->error, "%s", inst_where(block, inst, where, sizeof where));
+    block->stop = true;
+}
+
+/* ------------------------------------------------------------------------------------------------ one warp */
+
+/* The ready lanes at the lowest instruction; *next is the instruction of the next group, past all code if none. */
+static uint32_t pick_group(warp_frame *frame, uint32_t *pc, uint32_t *next)
+{
+    uint32_t candidates = frame->ready & ~frame->avoid, group = 0, low = UINT32_MAX, second = UINT32_MAX;
+    if (!candidates) {
+        frame->avoid = 0;
+        candidates = frame->ready;
+    }
+    WARP_ACTIVE_LANES(candidates)
+    {
+        const uint32_t at = frame->pc[l];
+        if (at < low) {
+            second = low;
+            low = at;
+            group = UINT32_C(1) << l;
+        } else if (at == low)
+            group |= UINT32_C(1) << l;
+        else if (at < second)
+            second = at;
+    }
+    *pc = low;
+    *next = second;
+    return group;
+}
+
+static void set_pc(warp_frame *frame, uint32_t lanes, uint32_t pc)
+{
+    WARP_ACTIVE_LANES(lanes)
+    frame->pc[l] = pc;
+}
+
+/* The mask that a collective instruction names: shuffles and votes keep it in source `mode`-independent place. */
+static uint32_t members_of(const warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const uint32_t row = inst->s[inst->submode];
+    return warp_words(frame, row)[__builtin_ctz(lanes)] & frame->live;
+}
+
+/* Lanes reach a collective instruction. True: all its members are here, and it was executed for them. */
+static bool gather_members(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t pc, uint32_t lanes)
+{
+    const uint32_t members = members_of(frame, inst, lanes);
+    if ((lanes & members) == members || !members) {
+        inst->execute(block, frame, inst, lanes);
+        return true;
+    }
+    frame->ready &= ~lanes;
+    frame->at_members |= lanes;
+    set_pc(frame, lanes, pc);
+    uint32_t here = 0;
+    WARP_ACTIVE_LANES(frame->at_members & members)
+    here |= (uint32_t)(frame->pc[l] == pc) << l;
+    if (here != members)
+        return false;
+    inst->execute(block, frame, inst, members);
+    frame->at_members &= ~members;
+    frame->ready |= members;
+    set_pc(frame, members, pc + 1);
+    return false;
+}
+
+static void leave(warp_frame *frame, uint32_t lanes)
+{
+    frame->ready &= ~lanes;
+    frame->live &= ~lanes;
+}
+
+/* Nobody can run, and lanes wait for lanes that never come: the hardware's older rule takes those that are there. */
+static void release_stuck_members(warp_block *block, warp_frame *frame)
+{
+    uint32_t low = UINT32_MAX, group = 0;
+    WARP_ACTIVE_LANES(frame->at_members)
+    {
+        if (frame->pc[l] < low) {
+            low = frame->pc[l];
+            group = 0;
+        }
+        group |= (uint32_t)(frame->pc[l] == low) << l;
+    }
+    const warp_inst *inst = &frame->code->insts[low];
+    warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, (uint32_t)__builtin_ctz(group)), UINT32_MAX, 0,
+               "a warp operation names lanes that never reach it");
+    inst->execute(block, frame, inst, group);
+    frame->at_members &= ~group;
+    frame->ready |= group;
+    set_pc(frame, group, low + 1);
+}
+
+/* Runs one group until it leaves, waits, splits or meets the next. False: the warp gives others a turn, or a stop. */
+static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint32_t pc, uint32_t next)
+{
+    const warp_inst *const code = frame->code->insts;
+    for (;;) {
+        const warp_inst *inst = &code[pc];
+        uint32_t lanes = group;
+        if (inst->guard != WARP_NO_ROW) {
+            const uint32_t holds = warp_pred(frame, inst->guard);
+            lanes &= inst->guard_not ? ~holds : holds;
+        }
+        block->instructions++;
+        block->lane_instructions += (uint32_t)warp_lanes_in(lanes);
+        switch ((warp_flow)inst->flow) {
+        case WARP_NEXT:
+            if (lanes)
+                inst->execute(block, frame, inst, lanes);
+            pc++;
+            break;
+        case WARP_JUMP: {
+            const bool back = inst->target <= pc;
+            if (lanes != group && lanes) {
+                set_pc(frame, group & ~lanes, pc + 1);
+                set_pc(frame, lanes, inst->target);
+                block->jumps += back;
+                return true;
+            }
+            if (lanes && back) {
+                block->jumps++;
+                frame->spins++;
+                if (frame->spins % LANE_SPINS == 0 && next != UINT32_MAX) {
+                    set_pc(frame, group, inst->target);
+                    frame->avoid |= group;
+                    return true;
+                }
+                if (frame->spins >= WARP_SPINS && !frame->depth) {
+                    frame->spins = 0;
+                    set_pc(frame, group, inst->target);
+                    return false;
+                }
+            }
+            pc = lanes ? inst->target : pc + 1;
+            break;
+        }
+        case WARP_EXIT:
+        case WARP_RETURN:
+            leave(frame, lanes);
+            set_pc(frame, group & ~lanes, pc + 1);
+            if (lanes)
+                return true;
+            pc++;
+            break;
+        case WARP_BARRIER:
+            if (frame->depth) {
+                warp_stop(block, frame, inst, "a barrier in a function that is called, not inlined, is not supported");
+                return false;
+            }
+            set_pc(frame, group, pc + 1);
+            if (lanes)
+                warp_arrive(block, frame, inst, lanes);
+            return !block->stop;
+        case WARP_MEMBERS:
+            if (lanes) {
+                set_pc(frame, group & ~lanes, pc + 1);
+                if (!gather_members(block, frame, inst, pc, lanes) || lanes != group) {
+                    set_pc(frame, lanes & frame->ready, pc + 1);
+                    return !block->stop;
+                }
+            }
+            pc++;
+            break;
+        }
+        if (block->stop)
+            return false;
+        if (pc >= next) {
+            set_pc(frame, group, pc);
+            return true;
+        }
+    }
+}
+
+/* Runs until all lanes wait for the block or have ended. False: a stop, or others shall have a turn. */
+bool warp_run_frame(warp_block *block, warp_frame *frame)
+{
+    while (frame->ready || frame->at_members) {
+        uint32_t pc, next;
+        if (!frame->ready) {
+            release_stuck_members(block, frame);
+            if (block->stop)
+                return false;
+            continue;
+        }
+        const uint32_t group = pick_group(frame, &pc, &next);
+        if (!run_group(block, frame, group, pc, next))
+            return false;
+        if (block->jumps > BLOCK_JUMPS) {
+            warp_stop(block, frame, &frame->code->insts[pc],
+                      "the block jumped back two thousand million times and does not end");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ rows */
+
+static uint64_t special_value(const warp_block *block, const warp_frame *frame, warp_special special, uint32_t lane)
+{
+    const smp_warp_launch *launch = block->launch;
+    const uint32_t t = warp_thread(frame, lane), bit = UINT32_C(1) << lane;
+    switch (special) {
+    case WARP_TID_X:
+        return t % launch->block[0];
+    case WARP_TID_Y:
+        return t / launch->block[0] % launch->block[1];
+    case WARP_TID_Z:
+        return t / launch->block[0] / launch->block[1];
+    case WARP_NTID_X:
+    case WARP_NTID_Y:
+    case WARP_NTID_Z:
+        return launch->block[special - WARP_NTID_X];
+    case WARP_CTAID_X:
+    case WARP_CTAID_Y:
+    case WARP_CTAID_Z:
+        return block->id[special - WARP_CTAID_X];
+    case WARP_NCTAID_X:
+    case WARP_NCTAID_Y:
+    case WARP_NCTAID_Z:
+        return launch->grid[special - WARP_NCTAID_X];
+    case WARP_LANEID:
+        return lane;
+    case WARP_WARPID:
+        return frame->warp;
+    case WARP_NWARPID:
+        return block->warps;
+    case WARP_SMID:
+        return block->index % 132;
+    case WARP_NSMID:
+        return 132;
+    case WARP_GRIDID:
+        return 1;
+    case WARP_MASK_EQ:
+        return bit;
+    case WARP_MASK_LT:
+        return bit - 1;
+    case WARP_MASK_LE:
+        return bit | (bit - 1);
+    case WARP_MASK_GT:
+        return ~(bit | (bit - 1));
+    case WARP_MASK_GE:
+        return ~(bit - 1);
+    case WARP_DYNAMIC_SIZE:
+        return launch->dynamic_shared;
+    case WARP_TOTAL_SIZE:
+        return block->shared_size;
+    case WARP_DYNAMIC_BASE:
+        return block->dynamic_base;
+    case WARP_CLOCK:
+        return block->instructions;
+    }
+    return 0;
+}
+
+/* Zeroes the registers and fills the rows of constants and special registers. */
+void warp_fill_rows(const warp_block *block, warp_frame *frame)
+{
+    const warp_code *code = frame->code;
+    memset(frame->rows, 0, code->register_bytes);
+    for (size_t i = 0; i < code->constant_count; i++) {
+        const warp_constant *c = &code->constants[i];
+        for (int l = 0; l < WARP_LANES; l++)
+            if (c->wide)
+                warp_longs(frame, c->row)[l] = c->bits;
+            else
+                warp_words(frame, c->row)[l] = (uint32_t)c->bits;
+    }
+    for (size_t i = 0; i < code->special_count; i++) {
+        const warp_special_row *s = &code->specials[i];
+        for (uint32_t l = 0; l < WARP_LANES; l++) {
+            const uint64_t value = special_value(block, frame, s->special, l) + s->add;
+            if (s->wide)
+                warp_longs(frame, s->row)[l] = value;
+            else
+                warp_words(frame, s->row)[l] = (uint32_t)value;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ blocks */
+
+static void begin_block(warp_block *block, uint64_t index)
+{
+    const smp_warp_launch *launch = block->launch;
+    enum { PATTERN = 0xa5 }; /* what shared memory holds before it is written */
+    block->index = index;
+    block->id[0] = (uint32_t)(index % launch->grid[0]);
+    block->id[1] = (uint32_t)(index / launch->grid[0] % launch->grid[1]);
+    block->id[2] = (uint32_t)(index / launch->grid[0] / launch->grid[1]);
+    block->interval++;
+    block->first_interval = block->interval;
+    block->jumps = 0;
+    memset(block->shared, PATTERN, block->shared_size);
+    memset(block->barriers, 0, sizeof block->barriers);
+    for (uint32_t w = 0; w < block->warps; w++) {
+        warp_frame *frame = &block->frames[w];
+        const uint32_t count = block->threads - w * WARP_LANES;
+        memset(frame, 0, sizeof *frame);
+        frame->code = block->code;
+        frame->warp = w;
+        frame->rows = block->register_file + (size_t)w * block->code->register_bytes;
+        frame->local = block->local_file + (size_t)w * WARP_LANES * block->code->local_bytes;
+        frame->live = frame->ready = count >= WARP_LANES ? WARP_ALL : (UINT32_C(1) << count) - 1;
+        warp_fill_rows(block, frame);
+    }
+}
+
+static void run_block(warp_block *block, uint64_t index)
+{
+    begin_block(block, index);
+    for (;;) {
+        bool moved = false, waits = false;
+        for (uint32_t w = 0; w < block->warps && !block->stop; w++) {
+            warp_frame *frame = &block->frames[w];
+            if (frame->ready || frame->at_members) {
+                moved = true;
+                warp_run_frame(block, frame);
+            }
+            waits = waits || frame->at_barrier;
+        }
+        if (block->stop)
+            return;
+        moved = warp_release_barriers(block) || moved;
+        if (!moved && waits) {
+            warp_report_deadlock(block);
+            return;
+        }
+        if (!moved)
+            return;
+    }
+}
+
+static smp_code check_launch(const smp_warp_launch *launch, uint64_t *threads, uint64_t *blocks, smp_error *err)
+{
+    const warp_code *code = &launch->kernel->code;
+    *threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    if (!*threads || launch->block[0] > SMP_WARP_MAX_THREADS || launch->block[1] > SMP_WARP_MAX_THREADS ||
+        launch->block[2] > 64 || *threads > SMP_WARP_MAX_THREADS) {
+        smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched", launch->block[0],
+                 launch->block[1], launch->block[2]);
+        return smp_hint(err, "a block has 1 to %d threads", SMP_WARP_MAX_THREADS);
+    }
+    if (!launch->grid[0] || launch->grid[0] > INT32_MAX || !launch->grid[1] || launch->grid[1] > 65535 ||
+        !launch->grid[2] || launch->grid[2] > 65535) {
+        smp_fail(err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", launch->grid[0], launch->grid[1],
+                 launch->grid[2]);
+        return smp_hint(err, "x is 1 to 2147483647, y and z are 1 to 65535");
+    }
+    *blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const uint64_t shared = (uint64_t)code->shared_bytes + launch->dynamic_shared;
+    if (shared > SMP_WARP_MAX_SHARED) {
+        smp_fail(err, SMP_E_USAGE, "%llu bytes of shared memory are more than a block can have",
+                 (unsigned long long)shared);
+        return smp_hint(err, "the largest is %d bytes", SMP_WARP_MAX_SHARED);
+    }
+    if (code->problem.code) {
+        *err = code->problem;
+        return err->code;
+    }
+    return SMP_OK;
+}
+
+static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uint64_t threads, smp_error *err)
+{
+    const warp_code *code = &launch->kernel->code;
+    enum { ALIGN = 16, SLACK = 64 };
+    block->launch = launch;
+    block->code = code;
+    block->insts = launch->kernel->insts;
+    block->threads = (uint32_t)threads;
+    block->warps = (block->threads + WARP_LANES - 1) / WARP_LANES;
+    block->dynamic_base = (code->shared_bytes + ALIGN - 1) / ALIGN * ALIGN;
+    block->shared_size = launch->dynamic_shared ? block->dynamic_base + launch->dynamic_shared : code->shared_bytes;
+    while ((UINT32_C(1) << (block->granule_shift + 1)) <= code->granule && block->granule_shift < 2)
+        block->granule_shift++;
+    block->register_file = smp_alloc_array(block->warps, code->register_bytes);
+    block->local_file = smp_alloc_array((size_t)block->warps * WARP_LANES, code->local_bytes);
+    block->shared = smp_alloc(block->shared_size + SLACK);
+    block->granules = smp_alloc_array((block->shared_size >> block->granule_shift) + 1, sizeof *block->granules);
+    block->counts = smp_alloc_array(launch->kernel->inst_count, sizeof *block->counts);
+    block->memos = smp_alloc_array(launch->kernel->inst_count, sizeof *block->memos);
+    if (!block->register_file || !block->local_file || !block->shared || !block->granules || !block->counts ||
+        !block->memos)
+        return smp_fail_memory(err, "a block", (uint64_t)block->warps * code->register_bytes);
+    return SMP_OK;
+}
+
+static void close_block(warp_block *block)
+{
+    smp_free(block->register_file);
+    smp_free(block->local_file);
+    smp_free(block->shared);
+    smp_free(block->granules);
+    smp_free(block->counts);
+    smp_free(block->memos);
+    smp_free(block->faults);
+    smp_free(block);
+}
+
+smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, smp_error *err)
+{
+    uint64_t threads = 0, blocks = 0;
+    memset(result, 0, sizeof *result);
+    smp_code code = check_launch(launch, &threads, &blocks, err);
+    if (code)
+        return code;
+    warp_block *block = smp_alloc(sizeof *block);
+    if (!block)
+        return smp_fail_memory(err, "a block", sizeof *block);
+    const double began = smp_now();
+    const uint64_t wanted = launch->blocks ? launch->block_count : blocks;
+    uint64_t done = 0;
+    code = open_block(block, launch, threads, err);
+    for (; !code && done < wanted && !block->stop; done++)
+        run_block(block, launch->blocks ? launch->blocks[done] : done);
+    if (!code)
+        code = warp_make_result(block, result, err);
+    if (!code) {
+        result->launches = 1;
+        result->blocks = blocks;
+        result->blocks_run = done;
+        result->seconds = smp_now() - began;
+        result->stopped = block->stop;
+        result->error = block->error;
+        if (block->stop) {
+            code = block->error.code;
+            if (err)
+                *err = block->error;
+        }
+    }
+    close_block(block);
+    return code;
+}

@@ -1,0 +1,304 @@
+/* The warp machine's inside: what a decoder (ptx/) makes of a kernel, and what the execution of its instructions may
+ * use. The machine knows how warps proceed; what an instruction computes is its execute function's. */
+#ifndef SMP_WARP_MACHINE_H
+#define SMP_WARP_MACHINE_H
+
+#include "warp/warp.h"
+
+enum { WARP_LANES = 32, WARP_BARRIERS = 16, WARP_MOST_WARPS = SMP_WARP_MAX_THREADS / 32 };
+#define WARP_ALL UINT32_MAX
+
+/* A loop over lanes that the compiler may vectorise: destination and sources are the same row or apart. */
+#if defined(__clang__)
+#define WARP_EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < WARP_LANES; l++)
+#else
+#define WARP_EACH_LANE _Pragma("GCC ivdep") for (int l = 0; l < WARP_LANES; l++)
+#endif
+/* The active lanes, lowest first, as l. */
+#define WARP_ACTIVE_LANES(lanes)                                                                                       \
+    for (uint32_t rest_ = (lanes), l = 0; rest_ && (l = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
+
+/* Generic addresses: windows far from the host's addresses. */
+#define WARP_SHARED_WINDOW (UINT64_C(1) << 60)
+#define WARP_LOCAL_WINDOW  (UINT64_C(1) << 61)
+#define WARP_PARAM_WINDOW  (UINT64_C(3) << 60)
+#define WARP_WINDOW_MASK   (UINT64_C(7) << 60)
+
+typedef struct warp_inst warp_inst;
+typedef struct warp_code warp_code;
+typedef struct warp_frame warp_frame;
+typedef struct warp_block warp_block;
+
+typedef void warp_execute(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
+typedef void warp_alu(void *d, const void *a, const void *b, const void *c);
+
+typedef enum warp_flow {
+    WARP_NEXT,    /* execute, then the next instruction */
+    WARP_MEMBERS, /* the same once all lanes of a mask are here */
+    WARP_JUMP,    /* lanes whose guard holds go to target */
+    WARP_EXIT,    /* threads end */
+    WARP_RETURN,  /* lanes leave the function; in a kernel: end */
+    WARP_BARRIER
+} warp_flow;
+
+typedef enum warp_space { WARP_GENERIC, WARP_GLOBAL, WARP_SHARED, WARP_LOCAL, WARP_CONST, WARP_PARAM } warp_space;
+
+enum { WARP_DESTS = 8, WARP_SOURCES = 24, WARP_NO_ROW = UINT32_MAX };
+
+/* What an instruction does to memory that is counted. */
+enum { WARP_LOADS, WARP_STORES, WARP_UPDATES_MEMORY, WARP_COPIES };
+
+/* Rows are byte offsets into a frame's registers: 32 words of 32 bits, 32 of 64, or for a predicate one mask. */
+struct warp_inst {
+    warp_execute *execute;
+    warp_alu *alu;
+    uint32_t guard; /* the row of the guarding predicate, or WARP_NO_ROW */
+    uint32_t target;
+    uint8_t flow;
+    uint8_t kind; /* what it does to memory */
+    bool guard_not;
+    uint8_t d_class, s_class[4]; /* 'w', 'd', 'p' */
+    uint8_t dests, sources;
+    bool flush, saturate;      /* .ftz, .sat of 32-bit floats */
+    uint8_t combine;           /* setp: 1 and, 2 or, 3 xor with the last source */
+    bool negate_source;        /* that source is negated */
+    uint8_t mode, submode;     /* of its kind */
+    uint8_t space, width, vec; /* memory: bytes of an element, elements */
+    uint8_t type, from_type;   /* the decoder's */
+    bool address_wide, source_wide;
+    bool columns;       /* matrices: column by column, or transposed */
+    bool result_unused; /* atomics */
+    uint32_t d[WARP_DESTS];
+    uint32_t s[WARP_SOURCES];
+    int64_t offset, offset2; /* of addresses */
+    uint32_t file, line;     /* in the source */
+    uint32_t text_line;      /* of the PTX */
+    uint32_t index;          /* in the whole module */
+    const void *extra;       /* of calls */
+};
+
+/* A row that holds the same in all lanes. */
+typedef struct warp_constant {
+    uint32_t row;
+    bool wide;
+    uint64_t bits;
+} warp_constant;
+
+typedef enum warp_special {
+    WARP_TID_X,
+    WARP_TID_Y,
+    WARP_TID_Z,
+    WARP_NTID_X,
+    WARP_NTID_Y,
+    WARP_NTID_Z,
+    WARP_CTAID_X,
+    WARP_CTAID_Y,
+    WARP_CTAID_Z,
+    WARP_NCTAID_X,
+    WARP_NCTAID_Y,
+    WARP_NCTAID_Z,
+    WARP_LANEID,
+    WARP_WARPID,
+    WARP_NWARPID,
+    WARP_SMID,
+    WARP_NSMID,
+    WARP_GRIDID,
+    WARP_MASK_EQ,
+    WARP_MASK_LT,
+    WARP_MASK_LE,
+    WARP_MASK_GT,
+    WARP_MASK_GE,
+    WARP_DYNAMIC_SIZE,
+    WARP_TOTAL_SIZE,
+    WARP_DYNAMIC_BASE, /* where dynamic shared memory begins */
+    WARP_CLOCK         /* read when it is asked for */
+} warp_special;
+
+typedef struct warp_special_row {
+    warp_special special;
+    uint32_t row;
+    bool wide;
+    uint64_t add;
+} warp_special_row;
+
+typedef struct warp_shared_array {
+    char name[64];
+    uint32_t offset, size;
+} warp_shared_array;
+
+/* A kernel or a function. */
+struct warp_code {
+    char *symbol, *name;
+    warp_inst *insts;
+    size_t count, capacity;
+    uint32_t register_bytes, local_bytes, shared_bytes, param_bytes;
+    warp_constant *constants;
+    size_t constant_count, constant_capacity;
+    warp_special_row *specials;
+    size_t special_count, special_capacity;
+    warp_shared_array *arrays;
+    size_t array_count, array_capacity;
+    smp_warp_param *params, *results; /* results: of functions; offsets are into local memory */
+    size_t param_count, param_capacity, result_count, result_capacity;
+    uint32_t granule; /* bytes: the narrowest element that it accesses in shared memory */
+    bool entry;
+    smp_error problem;
+    char *const *files; /* of the module */
+    size_t file_count;
+};
+
+struct smp_warp_kernel {
+    warp_code code;
+    const warp_inst *const *insts; /* of the whole module, by index */
+    size_t inst_count;
+};
+
+/* The lanes of a warp in one function. */
+struct warp_frame {
+    const warp_code *code;
+    unsigned char *rows;  /* registers */
+    unsigned char *local; /* local_bytes of each lane */
+    uint32_t pc[WARP_LANES];
+    uint32_t ready, at_barrier, at_members; /* lanes that run, wait for the block, wait for lanes of the warp */
+    uint32_t live;                          /* lanes that have not returned */
+    uint32_t avoid;                         /* lanes that spun long enough: others go first */
+    uint32_t spins;
+    uint32_t depth; /* 0: the kernel */
+    uint32_t warp;
+    uint32_t turn; /* __syncwarp calls so far in this interval: orders accesses of the warp */
+    uint8_t barrier[WARP_LANES];
+};
+
+typedef struct warp_count {
+    uint64_t runs;
+    uint64_t instructions, lanes, wavefronts, ideal, packed, conflicts, sectors, sectors_ideal;
+    uint8_t seen_space; /* bit WARP_SHARED, WARP_GLOBAL */
+    uint64_t shared_instructions, shared_lanes;
+    uint32_t worst_wavefronts, worst_ideal, worst_active;
+    uint32_t worst_offset[WARP_LANES];
+    smp_bank_op worst_op;
+} warp_count;
+
+/* The last pattern that an instruction accessed: most repeat it at another place, which costs the same. */
+typedef struct warp_memo {
+    uint32_t delta[WARP_LANES], active, phase;
+    uint8_t op, width, known;
+    smp_bank_cost cost;
+    uint32_t sectors;
+} warp_memo;
+
+/* Who touched a granule of shared memory. stamp: interval << 32 | turn << 16 | thread. */
+typedef struct warp_touch {
+    uint64_t stamp;
+    uint32_t inst;
+    uint32_t atomic;
+} warp_touch;
+
+typedef struct warp_granule {
+    warp_touch write, read, other; /* other: an earlier reader, of another warp or thread */
+} warp_granule;
+
+typedef struct warp_fault_key {
+    smp_warp_fault fault;
+    uint32_t inst, other;
+    uint64_t count;
+    uint64_t block; /* that it happened in first */
+    uint32_t thread, other_thread;
+    char text[200];
+} warp_fault_key;
+
+typedef struct warp_barrier {
+    uint32_t arrived, waiting, expected; /* threads; expected 0: all that live */
+    uint32_t inst, first_thread, other_inst, other_thread;
+    bool mixed;
+} warp_barrier;
+
+struct warp_block {
+    const smp_warp_launch *launch;
+    const warp_code *code;
+    uint32_t threads, warps;
+    uint64_t index; /* of the block in the grid */
+    uint32_t id[3];
+    warp_frame frames[WARP_MOST_WARPS];
+    unsigned char *register_file, *local_file, *shared;
+    uint32_t shared_size, dynamic_base;
+    warp_granule *granules;
+    uint32_t granule_shift;
+    uint32_t interval, first_interval; /* barriers so far, over all blocks; those before first are of earlier blocks */
+    warp_barrier barriers[WARP_BARRIERS];
+    const warp_inst *const *insts; /* of the module, by index */
+    warp_count *counts;            /* of each */
+    warp_memo *memos;
+    warp_fault_key *faults;
+    size_t fault_count, fault_capacity;
+    uint64_t instructions, lane_instructions, jumps, calls;
+    uint64_t buffer_start, buffer_end; /* the buffer that was accessed last */
+    bool stop;
+    smp_error error;
+};
+
+/* ------------------------------------------------------------------------------------------------ services */
+
+static inline uint32_t *warp_words(const warp_frame *frame, uint32_t row)
+{
+    return (uint32_t *)(void *)(frame->rows + row);
+}
+static inline uint64_t *warp_longs(const warp_frame *frame, uint32_t row)
+{
+    return (uint64_t *)(void *)(frame->rows + row);
+}
+static inline uint32_t warp_pred(const warp_frame *frame, uint32_t row)
+{
+    return *(const uint32_t *)(const void *)(frame->rows + row);
+}
+static inline int warp_lanes_in(uint32_t lanes)
+{
+    return __builtin_popcount(lanes);
+}
+static inline uint32_t warp_thread(const warp_frame *frame, uint32_t lane)
+{
+    return frame->warp * WARP_LANES + lane;
+}
+
+/* Counts an access and checks it: bounds, races, uninitialised reads. width: bytes of a lane. Returns the lanes that
+ * may proceed. data: what a store writes (null: unknown), so that equal values are no race; element bytes apart. */
+typedef enum warp_touching { WARP_READS, WARP_WRITES, WARP_UPDATES } warp_touching;
+typedef struct warp_access {
+    warp_touching how;
+    smp_bank_op op;
+    uint32_t width, granule;       /* bytes; of an element */
+    const uint32_t *const *values; /* of each element its row of words, where a store writes 4 bytes; may be null */
+} warp_access;
+uint32_t warp_touch_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                           const uint32_t offset[WARP_LANES], const warp_access *access);
+uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                           const uint64_t address[WARP_LANES], const warp_access *access);
+
+/* The same with banks filled in, but for its active lanes: asynchronous copies, whose cost depends on their source. */
+uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                         const uint32_t offset[WARP_LANES], const warp_access *access, smp_bank_access *banks);
+
+/* Adds the cost of one more piece of the same instruction (matrices): wavefronts alone. */
+void warp_count_shared(warp_block *block, uint32_t index, const smp_bank_access *access);
+
+/* A finding; the text is made only for the first of its kind at these instructions. */
+void warp_fault(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t thread, uint32_t other_inst,
+                uint32_t other_thread, const char *format, ...) SMP_PRINTF(7, 8);
+
+/* Ends the launch. */
+void warp_stop(warp_block *block, const warp_frame *frame, const warp_inst *inst, const char *format, ...)
+    SMP_PRINTF(4, 5);
+
+/* Runs the lanes of a called function until they have returned. */
+bool warp_run_frame(warp_block *block, warp_frame *frame);
+void warp_fill_rows(const warp_block *block, warp_frame *frame);
+
+/* Barriers of a block (barrier.c). */
+void warp_arrive(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
+bool warp_release_barriers(warp_block *block);
+void warp_report_deadlock(warp_block *block);
+
+/* Results (result.c). */
+smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_error *err);
+
+#endif

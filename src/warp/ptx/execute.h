@@ -1,0 +1,29 @@
+/* The functions that carry out PTX instructions. */
+#ifndef SMP_WARP_PTX_EXECUTE_H
+#define SMP_WARP_PTX_EXECUTE_H
+
+#include "warp/ptx/ptx.h"
+
+/* execute.c */
+warp_execute ptx_run_alu, ptx_run_flushed, ptx_run_test, ptx_run_set, ptx_run_pack, ptx_run_unpack, ptx_run_clock,
+    ptx_run_insert, ptx_run_lop3, ptx_run_trap, ptx_run_nothing;
+
+/* Writes lanes of a result: its class is the instruction's. */
+void ptx_blend(warp_frame *frame, uint32_t row, char row_class, const void *result, uint32_t lanes);
+
+/* memory.c */
+warp_execute ptx_run_load, ptx_run_store, ptx_run_atomic, ptx_run_copy, ptx_run_to_window, ptx_run_is_space,
+    ptx_run_param;
+
+/* warp.c; modes of shuffles, votes, matches and reductions are in the order of their decoders' lists */
+warp_execute ptx_run_shuffle, ptx_run_vote, ptx_run_match, ptx_run_reduce, ptx_run_active, ptx_run_sync, ptx_run_elect;
+
+/* convert.c, matrix.c, call.c */
+warp_execute ptx_run_convert, ptx_run_matrix_load, ptx_run_matrix_store, ptx_run_matrix_multiply, ptx_run_ldmatrix,
+    ptx_run_mma, ptx_run_call;
+
+/* Where generic addresses of a warp lead. */
+warp_space ptx_space_of(uint64_t address);
+unsigned char *ptx_local(const warp_frame *frame, uint32_t lane, uint64_t offset);
+
+#endif

@@ -1,0 +1,228 @@
+/* Floating-point arithmetic and comparisons, lane by lane. Round to nearest; the approximations of the GPU's special
+ * function unit are the correctly rounded functions here, which may differ in the last bits. */
+#include <math.h>
+
+#include "warp/ptx/half.h"
+#include "warp/ptx/lanes.h"
+
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define F(name, e) WARP_LANES_OF(name, float, float, float, float, e)
+#define D(name, e) WARP_LANES_OF(name, double, double, double, double, e)
+#define W(name, e) WARP_LANES_OF(name, u32, u32, u32, u32, e)
+#define L(name, e) WARP_LANES_OF(name, u64, u64, u64, u64, e)
+
+F(add_f32, a[l] + b[l])
+F(sub_f32, a[l] - b[l])
+F(mul_f32, a[l] * b[l])
+F(fma_f32, fmaf(a[l], b[l], c[l]))
+F(div_f32, a[l] / b[l])
+D(add_f64, a[l] + b[l])
+D(sub_f64, a[l] - b[l])
+D(mul_f64, a[l] * b[l])
+D(fma_f64, fma(a[l], b[l], c[l]))
+D(div_f64, a[l] / b[l])
+F(rcp_f32, 1.0f / a[l])
+D(rcp_f64, 1.0 / a[l])
+F(sqrt_f32, sqrtf(a[l]))
+D(sqrt_f64, sqrt(a[l]))
+F(rsqrt_f32, (float)(1.0 / sqrt((double)a[l])))
+D(rsqrt_f64, 1.0 / sqrt(a[l]))
+F(sin_f32, sinf(a[l]))
+F(cos_f32, cosf(a[l]))
+F(ex2_f32, exp2f(a[l]))
+F(lg2_f32, log2f(a[l]))
+F(tanh_f32, tanhf(a[l]))
+W(neg_f32, a[l] ^ 0x80000000)
+W(abs_f32, a[l] & 0x7fffffff)
+L(neg_f64, a[l] ^ UINT64_C(1) << 63)
+L(abs_f64, a[l] & ~(UINT64_C(1) << 63))
+W(copysign_f32, (b[l] & 0x7fffffff) | (a[l] & 0x80000000))
+L(copysign_f64, (b[l] & ~(UINT64_C(1) << 63)) | (a[l] & UINT64_C(1) << 63))
+
+/* Of a number and a NaN the number; -0 is less than +0. */
+#define LEAST(x, y) ((x) != (x) ? (y) : (y) != (y) ? (x) : (x) < (y) ? (x) : (y) < (x) ? (y) : signbit(x) ? (x) : (y))
+#define GREATEST(x, y)                                                                                                 \
+    ((x) != (x) ? (y) : (y) != (y) ? (x) : (x) > (y) ? (x) : (y) > (x) ? (y) : signbit(x) ? (y) : (x))
+F(min_f32, LEAST(a[l], b[l]))
+F(max_f32, GREATEST(a[l], b[l]))
+D(min_f64, LEAST(a[l], b[l]))
+D(max_f64, GREATEST(a[l], b[l]))
+F(min_nan_f32, a[l] != a[l] || b[l] != b[l] ? NAN : LEAST(a[l], b[l]))
+F(max_nan_f32, a[l] != a[l] || b[l] != b[l] ? NAN : GREATEST(a[l], b[l]))
+
+/* ------------------------------------------------------------------------------------------------ 16 bits */
+
+#define X(v)       ((double)warp_half_float((v)&0xffff))
+#define Y(v)       ((double)warp_half_float((v) >> 16))
+#define H1(e)      warp_half_bits(e)
+#define H2(lo, hi) (warp_half_bits(lo) | warp_half_bits(hi) << 16)
+W(add_f16, H1(X(a[l]) + X(b[l])))
+W(sub_f16, H1(X(a[l]) - X(b[l])))
+W(mul_f16, H1(X(a[l]) * X(b[l])))
+W(fma_f16, H1(fma(X(a[l]), X(b[l]), X(c[l]))))
+W(add_f16x2, H2(X(a[l]) + X(b[l]), Y(a[l]) + Y(b[l])))
+W(sub_f16x2, H2(X(a[l]) - X(b[l]), Y(a[l]) - Y(b[l])))
+W(mul_f16x2, H2(X(a[l]) * X(b[l]), Y(a[l]) * Y(b[l])))
+W(fma_f16x2, H2(fma(X(a[l]), X(b[l]), X(c[l])), fma(Y(a[l]), Y(b[l]), Y(c[l]))))
+W(min_f16, H1(LEAST(X(a[l]), X(b[l]))))
+W(max_f16, H1(GREATEST(X(a[l]), X(b[l]))))
+W(min_f16x2, H2(LEAST(X(a[l]), X(b[l])), LEAST(Y(a[l]), Y(b[l]))))
+W(max_f16x2, H2(GREATEST(X(a[l]), X(b[l])), GREATEST(Y(a[l]), Y(b[l]))))
+W(neg_f16, a[l] ^ 0x8000)
+W(abs_f16, a[l] & 0x7fff)
+W(neg_f16x2, a[l] ^ 0x80008000)
+W(abs_f16x2, a[l] & 0x7fff7fff)
+W(ex2_f16, H1(exp2(X(a[l]))))
+W(tanh_f16, H1(tanh(X(a[l]))))
+
+#define B1(v)      warp_bf16_float((v)&0xffff)
+#define B2(v)      warp_bits_float((v)&0xffff0000)
+#define Q1(e)      warp_bf16_bits(e)
+#define Q2(lo, hi) (warp_bf16_bits(lo) | warp_bf16_bits(hi) << 16)
+W(add_bf16, Q1(B1(a[l]) + B1(b[l])))
+W(sub_bf16, Q1(B1(a[l]) - B1(b[l])))
+W(mul_bf16, Q1(B1(a[l]) * B1(b[l])))
+W(fma_bf16, Q1(fmaf(B1(a[l]), B1(b[l]), B1(c[l]))))
+W(add_bf16x2, Q2(B1(a[l]) + B1(b[l]), B2(a[l]) + B2(b[l])))
+W(sub_bf16x2, Q2(B1(a[l]) - B1(b[l]), B2(a[l]) - B2(b[l])))
+W(mul_bf16x2, Q2(B1(a[l]) * B1(b[l]), B2(a[l]) * B2(b[l])))
+W(fma_bf16x2, Q2(fmaf(B1(a[l]), B1(b[l]), B1(c[l])), fmaf(B2(a[l]), B2(b[l]), B2(c[l]))))
+W(min_bf16, Q1(LEAST(B1(a[l]), B1(b[l]))))
+W(max_bf16, Q1(GREATEST(B1(a[l]), B1(b[l]))))
+
+/* ------------------------------------------------------------------------------------------------ comparisons */
+
+#define UNORDERED (A_ != A_ || B_ != B_)
+#define TESTS(suffix, T)                                                                                               \
+    WARP_TEST(eq_##suffix, T, A_ == B_)                                                                                \
+    WARP_TEST(ne_##suffix, T, !UNORDERED && A_ != B_)                                                                  \
+    WARP_TEST(lt_##suffix, T, A_ < B_)                                                                                 \
+    WARP_TEST(le_##suffix, T, A_ <= B_)                                                                                \
+    WARP_TEST(gt_##suffix, T, A_ > B_)                                                                                 \
+    WARP_TEST(ge_##suffix, T, A_ >= B_)                                                                                \
+    WARP_TEST(equ_##suffix, T, UNORDERED || A_ == B_)                                                                  \
+    WARP_TEST(neu_##suffix, T, A_ != B_)                                                                               \
+    WARP_TEST(ltu_##suffix, T, !(A_ >= B_))                                                                            \
+    WARP_TEST(leu_##suffix, T, !(A_ > B_))                                                                             \
+    WARP_TEST(gtu_##suffix, T, !(A_ <= B_))                                                                            \
+    WARP_TEST(geu_##suffix, T, !(A_ < B_))                                                                             \
+    WARP_TEST(num_##suffix, T, !UNORDERED)                                                                             \
+    WARP_TEST(nan_##suffix, T, UNORDERED)
+#define A_ a[l]
+#define B_ b[l]
+TESTS(f32, float)
+TESTS(f64, double)
+#undef A_
+#undef B_
+#define A_ X(a[l])
+#define B_ X(b[l])
+TESTS(f16, u32)
+#undef A_
+#undef B_
+
+#define INFINITE32 ((a[l] & 0x7fffffff) == 0x7f800000)
+#define FINITE32   ((a[l] & 0x7f800000) != 0x7f800000)
+#define NAN32      ((a[l] & 0x7fffffff) > 0x7f800000)
+#define ABS64      (a[l] & ~(UINT64_C(1) << 63))
+WARP_TEST(inf_f32, u32, INFINITE32 || (b && 0))
+WARP_TEST(fin_f32, u32, FINITE32 || (b && 0))
+WARP_TEST(isnan_f32, u32, NAN32 || (b && 0))
+WARP_TEST(isnum_f32, u32, !NAN32 || (b && 0))
+WARP_TEST(inf_f64, u64, ABS64 == UINT64_C(0x7ff) << 52 || (b && 0))
+WARP_TEST(fin_f64, u64, ABS64 < UINT64_C(0x7ff) << 52 || (b && 0))
+WARP_TEST(isnan_f64, u64, ABS64 > UINT64_C(0x7ff) << 52 || (b && 0))
+
+#define TEST_ROWS(type, operands, suffix)                                                                              \
+    {"setp.eq." type, operands, eq_##suffix}, {"setp.ne." type, operands, ne_##suffix},                                \
+        {"setp.lt." type, operands, lt_##suffix}, {"setp.le." type, operands, le_##suffix},                            \
+        {"setp.gt." type, operands, gt_##suffix}, {"setp.ge." type, operands, ge_##suffix},                            \
+        {"setp.equ." type, operands, equ_##suffix}, {"setp.neu." type, operands, neu_##suffix},                        \
+        {"setp.ltu." type, operands, ltu_##suffix}, {"setp.leu." type, operands, leu_##suffix},                        \
+        {"setp.gtu." type, operands, gtu_##suffix}, {"setp.geu." type, operands, geu_##suffix},                        \
+        {"setp.num." type, operands, num_##suffix},                                                                    \
+    {                                                                                                                  \
+        "setp.nan." type, operands, nan_##suffix                                                                       \
+    }
+
+const warp_lane_row WARP_ROWS(float)[] = {
+    {"add.f32", "www", add_f32},
+    {"sub.f32", "www", sub_f32},
+    {"mul.f32", "www", mul_f32},
+    {"fma.f32", "wwww", fma_f32},
+    {"mad.f32", "wwww", fma_f32},
+    {"div.f32", "www", div_f32},
+    {"add.f64", "ddd", add_f64},
+    {"sub.f64", "ddd", sub_f64},
+    {"mul.f64", "ddd", mul_f64},
+    {"fma.f64", "dddd", fma_f64},
+    {"mad.f64", "dddd", fma_f64},
+    {"div.f64", "ddd", div_f64},
+    {"rcp.f32", "ww", rcp_f32},
+    {"rcp.f64", "dd", rcp_f64},
+    {"sqrt.f32", "ww", sqrt_f32},
+    {"sqrt.f64", "dd", sqrt_f64},
+    {"rsqrt.f32", "ww", rsqrt_f32},
+    {"rsqrt.f64", "dd", rsqrt_f64},
+    {"sin.f32", "ww", sin_f32},
+    {"cos.f32", "ww", cos_f32},
+    {"ex2.f32", "ww", ex2_f32},
+    {"lg2.f32", "ww", lg2_f32},
+    {"tanh.f32", "ww", tanh_f32},
+    {"neg.f32", "ww", neg_f32},
+    {"abs.f32", "ww", abs_f32},
+    {"neg.f64", "dd", neg_f64},
+    {"abs.f64", "dd", abs_f64},
+    {"copysign.f32", "www", copysign_f32},
+    {"copysign.f64", "ddd", copysign_f64},
+    {"min.f32", "www", min_f32},
+    {"max.f32", "www", max_f32},
+    {"min.f64", "ddd", min_f64},
+    {"max.f64", "ddd", max_f64},
+    {"min.NaN.f32", "www", min_nan_f32},
+    {"max.NaN.f32", "www", max_nan_f32},
+    {"add.f16", "www", add_f16},
+    {"sub.f16", "www", sub_f16},
+    {"mul.f16", "www", mul_f16},
+    {"fma.f16", "wwww", fma_f16},
+    {"add.f16x2", "www", add_f16x2},
+    {"sub.f16x2", "www", sub_f16x2},
+    {"mul.f16x2", "www", mul_f16x2},
+    {"fma.f16x2", "wwww", fma_f16x2},
+    {"min.f16", "www", min_f16},
+    {"max.f16", "www", max_f16},
+    {"min.f16x2", "www", min_f16x2},
+    {"max.f16x2", "www", max_f16x2},
+    {"neg.f16", "ww", neg_f16},
+    {"abs.f16", "ww", abs_f16},
+    {"neg.f16x2", "ww", neg_f16x2},
+    {"abs.f16x2", "ww", abs_f16x2},
+    {"ex2.f16", "ww", ex2_f16},
+    {"tanh.f16", "ww", tanh_f16},
+    {"add.bf16", "www", add_bf16},
+    {"sub.bf16", "www", sub_bf16},
+    {"mul.bf16", "www", mul_bf16},
+    {"fma.bf16", "wwww", fma_bf16},
+    {"add.bf16x2", "www", add_bf16x2},
+    {"sub.bf16x2", "www", sub_bf16x2},
+    {"mul.bf16x2", "www", mul_bf16x2},
+    {"fma.bf16x2", "wwww", fma_bf16x2},
+    {"min.bf16", "www", min_bf16},
+    {"max.bf16", "www", max_bf16},
+    {"neg.bf16", "ww", neg_f16},
+    {"abs.bf16", "ww", abs_f16},
+    {"neg.bf16x2", "ww", neg_f16x2},
+    {"abs.bf16x2", "ww", abs_f16x2},
+    TEST_ROWS("f32", "pww", f32),
+    TEST_ROWS("f64", "pdd", f64),
+    TEST_ROWS("f16", "pww", f16),
+    {"testp.infinite.f32", "pw", inf_f32},
+    {"testp.finite.f32", "pw", fin_f32},
+    {"testp.notanumber.f32", "pw", isnan_f32},
+    {"testp.number.f32", "pw", isnum_f32},
+    {"testp.infinite.f64", "pd", inf_f64},
+    {"testp.finite.f64", "pd", fin_f64},
+    {"testp.notanumber.f64", "pd", isnan_f64},
+    {NULL, NULL, NULL},
+};

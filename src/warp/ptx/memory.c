@@ -1,0 +1,364 @@
+/* Accesses to memory: addresses, what the machine counts and checks of them, then the bytes. */
+#include <string.h>
+
+#include "warp/ptx/execute.h"
+#include "warp/ptx/half.h"
+
+warp_space ptx_space_of(uint64_t address)
+{
+    switch (address & WARP_WINDOW_MASK) {
+    case WARP_SHARED_WINDOW:
+        return WARP_SHARED;
+    case WARP_LOCAL_WINDOW:
+        return WARP_LOCAL;
+    case WARP_PARAM_WINDOW:
+        return WARP_PARAM;
+    default:
+        return WARP_GLOBAL;
+    }
+}
+
+unsigned char *ptx_local(const warp_frame *frame, uint32_t lane, uint64_t offset)
+{
+    return frame->local + (size_t)lane * frame->code->local_bytes + (size_t)offset;
+}
+
+/* The addresses of a source row, with the constant added. */
+static void addresses_of(const warp_frame *frame, const warp_inst *inst, int slot, bool wide, int64_t offset,
+                         uint64_t address[WARP_LANES])
+{
+    if (wide) {
+        const uint64_t *row = warp_longs(frame, inst->s[slot]);
+        for (int l = 0; l < WARP_LANES; l++)
+            address[l] = row[l] + (uint64_t)offset;
+    } else {
+        const uint32_t *row = warp_words(frame, inst->s[slot]);
+        for (int l = 0; l < WARP_LANES; l++)
+            address[l] = row[l] + (uint64_t)offset;
+    }
+}
+
+static void load_bytes(warp_frame *frame, const warp_inst *inst, uint32_t lane, const unsigned char *from)
+{
+    for (uint32_t i = 0; i < inst->vec; i++, from += inst->width) {
+        uint64_t value = 0;
+        if (inst->d[i] == WARP_NO_ROW)
+            continue;
+        switch (inst->width) {
+        case 1:
+            value = inst->type == PTX_S8 ? (uint64_t)(int64_t)(int8_t)from[0] : from[0];
+            break;
+        case 2: {
+            uint16_t half;
+            memcpy(&half, from, 2);
+            value = inst->type == PTX_S16 ? (uint64_t)(int64_t)(int16_t)half : half;
+            break;
+        }
+        case 4: {
+            uint32_t word;
+            memcpy(&word, from, 4);
+            value = inst->type == PTX_S32 ? (uint64_t)(int64_t)(int32_t)word : word;
+            break;
+        }
+        default:
+            memcpy(&value, from, 8);
+        }
+        if (inst->source_wide)
+            warp_longs(frame, inst->d[i])[lane] = value;
+        else
+            warp_words(frame, inst->d[i])[lane] = (uint32_t)value;
+    }
+}
+
+static void store_bytes(const warp_frame *frame, const warp_inst *inst, uint32_t lane, unsigned char *to)
+{
+    for (uint32_t i = 0; i < inst->vec; i++, to += inst->width) {
+        const uint64_t value =
+            inst->source_wide ? warp_longs(frame, inst->s[1 + i])[lane] : warp_words(frame, inst->s[1 + i])[lane];
+        memcpy(to, &value, inst->width);
+    }
+}
+
+/* Whether a lane's bytes lie in its local memory. */
+static bool local_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
+                         uint32_t bytes)
+{
+    if (offset + bytes <= frame->code->local_bytes)
+        return true;
+    warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
+               "accesses byte %llu of its local memory, of which a thread has %u", (unsigned long long)offset,
+               frame->code->local_bytes);
+    return false;
+}
+
+/* One access of lanes that all mean the same space. */
+static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space,
+                         const uint64_t address[WARP_LANES], bool load)
+{
+    const uint32_t bytes = (uint32_t)inst->width * inst->vec;
+    const uint32_t *values[8] = {NULL};
+    warp_access access = {load ? WARP_READS : WARP_WRITES, load ? SMP_BANK_LOAD : SMP_BANK_STORE, bytes, inst->width,
+                          NULL};
+    if (space == WARP_SHARED) {
+        uint32_t offset[WARP_LANES];
+        for (int l = 0; l < WARP_LANES; l++)
+            offset[l] = (address[l] & ~WARP_WINDOW_MASK) > UINT32_MAX ? UINT32_MAX : (uint32_t)address[l];
+        if (!load && inst->width == 4 && !inst->source_wide) {
+            for (int i = 0; i < inst->vec; i++)
+                values[i] = warp_words(frame, inst->s[1 + i]);
+            access.values = values;
+        }
+        lanes = warp_touch_shared(block, frame, inst, lanes, offset, &access);
+        WARP_ACTIVE_LANES(lanes)
+        {
+            if (load)
+                load_bytes(frame, inst, l, block->shared + offset[l]);
+            else
+                store_bytes(frame, inst, l, block->shared + offset[l]);
+        }
+        return;
+    }
+    if (space == WARP_GLOBAL)
+        lanes = warp_touch_global(block, frame, inst, lanes, address, &access);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const uint64_t offset = address[l] & ~WARP_WINDOW_MASK;
+        unsigned char *at = (unsigned char *)(uintptr_t)address[l];
+        if (space == WARP_LOCAL) {
+            if (!local_inside(block, frame, inst, l, offset, bytes))
+                continue;
+            at = ptx_local(frame, l, offset);
+        } else if (space == WARP_PARAM) {
+            if (offset + bytes > block->code->param_bytes || !load)
+                continue;
+            at = (unsigned char *)(uintptr_t)block->launch->params + offset;
+        } else if (space == WARP_CONST) {
+            uint64_t start, size;
+            if (!smp_warp_buffer_of(block->launch->memory, address[l], &start, &size) ||
+                address[l] - start + bytes > size) {
+                warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
+                           "reads constant memory outside all variables");
+                continue;
+            }
+        }
+        if (load)
+            load_bytes(frame, inst, l, at);
+        else
+            store_bytes(frame, inst, l, at);
+    }
+}
+
+/* Generic addresses: the lanes of each space apart, as the hardware replays them. */
+static void access_any(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, bool load)
+{
+    uint64_t address[WARP_LANES];
+    addresses_of(frame, inst, 0, inst->address_wide, inst->offset, address);
+    if (inst->space != WARP_GENERIC) {
+        access_lanes(block, frame, inst, lanes, (warp_space)inst->space, address, load);
+        return;
+    }
+    while (lanes) {
+        const warp_space space = ptx_space_of(address[__builtin_ctz(lanes)]);
+        uint32_t same = 0;
+        WARP_ACTIVE_LANES(lanes)
+        same |= (uint32_t)(ptx_space_of(address[l]) == space) << l;
+        access_lanes(block, frame, inst, same, space, address, load);
+        lanes &= ~same;
+    }
+}
+
+void ptx_run_load(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    access_any(block, frame, inst, lanes, true);
+}
+
+void ptx_run_store(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    access_any(block, frame, inst, lanes, false);
+}
+
+/* Parameters: the kernel's, or those of calls, which lie in local memory. */
+void ptx_run_param(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    uint64_t address[WARP_LANES];
+    addresses_of(frame, inst, 0, inst->address_wide, inst->offset, address);
+    const warp_space space = ptx_space_of(address[__builtin_ctz(lanes)]);
+    access_lanes(block, frame, inst, lanes, space == WARP_GLOBAL ? WARP_PARAM : space, address, inst->mode);
+}
+
+/* ------------------------------------------------------------------------------------------------ atomics */
+
+static uint64_t as_signed(uint64_t value, uint32_t width)
+{
+    return width == 4 ? (uint64_t)(int64_t)(int32_t)value : value;
+}
+
+static uint64_t add_floats(ptx_type type, uint64_t old, uint64_t value)
+{
+    if (type == PTX_F64) {
+        double a, b;
+        memcpy(&a, &old, 8);
+        memcpy(&b, &value, 8);
+        a += b;
+        memcpy(&old, &a, 8);
+        return old;
+    }
+    if (type == PTX_F32)
+        return warp_float_bits(warp_bits_float((uint32_t)old) + warp_bits_float((uint32_t)value));
+    const uint32_t low = warp_half_bits((double)warp_half_float((uint32_t)old & 0xffff) +
+                                        (double)warp_half_float((uint32_t)value & 0xffff));
+    if (type == PTX_F16)
+        return low;
+    return low | warp_half_bits((double)warp_half_float((uint32_t)old >> 16 & 0xffff) +
+                                (double)warp_half_float((uint32_t)value >> 16 & 0xffff))
+                     << 16;
+}
+
+static uint64_t apply(const warp_inst *inst, uint64_t old, uint64_t value, uint64_t swap)
+{
+    const ptx_type type = (ptx_type)inst->type;
+    const bool sign = ptx_is_signed(type);
+    const int64_t a = (int64_t)as_signed(old, inst->width), b = (int64_t)as_signed(value, inst->width);
+    switch (inst->mode) {
+    case 0:
+        return ptx_is_float(type) ? add_floats(type, old, value) : old + value;
+    case 1:
+        return sign ? (uint64_t)(a < b ? a : b) : old < value ? old : value;
+    case 2:
+        return sign ? (uint64_t)(a > b ? a : b) : old > value ? old : value;
+    case 3:
+        return old & value;
+    case 4:
+        return old | value;
+    case 5:
+        return old ^ value;
+    case 6:
+        return value;
+    case 7:
+        return old == value ? swap : old;
+    case 8:
+        return old >= value ? 0 : old + 1;
+    default:
+        return !old || old > value ? value : old - 1;
+    }
+}
+
+/* atomicAdd(p, 1) without use of its result */
+static bool is_count(const warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    if (inst->mode != 0 || !inst->result_unused || inst->width != 4 || ptx_is_float((ptx_type)inst->type))
+        return false;
+    WARP_ACTIVE_LANES(lanes)
+    if (warp_words(frame, inst->s[1])[l] != 1)
+        return false;
+    return true;
+}
+
+void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    uint64_t address[WARP_LANES];
+    uint32_t offset[WARP_LANES];
+    addresses_of(frame, inst, 0, inst->address_wide, inst->offset, address);
+    const bool is_float = ptx_is_float((ptx_type)inst->type);
+    warp_access access = {WARP_UPDATES, SMP_BANK_ATOMIC, inst->width, inst->width, NULL};
+    access.op = is_float ? SMP_BANK_ATOMIC_FLOAT : is_count(frame, inst, lanes) ? SMP_BANK_COUNT : SMP_BANK_ATOMIC;
+    while (lanes) {
+        const warp_space space =
+            inst->space != WARP_GENERIC ? (warp_space)inst->space : ptx_space_of(address[__builtin_ctz(lanes)]);
+        uint32_t same = lanes, done;
+        if (inst->space == WARP_GENERIC) {
+            same = 0;
+            WARP_ACTIVE_LANES(lanes)
+            same |= (uint32_t)(ptx_space_of(address[l]) == space) << l;
+        }
+        for (int l = 0; l < WARP_LANES; l++)
+            offset[l] = (address[l] & ~WARP_WINDOW_MASK) > UINT32_MAX ? UINT32_MAX : (uint32_t)address[l];
+        if (space != WARP_SHARED && space != WARP_GLOBAL) {
+            warp_stop(block, frame, inst, "an atomic operation on memory that threads do not share");
+            return;
+        }
+        done = space == WARP_SHARED ? warp_touch_shared(block, frame, inst, same, offset, &access)
+                                    : warp_touch_global(block, frame, inst, same, address, &access);
+        WARP_ACTIVE_LANES(done)
+        {
+            unsigned char *at =
+                space == WARP_SHARED ? block->shared + offset[l] : (unsigned char *)(uintptr_t)address[l];
+            const bool wide = inst->width == 8;
+            uint64_t old = 0;
+            memcpy(&old, at, inst->width);
+            const uint64_t mask = wide ? UINT64_MAX : (UINT64_C(1) << (8 * inst->width)) - 1;
+            const uint64_t value = (wide ? warp_longs(frame, inst->s[1])[l] : warp_words(frame, inst->s[1])[l]) & mask;
+            const uint64_t swap = (wide ? warp_longs(frame, inst->s[2])[l] : warp_words(frame, inst->s[2])[l]) & mask;
+            const uint64_t result = apply(inst, old, value, swap);
+            memcpy(at, &result, inst->width);
+            if (inst->dests && wide)
+                warp_longs(frame, inst->d[0])[l] = old;
+            else if (inst->dests)
+                warp_words(frame, inst->d[0])[l] = (uint32_t)old;
+        }
+        lanes &= ~same;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ cp.async */
+
+void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    uint64_t to[WARP_LANES], from[WARP_LANES];
+    uint32_t offset[WARP_LANES], fills = 0;
+    const uint32_t *wanted = inst->sources > 2 ? warp_words(frame, inst->s[2]) : NULL;
+    addresses_of(frame, inst, 0, inst->address_wide, inst->offset, to);
+    addresses_of(frame, inst, 1, true, inst->offset2, from);
+    for (int l = 0; l < WARP_LANES; l++)
+        offset[l] = (uint32_t)to[l];
+    uint32_t reads = lanes;
+    WARP_ACTIVE_LANES(lanes)
+    {
+        if (wanted && wanted[l] < inst->width)
+            fills |= UINT32_C(1) << l;
+        if (wanted && !wanted[l])
+            reads &= ~(UINT32_C(1) << l);
+    }
+    warp_access access = {WARP_READS, SMP_BANK_LOAD, inst->width, inst->width, NULL};
+    const uint32_t inside = reads ? warp_touch_global(block, frame, inst, reads, from, &access) : 0;
+    access.how = WARP_WRITES;
+    access.op = inst->mode && !fills ? SMP_BANK_ASYNC_L2 : SMP_BANK_ASYNC;
+    smp_bank_access banks = {.op = access.op, .width = inst->width, .active = lanes};
+    banks.through_l1 = inst->mode ? 0 : lanes & ~fills;
+    memcpy(banks.offset, offset, sizeof banks.offset);
+    for (int l = 0; l < WARP_LANES; l++)
+        banks.source[l] = (uint32_t)from[l];
+    const uint32_t done = warp_touch_copy(block, frame, inst, lanes, offset, &access, &banks);
+    WARP_ACTIVE_LANES(done)
+    {
+        const uint32_t bytes = !(inside >> l & 1) ? 0 : wanted && wanted[l] < inst->width ? wanted[l] : inst->width;
+        memcpy(block->shared + offset[l], (const void *)(uintptr_t)from[l], bytes);
+        memset(block->shared + offset[l] + bytes, 0, inst->width - bytes);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ windows */
+
+void ptx_run_to_window(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    uint64_t result[WARP_LANES];
+    const uint64_t *from = warp_longs(frame, inst->s[0]);
+    const uint64_t window = inst->space == WARP_SHARED  ? WARP_SHARED_WINDOW
+                            : inst->space == WARP_LOCAL ? WARP_LOCAL_WINDOW
+                            : inst->space == WARP_PARAM ? WARP_PARAM_WINDOW
+                                                        : 0;
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++)
+        result[l] = !window ? from[l] : inst->mode ? from[l] & ~WARP_WINDOW_MASK : from[l] | window;
+    ptx_blend(frame, inst->d[0], 'd', result, lanes);
+}
+
+void ptx_run_is_space(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const uint64_t *from = warp_longs(frame, inst->s[0]);
+    uint32_t mask = 0;
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++)
+        mask |= (uint32_t)(ptx_space_of(from[l]) == (warp_space)inst->space) << l;
+    ptx_blend(frame, inst->d[0], 'p', &mask, lanes);
+}

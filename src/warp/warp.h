@@ -1,0 +1,161 @@
+/* Runs CUDA kernels without a GPU, a warp at a time, and counts what each source line costs: wavefronts and conflicts
+ * in shared memory, sectors in global memory; races, uninitialised reads, accesses outside buffers and divergent
+ * barriers. A kernel comes as PTX text (ptx/). The rules of banks are those of counters/bank.h.
+ *
+ * Blocks run one after another and a block's warps take turns at barriers, so the same launch gives the same bytes and
+ * counts each time. */
+#ifndef SMP_WARP_WARP_H
+#define SMP_WARP_WARP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "counters/bank.h"
+
+/* ------------------------------------------------------------------------------------------------ buffers */
+
+/* The global memory that kernels may access. Addresses are the host's own. */
+typedef struct smp_warp_memory smp_warp_memory;
+
+smp_code smp_warp_memory_open(smp_warp_memory **out, smp_error *err);
+void smp_warp_memory_close(smp_warp_memory *memory); /* frees its buffers; null is allowed */
+
+/* A zeroed buffer aligned to 512 bytes; null: no memory. name: how findings call it, null: by its address; copied. */
+void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name);
+
+/* False: no buffer begins there. */
+bool smp_warp_buffer_free(smp_warp_memory *memory, void *start);
+
+/* The buffer in which an address lies; false: none. */
+bool smp_warp_buffer_of(const smp_warp_memory *memory, uint64_t address, uint64_t *start, uint64_t *size);
+
+/* ------------------------------------------------------------------------------------------------ modules */
+
+typedef struct smp_warp_module smp_warp_module;
+typedef struct smp_warp_kernel smp_warp_kernel;
+
+typedef struct smp_warp_param {
+    char type[8]; /* "u64", "f32"; "b8" for structures */
+    uint32_t offset, size;
+} smp_warp_param;
+
+/* Parses PTX. name: the file, for messages. Variables are laid out in memory, which must outlive the module. A kernel
+ * that holds an instruction which the machine lacks is kept with that as its problem; the module loads. *out is null on
+ * failure. */
+smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, smp_warp_memory *memory,
+                           smp_warp_module **out, smp_error *err);
+void smp_warp_module_free(smp_warp_module *module); /* null is allowed */
+
+size_t smp_warp_kernel_count(const smp_warp_module *module);
+const smp_warp_kernel *smp_warp_kernel_at(const smp_warp_module *module, size_t index);
+
+/* By its symbol ("_Z9transposePfPKf") or its name in the source ("transpose"). Null: there is none, or, where *many is
+ * set, several have that name. */
+const smp_warp_kernel *smp_warp_kernel_find(const smp_warp_module *module, const char *name, bool *many);
+
+const char *smp_warp_kernel_symbol(const smp_warp_kernel *kernel);
+const char *smp_warp_kernel_name(const smp_warp_kernel *kernel); /* in the source */
+size_t smp_warp_kernel_params(const smp_warp_kernel *kernel, const smp_warp_param **params);
+uint32_t smp_warp_kernel_shared(const smp_warp_kernel *kernel); /* bytes of static shared memory */
+uint32_t smp_warp_kernel_param_bytes(const smp_warp_kernel *kernel);
+const smp_error *smp_warp_kernel_problem(const smp_warp_kernel *kernel); /* null: it can run */
+
+/* The last name in a mangled symbol: "_ZZ9transposePfE4tile" is "tile"; others stay as they are. */
+void smp_warp_source_name(const char *symbol, size_t length, char *name, size_t size);
+
+/* The memory of a __device__ or __constant__ variable; null: there is none. */
+void *smp_warp_variable(const smp_warp_module *module, const char *name, size_t *size);
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+typedef struct smp_warp_launch {
+    const smp_warp_kernel *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared; /* bytes */
+    const void *params;      /* smp_warp_kernel_param_bytes of them */
+    smp_warp_memory *memory;
+    FILE *print;            /* where the kernel's printf goes */
+    const uint64_t *blocks; /* the blocks that run, ascending; null: all */
+    uint64_t block_count;
+} smp_warp_launch;
+
+enum { SMP_WARP_MAX_THREADS = 1024, SMP_WARP_MAX_SHARED = 227 * 1024 };
+
+typedef enum smp_warp_space { SMP_WARP_SHARED, SMP_WARP_GLOBAL } smp_warp_space;
+typedef enum smp_warp_op { SMP_WARP_LOAD, SMP_WARP_STORE, SMP_WARP_ATOMIC, SMP_WARP_COPY } smp_warp_op;
+
+/* All accesses of one kind that a source line makes. */
+typedef struct smp_warp_row {
+    uint32_t file, line; /* file: an index for smp_warp_result.files */
+    smp_warp_space space;
+    smp_warp_op op;
+    uint32_t width;                                       /* bytes a lane */
+    uint64_t instructions, lanes;                         /* of warps; active lanes, summed */
+    uint64_t wavefronts, ideal, packed, conflicts;        /* as in smp_bank_cost */
+    uint64_t sectors, sectors_ideal;                      /* of 32 bytes; ideal: the lanes' bytes side by side */
+    uint32_t worst_wavefronts, worst_ideal, worst_active; /* of one instruction: the worst */
+    uint32_t worst_offset[SMP_WARP];
+    smp_bank_op worst_op;
+    char array[64]; /* the shared array where that is known, else "" */
+} smp_warp_row;
+
+typedef enum smp_warp_fault {
+    SMP_WARP_RACE,
+    SMP_WARP_UNINITIALISED,
+    SMP_WARP_BOUNDS,
+    SMP_WARP_MISALIGNED,
+    SMP_WARP_BARRIER
+} smp_warp_fault;
+
+/* The words of --fail-on and of reports: "race", "uninitialised", "bounds", "misaligned", "barrier". */
+const char *smp_warp_fault_name(smp_warp_fault fault);
+
+typedef struct smp_warp_place {
+    uint32_t file, line;
+    uint32_t thread[3];
+} smp_warp_place;
+
+/* The same mistake at the same lines; the first is told in full. */
+typedef struct smp_warp_finding {
+    smp_warp_fault fault;
+    uint64_t count; /* lanes, or barriers */
+    uint32_t block[3];
+    smp_warp_place here, other; /* other.line 0: one place alone */
+    char text[200];             /* what happened, without lines and threads */
+} smp_warp_finding;
+
+typedef struct smp_warp_result {
+    char kernel[128], symbol[256];
+    uint32_t grid[3], block[3], shared, dynamic_shared;
+    uint64_t launches, blocks_run, blocks, instructions, lane_instructions;
+    double seconds;
+    char **files;
+    size_t file_count;
+    smp_warp_row *rows; /* by file and line */
+    size_t row_count;
+    smp_warp_finding *findings;
+    size_t finding_count;
+    bool stopped; /* before its end: error says why */
+    smp_error error;
+} smp_warp_result;
+
+/* Runs the kernel. A kernel that stops (trap, deadlock, unknown instruction) fails with SMP_E_PROCESS, and the result
+ * tells what was counted until then. Owner of the result: the caller (smp_warp_result_free), also on failure. */
+smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, smp_error *err);
+void smp_warp_result_free(smp_warp_result *result);
+
+/* The blocks that "all", "first,middle,last" or a number mean, of a grid of `blocks`. *list is null for all, else from
+ * smp_alloc. A wrong text is SMP_E_USAGE. */
+smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **list, uint64_t *count, smp_error *err);
+
+/* Adds the counts of another launch of the same kernel with the same shape. False: it is another. */
+bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more);
+
+/* A result as text that another process reads back (exchange.c). *end: there was no further one. */
+void smp_warp_result_write(FILE *to, const smp_warp_result *result);
+smp_code smp_warp_result_read(FILE *from, smp_warp_result *result, bool *end, smp_error *err);
+
+#endif

@@ -1,0 +1,109 @@
+"""The scripts of samples/cluster in a private Slurm (mini-slurm.sh), and in GNU parallel. Skipped where they are not
+installed: apt-get install munge slurmctld slurmd slurm-client parallel."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from harness import FULL, PROGRAM, ROOT  # noqa: E402
+from test_tasks import TaskCase, environment  # noqa: E402
+
+MINI = str(ROOT / "tests/cluster/mini-slurm.sh")
+SAMPLES = ROOT / "samples/cluster"
+PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
+
+
+def has(*programs):
+    return all(shutil.which(program, path=PATH) for program in programs)
+
+
+class Parallel(TaskCase):
+    @unittest.skipUnless(has("parallel"), "GNU parallel is not installed")
+    def test_workers_share_a_list(self):
+        self.make(24, 4)
+        self.write("blur.pipe", "gaussian 3px\n")
+        env = environment(PATH=f"{pathlib.Path(PROGRAM).parent}:{PATH}")
+        subprocess.run([SAMPLES / "parallel.sh", "3", "blur.pipe", "work.list", "out"], cwd=self.folder, env=env, check=True,
+                       timeout=100, stderr=subprocess.DEVNULL)
+        self.assertEqual(self.outputs(), self.whole)
+
+
+@unittest.skipUnless(has("munged", "slurmctld", "slurmd", "sbatch"), "Slurm is not installed")
+class Slurm(TaskCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cluster = tempfile.mkdtemp(prefix="smp-slurm-")
+        cls.addClassCleanup(shutil.rmtree, cls.cluster, True)
+        cls.addClassCleanup(subprocess.run, [MINI, "stop", cls.cluster], stderr=subprocess.DEVNULL)
+        done = subprocess.run([MINI, "start", cls.cluster, "3", "2"], capture_output=True, text=True, timeout=100)
+        if done.returncode:
+            raise unittest.SkipTest("Slurm does not start here: " + done.stderr[-500:])
+
+    def slurm(self, *command, check=True):
+        env = environment(SLURM_CONF=f"{self.cluster}/slurm.conf", PATH=f"{pathlib.Path(PROGRAM).parent}:{PATH}")
+        return subprocess.run(list(map(os.fspath, command)), cwd=self.folder, env=env, check=check, timeout=120, text=True,
+                              capture_output=True)
+
+    def wait(self, job, seconds=100):
+        """Until the job has left the queue; tasks that wait for a date (a node died) start at once."""
+        until = time.monotonic() + seconds
+        while self.slurm("squeue", "-h", "-j", job, check=False).stdout.strip() and time.monotonic() < until:
+            for task in self.slurm("squeue", "-h", "-r", "-t", "PD", "-j", job, "-o", "%A", check=False).stdout.split():
+                self.slurm("scontrol", "update", f"JobId={task}", "StartTime=now", check=False)
+            time.sleep(0.3)
+        self.assertLess(time.monotonic(), until, "the job does not end")
+
+    def test_an_array_shares_a_list(self):
+        self.make(24, 4)
+        self.write("blur.pipe", "gaussian 3px\n")
+        self.slurm("sbatch", "-W", "--array=1-4", "--cpus-per-task=1", "-o", "array-%a.txt", SAMPLES / "array.sh",
+                   "blur.pipe", "work.list", "out")
+        self.assertEqual(self.outputs(), self.whole)
+
+    def test_steps_and_arrays_take_their_shards(self):
+        self.make(24, 4)
+        self.write("blur.pipe", "gaussian 3px\n")
+        self.write("job.sh", f"#!/bin/bash\nexec {PROGRAM} batch blur.pipe in -r -o array --shard auto\n")
+        self.slurm("sbatch", "-W", "--array=0-2", "-o", "shard-%a.txt", "job.sh")
+        self.assertEqual(self.outputs("array"), self.whole)
+        self.slurm("srun", "-n", "3", PROGRAM, "batch", "blur.pipe", "in", "-r", "-o", "step", "--shard", "auto")
+        self.assertEqual(self.outputs("step"), self.whole)
+        done = self.slurm("srun", "-n", "2", PROGRAM, "batch", "blur.pipe", "in", "-r", "-o", "plain", check=False)
+        self.assertIn("one of several ranks", done.stderr)
+        self.assertFalse((self.folder / "plain").exists())
+
+    def test_a_job_that_is_told_to_end_queues_itself_again(self):
+        self.make(60, 60, width=400, height=300)
+        job = self.slurm("sbatch", "--parsable", "--requeue", "--open-mode=append", "-o", "job.txt", SAMPLES / "requeue.sh",
+                         PROGRAM, "batch", "-e", "gaussian 3px", "--list", "work.list", "-o", "out", "--claim", "--resume",
+                         "--threads", "1", "-j1").stdout.strip()
+        until = time.monotonic() + 60
+        while not list((self.folder / "out").glob("d?/*.png")) and time.monotonic() < until:
+            time.sleep(0.05)
+        self.slurm("scancel", "--batch", "-s", "TERM", job)  # as --signal=B:TERM does before the limit
+        time.sleep(1)
+        self.wait(job)
+        self.assertIn("terminated", (self.folder / "job.txt").read_text())
+        self.assertEqual(self.outputs(), self.whole)
+
+    @unittest.skipUnless(FULL, "takes half a minute: SMP_FULL=1")
+    def test_a_node_dies(self):
+        self.make(24, 3)
+        self.write("job.sh", f"#!/bin/bash\n{PROGRAM} batch -e 'gaussian 3px' --list work.list -o out --claim --resume\n"
+                   "status=$?\n[ -n \"${SLURM_RESTART_COUNT:-}\" ] || sleep 30\nexit $status\n")
+        job = self.slurm("sbatch", "--parsable", "--requeue", "--array=1-4", "-o", "lost-%a.txt", "job.sh").stdout.strip()
+        time.sleep(1.5)
+        subprocess.run([MINI, "down", self.cluster, "n2"], check=True)
+        self.wait(job)
+        subprocess.run([MINI, "up", self.cluster, "n2"], check=True)
+        self.assertEqual(self.outputs(), self.whole)
+
+
+if __name__ == "__main__":
+    unittest.main()

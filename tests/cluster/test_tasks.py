@@ -1,0 +1,286 @@
+"""Tasks that share a list of work: none is lost and none done twice, whoever comes, goes, is stopped or killed."""
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from batch_case import BatchCase  # noqa: E402
+from harness import FULL, PROGRAM  # noqa: E402
+
+STAGE = ("-e", "gaussian 3px")
+CLUSTER = ("SLURM", "OMPI", "PMI", "PBS", "SGE", "PARALLEL", "JOB_ID", "MPI_")
+
+
+def environment(**more):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(CLUSTER)}
+    return {**clean, **more}
+
+
+class TaskCase(BatchCase):
+    def run_batch(self, *arguments, status=0, env=None):
+        return self.smp("batch", *STAGE, *arguments, status=status, env=environment(**(env or {})))
+
+    def start(self, *arguments, env=None):
+        task = subprocess.Popen([PROGRAM, "batch", *STAGE, *arguments, "--threads", "1", "-j", "1"],
+                                cwd=self.folder, stderr=subprocess.PIPE, text=True, env=environment(**(env or {})))
+        self.addCleanup(self.stop, task)
+        return task
+
+    def stop(self, task):
+        if task.returncode is not None:
+            return
+        task.send_signal(signal.SIGCONT)
+        task.kill()
+        task.communicate()
+
+    def make(self, count=40, piece=4, **size):
+        self.names = [f"d{i % 3}/p{i:03}.png" for i in range(count)]
+        for name in self.names:
+            (self.folder / "in" / name).parent.mkdir(exist_ok=True, parents=True)
+        self.copies(self.names, size.get("width", 90), size.get("height", 70))
+        self.smp("list", "in", "-r", "-o", "work.list", "--piece-files", str(piece))
+        self.run_batch("in", "-r", "-o", "whole")
+        self.whole = self.outputs("whole")
+
+    def outputs(self, folder="out"):
+        return {name: data for name, data in super().outputs(folder).items() if ".smempipe-journal" not in name}
+
+    def pieces(self, folder="out"):
+        """{file of a piece: its text}"""
+        return {p.name: p.read_text() for p in (self.folder / folder).glob(".smempipe-journal.d/*/*/*")}
+
+
+class Lists(TaskCase):
+    def test_a_list_says_what_there_is_whatever_comes_and_goes(self):
+        self.make()
+        self.pictures(["a.png", "d0/zz.png"])  # come later, sort first and last
+        (self.folder / "in/d1/p001.png").unlink()
+        for k in (1, 2):
+            done = self.run_batch("--list", "work.list", "-o", "out", "--shard", f"{k}/2", status=(0, 1))
+        done = self.run_batch("--list", "work.list", "-o", "out", "--resume", status=1)
+        self.assertIn("in/d1/p001.png: ", done.stderr)
+        del self.whole["d1/p001.png"]
+        self.assertEqual(self.outputs(), self.whole)
+        self.copies(["d1/p001.png"], 90, 70)
+        self.run_batch("--list", "work.list", "-o", "out", "--resume")
+        self.assertIn("40 done before", self.run_batch("--list", "work.list", "-o", "out", "--resume").stderr)
+
+    def test_names_that_find_found(self):
+        names = ["a.png", "x y.png", "back\\slash.png", "sub/c.png"]
+        self.pictures([*names, "new\nline.png"])
+        find = subprocess.run(["find", "in", "-type", "f"], cwd=self.folder, capture_output=True, check=True).stdout
+        plain = b"".join(line + b"\n" for line in find.splitlines() if b"line.png" not in line and line != b"in/new")
+        self.write("names", plain)
+        self.smp("list", "in", "--from", "names", "-o", "plain.list")
+        zero = subprocess.run(["find", ".", "-type", "f", "-print0"], cwd=self.folder / "in", capture_output=True,
+                              check=True).stdout
+        self.write("names0", b"".join(name + b"\0" for name in zero.split(b"\0") if name))
+        subprocess.run([PROGRAM, "list", ".", "--from", "../names0", "-o", "../zero.list", "-q"], check=True,
+                       cwd=self.folder / "in")
+        for name, count in (("plain", 4), ("zero", 5)):
+            self.run_batch("--list", f"{name}.list", "-o", name)
+            self.assertEqual(len(self.outputs(name)), count)
+        self.assertIn("new\nline.png", self.outputs("zero"))
+        self.write("names", "elsewhere/a.png\n")
+        self.assertIn("line 1: 'elsewhere/a.png' does not lie in",
+                      self.smp("list", "in", "--from", "names", "-o", "bad.list", status=3).stderr)
+        self.assertFalse((self.folder / "bad.list").exists())
+
+    def test_damaged_lists_are_refused(self):
+        self.make(8)
+        text = (self.folder / "work.list").read_bytes()
+        for damaged, said in ((text[:-9], "cut off"), (text.replace(b"p003", b"p009"), "was changed"),
+                              (b"dear diary\n" * 20, "no list"), (b"", "no list"),
+                              (text[:100] + text[101:], "was changed")):
+            self.write("bad.list", damaged)
+            done = self.run_batch("--list", "bad.list", "-o", "bad", status=3)
+            self.assertIn(said, done.stderr)
+        for wrong in (("in",), ("-r",), ("--include", "*")):
+            self.run_batch("--list", "work.list", "-o", "bad", *wrong, status=2)
+        self.run_batch("in", "-o", "bad", "--claim", status=2)
+        self.run_batch("--list", "work.list", "-o", "bad", "--retake", "1h", status=2)
+
+    def test_what_was_done_is_looked_at_again(self):
+        self.make()
+        self.run_batch("--list", "work.list", "-o", "out", "--sync", "piece")
+        self.assertEqual(len([name for name in self.pieces() if name.endswith(".done")]), 10)
+        self.assertLess(sum(map(len, self.pieces().values())), 10 * 400)
+        (self.folder / "out/d0/p000.png").unlink()
+        self.write("out/d1/p001.png", "edited")
+        done = self.run_batch("--list", "work.list", "-o", "out", "--resume", status=1)
+        self.assertIn("1 file done, 38 done before, 1 changed since and left", done.stderr)
+        self.run_batch("--list", "work.list", "-o", "out", "--resume", "--redo-changed")
+        self.assertEqual(self.outputs(), self.whole)
+        self.assertIn("exist already", self.run_batch("--list", "work.list", "-o", "out", status=4).stderr)
+        self.assertIn("exist already",
+                      self.smp("batch", "-e", "invert", "--list", "work.list", "-o", "out", "--resume", status=4,
+                               env=environment()).stderr)
+
+
+class Claims(TaskCase):
+    def test_tasks_of_any_number_share_a_list(self):
+        self.make()
+        tasks = [self.start("--list", "work.list", "-o", "out", "--claim", "--report", f"{i}.jsonl") for i in range(4)]
+        for task in tasks:
+            _, errors = task.communicate()
+            self.assertEqual(task.returncode, 0, errors)
+        self.assertEqual(self.outputs(), self.whole)
+        done = [line["input"] for i in range(4) for line in self.lines(f"{i}.jsonl")]
+        self.assertEqual(len(done), len(set(done)), "a file was done twice")
+        self.assertIn("10 done in all", self.run_batch("--list", "work.list", "-o", "out", "--claim").stderr)
+
+    def test_tasks_killed_at_any_moment(self):
+        self.make(48, 3, width=300, height=200)
+        rng, killed = random.Random(5), 0
+        for _ in range(30 if FULL else 6):
+            tasks = [self.start("--list", "work.list", "-o", "out", "--claim", "--resume") for _ in range(3)]
+            time.sleep(rng.uniform(0.03, 0.25))
+            for task in tasks:
+                killed += task.poll() is None
+                task.kill()
+                task.communicate()
+            for name, data in self.outputs().items() if (self.folder / "out").exists() else ():
+                if not pathlib.Path(name).name.startswith("."):
+                    self.assertEqual(data, self.whole[name], f"{name} is not whole")
+        self.assertGreater(killed, 3, "hardly any task was killed in time")
+        self.run_batch("--list", "work.list", "-o", "out", "--claim", "--resume")
+        self.assertEqual(self.outputs(), self.whole)
+        self.assertIn("16 done in all", self.run_batch("--list", "work.list", "-o", "out", "--claim").stderr)
+
+    def test_terminated_tasks_leave_their_piece(self):
+        self.make(24, 24, width=300, height=200)
+        task = self.start("--list", "work.list", "-o", "out", "--claim")
+        while not list((self.folder / "out").glob("d?/*.png")) and task.poll() is None:
+            time.sleep(0.002)
+        task.terminate()
+        _, errors = task.communicate()
+        self.assertEqual(task.returncode, 143, errors)
+        self.assertIn("0.0.left", self.pieces())
+        before = len(self.outputs())
+        done = self.run_batch("--list", "work.list", "-o", "out", "--claim", "--resume")
+        self.assertIn(f"{24 - before} file", done.stderr)
+        self.assertEqual(self.outputs(), self.whole)
+
+    def test_the_grace_ends(self):
+        self.copies(["a.png"], 2500, 2000)
+        self.smp("list", "in", "-o", "work.list")
+        task = subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 150px", "--variant", "naive", "--list", "work.list", "-o",
+                                 "out", "--claim", "--grace", "0.3s"], cwd=self.folder, stderr=subprocess.PIPE, text=True,
+                                env=environment())
+        while not self.pieces() and task.poll() is None:
+            time.sleep(0.002)
+        time.sleep(0.2)
+        task.terminate()
+        begin = time.monotonic()
+        _, errors = task.communicate()
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual(task.returncode, 143)
+        self.assertIn("the grace is over", errors)
+        self.assertIn("0.0.left", self.pieces())
+        self.assertEqual(self.outputs(), {})
+
+    def test_a_silent_task_of_another_host(self):
+        self.make(8, 4)
+        self.run_batch("--list", "work.list", "-o", "out")
+        whole = self.outputs()
+        done = next((self.folder / "out").glob(".smempipe-journal.d/*/0/1.0.done"))
+        words = done.read_text().splitlines()[1].split()
+        words[1:4] = ["elsewhere", "1", "00000000-0000-0000-0000-000000000000"]
+        held = done.with_name("1.0")
+        held.write_text("smempipe journal 2\n" + " ".join(words) + "\n")
+        done.unlink()
+        of_piece = [line.split(" ", 2)[2] for line in (self.folder / "work.list").read_text().splitlines()[6:10]]
+        for name in of_piece:  # as if its task had begun them and no more
+            (self.folder / "out" / name).unlink()
+        left = len(self.outputs())
+        claim = ("--list", "work.list", "-o", "out", "--claim", "--resume")
+        self.assertIn("1 not done and not free", self.run_batch(*claim).stderr)
+        self.assertIn("1 not done and not free", self.run_batch(*claim, "--retake", "1h").stderr)
+        self.assertEqual(len(self.outputs()), left)
+        os.utime(held, (time.time() - 7200,) * 2)
+        self.run_batch(*claim, "--retake", "1h")
+        self.assertIn("1.1.done", self.pieces())
+        self.assertEqual(self.outputs(), whole)
+
+    def test_plain_batches_stay_away(self):
+        self.make(24, 4, width=300, height=200)
+        task = self.start("--list", "work.list", "-o", "out", "--claim")
+        while not list((self.folder / "out").glob("d?/*.png")) and task.poll() is None:
+            time.sleep(0.002)
+        task.send_signal(signal.SIGSTOP)
+        try:
+            plain = self.run_batch("in", "-r", "-o", "out", "--skip-existing", status=4)
+            self.assertIn("works on a list", plain.stderr)
+            self.smp("list", "in/d1", "-o", "other.list")
+            self.assertIn("another list", self.run_batch("--list", "other.list", "-o", "out", status=4).stderr)
+        finally:
+            task.send_signal(signal.SIGCONT)
+            task.communicate()
+        self.assertEqual(self.outputs(), self.whole)
+
+    def test_a_slow_task_holds_up_its_own_piece_alone(self):
+        """Four workers, of which one sleeps: the others do all but the piece that it holds."""
+        self.make(48, 2)
+        slow = self.start("--list", "work.list", "-o", "out", "--claim")
+        while not self.pieces() and slow.poll() is None:
+            time.sleep(0.001)
+        slow.send_signal(signal.SIGSTOP)
+        tasks = [self.start("--list", "work.list", "-o", "out", "--claim") for _ in range(3)]
+        for task in tasks:
+            _, errors = task.communicate()
+            self.assertEqual(task.returncode, 0, errors)
+        self.assertGreaterEqual(len(self.outputs()), 48 - 2)
+        slow.send_signal(signal.SIGCONT)
+        slow.communicate()
+        self.assertEqual(self.outputs(), self.whole)
+
+
+class Ranks(TaskCase):
+    """--shard auto, and what is refused."""
+
+    def setUp(self):
+        super().setUp()
+        self.pictures(["a.png"])
+
+    def shard(self, said, status=0, text="auto", **env):
+        done = self.run_batch("in", "-o", "out", "--shard", text, "--dry-run", status=status, env=env)
+        self.assertIn(said, done.stderr)
+
+    def test_arrays(self):
+        slurm = {"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_MAX": "6",
+                 "SLURM_ARRAY_TASK_STEP": "2", "SLURM_ARRAY_TASK_COUNT": "4"}
+        self.shard("--shard 3/4 by", **slurm)
+        self.shard("leaves numbers out", status=2, **{**slurm, "SLURM_ARRAY_TASK_COUNT": "3"})
+        self.shard("--shard 10/16 by", **slurm, SLURM_PROCID="1", SLURM_STEP_NUM_TASKS="4")
+        self.shard("--shard 3/3 by", SGE_TASK_ID="9", SGE_TASK_FIRST="5", SGE_TASK_LAST="9", SGE_TASK_STEPSIZE="2")
+        self.shard("finds no rank", status=2, SGE_TASK_ID="undefined", SGE_TASK_FIRST="undefined")
+        self.shard("does not say how many", status=2, PBS_ARRAY_INDEX="3")
+        self.shard("--shard 3/8 by", text="auto/8", PBS_ARRAY_INDEX="3")
+        self.shard("--shard 8/8 by", text="auto/8", PARALLEL_SEQ="8")
+        self.shard("is none of 1 to 8", status=2, text="auto/8", PARALLEL_SEQ="9")
+        self.shard("finds no rank", status=2)
+
+    def test_ranks(self):
+        for env in ({"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "4"}, {"PMI_RANK": "2", "PMI_SIZE": "4"},
+                    {"SLURM_PROCID": "2", "SLURM_STEP_NUM_TASKS": "4", "PMI_RANK": "0", "PMI_SIZE": "1"}):
+            self.shard("--shard 3/4 by", **env)
+            self.assertIn("--shard auto shares them", self.run_batch("in", "-o", "out", status=2, env=env).stderr)
+            self.smp("measure", "-e", "stats", "in", status=2, env=environment(**env))
+            self.run_batch("in", "-o", "out", "--shard", "1/1", "--force", env=env)
+        alone = {"SLURM_PROCID": "0", "SLURM_NTASKS": "4", "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}
+        self.run_batch("in", "-o", "out", "--force", env=alone)
+
+    def test_reports_of_shards_have_names_of_their_own(self):
+        self.run_batch("in", "-o", "out", "--shard", "1/1", "--report", "run.jsonl")
+        self.assertEqual(len(self.lines("run.1-1.jsonl")), 1)
+        self.run_batch("in", "-o", "out2", "--shard", "1/1", "--report", "r-{shard}.x")
+        self.assertEqual(len(self.lines("r-1-1.x")), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

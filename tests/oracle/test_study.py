@@ -1,0 +1,327 @@
+"""Pictures that people study: local contrast, thresholds by surroundings, components, quality: the definitions' vectors,
+NumPy and OpenCV."""
+import unittest
+
+import cv2
+import numpy as np
+
+from harness import EDGES, FORMATS, OracleCase, ProgramFailed, findings, pad, picture, run, run_many, white
+
+
+def U(width, height, channels=1):
+    y, x, k = np.mgrid[0:height, 0:width, 0:channels]
+    out = ((7 * x * x + 13 * y * y + 5 * x * y + 71 * k + 11 * x + 3) % 256).astype(np.uint8)
+    return out[..., 0] if channels == 1 else out
+
+
+def V(width, height):
+    y, x = np.mgrid[0:height, 0:width]
+    return ((257 * U(width, height).astype(np.int64) + 37 * x + 101 * y) % 65536).astype(np.uint16)
+
+
+def numbers(text):
+    return [float(v) for v in text.split()]
+
+
+def smooth(seed, shape, dtype=np.uint8):
+    """Blobs on a slope, with some noise: flat parts, edges, few and many of one value."""
+    rng = np.random.default_rng(seed)
+    height, width = shape[:2]
+    small = rng.random((height // 8 + 2, width // 8 + 2) + tuple(shape[2:])).astype(np.float32)
+    big = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
+    values = np.clip(big * 0.8 + 0.1 + (rng.random(shape) - 0.5) * 0.05, 0, 1)
+    return values.astype(np.float32) if dtype == np.float32 else np.rint(values * white(np.zeros(1, dtype))).astype(dtype)
+
+
+class Clahe(OracleCase):
+    def test_vectors(self):
+        got = run(U(16, 16) // 2 + 60, "clahe tiles=2 clip=2")
+        self.assertEqual(list(got[0]), numbers("20 40 68 112 167 224 81 168 42 158 64 204 135 68 239 207"))
+        self.assertEqual(list(got[15]), numbers("120 199 64 171 64 200 118 48 219 167 137 113 104 108 128 159"))
+        got = run(U(15, 13), "clahe tiles=4 clip=3")
+        self.assertEqual(list(got[0]), numbers("16 64 96 143 183 243 64 167 40 163 80 223 136 56 255"))
+        self.assertEqual(list(got[12]), numbers("120 191 255 135 219 86 239 149 56 20 215 169 147 136 143"))
+        got = run(V(24, 20), "clahe tiles=3 clip=40")
+        self.assertEqual(list(got[0, :8]), numbers("1040 9362 17684 31207 44730 61432 19418 46233"))
+        self.assertEqual(list(got[19, :4]), numbers("21845 49931 17684 56173"))
+
+    def test_equals_opencv(self):
+        cases = [(8, 2.0, (61, 145)), (4, 40.0, (64, 96)), (3, 0.0, (45, 33)), (16, 1.3, (130, 67)), (5, 3.0, (7, 9)),
+                 (1, 2.0, (50, 61)), (2, 4.0, (64, 61))]
+        for dtype in (np.uint8, np.uint16):
+            for seed, (tiles, clip, shape) in enumerate(cases):
+                array = smooth(seed, shape, dtype)
+                want = cv2.createCLAHE(clip, (tiles, tiles)).apply(array)
+                self.same(run(array, f"clahe {tiles} clip={clip}"), want, f"{tiles} {clip} {shape} {dtype}")
+
+    def test_each_channel_by_itself(self):
+        array = np.dstack([smooth(k, (40, 51)) for k in range(3)])
+        got = run(array, "alpha opaque", "clahe 4 channel=each", options=("--strip-rows", 7))
+        for c in range(3):
+            self.same(got[..., c].copy(), cv2.createCLAHE(2, (4, 4)).apply(array[..., c].copy()), f"channel {c}")
+        self.assertTrue((got[..., 3] == 255).all())
+
+    def test_luma_moves_all_colours_alike(self):
+        array = smooth(9, (40, 51, 3)) // 2 + 50
+        y = np.rint(array.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)).astype(np.uint8)
+        got = run(array, "clahe 4").astype(int) - array
+        want = cv2.createCLAHE(2, (4, 4)).apply(y).astype(int) - y
+        self.assertLessEqual(np.abs(got - want[..., None]).max(), 1)
+
+    def test_floats_have_the_bins_of_16_bits(self):
+        array = smooth(3, (33, 40), np.uint16)
+        floats = ((array.astype(np.float64) + 0.5) / 65536).astype(np.float32)
+        want = run(array, "clahe 4 clip=8").astype(np.float64) / 65535
+        self.assertLessEqual(np.abs(run(floats, "clahe 4 clip=8") - want).max(), 0.51 / 65535)
+        with self.assertRaisesRegex(ProgramFailed, "from 0 to 1"):
+            run(floats * 2, "clahe")
+
+
+def local_level(array, size, method, k, r=0.5, offset=0.02, edge="clamp"):
+    """T in double."""
+    top, wide = white(array), pad(array.astype(np.float64), size // 2, size // 2, edge)
+    under = np.stack([wide[j:j + array.shape[0], i:i + array.shape[1]] for j in range(size) for i in range(size)])
+    m = under.mean(0)
+    s = np.sqrt(np.maximum((under * under).mean(0) - m * m, 0))
+    return {"mean": m - offset * top, "bradley": m * (1 - k), "niblack": m - k * s,
+            "sauvola": m * (1 + k * (s / (r * top) - 1))}[method]
+
+
+class LocalThreshold(OracleCase):
+    def test_vectors(self):
+        for stage, rows in (
+            ("5px", "000011010 000110011 001110101 111001010 110010101 001101010"),
+            ("5px method=bradley", "000111010 000110111 011110101 111001010 110010101 001101010"),
+            ("3px method=niblack k=-0.2 edge=mirror", "000011010 000010010 001110101 011001010 110010101 001101010"),
+        ):
+            want = np.array([[255 * int(v) for v in row] for row in rows.split()], np.uint8)
+            self.same(run(U(9, 6), f"local-threshold {stage}"), want, stage)
+
+    def test_every_method_and_border_equals_numpy(self):
+        for dtype in FORMATS:
+            for seed, shape in enumerate(((1, 1), (1, 67), (67, 1), (33, 129), (40, 37, 3), (21, 40, 4))):
+                array = picture(seed + 80, shape, dtype)
+                cases = [(m, (3, 9, 31)[(seed + n) % 3], list(EDGES)[(seed + n) % 5])
+                         for n, m in enumerate(("sauvola", "niblack", "bradley", "mean"))]
+                got = run_many(array, {str(c): [f"local-threshold {c[1]}px method={c[0]} edge={c[2]}"] for c in cases})
+                for case in cases:
+                    level = local_level(array, case[1], case[0], 0.15 if case[0] == "bradley" else 0.2, edge=case[2])
+                    v = array.astype(np.float64)
+                    want = np.where(v >= level, white(array), 0)
+                    sure = np.abs(v - level) > 1e-9 * white(array)
+                    self.assertTrue((got[str(case)] == want.astype(array.dtype))[sure].all(), f"{case} {dtype} {shape}")
+                    self.assertTrue(sure.mean() > 0.4 or array.size < 100)
+
+    def test_mean_is_opencvs(self):
+        array = smooth(4, (61, 145))
+        for size, offset in ((3, 2), (31, 10), (75, -5)):
+            want = cv2.adaptiveThreshold(array, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, size, offset)
+            got = run(array, f"local-threshold {size}px method=mean offset={offset / 255:.9f}")
+            near = np.abs(array - local_level(array, size, "mean", 0, offset=offset / 255)) <= 1
+            self.assertTrue((got == want)[~near].all(), "OpenCV rounds the mean first")
+            self.assertLess(near.mean(), 0.2)
+
+
+BITS = np.array([[int(v) for v in row] for row in "1101000 1001001 0010011 1000100 1011001".split()], np.uint8) * 255
+
+
+class Label(OracleCase):
+    def test_vectors(self):
+        for stage, rows in (
+            ("label output=labels", "1101000 1001001 0010011 1000100 1011001"),
+            ("label connectivity=4 output=labels", "1101000 1001001 0010011 1000100 1011001"),
+            ("label min-area=3 output=labels", "1101000 1001001 0010011 0000100 0011000"),
+        ):
+            self.same((run(BITS, stage) > 0).astype(np.uint8), np.array([[int(v) for v in r] for r in rows.split()],
+                                                                         np.uint8), stage)
+        self.assertEqual(run(BITS, "label output=labels").tolist(), [
+            [1, 1, 0, 2, 0, 0, 0], [1, 0, 0, 2, 0, 0, 3], [0, 0, 2, 0, 0, 3, 3], [4, 0, 0, 0, 3, 0, 0],
+            [4, 0, 3, 3, 0, 0, 5]])
+        self.assertEqual(run(BITS, "label connectivity=4 output=labels").tolist(), [
+            [1, 1, 0, 2, 0, 0, 0], [1, 0, 0, 2, 0, 0, 3], [0, 0, 4, 0, 0, 3, 3], [5, 0, 0, 0, 6, 0, 0],
+            [5, 0, 7, 7, 0, 0, 8]])
+        self.assertEqual(run(BITS, "label min-area=3 output=labels").tolist(), [
+            [1, 1, 0, 2, 0, 0, 0], [1, 0, 0, 2, 0, 0, 3], [0, 0, 2, 0, 0, 3, 3], [0, 0, 0, 0, 3, 0, 0],
+            [0, 0, 3, 3, 0, 0, 0]])
+        found = findings(BITS, "label")[0]
+        self.assertEqual([found["count", -1], found["area", -1]], [5, [3, 3, 6, 2, 1]])
+        self.assertEqual([found[k, -1] for k in ("left", "top", "width", "height")],
+                         [[0, 2, 2, 0, 6], [0, 0, 1, 3, 4], [2, 2, 5, 1, 1], [2, 3, 4, 2, 1]])
+        np.testing.assert_allclose(found["x", -1], [1 / 3, 8 / 3, 13 / 3, 0, 6], rtol=1e-15)
+        np.testing.assert_allclose(found["y", -1], [1 / 3, 1, 8 / 3, 3.5, 4], rtol=1e-15)
+
+    def test_equals_opencv(self):
+        for seed, (shape, share) in enumerate((((61, 145), 0.5), ((64, 64), 0.3), ((1, 200), 0.6), ((200, 1), 0.6),
+                                               ((97, 63), 0.62), ((40, 129), 0.04))):
+            rng = np.random.default_rng(seed)
+            array = (rng.random(shape) < share).astype(np.uint8) * 255
+            for connectivity in (4, 8):
+                count, labels, stats, centres = cv2.connectedComponentsWithStats(array, connectivity=connectivity)
+                order = np.unique(labels[labels > 0], return_index=True)
+                rank = np.zeros(count, int)
+                rank[order[0][np.argsort(order[1])]] = np.arange(1, len(order[0]) + 1)
+                stage = f"label connectivity={connectivity}"
+                self.same(run(array, f"{stage} output=labels"), rank[labels].astype(np.uint16), f"{stage} {shape}")
+                found = findings(array, stage)[0]
+                by = np.argsort(rank[1:]) + 1
+                self.assertEqual(found["count", -1], count - 1)
+                for name, column in (("left", 0), ("top", 1), ("width", 2), ("height", 3), ("area", 4)):
+                    self.assertEqual(found[name, -1], stats[by, column].tolist(), name)
+                np.testing.assert_allclose(found["x", -1], centres[by, 0], rtol=1e-12)
+
+    def test_areas_choose(self):
+        array = (np.random.default_rng(8).random((61, 145)) < 0.4).astype(np.uint8) * 255
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(array, connectivity=4)
+        keep = (stats[:, 4] >= 3) & (stats[:, 4] <= 20)
+        keep[0] = False
+        got = run(array, "label connectivity=4 min-area=3px max-area=20px")
+        self.same(got, keep[labels].astype(np.uint8) * 255)
+        self.assertEqual(findings(array, "label connectivity=4 min-area=3 max-area=20")[0]["count", -1], keep.sum())
+
+    def test_formats_and_outputs(self):
+        gray = smooth(5, (40, 61))
+        for array in (gray, gray.astype(np.uint16) * 257, gray.astype(np.float32) / 255):
+            want = (array >= 0.5 * white(array)) * array.dtype.type(white(array))
+            self.same(run(array, "label"), want.astype(array.dtype))
+            self.same(run(array, "label output=input"), array)
+        got = run(gray, "alpha opaque", "label 30%")
+        self.same(got, np.dstack([(gray >= 76.5) * np.uint8(255), np.full_like(gray, 255)]))
+        self.same(run(gray, "alpha opaque", "label 30% output=labels") > 0, gray >= 76.5)
+
+    def test_what_it_refuses(self):
+        with self.assertRaisesRegex(ProgramFailed, "gray"):
+            run(U(9, 8, 3), "label")
+        with self.assertRaisesRegex(ProgramFailed, "nothing would be kept"):
+            run(BITS, "label min-area=9 max-area=3")
+        dots = np.zeros((600, 600), np.uint8)
+        dots[::2, ::2] = 255
+        with self.assertRaisesRegex(ProgramFailed, "90000 components"):
+            run(dots, "label output=labels")
+        self.assertEqual(findings(dots, "label")[0]["count", -1], 90000)
+
+
+def gaussian_window():
+    k = np.exp(-0.5 * (np.arange(-5, 6) / 1.5) ** 2)
+    return k / k.sum()
+
+
+def ssim(a, b, top):
+    """Wang's index over the windows inside, in double."""
+    def mean(v):
+        k = gaussian_window()
+        rows = np.stack([np.convolve(r, k, "valid") for r in v])
+        return np.stack([np.convolve(c, k, "valid") for c in rows.T]).T
+
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    ma, mb = mean(a), mean(b)
+    va, vb, vab = mean(a * a) - ma * ma, mean(b * b) - mb * mb, mean(a * b) - ma * mb
+    c1, c2 = (0.01 * top) ** 2, (0.03 * top) ** 2
+    return ((2 * ma * mb + c1) * (2 * vab + c2) / ((ma * ma + mb * mb + c1) * (va + vb + c2))).mean()
+
+
+class Quality(OracleCase):
+    def compare(self, a, b):
+        with_file = {}
+        got = run_many(a, {"b": ["quality by=\"by.npy\""]}, report=with_file, beside={"by.npy": b})
+        self.same(got["b"], a)
+        step = [s for s in with_file["steps"] if s.get("findings")][0]
+        return {(f["name"], f.get("channel", -1)): f["value"] for f in step["findings"]}
+
+    def test_vectors(self):
+        y, x = np.mgrid[0:16, 0:16]
+        a = U(16, 16)
+        found = self.compare(a, np.clip(a.astype(int) + (16 * y + x) * 7 % 23 - 11, 0, 255).astype(np.uint8))
+        self.assertEqual([found[k, -1] for k in ("mse", "mae", "max")], [42.25, 5.609375, 11])
+        self.assertAlmostEqual(found["psnr", -1], 31.87253624, 6)
+        self.assertAlmostEqual(found["ssim", -1], 0.996413, 6)
+        found = self.compare(V(12, 12), V(12, 12) // 2)
+        self.assertAlmostEqual(found["mse", -1] / 317260257.8472222, 1, 14)
+        self.assertAlmostEqual(found["psnr", -1], 11.31530934669433, 9)
+        self.assertAlmostEqual(found["ssim", -1], 0.641434, 6)
+        found = self.compare(a, a)
+        self.assertEqual([found["mse", -1], found["max", -1], found["ssim", -1]], [0, 0, 1])
+
+    def test_every_format_and_size_equals_numpy(self):
+        for dtype in FORMATS:
+            for seed, shape in enumerate(((11, 11), (10, 40), (61, 145), (40, 37, 3), (13, 4200))):
+                a, b = smooth(seed, shape, dtype), smooth(seed + 1, shape, dtype)
+                found, top = self.compare(a, b), white(a)
+                d = a.astype(np.float64) - b.astype(np.float64)
+                planes = [(a, b, d)] if a.ndim == 2 else [(a[..., c], b[..., c], d[..., c]) for c in range(3)]
+                self.assertAlmostEqual(found["mse", -1] / (d * d).mean(), 1, 12)
+                self.assertAlmostEqual(found["mae", -1] / np.abs(d).mean(), 1, 12)
+                self.assertAlmostEqual(found["max", -1] / np.abs(d).max(), 1, 6)
+                for c, (x, y, e) in enumerate(planes):
+                    channel = -1 if a.ndim == 2 else c
+                    self.assertAlmostEqual(found["psnr", channel], 10 * np.log10(top * top / (e * e).mean()), 9)
+                    if min(shape[:2]) < 11:
+                        self.assertNotIn(("ssim", channel), found)
+                        continue
+                    self.assertAlmostEqual(found["ssim", channel], ssim(x, y, top), 11)
+
+    def test_what_it_refuses(self):
+        for other, message in ((U(8, 9), "differ in shape"), (U(9, 8, 3), "differ in shape")):
+            with self.assertRaisesRegex(ProgramFailed, message):
+                self.compare(U(9, 8), other)
+
+
+class Integral(OracleCase):
+    def test_vectors(self):
+        rows = "3 24 77 176 19 79 208 434 74 217 471 878"
+        self.same(run(U(4, 3), "integral"), (np.array(numbers(rows)).reshape(3, 4) / 255).astype(np.float32))
+        rows = "3 24 77 176 16 55 131 258 55 138 263 444"
+        self.same(run(U(4, 3), "integral rows"), (np.array(numbers(rows)).reshape(3, 4) / 255).astype(np.float32))
+        rows = "771 6205 19900 4984 20579 53981"
+        self.same(run(V(3, 2), "integral"), (np.array(numbers(rows)).reshape(2, 3) / 65535).astype(np.float32))
+
+    def test_equals_numpy(self):
+        for dtype in FORMATS:
+            for seed, shape in enumerate(((1, 1), (1, 1100), (70, 1), (61, 145), (50, 37, 3))):
+                array = picture(seed + 20, shape, dtype)
+                exact = array.astype(np.float64)
+                want = {"both": exact.cumsum(0).cumsum(1), "rows": exact.cumsum(1), "columns": exact.cumsum(0)}
+                got = run_many(array, {k: [f"integral {k}"] for k in want})
+                for k, sums in want.items():
+                    if dtype == np.float32:
+                        self.near(got[k], sums, f"{k} {shape}")
+                    else:
+                        self.same(got[k], (sums / white(array)).astype(np.float32), f"{k} {shape}")
+                self.same(run(array, "integral", options=("--strip-rows", 7)), got["both"], "strips")
+
+    def test_equals_opencv(self):
+        array = smooth(6, (64, 97))
+        self.same(run(array, "integral"), (cv2.integral(array)[1:, 1:] / 255.0).astype(np.float32))
+
+
+class Distance(OracleCase):
+    def shapes_of(self):
+        for seed, (shape, share) in enumerate((((1, 1), 0.5), ((1, 300), 0.9), ((70, 1), 0.9), ((61, 145), 0.97),
+                                               ((45, 400), 0.9995), ((33, 1100), 0.999))):
+            yield (np.random.default_rng(seed + 5).random(shape) < share).astype(np.uint8) * 255
+
+    def test_every_metric_equals_brute_force(self):
+        for array in self.shapes_of():
+            ground = np.argwhere(array < 128)
+            y, x = np.mgrid[0:array.shape[0], 0:array.shape[1]]
+            dy, dx = (np.abs(v[..., None] - ground[:, k]) for k, v in ((0, y), (1, x)))
+            want = {"l2": np.sqrt((dy * dy + dx * dx).astype(np.float64)), "l1": dy + dx, "linf": np.maximum(dy, dx)}
+            got = run_many(array, {k: [f"distance {k}"] for k in want})
+            for k, all_of in want.items():
+                least = all_of.min(-1) if len(ground) else np.full(array.shape, np.inf)
+                self.same(got[k], least.astype(np.float32), f"{k} {array.shape}")
+
+    def test_equals_opencv(self):
+        array = (smooth(7, (61, 145)) > 90).astype(np.uint8) * 255
+        want = cv2.distanceTransform(array, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+        self.near(run(array, "distance"), want.astype(np.float64))
+
+    def test_floats_levels_and_refusals(self):
+        array = np.array([[0.2, 0.7, np.nan, 0.9, 0.9]], np.float32)
+        self.same(run(array, "distance"), np.array([[0, 1, 2, 3, 4]], np.float32))
+        self.same(run(array, "distance level=80%"), np.array([[0, 0, 1, 2, 3]], np.float32))
+        with self.assertRaisesRegex(ProgramFailed, "gray"):
+            run(U(9, 8, 3), "distance")
+
+
+if __name__ == "__main__":
+    unittest.main()
