@@ -4,8 +4,8 @@
 #   sbatch --requeue --open-mode=append --signal=B:TERM@60 [--array=1-N] samples/cluster/requeue.sh \
 #       smempipe batch blur --list work.list -o out/ --claim --resume
 #
-# Slurm sends SIGTERM to this script 60 s before the limit, and when it preempts; smempipe finishes the files in flight and
-# ends with 143; the job queues itself again, 50 times at most. Any other status is the job's.
+# Slurm sends SIGTERM to this script 60 s before the limit, and when it preempts; smempipe finishes the files in flight
+# and ends with 143; the job queues itself again, 50 times at most. Any other status is the job's.
 "$@" &
 child=$!
 trap 'kill -TERM $child 2>/dev/null' TERM

@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from harness import FULL, PROGRAM, ROOT  # noqa: E402
-from test_tasks import TaskCase, environment  # noqa: E402
+from test_tasks import STAGE, TaskCase, environment  # noqa: E402
 
 MINI = str(ROOT / "tests/cluster/mini-slurm.sh")
 SAMPLES = ROOT / "samples/cluster"
@@ -28,9 +28,25 @@ class Parallel(TaskCase):
         self.make(24, 4)
         self.write("blur.pipe", "gaussian 3px\n")
         env = environment(PATH=f"{pathlib.Path(PROGRAM).parent}:{PATH}")
-        subprocess.run([SAMPLES / "parallel.sh", "3", "blur.pipe", "work.list", "out"], cwd=self.folder, env=env, check=True,
-                       timeout=100, stderr=subprocess.DEVNULL)
+        subprocess.run([SAMPLES / "parallel.sh", "3", "blur.pipe", "work.list", "out"],
+                       cwd=self.folder, env=env, check=True, timeout=100, stderr=subprocess.DEVNULL)
         self.assertEqual(self.outputs(), self.whole)
+
+
+class Mpirun(TaskCase):
+    @unittest.skipUnless(has("mpirun"), "no mpirun is installed")
+    def test_ranks_share_a_list(self):
+        self.make(24, 4)
+        free = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_plm": "isolated",
+                "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+        command = ["mpirun", "-n", "3", PROGRAM, "batch", *STAGE, "--list", "work.list", "-o", "out"]
+        for how in ("--claim", "--resume"), ("--shard", "auto", "--resume"):
+            subprocess.run([*command, *how], cwd=self.folder, env=environment(**free), check=True, timeout=100,
+                           stderr=subprocess.DEVNULL)
+            self.assertEqual(self.outputs(), self.whole)
+        done = subprocess.run(command, cwd=self.folder, env=environment(**free), timeout=100, text=True,
+                              capture_output=True)
+        self.assertIn("one of several ranks", done.stderr)
 
 
 @unittest.skipUnless(has("munged", "slurmctld", "slurmd", "sbatch"), "Slurm is not installed")
@@ -47,8 +63,8 @@ class Slurm(TaskCase):
 
     def slurm(self, *command, check=True):
         env = environment(SLURM_CONF=f"{self.cluster}/slurm.conf", PATH=f"{pathlib.Path(PROGRAM).parent}:{PATH}")
-        return subprocess.run(list(map(os.fspath, command)), cwd=self.folder, env=env, check=check, timeout=120, text=True,
-                              capture_output=True)
+        return subprocess.run(list(map(os.fspath, command)),
+                              cwd=self.folder, env=env, check=check, timeout=120, text=True, capture_output=True)
 
     def wait(self, job, seconds=100):
         """Until the job has left the queue; tasks that wait for a date (a node died) start at once."""
@@ -80,9 +96,9 @@ class Slurm(TaskCase):
 
     def test_a_job_that_is_told_to_end_queues_itself_again(self):
         self.make(60, 60, width=400, height=300)
-        job = self.slurm("sbatch", "--parsable", "--requeue", "--open-mode=append", "-o", "job.txt", SAMPLES / "requeue.sh",
-                         PROGRAM, "batch", "-e", "gaussian 3px", "--list", "work.list", "-o", "out", "--claim", "--resume",
-                         "--threads", "1", "-j1").stdout.strip()
+        job = self.slurm("sbatch", "--parsable", "--requeue", "--open-mode=append", "-o", "job.txt",
+                         SAMPLES / "requeue.sh", PROGRAM, "batch", "-e", "gaussian 3px", "--list", "work.list",
+                         "-o", "out", "--claim", "--resume", "--threads", "1", "-j1").stdout.strip()
         until = time.monotonic() + 60
         while not list((self.folder / "out").glob("d?/*.png")) and time.monotonic() < until:
             time.sleep(0.05)
@@ -95,9 +111,11 @@ class Slurm(TaskCase):
     @unittest.skipUnless(FULL, "takes half a minute: SMP_FULL=1")
     def test_a_node_dies(self):
         self.make(24, 3)
-        self.write("job.sh", f"#!/bin/bash\n{PROGRAM} batch -e 'gaussian 3px' --list work.list -o out --claim --resume\n"
+        self.write("job.sh", "#!/bin/bash\n"
+                   f"{PROGRAM} batch -e 'gaussian 3px' --list work.list -o out --claim --resume\n"
                    "status=$?\n[ -n \"${SLURM_RESTART_COUNT:-}\" ] || sleep 30\nexit $status\n")
-        job = self.slurm("sbatch", "--parsable", "--requeue", "--array=1-4", "-o", "lost-%a.txt", "job.sh").stdout.strip()
+        job = self.slurm("sbatch", "--parsable", "--requeue", "--array=1-4", "-o", "lost-%a.txt",
+                         "job.sh").stdout.strip()
         time.sleep(1.5)
         subprocess.run([MINI, "down", self.cluster, "n2"], check=True)
         self.wait(job)

@@ -169,9 +169,10 @@ class Claims(TaskCase):
     def test_the_grace_ends(self):
         self.copies(["a.png"], 2500, 2000)
         self.smp("list", "in", "-o", "work.list")
-        task = subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 150px", "--variant", "naive", "--list", "work.list", "-o",
-                                 "out", "--claim", "--grace", "0.3s"], cwd=self.folder, stderr=subprocess.PIPE, text=True,
-                                env=environment())
+        task = subprocess.Popen([PROGRAM, "batch", "-e", "gaussian 150px", "--variant", "naive", "--list", "work.list",
+                                 "-o", "out", "--claim", "--grace", "0.3s"],
+                                cwd=self.folder, stderr=subprocess.PIPE, text=True, env=environment())
+        self.addCleanup(self.stop, task)
         while not self.pieces() and task.poll() is None:
             time.sleep(0.002)
         time.sleep(0.2)
