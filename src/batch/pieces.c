@@ -18,6 +18,7 @@
 #include "base/writer.h"
 #include "batch/folder_lock.h"
 #include "batch/outputs.h"
+#include "io/output.h"
 #include "io/source.h"
 
 enum { GROUP = 1024, MOST_TRIES = 100000, PATH_ROOM = PATH_MAX + 256 };
