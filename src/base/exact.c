@@ -22,7 +22,7 @@ static void settle(smp_exact *sum, int at, int to)
 void smp_exact_add(smp_exact *sum, double v)
 {
     int power;
-    if (v == 0)
+    if (v == 0 || !isfinite(v))
         return;
     const int64_t whole = (int64_t)ldexp(frexp(v, &power), MANTISSA); /* v = whole * 2^(power - MANTISSA) */
     const int at = power - MANTISSA - SMP_EXACT_LOW, sign = whole < 0 ? -1 : 1;

@@ -1,6 +1,6 @@
 /* Sums of doubles that do not depend on the order of their terms: every bit of every term is kept, in a fixed-point
- * number over the whole range of doubles (U. Kulisch, Computer Arithmetic and Validity, ch. 8), and is rounded once, when
- * the sum is read. Equal sums are equal bytes. 560 bytes each. */
+ * number over the whole range of doubles (U. Kulisch, Computer Arithmetic and Validity, ch. 8), and is rounded once,
+ * when the sum is read. Equal sums are equal bytes. 560 bytes each. */
 #ifndef SMP_BASE_EXACT_H
 #define SMP_BASE_EXACT_H
 
@@ -19,7 +19,7 @@ typedef struct smp_exact {
     int64_t digit[SMP_EXACT_DIGITS]; /* to base 2^32: 0..2^32-1 but for the highest, which has the sign */
 } smp_exact;
 
-/* v: finite. */
+/* What is not finite adds nothing. */
 void smp_exact_add(smp_exact *sum, double v);
 void smp_exact_join(smp_exact *sum, const smp_exact *more);
 

@@ -140,6 +140,7 @@ char *smp_unpack_copy(smp_unpacker *from)
     size_t length;
     const char *bytes = text_of(from, &length);
     char *copy = from->failed ? NULL : smp_strndup(length ? bytes : "", length);
+    from->no_memory |= !copy && !from->failed;
     from->failed |= !copy;
     return copy;
 }

@@ -27,6 +27,7 @@ typedef struct smp_unpacker {
     const uint8_t *data;
     size_t size, at;
     bool failed;
+    bool no_memory; /* that is why it failed */
 } smp_unpacker;
 
 uint64_t smp_unpack_uint(smp_unpacker *from);

@@ -157,21 +157,6 @@ smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_
     return request;
 }
 
-smp_batch_file *smp_many_files(const smp_found_list *found, smp_error *err)
-{
-    smp_batch_file *files = smp_alloc_array(found->count, sizeof *files);
-    if (!files)
-        smp_fail_memory(err, "the list of files", found->count * sizeof *files);
-    for (size_t i = 0; files && i < found->count; i++)
-        files[i] = (smp_batch_file){.input = smp_found_at(found, i)->path, .bytes = smp_found_at(found, i)->size};
-    return files;
-}
-
-void smp_many_files_free(smp_batch_file *files)
-{
-    smp_free(files);
-}
-
 smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *program, const smp_diags *diags)
 {
     smp_hash hash = smp_hash_start();

@@ -37,10 +37,6 @@ smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_lef
 /* What every file's run is asked for; files, count and what is called are the command's. */
 smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags);
 
-/* The files found, to be run without outputs; null with *err filled when memory is exhausted. */
-smp_batch_file *smp_many_files(const smp_found_list *found, smp_error *err);
-void smp_many_files_free(smp_batch_file *files);
-
 /* All that decides what is computed of a file: the texts of the pipeline, pictures in it, parameters, the version. */
 smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *program, const smp_diags *diags);
 

@@ -18,8 +18,11 @@ static const smp_option options[] = {
     {"together", 't', SMP_O_FLAG, offsetof(smp_measure_settings, totals_only),
      .help = "only what all files are together, not each by itself"},
     {"shard", 0, SMP_O_STRING, offsetof(smp_measure_settings, shard), .argument = "K/N",
-     .help = "measure the K-th of N parts of the files, as their names deal them, for N processes or machines; with "
-             "--partial"},
+     .help =
+         "with --partial: measure the K-th of N parts of the files, chosen by their names, or of the "
+         "pieces of a list, for N processes or machines. auto: as Slurm, MPI, PBS or Grid Engine number this process"},
+    {"list", 0, SMP_O_STRING, offsetof(smp_measure_settings, work_list), .argument = "FILE",
+     .help = "measure the files of a list that 'smempipe list' made; a shard reads its own pieces of it alone"},
     {"partial", 0, SMP_O_STRING, offsetof(smp_measure_settings, partial), .argument = "FILE",
      .help = "write what was measured to a file, for --merge, instead of telling it"},
     {"merge", 0, SMP_O_FLAG, offsetof(smp_measure_settings, merge),
@@ -30,7 +33,7 @@ static const smp_option options[] = {
 static const smp_argument_row arguments[] = {
     {"P.pipe", offsetof(smp_measure_settings, many.pipe), .unless = "stage,merge", .refuse = smp_shipped_refuse,
      .help = "the pipeline: a file, or the name of one that 'smempipe pipelines' lists"},
-    {"IN", offsetof(smp_measure_settings, many.inputs), .many = true, .unless = "files-from",
+    {"IN", offsetof(smp_measure_settings, many.inputs), .many = true, .unless = "files-from,list",
      .help = "files and folders to read; - is standard input"},
     {0},
 };
@@ -82,9 +85,10 @@ smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_err
 
 void smp_measuring_others(const smp_common *common, uint64_t count, const char *text)
 {
-    if (count && text && !common->quiet)
-        fprintf(stderr, "smempipe: %llu file%s passed over by their names (%s)\n", (unsigned long long)count,
-                count == 1 ? "" : "s", text);
+    const bool which = text && text[0];
+    if (count && !common->quiet)
+        fprintf(stderr, "smempipe: %llu file%s passed over by their names%s%s%s\n", (unsigned long long)count,
+                count == 1 ? "" : "s", which ? " (" : "", which ? text : "", which ? ")" : "");
 }
 
 void smp_measuring_free(smp_measuring *m)
@@ -101,7 +105,7 @@ void smp_measuring_free(smp_measuring *m)
 typedef struct run {
     smp_measuring told;
     smp_part_writer part;
-    const uint64_t *numbers; /* of the files, in the order of all shards' files; null: those of the batch */
+    const smp_measure_work *work;
     bool partial;
     smp_progress progress;
     smp_error broken; /* why results could not be kept */
@@ -110,7 +114,7 @@ typedef struct run {
 static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
 {
     run *r = context;
-    const uint64_t number = r->numbers ? r->numbers[index] : index;
+    const uint64_t number = r->work->numbers[index];
     if (isatty(STDOUT_FILENO) && r->progress.shown && !report->status && !r->partial)
         smp_progress_end(&r->progress);
     if (r->broken.code)
@@ -137,7 +141,7 @@ static void tick(void *context, const smp_batch_count *count)
 static smp_code check_program(const smp_program *program, smp_error *err)
 {
     for (size_t i = 0; i < program->node_count; i++)
-        if (program->nodes[i].stage->finish && (program->nodes[i].looks || !program->nodes[i].stage->looks))
+        if (program->nodes[i].stage->finish)
             return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "the pipeline measures nothing");
     for (size_t i = smp_stage_count(); i-- > 0;)
@@ -146,14 +150,14 @@ static smp_code check_program(const smp_program *program, smp_error *err)
     return SMP_E_PIPE;
 }
 
-static smp_code run_batch(run *r, const smp_measure_settings *settings, const smp_batch_file *files, size_t count,
-                          const smp_program *program, smp_diags *diags, smp_batch_count *done, smp_error *err)
+static smp_code run_batch(run *r, const smp_measure_settings *settings, const smp_program *program, smp_diags *diags,
+                          smp_batch_count *done, smp_error *err)
 {
     const smp_common *common = &settings->many.plan.base.common;
     smp_batch_request request = smp_many_request(&settings->many, program, diags);
     char note[400];
-    request.files = files;
-    request.count = count;
+    request.files = r->work->files;
+    request.count = r->work->count;
     request.partials = request.in_order = true;
     request.finished = finished;
     request.tick = tick;
@@ -168,23 +172,17 @@ static smp_code run_batch(run *r, const smp_measure_settings *settings, const sm
     return code;
 }
 
-static smp_code measure_files(const smp_measure_settings *settings, smp_found_list *found, const smp_program *program,
+static smp_code measure_files(const smp_measure_settings *settings, smp_measure_work *work, const smp_program *program,
                               smp_diags *diags, smp_error *err)
 {
     smp_batch_count count = {0};
-    smp_batch_file *files = smp_many_files(found, err);
-    if (!files)
-        return err->code;
-    run r = {.partial = false};
+    run r = {.work = work};
     smp_measuring_begin(&r.told, settings);
-    smp_code code = run_batch(&r, settings, files, found->count, program, diags, &count, err);
+    smp_code code = run_batch(&r, settings, program, diags, &count, err);
     if (!code)
         code = smp_measuring_end(&r.told, count.done, count.failed, err);
-    char *others = smp_left_out_text(&found->left_out);
-    smp_measuring_others(r.told.common, found->left_out.files, others);
-    smp_free(others);
+    smp_measuring_others(r.told.common, work->head.left_out, work->head.others);
     smp_measuring_free(&r.told);
-    smp_many_files_free(files);
     return code;
 }
 
@@ -198,95 +196,83 @@ static smp_hash work_of(const smp_measure_settings *settings, const smp_program 
     return hash;
 }
 
-/* The files of this shard, with their numbers among all; *count of them. inputs: their paths, the pipeline and null. */
-static void take_shard(const smp_found_list *found, const smp_part_head *head, smp_batch_file *files, uint64_t *numbers,
-                       const char **inputs, size_t *count)
+/* Opens the part, which may be none of its own files. */
+static smp_code create_part(const smp_measure_settings *settings, const smp_measure_work *work, smp_part_writer *part,
+                            smp_error *err)
 {
-    *count = 0;
-    for (size_t i = 0; i < found->count; i++)
-        if (smp_shard_of(smp_found_at(found, i)->name, head->shards) == head->shard) {
-            inputs[*count] = smp_found_at(found, i)->path;
-            numbers[*count] = i;
-            files[*count] = files[i];
-            ++*count;
-        }
+    const char **inputs = smp_alloc_array(work->count + 2, sizeof *inputs);
+    if (!inputs)
+        return smp_fail_memory(err, "the list of files", work->count * sizeof *inputs);
+    for (size_t i = 0; i < work->count; i++)
+        inputs[i] = work->files[i].input;
+    inputs[work->count] = settings->many.pipe && strcmp(settings->many.pipe, "-") ? settings->many.pipe : NULL;
+    const bool force = settings->many.plan.base.common.force;
+    const smp_code code = smp_part_create(settings->partial, force, inputs, &work->head, part, err);
+    smp_free(inputs);
+    return code;
 }
 
-static smp_code measure_part(const smp_measure_settings *settings, smp_found_list *found, const smp_program *program,
+static smp_code measure_part(const smp_measure_settings *settings, smp_measure_work *work, const smp_program *program,
                              smp_diags *diags, smp_error *err)
 {
     const smp_common *common = &settings->many.plan.base.common;
-    smp_part_head head = {.shard = 1,
-                          .shards = 1,
-                          .files = found->count,
-                          .list = smp_many_list(found),
-                          .work = work_of(settings, program, diags),
-                          .totals_only = settings->totals_only,
-                          .left_out = found->left_out.files,
-                          .others = smp_left_out_text(&found->left_out)};
-    smp_shard shard;
-    smp_code code = smp_cli_shard(common, settings->shard, false, &shard, err);
-    if (!code && shard.count) {
-        head.shard = shard.number;
-        head.shards = shard.count;
-    }
-    smp_batch_file *files = code ? NULL : smp_many_files(found, err);
-    uint64_t *numbers = files ? smp_alloc_array(found->count, sizeof *numbers) : NULL;
-    const char **inputs = numbers ? smp_alloc_array(found->count + 2, sizeof *inputs) : NULL;
-    run r = {.partial = true, .numbers = numbers, .told = {.common = common}};
+    run r = {.partial = true, .work = work, .told = {.common = common}};
     smp_batch_count done = {0};
-    size_t count = 0;
-    if (!code && !files)
-        code = err->code;
-    else if (!code && !inputs)
-        code = smp_fail_memory(err, "the list of files", found->count * sizeof *inputs);
-    if (!code) {
-        take_shard(found, &head, files, numbers, inputs, &count);
-        inputs[count] = settings->many.pipe && strcmp(settings->many.pipe, "-") ? settings->many.pipe : NULL;
-        code = smp_part_create(settings->partial, common->force, inputs, &head, &r.part, err);
-    }
+    work->head.work = work_of(settings, program, diags);
+    smp_code code = create_part(settings, work, &r.part, err);
     if (!code)
-        code = run_batch(&r, settings, files, count, program, diags, &done, err);
+        code = run_batch(&r, settings, program, diags, &done, err);
     if (!code)
         code = smp_part_commit(&r.part, &r.told.totals, err);
     if (!code && done.failed)
-        smp_cli_warning(common, "%zu of %zu files failed; --merge names them", done.failed, count);
+        smp_cli_warning(common, "%zu of %zu files failed; --merge names them", done.failed, work->count);
     smp_part_abort(&r.part);
     smp_totals_free(&r.told.totals);
-    smp_free(inputs);
-    smp_free(numbers);
-    smp_many_files_free(files);
-    smp_free(head.others);
     return code;
 }
 
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const smp_measure_settings *settings = given;
-    smp_find_options walk = smp_many_walk(&settings->many, program);
-    smp_found_list found = {0};
-    walk.standard_input = true;
+    smp_measure_work work = {0};
     smp_code code = check_program(program, err);
     if (!code)
-        code = smp_walk(settings->many.inputs.items, settings->many.inputs.count, &walk, &found, err);
+        code = smp_measure_work_find(settings, program, &work, err);
     if (!code)
-        code = smp_many_check(&settings->many, found.count, &found.left_out, err);
-    if (!code)
-        code = (settings->partial ? measure_part : measure_files)(settings, &found, program, diags, err);
-    smp_found_free(&found);
+        code = (settings->partial ? measure_part : measure_files)(settings, &work, program, diags, err);
+    smp_measure_work_free(&work);
     return code;
+}
+
+/* Options that say which files, beside a list that says so. */
+static smp_code check_list(const smp_measure_settings *s, smp_error *err)
+{
+    const char *wrong = s->many.inputs.count    ? "files on the command line"
+                        : s->many.list          ? "--files-from"
+                        : s->many.recursive     ? "--recursive"
+                        : s->many.include.count ? "--include"
+                        : s->many.exclude.count ? "--exclude"
+                                                : NULL;
+    if (!s->work_list || !wrong)
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--list and %s exclude each other", wrong);
+    return smp_hint(err, "the list says which files; smempipe list makes another");
 }
 
 static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
 {
     const bool tells = s->json || s->csv || s->long_form || s->sort;
-    if (s->merge && (s->shard || s->partial || s->many.pipe || s->many.plan.base.stages.count)) {
+    if (s->merge && (s->shard || s->partial || s->work_list || s->many.pipe || s->many.plan.base.stages.count)) {
         smp_fail(err, SMP_E_USAGE, "--merge reads parts; it measures nothing");
         return smp_hint(err, "write smempipe measure --merge PART...");
     }
     if (s->shard && !s->partial) {
         smp_fail(err, SMP_E_USAGE, "--shard measures a part of the files, which tells nothing of all");
         return smp_hint(err, "write it to a file: --shard %s --partial FILE; --merge joins all parts", s->shard);
+    }
+    if (s->many.plan.base.common.force && !s->partial) {
+        smp_fail(err, SMP_E_USAGE, "--force replaces the file of --partial, and there is none");
+        return smp_hint(err, "measure writes no other files: leave out --force");
     }
     if (s->partial && tells) {
         smp_fail(err, SMP_E_USAGE, "--partial writes a file for --merge, which chooses how results are told");
@@ -307,7 +293,8 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
     smp_common quiet = s->many.plan.base.common; /* what auto takes is said when it is used */
     smp_shard shard;
     quiet.quiet = true;
-    return s->merge ? SMP_OK : smp_cli_shard(&quiet, s->shard, false, &shard, err);
+    const smp_code code = check_list(s, err);
+    return code || s->merge ? code : smp_cli_shard(&quiet, s->shard, false, &shard, err);
 }
 
 static smp_code measure(void *given, smp_error *err)
@@ -342,7 +329,6 @@ const smp_command smp_command_measure = {
         "--merge *.part tells what one machine would, the same bytes. It refuses parts of another pipeline, version or "
         "list of files, and a part that is twice or missing.",
     .settings_size = sizeof(smp_measure_settings),
-    .without = SMP_O_OUTPUTS,
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe measure -e '{reduce}' photo.jpg", "a table of one file"},

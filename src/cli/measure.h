@@ -2,6 +2,7 @@
 #ifndef SMP_CLI_MEASURE_H
 #define SMP_CLI_MEASURE_H
 
+#include "base/texts.h"
 #include "cli/many.h"
 #include "report/measure.h"
 #include "report/part.h"
@@ -9,8 +10,23 @@
 typedef struct smp_measure_settings {
     smp_many_settings many;
     bool json, csv, long_form, totals_only, merge;
-    const char *sort, *shard, *partial;
+    const char *sort, *shard, *partial, *work_list;
 } smp_measure_settings;
+
+/* The files to measure. */
+typedef struct smp_measure_work {
+    smp_batch_file *files;
+    uint64_t *numbers; /* of the files, in the order of all shards' files */
+    size_t count, capacity, number_capacity;
+    smp_part_head head; /* but for head.work. Of a list, left_out is this shard's, and there is no text of them */
+    smp_found_list found;
+    smp_texts texts;
+} smp_measure_work;
+
+/* To be freed also on failure. */
+smp_code smp_measure_work_find(const smp_measure_settings *settings, const smp_program *program, smp_measure_work *work,
+                               smp_error *err);
+void smp_measure_work_free(smp_measure_work *work);
 
 typedef struct smp_measuring {
     const smp_common *common;
@@ -28,7 +44,7 @@ smp_code smp_measuring_file(smp_measuring *m, const smp_run_report *report, cons
 smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_error *err);
 void smp_measuring_free(smp_measuring *m);
 
-/* Says that so many files were passed over by their names. */
+/* Says that so many files were passed over by their names; text: which, or null. */
 void smp_measuring_others(const smp_common *common, uint64_t count, const char *text);
 
 /* smempipe measure --merge. */

@@ -18,7 +18,8 @@ static smp_code compare(const smp_part_reader *part, const smp_part_reader *firs
 {
     const smp_part_head *a = &part->head, *b = &first->head;
     if (!smp_hash_equal(&a->work, &b->work)) {
-        smp_fail(err, SMP_E_USAGE, "the part is of another pipeline than '%.200s', or of other parameters", first->path);
+        smp_fail(err, SMP_E_USAGE, "the part is of another pipeline than '%.200s', or of other parameters",
+                 first->path);
         smp_hint(err, "measure all shards alike");
         return smp_at(err, "%s", part->path);
     }
@@ -160,19 +161,25 @@ static smp_code open_parts(merging *m, const smp_measure_settings *settings, smp
     return code ? code : check_shards(m, err);
 }
 
-/* Every byte of every part, before the first is told. */
-static smp_code check_parts(merging *m, smp_totals *totals, uint64_t *done, uint64_t *failed, smp_error *err)
+/* Every byte of every part, before the first is told. *passed: files passed over, of which the parts of a list say
+ * their own, without a text, and those of folders all. */
+static smp_code check_parts(merging *m, smp_totals *totals, uint64_t *done, uint64_t *failed, uint64_t *passed,
+                            smp_error *err)
 {
     smp_code code = SMP_OK;
+    uint64_t of_list = 0;
     for (size_t i = 0; !code && i < m->count; i++) {
+        const smp_part_head *head = &m->parts[i].head;
+        of_list += head->others[0] ? 0 : head->left_out;
         code = smp_part_check(&m->parts[i], totals, err);
         *done += m->parts[i].done;
         *failed += m->parts[i].failed;
     }
     const uint64_t files = m->parts[0].head.files;
-    if (!code && *done + *failed != files)
-        code = smp_fail(err, SMP_E_DECODE, "the parts hold %llu files of %llu",
-                        (unsigned long long)(*done + *failed), (unsigned long long)files);
+    *passed = m->parts[0].head.others[0] ? m->parts[0].head.left_out : of_list;
+    if (!code && *done + *failed + of_list != files)
+        code = smp_fail(err, SMP_E_DECODE, "the parts hold %llu files of %llu", (unsigned long long)(*done + *failed),
+                        (unsigned long long)files);
     return code;
 }
 
@@ -182,12 +189,12 @@ smp_code smp_measure_merge(const smp_measure_settings *settings, smp_error *err)
     merging m = {.parts = smp_alloc_array(given, sizeof *m.parts)};
     smp_totals totals = {0};
     smp_measuring told;
-    uint64_t done = 0, failed = 0;
+    uint64_t done = 0, failed = 0, passed = 0;
     if (!m.parts)
         return smp_fail_memory(err, "the list of parts", given * sizeof *m.parts);
     smp_code code = open_parts(&m, settings, err);
     if (!code)
-        code = check_parts(&m, &totals, &done, &failed, err);
+        code = check_parts(&m, &totals, &done, &failed, &passed, err);
     if (code)
         smp_totals_free(&totals);
     else {
@@ -196,7 +203,7 @@ smp_code smp_measure_merge(const smp_measure_settings *settings, smp_error *err)
         code = tell_files(&m, &told, err);
         if (!code)
             code = smp_measuring_end(&told, (size_t)done, (size_t)failed, err);
-        smp_measuring_others(told.common, m.parts[0].head.left_out, m.parts[0].head.others);
+        smp_measuring_others(told.common, passed, m.parts[0].head.others);
         smp_measuring_free(&told);
     }
     for (size_t i = 0; i < m.count; i++)

@@ -12,6 +12,8 @@
 
 static smp_code fail_damaged(const smp_part_reader *part, smp_error *err)
 {
+    if (part->record.no_memory)
+        return smp_fail_memory(err, "a part of a measurement", part->record.size);
     smp_fail(err, SMP_E_DECODE, "the part is damaged near byte %llu", (unsigned long long)part->at);
     smp_hint(err, "measure its shard again");
     return smp_at(err, "%s", part->path);
@@ -35,7 +37,7 @@ static smp_code read_piece(smp_part_reader *part, size_t want, smp_error *err)
     const int fd = open(part->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = fd < 0 ? -1 : 1;
     part->held_at = part->at;
-    for (part->held = 0; got > 0 && part->held < size; part->held += got > 0 ? (size_t)got : 0)
+    for (part->held = 0; got > 0 && part->held<size; part->held += got> 0 ? (size_t)got : 0)
         got = pread(fd, part->buffer + part->held, size - part->held, (off_t)(part->at + part->held));
     const int failed = got < 0 ? errno : 0;
     if (fd >= 0)
@@ -134,8 +136,7 @@ static smp_code read_head(smp_part_reader *part, smp_error *err)
     head->totals_only = smp_unpack_upto(from, 1);
     head->left_out = smp_unpack_uint(from);
     head->others = smp_unpack_copy(from);
-    if (kind != SMP_PART_HEAD || from->failed || from->at < from->size || head->shard < 1 ||
-        head->shard > head->shards)
+    if (kind != SMP_PART_HEAD || from->failed || from->at < from->size || head->shard < 1 || head->shard > head->shards)
         return fail_damaged(part, err);
     part->first = part->at;
     return SMP_OK;

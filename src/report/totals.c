@@ -25,21 +25,35 @@ static void move_forward(smp_totals *totals, size_t at)
     totals->items[at] = total;
 }
 
+/* Adds to a group of its own kind; *alike false: it is of another after all. */
+static smp_code join(smp_totals *totals, size_t at, const smp_total *more, bool *alike, smp_error *err)
+{
+    smp_total *total = &totals->items[at];
+    smp_code code = SMP_OK;
+    *alike = belongs(total, more);
+    if (*alike && more->partial) /* it may depend on the picture's size, for example */
+        code = total->stage->merge(&total->partial, more->partial, alike, err);
+    if (code || !*alike)
+        return code;
+    total->files += more->files;
+    if (more->first < total->first) {
+        total->first = more->first;
+        memcpy(total->label, more->label, sizeof total->label);
+        memcpy(total->name, more->name, sizeof total->name);
+        move_forward(totals, at);
+    }
+    return SMP_OK;
+}
+
 smp_code smp_totals_join(smp_totals *totals, const smp_total *more, smp_error *err)
 {
     for (size_t i = 0; i < totals->count; i++) {
-        smp_total *total = &totals->items[i];
-        if (!belongs(total, more) || (more->partial && !total->stage->merge(total->partial, more->partial)))
-            continue; /* it depends on the picture's size, for example: a group of its own */
-        total->files += more->files;
-        smp_free(more->partial);
-        if (more->first < total->first) {
-            total->first = more->first;
-            memcpy(total->label, more->label, sizeof total->label);
-            memcpy(total->name, more->name, sizeof total->name);
-            move_forward(totals, i);
+        bool alike;
+        const smp_code code = join(totals, i, more, &alike, err);
+        if (code || alike) {
+            smp_free(more->partial);
+            return code;
         }
-        return SMP_OK;
     }
     if (!smp_grow(&totals->items, &totals->capacity, totals->count + 1, sizeof *totals->items)) {
         smp_free(more->partial);
@@ -115,7 +129,9 @@ void smp_total_pack(const smp_total *total, smp_packer *to)
 smp_code smp_total_unpack(smp_unpacker *from, smp_total *total, smp_error *err)
 {
     char stage[sizeof total->name];
-    *total = (smp_total){.node = (int)smp_unpack_int(from)};
+    const int64_t node = smp_unpack_int(from);
+    *total = (smp_total){.node = (int)node};
+    from->failed |= total->node != node;
     smp_unpack_text(from, total->label, sizeof total->label);
     smp_unpack_text(from, total->name, sizeof total->name);
     smp_unpack_text(from, stage, sizeof stage);
@@ -127,8 +143,8 @@ smp_code smp_total_unpack(smp_unpacker *from, smp_total *total, smp_error *err)
     total->first = smp_unpack_uint(from);
     total->files = (size_t)smp_unpack_upto(from, SIZE_MAX / 2);
     const bool adds_up = smp_unpack_upto(from, 1);
-    from->failed |= !total->kind || !total->channels || !total->files || !total->stage ||
-                    (adds_up && !total->stage->unpack);
+    from->failed |=
+        !total->kind || !total->channels || !total->files || !total->stage || (adds_up && !total->stage->unpack);
     if (from->failed || !adds_up)
         return SMP_OK;
     const smp_shape in = {

@@ -67,15 +67,15 @@ static smp_code make_partial(const void *params_, const smp_shape *in, const smp
     return code;
 }
 
-static bool merge(void *total_, const void *more_)
+static smp_code merge(void **total_, const void *more_, bool *alike, smp_error *err)
 {
-    partial *total = total_;
+    (void)err;
+    partial *total = *total_;
     const partial *more = more_;
-    if (total->channels != more->channels || total->bins != more->bins || total->format != more->format)
-        return false;
-    for (size_t i = 0; i < slots(total); i++)
+    *alike = total->channels == more->channels && total->bins == more->bins && total->format == more->format;
+    for (size_t i = 0; *alike && i < slots(total); i++)
         total->counts[i] += more->counts[i];
-    return true;
+    return SMP_OK;
 }
 
 static void pack(const void *partial_, smp_packer *to)
@@ -88,9 +88,8 @@ static void pack(const void *partial_, smp_packer *to)
 
 static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
 {
-    const partial head = {.channels = in->channels,
-                          .bins = (int32_t)smp_unpack_upto(from, SMP_MAX_BINS),
-                          .format = in->format};
+    const partial head = {
+        .channels = in->channels, .bins = (int32_t)smp_unpack_upto(from, SMP_MAX_BINS), .format = in->format};
     const smp_code code = make(&head, out, err);
     from->failed |= !head.bins;
     for (size_t i = 0; !code && i < slots(&head); i++)

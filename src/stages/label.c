@@ -215,11 +215,32 @@ static smp_code partial(const void *given, const smp_shape *in, const smp_node_p
     return code;
 }
 
-static bool merge(void *total, const void *more)
+static smp_code merge(void **total, const void *more, bool *alike, smp_error *err)
 {
-    ((totals *)total)->count += ((const totals *)more)->count;
-    ((totals *)total)->foreground += ((const totals *)more)->foreground;
-    return true;
+    (void)err;
+    totals *t = *total;
+    t->count += ((const totals *)more)->count;
+    t->foreground += ((const totals *)more)->foreground;
+    *alike = true;
+    return SMP_OK;
+}
+
+static void pack(const void *partial_, smp_packer *to)
+{
+    const totals *t = partial_;
+    smp_pack_uint(to, t->count);
+    smp_pack_uint(to, t->foreground);
+}
+
+static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
+{
+    (void)in;
+    totals *t = *out = smp_alloc(sizeof *t);
+    if (!t)
+        return smp_fail_memory(err, "results", sizeof *t);
+    t->count = smp_unpack_uint(from);
+    t->foreground = smp_unpack_uint(from);
+    return SMP_OK;
 }
 
 static void pack(const void *partial_, smp_packer *to)

@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
 
 typedef struct params {
     double target;
@@ -25,29 +28,267 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return smp_loudness_plan(in, work, err);
 }
 
-static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+/* ------------------------------------------------------------------------------------------------ over files */
+
+/* The blocks of one file, or of several together: their gates are those of one sound that has all the blocks. Blocks
+ * that the first gate keeps are sorted by energy, so that no order of files shows. More different energies than MOST
+ * are rounded to the middle of steps of 2^-KEPT_BITS, 0.001 LU, which bounds their number; that depends on all of them
+ * together, and not on how they were grouped. */
+enum { MOST = 1 << 17, KEPT_BITS = 12, MOMENTARY = 0, SHORT = 1, LENGTHS = 2 };
+
+typedef struct energy {
+    double mean;
+    uint64_t count;
+} energy;
+
+typedef struct partial {
+    double peak, most[LENGTHS];
+    bool rounded[LENGTHS];
+    size_t count[LENGTHS];
+    energy energies[]; /* of MOMENTARY, then of SHORT, each ascending */
+} partial;
+
+static energy *energies(const partial *t, int length)
 {
-    const params *p = given;
-    smp_loudness_levels levels;
-    smp_code code = smp_loudness_levels_of(in, work, result, &levels, err);
-    const double off = levels.integrated - p->target;
-    if (!code && isfinite(off) && fabs(off) > TOLERANCE)
-        snprintf(findings->warning, sizeof findings->warning,
-                 "its loudness is %.1f LUFS, %.1f LU %s than the %.1f asked for%s", levels.integrated, fabs(off),
-                 off < 0 ? "quieter" : "louder", p->target,
-                 off < 0 ? ": where peaks meet a ceiling, lower the loudness or raise the ceiling" : "");
+    return (energy *)(void *)((uintptr_t)t->energies + (length ? t->count[0] : 0) * sizeof(energy));
+}
+
+static double middle_of_step(double mean)
+{
+    int power;
+    const double scale = ldexp(1, KEPT_BITS + 1), part = frexp(mean, &power);
+    return ldexp((floor(part * scale) + 0.5) / scale, power);
+}
+
+/* Adds one that is not less than those before it. */
+static void append(energy *list, size_t *count, energy one, bool rounded)
+{
+    if (rounded)
+        one.mean = middle_of_step(one.mean);
+    if (*count && list[*count - 1].mean == one.mean)
+        list[*count - 1].count += one.count;
+    else
+        list[(*count)++] = one;
+}
+
+/* Rounds a list that is too long. */
+static void bound(energy *list, size_t *count, bool *rounded)
+{
+    if (*rounded || *count <= MOST)
+        return;
+    const size_t had = *count;
+    *rounded = true;
+    *count = 0;
+    for (size_t i = 0; i < had; i++)
+        append(list, count, list[i], true);
+}
+
+static partial *make(size_t momentary, size_t shortterm, smp_error *err)
+{
+    const size_t size = sizeof(partial) + (momentary + shortterm) * sizeof(energy);
+    partial *t = smp_alloc(size);
+    if (!t)
+        smp_fail_memory(err, "the loudness of a sound", size);
+    return t;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void add_blocks(partial *t, int length, double *means, int64_t count)
+{
+    energy *list = energies(t, length);
+    qsort(means, (size_t)count, sizeof *means, by_size);
+    for (int64_t i = 0; i < count; i++)
+        if (smp_lufs(means[i]) >= SMP_LOUDNESS_SILENCE)
+            append(list, &t->count[length], (energy){means[i], 1}, false);
+    bound(list, &t->count[length], &t->rounded[length]);
+}
+
+static smp_code make_partial(const void *given, const smp_shape *in, const smp_node_plan *work, const void *result,
+                             void **out, smp_error *err)
+{
+    (void)given;
+    smp_loudness_blocks found;
+    *out = NULL;
+    smp_code code = smp_loudness_blocks_of(in, work, result, &found, err);
+    if (code)
+        return code;
+    partial *t = make((size_t)found.momentary_count, (size_t)found.shortterm_count, err);
+    if (t) {
+        t->peak = found.peak;
+        t->most[MOMENTARY] = found.most_momentary;
+        t->most[SHORT] = found.most_shortterm;
+        add_blocks(t, MOMENTARY, found.momentary, found.momentary_count);
+        add_blocks(t, SHORT, found.shortterm, found.shortterm_count);
+    }
+    smp_free(found.momentary);
+    *out = t;
+    return t ? SMP_OK : SMP_E_MEMORY;
+}
+
+static void join_lists(partial *to, const partial *a, const partial *b, int length)
+{
+    const energy *x = energies(a, length), *y = energies(b, length);
+    const energy *const x_end = x + a->count[length], *const y_end = y + b->count[length];
+    energy *list = energies(to, length);
+    to->rounded[length] = a->rounded[length] || b->rounded[length];
+    while (x < x_end || y < y_end) {
+        const bool first = y == y_end || (x < x_end && x->mean <= y->mean);
+        append(list, &to->count[length], first ? *x++ : *y++, to->rounded[length]);
+    }
+    bound(list, &to->count[length], &to->rounded[length]);
+}
+
+static smp_code merge(void **total, const void *more_, bool *alike, smp_error *err)
+{
+    const partial *had = *total, *more = more_;
+    partial *all = make(had->count[0] + more->count[0], had->count[1] + more->count[1], err);
+    *alike = true;
+    if (!all)
+        return SMP_E_MEMORY;
+    all->peak = fmax(had->peak, more->peak);
+    for (int length = 0; length < LENGTHS; length++) {
+        all->most[length] = fmax(had->most[length], more->most[length]);
+        join_lists(all, had, more, length);
+    }
+    smp_free(*total);
+    *total = all;
+    return SMP_OK;
+}
+
+/* Mean of the blocks of at least so many LUFS; *from: the first of them, *blocks: how many there are. */
+static double gated(const partial *t, int length, double least, size_t *from, double *blocks)
+{
+    const energy *list = energies(t, length);
+    double sum = 0;
+    *blocks = 0;
+    for (*from = 0; *from < t->count[length] && smp_lufs(list[*from].mean) < least; ++*from)
+        ;
+    for (size_t i = *from; i < t->count[length]; i++) {
+        sum += list[i].mean * (double)list[i].count;
+        *blocks += (double)list[i].count;
+    }
+    return *blocks > 0 ? sum / *blocks : 0;
+}
+
+/* The block of this rank of those from `from` on. */
+static double ranked(const partial *t, int length, size_t from, double rank)
+{
+    const energy *list = energies(t, length);
+    size_t i = from;
+    for (double below = (double)list[i].count; below <= rank && i + 1 < t->count[length];)
+        below += (double)list[++i].count;
+    return list[i].mean;
+}
+
+static double range_of(const partial *t)
+{
+    size_t from;
+    double blocks, level = gated(t, SHORT, SMP_LOUDNESS_SILENCE, &from, &blocks);
+    gated(t, SHORT, smp_lufs(level) - SMP_LOUDNESS_RANGE_GATE, &from, &blocks);
+    if (!(blocks > 0))
+        return 0;
+    return smp_lufs(ranked(t, SHORT, from, floor((blocks - 1) * 0.95 + 0.5))) -
+           smp_lufs(ranked(t, SHORT, from, floor((blocks - 1) * 0.1 + 0.5)));
+}
+
+static smp_code report(const void *partial_, smp_findings *findings, smp_error *err)
+{
+    const partial *t = partial_;
+    size_t from;
+    double blocks, level = gated(t, MOMENTARY, SMP_LOUDNESS_SILENCE, &from, &blocks);
+    level = gated(t, MOMENTARY, smp_lufs(level) - SMP_LOUDNESS_GATE, &from, &blocks);
     const struct {
         const char *name;
         double value;
-    } found[] = {{"lufs", levels.integrated},
-                 {"range", levels.range},
-                 {"momentary", levels.momentary},
-                 {"shortterm", levels.shortterm},
-                 {"true_peak", levels.true_peak}};
+    } found[] = {{"lufs", smp_lufs(level)},
+                 {"range", range_of(t)},
+                 {"momentary", smp_lufs(t->most[MOMENTARY])},
+                 {"shortterm", smp_lufs(t->most[SHORT])},
+                 {"true_peak", 20 * log10(t->peak)}};
+    smp_code code = SMP_OK;
     for (size_t i = 0; i < sizeof found / sizeof found[0] && code == SMP_OK; i++)
         code = smp_findings_add(findings, found[i].name, -1, found[i].value, err);
     return code;
+}
+
+/* The loudness that the parameters ask for is of each file. */
+static void warn(double lufs, double target, smp_findings *findings)
+{
+    const double off = lufs - target;
+    if (isfinite(off) && fabs(off) > TOLERANCE)
+        snprintf(findings->warning, sizeof findings->warning,
+                 "its loudness is %.1f LUFS, %.1f LU %s than the %.1f asked for%s", lufs, fabs(off),
+                 off < 0 ? "quieter" : "louder", target,
+                 off < 0 ? ": where peaks meet a ceiling, lower the loudness or raise the ceiling" : "");
+}
+
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    void *t;
+    const size_t before = findings->count;
+    smp_code code = make_partial(given, in, work, result, &t, err);
+    if (!code)
+        code = report(t, findings, err);
+    if (!code)
+        warn(findings->items[before].value, ((const params *)given)->target, findings);
+    smp_free(t);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ bytes */
+
+static void pack(const void *partial_, smp_packer *to)
+{
+    const partial *t = partial_;
+    smp_pack_double(to, t->peak);
+    for (int length = 0; length < LENGTHS; length++) {
+        smp_pack_double(to, t->most[length]);
+        smp_pack_uint(to, t->rounded[length]);
+        smp_pack_uint(to, t->count[length]);
+    }
+    for (size_t i = 0; i < t->count[0] + t->count[1]; i++) {
+        smp_pack_double(to, t->energies[i].mean);
+        smp_pack_uint(to, t->energies[i].count);
+    }
+}
+
+static double unpack_size(smp_unpacker *from)
+{
+    const double value = smp_unpack_double(from);
+    from->failed |= !(value >= 0 && isfinite(value));
+    return from->failed ? 0 : value;
+}
+
+static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
+{
+    enum { LEAST = 9 /* bytes of an energy */ };
+    (void)in;
+    partial head = {.peak = unpack_size(from)};
+    for (int length = 0; length < LENGTHS; length++) {
+        head.most[length] = unpack_size(from);
+        head.rounded[length] = smp_unpack_upto(from, 1);
+        head.count[length] = smp_unpack_count(from, LEAST);
+    }
+    if (from->failed)
+        head.count[0] = head.count[1] = 0;
+    partial *t = make(head.count[0], head.count[1], err);
+    *out = t;
+    if (!t)
+        return SMP_E_MEMORY;
+    *t = head;
+    for (size_t i = 0; i < t->count[0] + t->count[1] && !from->failed; i++) {
+        energy *one = &t->energies[i];
+        one->mean = unpack_size(from);
+        one->count = smp_unpack_upto(from, UINT64_C(1) << 62);
+        from->failed |= !one->count || !(one->mean > 0) || (i && i != t->count[0] && one->mean <= one[-1].mean);
+    }
+    return SMP_OK;
 }
 
 const smp_stage smp_stage_loudness = {
@@ -60,7 +301,9 @@ const smp_stage smp_stage_loudness = {
         "and shortterm (LUFS) are the loudest 0.4 and 3 s; true_peak (dBTP) is the largest value at or between the "
         "samples, four times as many below 96 kHz, twice as many below 192 kHz. Rear and side speakers count 1.5 dB "
         "more, the one for low frequencies not at all; a mono sound counts once. Silence has no loudness (-inf). "
-        "`normalize lufs=-16LUFS` brings a sound to a loudness.",
+        "`normalize lufs=-16LUFS` brings a sound to a loudness. Several files together are one sound with the blocks "
+        "of "
+        "all (the loudness of an album); of more than three hours, blocks are rounded to 0.001 LU.",
     .example = "loudness",
     .domain = SMP_AUDIO,
     .access = SMP_REDUCE,
@@ -68,6 +311,11 @@ const smp_stage smp_stage_loudness = {
     .params_size = sizeof(params),
     .plan = plan,
     .finish = finish,
+    .partial = make_partial,
+    .merge = merge,
+    .report = report,
+    .pack = pack,
+    .unpack = unpack,
     .variants = smp_loudness_variants,
     .aliases = (const smp_alias[]){{"ebur128", "loudness"}, {"r128", "loudness"}, {"lufs", "loudness"}, {0}},
 };

@@ -351,7 +351,8 @@ typedef struct smp_stage {
      */
     smp_code (*partial)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result,
                         void **out, smp_error *err);
-    bool (*merge)(void *total, const void *more); /* false, total untouched: they do not measure the same */
+    /* Adds `more` to *total, which it may replace. *alike false, and nothing done: they do not measure the same. */
+    smp_code (*merge)(void **total, const void *more, bool *alike, smp_error *err);
     smp_code (*report)(const void *partial, smp_findings *findings, smp_error *err);
     /* A partial as bytes that every machine reads, and back; needed where there is a partial. Kind, format, channels and
      * alpha are the caller's to keep, and are in `in`. The bytes may be anybody's: what cannot be marks `from` as failed

@@ -136,17 +136,26 @@ static smp_code make_partial(const void *params_, const smp_shape *in, const smp
     return SMP_OK;
 }
 
-static bool merge(void *total_, const void *more_)
+static bool measure_alike(const partial *a, const partial *b)
 {
-    partial *total = total_;
-    const partial *more = more_;
-    if (total->channels != more->channels || total->format != more->format || total->sound != more->sound ||
-        total->percentiles != more->percentiles ||
-        (more->percentiles && memcmp(percents(total), percents(more), (size_t)more->percentiles * sizeof(double)) != 0))
+    if (a->channels != b->channels || a->format != b->format || a->sound != b->sound ||
+        a->percentiles != b->percentiles ||
+        (a->percentiles && memcmp(percents(a), percents(b), (size_t)a->percentiles * sizeof(double)) != 0))
         return false;
-    for (int c = 0; c < total->channels; c++)
-        if (records(more)[c].samples > SMP_MOMENTS_MOST - records(total)[c].samples)
+    for (int c = 0; c < a->channels; c++)
+        if (records(b)[c].samples > SMP_MOMENTS_MOST - records(a)[c].samples)
             return false;
+    return true;
+}
+
+static smp_code merge(void **total_, const void *more_, bool *alike, smp_error *err)
+{
+    (void)err;
+    partial *total = *total_;
+    const partial *more = more_;
+    *alike = measure_alike(total, more);
+    if (!*alike)
+        return SMP_OK;
     for (int c = 0; c < total->channels; c++) {
         smp_moments_join(&records(total)[c].moments, &records(more)[c].moments);
         records(total)[c].samples += records(more)[c].samples;
@@ -154,7 +163,7 @@ static bool merge(void *total_, const void *more_)
     }
     for (size_t i = 0; i < slots(total); i++)
         counts_of(total)[i] += counts_of(more)[i];
-    return true;
+    return SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ bytes */

@@ -234,7 +234,7 @@ class Messages(CliCase):
 
     def test_options_are_there_where_they_do_something(self):
         for command, absent in (("stages", "force"), ("stages", "max-pixels"), ("help", "device"), ("diff", "threads"),
-                                ("check", "device"), ("measure", "force")):
+                                ("check", "device"), ("info", "force")):
             with self.subTest(command=command, absent=absent):
                 self.assertNotIn(f"--{absent}", self.smp(command, "--help").stdout)
                 self.assertIn("unknown option", self.smp(command, f"--{absent}=1", status=2).stderr)

@@ -286,6 +286,26 @@ def pipes():
      "# "])
 
 
+def totals():
+    """The totals of parts: records of kind t, each behind 8 bytes length and 8 bytes hash."""
+    sound, picture = FOLDER / "seeds" / "sound" / "1-16.wav", FOLDER / "seeds" / "png" / "8-2-0.png"
+    part = FOLDER / "seeds" / "part"
+    for i, (pipe, path) in enumerate((("stats [5 50]", picture), ("stats", sound), ("histogram 4", picture),
+                                      ("loudness", ROOT / "samples" / "chirp.wav"))):
+        subprocess.run([PROGRAM, "measure", "-e", pipe, str(path), "--partial", str(part), "--force"], check=True,
+                       capture_output=True)
+        data = part.read_bytes()
+        at = len("smempipe part 1\n")
+        while at < len(data):
+            length = int.from_bytes(data[at:at + 8], "little")
+            record = data[at + 16:at + 16 + length]
+            if record[:1] == b"t":
+                seed("totals", f"{i}-{pipe.split()[0]}", record[1:])
+            at += 16 + length
+    part.unlink()
+    words("totals", ["stats", "histogram", "loudness", bytes(8), b"\x80\x80\x01", struct.pack("<d", 50)])
+
+
 pngs()
 npys()
 others()
@@ -293,4 +313,5 @@ sounds()
 made()
 files()
 pipes()
+totals()
 (FOLDER / "seeds" / "done").write_text("")

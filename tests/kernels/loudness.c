@@ -140,6 +140,129 @@ static void silence_and_what_is_no_number(void **state)
     picture_free(&in);
 }
 
+/* ------------------------------------------------------------------------------------------------ several files */
+
+/* The partial of a sound of one channel, as of_sine makes it. */
+static void *partial_of(const part *parts, int count, double rate)
+{
+    double seconds = 0;
+    for (int i = 0; i < count; i++)
+        seconds += parts[i].seconds;
+    const kernel_case c = {.stage = &smp_stage_loudness,
+                           .in = sound((int64_t)(seconds * rate), 1, rate),
+                           .in_storage = SMP_F32,
+                           .out_storage = SMP_F32};
+    picture in = picture_make(&c.in, SMP_F32);
+    int64_t y = 0;
+    for (int i = 0; i < count; i++)
+        for (int64_t n = 0; n < (int64_t)(parts[i].seconds * rate); n++, y++)
+            picture_set(&in, 0, y, 0, (float)(pow(10, parts[i].level / 20) * sin(2 * pi * 1000 * (double)n / rate)));
+    smp_node_plan plan = case_plan(&c);
+    void *result = case_result(&plan), *made;
+    smp_error err = {0};
+    case_run(&c, &plan, &smp_loudness_variants[1], SMP_ISA_BASE, &in, NULL, NULL, result, 0, 1);
+    assert_int_equal(smp_stage_loudness.partial(NULL, &c.in, &plan, result, &made, &err), SMP_OK);
+    free(result);
+    case_plan_free(&plan);
+    picture_free(&in);
+    return made;
+}
+
+static void add_to(void **total, const void *more)
+{
+    smp_error err = {0};
+    bool alike;
+    assert_int_equal(smp_stage_loudness.merge(total, more, &alike, &err), SMP_OK);
+    assert_true(alike);
+}
+
+static double told(const void *of, const char *name)
+{
+    smp_findings findings = {0};
+    smp_error err = {0};
+    double value = NAN;
+    assert_int_equal(smp_stage_loudness.report(of, &findings, &err), SMP_OK);
+    for (size_t i = 0; i < findings.count; i++)
+        if (!strcmp(findings.items[i].name, name))
+            value = findings.items[i].value;
+    smp_findings_free(&findings);
+    return value;
+}
+
+/* The gates are those of all files: beside a loud one, a quiet one does not count; beside its like it does. */
+static void files_together_are_one_sound(void **state)
+{
+    (void)state;
+    static const part loud[] = {{-20, 20}}, quiet[] = {{-40, 20}}, near[] = {{-26, 20}};
+    void *total = partial_of(loud, 1, 8000), *low = partial_of(quiet, 1, 8000), *close = partial_of(near, 1, 8000);
+    const double alone = told(total, "lufs");
+    add_to(&total, low);
+    assert_true(fabs(told(total, "lufs") - alone) < 1e-9);
+    assert_true(fabs(told(total, "momentary") - alone) < 0.1 && fabs(told(total, "range") - 20) < 0.1);
+    add_to(&total, close);
+    assert_true(fabs(told(total, "lufs") - (alone + 10 * log10((1 + pow(10, -0.6)) / 2))) < 1e-2);
+    smp_free(total);
+    smp_free(low);
+    smp_free(close);
+}
+
+/* A partial with `count` different energies from `first` on, by its bytes. */
+static void *many_blocks(uint64_t first, uint64_t count)
+{
+    smp_packer to = {0};
+    smp_error err = {0};
+    const smp_shape shape = sound(1, 1, 8000);
+    void *made;
+    smp_pack_double(&to, 0.5);
+    for (int i = 0; i < 2; i++) {
+        smp_pack_double(&to, 1);
+        smp_pack_uint(&to, 0);
+        smp_pack_uint(&to, i ? 0 : count);
+    }
+    for (uint64_t i = first; i < first + count; i++) {
+        smp_pack_double(&to, 0.001 + 1e-9 * (double)i);
+        smp_pack_uint(&to, 1 + i % 3);
+    }
+    smp_unpacker from = {.data = to.data, .size = to.size};
+    assert_int_equal(smp_stage_loudness.unpack(&shape, &from, &made, &err), SMP_OK);
+    assert_false(from.failed);
+    smp_free(to.data);
+    return made;
+}
+
+/* More blocks than are kept apart: rounded by less than 0.001 LU, and to the same bytes however they were grouped. */
+static void blocks_without_number_are_rounded_alike(void **state)
+{
+    (void)state;
+    enum { EACH = 50000, PARTS = 4 };
+    void *parts[PARTS], *forth = many_blocks(0, EACH), *pairs = many_blocks(2 * EACH, EACH);
+    for (int i = 0; i < PARTS; i++)
+        parts[i] = many_blocks((uint64_t)i * EACH, EACH);
+    for (int i = 1; i < PARTS; i++)
+        add_to(&forth, parts[i]);
+    add_to(&parts[0], parts[3]);
+    add_to(&pairs, parts[1]);
+    add_to(&pairs, parts[0]);
+    smp_packer a = {0}, b = {0};
+    smp_stage_loudness.pack(forth, &a);
+    smp_stage_loudness.pack(pairs, &b);
+    assert_int_equal(a.size, b.size);
+    assert_memory_equal(a.data, b.data, a.size);
+    assert_true(a.size < 100000);
+    double sum = 0, count = 0;
+    for (int i = 0; i < PARTS * EACH; i++) {
+        sum += (1 + i % 3) * (0.001 + 1e-9 * i);
+        count += 1 + i % 3;
+    }
+    assert_true(fabs(told(forth, "lufs") - smp_lufs(sum / count)) < 1e-3);
+    smp_free(a.data);
+    smp_free(b.data);
+    smp_free(forth);
+    smp_free(pairs);
+    for (int i = 0; i < PARTS; i++)
+        smp_free(parts[i]);
+}
+
 /* ------------------------------------------------------------------------------------------------ devices */
 
 static int phases;
@@ -265,6 +388,8 @@ SMP_SUITE(loudness)
         cmocka_unit_test(peaks_between_samples_are_found),
         cmocka_unit_test(the_end_counts),
         cmocka_unit_test(silence_and_what_is_no_number),
+        cmocka_unit_test(files_together_are_one_sound),
+        cmocka_unit_test(blocks_without_number_are_rounded_alike),
         cmocka_unit_test(many_leaves_give_the_same_records),
         cmocka_unit_test(gpus_measure_the_same),
         cmocka_unit_test(normalize_reaches_a_loudness_below_its_ceiling),

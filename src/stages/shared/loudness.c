@@ -115,7 +115,7 @@ static double weight(const smp_shape *in, int channel)
     return speaker & LFE ? 0 : speaker & (BACK | SIDE) ? 1.41 : 1;
 }
 
-static double lufs(double mean)
+double smp_lufs(double mean)
 {
     return -0.691 + 10 * log10(mean);
 }
@@ -143,7 +143,7 @@ static int64_t gate(double *values, int64_t count, double least, double *mean)
     int64_t kept = 0;
     double sum = 0;
     for (int64_t i = 0; i < count; i++)
-        if (lufs(values[i]) >= least) {
+        if (smp_lufs(values[i]) >= least) {
             values[kept++] = values[i];
             sum += values[i];
         }
@@ -157,37 +157,52 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, const void *result,
-                                smp_loudness_levels *levels, smp_error *err)
+smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, const void *result,
+                                smp_loudness_blocks *found, smp_error *err)
 {
-    enum { MOMENTARY = 4, SHORT = 30 /* pieces */, SILENCE = -70 /* LUFS */ };
+    enum { MOMENTARY = 4, SHORT = 30 /* pieces */ };
     const smp_loudness *p = (const smp_loudness *)(const void *)work->kernel;
     const smp_loudness_piece *records = result;
     const int64_t all = pieces(p, in), whole = in->height / p->piece;
-    double *energy = smp_alloc_array((size_t)smp_max_i64(1, all), 2 * sizeof *energy), *mean = energy + all, peak = 0,
-           most, level;
-    if (!energy)
-        return smp_fail_memory(err, "the loudness of a sound", (uint64_t)all * 2 * sizeof *energy);
+    *found = (smp_loudness_blocks){.momentary = smp_alloc_array((size_t)smp_max_i64(1, all), 3 * sizeof(double))};
+    if (!found->momentary)
+        return smp_fail_memory(err, "the loudness of a sound", (uint64_t)all * 3 * sizeof(double));
+    found->shortterm = found->momentary + all;
+    double *energy = found->shortterm + all;
     for (int64_t i = 0; i < all; i++)
         for (int c = 0; c < in->channels; c++) {
             energy[i] += weight(in, c) * records[i * in->channels + c].energy;
-            peak = fmax(peak, records[i * in->channels + c].peak);
+            found->peak = fmax(found->peak, records[i * in->channels + c].peak);
         }
-    int64_t count = blocks(energy, whole, MOMENTARY, (double)p->piece, mean, &most);
-    *levels = (smp_loudness_levels){.momentary = lufs(most), .true_peak = 20 * log10(peak)};
-    count = gate(mean, count, SILENCE, &level);
-    gate(mean, count, lufs(level) - 10, &level);
-    levels->integrated = lufs(level);
-    count = blocks(energy, whole, SHORT, (double)p->piece, mean, &most);
-    levels->shortterm = lufs(most);
-    count = gate(mean, count, SILENCE, &level);
-    count = gate(mean, count, lufs(level) - 20, &level);
+    const double frames = (double)p->piece;
+    found->momentary_count = blocks(energy, whole, MOMENTARY, frames, found->momentary, &found->most_momentary);
+    found->shortterm_count = blocks(energy, whole, SHORT, frames, found->shortterm, &found->most_shortterm);
+    return SMP_OK;
+}
+
+smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, const void *result,
+                                smp_loudness_levels *levels, smp_error *err)
+{
+    smp_loudness_blocks found;
+    smp_code code = smp_loudness_blocks_of(in, work, result, &found, err);
+    if (code)
+        return code;
+    double level, *mean = found.momentary;
+    *levels = (smp_loudness_levels){.momentary = smp_lufs(found.most_momentary),
+                                    .shortterm = smp_lufs(found.most_shortterm),
+                                    .true_peak = 20 * log10(found.peak)};
+    int64_t count = gate(mean, found.momentary_count, SMP_LOUDNESS_SILENCE, &level);
+    gate(mean, count, smp_lufs(level) - SMP_LOUDNESS_GATE, &level);
+    levels->integrated = smp_lufs(level);
+    mean = found.shortterm;
+    count = gate(mean, found.shortterm_count, SMP_LOUDNESS_SILENCE, &level);
+    count = gate(mean, count, smp_lufs(level) - SMP_LOUDNESS_RANGE_GATE, &level);
     qsort(mean, (size_t)count, sizeof *mean, by_size);
     if (count) {
         const double low = mean[(int64_t)floor((double)(count - 1) * 0.1 + 0.5)],
                      high = mean[(int64_t)floor((double)(count - 1) * 0.95 + 0.5)];
-        levels->range = lufs(high) - lufs(low);
+        levels->range = smp_lufs(high) - smp_lufs(low);
     }
-    smp_free(energy);
+    smp_free(found.momentary);
     return SMP_OK;
 }

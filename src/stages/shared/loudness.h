@@ -11,6 +11,23 @@ extern const smp_variant smp_loudness_variants[];
  * between the frames too. */
 smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *err);
 
+/* The loudness of a mean energy, LUFS. */
+double smp_lufs(double mean);
+
+/* What levels are made of. */
+typedef struct smp_loudness_blocks {
+    double *momentary, *shortterm; /* mean energies of blocks of 0.4 s and 3 s, in their order; in one block of memory:
+                                      smp_free(momentary) */
+    int64_t momentary_count, shortterm_count;
+    double most_momentary, most_shortterm; /* of them; 0: there are none */
+    double peak;                           /* the largest magnitude */
+} smp_loudness_blocks;
+
+enum { SMP_LOUDNESS_SILENCE = -70, SMP_LOUDNESS_GATE = 10, SMP_LOUDNESS_RANGE_GATE = 20 /* LUFS; LU below the mean */ };
+
+smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, const void *result,
+                                smp_loudness_blocks *blocks, smp_error *err);
+
 typedef struct smp_loudness_levels {
     double integrated, range, momentary, shortterm; /* LUFS, LU; -inf where there is nothing to measure */
     double true_peak;                               /* dBTP */

@@ -1,6 +1,7 @@
 /* Moments over files: see moments.h. */
 #include "stages/shared/moments.h"
 
+#include <float.h>
 #include <math.h>
 
 /* s * s / n as high + low; *tail: what s, rounded, lacks. */
@@ -69,7 +70,7 @@ void smp_moments_pack(const smp_moments *moments, smp_packer *to)
 static float unpack_float(smp_unpacker *from)
 {
     const double value = smp_unpack_double(from);
-    from->failed |= !(fabs(value) <= 3.40282346638528859812e+38); /* FLT_MAX */
+    from->failed |= !(fabs(value) <= (double)FLT_MAX) || (double)(float)value != value;
     return from->failed ? 0.f : (float)value;
 }
 

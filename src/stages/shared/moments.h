@@ -1,8 +1,8 @@
 /* Count, sum, spread and extremes of samples of several files, the same to the last bit whatever the order and the
  * grouping in which files are added: what stats needs of a file are its count n, its sum s, and the sum m of squared
- * distances from its mean. Over files the squared distances from the mean of all are sum(m) + sum(s * s / n) - S * S / N
- * (Chan, Golub, LeVeque 1983), with exact sums, and with quotients that are kept as two doubles: right to about 2^-100
- * of S * S / N. Of one file they are m itself. */
+ * distances from its mean. Over files the squared distances from the mean of all are sum(m) + sum(s * s / n) - S * S /
+ * N (Chan, Golub, LeVeque 1983), with exact sums, and with quotients that are kept as two doubles: right to about
+ * 2^-100 of S * S / N. Of one file they are m itself. */
 #ifndef SMP_STAGES_SHARED_MOMENTS_H
 #define SMP_STAGES_SHARED_MOMENTS_H
 
