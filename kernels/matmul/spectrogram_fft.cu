@@ -74,16 +74,16 @@ template <typename IN, typename OUT> SMP_DEVICE void spectrogram_paint(const smp
              x += (int64_t)gridDim.x * blockDim.x) {
             const IN from = smp_in<IN>(io.in, y)[x];
             OUT *row = smp_out<OUT>(io.out, y);
-            if (smp_sample<IN>::format == SMP_F32) {
+            if constexpr (smp_sample<IN>::format == SMP_F32) {
                 const float level = (float)from * io.out.white;
                 if (io.clipped)
                     clipped += smp_clipped<OUT>(level);
                 row[x] = smp_rounded<OUT>(level);
-                continue;
-            }
+            } else {
 #pragma unroll
-            for (int i = 0; i < 3; i++)
-                row[3 * x + i] = smp_rounded<OUT>(map[3 * (int)from + i]);
+                for (int i = 0; i < 3; i++)
+                    row[3 * x + i] = smp_rounded<OUT>(map[3 * (int)from + i]);
+            }
         }
     smp_count_clipped<OUT>(io, clipped);
 }
