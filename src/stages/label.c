@@ -243,24 +243,6 @@ static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_
     return SMP_OK;
 }
 
-static void pack(const void *partial_, smp_packer *to)
-{
-    const totals *t = partial_;
-    smp_pack_uint(to, t->count);
-    smp_pack_uint(to, t->foreground);
-}
-
-static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err)
-{
-    (void)in;
-    totals *t = *out = smp_alloc(sizeof *t);
-    if (!t)
-        return smp_fail_memory(err, "results", sizeof *t);
-    t->count = smp_unpack_uint(from);
-    t->foreground = smp_unpack_uint(from);
-    return SMP_OK;
-}
-
 /* ------------------------------------------------------------------------------------------------ launches */
 
 static void words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
