@@ -26,10 +26,13 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 # A bare system of the release with all its components, unpacked once and copied.
 system() { # system FOLDER
     if [ ! -d "$work/bare" ]; then
-        case $release in
-        bookworm | trixie | sid) debootstrap --variant=minbase "$release" "$work/bare" ;;
-        *) debootstrap --variant=minbase --components=main,universe "$release" "$work/bare" http://archive.ubuntu.com/ubuntu ;;
-        esac > "$work/log" 2>&1 || { tail "$work/log" >&2; exit 1; }
+        local mirror=() scripts=/usr/share/debootstrap/scripts keys=/usr/share/keyrings/ubuntu-archive-keyring.gpg
+        if ! [[ $release =~ ^(bookworm|trixie|sid)$ ]]; then # Ubuntu's releases, of which debootstrap may know older ones
+            [ -r "$keys" ] || { echo "there is no $keys: it is in Ubuntu's package ubuntu-keyring" >&2; exit 1; }
+            mirror=(http://archive.ubuntu.com/ubuntu "$scripts/$([ -e "$scripts/$release" ] && echo "$release" || echo gutsy)")
+        fi
+        debootstrap --variant=minbase --components="main${mirror:+,universe}" ${mirror:+--keyring="$keys"} "$release" \
+            "$work/bare" "${mirror[@]}" > "$work/log" 2>&1 || { tail "$work/log" >&2; exit 1; }
     fi
     cp -a "$work/bare" "$1"
     cp /etc/resolv.conf "$1/etc/"

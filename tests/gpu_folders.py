@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Whole jobs over folders of pictures, on the processors and on 1, 2, ... GPUs of one host, as JSON.
+
+    tests/gpu_folders.py PROGRAM OUT.json [--devices cpu,cuda:0,cuda] [--files 64] [--seconds 240] [--small]
+
+Makes folders of JPEGs and PNGs (24 megapixels, from samples/, each another part of it) in memory (/dev/shm), runs
+`smempipe batch` over each on every device, and compares every output with those of the first device, byte for byte.
+Unless said, the devices are the CPU and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists. docs/results.py shows
+what it wrote as NAME-folders.json. Plain Python. Exit status 1: bytes differ, or a run failed."""
+import argparse
+import filecmp
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# name, format, stages, which share of --files
+JOBS = [
+    ("JPEG, blur 2 px", "jpg", ["gaussian 2px"], 1),
+    ("JPEG, blur 20 px", "jpg", ["gaussian 20px"], 1),
+    ("JPEG, measure", "jpg", None, 1),
+    ("PNG, blur 2 px", "png", ["gaussian 2px"], 2),
+    ("small PNG, blur 2 px", "small.png", ["gaussian 2px"], 1),
+]
+
+
+def call(*words, folder=None):
+    begun = time.monotonic()
+    done = subprocess.run([str(word) for word in words], cwd=folder, capture_output=True, text=True, timeout=300)
+    return time.monotonic() - begun, done
+
+
+def must(*words, folder=None):
+    seconds, done = call(*words, folder=folder)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return seconds, done
+
+
+def folder_of(program, work, kind, count, side):
+    """Pictures that differ: parts of the photograph, enlarged, so that none is as easy as a flat one."""
+    folder = work / kind
+    folder.mkdir()
+    extension = kind.rpartition(".")[2]
+    first = folder / f"0000.{extension}"
+    for i in range(min(count, 8)):
+        stages = ["-e", f"crop x={7 * i} y={3 * i} width=380 height=270", "-e", f"resize width={side[0]} height={side[1]} fit=stretch"]
+        must(program, "run", *stages, ROOT / "samples/chelsea.png", folder / f"{i:04}.{extension}", "--device", "cpu")
+    for i in range(8, count):
+        (folder / f"{i:04}.{extension}").write_bytes((folder / f"{i % 8:04}.{extension}").read_bytes())
+    return folder, first.stat().st_size
+
+
+def devices_of(program):
+    _, done = must(program, "devices")
+    count = len(re.findall(r"^cuda:\d+", done.stdout, re.M))
+    some = [",".join(map(str, range(n))) for n in (1, 2, 4, 8, 16) if n < count]
+    return ["cpu", *(f"cuda:{text}" for text in some), *(["cuda"] if count else [])], done.stdout
+
+
+def pictures(folder):
+    """Without the journal, which has times in it."""
+    return sorted(name for name in os.listdir(folder) if not name.startswith("."))
+
+
+def same(one, other):
+    names = pictures(one)
+    if not names or names != pictures(other):
+        return False
+    return not any(filecmp.cmpfiles(one, other, names, shallow=False)[1:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--devices", default="")
+    parser.add_argument("--files", type=int, default=64)
+    parser.add_argument("--seconds", type=float, default=240, help="no job begins after so many")
+    parser.add_argument("--small", action="store_true", help="small pictures, to try this script")
+    settings = parser.parse_args()
+    program, begun, rows, wrong = settings.program.resolve(), time.monotonic(), [], 0
+    devices, listed = devices_of(program)
+    if settings.devices:
+        devices = re.split(r",(?=[a-z])", settings.devices)
+    side = (300, 200) if settings.small else (6000, 4000)
+    shm = pathlib.Path("/dev/shm")
+    with tempfile.TemporaryDirectory(prefix="smempipe-folders-", dir=shm if shm.is_dir() else None) as name:
+        work, folders = pathlib.Path(name), {}
+        for title, kind, stages, share in JOBS:
+            small = kind.startswith("small")
+            count = max(2, settings.files // share) * (16 if small else 1)
+            if kind not in folders:
+                folders[kind] = folder_of(program, work, kind, count, (256, 256) if small else side)
+            folder, size = folders[kind]
+            for turn, device in enumerate(devices):
+                if time.monotonic() - begun > settings.seconds:
+                    break
+                out = work / ("out" if turn else "first")
+                if stages is None:
+                    command = [program, "measure", "-e", "stats", folder, "--device", device, "--csv"]
+                else:
+                    command = [program, "batch", *(word for stage in stages for word in ("-e", stage)), folder, "-o", out,
+                               "--device", device]
+                seconds, done = call(*command)
+                if stages is None:
+                    right = done.returncode == 0 and (not turn or done.stdout == said)
+                    said = said if turn else done.stdout
+                else:
+                    right = done.returncode == 0 and (not turn or same(work / "first", out))
+                if done.returncode:
+                    print(done.stdout + done.stderr, file=sys.stderr)
+                wrong += not right
+                rows.append({"job": title, "device": device, "files": count, "bytes": size, "seconds": seconds,
+                             "files_per_second": count / seconds, "right": right})
+                print(f"{title:24} {device:16} {count / seconds:9.1f} files/s{'' if right else '  WRONG'}", flush=True)
+                if turn:
+                    subprocess.run(["rm", "-rf", out], check=True)
+            subprocess.run(["rm", "-rf", work / "first"], check=True)
+    environment = {"program": must(program, "--version")[1].stdout.split("\n")[0], "devices": listed,
+                   "processors": len(os.sched_getaffinity(0)), "system": platform.platform(),
+                   "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "pixels": list(side)}
+    settings.out.write_text(json.dumps({"environment": environment, "rows": rows}, indent=2) + "\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
