@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "audio/fir.h"
-#include "audio/planes.h"
 #include "audio/vectors.h"
 #include "lib/elementwise.h"
+#include "lib/planes.h"
 
 SMP_CPU_KERNEL(fir_naive)
 {

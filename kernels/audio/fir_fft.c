@@ -4,9 +4,9 @@
  *          beside those at hand, so that part p of all lanes is one vector p floats further left. Arithmetic and the
  *          second-level cache are the limit: 4096 frames of eight lanes are 128 KB. */
 #include "audio/fir.h"
-#include "audio/planes.h"
 #include "lib/elementwise.h"
 #include "lib/fft_cpu.h"
+#include "lib/planes.h"
 
 enum { HALF = SMP_FIR_STEP /* numbers of a transform */ };
 

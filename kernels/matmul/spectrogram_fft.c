@@ -2,9 +2,9 @@
  * whose levels go to a picture between the launches; `paint` makes rows of the output of it.
  *   one    frame by frame, as the definition says.
  *   lanes  consecutive frames, one in each lane of a vector. */
-#include "audio/planes.h"
 #include "lib/elementwise.h"
 #include "lib/fft_cpu.h"
+#include "lib/planes.h"
 #include "matmul/spectrogram.h"
 
 enum { LANES = SMP_FFT_LANES };

@@ -1,6 +1,6 @@
 /* A channel of a sound on a CPU as a plane: its frames end to end. */
-#ifndef SMP_KERNELS_AUDIO_PLANES_H
-#define SMP_KERNELS_AUDIO_PLANES_H
+#ifndef SMP_KERNELS_LIB_PLANES_H
+#define SMP_KERNELS_LIB_PLANES_H
 
 #include <string.h>
 
