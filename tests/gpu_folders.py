@@ -50,7 +50,8 @@ def folder_of(program, work, kind, count, side):
     extension = kind.rpartition(".")[2]
     first = folder / f"0000.{extension}"
     for i in range(min(count, 8)):
-        stages = ["-e", f"crop x={7 * i} y={3 * i} width=380 height=270", "-e", f"resize width={side[0]} height={side[1]} fit=stretch"]
+        stages = ["-e", f"crop x={7 * i} y={3 * i} width=380 height=270",
+                  "-e", f"resize width={side[0]} height={side[1]} fit=stretch"]
         must(program, "run", *stages, ROOT / "samples/chelsea.png", folder / f"{i:04}.{extension}", "--device", "cpu")
     for i in range(8, count):
         (folder / f"{i:04}.{extension}").write_bytes((folder / f"{i % 8:04}.{extension}").read_bytes())
@@ -106,8 +107,8 @@ def main():
                 if stages is None:
                     command = [program, "measure", "-e", "stats", folder, "--device", device, "--csv"]
                 else:
-                    command = [program, "batch", *(word for stage in stages for word in ("-e", stage)), folder, "-o", out,
-                               "--device", device]
+                    chain = [word for stage in stages for word in ("-e", stage)]
+                    command = [program, "batch", *chain, folder, "-o", out, "--device", device]
                 seconds, done = call(*command)
                 if stages is None:
                     right = done.returncode == 0 and (not turn or done.stdout == said)

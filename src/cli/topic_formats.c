@@ -1,5 +1,8 @@
 /* `smempipe help formats`: made from the table of file formats. */
 #include "cli/topics.h"
+
+#include <string.h>
+
 #include "io/format.h"
 #include "report/text.h"
 
@@ -8,6 +11,8 @@ static const smp_file_format *const formats[] = {
 #include "io/format_list.def"
 #undef F
 };
+
+enum { WIDTH = 100, EXTENSIONS = 38 /* columns: of a line, and in front of the extensions */ };
 
 void smp_topic_formats(FILE *to)
 {
@@ -20,9 +25,12 @@ void smp_topic_formats(FILE *to)
                           : !format->sniff                       ? "written"
                                                                  : "read, written";
         const char *kind = format->kind == SMP_IMAGE ? "image" : format->kind == SMP_AUDIO ? "audio" : "both";
-        fprintf(to, "  %-12s  %-13s  %-6s ", format->name, use, kind);
-        for (const char *const *extension = format->extensions; *extension; extension++)
-            fprintf(to, " .%s", *extension);
+        int at = fprintf(to, "  %-12s  %-13s  %-6s ", format->name, use, kind);
+        for (const char *const *extension = format->extensions; *extension; extension++) {
+            if (at + 2 + (int)strlen(*extension) > WIDTH)
+                at = fprintf(to, "\n%*s", EXTENSIONS, "") - 1;
+            at += fprintf(to, " .%s", *extension);
+        }
         fputc('\n', to);
     }
     fputc('\n', to);
@@ -36,8 +44,9 @@ void smp_topic_formats(FILE *to)
         "floats are read as float32 where that is exact and refused otherwise; bool becomes 0 and 255. EXIF "
         "orientation is applied on "
         "reading. A JPEG that no stage changes is copied as it is coded, with other metadata if asked for (--strip); "
-        "--fast-decode decodes JPEGs smaller that are scaled down. ICC profile, cICP, resolution, text, EXIF and XMP are kept unless --strip; a thumbnail only where no "
-        "stage changes the picture. No times are written: the same input and pipeline give the same bytes.\n"
+        "--fast-decode decodes JPEGs smaller that are scaled down. ICC profile, cICP, resolution, text, EXIF and XMP "
+        "are kept unless --strip; a thumbnail only where no stage changes the picture. No times are written: the same "
+        "input and pipeline give the same bytes.\n"
         "\n"
         "A TIFF is read with 1, 2, 4, 8 or 16 bits a sample or floats, gray, RGB, palette, CMYK or YCbCr, in strips, "
         "tiles or planes; --page N reads another than its first page, batch --pages all each. "

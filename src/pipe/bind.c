@@ -214,8 +214,17 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
     if (unit_apart(b, so_far->before, arg))
         return NULL;
     if (!so_far->positional && row) {
+        smp_quantity number; /* where the main parameter is a word */
+        const char *meant =
+            row->type == SMP_T_ENUM && quantity_of(&arg->value, &number) && !may_be_for(&arg->value, row)
+                ? name_for(stage, node, &arg->value, &so_far->named)
+                : NULL;
         so_far->positional = true;
-        return row;
+        if (!meant)
+            return row;
+        diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "'%s' is a word, not '%s'", row->name, shown);
+        smp_diag_fix(b->diags, diag, "write %s=%s", meant, shown);
+        return NULL;
     }
     diag = row ? smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "only one value can stand without a name")
                : smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "stage '%s' takes no value without a name",

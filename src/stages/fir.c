@@ -44,11 +44,9 @@ const smp_stage smp_stage_fir = {
     .name = "fir",
     .help = "filter a sound with a given impulse response",
     .about = "Every channel's convolution with the taps: numpy.convolve(x, taps, 'same'). The middle of the taps lies "
-             "on the "
-             "frame itself, so that a symmetric filter delays nothing; the length is kept; outside the sound is "
-             "silence. f32 "
-             "with fused operations, taps in blocks of 256 and in them every 32nd together; more than 300 taps go through "
-             "Fourier transforms of 4096 frames in fixed blocks of 2048 (kernels/audio/fir.h).",
+             "on the frame itself, so that a symmetric filter delays nothing; the length is kept; outside the sound "
+             "is silence. f32 with fused operations, taps in blocks of 256 and in them every 32nd together; more than "
+             "300 taps go through Fourier transforms of 4096 frames in fixed blocks of 2048 (kernels/audio/fir.h).",
     .example = "fir [0.25 0.5 0.25]",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,

@@ -1,5 +1,7 @@
 /* quality: how close two pictures are. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "reduce/quality.h"
 #include "stages/shared/launch_shapes.h"
@@ -28,6 +30,14 @@ static void fill_window(double *window)
     }
     for (int i = 0; i < SMP_QUALITY_WINDOW; i++)
         window[i] = weights[i] / sum;
+}
+
+static bool instead(const char *value, char *text, size_t size)
+{
+    const bool number = value[0] && strspn(value, "0123456789") == strlen(value);
+    if (number) /* of a file that is written */
+        snprintf(text, size, "this is an option, not a stage: --quality %.8s", value);
+    return number;
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -179,6 +189,7 @@ const smp_stage smp_stage_quality = {
     .params_size = sizeof(params),
     .plan = plan,
     .finish = finish,
+    .instead = instead,
     .variants = variants,
     .aliases = (const smp_alias[]){{"psnr", "quality by=@name"},
                                    {"ssim", "quality by=@name"},

@@ -354,9 +354,9 @@ typedef struct smp_stage {
     /* Adds `more` to *total, which it may replace. *alike false, and nothing done: they do not measure the same. */
     smp_code (*merge)(void **total, const void *more, bool *alike, smp_error *err);
     smp_code (*report)(const void *partial, smp_findings *findings, smp_error *err);
-    /* A partial as bytes that every machine reads, and back; needed where there is a partial. Kind, format, channels and
-     * alpha are the caller's to keep, and are in `in`. The bytes may be anybody's: what cannot be marks `from` as failed
-     * (base/pack.h); *out is then to be freed all the same, and not used. An error is one of memory alone. */
+    /* A partial as bytes that every machine reads, and back; needed where there is a partial. Kind, format, channels
+     * and alpha are the caller's to keep, and are in `in`. The bytes may be anybody's: what cannot be marks `from` as
+     * failed (base/pack.h); *out is then to be freed all the same, and not used. An error is one of memory alone. */
     void (*pack)(const void *partial, smp_packer *to);
     smp_code (*unpack)(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err);
 } smp_stage;

@@ -47,7 +47,8 @@ class Copies(CliCase):
         for name, options in (("baseline", {}), ("progressive", {"progressive": True}), ("gray", {}),
                               ("restarts", {"restart_marker_blocks": 3})):
             array = picture(150, 91)
-            data = jpeg(array[..., 0] if name == "gray" else array, exif=exif, comment=b"words", dpi=(300, 300), **options)
+            array = array[..., 0] if name == "gray" else array
+            data = jpeg(array, exif=exif, comment=b"words", dpi=(300, 300), **options)
             self.write("in.jpg", data)
             self.smp("convert", "-f", "in.jpg", "o.jpg", "--strip")
             stripped = (self.folder / "o.jpg").read_bytes()
@@ -67,7 +68,8 @@ class Copies(CliCase):
         data = jpeg(picture(64, 48))
         self.write("in.jpg", data)
         for options in (["-e", "invert"], ["-e", "depth 8bit", "--quality", "50"],
-                        ["-e", "depth 8bit", "--jpeg-progressive"], ["-e", "depth 8bit", "--jpeg-subsampling", "4:4:4"]):
+                        ["-e", "depth 8bit", "--jpeg-progressive"],
+                        ["-e", "depth 8bit", "--jpeg-subsampling", "4:4:4"]):
             self.smp("run", "-f", "-q", *options, "in.jpg", "o.jpg")
             self.assertNotEqual(coded((self.folder / "o.jpg").read_bytes()), coded(data), options)
         turned = PIL.Image.Exif()
