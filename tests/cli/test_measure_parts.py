@@ -23,8 +23,8 @@ class MeasureParts(CliCase):
             self.write(f"set/{'in/' if i % 2 else ''}{random.randrange(10**6):06}.png",
                        png_bytes(rows, width, depth=depth, color=2 if channels == 3 else 0))
         frames = struct.pack("<800h", *(random.randrange(-32768, 32768) for _ in range(800)))
-        head = struct.pack("<I4s4sIHHIIHH4sI", 36 + len(frames), b"WAVE", b"fmt ", 16, 1, 1, 8000, 16000, 2, 16, b"data",
-                           len(frames))
+        head = struct.pack("<I4s4sIHHIIHH4sI", 36 + len(frames), b"WAVE", b"fmt ", 16, 1, 1, 8000, 16000, 2,
+                           16, b"data", len(frames))
         self.write("set/noise.wav", b"RIFF" + head + frames)
         self.write("set/broken.png", "no picture")
         self.write("set/clip.mov", "no picture either")
