@@ -90,7 +90,7 @@ SMP_INLINE void thin(const canny_walk *w, int64_t y, int64_t x, int64_t n, uint3
     for (int i = 0; i < SMP_BITS_WORD; i++) {
         const int largest = smp_canny_largest(dx[i], dy[i], m[i], m[i - 1], m[i + 1], a[i], b[i], a[i - 1], a[i + 1],
                                               b[i - 1], b[i + 1]);
-        flags[i] = largest & (m[i] > low) ? 1 : 0;
+        flags[i] = (largest & (m[i] > low)) ? 1 : 0;
     }
     for (int i = 0; i < n; i++) {
         *some |= (uint32_t)flags[i] << i;

@@ -168,7 +168,9 @@ static smp_code run_frames(const smp_run_settings *settings, smp_run_request *re
     (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
 #endif
     smp_code code = smp_run_frames(request, log_frame, &log, report, err);
-    const bool failed = log.to && !standard && (ferror(log.to) != 0) | (fclose(log.to) != 0);
+    bool failed = log.to && ferror(log.to) != 0;
+    if (log.to && !standard && fclose(log.to) != 0)
+        failed = true;
     if (!code && failed)
         code = fail_log(settings->report, err);
     if (settings->plan.base.common.verbose && !settings->plan.base.common.quiet)
