@@ -141,7 +141,7 @@ static void tick(void *context, const smp_batch_count *count)
 static smp_code check_program(const smp_program *program, smp_error *err)
 {
     for (size_t i = 0; i < program->node_count; i++)
-        if (program->nodes[i].stage->finish)
+        if (program->nodes[i].stage->finish && (!program->nodes[i].stage->looks || program->nodes[i].looks))
             return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "the pipeline measures nothing");
     for (size_t i = smp_stage_count(); i-- > 0;)

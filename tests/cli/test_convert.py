@@ -129,7 +129,7 @@ class Folders(BatchCase):
         shutil.copy(ROOT / "tests/data/bare.mp3", self.folder / "in/b.mp3")
         self.smp("run", "-e", "resample 48kHz", SAMPLES / "chirp.wav", "in/c.opus")
         self.smp("convert", "in", "-o", "out")
-        self.assertEqual(list(self.outputs()), ["a.png", "b.wav", "c.opus"])
+        self.assertEqual(list(self.outputs()), ["a.png", "b.mp3", "c.opus"])
         done = self.smp("convert", "in", "-o", "pictures", "--to", "bmp")
         self.assertEqual(list(self.outputs("pictures")), ["a.bmp"])
         self.assertIn("2 passed over by their names (1 .mp3, 1 .opus)", done.stderr)

@@ -10,7 +10,7 @@ extern const smp_stage smp_stage_transpose, smp_stage_transverse, smp_stage_rota
 /* As the parameter tables lay them out. */
 static const struct {
     int quarters;
-} by_90 = {0}, by_180 = {1}, by_270 = {2};
+} by_90 = {1}, by_180 = {2}, by_270 = {3};
 static const struct {
     int direction;
 } horizontal = {0}, vertical = {1};
