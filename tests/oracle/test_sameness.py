@@ -51,7 +51,7 @@ class Sameness(OracleCase):
     def test_every_stage_by_its_example(self):
         """Examples that take the picture itself as a second one need a square."""
         every = {s["name"]: [s["example"]] for s in stages()}
-        for name in ("distance", "label"):  # they take one channel
+        for name in ("canny", "distance", "label"):  # they take one channel
             every[name].insert(0, "gray")
         self.assertGreaterEqual(len(every), 20)
         for dtype, shape in ((np.uint8, (67, 45, 3)), (np.uint16, (43, 43, 3)), (np.float32, (131, 33, 3))):
