@@ -143,6 +143,14 @@ done:
 
 int smp_zero_copy_sink(const smp_plan *plan, int index)
 {
+    /* Where heights differ, a step may be asked for more rows at once than a slot holds. */
+    for (size_t i = 1; i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        if (step->phase != plan->steps[index].phase || step->input < 0)
+            continue;
+        if (step->out.height != plan->steps[step->input].out.height && plan->steps[index].phase > 0)
+            return -1;
+    }
     int found = -1;
     if (plan->steps[index].frame || plan->steps[index].job == SMP_JOB_SOURCE)
         return -1;
