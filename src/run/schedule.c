@@ -31,7 +31,8 @@ int64_t smp_strip_count(const smp_plan *plan, int phase, int64_t strip_rows)
 }
 
 /* Rows that a driver of this height has computed after k of `strips` strips. Drivers lower than the highest one advance
- * in proportion, in multiples of row_multiple. */
+ * in proportion, rounded up to multiples of row_multiple: rounded down, more than a strip could be left for the last.
+ */
 static int64_t share(const smp_plan *plan, int64_t height, int64_t highest, int64_t strip_rows, int64_t k,
                      int64_t strips)
 {
@@ -40,7 +41,7 @@ static int64_t share(const smp_plan *plan, int64_t height, int64_t highest, int6
     if (height == highest)
         return smp_min_i64(height, k * strip_rows);
     int64_t rows = (int64_t)((double)height * (double)k / (double)strips);
-    return smp_min_i64(height, rows / plan->row_multiple * plan->row_multiple);
+    return smp_min_i64(height, (rows + plan->row_multiple - 1) / plan->row_multiple * plan->row_multiple);
 }
 
 /* The first row of an input of `height` that output rows `from` and later read, and the end of what rows before `to`
@@ -143,14 +144,6 @@ done:
 
 int smp_zero_copy_sink(const smp_plan *plan, int index)
 {
-    /* Where heights differ, a step may be asked for more rows at once than a slot holds. */
-    for (size_t i = 1; i < plan->step_count; i++) {
-        const smp_step *step = &plan->steps[i];
-        if (step->phase != plan->steps[index].phase || step->input < 0)
-            continue;
-        if (step->out.height != plan->steps[step->input].out.height && plan->steps[index].phase > 0)
-            return -1;
-    }
     int found = -1;
     if (plan->steps[index].frame || plan->steps[index].job == SMP_JOB_SOURCE)
         return -1;

@@ -152,6 +152,40 @@ static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
     }
 }
 
+/* Slots of outputs are as high as a strip. */
+static void no_driver_advances_by_more_than_a_strip(void **unused)
+{
+    (void)unused;
+    enum { MULTIPLE = 64, DRIVERS = 2 };
+    for (int64_t low = 1; low < 400; low += 3)
+        for (int64_t high = low; high < 400; high += 7)
+            for (int64_t strip_rows = MULTIPLE; strip_rows <= 3 * MULTIPLE; strip_rows += MULTIPLE) {
+                smp_step steps[1 + DRIVERS] = {{.job = SMP_JOB_SOURCE, .input = -1, .second = -1}};
+                smp_sink sinks[DRIVERS] = {{.step = 1}, {.step = 2}};
+                smp_plan plan = {.steps = steps,
+                                 .step_count = 1 + DRIVERS,
+                                 .sinks = sinks,
+                                 .sink_count = DRIVERS,
+                                 .phases = 1,
+                                 .row_multiple = MULTIPLE};
+                steps[0].out.height = high;
+                for (int i = 1; i <= DRIVERS; i++) {
+                    steps[i] =
+                        (smp_step){.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reads = {1, 1, 0, 0, 0, NULL, 0}};
+                    steps[i].out.height = i == 1 ? low : high;
+                }
+                int64_t done = 0;
+                for (int64_t k = 0; k < smp_strip_count(&plan, 0, strip_rows); k++) {
+                    smp_rows rows[1 + DRIVERS];
+                    smp_strip_needs(&plan, 0, strip_rows, k, rows);
+                    assert_int_equal(rows[1].from, done);
+                    assert_true(rows[1].to - rows[1].from <= strip_rows);
+                    done = rows[1].to;
+                }
+                assert_int_equal(done, low);
+            }
+}
+
 static void windows_do_not_grow_with_the_height(void **unused)
 {
     (void)unused;
@@ -262,6 +296,7 @@ SMP_SUITE(schedule)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_computed_once_and_what_is_read_is_there),
+        cmocka_unit_test(no_driver_advances_by_more_than_a_strip),
         cmocka_unit_test(windows_do_not_grow_with_the_height),
         cmocka_unit_test(rows_before_a_part_are_neither_computed_nor_kept),
         cmocka_unit_test(rows_are_mapped_by_their_centres),
