@@ -96,6 +96,8 @@ void smp_cli_error(const smp_common *common, smp_error *err);
 
 /* "smempipe: warning: ..." on stderr unless --quiet. */
 void smp_cli_warning(const smp_common *common, const char *format, ...) SMP_PRINTF(2, 3);
+/* Warns of samples that a writer clipped, where there are some. */
+void smp_cli_clipped(const smp_common *common, const char *path, uint64_t samples);
 
 /* Warns of each step that clipped more than one sample in twenty, since the picture may be ruined by it, and of what a
  * step says itself. */

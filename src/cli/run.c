@@ -229,9 +229,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     }
     if (!code && table)
         smp_report_table(stderr, &report, smp_cli_color(common, STDERR_FILENO));
-    else if (!code && report.output_clipped)
-        smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", settings->out,
-                        (unsigned long long)report.output_clipped, report.output_clipped == 1 ? " was" : "s were");
+    else if (!code)
+        smp_cli_clipped(common, settings->out, report.output_clipped);
     if (!code && !table)
         smp_cli_step_warnings(common, settings->out, &report);
     if (!code) {

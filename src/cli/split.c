@@ -222,6 +222,7 @@ static smp_code write_part(const split_settings *s, smp_reader *reader, const pa
         smp_writer_abort(writer);
         return code;
     }
+    smp_cli_clipped(&s->plan.base.common, p->path, smp_writer_clipped(writer));
     smp_cli_notes(&s->plan.base.common, p->path, true, smp_writer_notes(writer));
     return smp_writer_commit(writer, err);
 }

@@ -21,15 +21,15 @@ void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64
 {
     const smp_step *input = &plan->steps[step->input];
     *second = (smp_view){.data = NULL};
-    *in = view_of(input, step->work.second_own
-                             ? smp_row_map_most(&step->reads_second, plan->steps[step->second].out.height, strip_rows)
-                             : rows_read(step, strip_rows));
+    *in = view_of(input, rows_read(step, strip_rows));
     *out = view_of(step, strip_rows);
     if (step->job == SMP_JOB_REDUCE)
         *out = *in = view_of(input, strip_rows);
-    if (step->second >= 0)
-        *second = view_of(&plan->steps[step->second],
-                          step->whole_second ? plan->steps[step->second].out.height : rows_read(step, strip_rows));
+    if (step->second >= 0) {
+        const smp_step *by = &plan->steps[step->second];
+        *second = view_of(by, step->whole_second ? by->out.height
+                                                 : smp_row_map_most(&step->reads_second, by->out.height, strip_rows));
+    }
 }
 
 int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *device, int64_t strip_rows,

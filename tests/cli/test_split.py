@@ -55,6 +55,11 @@ class Silence(CliCase):
         kept = np.concatenate([self.sound[RATE // 2:RATE], self.sound[2 * RATE:3 * RATE]])
         self.assertTrue(np.array_equal(self.get("out2.wav"), kept))
 
+    def test_clipped_samples_are_told(self):
+        self.smp("run", "-e", "gain 30dB", "in.wav", "loud.wav", "--samples", "float")
+        self.assertIn("beyond full scale and clipped", self.smp("split", "loud.wav", "-o", "c", "--to", "flac").stderr)
+        self.assertNotIn("clipped", self.smp("split", "in.wav", "-o", "d", "--to", "flac").stderr)
+
     def test_what_cannot_be_split(self):
         self.smp("split", "in.wav", "-o", "parts")
         before = (self.folder / "parts/in-02.wav").stat().st_mtime_ns

@@ -74,6 +74,16 @@ class Sameness(OracleCase):
                 for i, chain in enumerate(CHAINS):
                     self.same(got[str(i)], want[str(i)], f"{'; '.join(chain)} {array.dtype} {shape} {' '.join(way)}")
 
+    def test_branches_of_other_heights_take_strips_of_whole_chunks(self):
+        """A measure of floats works by chunks of rows: a lower branch must not keep more than a strip for the last."""
+        low = ["resize height=67 width=64"]
+        for branches in ({"low": low, "high": ["stats", "invert"]},
+                         {"low": [*low, "warp 12"], "high": ["standardize auto", "depth 8bit"]}):
+            array = picture(3, (100, 64), np.uint8)
+            got, want = run_many(array, branches, "--strip-rows", "1"), run_many(array, branches)
+            for name in branches:
+                self.same(got[name], want[name], name)
+
     def test_rounding_happens_once(self):
         """A chain on integers equals the same chain on the same values in float, rounded at the end."""
         array = picture(3, (61, 45, 3), np.uint8)
