@@ -1,4 +1,5 @@
 /* smempipe: picks the subcommand, parses its command line, says what went wrong, and turns codes into exit statuses. */
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,12 +104,26 @@ static smp_code show_version(int argc, char *const *argv, smp_error *err)
     return code;
 }
 
-/* What a confined decoder could not open itself. Folders may hold anything. */
-static void open_libraries(const smp_command *command, int argc, char **argv)
+/* Whether an argument names a file that FFmpeg's libraries read, also within a stage: `append by="talk.m4a"`. */
+static bool names_av(const char *argument)
+{
+    for (const char *dot = strchr(argument, '.'); dot; dot = strchr(dot + 1, '.')) {
+        char end[8] = ".";
+        for (size_t i = 1; i < sizeof end - 1 && isalnum((unsigned char)dot[i]); i++)
+            end[i] = dot[i];
+        if (smp_av_name(end))
+            return true;
+    }
+    return false;
+}
+
+/* What a confined decoder could not open itself. Folders and lists may hold anything. */
+static void open_libraries(int argc, char **argv)
 {
     struct stat status;
     for (int i = 0; i < argc; i++)
-        if (smp_av_name(argv[i]) || (!command->one_input && stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))) {
+        if (names_av(argv[i]) || !strncmp(argv[i], "--list", 6) || !strncmp(argv[i], "--files-from", 12) ||
+            (stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))) {
             (void)smp_av_load();
             return;
         }
@@ -143,7 +158,7 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
         if (!code)
             smp_alloc_limit(*most);
         if (!code && !(command->without & SMP_O_INPUTS))
-            open_libraries(command, argc, argv);
+            open_libraries(argc, argv);
         if (!code && !(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
             code = smp_worker_start(*most, err);
         if (!code && !command->one_input)

@@ -30,8 +30,8 @@ WAIT, SPREAD = "wait", "spread"  # what was taken out
 WAITS = r"\b(__sync\w+|smp_copy_(?:wait|commit)(?:<[^>]*>)?)\s*\([^()]*\)\s*;"
 PADS = r"\w*(?:PAD|SKEW)"
 XOR = r"(?<=[\w)]) \^ (?=[\w(])"
-# Mutants that gpu_orders has no input for yet: filters of 257 to 300 taps, several transforms of one block, long rows of
-# sums. No more than so many of a file may live on.
+# Mutants that gpu_orders has no input for yet: filters of 257 to 300 taps, several transforms of one block, long rows
+# of sums. No more than so many of a file may live on.
 LIVE_YET = {"audio/fir.cu": 2, "audio/fir_fft.cu": 3, "matmul/spectrogram_fft.cu": 1, "reduce/integral.cu": 1}
 
 

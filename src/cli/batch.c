@@ -123,6 +123,10 @@ static smp_code check_list(const smp_batch_settings *s, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--claim needs a list, whose pieces are shared");
         return smp_hint(err, "smempipe list DIR -r -o work.list; then --list work.list --claim");
     }
+    if (s->claim && s->shard) {
+        smp_fail(err, SMP_E_USAGE, "--claim and --shard exclude each other");
+        return smp_hint(err, "with --claim, tasks take pieces as they come; with --shard K/N, each has its own");
+    }
     if (s->retake && !(s->work_list && s->resume)) {
         smp_fail(err, SMP_E_USAGE, "--retake is for pieces of a list that --resume takes up again");
         return smp_hint(err, "write --list FILE --resume --retake %.20s", s->retake);

@@ -43,6 +43,7 @@ static const smp_argument_row arguments[] = {
 
 typedef struct listing {
     smp_list_writer *writer;
+    size_t missing; /* names of --from that are not there */
 } listing;
 
 static smp_code put(void *context, const smp_found *found, smp_error *err)
@@ -90,6 +91,7 @@ static smp_code put_name(listing *l, const list_settings *s, const char *real, c
         return smp_fail_memory(err, "a path", strlen(name));
     const bool there = lstat(full, &link) == 0 && stat(full, &status) == 0;
     smp_found found = {.path = full, .name = full + strlen(real) + 1, .link = there && S_ISLNK(link.st_mode)};
+    l->missing += !there;
     if (there && S_ISREG(status.st_mode)) { /* what is gone since, and folders, are no files */
         smp_found_fill(&found, &status);
         code = put(l, &found, err);
@@ -223,6 +225,9 @@ static smp_code list(void *settings, smp_error *err)
         code = smp_list_end(l.writer, &sum, err);
     else
         smp_list_abort(l.writer);
+    if (!code && l.missing)
+        smp_cli_warning(&s->common, "%zu of the names in %s are not there and were left out", l.missing,
+                        strcmp(s->from, "-") ? s->from : "standard input");
     if (!code && !s->common.quiet)
         show(s, &sum, &left_out);
     smp_left_out_free(&left_out);

@@ -403,6 +403,9 @@ done:
     free_side(&f.out);
     smp_reader_close(f.reader);
     report->status = code;
+    if (code && f.written && err->hint[0]) /* readers say that nothing was written */
+        smp_hint(err, "the %lld picture%s in front of it %s written", (long long)f.written, f.written == 1 ? "" : "s",
+                 f.written == 1 ? "was" : "were");
     if (code)
         snprintf(report->error, sizeof report->error, "%s", err->message);
     report->peak_bytes = smp_alloc_peak();

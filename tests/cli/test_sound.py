@@ -111,6 +111,10 @@ class Sound(CliCase):
         (self.folder / "in/whole.m4a").write_bytes(data)
         self.smp("batch", "-e", "remix mono", "in", "-o", "out")
         self.assertTrue((self.folder / "out/whole.wav").exists())
+        self.smp("convert", "in", "-o", "converted", "--to", "wav")  # in each of these a decoder is confined first
+        self.assertTrue((self.folder / "converted/whole.wav").exists())
+        self.smp("convert", "--files-from", "-", "-o", "named", "--to", "wav", input="in/whole.m4a\n")
+        self.smp("run", "-e", 'append by="in/whole.m4a"', "converted/whole.wav", "twice.wav")
         self.write("cut.mkv", (DATA / "film.mkv").read_bytes()[:4000])
         self.write("cut.m4a", data[:len(data) // 2])
         self.write("none.m4a", b"#EXTM3U\nfile:///etc/passwd\n")  # no playlist is followed

@@ -77,6 +77,9 @@ class Lists(TaskCase):
         plain = b"".join(line + b"\n" for line in find.splitlines() if b"line.png" not in line and line != b"in/new")
         self.write("names", plain)
         self.smp("list", "in", "--from", "names", "-o", "plain.list")
+        self.write("gone", b"in/nosuch.png\n" + plain)
+        self.assertIn("1 of the names in gone are not there",
+                      self.smp("list", "in", "--from", "gone", "-o", "gone.list").stderr)
         zero = subprocess.run(["find", ".", "-type", "f", "-print0"], cwd=self.folder / "in", capture_output=True,
                               check=True).stdout
         self.write("names0", b"".join(name + b"\0" for name in zero.split(b"\0") if name))
@@ -103,6 +106,8 @@ class Lists(TaskCase):
         for wrong in (("in",), ("-r",), ("--include", "*")):
             self.run_batch("--list", "work.list", "-o", "bad", *wrong, status=2)
         self.run_batch("in", "-o", "bad", "--claim", status=2)
+        both = self.run_batch("--list", "work.list", "-o", "bad", "--claim", "--shard", "1/2", status=2)
+        self.assertIn("--claim and --shard exclude each other", both.stderr)
         self.run_batch("--list", "work.list", "-o", "bad", "--retake", "1h", status=2)
 
     def test_what_was_done_is_looked_at_again(self):
@@ -139,7 +144,7 @@ class Claims(TaskCase):
         rng, killed = random.Random(5), 0
         for _ in range(30 if FULL else 6):
             tasks = [self.start("--list", "work.list", "-o", "out", "--claim", "--resume") for _ in range(3)]
-            time.sleep(rng.uniform(0.03, 0.25))
+            time.sleep(rng.uniform(0.01, 0.15))
             for task in tasks:
                 killed += task.poll() is None
                 task.kill()
@@ -147,13 +152,13 @@ class Claims(TaskCase):
             for name, data in self.outputs().items() if (self.folder / "out").exists() else ():
                 if not pathlib.Path(name).name.startswith("."):
                     self.assertEqual(data, self.whole[name], f"{name} is not whole")
-        self.assertGreater(killed, 3, "hardly any task was killed in time")
+        self.assertGreater(killed, 0, "no task was killed in time")
         self.run_batch("--list", "work.list", "-o", "out", "--claim", "--resume")
         self.assertEqual(self.outputs(), self.whole)
         self.assertIn("16 done in all", self.run_batch("--list", "work.list", "-o", "out", "--claim").stderr)
 
     def test_terminated_tasks_leave_their_piece(self):
-        self.make(24, 24, width=300, height=200)
+        self.make(24, 24, width=900, height=700)  # takes long enough to be told to end
         task = self.start("--list", "work.list", "-o", "out", "--claim")
         while not list((self.folder / "out").glob("d?/*.png")) and task.poll() is None:
             time.sleep(0.002)

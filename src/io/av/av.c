@@ -242,6 +242,17 @@ static smp_code fail_missing(smp_error *err)
                     "... -");
 }
 
+/* Matroska and others end without a word where the file does; their headers say how long they are. That of a film may
+ * be of its pictures. */
+static void compare_length(smp_reader *reader, const av_state *s, int64_t frames)
+{
+    const double there = (double)frames / s->rate, said = (double)s->file->duration / AV_TIME_BASE;
+    const bool told = s->file->duration > 0 && s->file->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
+    if (told && s->file->nb_streams == 1 && said > there + 0.5)
+        smp_note(&reader->notes, "its header says %.1f s, and it has %.1f s of sound: it may be truncated", said,
+                 there);
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
@@ -270,6 +281,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     reader->media.meta.sound.mask = smp_sound_mask_fits(mask, s->channels) ? mask : 0;
     reader->media.meta.sound.type = SMP_SOUND_VORBIS; /* one that loses some: 16 bits hold what is left */
     snprintf(reader->media.detail, sizeof reader->media.detail, "%s", s->codec->codec->long_name);
+    compare_length(reader, s, frames);
     code = take_tags(reader, s, err);
     close_file(s);
     return code ? code : open_file(s, err);
