@@ -26,6 +26,8 @@ typedef struct smp_limits { /* also how an input is to be read */
     bool frames;       /* all pictures of a file are wanted, one after another */
     bool fast_decode;  /* pictures that are scaled down may be decoded smaller */
     int shrink;        /* decode at 1/2, 1/4, 1/8 of the size, where the format can; 0: whole */
+    uint64_t scan_from; /* pixels from which on the coded scan of a picture is given instead of its rows, where the
+                           format can (smp_media.scan); 0: never */
     bool coded;        /* give the coded data of a picture instead of its rows, where the format can */
     bool no_verify;    /* do not check the checksums of decoded data */
 } smp_limits;

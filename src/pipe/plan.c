@@ -110,11 +110,19 @@ static int insert(planner *p, smp_role role, int from, int64_t value)
         ((smp_convert_params *)params)->format = (int)value;
     else if (role == SMP_ROLE_ORIENT)
         ((smp_orient_params *)params)->orientation = value;
+    else if (role == SMP_ROLE_JPEG)
+        *(smp_jpeg_params *)params = (smp_jpeg_params){.width = p->request->input.width,
+                                                       .height = p->request->input.height,
+                                                       .channels = p->request->input.channels,
+                                                       .across = p->request->across,
+                                                       .down = p->request->down};
     else if (role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED)
         ((smp_light_params *)params)->curve = fmax(0, p->plan->steps[from].out.curve);
     if (work_out(p, index, stage, params, from, SMP_STEP_NONE))
         return SMP_STEP_NONE;
     smp_step *step = &p->plan->steps[index];
+    if (role == SMP_ROLE_JPEG)
+        step->out = step->work.out = p->request->input;
     snprintf(step->label, sizeof step->label, "(%s)", stage->name);
     step->premultiplied = role == SMP_ROLE_PREMULTIPLY || (role != SMP_ROLE_STRAIGHT && step->premultiplied);
     step->linear = role == SMP_ROLE_LINEAR || (role != SMP_ROLE_ENCODED && step->linear);
@@ -546,10 +554,12 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
         goto done;
     }
     source->job = SMP_JOB_SOURCE;
-    source->in = source->out = source->work.out = request->input;
+    source->in = source->out = source->work.out = request->scan.kind ? request->scan : request->input;
     snprintf(source->label, sizeof source->label, "(input)");
-    if (request->orientation > 1) {
-        p.origin = insert(&p, SMP_ROLE_ORIENT, 0, request->orientation);
+    if (request->scan.kind && (p.origin = insert(&p, SMP_ROLE_JPEG, 0, 0)) < 0)
+        code = p.err->code;
+    if (!code && request->orientation > 1) {
+        p.origin = insert(&p, SMP_ROLE_ORIENT, p.origin, request->orientation);
         code = p.origin < 0 ? p.err->code : SMP_OK;
     }
     p.plan->looks = SMP_NODE_NONE;

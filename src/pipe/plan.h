@@ -86,6 +86,8 @@ typedef struct smp_seen {
 typedef struct smp_plan_request {
     const smp_program *program;
     smp_shape input;
+    smp_shape scan;     /* the input's rows, where they are a coded scan (smp_media.scan); else its kind is none */
+    int across, down;   /* the same: pixels that share a sample of chroma */
     int orientation;    /* EXIF, applied first */
     const char *output; /* path of the main output; null: none is written (measure, explain) */
     smp_accepts *accepts;

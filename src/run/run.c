@@ -82,6 +82,9 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
     smp_plan_request ask = {
         .program = request->program,
         .input = media->shape,
+        .scan = media->scan.shape,
+        .across = media->scan.across,
+        .down = media->scan.down,
         .orientation = media->orientation,
         .output = request->output,
         .accepts = accepts,
@@ -117,7 +120,7 @@ smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, sm
 static smp_code find_plan(const smp_run_request *request, const smp_media *media, smp_cached_plan **entry,
                           smp_plan **plan, smp_error *err)
 {
-    *entry = request->cache ? smp_cache_find(request->cache, &media->shape, media->orientation, request->output) : NULL;
+    *entry = request->cache ? smp_cache_find(request->cache, media, request->output) : NULL;
     *plan = *entry ? (*entry)->plan : NULL;
     smp_code code = *plan ? SMP_OK : smp_run_plan(request, media, plan, err);
     if (*entry)
@@ -130,7 +133,7 @@ static bool is_form(const smp_stage *stage)
 {
     const smp_role role = stage ? stage->role : SMP_ROLE_NONE;
     return role == SMP_ROLE_CONVERT || role == SMP_ROLE_PREMULTIPLY || role == SMP_ROLE_STRAIGHT ||
-           role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED;
+           role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED || role == SMP_ROLE_JPEG;
 }
 
 bool smp_run_is_form(const smp_step *step, bool turned)
@@ -415,7 +418,8 @@ static smp_code look(const smp_run_request *request, smp_reader **reader, int64_
     return code;
 }
 
-smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
+/* *scanned: the input's rows were those of its coded scan. */
+static smp_code run_once(const smp_run_request *request, smp_run_report *report, bool *scanned, smp_error *err)
 {
     *report = (smp_run_report){.input = request->input, .output = request->output};
     double start = smp_now();
@@ -428,9 +432,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_looks looks = {.count = 0};
     bool owned = true;
     int64_t again;
-    smp_error local = {0};
-    if (!err)
-        err = &local;
+    *scanned = false;
     smp_alloc_limit(request->limits.max_memory);
     report->device = request->device->info;
     report->threads = request->device->info.units;
@@ -439,6 +441,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     if (code)
         goto done;
     const smp_media *media = smp_reader_media(reader);
+    *scanned = media->scan.shape.kind != SMP_KIND_NONE;
     report->input_bytes = strcmp(request->input, "-") && !stat(request->input, &info) ? (uint64_t)info.st_size : 0;
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
@@ -470,6 +473,8 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
                                    : stream_through(request, plan, reader, outputs, report, err);
     smp_run_locate(request, report);
+    if (!code && report->doubts)
+        code = smp_fail(err, SMP_E_DECODE, "the coded scan is in doubt");
     if (!code)
         code = smp_looks_report(&looks, report, err);
     if (!code)
@@ -501,6 +506,36 @@ done:
     report->peak_bytes = smp_alloc_peak();
     report->wall_seconds = smp_now() - start;
     return code;
+}
+
+/* Whether the device may decode the input. Not where it is read twice, or not as it is. */
+static bool may_scan(const smp_run_request *request)
+{
+    return !request->device->host_memory && strcmp(request->input, "-") != 0 && request->program->node_count > 0 &&
+           !request->plain_storage && !request->limits.fast_decode && !request->limits.raw.given &&
+           !smp_program_looks(request->program);
+}
+
+smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
+{
+    enum { SCAN_FROM = 1 << 20 }; /* pixels: below, the CPU is as quick */
+    smp_error local = {0};
+    smp_run_request asked = *request;
+    bool scanned;
+    if (!err)
+        err = &local;
+    if (!may_scan(request))
+        asked.limits.scan_from = 0;
+    else if (!asked.limits.scan_from)
+        asked.limits.scan_from = SCAN_FROM;
+    smp_code code = run_once(&asked, report, &scanned, err);
+    if (!code || !scanned || code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED)
+        return code;
+    /* Any doubt: the usual reader judges the file, and words the error. */
+    smp_run_report_free(report);
+    *err = (smp_error){0};
+    asked.limits.scan_from = 0;
+    return run_once(&asked, report, &scanned, err);
 }
 
 smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err)

@@ -388,6 +388,11 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
         smp_code code = smp_step_clipped(run, &to->clipped, err);
         if (code)
             return code;
+        if (run->work.doubts) {
+            report->doubts += to->clipped;
+            to->counts_clipping = false;
+            to->clipped = 0;
+        }
         to->findings = run->findings;
         run->findings = (smp_findings){0};
         to->stage = step->stage;
