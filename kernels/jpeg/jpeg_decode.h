@@ -26,14 +26,14 @@
 
 enum {
     SMP_JPEG_MAGIC = 0x4A504753,
-    SMP_JPEG_SUB_BITS = 1024, /* of a subsequence; a multiple of 32 */
-    SMP_JPEG_SUBS = 128,      /* subsequences, and threads, of a block */
-    SMP_JPEG_JOINERS = 512,   /* threads of the one block that joins */
-    SMP_JPEG_LOOK = 9,        /* bits that the first look-up takes */
-    SMP_JPEG_ROW = 65536,     /* bytes of a row of the input, of the scratch memory; */
-    SMP_JPEG_SMALL_ROW = 4096,     /* or of a small input */
-    SMP_JPEG_LEAST_BYTES = 64,     /* of input for each subsequence: bounds their number */
-    SMP_JPEG_MOST_INPUT = 11000    /* of a one-dimensional transform: beyond, sums of 16 or 32 bits might overflow */
+    SMP_JPEG_SUB_BITS = 1024,   /* of a subsequence; a multiple of 32 */
+    SMP_JPEG_SUBS = 128,        /* subsequences, and threads, of a block */
+    SMP_JPEG_JOINERS = 512,     /* threads of the one block that joins */
+    SMP_JPEG_LOOK = 9,          /* bits that the first look-up takes */
+    SMP_JPEG_ROW = 65536,       /* bytes of a row of the input, of the scratch memory; */
+    SMP_JPEG_SMALL_ROW = 4096,  /* or of a small input */
+    SMP_JPEG_LEAST_BYTES = 64,  /* of input for each subsequence: bounds their number */
+    SMP_JPEG_MOST_INPUT = 11000 /* of a one-dimensional transform: beyond, sums of 16 or 32 bits might overflow */
 };
 
 /* A Huffman table (T.81, annex C and F.2.2.3). Codes are compared left-aligned in 16 bits. */
@@ -79,8 +79,8 @@ typedef struct smp_jpeg_decode {
     int32_t width, height, channels; /* of the picture: 1 or 3 */
     int32_t across, down;            /* samples of luma for one of chroma: 1 or 2 */
     int32_t mcus_across, mcus_down;
-    int32_t mcu_blocks;              /* 1, 3, 4, 6 */
-    uint32_t blocks;                 /* of all MCUs */
+    int32_t mcu_blocks; /* 1, 3, 4, 6 */
+    uint32_t blocks;    /* of all MCUs */
     uint32_t most_subs;
     int64_t runs_at, entered_at, coefs_at, planes_at[3]; /* bytes in the scratch memory, multiples of 64 */
     int64_t pitch[3];                                    /* bytes of a row of a plane */
@@ -260,9 +260,9 @@ SMP_HOST_DEVICE smp_jpeg_place smp_jpeg_start_of(smp_jpeg_sub sub)
 
 /* Decodes subsequence i into coefficients. *at: where it is entered, then where the next is; *block, dc: what comes
  * before it. Returns doubts. */
-SMP_HOST_DEVICE int smp_jpeg_decode_sub(const smp_jpeg_scan *scan, const smp_jpeg_table *tables,
-                                        const uint8_t *natural, const smp_jpeg_decode *p, smp_jpeg_sub sub,
-                                        smp_jpeg_place *at, uint32_t *block, int32_t *dc, int16_t *coefs)
+SMP_HOST_DEVICE int smp_jpeg_decode_sub(const smp_jpeg_scan *scan, const smp_jpeg_table *tables, const uint8_t *natural,
+                                        const smp_jpeg_decode *p, smp_jpeg_sub sub, smp_jpeg_place *at, uint32_t *block,
+                                        int32_t *dc, int16_t *coefs)
 {
     smp_jpeg_reader r = smp_jpeg_begin(scan, tables, *at);
     int doubt = *block > sub.block_end;

@@ -1,5 +1,5 @@
-/* jpeg_decode: the picture of an entropy-coded scan (kernels/jpeg/jpeg_decode.h). The planner inserts it behind an input
- * that the reader hands over undecoded, where a GPU computes. */
+/* jpeg_decode: the picture of an entropy-coded scan (kernels/jpeg/jpeg_decode.h). The planner inserts it behind an
+ * input that the reader hands over undecoded, where a GPU computes. */
 #include "jpeg/jpeg_decode.h"
 
 #include <string.h>
@@ -38,8 +38,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     const bool colour = given->channels == 3;
     if (given->channels == 2)
         return smp_fail(err, SMP_E_PIPE, "channels is 1 or 3");
-    if (in->format != SMP_U8 || in->channels != 1 ||
-        (in->width != SMP_JPEG_ROW && in->width != SMP_JPEG_SMALL_ROW))
+    if (in->format != SMP_U8 || in->channels != 1 || (in->width != SMP_JPEG_ROW && in->width != SMP_JPEG_SMALL_ROW))
         return smp_fail(err, SMP_E_PIPE, "the input is no scan of a JPEG: those are u8x1, %d or %d px wide",
                         SMP_JPEG_SMALL_ROW, SMP_JPEG_ROW);
     smp_jpeg_decode p = {.width = (int32_t)given->width,
