@@ -25,7 +25,7 @@
 #include "lib/view.h"
 
 enum {
-    SMP_JPEG_MAGIC = 0x4A504753,
+    SMP_SCAN_MAGIC = 0x4A504753,
     SMP_JPEG_SUB_BITS = 1024,   /* of a subsequence; a multiple of 32 */
     SMP_JPEG_SUBS = 128,        /* subsequences, and threads, of a block */
     SMP_JPEG_JOINERS = 512,     /* threads of the one block that joins */
@@ -91,7 +91,7 @@ SMP_HOST_DEVICE const smp_jpeg_scan *smp_jpeg_scan_of(const smp_view *in, const 
 {
     const smp_jpeg_scan *scan = (const smp_jpeg_scan *)in->data;
     const uint64_t bytes = (uint64_t)in->height * (uint64_t)in->width;
-    if (bytes < sizeof *scan || in->stride != in->width || scan->magic != SMP_JPEG_MAGIC)
+    if (bytes < sizeof *scan || in->stride != in->width || scan->magic != SMP_SCAN_MAGIC)
         return 0;
     if (scan->subs < 1 || scan->subs > p->most_subs || scan->words < 1 || (scan->subs_at | scan->words_at) % 16 ||
         scan->subs_at + (uint64_t)scan->subs * sizeof(smp_jpeg_sub) > bytes ||

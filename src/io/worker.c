@@ -290,7 +290,8 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     const uintptr_t at = (uintptr_t)to, from = (uintptr_t)w->map;
     if (!p->shared || at < from || at >= from + w->mapped)
         return read_and_copy(reader, to, stride, rows, err);
-    const uint64_t last = (uint64_t)(rows - 1) * (uint64_t)stride + (uint64_t)smp_row_bytes(smp_media_rows(&reader->media));
+    const uint64_t row = (uint64_t)smp_row_bytes(smp_media_rows(&reader->media));
+    const uint64_t last = (uint64_t)(rows - 1) * (uint64_t)stride + row;
     if (last > w->mapped - (at - from))
         return smp_fail(err, SMP_E_PROCESS, "rows are wanted past the memory that was taken for them");
     return read_into_arena(reader, at - from, stride, rows, err);

@@ -111,7 +111,7 @@ static int insert(planner *p, smp_role role, int from, int64_t value)
     else if (role == SMP_ROLE_ORIENT)
         ((smp_orient_params *)params)->orientation = value;
     else if (role == SMP_ROLE_JPEG)
-        *(smp_jpeg_params *)params = (smp_jpeg_params){.width = p->request->input.width,
+        *(smp_jpeg_source *)params = (smp_jpeg_source){.width = p->request->input.width,
                                                        .height = p->request->input.height,
                                                        .channels = p->request->input.channels,
                                                        .across = p->request->across,

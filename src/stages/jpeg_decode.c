@@ -9,15 +9,15 @@
 #include "stages/stage.h"
 
 static const smp_param table[] = {
-    {"width", offsetof(smp_jpeg_params, width), SMP_T_INT, SMP_UNIT_PX, 1, 65535, NULL, "of the picture", NULL,
+    {"width", offsetof(smp_jpeg_source, width), SMP_T_INT, SMP_UNIT_PX, 1, 65535, NULL, "of the picture", NULL,
      SMP_P_REQUIRED},
-    {"height", offsetof(smp_jpeg_params, height), SMP_T_INT, SMP_UNIT_PX, 1, 65535, NULL, "of the picture", NULL,
+    {"height", offsetof(smp_jpeg_source, height), SMP_T_INT, SMP_UNIT_PX, 1, 65535, NULL, "of the picture", NULL,
      SMP_P_REQUIRED},
-    {"channels", offsetof(smp_jpeg_params, channels), SMP_T_INT, SMP_UNIT_NONE, 1, 3, "3", "1: gray, 3: colour", NULL,
+    {"channels", offsetof(smp_jpeg_source, channels), SMP_T_INT, SMP_UNIT_NONE, 1, 3, "3", "1: gray, 3: colour", NULL,
      0},
-    {"across", offsetof(smp_jpeg_params, across), SMP_T_INT, SMP_UNIT_NONE, 1, 2, "1",
+    {"across", offsetof(smp_jpeg_source, across), SMP_T_INT, SMP_UNIT_NONE, 1, 2, "1",
      "pixels that share a sample of chroma, sideways", NULL, 0},
-    {"down", offsetof(smp_jpeg_params, down), SMP_T_INT, SMP_UNIT_NONE, 1, 2, "1", "and downwards", NULL, 0},
+    {"down", offsetof(smp_jpeg_source, down), SMP_T_INT, SMP_UNIT_NONE, 1, 2, "1", "and downwards", NULL, 0},
     {0},
 };
 
@@ -34,13 +34,12 @@ static int64_t take(int64_t *used, int64_t bytes)
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
-    const smp_jpeg_params *given = params;
+    const smp_jpeg_source *given = params;
     const bool colour = given->channels == 3;
     if (given->channels == 2)
         return smp_fail(err, SMP_E_PIPE, "channels is 1 or 3");
-    if (in->format != SMP_U8 || in->channels != 1 || (in->width != SMP_JPEG_ROW && in->width != SMP_JPEG_SMALL_ROW))
-        return smp_fail(err, SMP_E_PIPE, "the input is no scan of a JPEG: those are u8x1, %d or %d px wide",
-                        SMP_JPEG_SMALL_ROW, SMP_JPEG_ROW);
+    if (in->format != SMP_U8 || in->channels != 1)
+        return smp_fail(err, SMP_E_PIPE, "the input is no scan of a JPEG: those are u8x1");
     smp_jpeg_decode p = {.width = (int32_t)given->width,
                          .height = (int32_t)given->height,
                          .channels = (int32_t)given->channels,
@@ -165,7 +164,7 @@ const smp_stage smp_stage_jpeg_decode = {
     .role = SMP_ROLE_JPEG,
     .access = SMP_WHOLE,
     .params = table,
-    .params_size = sizeof(smp_jpeg_params),
+    .params_size = sizeof(smp_jpeg_source),
     .plan = plan,
     .variants = variants,
 };

@@ -288,7 +288,7 @@ typedef enum smp_role {
     SMP_ROLE_LINEAR,      /* encoded values to linear light: smp_light_params */
     SMP_ROLE_ENCODED,     /* back */
     SMP_ROLE_ORIENT,      /* EXIF orientation 1..8: smp_orient_params */
-    SMP_ROLE_JPEG,        /* the coded scan of a JPEG to its picture: smp_jpeg_params */
+    SMP_ROLE_JPEG,        /* the coded scan of a JPEG to its picture: smp_jpeg_source */
     SMP_ROLE_OP_CHAIN,    /* several operations on single samples: the planner gives it an smp_op_chain as kernel
                              parameters */
     SMP_ROLES
@@ -305,10 +305,10 @@ typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
     double curve;                 /* as in smp_shape; 0: sRGB */
 } smp_light_params;
 
-typedef struct smp_jpeg_params {
+typedef struct smp_jpeg_source {
     int64_t width, height, channels; /* of the picture */
     int64_t across, down;            /* pixels that share a sample of chroma */
-} smp_jpeg_params;
+} smp_jpeg_source;
 
 enum { SMP_INSTEAD = 120 }; /* bytes: the text of smp_stage.instead */
 

@@ -117,7 +117,7 @@ static bool make_head(const struct jpeg_decompress_struct *jpeg, smp_jpeg_scan *
                                         12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
                                         35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                         58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
-    *head = (smp_jpeg_scan){.magic = SMP_JPEG_MAGIC};
+    *head = (smp_jpeg_scan){.magic = SMP_SCAN_MAGIC};
     memcpy(head->natural, natural, sizeof natural);
     for (int i = 0; i < jpeg->num_components; i++) {
         const jpeg_component_info *c = &jpeg->comp_info[i];
