@@ -127,7 +127,7 @@ typedef enum smp_result_kind {
 } smp_result_kind;
 
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
-enum { SMP_MAX_LAUNCHES = 3 };     /* of a variant */
+enum { SMP_MAX_LAUNCHES = 8 };     /* of a variant */
 enum { SMP_ROW_MAP_MOST = 1 << 30 };
 
 /* What plan() works out for one node; zeroed before the call. */
@@ -288,6 +288,7 @@ typedef enum smp_role {
     SMP_ROLE_ORIENT,      /* EXIF orientation 1..8: smp_orient_params */
     SMP_ROLE_OP_CHAIN,    /* several operations on single samples: the planner gives it an smp_op_chain as kernel
                              parameters */
+    SMP_ROLE_JPEG_ENCODE, /* a picture to a JPEG's scan: smp_jpeg_params (stages/shared/jpeg_params.h) */
     SMP_ROLES
 } smp_role;
 

@@ -151,6 +151,7 @@ static const struct {
     {"kernels/matmul", 2},
     {"kernels/audio", 2},
     {"kernels/bench", 2},
+    {"kernels/jpeg", 2},
     {"kernels/elementwise", 3},
     {"kernels/gaussian", 3},
     {"stages", 4},
