@@ -190,6 +190,7 @@ typedef struct smp_write_options {
     bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
     bool lazy_sync;         /* the caller will sync the file, and all others of its file system */
     double *output_seconds; /* gets the operating system's seconds for the file added; may be null */
+    smp_shape scan;         /* of a JPEG: its rows hold a coded scan (io/jpeg/jpeg_by_device.h); width 0: samples */
 } smp_write_options;
 
 smp_write_options smp_write_options_default(void);

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "pipe/fuse.h"
 #include "pipe/phases.h"
+#include "stages/shared/jpeg_params.h"
 
 typedef struct planner {
     const smp_plan_request *request;
@@ -20,6 +21,7 @@ typedef struct planner {
     int origin;        /* the step that `@input` means */
     int *converted;    /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
     size_t converted_capacity;
+    const smp_jpeg_params *coding; /* of the step that is being inserted */
     smp_error *err;
 } planner;
 
@@ -116,6 +118,8 @@ static int insert(planner *p, smp_role role, int from, int64_t value)
                                                        .channels = p->request->input.channels,
                                                        .across = p->request->across,
                                                        .down = p->request->down};
+    else if (role == SMP_ROLE_JPEG_ENCODE)
+        *(smp_jpeg_params *)params = *p->coding;
     else if (role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED)
         ((smp_light_params *)params)->curve = fmax(0, p->plan->steps[from].out.curve);
     if (work_out(p, index, stage, params, from, SMP_STEP_NONE))
@@ -496,6 +500,28 @@ static smp_code store_sinks(planner *p)
     return SMP_OK;
 }
 
+/* Steps that code what goes to files, where they should. Two outputs of one step are coded twice. */
+static smp_code code_sinks(planner *p)
+{
+    smp_plan *plan = p->plan;
+    for (size_t i = 0; i < plan->sink_count; i++) {
+        smp_sink *sink = &plan->sinks[i];
+        smp_jpeg_params coding;
+        sink->rows = sink->shape;
+        if (!p->request->codes || !p->request->codes(p->request->codes_context, sink->path, &sink->shape, &coding))
+            continue;
+        p->coding = &coding;
+        const int step = insert(p, SMP_ROLE_JPEG_ENCODE, sink->step, 0);
+        if (step < 0)
+            return p->err ? p->err->code : SMP_E_PROCESS;
+        plan->steps[step].storage = SMP_U8;
+        sink->step = step;
+        sink->rows = plan->steps[step].out;
+        sink->coded = true;
+    }
+    return SMP_OK;
+}
+
 /* ---------------------------------------------------------------------------------------------- the whole */
 
 static smp_code finish_plan(planner *p)
@@ -510,6 +536,8 @@ static smp_code finish_plan(planner *p)
         find_last_stores(p->plan, last, used);
         choose_storage(p->plan, last, used, integers, p->request->plain_storage);
         code = store_sinks(p);
+        if (!code)
+            code = code_sinks(p);
     }
     smp_free(flags);
     smp_free(moved);

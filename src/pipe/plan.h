@@ -56,6 +56,8 @@ typedef struct smp_sink {
     int save;         /* index into program->saves, or -1: the pipeline's output */
     const char *path; /* owned by the caller or program */
     smp_shape shape;  /* as smp_writer_shape gave it */
+    smp_shape rows;   /* of the rows that the writer gets: the shape, or bytes of a coded scan */
+    bool coded;       /* the latter */
     bool drops_alpha; /* the file cannot hold the alpha of the step: colour is laid on black */
 } smp_sink;
 
@@ -72,6 +74,10 @@ typedef struct smp_plan {
 /* What a file of that name can hold of a shape: smp_writer_shape, or a test's own. Null path: memory, which holds any
  * shape. */
 typedef smp_code smp_accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
+
+/* Whether the plan's last step should code what goes to a file of that name, and how: smp_jpeg_scan_serves. */
+struct smp_jpeg_params;
+typedef bool smp_codes(void *context, const char *path, const smp_shape *shape, struct smp_jpeg_params *params);
 
 /* The shape and EXIF orientation of a file that the program names, from its header. */
 typedef smp_code smp_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err);
@@ -92,6 +98,8 @@ typedef struct smp_plan_request {
     const char *output; /* path of the main output; null: none is written (measure, explain) */
     smp_accepts *accepts;
     void *accepts_context;
+    smp_codes *codes; /* null: writers code */
+    void *codes_context;
     smp_probe *probe; /* null: programs that name files cannot be planned */
     void *probe_context;
     bool plain_storage;    /* keep every edge in f32 (tests) */

@@ -67,7 +67,8 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
     for (int i = 0; i < SMP_CACHED_PLANS; i++) {
         smp_cached_plan *entry = &cache->plans[i];
         if (entry->plan && entry->orientation == media->orientation && !strcmp(entry->extension, extension) &&
-            same_shape(&entry->input, &media->shape) && same_scan(&entry->scan, &media->scan)) {
+            same_shape(&entry->input, &media->shape) && same_scan(&entry->scan, &media->scan) &&
+            !memcmp(&entry->jpeg, &media->meta.jpeg, sizeof entry->jpeg)) {
             entry->used = cache->clock;
             return entry;
         }
@@ -77,6 +78,7 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
     smp_cache_drop(oldest);
     oldest->input = media->shape;
     oldest->scan = media->scan;
+    oldest->jpeg = media->meta.jpeg;
     oldest->orientation = media->orientation;
     oldest->used = cache->clock;
     snprintf(oldest->extension, sizeof oldest->extension, "%s", extension);

@@ -10,6 +10,7 @@
 typedef struct smp_cached_plan {
     smp_shape input;
     smp_scan scan;
+    smp_jpeg_coding jpeg; /* of the input: what the output is coded with, where a device codes */
     int orientation;
     char extension[16]; /* of the output path: it decides what the file can hold; "" without one */
     smp_plan *plan;     /* null: a free entry */

@@ -315,6 +315,8 @@ smp_code smp_stream_close(smp_stream *s, bool stop, double *busy_seconds, smp_er
 {
     if (!s)
         return SMP_OK;
+    if (s->writer && !stop && s->at > 0) /* a coded scan is shorter than its room */
+        pass_on(s);
     smp_ring_end(&s->ring, stop);
     pthread_join(s->thread, NULL);
     smp_code code = s->error.code;

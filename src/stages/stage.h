@@ -291,6 +291,7 @@ typedef enum smp_role {
     SMP_ROLE_JPEG,        /* the coded scan of a JPEG to its picture: smp_jpeg_source */
     SMP_ROLE_OP_CHAIN,    /* several operations on single samples: the planner gives it an smp_op_chain as kernel
                              parameters */
+    SMP_ROLE_JPEG_ENCODE, /* a picture to a JPEG's scan: smp_jpeg_params (stages/shared/jpeg_params.h) */
     SMP_ROLES
 } smp_role;
 

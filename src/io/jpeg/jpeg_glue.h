@@ -59,10 +59,11 @@ smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err);
 smp_code smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_source *source, uint64_t at,
                             const smp_limits *limits, smp_scan *as, uint8_t **rows, bool *followed, smp_error *err);
 
-/* Keeps how the picture is coded, after its header was read; and codes another so, after jpeg_set_defaults: false when
- * the coding is for another kind of picture. In jpeg_coding.c. */
+/* Keeps how the picture is coded, after its header was read; and says how one is to be coded, after jpeg_set_defaults:
+ * so as the input was, unless a quality is asked for. In jpeg_coding.c. */
 void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding);
-bool smp_jpeg_put_coding(struct jpeg_compress_struct *jpeg, const smp_jpeg_coding *coding);
+void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_options *options,
+                         const smp_jpeg_coding *coding);
 
 /* In jpeg_read.c and jpeg_write.c; jpeg.c puts them into the table. */
 bool smp_jpeg_sniff(const uint8_t *head, size_t size);
