@@ -3,12 +3,14 @@
  * 256, and each thread writes its codes from its own bit on. Words that a block has to itself are stored, the first and
  * the last are joined by atomicOr. Bytes FF are placed in the same way: counted, added up, written.
  *
- * What varies is how blocks are transformed:
- *   naive   a thread a block, its 64 numbers in local memory.
+ * What varies is how blocks are transformed, and how their coefficients are read for coding:
+ *   naive   a thread a block, its 64 numbers in local memory; coefficients from global memory, 32 lines a load.
  *   tiled   eight threads a block, one a row and then one a column; rows become columns in shared memory. Rows of a
  *           block lie 8 words apart, so that a row's numbers are written to four banks and columns are read from eight:
- *           8-way and 4-way conflicts.
- *   padded  the same with an unused word a row: rows lie 9 apart, blocks 72, and all lanes meet different banks. */
+ *           8-way and 4-way conflicts. Coefficients of 256 blocks are staged in shared memory, 32 words apart: threads
+ *           that are as far as each other meet at one bank.
+ *   padded  the same with an unused word a row: rows lie 9 apart, blocks 72, and all lanes meet different banks; staged
+ *           blocks lie 33 words apart. */
 #include "jpeg/jpeg_encode.h"
 
 #include "lib/gpu_kernel.h"
@@ -86,7 +88,9 @@ SMP_KERNEL_PAIR_(jpeg_encode_blocks_naive, f32, float, u8, uint8_t, smp_jpeg_enc
 /* ---------------------------------------------------------------------------------------------- blocks, shared memory
  */
 
-enum { JPEG_ZIGZAG_GAP = 8 /* coefficients between blocks: 16 bytes, so that blocks begin at different banks */ };
+enum {
+    JPEG_ZIGZAG_GAP = 16 /* coefficients between blocks: of multiples of 16 bytes, the one with fewest conflicts */
+};
 
 template <int PAD> struct jpeg_tile {
     int32_t d[SMP_JPEG_TOGETHER][SMP_JPEG_SIDE][SMP_JPEG_SIDE + PAD];
@@ -95,37 +99,67 @@ struct jpeg_zigzag {
     alignas(16) int16_t v[SMP_JPEG_TOGETHER][SMP_JPEG_BLOCK + JPEG_ZIGZAG_GAP];
 };
 
-/* Eight samples of a row. Bytes of a row that has them all are loaded as words of 64 bits, where it is aligned so: they
- * begin at multiples of 8 pixels. */
+/* A component of eight pixels of a row, x a multiple of 8; outside the picture those of its edge. Where a row has all
+ * of their bytes they are loaded as words of 64 bits. */
 template <typename IN>
-SMP_DEVICE void jpeg_row(const smp_io &io, const smp_jpeg_encode &p, int component, int64_t x, int64_t y,
-                         int32_t line[SMP_JPEG_SIDE])
+SMP_DEVICE void jpeg_eight(const smp_io &io, const smp_jpeg_encode &p, int component, int64_t x, int64_t y,
+                           int32_t tones[SMP_JPEG_SIDE])
 {
-    const bool full = component == 0 || p.across * p.down == 1;
-    if (sizeof(IN) == 1 && full && x + SMP_JPEG_SIDE <= p.width &&
+    const int64_t right = p.width - 1, inside = y < p.height ? y : p.height - 1;
+    if (sizeof(IN) == 1 && x + SMP_JPEG_SIDE <= p.width &&
         ((uintptr_t)io.in.data | (uintptr_t)io.in.stride) % sizeof(uint64_t) == 0) {
-        const void *const row = smp_row(&io.in, y < p.height ? y : p.height - 1);
-        const uint64_t *const words = static_cast<const uint64_t *>(row) + x * p.colours / SMP_JPEG_SIDE;
+        const uint64_t *const words =
+            static_cast<const uint64_t *>(smp_row(&io.in, inside)) + x * p.colours / SMP_JPEG_SIDE;
         uint64_t w[3];
+#pragma unroll
         for (int i = 0; i < 3; i++)
             w[i] = i < p.colours ? words[i] : 0;
-        if (p.colours == 1) {
-            for (int i = 0; i < SMP_JPEG_SIDE; i++)
-                line[i] = (int)(w[0] >> 8 * i & 0xff) - 128;
-            return;
-        }
 #pragma unroll
         for (int i = 0; i < SMP_JPEG_SIDE; i++) {
             int v[3];
 #pragma unroll
             for (int c = 0; c < 3; c++)
                 v[c] = (int)(w[(3 * i + c) / 8] >> (3 * i + c) % 8 * 8 & 0xff);
-            line[i] = smp_jpeg_tone(component, v[0], v[1], v[2]) - 128;
+            tones[i] = p.colours == 1 ? (int)(w[0] >> 8 * i & 0xff) : smp_jpeg_tone(component, v[0], v[1], v[2]);
         }
         return;
     }
+    uint64_t packed = 0;
+#pragma unroll 1
     for (int i = 0; i < SMP_JPEG_SIDE; i++)
-        line[i] = smp_jpeg_sample(&p, &io.in, smp_sample<IN>::format, component, x + i, y);
+        packed |= (uint64_t)smp_jpeg_pixel(&p, &io.in, smp_sample<IN>::format, component, x + i < right ? x + i : right,
+                                           inside)
+                  << 8 * i;
+#pragma unroll
+    for (int i = 0; i < SMP_JPEG_SIDE; i++)
+        tones[i] = (int)(packed >> 8 * i & 0xff);
+}
+
+/* Eight samples of row y of a component, as smp_jpeg_sample has them. */
+template <typename IN>
+SMP_DEVICE void jpeg_row(const smp_io &io, const smp_jpeg_encode &p, int component, int64_t x, int64_t y,
+                         int32_t line[SMP_JPEG_SIDE])
+{
+    const bool whole = component == 0 || p.across * p.down == 1;
+    const int across = whole ? 1 : p.across, down = whole ? 1 : p.down;
+    const int64_t low = (p.height - 1) / down, top = (y < low ? y : low) * down;
+    int32_t tones[SMP_JPEG_SIDE];
+    for (int j = 0; j < down; j++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            if (half == across)
+                break;
+            jpeg_eight<IN>(io, p, component, x * across + half * SMP_JPEG_SIDE, top + j, tones);
+#pragma unroll
+            for (int i = 0; i < SMP_JPEG_SIDE; i++)
+                if (across == 1)
+                    line[i] += tones[i];
+                else
+                    line[half * SMP_JPEG_SIDE / 2 + i / 2] += tones[i];
+        }
+#pragma unroll
+    for (int i = 0; i < SMP_JPEG_SIDE; i++)
+        line[i] = (whole ? line[i] : (line[i] + smp_jpeg_bias(&p, i)) >> (across * down == 4 ? 2 : 1)) - 128;
 }
 
 /* Geometry: blocks of SMP_JPEG_CHUNK threads, eight for each of SMP_JPEG_TOGETHER blocks of samples. What they exchange
@@ -362,32 +396,23 @@ SMP_DEVICE void jpeg_fill(jpeg_pen &pen, int64_t at)
     jpeg_put(pen, (1u << rest) - 1, rest);
 }
 
-/* Geometry: as spans. */
-SMP_KERNEL(jpeg_encode_codes_u8_u8, smp_jpeg_encode, io, p)
+/* Writes a block from bit `at` on: what comes before it, DC, AC; behind the last one ones up to a whole byte. */
+SMP_DEVICE void jpeg_write(const smp_io &io, const smp_jpeg_encode &p, int64_t block, smp_jpeg_span own, int64_t at,
+                           const int16_t *from, const uint32_t *dc, const uint32_t *ac)
 {
-    const smp_jpeg_tables *const tables = jpeg_tables(io);
-    const int64_t block = (int64_t)blockIdx.x * SMP_JPEG_CHUNK + threadIdx.x;
-    const smp_jpeg_span own = block < p.blocks ? smp_jpeg_span_of(&p, tables, io.in.data, block) : jpeg_nothing();
-    smp_jpeg_span all;
-    const smp_jpeg_span before = jpeg_join_before(own, jpeg_nothing(), &all);
-    if (block >= p.blocks || jpeg_part<smp_jpeg_state>(io.in, p.state)->fails)
-        return;
-    const int64_t at = smp_jpeg_end(jpeg_part<smp_jpeg_span>(io.in, p.spans)[blockIdx.x].before, before);
-    const smp_jpeg_spot s = smp_jpeg_spot_of(&p, block);
-    const uint32_t *const ac = tables->ac[s.component > 0];
-    const int16_t *const from = jpeg_part<int16_t>(io.in, p.coefficients) + block * SMP_JPEG_BLOCK;
     uint64_t mask = jpeg_part<uint64_t>(io.in, p.masks)[block];
     jpeg_pen pen = jpeg_pen_at(jpeg_part<uint32_t>(io.out, p.words), at);
     if (own.after >= 0) {
-        const int64_t marker = smp_jpeg_filled(at) / 8;
+        const int64_t marker = smp_jpeg_filled(at) / 8, mcu = block / p.in_mcu;
         jpeg_fill(pen, at);
-        jpeg_put(pen, (uint32_t)(0xff00 | SMP_JPEG_RST | ((s.mcu / p.restart - 1) & 7)), 16);
+        jpeg_put(pen, (uint32_t)(0xff00 | SMP_JPEG_RST | ((mcu / p.restart - 1) & 7)), 16);
         atomicOr(jpeg_part<uint32_t>(io.out, p.marks) + marker / 32, 1u << marker % 32);
     }
     const int step = smp_jpeg_step(&p, io.in.data, block), category = smp_jpeg_category(step);
-    jpeg_put_coded(pen, tables->dc[s.component > 0][category], step, category);
+    jpeg_put_coded(pen, dc[category], step, category);
     int last = 0;
     for (; mask; mask &= mask - 1) {
+        smp_converge();
         const int k = smp_jpeg_lowest(mask), v = from[k], size = smp_jpeg_category(v);
         int zeros = k - 1 - last;
         for (; zeros > 15; zeros -= 16)
@@ -400,6 +425,83 @@ SMP_KERNEL(jpeg_encode_codes_u8_u8, smp_jpeg_encode, io, p)
     if (block == p.blocks - 1)
         jpeg_fill(pen, smp_jpeg_end(at, own));
     jpeg_pen_end(pen);
+}
+
+/* Where this thread's block begins; -1: there is none, or no scan. */
+SMP_DEVICE int64_t jpeg_place(const smp_io &io, const smp_jpeg_encode &p, int64_t block, smp_jpeg_span own)
+{
+    smp_jpeg_span all;
+    const smp_jpeg_span before = jpeg_join_before(own, jpeg_nothing(), &all);
+    if (block >= p.blocks || jpeg_part<smp_jpeg_state>(io.in, p.state)->fails)
+        return -1;
+    return smp_jpeg_end(jpeg_part<smp_jpeg_span>(io.in, p.spans)[blockIdx.x].before, before);
+}
+
+/* Geometry: as spans. */
+SMP_KERNEL(jpeg_encode_codes_naive_u8_u8, smp_jpeg_encode, io, p)
+{
+    const smp_jpeg_tables *const tables = jpeg_tables(io);
+    const int64_t block = (int64_t)blockIdx.x * SMP_JPEG_CHUNK + threadIdx.x;
+    const smp_jpeg_span own = block < p.blocks ? smp_jpeg_span_of(&p, tables, io.in.data, block) : jpeg_nothing();
+    const int64_t at = jpeg_place(io, p, block, own);
+    const int chroma = at >= 0 && smp_jpeg_spot_of(&p, block).component > 0;
+    if (at >= 0)
+        jpeg_write(io, p, block, own, at, jpeg_part<int16_t>(io.in, p.coefficients) + block * SMP_JPEG_BLOCK,
+                   tables->dc[chroma], tables->ac[chroma]);
+}
+
+enum { JPEG_ROW = SMP_JPEG_BLOCK / 2 /* words of a block's coefficients */ };
+
+template <int PAD> struct jpeg_rows {
+    uint32_t v[SMP_JPEG_CHUNK][JPEG_ROW + PAD]; /* a thread walks along its row */
+};
+struct jpeg_codes {
+    uint32_t v[(sizeof(smp_jpeg_tables::dc) + sizeof(smp_jpeg_tables::ac)) / sizeof(uint32_t)];
+};
+
+/* Geometry: as spans. */
+template <int PAD> SMP_DEVICE void jpeg_encode_codes(const smp_io &io, const smp_jpeg_encode &p)
+{
+    typedef jpeg_rows<PAD> rows_type;
+    SMP_SHARED(rows_type, rows);
+    SMP_SHARED(jpeg_codes, codes);
+    enum { EACH = sizeof(uint4) / sizeof(uint32_t), ACROSS = JPEG_ROW / EACH, CODES = sizeof codes / sizeof(uint32_t) };
+    const smp_jpeg_tables *const tables = jpeg_tables(io);
+    const int64_t first = (int64_t)blockIdx.x * SMP_JPEG_CHUNK, block = first + threadIdx.x;
+    const int64_t left = p.blocks - first, all = SMP_JPEG_CHUNK;
+    const int here = (int)(left < all ? left : all);
+    /* those of AC lie behind those of DC */
+    const uint32_t *const table =
+        reinterpret_cast<const uint32_t *>(reinterpret_cast<const char *>(tables) + offsetof(smp_jpeg_tables, dc));
+    const uint4 *const from =
+        reinterpret_cast<const uint4 *>(jpeg_part<int16_t>(io.in, p.coefficients) + first * SMP_JPEG_BLOCK);
+    for (int i = (int)threadIdx.x; i < here * ACROSS; i += SMP_JPEG_CHUNK) {
+        smp_converge();
+        const uint4 eight = from[i];
+        uint32_t *const to = &rows.v[i / ACROSS][i % ACROSS * EACH];
+        to[0] = eight.x;
+        to[1] = eight.y;
+        to[2] = eight.z;
+        to[3] = eight.w;
+    }
+    for (int i = (int)threadIdx.x; i < CODES; i += SMP_JPEG_CHUNK) {
+        smp_converge();
+        codes.v[i] = table[i];
+    }
+    const smp_jpeg_span own = block < p.blocks ? smp_jpeg_span_of(&p, tables, io.in.data, block) : jpeg_nothing();
+    const int64_t at = jpeg_place(io, p, block, own); /* its barrier is for what is loaded here too */
+    const int chroma = at >= 0 && smp_jpeg_spot_of(&p, block).component > 0;
+    if (at >= 0)
+        jpeg_write(io, p, block, own, at, reinterpret_cast<const int16_t *>(rows.v[threadIdx.x]), codes.v + 16 * chroma,
+                   codes.v + 32 + 256 * chroma);
+}
+SMP_KERNEL(jpeg_encode_codes_tiled_u8_u8, smp_jpeg_encode, io, p)
+{
+    jpeg_encode_codes<0>(io, p);
+}
+SMP_KERNEL(jpeg_encode_codes_padded_u8_u8, smp_jpeg_encode, io, p)
+{
+    jpeg_encode_codes<1>(io, p);
 }
 
 /* ---------------------------------------------------------------------------------------------- stuffing */
@@ -484,7 +586,7 @@ template <typename, typename OUT> SMP_DEVICE void jpeg_encode_stuff(const smp_io
                               : t == 2 ? (uint64_t)state.fails
                                        : 0;
         for (int i = 0; i < 8; i++)
-            smp_jpeg_store(&io.out, format, p.row_bits, t * 8 + i, (int)(word >> 8 * i & 0xff));
+            smp_jpeg_store(&io.out, format, p.row_bits, (int64_t)t * 8 + i, (int)(word >> 8 * i & 0xff));
     }
     const int64_t end = SMP_JPEG_HEAD + state.length, row = (int64_t)1 << p.row_bits;
     const int64_t top = io.out.y0 * row, bottom = (io.out.y0 + io.out.rows) * row;

@@ -102,9 +102,9 @@ typedef struct smp_jpeg_spot {
 
 SMP_HOST_DEVICE smp_jpeg_spot smp_jpeg_spot_of(const smp_jpeg_encode *p, int64_t block)
 {
-    const int64_t mcu = block / p->in_mcu;
-    const int32_t k = (int32_t)(block - mcu * p->in_mcu), luma = p->across * p->down;
-    const int32_t y = (int32_t)(mcu / p->mcus_across), x = (int32_t)(mcu - (int64_t)y * p->mcus_across);
+    const uint32_t n = (uint32_t)block, mcu = n / (uint32_t)p->in_mcu; /* 65500 x 65500 have fewer than 2^32 */
+    const int32_t k = (int32_t)(n - mcu * (uint32_t)p->in_mcu), luma = p->across * p->down;
+    const int32_t y = (int32_t)(mcu / (uint32_t)p->mcus_across), x = (int32_t)(mcu % (uint32_t)p->mcus_across);
     smp_jpeg_spot s = {k < luma ? 0 : k - luma + 1, x, y, k == 0 || k >= luma, mcu};
     if (k < luma) {
         s.x = x * p->across + k % p->across;

@@ -147,12 +147,12 @@ static int64_t one(const smp_io *io, const void *kernel)
 }
 
 /* What a GPU does between the first launch and the last, and one thread of a CPU in one. */
-#define LAUNCHES(kernel, shape)                                                                                        \
+#define LAUNCHES(rung, shape)                                                                                          \
     {                                                                                                                  \
         {.from = SMP_IN,                                                                                               \
          .to = SMP_SCRATCH,                                                                                            \
          .cpu = SMP_CPU(jpeg_encode_blocks),                                                                           \
-         .cuda = kernel,                                                                                               \
+         .cuda = "jpeg_encode_blocks_" rung,                                                                           \
          .geometry = shape,                                                                                            \
          .once = true,                                                                                                 \
          .items = rows_of_mcus},                                                                                       \
@@ -163,7 +163,7 @@ static int64_t one(const smp_io *io, const void *kernel)
              .geometry = naive_geometry,                                                                               \
              .once = true,                                                                                             \
              .items = one},                                                                                            \
-            BETWEEN("jpeg_encode_scan", scan_geometry), BETWEEN("jpeg_encode_codes", naive_geometry),                  \
+            BETWEEN("jpeg_encode_scan", scan_geometry), BETWEEN("jpeg_encode_codes_" rung, naive_geometry),            \
             BETWEEN("jpeg_encode_pieces", pieces_geometry), BETWEEN("jpeg_encode_places", scan_geometry),              \
             {.from = SMP_SCRATCH,                                                                                      \
              .to = SMP_OUT,                                                                                            \
@@ -178,14 +178,14 @@ static int64_t one(const smp_io *io, const void *kernel)
 
 static const smp_variant variants[] = {
     {.name = "naive",
-     .help = "on GPUs a thread transforms a block",
-     .launches = LAUNCHES("jpeg_encode_blocks_naive", naive_geometry)},
+     .help = "on GPUs a thread transforms a block, and codes it from global memory",
+     .launches = LAUNCHES("naive", naive_geometry)},
     {.name = "tiled",
-     .help = "on GPUs eight threads a block, whose rows become columns in shared memory: conflicts",
-     .launches = LAUNCHES("jpeg_encode_blocks_tiled", together_geometry)},
+     .help = "on GPUs eight threads transform a block, and coefficients are staged in shared memory: conflicts",
+     .launches = LAUNCHES("tiled", together_geometry)},
     {.name = "padded",
-     .help = "with an unused word at the end of each row: no conflicts",
-     .launches = LAUNCHES("jpeg_encode_blocks_padded", together_geometry)},
+     .help = "with an unused word at the end of each row: few conflicts",
+     .launches = LAUNCHES("padded", together_geometry)},
     {0},
 };
 
