@@ -540,16 +540,12 @@ static bool may_scan(const smp_run_request *request)
 
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
 {
-    enum { SCAN_FROM = 1 << 20 }; /* pixels: below, the CPU is as quick */
     smp_error local = {0};
     smp_run_request asked = *request;
     bool scanned;
     if (!err)
         err = &local;
-    if (!may_scan(request))
-        asked.limits.scan_from = 0;
-    else if (!asked.limits.scan_from)
-        asked.limits.scan_from = SCAN_FROM;
+    asked.limits.scan_from = may_scan(request) ? request->limits.gpu_jpeg : 0;
     smp_code code = run_once(&asked, report, &scanned, err);
     if (!code || !scanned || code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED)
         return code;
