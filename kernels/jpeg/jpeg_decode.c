@@ -59,7 +59,7 @@ SMP_CPU_KERNEL(jpeg_planes_naive)
     memset(coefs, 0, (size_t)p->blocks * 64 * sizeof *coefs);
     int doubt = !scan || decode_all(scan, p, coefs);
     if (!scan)
-        memset(memory, 0, (size_t)(io->out.stride * io->out.height));
+        memset(memory, 128, (size_t)(io->out.stride * io->out.height)); /* as of coefficients that are all 0 */
     for (uint32_t block = 0; scan && block < p->blocks; block++)
         doubt |= transform_block(p, scan, coefs, block, memory);
     if (io->clipped)
@@ -71,11 +71,11 @@ SMP_CPU_KERNEL(jpeg_pixels_naive)
     (void)scratch;
     const smp_jpeg_decode *p = params;
     for (int64_t y = y0; y < y1; y++) {
-        uint8_t *to = smp_row(&io->out, y);
+        void *to = smp_row(&io->out, y);
         for (int32_t x = 0; x < p->width; x++) {
             const uint32_t pixel = smp_jpeg_pixel(p, io->in.data, x, (int32_t)y);
             for (int c = 0; c < p->channels; c++)
-                to[x * p->channels + c] = (uint8_t)(pixel >> 8 * c);
+                smp_store(to, (int64_t)x * p->channels + c, io->out.format, (float)(pixel >> 8 * c & 255));
         }
     }
 }

@@ -398,48 +398,59 @@ SMP_KERNEL(jpeg_idct_padded_u8_u8, smp_jpeg_decode, io, p)
 
 /* ---------------------------------------------------------------------------------------------- pixels */
 
-SMP_DEVICE void jpeg_put(const smp_jpeg_decode &p, uint8_t *row, int32_t x, uint32_t pixel)
+template <typename OUT> SMP_DEVICE void jpeg_put(const smp_jpeg_decode &p, OUT *row, int64_t x, uint32_t pixel)
 {
     for (int c = 0; c < p.channels; c++)
-        row[(int64_t)x * p.channels + c] = (uint8_t)(pixel >> 8 * c);
+        row[x * p.channels + c] = (OUT)(pixel >> 8 * c & 255);
 }
 
 /* Geometry: threads over pixels (x) and rows (y). */
-SMP_KERNEL(jpeg_pixels_naive_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename OUT> SMP_DEVICE void jpeg_pixels_naive(const smp_io &io, const smp_jpeg_decode &p)
 {
     const uint8_t *planes = static_cast<const uint8_t *>(io.in.data);
     const int64_t end = io.out.y0 + io.out.rows;
     for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
         for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < p.width; x += gridDim.x * blockDim.x)
-            jpeg_put(p, static_cast<uint8_t *>(smp_row(&io.out, y)), (int32_t)x,
-                     smp_jpeg_pixel(&p, planes, (int32_t)x, (int32_t)y));
+            jpeg_put(p, static_cast<OUT *>(smp_row(&io.out, y)), x, smp_jpeg_pixel(&p, planes, (int32_t)x, (int32_t)y));
+}
+SMP_KERNEL_PAIR_(jpeg_pixels_naive, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
+SMP_KERNEL_PAIR_(jpeg_pixels_naive, u8, uint8_t, f32, float, smp_jpeg_decode)
+
+/* Four pixels of bytes as whole words. */
+SMP_DEVICE void jpeg_put_words(const smp_jpeg_decode &p, uint8_t *row, int64_t x, const uint32_t *v)
+{
+    uint32_t *to = reinterpret_cast<uint32_t *>(row + p.channels * x);
+    if (p.channels == 1) {
+        to[0] = v[0] | v[1] << 8 | v[2] << 16 | v[3] << 24;
+        return;
+    }
+    to[0] = v[0] | v[1] << 24;
+    to[1] = v[1] >> 8 | v[2] << 16;
+    to[2] = v[2] >> 16 | v[3] << 8;
 }
 
 /* Geometry: threads over groups of four pixels (x) and rows (y). */
-SMP_KERNEL(jpeg_pixels_tiled_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename OUT> SMP_DEVICE void jpeg_pixels_tiled(const smp_io &io, const smp_jpeg_decode &p)
 {
     const uint8_t *planes = static_cast<const uint8_t *>(io.in.data);
     const int64_t end = io.out.y0 + io.out.rows;
-    const bool aligned = smp_view_aligned(&io.out);
+    const bool words = sizeof(OUT) == 1 && smp_view_aligned(&io.out);
     for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
         for (int64_t x = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 4; x < p.width;
              x += (int64_t)gridDim.x * blockDim.x * 4) {
-            uint8_t *row = static_cast<uint8_t *>(smp_row(&io.out, y));
+            OUT *row = static_cast<OUT *>(smp_row(&io.out, y));
+            const int count = p.width - x < 4 ? (int)(p.width - x) : 4;
             uint32_t v[4] = {0, 0, 0, 0};
             for (int i = 0; i < 4; i++)
-                if (x + i < p.width)
+                if (i < count)
                     v[i] = smp_jpeg_pixel(&p, planes, (int32_t)x + i, (int32_t)y);
-            if (!aligned || x + 4 > p.width) {
+            if (words && count == 4)
+                jpeg_put_words(p, reinterpret_cast<uint8_t *>(row), x, v);
+            else
                 for (int i = 0; i < 4; i++)
-                    if (x + i < p.width)
-                        jpeg_put(p, row, (int32_t)x + i, v[i]);
-            } else if (p.channels == 1) {
-                *reinterpret_cast<uint32_t *>(row + x) = v[0] | v[1] << 8 | v[2] << 16 | v[3] << 24;
-            } else {
-                uint32_t *to = reinterpret_cast<uint32_t *>(row + 3 * x);
-                to[0] = v[0] | v[1] << 24;
-                to[1] = v[1] >> 8 | v[2] << 16;
-                to[2] = v[2] >> 16 | v[3] << 8;
-            }
+                    if (i < count)
+                        jpeg_put(p, row, x + i, v[i]);
         }
 }
+SMP_KERNEL_PAIR_(jpeg_pixels_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
+SMP_KERNEL_PAIR_(jpeg_pixels_tiled, u8, uint8_t, f32, float, smp_jpeg_decode)
