@@ -244,7 +244,7 @@ bool smp_writer_is(const char *path, const char *as, const char *file_format)
 {
     const smp_file_format *format;
     const char *extension;
-    return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && format->name == file_format;
+    return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && !strcmp(format->name, file_format);
 }
 
 bool smp_writer_streams(const char *path, const char *as)
