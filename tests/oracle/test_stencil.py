@@ -54,7 +54,7 @@ class Stencils(OracleCase):
     def every(self, branch, exact, sizes=SIZES, edges=CONSTANT_FREE, channels=(1, 2, 3, 4), terms=None, tie=None):
         """branch(edge) -> statement; exact(array, edge) -> double code values; every format, size and border."""
         for dtype in FORMATS:
-            for seed, shape in enumerate(shapes(channels=channels, sizes=sizes)):
+            for seed, shape in shapes(channels=channels, sizes=sizes):
                 array = picture(seed + 100, shape, dtype)
                 got = run_many(array, {edge: [branch(edge)] for edge in edges})
                 for edge in edges:
@@ -183,7 +183,7 @@ class Stencils(OracleCase):
     def test_median_equals_scipy(self):
         for size in (3, 5):
             for dtype in FORMATS:
-                for seed, shape in enumerate(shapes()):
+                for seed, shape in shapes():
                     array = picture(seed + 300, shape, dtype)
                     got = run_many(array, {edge: [f"median {size} edge={edge}"] for edge in EDGES})
                     for edge, (_, mode) in EDGES.items():
