@@ -53,7 +53,7 @@ static void see_kernel(void *all, const planned_kernel *kernel)
 static bool has_kernels(const smp_plan *plan, const char *variant)
 {
     bool all = true;
-    each_kernel(plan, variant, see_kernel, &all);
+    each_kernel(plan, variant, NULL, see_kernel, &all);
     return all;
 }
 
@@ -97,7 +97,7 @@ static bool check_input(const input *c, bool at_large)
         state.refused++;
         return false;
     }
-    if (!plan_lines(program, &c->shape, c->mode == PLAIN, &plan))
+    if (!plan_lines(program, &c->shape, mode_is_plain(c->mode), &plan))
         input_fail(c, "any", "any", 0, "planned with one storage, refused with the other");
     picture in = input_picture(c);
     outcome want = {0}, other = {0};

@@ -30,7 +30,7 @@ static const int64_t strips[] = {1, 7, 64, 0};
 static const char *const isas[] = {"base", "v3", "v4"};
 
 enum { F_SIZE, F_FORMAT, F_PIXEL, F_VARIANT, F_STRIP, F_ISA, F_THREADS, F_STORAGE, F_WORDS };
-_Static_assert(F_WORDS + MAX_WORDS <= FACTORS, "one column of the array a factor");
+_Static_assert(F_WORDS + CHOICES <= FACTORS, "one column of the array a factor");
 
 static struct totals {
     long inputs, runs, refused;
