@@ -255,9 +255,9 @@ def files():
     for name in ("tone.m4a", "film.mkv"):
         seed("av", name, (ROOT / "tests" / "data" / name).read_bytes())
     words("av", ["ftyp", "M4A ", "isom", "moov", "mvhd", "trak", "tkhd", "mdia", "mdhd", "hdlr", "soun", "minf", "stbl",
-          "stsd", "mp4a", "esds", "stts", "stsc", "stsz", "stco", "co64", "udta", "ilst", "mdat", "free", "moof", "traf",
-          b"\x1a\x45\xdf\xa3", b"\x18\x53\x80\x67", b"\x15\x49\xa9\x66", b"\x16\x54\xae\x6b", b"\x1f\x43\xb6\x75",
-          "A_AAC", "A_OPUS", "webm", "matroska"])
+          "stsd", "mp4a", "esds", "stts", "stsc", "stsz", "stco", "co64", "udta", "ilst", "mdat", "free", "moof",
+          "traf", b"\x1a\x45\xdf\xa3", b"\x18\x53\x80\x67", b"\x15\x49\xa9\x66", b"\x16\x54\xae\x6b",
+          b"\x1f\x43\xb6\x75", "A_AAC", "A_OPUS", "webm", "matroska"])
     words("tiff", ["II*\0", "MM\0*", "II+\0"] + [struct.pack("<H", tag) for tag in
           (256, 257, 258, 259, 262, 273, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 338, 339, 347, 530, 34675)])
     words("webp", ["RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF", "ICCP", "EXIF", "XMP ",
