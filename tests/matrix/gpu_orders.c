@@ -1,9 +1,9 @@
-/* Every GPU kernel of every variant of every stage, traced by the emulator in five orders of its threads: the
- * definition's bytes and findings each time, and no races, no reads of what nobody wrote, no accesses outside, no
- * barrier that some threads miss. Made from the descriptors alone: of all
- * inputs (formats, channels, storage on both sides, words, sizes of numbers) those are run that reach a kernel which
- * has not had its share yet: one picture as a whole on a device whose grids are small, so that blocks take turns as on
- * huge pictures, and one in strips; and, where a stage takes numbers, one with a large number.
+/* Every GPU kernel of every variant of every stage, traced by the emulator in five orders of its threads, strips in
+ * three: the definition's bytes and findings each time, and no races, no reads of what nobody wrote, no accesses
+ * outside, no barrier that some threads miss. Made from the descriptors alone: of all inputs (formats, channels,
+ * storage on both sides, words, sizes of numbers) those are run that reach a kernel which has not had its share yet:
+ * one picture as a whole on a device whose grids are small, so that blocks take turns as on huge pictures, and one in
+ * strips; and, where a stage takes numbers, one with a large number.
  *
  * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
  * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_COUNTS=FILE, to be told what
@@ -27,7 +27,7 @@ static const struct {
     const char *file, *why;
 } apart[] = {{"bench", "measures ceilings (peaks.c); its warps write the same bytes on purpose"}};
 enum { APART = sizeof apart / sizeof apart[0] };
-enum { SEEN = 4096, SHARE = 2 /* inputs of each kernel */ };
+enum { SEEN = 4096, SHARE = 2 /* inputs of each kernel */, STRIP_ORDERS = 3 };
 enum { SHAPES = SMP_FORMATS * PIXELS * ALL_MODES, STRIDE = 37 /* no divisor of it */ };
 
 static struct state {
@@ -172,8 +172,9 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
         state.inputs++;
     }
     each_launched(plan, variant, count_planned, NULL);
-    for (int order = 0; order < GPU_ORDERS; order++)
-        check_order(c, plan, in, variant, least == 1 ? strip_rows_of(plan) : 0, order, want);
+    const int64_t strip_rows = least == 1 ? strip_rows_of(plan) : 0;
+    for (int order = 0; order < (strip_rows ? STRIP_ORDERS : GPU_ORDERS); order++)
+        check_order(c, plan, in, variant, strip_rows, order, want);
 }
 
 /* Plans it. A sound may be made longer: to more than twice the frames that the stage takes at a time, which its reach
