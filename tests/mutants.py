@@ -154,10 +154,12 @@ class Build:
                 raise Broken("does not compile: " + done.stderr.strip().split("\n")[0])
         return library
 
-    def run(self, kernel, library, folder):
+    def run(self, kernel, kind, library, folder):
         """(how gpu_orders failed or None, {kernel's name: conflicts})"""
         counts = os.path.join(folder, "counts")
         environment = dict(os.environ, SMP_TEST_KERNELS=kernel, SMP_TEST_COUNTS=counts)
+        if kind == SPREAD:
+            environment["SMP_TEST_ORDERS"] = "1"  # conflicts are those of any order
         if library:
             environment["SMP_TEST_MUTANT"] = library
         try:
@@ -183,14 +185,14 @@ class Build:
     def conflicts_as_is(self, kernel, folder):
         with self.locks[kernel]:
             if kernel not in self.as_is:
-                how, self.as_is[kernel] = self.run(kernel, None, folder)
+                how, self.as_is[kernel] = self.run(kernel, SPREAD, None, folder)
                 if how:
                     raise Broken("without any mutation: " + how)
             return self.as_is[kernel]
 
     def notices(self, kernel, kind, library, folder):
         """How, or None."""
-        how, conflicts = self.run(kernel, library, folder)
+        how, conflicts = self.run(kernel, kind, library, folder)
         if how or kind == WAIT:
             return how
         as_is = self.conflicts_as_is(kernel, folder)

@@ -7,7 +7,7 @@
  *
  * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
  * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_COUNTS=FILE, to be told what
- * their shared accesses cost. */
+ * their shared accesses cost; SMP_TEST_ORDERS=1, since no other order is counted. */
 #include "suite.h"
 
 #include "gpu_matrix.h"
@@ -34,6 +34,7 @@ static struct state {
     const smp_kernel_file *only; /* SMP_TEST_KERNELS */
     FILE *counts;                /* SMP_TEST_COUNTS */
     bool failed;
+    int orders;  /* at most */
     int share;   /* inputs for each kernel at present */
     int wanting; /* kernels that have not had their share */
     long planned, inputs, runs;
@@ -173,7 +174,7 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
     }
     each_launched(plan, variant, count_planned, NULL);
     const int64_t strip_rows = least == 1 ? strip_rows_of(plan) : 0;
-    for (int order = 0; order < (strip_rows ? STRIP_ORDERS : GPU_ORDERS); order++)
+    for (int order = 0; order < (strip_rows ? STRIP_ORDERS : GPU_ORDERS) && order < state.orders; order++)
         check_order(c, plan, in, variant, strip_rows, order, want);
 }
 
@@ -356,7 +357,8 @@ static int take_kernels(void)
 {
     static smp_kernel_file mutant[2];
     const char *name = getenv("SMP_TEST_KERNELS"), *library = getenv("SMP_TEST_MUTANT");
-    const char *counts = getenv("SMP_TEST_COUNTS");
+    const char *counts = getenv("SMP_TEST_COUNTS"), *orders = getenv("SMP_TEST_ORDERS");
+    state.orders = orders ? atoi(orders) : GPU_ORDERS;
     for (const smp_kernel_file *file = smp_kernel_files; name && file->name; file++)
         if (!strcmp(file->name, name))
             state.only = file;
