@@ -30,7 +30,7 @@ def digest(array):
 
 
 def some(samples, turn):
-    """All of them; of a sanitized program one, which the turn says: that the hashes hold is the release build's to check."""
+    """All of them; of a sanitized program one, which the turn says: hashes are the release build's to check."""
     return samples[turn % len(samples):][:1] if SANITIZED else samples
 
 
