@@ -16,6 +16,11 @@ SMP_DEVICE void jpeg_doubt(const smp_io &io, int doubt)
         atomicAdd(reinterpret_cast<unsigned long long *>(io.clipped), 1ull);
 }
 
+/* Floats are no scan: there is nothing to decode then. */
+#define JPEG_KERNELS(name)                                                                                             \
+    SMP_KERNEL_PAIR_(name, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)                                                  \
+    SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, smp_jpeg_decode)
+
 template <typename T> SMP_DEVICE T *jpeg_scratch(const smp_view &view, int64_t at)
 {
     return reinterpret_cast<T *>(static_cast<char *>(view.data) + at);
@@ -104,19 +109,18 @@ SMP_DEVICE void jpeg_sync(const smp_io &io, const smp_jpeg_decode &p, const smp_
         jpeg_doubt(io, threadIdx.x == 0 && blockIdx.x == 0);
         return;
     }
-    for (unsigned number = blockIdx.x; number * (unsigned)SMP_JPEG_SUBS < scan->subs; number += gridDim.x) {
-        __syncthreads(); /* s is free again */
+    for (unsigned number = blockIdx.x; number * (unsigned)SMP_JPEG_SUBS < scan->subs; number += gridDim.x)
         jpeg_sync_block(io, p, scan, tables, s, number);
-    }
 }
 
-SMP_KERNEL(jpeg_sync_naive_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename> SMP_DEVICE void jpeg_sync_naive(const smp_io &io, const smp_jpeg_decode &p)
 {
     const smp_jpeg_scan *scan = smp_jpeg_scan_of(&io.in, &p);
     jpeg_sync(io, p, scan ? scan->tables : nullptr);
 }
+JPEG_KERNELS(jpeg_sync_naive)
 
-SMP_KERNEL(jpeg_sync_tiled_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename> SMP_DEVICE void jpeg_sync_tiled(const smp_io &io, const smp_jpeg_decode &p)
 {
     SMP_SHARED(jpeg_tables, shared);
     const smp_jpeg_scan *scan = smp_jpeg_scan_of(&io.in, &p);
@@ -124,6 +128,7 @@ SMP_KERNEL(jpeg_sync_tiled_u8_u8, smp_jpeg_decode, io, p)
         jpeg_load_tables(shared, scan);
     jpeg_sync(io, p, shared.tables);
 }
+JPEG_KERNELS(jpeg_sync_tiled)
 
 /* ---------------------------------------------------------------------------------------------- join */
 
@@ -202,7 +207,6 @@ SMP_DEVICE void jpeg_join_blocks(const smp_io &io, const smp_jpeg_decode &p, con
         changes = false;
         for (int w = 0; w < SMP_JPEG_JOINERS / 32; w++)
             changes |= s.changed[w] != 0;
-        __syncthreads();
     }
 }
 
@@ -249,7 +253,7 @@ SMP_DEVICE void jpeg_join_sums(const smp_io &io, const smp_jpeg_decode &p, const
 }
 
 /* Geometry: one block of SMP_JPEG_JOINERS threads. */
-SMP_KERNEL(jpeg_join_naive_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename> SMP_DEVICE void jpeg_join_naive(const smp_io &io, const smp_jpeg_decode &p)
 {
     SMP_SHARED(jpeg_join_shared, s);
     const smp_jpeg_scan *scan = smp_jpeg_scan_of(&io.in, &p);
@@ -258,8 +262,9 @@ SMP_KERNEL(jpeg_join_naive_u8_u8, smp_jpeg_decode, io, p)
     jpeg_join_blocks(io, p, scan, scan->tables, s);
     jpeg_join_sums(io, p, scan, s);
 }
+JPEG_KERNELS(jpeg_join_naive)
 
-SMP_KERNEL(jpeg_join_tiled_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename> SMP_DEVICE void jpeg_join_tiled(const smp_io &io, const smp_jpeg_decode &p)
 {
     SMP_SHARED(jpeg_join_shared, s);
     SMP_SHARED(jpeg_tables, shared);
@@ -270,6 +275,7 @@ SMP_KERNEL(jpeg_join_tiled_u8_u8, smp_jpeg_decode, io, p)
     jpeg_join_blocks(io, p, scan, shared.tables, s);
     jpeg_join_sums(io, p, scan, s);
 }
+JPEG_KERNELS(jpeg_join_tiled)
 
 /* ---------------------------------------------------------------------------------------------- coefficients */
 
@@ -291,14 +297,15 @@ SMP_DEVICE void jpeg_coefs(const smp_io &io, const smp_jpeg_decode &p, const smp
     }
 }
 
-SMP_KERNEL(jpeg_coefs_naive_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename> SMP_DEVICE void jpeg_coefs_naive(const smp_io &io, const smp_jpeg_decode &p)
 {
     const smp_jpeg_scan *scan = smp_jpeg_scan_of(&io.in, &p);
     if (scan)
         jpeg_coefs(io, p, scan, scan->tables, scan->natural);
 }
+JPEG_KERNELS(jpeg_coefs_naive)
 
-SMP_KERNEL(jpeg_coefs_tiled_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename> SMP_DEVICE void jpeg_coefs_tiled(const smp_io &io, const smp_jpeg_decode &p)
 {
     SMP_SHARED(jpeg_tables, shared);
     const smp_jpeg_scan *scan = smp_jpeg_scan_of(&io.in, &p);
@@ -307,11 +314,12 @@ SMP_KERNEL(jpeg_coefs_tiled_u8_u8, smp_jpeg_decode, io, p)
     jpeg_load_tables(shared, scan);
     jpeg_coefs(io, p, scan, shared.tables, shared.natural);
 }
+JPEG_KERNELS(jpeg_coefs_tiled)
 
 /* ---------------------------------------------------------------------------------------------- samples */
 
 /* Geometry: threads over blocks of samples, in x. */
-SMP_KERNEL(jpeg_idct_naive_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename> SMP_DEVICE void jpeg_idct_naive(const smp_io &io, const smp_jpeg_decode &p)
 {
     const smp_jpeg_scan *scan = smp_jpeg_scan_of(&io.in, &p);
     int doubt = 0;
@@ -340,6 +348,7 @@ SMP_KERNEL(jpeg_idct_naive_u8_u8, smp_jpeg_decode, io, p)
     }
     jpeg_doubt(io, doubt);
 }
+JPEG_KERNELS(jpeg_idct_naive)
 
 enum { JPEG_IDCT_BLOCKS = 32 /* of samples, a block of threads */ };
 
@@ -347,54 +356,51 @@ template <int PITCH> struct jpeg_idct_tile {
     int32_t v[JPEG_IDCT_BLOCKS][8][PITCH];
 };
 
-/* Geometry: blocks of 8 * JPEG_IDCT_BLOCKS threads over blocks of samples, in x. */
-template <int PITCH> SMP_DEVICE void jpeg_idct_tiled(const smp_io &io, const smp_jpeg_decode &p)
+/* Geometry: blocks of 8 * JPEG_IDCT_BLOCKS threads over all blocks of samples, in x. */
+template <int PITCH> SMP_DEVICE void jpeg_idct_shared(const smp_io &io, const smp_jpeg_decode &p)
 {
     typedef jpeg_idct_tile<PITCH> tile;
     SMP_SHARED(tile, s);
     const smp_jpeg_scan *scan = smp_jpeg_scan_of(&io.in, &p);
     const int own = (int)threadIdx.x / 8, t = (int)threadIdx.x % 8;
-    int doubt = 0;
-    for (int64_t base = (int64_t)blockIdx.x * JPEG_IDCT_BLOCKS; base < p.blocks;
-         base += (int64_t)gridDim.x * JPEG_IDCT_BLOCKS) {
-        const int64_t block = base + own;
-        const bool active = block < p.blocks;
-        int component = 0;
-        int64_t at = 0;
-        int32_t line[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-        if (active) {
-            at = smp_jpeg_block_at(&p, (uint32_t)block, &component);
-            const int16_t *coefs = jpeg_scratch<int16_t>(io.out, p.coefs_at) + block * 64;
-            for (int i = 0; i < 8; i++)
-                line[i] = scan ? coefs[8 * i + t] * scan->steps[component][8 * i + t] : 0;
-        }
-        doubt |= smp_jpeg_idct8(line, SMP_JPEG_COLUMN_BITS);
-        smp_converge();
+    const int64_t block = (int64_t)blockIdx.x * JPEG_IDCT_BLOCKS + own;
+    const bool active = block < p.blocks;
+    int component = 0, doubt = 0;
+    int64_t at = 0;
+    int32_t line[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    if (active) {
+        at = smp_jpeg_block_at(&p, (uint32_t)block, &component);
+        const int16_t *coefs = jpeg_scratch<int16_t>(io.out, p.coefs_at) + block * 64;
         for (int i = 0; i < 8; i++)
-            s.v[own][i][t] = line[i];
-        __syncwarp(); /* the eight threads of a block of samples are in one warp */
-        for (int i = 0; i < 8; i++)
-            line[i] = s.v[own][t][i];
-        __syncwarp();
-        doubt |= smp_jpeg_idct8(line, SMP_JPEG_ROW_BITS);
-        smp_pack<uint8_t, 8> row;
-        for (int i = 0; i < 8; i++)
-            row.v[i] = (uint8_t)smp_jpeg_sample(line[i], &doubt);
-        if (active)
-            *jpeg_scratch<smp_pack<uint8_t, 8>>(io.out, at + t * p.pitch[component]) = row;
+            line[i] = scan ? coefs[8 * i + t] * scan->steps[component][8 * i + t] : 0;
     }
+    doubt |= smp_jpeg_idct8(line, SMP_JPEG_COLUMN_BITS);
+    smp_converge();
+    for (int i = 0; i < 8; i++)
+        s.v[own][i][t] = line[i];
+    __syncwarp(); /* the eight threads of a block of samples are in one warp */
+    for (int i = 0; i < 8; i++)
+        line[i] = s.v[own][t][i];
+    doubt |= smp_jpeg_idct8(line, SMP_JPEG_ROW_BITS);
+    smp_pack<uint8_t, 8> row;
+    for (int i = 0; i < 8; i++)
+        row.v[i] = (uint8_t)smp_jpeg_sample(line[i], &doubt);
+    if (active)
+        *jpeg_scratch<smp_pack<uint8_t, 8>>(io.out, at + t * p.pitch[component]) = row;
     jpeg_doubt(io, doubt);
 }
 
-SMP_KERNEL(jpeg_idct_tiled_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename> SMP_DEVICE void jpeg_idct_tiled(const smp_io &io, const smp_jpeg_decode &p)
 {
-    jpeg_idct_tiled<8>(io, p);
+    jpeg_idct_shared<8>(io, p);
 }
+JPEG_KERNELS(jpeg_idct_tiled)
 
-SMP_KERNEL(jpeg_idct_padded_u8_u8, smp_jpeg_decode, io, p)
+template <typename, typename> SMP_DEVICE void jpeg_idct_padded(const smp_io &io, const smp_jpeg_decode &p)
 {
-    jpeg_idct_tiled<9>(io, p);
+    jpeg_idct_shared<9>(io, p);
 }
+JPEG_KERNELS(jpeg_idct_padded)
 
 /* ---------------------------------------------------------------------------------------------- pixels */
 

@@ -91,7 +91,7 @@ SMP_HOST_DEVICE const smp_jpeg_scan *smp_jpeg_scan_of(const smp_view *in, const 
 {
     const smp_jpeg_scan *scan = (const smp_jpeg_scan *)in->data;
     const uint64_t bytes = (uint64_t)in->height * (uint64_t)in->width;
-    if (bytes < sizeof *scan || in->stride != in->width || scan->magic != SMP_SCAN_MAGIC)
+    if (in->format != SMP_U8 || bytes < sizeof *scan || in->stride != in->width || scan->magic != SMP_SCAN_MAGIC)
         return 0;
     if (scan->subs < 1 || scan->subs > p->most_subs || scan->words < 1 || (scan->subs_at | scan->words_at) % 16 ||
         scan->subs_at + (uint64_t)scan->subs * sizeof(smp_jpeg_sub) > bytes ||

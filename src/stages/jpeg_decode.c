@@ -158,7 +158,7 @@ const smp_stage smp_stage_jpeg_decode = {
     .help = "a picture from the coded scan of a JPEG",
     .about = "Baseline JPEG (ITU-T T.81), the same bytes as libjpeg-turbo's: accurate integer transform, chroma "
              "interpolated by 3/4 and 1/4. Files that it is in doubt about are decoded by libjpeg-turbo.",
-    .example = "jpeg_decode width=16 height=16",
+    .example = "jpeg_decode width=160 height=120 across=2 down=2",
     .domain = SMP_IMAGE,
     .internal = true,
     .role = SMP_ROLE_JPEG,

@@ -1,68 +1,12 @@
 /* JPEGs whose coded scan a device decodes: the samples of libjpeg-turbo, and its verdict on damaged files. */
 #include "suite.h"
 
+#include "jpeg_case.h"
 #include "media_fixture.h"
-
-#include <jpeglib.h>
 
 #include "device/device.h"
 #include "pipe/program.h"
 #include "run/run.h"
-
-typedef struct sort {
-    int width, height, channels;
-    int across, down, quality, restart; /* restart: MCUs of an interval */
-    bool optimised, noise;
-} sort;
-
-/* The next of a sequence of pseudo-random numbers (Numerical Recipes' quick generator); its high bits are good. */
-static uint32_t next_random(void)
-{
-    static uint32_t state = 1;
-    state = state * 1664525u + 1013904223u;
-    return state >> 8;
-}
-
-static uint8_t sample_of(const sort *s, int x, int y, int c)
-{
-    if (s->noise)
-        return (uint8_t)(next_random() >> 11);
-    return (uint8_t)(90 + 60 * ((x / 5 + y / 7) % 2) + (x * 3 + y * (c + 1)) % 37 + c * 20);
-}
-
-static uint8_t *encode(const sort *s, size_t *size)
-{
-    struct jpeg_compress_struct jpeg;
-    struct jpeg_error_mgr errors;
-    unsigned long length = 0;
-    unsigned char *out = NULL;
-    jpeg.err = jpeg_std_error(&errors);
-    jpeg_create_compress(&jpeg);
-    jpeg_mem_dest(&jpeg, &out, &length);
-    jpeg.image_width = (JDIMENSION)s->width;
-    jpeg.image_height = (JDIMENSION)s->height;
-    jpeg.input_components = s->channels;
-    jpeg.in_color_space = s->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(&jpeg);
-    jpeg_set_quality(&jpeg, s->quality, TRUE);
-    jpeg.comp_info[0].h_samp_factor = s->across;
-    jpeg.comp_info[0].v_samp_factor = s->down;
-    jpeg.restart_interval = (unsigned)s->restart;
-    jpeg.optimize_coding = s->optimised;
-    jpeg_start_compress(&jpeg, TRUE);
-    uint8_t *row = malloc((size_t)s->width * (size_t)s->channels);
-    for (int y = 0; y < s->height; y++) {
-        for (int i = 0; i < s->width * s->channels; i++)
-            row[i] = sample_of(s, i / s->channels, y, i % s->channels);
-        JSAMPROW line = row;
-        jpeg_write_scanlines(&jpeg, &line, 1);
-    }
-    jpeg_finish_compress(&jpeg);
-    jpeg_destroy_compress(&jpeg);
-    free(row);
-    *size = length;
-    return out;
-}
 
 /* ------------------------------------------------------------------------------------------------ decoding */
 
@@ -159,7 +103,7 @@ static void expect_inverted(const picture *inverted, const picture *right, const
 }
 
 static void check_on(const picture *rows, const smp_media *media, smp_device *device, const char *variant,
-                     const picture *right, const sort *s)
+                     const picture *right, const jpeg_sort *s)
 {
     char what[160];
     uint64_t doubts;
@@ -172,14 +116,14 @@ static void check_on(const picture *rows, const smp_media *media, smp_device *de
     free_picture(&made);
 }
 
-static void expect_libjpegs_samples(const sort *s, bool all)
+static void expect_libjpegs_samples(const jpeg_sort *s, bool all)
 {
     static const char *const variants[] = {"naive", "tiled", "padded"};
     smp_error err = {0};
     smp_media media;
     size_t size;
     picture right;
-    uint8_t *file = encode(s, &size);
+    uint8_t *file = jpeg_make(s, &size);
     assert_ok(read_memory(file, size, &right, &err));
     picture rows = read_scan(file, size, &media);
     assert_non_null(rows.data);
@@ -200,15 +144,15 @@ static void every_sampling_size_and_quality(void **state)
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++)
         for (size_t i = 0; i < 5; i++) {
             const bool gray = i == 4;
-            const sort s = {.width = sizes[size][0],
-                            .height = sizes[size][1],
-                            .channels = gray ? 1 : 3,
-                            .across = gray ? 1 : samplings[i][0],
-                            .down = gray ? 1 : samplings[i][1],
-                            .quality = (int[]){1, 30, 75, 92, 100}[(size + i) % 5],
-                            .restart = (int[]){0, 1, 0, 7}[(size + i) % 4],
-                            .optimised = (size + i) % 3 == 0,
-                            .noise = (size + 2 * i) % 4 == 1};
+            const jpeg_sort s = {.width = sizes[size][0],
+                                 .height = sizes[size][1],
+                                 .channels = gray ? 1 : 3,
+                                 .across = gray ? 1 : samplings[i][0],
+                                 .down = gray ? 1 : samplings[i][1],
+                                 .quality = (int[]){1, 30, 75, 92, 100}[(size + i) % 5],
+                                 .restart = (int[]){0, 1, 0, 7}[(size + i) % 4],
+                                 .optimised = (size + i) % 3 == 0,
+                                 .noise = (size + 2 * i) % 4 == 1};
             expect_libjpegs_samples(&s, size % 4 == i % 4);
         }
 }
@@ -217,16 +161,16 @@ static void many_subsequences_find_their_beginnings(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
-        const sort s = {.width = 200 + 37 * i,
-                        .height = 160,
-                        .channels = i == 1 ? 1 : 3,
-                        .across = i == 1 ? 1 : 2,
-                        .down = i == 2   ? 1
-                                : i == 1 ? 1
-                                         : 2,
-                        .quality = 95,
-                        .noise = true,
-                        .optimised = i == 2};
+        const jpeg_sort s = {.width = 200 + 37 * i,
+                             .height = 160,
+                             .channels = i == 1 ? 1 : 3,
+                             .across = i == 1 ? 1 : 2,
+                             .down = i == 2   ? 1
+                                     : i == 1 ? 1
+                                              : 2,
+                             .quality = 95,
+                             .noise = true,
+                             .optimised = i == 2};
         expect_libjpegs_samples(&s, i == 0); /* more than 128 of them: several blocks of threads */
     }
 }
@@ -238,9 +182,9 @@ static void damaged_files_are_in_doubt_or_right(void **state)
     (void)state;
     enum { ROUNDS = 60 };
     int doubted = 0;
-    const sort s = {.width = 90, .height = 70, .channels = 3, .across = 2, .down = 2, .quality = 85, .restart = 5};
+    const jpeg_sort s = {.width = 90, .height = 70, .channels = 3, .across = 2, .down = 2, .quality = 85, .restart = 5};
     size_t size;
-    uint8_t *file = encode(&s, &size), *changed = malloc(size);
+    uint8_t *file = jpeg_make(&s, &size), *changed = malloc(size);
     for (int round = 0; round < ROUNDS; round++) {
         smp_error err = {0};
         smp_media media;
@@ -248,7 +192,7 @@ static void damaged_files_are_in_doubt_or_right(void **state)
         picture right;
         memcpy(changed, file, size);
         for (int k = 0; k < 1 + round % 3; k++) /* behind most of the header */
-            changed[300 + next_random() % (size - 300)] = (uint8_t)(next_random() >> 7);
+            changed[300 + jpeg_random() % (size - 300)] = (uint8_t)(jpeg_random() >> 7);
         picture rows = read_scan(changed, size, &media);
         if (!rows.data)
             continue;
@@ -275,10 +219,10 @@ static void damaged_files_are_in_doubt_or_right(void **state)
 static void rows_that_lie_do_no_harm(void **state)
 {
     (void)state;
-    const sort s = {.width = 70, .height = 50, .channels = 3, .across = 2, .down = 1, .quality = 80, .restart = 3};
+    const jpeg_sort s = {.width = 70, .height = 50, .channels = 3, .across = 2, .down = 1, .quality = 80, .restart = 3};
     smp_media media;
     size_t size;
-    uint8_t *file = encode(&s, &size);
+    uint8_t *file = jpeg_make(&s, &size);
     picture rows = read_scan(file, size, &media);
     assert_non_null(rows.data);
     uint8_t *right = malloc(rows.size);
@@ -286,7 +230,7 @@ static void rows_that_lie_do_no_harm(void **state)
     for (int round = 0; round < 40; round++) {
         memcpy(rows.data, right, rows.size);
         for (int k = 0; k < 8; k++)
-            rows.data[next_random() % (k < 3 ? 24 : rows.size)] = (uint8_t)(next_random() >> 9);
+            rows.data[jpeg_random() % (k < 3 ? 24 : rows.size)] = (uint8_t)(jpeg_random() >> 9);
         uint64_t on_gpu, on_cpu;
         picture a = decode(&rows, &media, simt, "padded", &on_gpu), b = decode(&rows, &media, cpu, "naive", &on_cpu);
         if (!on_gpu && !on_cpu)
@@ -302,10 +246,10 @@ static void rows_that_lie_do_no_harm(void **state)
 static void files_that_are_not_plain_are_left_alone(void **state)
 {
     (void)state;
-    const sort s = {.width = 40, .height = 30, .channels = 3, .across = 2, .down = 2, .quality = 80, .restart = 2};
+    const jpeg_sort s = {.width = 40, .height = 30, .channels = 3, .across = 2, .down = 2, .quality = 80, .restart = 2};
     smp_media media;
     size_t size;
-    uint8_t *file = encode(&s, &size);
+    uint8_t *file = jpeg_make(&s, &size);
     picture rows = read_scan(file, size - 2, &media); /* no EOI */
     assert_null(rows.data);
     for (size_t i = size; i-- > 0;) /* the restart markers in another order */
