@@ -131,20 +131,18 @@ static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp
     return p.done && smp_hash_equal(&p.last.work, work) ? CHANGED : NOTHING;
 }
 
+static smp_code is_saved(void *context, const char *path, smp_error *err)
+{
+    struct stat status;
+    (void)context;
+    return lstat(path, &status) == 0 ? SMP_OK : smp_fail(err, SMP_E_READ, "not there");
+}
+
 /* Whether the files that the pipeline saves beside an output are there. */
 static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
 {
-    const smp_program *program = todo->request->program;
-    bool there = true;
-    for (size_t i = 0; there && i < program->save_count; i++) {
-        struct stat status;
-        smp_error unread = {.code = SMP_OK};
-        char *path = NULL;
-        there =
-            smp_saved_path(item->output, program->saves[i].path, &path, &unread) == SMP_OK && lstat(path, &status) == 0;
-        smp_free(path);
-    }
-    return there;
+    smp_error missing = {.code = SMP_OK};
+    return smp_each_target(item->output, todo->request->program, is_saved, NULL, &missing) == SMP_OK;
 }
 
 /* The folder that the last output was looked for in: where it is not there, nothing in it is. */

@@ -47,7 +47,7 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
         varies |= field == STEM || field == NAME;
         at += length;
     }
-    if (pattern[0] == '/' || !strncmp(pattern, "../", 3) || strstr(pattern, "/../") || pattern[0] == '\0') {
+    if (pattern[0] == '\0' || smp_path_leaves(pattern)) {
         smp_fail(err, SMP_E_USAGE, "'%.200s' is no name in the output folder", pattern);
         return smp_hint(err, "--name is for names, the folder is given by -o");
     }
@@ -156,6 +156,20 @@ smp_code smp_saved_path(const char *output, const char *save, char **out, smp_er
     smp_code code =
         prefix ? smp_save_path(output, prefix, save, out, err) : smp_fail_memory(err, "a path", strlen(output));
     smp_free(prefix);
+    return code;
+}
+
+smp_code smp_each_target(const char *output, const smp_program *program, smp_target_fn *fn, void *context,
+                         smp_error *err)
+{
+    smp_code code = fn(context, output, err);
+    for (size_t i = 0; !code && i < program->save_count; i++) {
+        char *path = NULL;
+        code = smp_saved_path(output, program->saves[i].path, &path, err);
+        if (!code)
+            code = fn(context, path, err);
+        smp_free(path);
+    }
     return code;
 }
 

@@ -34,11 +34,12 @@ typedef struct smp_todo_request {
     const smp_program *program;
     smp_hash work; /* of the pipeline and all that changes outputs */
     bool force, resume, skip_existing;
-    bool redo_changed;     /* with resume: make outputs again that were changed after they were made */
-    bool sync_pieces;      /* outputs are synced a portion at a time */
-    bool claim;            /* with a list: pieces are shared with whoever else works on it */
-    double retake;         /* seconds after which a silent claim is free; 0: none is */
-    int64_t shard, shards; /* 1..shards of shards; 0 of 0: all */
+    bool redo_changed; /* with resume: make outputs again that were changed after they were made */
+    bool sync_pieces;  /* outputs are synced a portion at a time */
+    bool claim;        /* with a list: pieces are shared with whoever else works on it */
+    bool (*deal)(size_t pieces, size_t *piece); /* with a list: the next piece to do; null: claims or shards say */
+    double retake;                              /* seconds after which a silent claim is free; 0: none is */
+    int64_t shard, shards;                      /* 1..shards of shards; 0 of 0: all */
 } smp_todo_request;
 
 typedef struct smp_todo_item {
@@ -71,8 +72,8 @@ typedef struct smp_todo_count {
     size_t others;         /* of other shards; without a list */
     uint64_t bytes;        /* of inputs to do; with a list, of all this may get */
     size_t expected;       /* the same in files */
-    size_t pieces, passed; /* of a list: worked on; done before, which nobody looked at again */
-    size_t elsewhere;      /* pieces that others work on, or left without --resume */
+    size_t pieces, undone; /* of a list: that this run took; of those the ones that it did not get done */
+    smp_pieces_sum sum;    /* after smp_todo_end: all that this run may take, whoever did */
 } smp_todo_count;
 
 typedef struct smp_todo {
@@ -82,6 +83,7 @@ typedef struct smp_todo {
     uint8_t *states;      /* of those */
     smp_work_list *list;
     smp_left_out left_out; /* of a list */
+    uint32_t *owners;      /* of its pieces, with shards */
     smp_pieces *pieces;    /* of a list, once started */
     smp_namer namer;
     char *real_given, *real; /* the last input's folder, and the same with links resolved */
@@ -130,7 +132,10 @@ void smp_todo_tick(smp_todo *todo);
 /* The program is about to end with files in flight: leaves pieces that are not done to others. */
 void smp_todo_leave(smp_todo *todo);
 
-/* After the last file, with none in flight: ends what is left of the portions. */
+/* With a list: counts what became of its pieces again. */
+void smp_todo_count_pieces(smp_todo *todo);
+
+/* After the last file, with none in flight: ends what is left of the portions, and counts pieces. */
 void smp_todo_end(smp_todo *todo);
 
 /* ------------------------------------------------------------------------------------------------ for its own files */
