@@ -5,7 +5,9 @@
 #ifndef SMP_BATCH_TODO_H
 #define SMP_BATCH_TODO_H
 
+#include <limits.h>
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "base/hash_set.h"
 #include "batch/batch.h"
@@ -139,6 +141,19 @@ void smp_todo_count_pieces(smp_todo *todo);
 void smp_todo_end(smp_todo *todo);
 
 /* ------------------------------------------------------------------------------------------------ for its own files */
+
+/* The folder that the last output was looked for in, held open, since outputs of a folder follow each other; where it
+ * is not there, nothing in it is. Zeroed at first. */
+typedef struct smp_last_folder {
+    char path[PATH_MAX];
+    size_t length;
+    int fd;              /* while length; -1: it could not be opened */
+    bool missing, fresh; /* fresh: it is there, and was not the last one's */
+} smp_last_folder;
+
+/* lstat of an output; false: there is none. */
+bool smp_last_folder_has(smp_last_folder *last, const char *output, struct stat *there);
+void smp_last_folder_close(smp_last_folder *last);
 
 /* What the journals say of the files of a portion: sets states, and counts outputs that are in the way. */
 typedef struct smp_conflicts {

@@ -103,14 +103,16 @@ static void compare(const smp_todo *todo, smp_portion *portion, const smp_piece_
 {
     const smp_todo_request *r = todo->request;
     smp_piece_past now;
+    smp_last_folder last = {.length = 0};
     for (size_t i = 0; i < portion->count; i++) {
         smp_todo_item *item = &portion->items[i];
         struct stat there;
-        const bool is = lstat(item->output, &there) == 0;
+        const bool is = smp_last_folder_has(&last, item->output, &there);
         item->made_size = is ? (uint64_t)there.st_size : 0;
         item->made_mtime = is ? (int64_t)there.st_mtim.tv_sec * 1000000000 + there.st_mtim.tv_nsec : 0;
         item->state = is ? SMP_TODO_DONE : SMP_TODO_DO;
     }
+    smp_last_folder_close(&last);
     sum_up(portion, &now);
     for (size_t i = 0; now.sum != past->sum && i < portion->count; i++) {
         smp_todo_item *item = &portion->items[i];
