@@ -33,6 +33,7 @@ static const char *const suffixes[] = {[HELD] = "", [LEFT] = ".left", [FAILED] =
 
 typedef struct piece_state {
     uint8_t state;
+    bool own;       /* held by this task, or was when that was last read */
     uint32_t tries; /* the number of the last file, from 0 */
 } piece_state;
 
@@ -273,7 +274,7 @@ static bool choose(smp_pieces *p, size_t piece, smp_piece_past *past)
     return may;
 }
 
-/* With claim: one of the first pieces that are free, by chance of as many as are worked on and one more, so that tasks
+/* With claim: one of the first pieces that are free, by chance of as many as others work on and one more, so that tasks
  * that start at once do not all try the same. */
 static bool next_free(smp_pieces *p, size_t *piece)
 {
@@ -283,7 +284,7 @@ static bool next_free(smp_pieces *p, size_t *piece)
         size_t held = 0, found = 0;
         read_group(p, group);
         for (size_t i = 0; i < GROUP; i++)
-            held += p->states[i].state == HELD;
+            held += p->states[i].state == HELD && !p->states[i].own;
         p->chance = smp_hash_mix(p->chance + 1);
         const size_t nth = p->write ? (size_t)(p->chance % (held + 1)) : 0;
         for (size_t i = p->looked; i < end && found <= nth; i++) {
@@ -380,7 +381,7 @@ smp_code smp_pieces_take(smp_pieces *p, size_t piece, smp_claim **out, bool *loc
             close(fd);
     }
     (void)unlink(own);
-    *s = (piece_state){.state = HELD, .tries = tries};
+    *s = (piece_state){.state = HELD, .own = won, .tries = tries};
     if (!won) {
         smp_journal_close(claim->journal);
         smp_free(claim);
