@@ -94,6 +94,10 @@ static smp_code join(smp_error *err)
         int length;
         MPI_Get_library_version(library, &length);
         library[strcspn(library, ",\n")] = '\0';
+        for (char *tab; (tab = strchr(library, '\t'));)
+            *tab = ' ';
+        team.agreed = true; /* alone as it is, it is one of several that would say the same */
+        team.speaks = told.number <= 1;
         smp_fail(err, SMP_E_USAGE, "MPI finds one rank, and the job is of several (%s): each would do all files",
                  told.source);
         return smp_hint(err,

@@ -70,15 +70,19 @@ class Ranks(TaskCase):
         self.assertIn("2 of 12 files failed", told)
 
     def test_a_rank_is_killed(self):
-        self.make(60, 2, width=400, height=300)
+        self.make(60, 2, width=500, height=400)
         task = self.ranks(3, "batch", *STAGE, *LIST, "--threads", "1", "-j", "1")
         self.addCleanup(task.communicate)
         until = time.monotonic() + 60
-        while len(self.outputs()) < 3 and task.poll() is None and time.monotonic() < until:
-            time.sleep(0.005)
-        ranks = self.children(task.pid)
-        self.assertTrue(ranks, "no rank was found in time")
-        os.kill(int(ranks[-1]), signal.SIGKILL)
+        while not list((self.folder / "out").glob("d?/p*")) and task.poll() is None and time.monotonic() < until:
+            time.sleep(0.002)
+        ranks = self.ranks_below(task.pid)
+        self.assertEqual(len(ranks), 3, "ranks were not found in time")
+        for number in signal.SIGSTOP, signal.SIGCONT:  # so that they are not done before one is killed
+            for rank in ranks[:2]:
+                os.kill(rank, number)
+            if number == signal.SIGSTOP:
+                os.kill(ranks[2], signal.SIGKILL)
         task.communicate(timeout=100)
         self.assertNotEqual(task.returncode, 0)
         before = len(self.outputs())
@@ -90,7 +94,7 @@ class Ranks(TaskCase):
         self.assertEqual(self.outputs(), self.whole)
         self.assertEqual(self.done_twice(), set())
 
-    def children(self, pid):
+    def ranks_below(self, pid):
         """Ranks below this mpirun, by /proc: starters put them in sessions of their own."""
         parents = {}
         for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
@@ -106,7 +110,7 @@ class Ranks(TaskCase):
             parent = parents.get(p, (0, ""))[0]
             if parents.get(p, (0, ""))[1].startswith("smempipe-mpi") and \
                     not parents.get(parent, (0, ""))[1].startswith("smempipe-mpi"):
-                found.append(str(p))
+                found.append(p)
         return found
 
     def test_what_is_refused(self):
@@ -118,11 +122,15 @@ class Ranks(TaskCase):
             errors = self.run_ranks(2, *wrong, status=2)[1]
             self.assertEqual(errors.count(said), 1, errors)
         alone = subprocess.run([MPI, "batch", *STAGE, *LIST], cwd=self.folder, text=True, capture_output=True,
-                               env=environment(**FREE, SLURM_PROCID="1", SLURM_STEP_NUM_TASKS="4"), timeout=100)
+                               env=environment(**FREE, SLURM_PROCID="0", SLURM_STEP_NUM_TASKS="4"), timeout=100)
         self.assertEqual(alone.returncode, 2)
         self.assertIn("MPI finds one rank", alone.stderr)
+        other = subprocess.run([MPI, "batch", *STAGE, *LIST], cwd=self.folder, text=True, capture_output=True,
+                               env=environment(**FREE, SLURM_PROCID="1", SLURM_STEP_NUM_TASKS="4"), timeout=100)
+        self.assertEqual((other.returncode, other.stderr), (2, ""), "one of them says so")
         self.assertFalse((self.folder / "out").exists())
-        alone = subprocess.run([MPI, "batch", *STAGE, *LIST], cwd=self.folder, env=environment(**FREE), timeout=100)
+        subprocess.run([MPI, "batch", *STAGE, *LIST, "-q"], cwd=self.folder, env=environment(**FREE), timeout=100,
+                       check=True)
         self.assertEqual(self.outputs(), self.whole)
 
 
