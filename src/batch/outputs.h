@@ -8,9 +8,13 @@
  * input's own extension, where {ext} may be another)? */
 smp_code smp_name_pattern_check(const char *pattern, smp_error *err);
 
+/* The same for names of the parts of one input: with {part}, their number, which must be there. */
+smp_code smp_part_pattern_check(const char *pattern, smp_error *err);
+
 /* Names the outputs of inputs, one after the other. */
 typedef struct smp_namer {
     const char *folder, *pattern, *ext;
+    const char *part; /* what {part} is; null: nothing is called so */
     smp_kind kind; /* what the pipeline makes; none: what the input is */
     char *text;
     size_t used, capacity;

@@ -378,12 +378,6 @@ smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
     return code;
 }
 
-void smp_todo_release(smp_todo *todo, smp_portion *portion)
-{
-    (void)todo;
-    smp_portion_free(portion);
-}
-
 /* ------------------------------------------------------------------------------------------------ files */
 
 /* The portion of the index-th file to do, and that file's item. The lock is held. */

@@ -116,11 +116,11 @@ void smp_todo_free(smp_todo *todo);
 smp_code smp_todo_start(smp_todo *todo, smp_error *err);
 
 /* The next portion of this shard, also when nothing of it is to be done; null: there is none. Before smp_todo_start it
- * is only looked at. smp_todo_release ends it when it has nothing to do or was only looked at; else it ends with its
- * last file. One caller at a time. */
+ * is only looked at. The caller ends it by smp_portion_free when it has nothing to do or was only looked at; else it
+ * ends with its last file. One caller at a time. */
 smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err);
-void smp_todo_release(smp_todo *todo, smp_portion *portion);
-void smp_todo_rewind(smp_todo *todo); /* to look again from the beginning */
+void smp_portion_free(smp_portion *portion); /* null is allowed */
+void smp_todo_rewind(smp_todo *todo);        /* to look again from the beginning */
 
 /* For smp_batch_request.begin, finished and ended: notes the file as begun, makes its folder; notes it as done or
  * failed; ends its portion with the last of its files: syncs and notes that. */
@@ -167,7 +167,6 @@ smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *foun
 
 /* A portion of `count` items without anything in them. */
 smp_code smp_portion_new(size_t count, smp_portion **out, smp_error *err);
-void smp_portion_free(smp_portion *portion);
 
 /* Names the output of an item, and its input's hash. */
 smp_code smp_todo_name(smp_todo *todo, smp_portion *portion, smp_todo_item *item, smp_error *err);

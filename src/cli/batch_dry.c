@@ -74,7 +74,7 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
     trial t = {.wanted = (size_t)s->headers, .all = todo->count.expected};
     while (!(code = smp_todo_next(todo, &portion, err)) && portion) {
         show(job, portion, &t, &request);
-        smp_todo_release(todo, portion);
+        smp_portion_free(portion);
     }
     smp_device_close(device);
     if (code)

@@ -62,7 +62,7 @@ static smp_code check_files(const smp_batch_job *job, const char *path, const sm
         while (!code && !(code = smp_todo_next(todo, &portion, err)) && portion) {
             for (size_t i = 0; !code && i < portion->count; i++)
                 code = smp_each_target(portion->items[i].output, program, check_target, &report, err);
-            smp_todo_release(todo, portion);
+            smp_portion_free(portion);
         }
         smp_todo_rewind(todo);
     }

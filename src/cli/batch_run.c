@@ -63,7 +63,7 @@ static smp_code more(void *context, const smp_batch_file **files, size_t *count,
             *count = portion->to_do;
             return SMP_OK;
         }
-        smp_todo_release(&b->todo, portion);
+        smp_portion_free(portion);
     }
     return code;
 }
