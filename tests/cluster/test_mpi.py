@@ -1,5 +1,5 @@
-"""smempipe-mpi: ranks that share a list write and say what one process does, also after a rank was killed. Skipped where
-it was not built: -DSMP_MPI=ON; apt-get install libopenmpi-dev openmpi-bin, or libmpich-dev mpich."""
+"""smempipe-mpi: ranks that share a list write and say what one process does, also after a rank was killed. Skipped
+where it was not built: -DSMP_MPI=ON; apt-get install libopenmpi-dev openmpi-bin, or libmpich-dev mpich."""
 import os
 import pathlib
 import signal
